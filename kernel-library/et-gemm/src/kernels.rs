@@ -4,7 +4,7 @@
 use et_core::{Error, Result};
 use et_simd::{Dot, Isa};
 
-use crate::float::tile::{self as float, Computed, Tile as FloatTile};
+use crate::float::tile::{self as float, Computed, Epilogue, Tile as FloatTile};
 use crate::float::transform::{self, Pixels, Window};
 use crate::int4::scale::{HalfScales, Scales, StepScales};
 use crate::int4::tile::{self as int4, Tile as Int4Tile};
@@ -70,12 +70,10 @@ macro_rules! float {
             compiled! { $features
                 fn tile<R, V>(tile: &FloatTile) = float::compute::<$simd, R, V, $small>;
                 fn even<D, V>(tile: &FloatTile) = float::compute_even::<$simd, { count!($rows) }, V, D>;
-                fn finish(tile: &FloatTile, computed: Computed) = float::finish::<$simd>;
+                fn finish(epilogue: &Epilogue, computed: Computed) = float::finish::<$simd>;
                 fn input(window: &Window) = transform::input::<$simd>;
                 fn output(pixels: &Pixels) = transform::output::<$simd>;
-                fn bytes(part: &Unpack) = unpack::bytes::<$simd>;
-                fn halves(part: &Unpack) = unpack::halves::<$simd, HalfScales>;
-                fn stepped_halves(part: &Unpack) = unpack::halves::<$simd, StepScales>;
+                fn unpack(part: &Unpack) = unpack::compute::<$simd>;
             }
             FloatKernels {
                 tiles: tiles!(tile, $rows x $vectors),
@@ -83,9 +81,7 @@ macro_rules! float {
                 finish,
                 input,
                 output,
-                bytes,
-                halves,
-                stepped_halves,
+                unpack,
             }
         });
     };
@@ -106,7 +102,7 @@ macro_rules! integer {
             }
             Int8Kernels { tiles: tiles!(tile, $rows8 x $vectors8), finish, gather, quantize }
         });
-        kernels!($int4: Int4Kernels, "int4", $target, $isa, lanes $lanes, $rows4 x $vectors4, small 0, {
+        kernels!($int4: Int4Kernels, "int4", $target, $isa, lanes $lanes, $rows4 x $vectors4, small count!($rows4), {
             compiled! { $features
                 fn halves<R, V>(tile: &Int4Tile) = int4::compute::<$dot, HalfScales, R, V>;
                 fn steps<R, V>(tile: &Int4Tile) = int4::compute::<$dot, StepScales, R, V>;
@@ -155,17 +151,13 @@ pub struct FloatKernels {
     /// The micro-kernels of MR rows for a uniform row stride of one element, and of two elements (NCHW input).
     pub even: Tiles<FloatTile>,
     /// The epilogue of expensive activations.
-    pub finish: unsafe fn(&FloatTile, Computed),
+    pub finish: unsafe fn(&Epilogue, Computed),
     /// The Winograd input transform.
     pub input: unsafe fn(&Window),
     /// The Winograd output transform.
     pub output: unsafe fn(&Pixels),
-    /// Dequantizes int8 weights.
-    pub bytes: unsafe fn(&Unpack),
-    /// Dequantizes blockwise int4 weights with fp16 scales.
-    pub halves: unsafe fn(&Unpack),
-    /// Dequantizes blockwise int4 weights with second-level scales.
-    pub stepped_halves: unsafe fn(&Unpack),
+    /// Dequantizes int8 or int4 weights.
+    pub unpack: unsafe fn(&Unpack),
 }
 
 /// The int8 kernels of an ISA.

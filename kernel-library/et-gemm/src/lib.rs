@@ -50,7 +50,7 @@ mod window;
 pub use et_simd::{Activation, Architecture, Isa};
 
 pub use float::pack::Weights;
-pub use float::product::{FloatOperands, FloatProduct, Residual};
+pub use float::product::{FloatOperands, FloatProduct};
 pub use int4::gemm::{Int4Gemm, Int4Operands};
 pub use int4::pack::Int4Format;
 pub use int4::scale::{Scales, step_of};
@@ -59,6 +59,6 @@ pub use int8::gemm::{Int8Gemm, Int8Operands, Int8Residual};
 pub use int8::pack::Bias;
 pub use int8::quantize::quantize_rows;
 pub use kernels::{KERNELS, KernelRow, Kernels};
-pub use output::Output;
+pub use output::{Output, Residual};
 pub use shape::{Axis, Block, Grid, Runs, Shape};
 pub use weight_only::gemm::{WeightOnlyGemm, WeightOnlyOperands};

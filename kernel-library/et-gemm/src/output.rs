@@ -1,10 +1,34 @@
-//! The output of a GEMM: a rectangle of rows and columns.
+//! The output of a GEMM, a rectangle of rows and columns, and the residual that an epilogue adds.
 #![allow(unsafe_code, reason = "blocks of a rectangle interleave in memory, so that they cannot be slices")]
 
 use core::marker::PhantomData;
 use core::ops::Range;
 
 use et_core::{Error, Result};
+
+/// A residual tensor in the layout of the output.
+#[derive(Clone, Copy, Debug)]
+pub struct Residual<'a, T> {
+    /// The elements.
+    pub elements: &'a [T],
+    /// Row stride in elements.
+    pub stride: usize,
+    /// Whether the residual is added after the activation.
+    pub after: bool,
+}
+
+impl<T> Residual<'_, T> {
+    /// The address of an element, readable if [`Self::check`] accepted the element.
+    pub(crate) const fn at(&self, row: usize, column: usize) -> *const T {
+        self.elements.as_ptr().wrapping_add(row * self.stride + column)
+    }
+
+    /// Fails unless the residual has the elements of a rectangle with at least a row.
+    pub(crate) fn check(&self, rows: &Range<usize>, columns: &Range<usize>) -> Result<()> {
+        let needed = (rows.end - 1).checked_mul(self.stride).and_then(|start| start.checked_add(columns.end));
+        if needed.is_some_and(|needed| needed <= self.elements.len()) { Ok(()) } else { Err(Error::InvalidArgument) }
+    }
+}
 
 /// A rectangle of an output, with exclusive write access.
 #[derive(Debug)]
@@ -46,9 +70,9 @@ impl<'a, T: Copy> Output<'a, T> {
     }
 
     /// Fails unless the rectangle is part of this output.
-    pub(crate) fn check(&self, rows: Range<usize>, columns: Range<usize>) -> Result<()> {
+    pub(crate) fn check(&self, rows: &Range<usize>, columns: &Range<usize>) -> Result<()> {
         let within = |inner: &Range<usize>, size: usize| inner.is_empty() || inner.end <= size;
-        let fits = within(&rows, self.rows) && within(&columns, self.columns);
+        let fits = within(rows, self.rows) && within(columns, self.columns);
         if fits { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 

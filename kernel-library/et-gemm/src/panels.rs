@@ -4,6 +4,8 @@
 //! All instruction sets of an architecture read the same packed panels. A micro-kernel with a smaller NR reads a packed panel in
 //! parts: its panels are neighbouring columns of a packed panel, and K rows are a whole packed row apart.
 
+use core::ops::Range;
+
 use et_simd::Architecture;
 
 /// Lanes and vectors of a packed panel, which all ISAs of an architecture read.
@@ -94,6 +96,16 @@ impl Panels {
         let is_last = within + self.width >= step;
         let next = if is_last { first + step * self.column_size } else { first + within + self.width };
         Panel { group, column, columns, vectors, start: first + within, step, next }
+    }
+
+    /// The columns of a range of panels, counted across groups.
+    pub fn columns_of(&self, panels: [usize; 2]) -> Range<usize> {
+        let column = |index: usize| {
+            let group = index.checked_div(self.per_group).unwrap_or(0);
+            let within = (index - group * self.per_group) * self.width;
+            group * self.columns + within.min(self.columns)
+        };
+        column(panels[0])..column(panels[1])
     }
 
     /// Columns of the packed panel that begins at a column of a group, padding included.

@@ -124,6 +124,11 @@ impl Shape {
         }
     }
 
+    /// Elements for the receptive fields of `rows` rows, copied if K segments have several pixels.
+    pub(crate) const fn copied(&self, rows: usize) -> usize {
+        if self.runs().pixels > 1 { rows * self.depth() } else { 0 }
+    }
+
     /// Elements of the input that the shape spans.
     pub(crate) fn input_length(&self) -> Result<usize> {
         let sizes = [self.planes, self.input[0], self.input[1]];
@@ -181,6 +186,17 @@ pub struct Runs {
     /// Pixels per K segment.
     pub pixels: usize,
 }
+
+impl Runs {
+    /// Tiles in a strip (M block): as many as a budget in bytes holds, at least 1.
+    pub(crate) fn strip(&self, budget: usize, tile_bytes: usize) -> usize {
+        // K segments of several pixels are copied at the borders of the image.
+        (budget / tile_bytes).clamp(1, if self.pixels > 1 { 4 } else { STRIP_TILES })
+    }
+}
+
+/// The maximum number of tiles in a strip.
+pub(crate) const STRIP_TILES: usize = 16;
 
 /// The largest size that follows from a shape, in elements: an element and its share of headers and pointers take at most
 /// 64 bytes.
@@ -257,6 +273,11 @@ impl Grid {
     /// The number of consecutive tiles from `tile` on with equal height.
     pub(crate) const fn equal_from(&self, tile: usize) -> usize {
         if tile < self.higher { self.higher - tile } else { self.tiles - tile }
+    }
+
+    /// The rows of a range of tiles.
+    pub(crate) const fn rows_of_all(&self, tiles: [usize; 2]) -> Range<usize> {
+        if tiles[0] < tiles[1] { self.rows_of(tiles[0]).start..self.rows_of(tiles[1] - 1).end } else { 0..0 }
     }
 
     /// The rows of a tile.

@@ -28,11 +28,11 @@ macro_rules! intrinsics {
     )* };
     ($(
         $(#[$doc:meta])*
-        unsafe fn $name:ident $(<const $count:ident: usize>)? ($($parameters:tt)*) $(-> $result:ty)? = $value:expr;
+        $visibility:vis unsafe fn $name:ident $(<const $count:ident: usize>)? ($($parameters:tt)*) $(-> $result:ty)? = $value:expr;
     )*) => { $(
         $(#[$doc])*
         #[inline(always)]
-        unsafe fn $name $(<const $count: usize>)? ($($parameters)*) $(-> $result)? {
+        $visibility unsafe fn $name $(<const $count: usize>)? ($($parameters)*) $(-> $result)? {
             // SAFETY: the caller guarantees the ISA, by a token or by contract, and valid pointers.
             unsafe { $value }
         }

@@ -1,6 +1,7 @@
 //! Vectors of an ISA, and kernels that are generic over the ISA.
 #![allow(unsafe_code)] // Reads and writes through pointers, behind the safe access to slices.
 
+use crate::operators::intrinsics;
 use crate::{Float, Integer};
 
 /// A kernel generic over the ISA. Every function and closure between `run` and the vector operations must be
@@ -102,72 +103,61 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
     /// `from` is valid for reads of [`Simd::LANES`] fp16.
     unsafe fn read_halves(self, from: *const u16) -> Self::F32;
 
-    /// Loads the first `count` fp16, converted to `f32`; the remaining lanes are 0.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of `count` fp16, fewer than [`Simd::LANES`].
-    #[inline(always)]
-    unsafe fn read_halves_part(self, from: *const u16, count: usize) -> Self::F32 {
-        let mut halves = [0; MOST_LANES];
-        for (lane, half) in halves.iter_mut().enumerate().take(count) {
-            // SAFETY: the caller guarantees `count` fp16.
-            *half = unsafe { *from.add(lane) };
-        }
-        // SAFETY: `halves` has `MOST_LANES` elements, at least the lanes of any ISA.
-        unsafe { self.read_halves(halves.as_ptr()) }
-    }
+    intrinsics! {
+        /// Loads the first `count` fp16, converted to `f32`; the remaining lanes are 0.
+        ///
+        /// # Safety
+        /// `from` is valid for reads of `count` fp16, fewer than [`Simd::LANES`].
+        unsafe fn read_halves_part(self, from: *const u16, count: usize) -> Self::F32 = {
+            let mut halves = [0; MOST_LANES];
+            for (lane, half) in halves.iter_mut().enumerate().take(count) {
+                *half = *from.add(lane);
+            }
+            self.read_halves(halves.as_ptr())
+        };
 
-    /// Loads the first `count` int8, sign-extended; the remaining lanes are 0.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of `count` bytes, or of [`Simd::LANES`] if `count` is larger.
-    #[inline(always)]
-    unsafe fn read_i8_part(self, from: *const i8, count: usize) -> Self::I32 {
-        if count >= Self::LANES {
-            // SAFETY: the caller guarantees a vector of bytes.
-            return unsafe { self.read_i8(from) };
-        }
-        let mut bytes = [0; MOST_LANES];
-        for (lane, byte) in bytes.iter_mut().enumerate().take(count) {
-            // SAFETY: the caller guarantees `count` bytes.
-            *byte = unsafe { *from.add(lane) };
-        }
-        // SAFETY: `bytes` has `MOST_LANES` elements, at least the lanes of any ISA.
-        unsafe { self.read_i8(bytes.as_ptr()) }
-    }
+        /// Loads the first `count` int8, sign-extended; the remaining lanes are 0.
+        ///
+        /// # Safety
+        /// `from` is valid for reads of `count` bytes, or of [`Simd::LANES`] if `count` is larger.
+        unsafe fn read_i8_part(self, from: *const i8, count: usize) -> Self::I32 = {
+            if count >= Self::LANES {
+                return self.read_i8(from);
+            }
+            let mut bytes = [0; MOST_LANES];
+            for (lane, byte) in bytes.iter_mut().enumerate().take(count) {
+                *byte = *from.add(lane);
+            }
+            self.read_i8(bytes.as_ptr())
+        };
 
-    /// Stores the first `count` lanes as int8, saturating.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of `count` bytes, or of [`Simd::LANES`] if `count` is larger.
-    #[inline(always)]
-    unsafe fn write_i8_part(self, to: *mut i8, count: usize, vector: Self::I32) {
-        if count >= Self::LANES {
-            // SAFETY: the caller guarantees room for a vector of bytes.
-            return unsafe { self.write_i8(to, vector) };
-        }
-        let mut bytes = [0; MOST_LANES];
-        // SAFETY: `bytes` has `MOST_LANES` elements, at least the lanes of any ISA.
-        unsafe { self.write_i8(bytes.as_mut_ptr(), vector) };
-        for (lane, byte) in bytes.iter().enumerate().take(count) {
-            // SAFETY: the caller guarantees room for `count` bytes.
-            unsafe { *to.add(lane) = *byte };
-        }
-    }
+        /// Stores the first `count` lanes as int8, saturating.
+        ///
+        /// # Safety
+        /// `to` is valid for writes of `count` bytes, or of [`Simd::LANES`] if `count` is larger.
+        unsafe fn write_i8_part(self, to: *mut i8, count: usize, vector: Self::I32) = {
+            if count >= Self::LANES {
+                return self.write_i8(to, vector);
+            }
+            let mut bytes = [0; MOST_LANES];
+            self.write_i8(bytes.as_mut_ptr(), vector);
+            for (lane, byte) in bytes.iter().enumerate().take(count) {
+                *to.add(lane) = *byte;
+            }
+        };
 
-    /// Quantizes four vectors without NaN to contiguous int8: clamps to `[least, most]`, rounds (ties to even), and adds
-    /// the zero point. The bounds are integers, and within the int8 range with the zero point added.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of four times [`Simd::LANES`] bytes.
-    #[inline(always)]
-    unsafe fn quantize_four(self, values: [Self::F32; 4], zero_point: i32, bounds: [f32; 2], to: *mut i8) {
-        let zero = self.splat_i32(zero_point);
-        for (index, value) in values.into_iter().enumerate() {
-            let bytes = crate::math::clamp(self, value, bounds[0], bounds[1]).to_integer() + zero;
-            // SAFETY: the caller guarantees room for four vectors.
-            unsafe { self.write_i8(to.add(index * Self::LANES), bytes) };
-        }
+        /// Quantizes four vectors without NaN to contiguous int8: clamps to `[least, most]`, rounds (ties to even), and adds
+        /// the zero point. The bounds are integers, and within the int8 range with the zero point added.
+        ///
+        /// # Safety
+        /// `to` is valid for writes of four times [`Simd::LANES`] bytes.
+        unsafe fn quantize_four(self, values: [Self::F32; 4], zero_point: i32, bounds: [f32; 2], to: *mut i8) = {
+            let zero = self.splat_i32(zero_point);
+            for (index, value) in values.into_iter().enumerate() {
+                let bytes = crate::math::clamp(self, value, bounds[0], bounds[1]).to_integer() + zero;
+                self.write_i8(to.add(index * Self::LANES), bytes);
+            }
+        };
     }
 
     /// Transposes a square tile of [`Simd::LANES`] rows, with row strides `from_step` and `to_step` in elements.

@@ -2,19 +2,18 @@
 #![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
 
 use core::mem::MaybeUninit;
-use core::ops::Range;
 
 use et_core::{Error, Result};
 use et_simd::{Activation, Architecture, Isa};
 
 use super::pack::{Weights, pack, panels};
-use super::tile::{Computed, Tile};
+use super::tile::{Computed, Epilogue, Tile};
 use super::winograd::Winograd;
 use crate::kernels::{FloatKernels, KERNELS, KernelRow, Kernels, tile_of};
-use crate::output::Output;
+use crate::output::{Output, Residual};
 use crate::panels::{Panel, Panels};
 use crate::scratch::{self, Scratch};
-use crate::shape::{Block, Grid, Runs, Shape};
+use crate::shape::{Block, Grid, Runs, STRIP_TILES, Shape};
 use crate::window::Windows;
 
 /// L2 budget for the A rows of a strip (M block), next to two weight panels.
@@ -34,9 +33,6 @@ const ALIASED: usize = 4096;
 /// with K = 3072 took 1.1 to 1.8 times as long on AMD Zen 5.
 const ALIASED_ROWS: usize = 10;
 
-/// The maximum number of tiles in a strip.
-const STRIP_TILES: usize = 16;
-
 /// The largest accumulator tile of any ISA, in elements.
 const MOST_SUMS: usize = {
     let (mut most, mut index) = (0, 0);
@@ -47,17 +43,6 @@ const MOST_SUMS: usize = {
     }
     most
 };
-
-/// A residual tensor in the layout of the output.
-#[derive(Clone, Copy, Debug)]
-pub struct Residual<'a, T> {
-    /// The elements.
-    pub elements: &'a [T],
-    /// Row stride in elements.
-    pub stride: usize,
-    /// Whether the residual is added after the activation.
-    pub after: bool,
-}
 
 /// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +155,7 @@ impl FloatProduct {
         scratch::total(&[
             scratch::part(self.padding(), 4),
             scratch::part(rows * self.runs.count, size_of::<*const f32>()),
-            scratch::part(self.copied(rows), 4),
+            scratch::part(self.shape.copied(rows), 4),
         ])
     }
 
@@ -196,31 +181,16 @@ impl FloatProduct {
     }
 
     /// Tiles that share a panel before the next panel (M block).
-    const fn strip(&self) -> usize {
-        let panels = self.shape.groups * self.panels.per_group;
-        if panels == 1 || self.distance().is_some() {
+    fn strip(&self) -> usize {
+        if self.shape.groups * self.panels.per_group == 1 || self.distance().is_some() {
             return STRIP_TILES;
         }
-        let columns = self.shape.groups * self.shape.columns;
-        let (bytes, tile) = if !self.streams && self.packed_size() <= RESIDENT_BYTES {
-            (CLOSE_BYTES, self.shape.depth() + columns)
+        let (budget, row) = if !self.streams && self.packed_size() <= RESIDENT_BYTES {
+            (CLOSE_BYTES, self.shape.depth() + self.shape.all_columns())
         } else {
             (STRIP_BYTES, self.shape.depth() + 1)
         };
-        let tiles = bytes / (4 * self.height() * tile);
-        let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
-        if tiles == 0 {
-            1
-        } else if tiles < most {
-            tiles
-        } else {
-            most
-        }
-    }
-
-    /// Elements for receptive fields copied for `rows` rows.
-    const fn copied(&self, rows: usize) -> usize {
-        if self.runs.pixels > 1 { rows * self.shape.depth() } else { 0 }
+        self.runs.strip(budget, 4 * self.height() * row)
     }
 
     /// Computes a block of the output. Fails if an operand, the output or the scratch is too short, or if this CPU
@@ -248,7 +218,7 @@ impl FloatProduct {
         padding.fill(0.0);
         let rows = self.strip() * self.height();
         let table = scratch.take::<*const f32>(rows * self.runs.count)?.as_mut_ptr();
-        let copies = scratch.take::<f32>(self.copied(rows))?.as_mut_ptr();
+        let copies = scratch.take::<f32>(self.shape.copied(rows))?.as_mut_ptr();
         let windows = Windows::new(&self.shape, self.runs, operands.input.as_ptr(), padding.as_ptr());
         let distance = self.distance();
         let mut strip = Strip {
@@ -277,28 +247,12 @@ impl FloatProduct {
         if !whole || !block.is_in(grid) {
             return Err(Error::InvalidArgument);
         }
-        let rows = match &self.winograd {
-            Some(winograd) => winograd.rows_of(block),
-            None => grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end,
+        let (rows, columns) = match &self.winograd {
+            Some(winograd) => (winograd.rows_of(block), 0..self.shape.columns),
+            None => (grid.rows_of_all(block.tiles), self.panels.columns_of(block.panels)),
         };
-        let columns = self.columns(block);
-        if let Some(residual) = operands.residual {
-            let needed = (rows.end - 1).checked_mul(residual.stride).and_then(|start| start.checked_add(columns.end));
-            if needed.is_none_or(|needed| needed > residual.elements.len()) {
-                return Err(Error::InvalidArgument);
-            }
-        }
-        output.check(rows, columns)
-    }
-
-    /// The output columns of a block.
-    fn columns(&self, block: Block) -> Range<usize> {
-        if self.winograd.is_some() {
-            return 0..self.shape.columns;
-        }
-        let (first, last) = (self.panels.get(block.panels[0]), self.panels.get(block.panels[1] - 1));
-        let start = |panel: &Panel| panel.group * self.shape.columns + panel.column;
-        start(&first)..start(&last) + last.columns
+        operands.residual.map_or(Ok(()), |residual| residual.check(&rows, &columns))?;
+        output.check(&rows, &columns)
     }
 }
 
@@ -427,13 +381,17 @@ impl Strip<'_> {
             length: product.runs.length,
             panel: at(panel.start).cast(),
             panel_stride: panel.step,
-            residual_stride: residual.map_or(0, |residual| residual.stride),
-            residual_last: residual.is_some_and(|residual| residual.after),
+            epilogue: Epilogue {
+                residual_stride: residual.map_or(0, |residual| residual.stride),
+                residual_last: residual.is_some_and(|residual| residual.after),
+                ..Epilogue::new(core::ptr::null_mut(), 0, panel.columns, self.operands.activation)
+            },
+            table: core::ptr::null(),
+            tiles: 1,
             ahead: at(panel.next),
             // Each tile of the strip prefetches a share of the next panel.
             ahead_step: (4 * panel.step).div_ceil(tiles[1] - tiles[0]),
             below: product.line_below(),
-            ..Tile::stored(core::ptr::null_mut(), 0, panel.columns, self.operands.activation)
         }
     }
 
@@ -471,9 +429,9 @@ impl Strip<'_> {
         let kernel = self.kernel(even, rows.len(), panel.vectors)?;
         call.tiles = if even { usize::from(self.together[index]) } else { self.equal(tile, tiles[1]) };
         call.table = self.table.wrapping_add(self.pointers_before(tile, tiles));
-        (call.output, call.stride) = (output.at(rows.start, column), output.stride());
+        (call.epilogue.output, call.epilogue.stride) = (output.at(rows.start, column), output.stride());
         if let Some(residual) = self.operands.residual {
-            call.residual = residual.elements.as_ptr().wrapping_add(rows.start * residual.stride + column);
+            call.epilogue.residual = residual.at(rows.start, column);
         }
         if self.operands.activation.is_cheap() {
             // SAFETY: the caller upholds the contract of this function.
@@ -482,19 +440,19 @@ impl Strip<'_> {
             // SAFETY: the caller upholds the contract of this function.
             unsafe {
                 kernel(call);
-                (self.kernels.finish)(call, Computed::in_output(call, call.tiles * rows.len()));
+                (self.kernels.finish)(&call.epilogue, call.epilogue.stored(call.tiles * rows.len()));
             }
         } else {
             let mut sums = Sums(MaybeUninit::uninit());
             let (start, stride) = (sums.0.as_mut_ptr().cast::<f32>(), panel.vectors * product.row.lanes);
-            let output = core::mem::replace(&mut call.output, start);
-            let output_stride = core::mem::replace(&mut call.stride, stride);
+            let epilogue = call.epilogue;
+            call.epilogue = Epilogue { output: start, stride, ..epilogue };
             // SAFETY: the caller guarantees valid operands; `sums` has room for the tile, and the epilogue only reads
             // elements that the micro-kernel wrote.
             unsafe {
                 kernel(call);
-                (call.output, call.stride) = (output, output_stride);
-                (self.kernels.finish)(call, Computed { start, stride, rows: rows.len() });
+                call.epilogue = epilogue;
+                (self.kernels.finish)(&epilogue, Computed { start, stride, rows: rows.len() });
             }
         }
         call.ahead = call.ahead.wrapping_add(call.tiles * call.ahead_step * product.shape.depth());

@@ -9,10 +9,9 @@ use et_simd::{Activation, Float, Simd};
 ///
 /// # Safety
 ///
-/// `table` has `runs * R` pointers per tile, each valid for `length` elements; for uniform strides `runs` pointers,
-/// each valid for the K segments of every row. `panel` has a bias row and `runs * length` weight rows,
-/// `panel_stride` elements apart; `output`, and
-/// `residual` unless null, have `tiles * R` rows of `columns` elements, at most a panel's.
+/// `table` has `runs * R` pointers per tile, each valid for `length` elements; for uniform strides `runs` pointers, each
+/// valid for the K segments of every row. `panel` has a bias row and `runs * length` weight rows, `panel_stride` elements
+/// apart. The contract of [`Epilogue`] holds for `tiles * R` rows of at most a panel's columns.
 pub struct Tile {
     /// The indirection buffer: pointers to the K segments of the rows, tile by tile; for uniform strides the pointers
     /// of the first row alone.
@@ -25,20 +24,8 @@ pub struct Tile {
     pub panel: *const f32,
     /// Row stride of the packed weights, in elements: at least the columns of the panel.
     pub panel_stride: usize,
-    /// The first element of the output.
-    pub output: *mut f32,
-    /// Row stride of the output, in elements.
-    pub stride: usize,
-    /// The first element of the residual, or null.
-    pub residual: *const f32,
-    /// Row stride of the residual, in elements.
-    pub residual_stride: usize,
-    /// Whether the residual is added after the activation.
-    pub residual_last: bool,
-    /// Columns that are stored.
-    pub columns: usize,
-    /// The activation.
-    pub activation: Activation,
+    /// Output, residual and activation.
+    pub epilogue: Epilogue,
     /// Prefetch pointer into the next panel: each K step prefetches the next `ahead_step` bytes.
     pub ahead: *const u8,
     /// Bytes prefetched per K step.
@@ -50,27 +37,40 @@ pub struct Tile {
     pub tiles: usize,
 }
 
-impl Tile {
-    /// Arguments for the epilogue alone: the tile is stored and lacks the activation, clamps included.
-    pub const fn stored(output: *mut f32, stride: usize, columns: usize, activation: Activation) -> Self {
-        Self {
-            table: core::ptr::null(),
-            runs: 0,
-            length: 0,
-            panel: core::ptr::null(),
-            panel_stride: 0,
-            output,
-            stride,
-            residual: core::ptr::null(),
-            residual_stride: 0,
-            residual_last: false,
-            columns,
-            activation,
-            ahead: core::ptr::null(),
-            ahead_step: 0,
-            below: 0,
-            tiles: 1,
-        }
+/// The output of a tile, and what is applied to the accumulators. The micro-kernel adds the residual and applies cheap
+/// activations; [`finish`] applies expensive activations, and then adds a residual after the activation.
+///
+/// # Safety
+///
+/// `output`, and `residual` unless null, have rows of `columns` elements.
+#[derive(Clone, Copy)]
+pub struct Epilogue {
+    /// The first element of the output.
+    pub output: *mut f32,
+    /// Row stride of the output, in elements.
+    pub stride: usize,
+    /// Columns that are stored.
+    pub columns: usize,
+    /// The first element of the residual, or null.
+    pub residual: *const f32,
+    /// Row stride of the residual, in elements.
+    pub residual_stride: usize,
+    /// Whether the residual is added after the activation.
+    pub residual_last: bool,
+    /// The activation.
+    pub activation: Activation,
+}
+
+impl Epilogue {
+    /// An activation without a residual.
+    pub const fn new(output: *mut f32, stride: usize, columns: usize, activation: Activation) -> Self {
+        let (residual, residual_stride, residual_last) = (core::ptr::null(), 0, false);
+        Self { output, stride, columns, residual, residual_stride, residual_last, activation }
+    }
+
+    /// The rows of a tile that the micro-kernel stored in the output.
+    pub const fn stored(&self, rows: usize) -> Computed {
+        Computed { start: self.output.cast_const(), stride: self.stride, rows }
     }
 }
 
@@ -119,17 +119,29 @@ unsafe fn complete<S: Simd, const R: usize, const V: usize>(
     first: usize,
     mut sums: [[S::F32; V]; R],
 ) {
-    let (added, last) = (!tile.residual.is_null(), tile.residual_last);
-    if added && last && tile.activation.is_cheap() {
-        apply::<S, R, V>(isa, &mut sums, tile.activation);
+    let epilogue = &tile.epilogue;
+    let (is_added, activation) = (!epilogue.residual.is_null(), epilogue.activation);
+    if !(is_added && epilogue.residual_last) {
+        if is_added {
+            add_residual::<S, R, V>(isa, epilogue, first, &mut sums);
+        }
+        apply::<S, R, V>(isa, &mut sums, activation);
+    } else if activation.is_cheap() {
+        apply::<S, R, V>(isa, &mut sums, activation);
+        add_residual::<S, R, V>(isa, epilogue, first, &mut sums);
     }
-    if added && (tile.activation.is_cheap() || !last) {
-        add_residual::<S, R, V>(isa, tile, first, &mut sums);
+    let whole = epilogue.columns == V * S::LANES;
+    for row in 0..R {
+        let to = epilogue.output.add((first + row) * epilogue.stride);
+        for vector in 0..V {
+            let start = vector * S::LANES;
+            if whole {
+                isa.write(to.add(start), sums[row][vector]);
+            } else {
+                isa.write_part(to.wrapping_add(start), epilogue.columns.saturating_sub(start), sums[row][vector]);
+            }
+        }
     }
-    if !(added && last) {
-        apply::<S, R, V>(isa, &mut sums, tile.activation);
-    }
-    store::<S, R, V>(isa, tile, first, &sums);
 }
 
 /// The hot loop: multiply-adds over K.
@@ -258,6 +270,7 @@ unsafe fn load_vectors<S: Simd, const V: usize>(isa: S, from: *const f32) -> [S:
 /// Applies the activation if cheap.
 #[inline(always)]
 fn apply<S: Simd, const R: usize, const V: usize>(isa: S, sums: &mut [[S::F32; V]; R], activation: Activation) {
+    // Each arm passes a constant variant, so that the loop has no branch on the activation.
     match activation {
         Activation::Clamp(least, most) => apply_each(isa, sums, Activation::Clamp(least, most)),
         Activation::HardSwish => apply_each(isa, sums, Activation::HardSwish),
@@ -267,47 +280,29 @@ fn apply<S: Simd, const R: usize, const V: usize>(isa: S, sums: &mut [[S::F32; V
 
 #[inline(always)]
 fn apply_each<S: Simd, const R: usize, const V: usize>(isa: S, sums: &mut [[S::F32; V]; R], activation: Activation) {
-    for row in 0..R {
-        for vector in 0..V {
-            sums[row][vector] = activation.apply(isa, sums[row][vector]);
-        }
+    for sum in sums.as_flattened_mut() {
+        *sum = activation.apply(isa, *sum);
     }
 }
 
 #[inline(always)]
 unsafe fn add_residual<S: Simd, const R: usize, const V: usize>(
     isa: S,
-    tile: &Tile,
+    epilogue: &Epilogue,
     first: usize,
     sums: &mut [[S::F32; V]; R],
 ) {
-    let whole = tile.columns == V * S::LANES;
+    let whole = epilogue.columns == V * S::LANES;
     for row in 0..R {
-        let from = tile.residual.add((first + row) * tile.residual_stride);
+        let from = epilogue.residual.add((first + row) * epilogue.residual_stride);
         for vector in 0..V {
             let start = vector * S::LANES;
             let residual = if whole {
                 isa.read(from.add(start))
             } else {
-                isa.read_part(from.wrapping_add(start), tile.columns.saturating_sub(start))
+                isa.read_part(from.wrapping_add(start), epilogue.columns.saturating_sub(start))
             };
             sums[row][vector] = sums[row][vector] + residual;
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn store<S: Simd, const R: usize, const V: usize>(isa: S, tile: &Tile, first: usize, sums: &[[S::F32; V]; R]) {
-    let whole = tile.columns == V * S::LANES;
-    for row in 0..R {
-        let to = tile.output.add((first + row) * tile.stride);
-        for vector in 0..V {
-            let start = vector * S::LANES;
-            if whole {
-                isa.write(to.add(start), sums[row][vector]);
-            } else {
-                isa.write_part(to.wrapping_add(start), tile.columns.saturating_sub(start), sums[row][vector]);
-            }
         }
     }
 }
@@ -328,44 +323,36 @@ pub struct Computed {
     pub rows: usize,
 }
 
-impl Computed {
-    /// Rows stored in the output of the tile.
-    pub const fn in_output(tile: &Tile, rows: usize) -> Self {
-        Self { start: tile.output.cast_const(), stride: tile.stride, rows }
-    }
-}
-
 /// Applies an expensive activation and the residual after the activation to the rows of a tile, which are still in L1.
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `S`; output and residual fulfil the contract of [`Tile`], and `computed` the contract of
-/// [`Computed`].
+/// The CPU has the ISA of `S`, and the contracts of [`Epilogue`] and [`Computed`] hold.
 #[inline(always)]
-pub unsafe fn finish<S: Simd>(tile: &Tile, computed: Computed) {
-    if tile.activation == Activation::None {
+pub unsafe fn finish<S: Simd>(epilogue: &Epilogue, computed: Computed) {
+    if epilogue.activation == Activation::None {
         return;
     }
-    tile.activation.specialize(
+    epilogue.activation.specialize(
         #[inline(always)]
         |activation| {
             // SAFETY: the caller upholds the contract of this function.
-            unsafe { finish_with::<S>(tile, computed, activation) };
+            unsafe { finish_with::<S>(epilogue, computed, activation) };
         },
     );
 }
 
 /// Each call site passes a constant activation, so that the inner loop has no branch on the activation.
 #[inline(always)]
-unsafe fn finish_with<S: Simd>(tile: &Tile, computed: Computed, activation: Activation) {
+unsafe fn finish_with<S: Simd>(epilogue: &Epilogue, computed: Computed, activation: Activation) {
     let isa = S::assume();
-    let last = tile.residual_last && !tile.residual.is_null();
+    let last = epilogue.residual_last && !epilogue.residual.is_null();
     for row in 0..computed.rows {
         let from = computed.start.add(row * computed.stride);
-        let to = tile.output.add(row * tile.stride);
-        let residual = tile.residual.wrapping_add(row * tile.residual_stride);
-        for start in (0..tile.columns).step_by(S::LANES) {
-            let count = (tile.columns - start).min(S::LANES);
+        let to = epilogue.output.add(row * epilogue.stride);
+        let residual = epilogue.residual.wrapping_add(row * epilogue.residual_stride);
+        for start in (0..epilogue.columns).step_by(S::LANES) {
+            let count = (epilogue.columns - start).min(S::LANES);
             let mut value = activation.apply(isa, load_some(isa, from.add(start), count));
             if last {
                 value = value + load_some(isa, residual.add(start), count);

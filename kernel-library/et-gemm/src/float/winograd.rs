@@ -11,7 +11,7 @@ use et_simd::{Activation, Isa};
 
 use super::pack::{Weights, panels};
 use super::product::{FloatOperands, FloatProduct};
-use super::tile::{Computed, Tile};
+use super::tile::Epilogue;
 use super::transform::{CENTRE, POINTS, Pixels, Window, weights};
 use crate::kernels::FloatKernels;
 use crate::output::Output;
@@ -174,6 +174,12 @@ impl Winograd {
         Ok(())
     }
 
+    /// Image, top and left pixel of the output tiles of `lines`.
+    fn windows_of(&self, lines: Range<usize>) -> impl Iterator<Item = [usize; 3]> + use<> {
+        let [down, across] = self.windows;
+        lines.flat_map(move |line| (0..across).map(move |window| [line / down, 2 * (line % down), 2 * window]))
+    }
+
     /// Transforms the input tiles of `lines`.
     #[inline]
     unsafe fn transform(
@@ -187,22 +193,19 @@ impl Winograd {
         let (channels, [height, width]) = (self.shape.channels, self.shape.input);
         let step = lines.len() * self.windows[1] * channels + GAP;
         let mut to = points.as_mut_ptr();
-        for line in lines {
-            let (image, top) = (line / self.windows[0], 2 * (line % self.windows[0]));
-            for left in (0..self.windows[1]).map(|window| 2 * window) {
-                let mut pixels = [padding.as_ptr(); POINTS];
-                for (index, pixel) in pixels.iter_mut().enumerate() {
-                    let y = (top + index / 4).wrapping_sub(self.shape.padding[0]);
-                    let x = (left + index % 4).wrapping_sub(self.shape.padding[1]);
-                    if y < height && x < width {
-                        let index = (image * height + y) * width + x;
-                        *pixel = input.as_ptr().wrapping_add(index * self.shape.pixel_stride);
-                    }
+        for [image, top, left] in self.windows_of(lines) {
+            let mut pixels = [padding.as_ptr(); POINTS];
+            for (index, pixel) in pixels.iter_mut().enumerate() {
+                let y = (top + index / 4).wrapping_sub(self.shape.padding[0]);
+                let x = (left + index % 4).wrapping_sub(self.shape.padding[1]);
+                if y < height && x < width {
+                    let index = (image * height + y) * width + x;
+                    *pixel = input.as_ptr().wrapping_add(index * self.shape.pixel_stride);
                 }
-                // SAFETY: each pixel is in the image or the padding; `points` has room for the tiles of the strip.
-                unsafe { (kernels.input)(&Window { pixels, channels, to, step }) };
-                to = to.wrapping_add(channels);
             }
+            // SAFETY: each pixel is in the image or the padding; `points` has room for the tiles of the strip.
+            unsafe { (kernels.input)(&Window { pixels, channels, to, step }) };
+            to = to.wrapping_add(channels);
         }
     }
 
@@ -243,35 +246,32 @@ impl Winograd {
         let (residual_last, stride) = (operands.residual.is_some_and(|residual| residual.after), output.stride());
         let step = lines.len() * self.windows[1] * columns + GAP;
         let mut from = products.as_ptr();
-        for line in lines {
-            let (image, top) = (line / self.windows[0], 2 * (line % self.windows[0]));
-            for left in (0..self.windows[1]).map(|window| 2 * window) {
-                let row = |index: usize| {
-                    let (y, x) = (top + index / 2, left + index % 2);
-                    (y < height && x < width).then_some((image * height + y) * width + x)
-                };
-                let to = [0, 1, 2, 3].map(|index| row(index).map_or(core::ptr::null_mut(), |row| output.at(row, 0)));
-                let residuals = [0, 1, 2, 3].map(|index| match (operands.residual, row(index)) {
-                    (Some(residual), Some(row)) => residual.elements.as_ptr().wrapping_add(row * residual.stride),
-                    _ => core::ptr::null(),
-                });
-                let early = if bounds.is_none() && residual_last { [core::ptr::null(); 4] } else { residuals };
-                let bounds = bounds.unwrap_or([f32::NEG_INFINITY, f32::INFINITY]);
-                // SAFETY: `products` covers the tiles of the strip; pixels and residuals are within the validated
-                // block.
-                unsafe {
-                    (kernels.output)(&Pixels { from, step, columns, to, residuals: early, residual_last, bounds });
-                }
-                if operands.activation.bounds().is_none() {
-                    for (to, residual) in to.into_iter().zip(residuals).filter(|(to, _)| !to.is_null()) {
-                        let stored = Tile::stored(to, stride, columns, operands.activation);
-                        let tile = Tile { residual, residual_last, ..stored };
-                        // SAFETY: as above.
-                        unsafe { (kernels.finish)(&tile, Computed::in_output(&tile, 1)) };
-                    }
-                }
-                from = from.wrapping_add(columns);
+        for [image, top, left] in self.windows_of(lines) {
+            let row = |index: usize| {
+                let (y, x) = (top + index / 2, left + index % 2);
+                (y < height && x < width).then_some((image * height + y) * width + x)
+            };
+            let to = [0, 1, 2, 3].map(|index| row(index).map_or(core::ptr::null_mut(), |row| output.at(row, 0)));
+            let residuals = [0, 1, 2, 3].map(|index| match (operands.residual, row(index)) {
+                (Some(residual), Some(row)) => residual.at(row, 0),
+                _ => core::ptr::null(),
+            });
+            let early = if bounds.is_none() && residual_last { [core::ptr::null(); 4] } else { residuals };
+            let bounds = bounds.unwrap_or([f32::NEG_INFINITY, f32::INFINITY]);
+            // SAFETY: `products` covers the tiles of the strip; pixels and residuals are within the validated
+            // block.
+            unsafe {
+                (kernels.output)(&Pixels { from, step, columns, to, residuals: early, residual_last, bounds });
             }
+            if operands.activation.bounds().is_none() {
+                for (to, residual) in to.into_iter().zip(residuals).filter(|(to, _)| !to.is_null()) {
+                    let stored = Epilogue::new(to, stride, columns, operands.activation);
+                    let epilogue = Epilogue { residual, residual_last, ..stored };
+                    // SAFETY: as above.
+                    unsafe { (kernels.finish)(&epilogue, epilogue.stored(1)) };
+                }
+            }
+            from = from.wrapping_add(columns);
         }
     }
 }

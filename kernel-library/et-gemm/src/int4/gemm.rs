@@ -11,7 +11,7 @@ use super::pack::{Int4Format, Packing, panel_width};
 #[cfg(target_arch = "x86_64")]
 use super::scale::{HalfScales, Scales, StepScales};
 use super::tile::Tile;
-use crate::float::tile::{Computed, Tile as FloatTile};
+use crate::float::tile::Epilogue;
 use crate::int8::finish::RowScale;
 use crate::kernels::{KernelRow, tile_of};
 use crate::output::Output;
@@ -151,7 +151,7 @@ impl Int4Gemm {
         scratch: &mut [u8],
     ) -> Result<()> {
         let grid = self.grid();
-        if block.tiles[0] >= block.tiles[1] || block.panels[0] >= block.panels[1] {
+        if block.is_empty() {
             return Ok(());
         }
         let whole = operands.input.len() == self.rows * self.inner
@@ -160,8 +160,7 @@ impl Int4Gemm {
         if !whole || !block.is_in(&grid) {
             return Err(Error::InvalidArgument);
         }
-        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
-        output.check(rows.clone(), self.columns_of(block.panels))?;
+        output.check(&grid.rows_of_all(block.tiles), &self.columns_of(block.panels))?;
         let scratch = Scratch::new(scratch)?;
         // SAFETY: operands and output are validated for the block above.
         unsafe {
@@ -187,7 +186,7 @@ impl Int4Gemm {
     ) -> Result<()> {
         let kernels = self.row.int4.available()?;
         let (grid, groups) = (self.grid(), self.inner / self.form.group);
-        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
+        let rows = grid.rows_of_all(block.tiles);
         let sums = scratch.take::<i32>(rows.len() * groups)?;
         let elements = &operands.input[rows.start * self.inner..rows.end * self.inner];
         for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
@@ -314,9 +313,9 @@ impl Int4Gemm {
     #[inline]
     unsafe fn finish(&self, activation: Activation, output: *mut f32, tile: &Tile, rows: usize) -> Result<()> {
         let kernels = self.row.float.kernels.ok_or(Error::Internal)?;
-        let done = FloatTile::stored(output, tile.stride, tile.columns, activation);
+        let epilogue = Epilogue::new(output, tile.stride, tile.columns, activation);
         // SAFETY: the caller upholds the contract of this function.
-        unsafe { (kernels.finish)(&done, Computed::in_output(&done, rows)) };
+        unsafe { (kernels.finish)(&epilogue, epilogue.stored(rows)) };
         Ok(())
     }
 }

@@ -103,24 +103,6 @@ unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
 ) {
     let isa = D::Isa::assume();
     let mut others = [[isa.splat_i32(0); V]; R];
-    if D::PAIRS && R > 1 {
-        for step in 0..tile.form.group / 8 {
-            let mut weights = [D::unpack_int4(from); V];
-            for (vector, weights) in weights.iter_mut().enumerate() {
-                *weights = D::unpack_int4(from.add(4 * vector * D::LANES));
-            }
-            from = from.wrapping_add(4 * tile.width);
-            let bytes = tile.input.wrapping_add(start + 8 * step);
-            add_eight::<D, R, V>(&mut others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
-        }
-        unpair::<D, R, V>(&mut others);
-        for row in 0..R {
-            for vector in 0..V {
-                sums[row][vector] = sums[row][vector] + others[row][vector];
-            }
-        }
-        return;
-    }
     for step in 0..tile.form.group / 8 {
         let mut weights = [D::unpack_int4(from); V];
         for (vector, weights) in weights.iter_mut().enumerate() {
@@ -130,8 +112,13 @@ unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
             isa.prefetch_near(from.wrapping_add(AHEAD), 4 * V * D::LANES);
         }
         from = from.wrapping_add(4 * tile.width);
+        let bytes = tile.input.wrapping_add(start + 8 * step);
+        if D::PAIRS && R > 1 {
+            add_eight::<D, R, V>(&mut others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
+            continue;
+        }
         for row in 0..R {
-            let bytes = tile.input.add(row * tile.input_stride + start + 8 * step);
+            let bytes = bytes.add(row * tile.input_stride);
             let low = D::spread(word(bytes));
             for vector in 0..V {
                 sums[row][vector] = D::add(sums[row][vector], weights[vector][0], low);
@@ -143,9 +130,12 @@ unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
             }
         }
     }
-    if R == 1 {
-        for vector in 0..V {
-            sums[0][vector] = sums[0][vector] + others[0][vector];
+    if D::PAIRS && R > 1 {
+        unpair::<D, R, V>(&mut others);
+    }
+    if D::PAIRS || R == 1 {
+        for (sum, other) in sums.as_flattened_mut().iter_mut().zip(others.as_flattened()) {
+            *sum = *sum + *other;
         }
     }
 }

@@ -1,6 +1,8 @@
 //! int8 GEMM and convolution with packed weights: sizes, packing, and computing a block of tiles.
 #![allow(unsafe_code, reason = "outputs are passed on by pointer after their bounds are checked, once a call")]
 
+use core::ops::Range;
+
 use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
@@ -8,9 +10,8 @@ use super::finish::{Added, Quantization, RowScale, Store};
 use super::pack::{Bias, HEADER, Layout, Packing, panels};
 use super::strip::{Memory, Strip};
 use crate::float::pack::Weights;
-use crate::float::product::Residual;
 use crate::kernels::{Int8Kernels, KernelRow, Kernels};
-use crate::output::Output;
+use crate::output::{Output, Residual};
 use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Runs, Shape};
@@ -33,9 +34,6 @@ const REGISTER: usize = 64;
 const MANY_ROWS: usize = 784;
 const TILE_ROWS: usize = 28;
 
-/// The maximum number of tiles in a strip.
-const STRIP_TILES: usize = 16;
-
 /// The maximum number of panels whose accumulators are buffered before the epilogue: a part of L1.
 const PANELS: usize = 4;
 
@@ -49,21 +47,21 @@ pub enum Int8Residual<'a> {
 }
 
 impl Int8Residual<'_> {
-    /// Row stride and length, in elements.
-    const fn extent(&self) -> [usize; 2] {
+    /// Fails unless the residual has the elements of a rectangle.
+    fn check(&self, rows: &Range<usize>, columns: &Range<usize>) -> Result<()> {
         match self {
-            Self::Bytes(residual, ..) => [residual.stride, residual.elements.len()],
-            Self::Floats(residual) => [residual.stride, residual.elements.len()],
+            Self::Bytes(residual, ..) => residual.check(rows, columns),
+            Self::Floats(residual) => residual.check(rows, columns),
         }
     }
 
-    /// Pointer, row stride in elements, and whether the residual is added after the activation.
-    pub(crate) fn parts(&self) -> (Added, usize, bool) {
+    /// The residual from an element on, row stride in elements, and whether the residual is added after the activation.
+    pub(crate) fn parts(&self, row: usize, column: usize) -> (Added, usize, bool) {
         match *self {
             Self::Bytes(residual, scale, zero) => {
-                (Added::Bytes(residual.elements.as_ptr(), scale, f32::from(zero)), residual.stride, residual.after)
+                (Added::Bytes(residual.at(row, column), scale, f32::from(zero)), residual.stride, residual.after)
             }
-            Self::Floats(residual) => (Added::Floats(residual.elements.as_ptr()), residual.stride, residual.after),
+            Self::Floats(residual) => (Added::Floats(residual.at(row, column)), residual.stride, residual.after),
         }
     }
 }
@@ -180,7 +178,7 @@ impl Int8Gemm {
         scratch::total(&[
             scratch::part(self.runs.length, 1),
             scratch::part(rows * self.runs.count, size_of::<*const i8>()),
-            scratch::part(self.copied(rows), 1),
+            scratch::part(self.shape.copied(rows), 1),
             scratch::part(rows, 4),
             scratch::part(self.height * self.together * self.panels.width, 4),
             scratch::part(self.grid().panels * self.panels.width, 4),
@@ -190,34 +188,15 @@ impl Int8Gemm {
         ])
     }
 
-    const fn strip_of(&self) -> usize {
-        if self.packed_size() <= RESIDENT_BYTES {
-            return 1;
-        }
-        let tiles = STRIP_BYTES / (self.height * (self.depth() + 1));
-        let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
-        if tiles == 0 {
-            1
-        } else if tiles < most {
-            tiles
-        } else {
-            most
+    fn strip_of(&self) -> usize {
+        match self.packed_size() {
+            ..=RESIDENT_BYTES => 1,
+            _ => self.runs.strip(STRIP_BYTES, self.height * (self.depth() + 1)),
         }
     }
 
     fn together_of(&self) -> usize {
-        if self.strip > 1 || self.is_matrix() {
-            1
-        } else if self.panels.per_group < PANELS {
-            self.panels.per_group
-        } else {
-            PANELS
-        }
-    }
-
-    /// Bytes for receptive fields copied for `rows` rows.
-    const fn copied(&self, rows: usize) -> usize {
-        if self.runs.pixels > 1 { rows * self.shape.depth() } else { 0 }
+        if self.strip > 1 || self.is_matrix() { 1 } else { self.panels.per_group.min(PANELS) }
     }
 
     /// Bytes for packed rows of A, with room for a full register store behind the last row.
@@ -255,7 +234,7 @@ impl Int8Gemm {
         block: Block,
         scratch: &mut [u8],
     ) -> Result<()> {
-        self.check(operands, block, |rows, columns| output.check(rows, columns))?;
+        self.check(operands, block, output)?;
         let store = Store::Bytes(output.at(0, 0), quantization);
         // SAFETY: `check` validated operands and output for the block.
         unsafe { self.run(operands, (store, output.stride()), block, scratch) }
@@ -269,7 +248,7 @@ impl Int8Gemm {
         block: Block,
         scratch: &mut [u8],
     ) -> Result<()> {
-        self.check(operands, block, |rows, columns| output.check(rows, columns))?;
+        self.check(operands, block, output)?;
         let store = Store::Floats(output.at(0, 0));
         // SAFETY: `check` validated operands and output for the block.
         unsafe { self.run(operands, (store, output.stride()), block, scratch) }
@@ -297,7 +276,7 @@ impl Int8Gemm {
         let memory = Memory {
             padding: padding.as_ptr(),
             table: scratch.take::<*const i8>(rows * self.runs.count)?.as_mut_ptr(),
-            copies: scratch.take::<i8>(self.copied(rows))?.as_mut_ptr(),
+            copies: scratch.take::<i8>(self.shape.copied(rows))?.as_mut_ptr(),
             addends: scratch.take::<i32>(rows)?,
             sums: scratch.take::<i32>(sums)?.as_mut_ptr(),
             factors: scratch.take::<i32>(columns)?.as_mut_ptr(),
@@ -319,39 +298,23 @@ impl Int8Gemm {
         Ok(())
     }
 
-    fn check(
-        &self,
-        operands: &Int8Operands<'_>,
-        block: Block,
-        output: impl FnOnce(core::ops::Range<usize>, core::ops::Range<usize>) -> Result<()>,
-    ) -> Result<()> {
+    fn check<T: Copy>(&self, operands: &Int8Operands<'_>, block: Block, output: &Output<'_, T>) -> Result<()> {
         let grid = self.grid();
         let scaled = operands.row_scales.is_empty() || operands.row_scales.len() == self.shape.rows();
         let whole = operands.input.len() >= self.shape.input_length()? && operands.weights.len() == self.packed_size();
         if !scaled || !whole || !block.is_in(&grid) {
             return Err(Error::InvalidArgument);
         }
-        if block.tiles[0] == block.tiles[1] || block.panels[0] == block.panels[1] {
+        if block.is_empty() {
             return Ok(());
         }
-        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
-        let columns = self.columns_of(block.panels);
-        if let Some([stride, length]) = operands.residual.map(|residual| residual.extent()) {
-            let needed = (rows.end - 1).checked_mul(stride).and_then(|start| start.checked_add(columns.end));
-            if needed.is_none_or(|needed| needed > length) {
-                return Err(Error::InvalidArgument);
-            }
-        }
-        output(rows, columns)
+        let (rows, columns) = (grid.rows_of_all(block.tiles), self.columns_of(block.panels));
+        operands.residual.map_or(Ok(()), |residual| residual.check(&rows, &columns))?;
+        output.check(&rows, &columns)
     }
 
     /// The output columns that a range of panels covers, for splitting an output.
-    pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
-        let column = |index: usize| {
-            let group = index.checked_div(self.panels.per_group).unwrap_or(0);
-            let within = (index - group * self.panels.per_group) * self.panels.width;
-            group * self.shape.columns + within.min(self.shape.columns)
-        };
-        column(panels[0])..column(panels[1])
+    pub fn columns_of(&self, panels: [usize; 2]) -> Range<usize> {
+        self.panels.columns_of(panels)
     }
 }

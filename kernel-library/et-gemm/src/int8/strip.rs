@@ -263,10 +263,10 @@ impl<'a> Strip<'a> {
         let (panel, last) = (product.panels.get(panels.start), product.panels.get(panels.end - 1));
         let before = panels.start * product.panels.width;
         let column = panel.group * product.shape.columns + panel.column;
-        let place = |stride: usize| first * stride + column;
         let (added, added_stride, added_last) =
-            self.operands.residual.map_or((Added::Nothing, 0, false), |residual| residual.parts());
+            self.operands.residual.map_or((Added::Nothing, 0, false), |residual| residual.parts(first, column));
         let (store, store_stride) = self.store;
+        let to = first * store_stride + column;
         let row_scales = match self.operands.row_scales {
             [] => core::ptr::null(),
             scales => scales.as_ptr().wrapping_add(first),
@@ -281,17 +281,13 @@ impl<'a> Strip<'a> {
             scales: self.memory.scales.wrapping_add(before),
             bias: self.memory.bias.wrapping_add(before),
             row_scales,
-            added: match added {
-                Added::Nothing => Added::Nothing,
-                Added::Bytes(from, scale, zero) => Added::Bytes(from.wrapping_add(place(added_stride)), scale, zero),
-                Added::Floats(from) => Added::Floats(from.wrapping_add(place(added_stride))),
-            },
+            added,
             added_stride,
             added_last,
             activation: self.operands.activation,
             store: match store {
-                Store::Bytes(to, quantization) => Store::Bytes(to.wrapping_add(place(store_stride)), quantization),
-                Store::Floats(to) => Store::Floats(to.wrapping_add(place(store_stride))),
+                Store::Bytes(start, quantization) => Store::Bytes(start.wrapping_add(to), quantization),
+                Store::Floats(start) => Store::Floats(start.wrapping_add(to)),
             },
             store_stride,
         };

@@ -8,11 +8,10 @@ use core::ops::Range;
 use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
-use super::unpack::Unpack;
-use crate::float::tile::{Computed, Tile};
+use super::unpack::{Format, Unpack};
+use crate::float::tile::{Epilogue, Tile};
 use crate::int4::gemm::Int4Gemm;
 use crate::int4::pack::Int4Format;
-use crate::int4::scale::Scales;
 use crate::int8::gemm::Int8Gemm;
 use crate::int8::pack::HEADER;
 use crate::kernels::{FloatKernels, KernelRow, Kernels, tile_of};
@@ -111,7 +110,7 @@ impl WeightOnlyGemm {
         scratch: &mut [u8],
     ) -> Result<()> {
         let grid = self.grid();
-        if block.tiles[0] >= block.tiles[1] || block.panels[0] >= block.panels[1] {
+        if block.is_empty() {
             return Ok(());
         }
         let size = match &self.form {
@@ -121,8 +120,7 @@ impl WeightOnlyGemm {
         if operands.input.len() != self.rows * self.inner || operands.weights.len() != size || !block.is_in(&grid) {
             return Err(Error::InvalidArgument);
         }
-        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
-        output.check(rows, self.columns_of(block.panels))?;
+        output.check(&grid.rows_of_all(block.tiles), &self.columns_of(block.panels))?;
         let kernels = self.row.available()?;
         let memory = Scratch::new(scratch)?.take::<f32>((1 + DEPTH) * self.row.width())?.as_mut_ptr();
         for panel in block.panels[0]..block.panels[1] {
@@ -182,35 +180,31 @@ impl WeightOnlyGemm {
                 to.add(lane).write(bias.map_or(0.0, from));
             }
             match &self.form {
-                Form::Bytes(bytes) => (kernels.bytes)(&Unpack {
+                Form::Bytes(bytes) => (kernels.unpack)(&Unpack {
+                    format: if bytes.layout.offset == 0 { Format::Int8 } else { Format::OffsetInt8 },
                     words: panel.add((4 * HEADER + elements.start) * part.width + 4 * column),
                     step: 4 * part.width,
                     count: elements.len().div_ceil(4),
                     vectors: part.vectors,
                     scales: panel.add(4 * (part.width + column)),
                     units: core::ptr::null(),
-                    is_signed: bytes.layout.offset == 0,
                     to: to_rows,
                 }),
                 Form::Halves(halves) => {
                     let form = halves.form();
-                    let kernel = match form.scales {
-                        Scales::Halves => kernels.halves,
-                        Scales::Steps => kernels.stepped_halves,
-                    };
                     let mut first = elements.start;
                     while first < elements.end {
                         let (group, within) = (first / form.group, first % form.group);
                         let count = (form.group - within).min(elements.end - first);
                         let words = panel.add((form.elements_at(group) + within / 2) * part.width + 4 * column);
-                        kernel(&Unpack {
+                        (kernels.unpack)(&Unpack {
+                            format: Format::Int4(form.scales),
                             words,
                             step: 4 * part.width,
                             count: count / 8,
                             vectors: part.vectors,
                             scales: panel.add(form.scales_at(group) * part.width + form.scales.size() * column),
                             units: panel.wrapping_add((form.header() - 4) * part.width + 4 * column).cast(),
-                            is_signed: false,
                             to: to_rows.add((first - elements.start) * width),
                         });
                         first += count;
@@ -245,23 +239,25 @@ impl WeightOnlyGemm {
             let to = output.at(rows.start, part.column[1]);
             let before = if elements.start == 0 { core::ptr::null() } else { to.cast_const() };
             let activation = if is_last { operands.activation } else { Activation::None };
+            let epilogue = Epilogue::new(to, output.stride(), part.columns, activation);
             let call = Tile {
                 table: table.as_ptr(),
                 runs: 1,
                 length: elements.len(),
                 panel: memory,
                 panel_stride: part.vectors * self.row.lanes,
-                residual: before,
-                residual_stride: output.stride(),
-                ..Tile::stored(to, output.stride(), part.columns, activation)
+                epilogue: Epilogue { residual: before, residual_stride: output.stride(), ..epilogue },
+                ahead: core::ptr::null(),
+                ahead_step: 0,
+                below: 0,
+                tiles: 1,
             };
             // SAFETY: the caller guarantees that operands and output cover the tile. The micro-kernel reads the
             // residual rows, which alias the output, before the store.
             unsafe { kernel(&call) };
             if !activation.is_cheap() {
-                let done = Tile { residual: core::ptr::null(), ..call };
                 // SAFETY: the tile above is stored in the output.
-                unsafe { (kernels.finish)(&done, Computed::in_output(&done, rows.len())) };
+                unsafe { (kernels.finish)(&epilogue, epilogue.stored(rows.len())) };
             }
         }
         Ok(())

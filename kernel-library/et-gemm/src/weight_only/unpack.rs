@@ -4,7 +4,18 @@
 
 use et_simd::{Float, Integer, Simd};
 
-use crate::int4::scale::ScaleForm;
+use crate::int4::scale::{HalfScales, ScaleForm, Scales, StepScales};
+
+/// The format of packed weights.
+#[derive(Clone, Copy)]
+pub enum Format {
+    /// int8, stored as `i8`.
+    Int8,
+    /// int8, stored as `u8` with an offset of 128.
+    OffsetInt8,
+    /// int4 with block scales.
+    Int4(Scales),
+}
 
 /// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column.
 ///
@@ -14,6 +25,8 @@ use crate::int4::scale::ScaleForm;
 /// `units` a second-level scale per column if the format requires; `to` has room for `vectors` vectors per weight of a
 /// word and row.
 pub struct Unpack {
+    /// The format of the words.
+    pub format: Format,
     /// The first word.
     pub words: *const u8,
     /// Row stride of the words, in bytes.
@@ -26,22 +39,30 @@ pub struct Unpack {
     pub scales: *const u8,
     /// Second-level scales of the int4 block scales, if the format has second-level scales.
     pub units: *const f32,
-    /// Whether the int8 weights are stored as `i8`, without the +128 offset of `u8`.
-    pub is_signed: bool,
     /// The destination panel.
     pub to: *mut f32,
 }
 
-/// Dequantizes int8 weights: a word holds four consecutive K elements.
+/// Dequantizes rows.
 ///
 /// # Safety
 ///
 /// The CPU has the ISA of `S`, and the contract of [`Unpack`] holds.
 #[inline(always)]
-pub unsafe fn bytes<S: Simd>(part: &Unpack) {
+pub unsafe fn compute<S: Simd>(part: &Unpack) {
+    match part.format {
+        Format::Int8 => int8::<S>(part, 0x80),
+        Format::OffsetInt8 => int8::<S>(part, 0),
+        Format::Int4(Scales::Halves) => int4::<S, HalfScales>(part),
+        Format::Int4(Scales::Steps) => int4::<S, StepScales>(part),
+    }
+}
+
+/// A word holds four consecutive K elements; `flipped` bits turn each into a `u8` with an offset of 128.
+#[inline(always)]
+unsafe fn int8<S: Simd>(part: &Unpack, flipped: i32) {
     let isa = S::assume();
     let width = part.vectors * S::LANES;
-    let flipped = if part.is_signed { 0x80 } else { 0 };
     for row in 0..part.count {
         let to = part.to.add(4 * row * width);
         for start in (0..width).step_by(S::LANES) {
@@ -56,14 +77,9 @@ pub unsafe fn bytes<S: Simd>(part: &Unpack) {
     }
 }
 
-/// Dequantizes int4 weights: the low 4 bits of a word's bytes are four consecutive K elements, the high 4 bits the next
-/// four.
-///
-/// # Safety
-///
-/// As for [`bytes`], with scales in the format `F`.
+/// The low 4 bits of a word's bytes are four consecutive K elements, the high 4 bits the next four.
 #[inline(always)]
-pub unsafe fn halves<S: Simd, F: ScaleForm>(part: &Unpack) {
+unsafe fn int4<S: Simd, F: ScaleForm>(part: &Unpack) {
     let isa = S::assume();
     let width = part.vectors * S::LANES;
     for row in 0..part.count {

@@ -14,22 +14,3 @@ pub fn erf<S: Simd>(isa: S, x: S::F32) -> S::F32 {
     let far = isa.splat(1.0) - exp(isa, (size * polynomial(isa, size, FAR)).neg());
     near.select(size.is_less(isa.splat(0.9)), far.copy_sign(x))
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::math::test::{apply, error_function, sweep};
-
-    #[test]
-    fn it_is_within_three_units() {
-        sweep("erf", -4.5..4.5, 3.0, error_function);
-        sweep("erf", -0.01..0.01, 3.0, error_function);
-    }
-
-    #[test]
-    fn far_away_it_is_one() {
-        for result in apply("erf", &[f32::NEG_INFINITY, 100.0, f32::NAN]) {
-            assert_eq!(result[..2], [-1.0, 1.0]);
-            assert!(result[2].is_nan());
-        }
-    }
-}

@@ -36,7 +36,7 @@ pub fn apply(function: &str, input: &[f32]) -> Vec<Vec<f32>> {
 }
 
 /// Fails if the result for any sampled input of the range is more than `units` ULP off.
-pub fn sweep(function: &str, range: Range<f64>, units: f64, expected: fn(f64) -> f64) {
+fn sweep(function: &str, range: Range<f64>, units: f64, expected: fn(f64) -> f64) {
     const COUNT: u32 = 1_000_003;
     let step = (range.end - range.start) / f64::from(COUNT);
     let input: Vec<f32> = (0..COUNT).map(|index| (range.start + step * f64::from(index)) as f32).collect();
@@ -69,4 +69,29 @@ pub fn error_function(x: f64) -> f64 {
     let fraction = (1..60).rev().fold(0.0, |rest, index| f64::from(index) / 2.0 / (x.abs() + rest));
     let rest = (-square).exp() / (x.abs() + fraction) / std::f64::consts::PI.sqrt();
     (1.0 - rest).copysign(x)
+}
+
+#[test]
+fn errors_are_within_the_documented_bounds() {
+    sweep("exp", -87.3..88.7, 2.0, f64::exp);
+    for range in [-4.5..4.5, -0.01..0.01] {
+        sweep("erf", range, 3.0, error_function);
+    }
+    for range in [-10.0..10.0, -0.01..0.01] {
+        sweep("tanh", range, 3.0, f64::tanh);
+    }
+    sweep("sigmoid", -87.0..87.0, 4.0, |x| 1.0 / (1.0 + (-x).exp()));
+}
+
+#[test]
+fn far_away_exp_is_zero_or_infinite_and_erf_and_tanh_are_one() {
+    let numbers = [f32::NEG_INFINITY, -110.0, -88.0, 89.0, 1e30, f32::INFINITY, f32::NAN, 0.0];
+    for result in apply("exp", &numbers) {
+        assert_eq!(result[..6], [0.0, 0.0, 0.0, f32::INFINITY, f32::INFINITY, f32::INFINITY]);
+        assert!(result[6].is_nan() && result[7] == 1.0);
+    }
+    for result in ["erf", "tanh"].into_iter().flat_map(|function| apply(function, &numbers)) {
+        assert_eq!(result[..6], [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]);
+        assert!(result[6].is_nan() && result[7] == 0.0);
+    }
 }

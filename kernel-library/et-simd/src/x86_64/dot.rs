@@ -17,28 +17,6 @@ use super::avx512::{Avx512, I32x16};
 use crate::operators::intrinsics;
 use crate::{Dot, DotWork, GemmDot, Simd, part_of_word, word};
 
-/// Four int8 per lane with AVX-VNNI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AvxVnni(Avx2);
-
-/// Four int8 per lane with AVX-512 VNNI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Avx512Vnni(Avx512);
-
-impl AvxVnni {
-    /// The dot product, if the CPU has AVX-VNNI.
-    pub fn detect(isa: Avx2) -> Option<Self> {
-        crate::Isa::AvxVnni.is_available().then_some(Self(isa))
-    }
-}
-
-impl Avx512Vnni {
-    /// The dot product, if the CPU has AVX-512 VNNI.
-    pub fn detect(isa: Avx512) -> Option<Self> {
-        crate::Isa::Avx512Vnni.is_available().then_some(Self(isa))
-    }
-}
-
 impl Dot for Avx2 {
     type Isa = Avx2;
     const TAPS: usize = 2;
@@ -105,72 +83,104 @@ intrinsics! {
         let sixteen = _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()));
         _mm512_shuffle_epi8(sixteen, _mm512_loadu_si512(PLACES[which].as_ptr().cast()))
     };
-}
-
-impl Dot for AvxVnni {
-    type Isa = Avx2;
-    const TAPS: usize = 4;
-
-    #[inline(always)]
-    fn compile<W: DotWork>(self, work: W) -> W::Output {
-        #[target_feature(enable = "avx2,avxvnni,fma,f16c,bmi1,bmi2,popcnt")]
-        fn compiled<W: DotWork>(dot: AvxVnni, work: W) -> W::Output {
-            work.run(dot)
+    unsafe fn shift_in_eight<const N: usize>(bytes: I32x8, from: [*const i8; N]) -> I32x8 = {
+        let last = _mm256_xor_si256(place_eight(from[N - 1], 1), _mm256_set1_epi32(OFFSETS[N - 1]));
+        I32x8(if N == 1 {
+            _mm256_or_si256(_mm256_srli_epi32::<8>(bytes.0), last)
+        } else {
+            let both = _mm256_xor_si256(place_eight(from[0], 0), last);
+            _mm256_or_si256(_mm256_srli_epi32::<16>(bytes.0), both)
+        })
+    };
+    /// The truth table is that of `first | (second ^ third)`.
+    unsafe fn shift_in_sixteen<const N: usize>(bytes: I32x16, from: [*const i8; N]) -> I32x16 = {
+        let (last, offset) = (place_sixteen(from[N - 1], 1), _mm512_set1_epi32(OFFSETS[N - 1]));
+        I32x16(if N == 1 {
+            _mm512_ternarylogic_epi32::<0b1111_0110>(_mm512_srli_epi32::<8>(bytes.0), last, offset)
+        } else {
+            let both = _mm512_or_si512(place_sixteen(from[0], 0), last);
+            _mm512_ternarylogic_epi32::<0b1111_0110>(_mm512_srli_epi32::<16>(bytes.0), both, offset)
+        })
+    };
+    /// Adds the last `count` i8 of a row, fewer than a register, and copies the bytes unless `to` is null. A whole register
+    /// store is faster than a masked store, and the next copy overwrites the excess.
+    unsafe fn add_masked(sum: I32x16, from: *const i8, to: *mut i8, count: usize) -> I32x16 = {
+        let bytes = _mm512_maskz_loadu_epi8((1u64 << count) - 1, from);
+        if !to.is_null() {
+            _mm512_storeu_si512(to.cast(), bytes);
         }
-        // SAFETY: the token proves that the CPU has the ISA.
-        unsafe { compiled(self, work) }
-    }
-    intrinsics! {
-        fn isa(self) -> Avx2 = self.0;
-        fn second_factor(self, bytes: I32x8) -> I32x8 = I32x8(_mm256_xor_si256(bytes.0, _mm256_set1_epi8(i8::MIN)));
-        fn add_products(self, sum: I32x8, first: I32x8, second: I32x8) -> I32x8 =
-            I32x8(_mm256_dpbusd_avx_epi32(sum.0, first.0, second.0));
-    }
-    intrinsics! {
-        unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 = {
-            let last = _mm256_xor_si256(place_eight(from[N - 1], 1), _mm256_set1_epi32(OFFSETS[N - 1]));
-            I32x8(if N == 1 {
-                _mm256_or_si256(_mm256_srli_epi32::<8>(bytes.0), last)
-            } else {
-                let both = _mm256_xor_si256(place_eight(from[0], 0), last);
-                _mm256_or_si256(_mm256_srli_epi32::<16>(bytes.0), both)
-            })
-        };
-    }
+        Avx512Vnni::add_bytes(sum, I32x16(bytes))
+    };
 }
 
-impl Dot for Avx512Vnni {
-    type Isa = Avx512;
-    const TAPS: usize = 4;
+/// Defines a dot product of four int8 per lane.
+macro_rules! vnni {
+    ($(#[$doc:meta])* $name:ident, $isa:ident, $vector:ident, features $features:literal, add $dpbusd:ident,
+        flip $xor:ident $set1:ident, shift_in $shift_in:ident, GEMV sets $sets:literal, add_rest $add_rest:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name($isa);
 
-    #[inline(always)]
-    fn compile<W: DotWork>(self, work: W) -> W::Output {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c,bmi1,bmi2,popcnt")]
-        fn compiled<W: DotWork>(dot: Avx512Vnni, work: W) -> W::Output {
-            work.run(dot)
+        impl $name {
+            /// The dot product, if the CPU has the ISA.
+            pub fn detect(isa: $isa) -> Option<Self> {
+                crate::Isa::$name.is_available().then_some(Self(isa))
+            }
         }
-        // SAFETY: the token proves that the CPU has the ISA.
-        unsafe { compiled(self, work) }
-    }
-    intrinsics! {
-        fn isa(self) -> Avx512 = self.0;
-        fn second_factor(self, bytes: I32x16) -> I32x16 = I32x16(_mm512_xor_si512(bytes.0, _mm512_set1_epi8(i8::MIN)));
-        fn add_products(self, sum: I32x16, first: I32x16, second: I32x16) -> I32x16 =
-            I32x16(_mm512_dpbusd_epi32(sum.0, first.0, second.0));
-    }
-    intrinsics! {
-        /// The truth table is that of `first | (second ^ third)`.
-        unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 = {
-            let (last, offset) = (place_sixteen(from[N - 1], 1), _mm512_set1_epi32(OFFSETS[N - 1]));
-            I32x16(if N == 1 {
-                _mm512_ternarylogic_epi32::<0b1111_0110>(_mm512_srli_epi32::<8>(bytes.0), last, offset)
-            } else {
-                let both = _mm512_or_si512(place_sixteen(from[0], 0), last);
-                _mm512_ternarylogic_epi32::<0b1111_0110>(_mm512_srli_epi32::<16>(bytes.0), both, offset)
-            })
-        };
-    }
+
+        impl Dot for $name {
+            type Isa = $isa;
+            const TAPS: usize = 4;
+
+            #[inline(always)]
+            fn compile<W: DotWork>(self, work: W) -> W::Output {
+                #[target_feature(enable = $features)]
+                fn compiled<W: DotWork>(dot: $name, work: W) -> W::Output {
+                    work.run(dot)
+                }
+                // SAFETY: the token proves that the CPU has the ISA.
+                unsafe { compiled(self, work) }
+            }
+            intrinsics! {
+                fn isa(self) -> $isa = self.0;
+                fn second_factor(self, bytes: $vector) -> $vector = $vector($xor(bytes.0, $set1(i8::MIN)));
+                fn add_products(self, sum: $vector, first: $vector, second: $vector) -> $vector =
+                    $vector($dpbusd(sum.0, first.0, second.0));
+            }
+            intrinsics! {
+                unsafe fn shift_in<const N: usize>(self, bytes: $vector, from: [*const i8; N]) -> $vector =
+                    $shift_in::<N>(bytes, from);
+            }
+        }
+
+        impl GemmDot for $name {
+            type Weights = $vector;
+            type Activation = $vector;
+            const PACKED_LANES: usize = 16;
+            const GEMV_SETS: usize = $sets;
+            intrinsics! {
+                unsafe fn weights(bytes: $vector) -> $vector = bytes;
+                unsafe fn activation(bytes: $vector) -> $vector = bytes;
+                unsafe fn add(sum: $vector, weights: $vector, activation: $vector) -> $vector =
+                    $vector($dpbusd(sum.0, weights.0, activation.0));
+                unsafe fn add_rest(sum: $vector, from: *const i8, to: *mut i8, count: usize) -> $vector =
+                    $add_rest(sum, from, to, count);
+            }
+        }
+    };
 }
+
+vnni!(
+    /// Four int8 per lane with AVX-VNNI.
+    AvxVnni, Avx2, I32x8, features "avx2,avxvnni,fma,f16c,bmi1,bmi2,popcnt", add _mm256_dpbusd_avx_epi32,
+    flip _mm256_xor_si256 _mm256_set1_epi8, shift_in shift_in_eight, GEMV sets 2, add_rest add_parts
+);
+vnni!(
+    /// Four int8 per lane with AVX-512 VNNI.
+    Avx512Vnni, Avx512, I32x16,
+    features "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c,bmi1,bmi2,popcnt", add _mm512_dpbusd_epi32,
+    flip _mm512_xor_si512 _mm512_set1_epi8, shift_in shift_in_sixteen, GEMV sets 4, add_rest add_masked
+);
 
 /// `vpmaddwd` on int8 pairs (0, 2) and (1, 3) of each lane, widened to 16 bits, so that no product saturates.
 impl GemmDot for Avx2 {
@@ -196,42 +206,6 @@ impl GemmDot for Avx2 {
         };
         unsafe fn add_rest(sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 =
             add_parts(sum, from, to, count);
-    }
-}
-
-impl GemmDot for AvxVnni {
-    type Weights = I32x8;
-    type Activation = I32x8;
-    const PACKED_LANES: usize = 16;
-    const GEMV_SETS: usize = 2;
-
-    intrinsics! {
-        unsafe fn weights(bytes: I32x8) -> I32x8 = bytes;
-        unsafe fn activation(bytes: I32x8) -> I32x8 = bytes;
-        unsafe fn add(sum: I32x8, weights: I32x8, activation: I32x8) -> I32x8 =
-            I32x8(_mm256_dpbusd_avx_epi32(sum.0, weights.0, activation.0));
-        unsafe fn add_rest(sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 =
-            add_parts(sum, from, to, count);
-    }
-}
-
-impl GemmDot for Avx512Vnni {
-    type Weights = I32x16;
-    type Activation = I32x16;
-
-    intrinsics! {
-        unsafe fn weights(bytes: I32x16) -> I32x16 = bytes;
-        unsafe fn activation(bytes: I32x16) -> I32x16 = bytes;
-        unsafe fn add(sum: I32x16, weights: I32x16, activation: I32x16) -> I32x16 =
-            I32x16(_mm512_dpbusd_epi32(sum.0, weights.0, activation.0));
-        /// A whole register store is faster than a masked store, and the next copy overwrites the excess.
-        unsafe fn add_rest(sum: I32x16, from: *const i8, to: *mut i8, count: usize) -> I32x16 = {
-            let bytes = _mm512_maskz_loadu_epi8((1u64 << count) - 1, from);
-            if !to.is_null() {
-                _mm512_storeu_si512(to.cast(), bytes);
-            }
-            Self::add_bytes(sum, I32x16(bytes))
-        };
     }
 }
 
