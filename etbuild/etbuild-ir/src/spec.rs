@@ -56,6 +56,17 @@ impl TensorSpec {
         pairs.filter(|(_, (most, least))| most != least).map(|(dim, _)| dim)
     }
 
+    /// Whether a tensor can have both specs: one type and layout, and bounds that overlap.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let bounds = |spec: &Self| spec.least.iter().copied().zip(spec.sizes.iter().copied()).collect::<Vec<_>>();
+        let overlap = |((least, most), (other_least, other_most)): ((i32, i32), (i32, i32))| {
+            least <= other_most && other_least <= most
+        };
+        self.scalar_type == other.scalar_type
+            && self.dim_order == other.dim_order
+            && bounds(self).into_iter().zip(bounds(other)).all(overlap)
+    }
+
     /// The maximum number of elements; 1 for a scalar. Saturates.
     pub fn numel(&self) -> usize {
         let sizes = self.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0));
@@ -75,5 +86,20 @@ impl TensorSpec {
     /// Whether the dim order is row-major.
     pub fn is_contiguous(&self) -> bool {
         self.dim_order.iter().enumerate().all(|(position, dim)| position == usize::from(*dim))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs_agree_where_a_size_is_within_the_bounds_of_both() {
+        let spec = |most: i32, least: i32| TensorSpec::contiguous(ScalarType::Float, [most, 3]).with_least([least, 3]);
+        assert!(spec(8, 1).agrees_with(&spec(10, 4)));
+        assert!(spec(8, 1).agrees_with(&spec(8, 8)));
+        assert!(!spec(8, 1).agrees_with(&spec(10, 9)));
+        assert!(!spec(8, 8).agrees_with(&spec(7, 7)));
+        assert!(!spec(8, 8).agrees_with(&TensorSpec::contiguous(ScalarType::Float, [8])));
     }
 }

@@ -13,6 +13,7 @@ mod commands;
 mod conformance;
 mod damage;
 mod deploy;
+mod dynamic;
 mod explanations;
 mod export;
 mod faults;

@@ -4,6 +4,7 @@
 JSON files; `python/protocol.rs` is the other side.
 """
 
+import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.metadata
@@ -210,6 +211,32 @@ def parts(result):
     fail(NOT_A_MODEL, f"the function returned {type(result).__name__}")
 
 
+def recurrent_shapes(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    """The results of a recurrent layer, without elements."""
+    states = [hx] if hasattr(hx, "shape") else list(hx)
+    width = (1 + bidirectional) * states[0].shape[2]
+    return input.new_empty((*input.shape[:2], width)), *(state.new_empty(state.shape) for state in states)
+
+
+@contextlib.contextmanager
+def recurrent_layers_stay_whole(torch):
+    """Allows a dynamic time: PyTorch's own rule for the shapes of recurrent layers unrolls the time, which fixes its size."""
+    aten, keys = torch.ops.aten, torch._C.DispatchKey
+    functions = [aten.lstm.input, aten.gru.input, aten.rnn_tanh.input, aten.rnn_relu.input]
+    saved = [dict(function.py_kernels) for function in functions]
+    for function in functions:
+        for key in (keys.CompositeImplicitAutograd, keys.Autograd):
+            function.py_kernels[key] = recurrent_shapes
+        function._dispatch_cache.clear()
+    try:
+        yield
+    finally:
+        for function, kernels in zip(functions, saved):
+            function.py_kernels.clear()
+            function.py_kernels.update(kernels)
+            function._dispatch_cache.clear()
+
+
 def exported(torch, result):
     if isinstance(result, torch.export.ExportedProgram):
         return result
@@ -217,8 +244,10 @@ def exported(torch, result):
     if not isinstance(model, torch.nn.Module):
         fail(NOT_A_MODEL, f"what stands in the model's place is a {type(model).__name__}, not a torch.nn.Module")
     args = args if isinstance(args, tuple) else (args,)
+    whole = recurrent_layers_stay_whole(torch) if dynamic_shapes else contextlib.nullcontext()
     try:
-        return torch.export.export(model, args, kwargs or {}, dynamic_shapes=dynamic_shapes)
+        with whole:
+            return torch.export.export(model, args, kwargs or {}, dynamic_shapes=dynamic_shapes)
     except Exception as error:
         own_traceback(error)
         fail(NOT_EXPORTED)

@@ -28,12 +28,55 @@ impl Symbols {
     pub fn range(&self, expression: &str) -> Option<Interval> {
         let mut reader = Reader { text: expression, symbols: self, depth: 0 };
         let range = reader.expression()?;
-        reader.text.is_empty().then_some(range)
+        reader.text.is_empty().then_some(range.integers())
     }
 }
 
 /// The deepest nesting of expressions.
 const DEPTH: usize = 64;
+
+/// The range of a number. Real, because factors of sizes are; sizes are far below 2^53, up to which integers are exact.
+#[derive(Clone, Copy)]
+struct Range {
+    least: f64,
+    most: f64,
+}
+
+impl Range {
+    /// The range of a condition.
+    const FLAG: Self = Self { least: 0.0, most: 1.0 };
+
+    const fn exactly(value: f64) -> Self {
+        Self { least: value, most: value }
+    }
+
+    const fn of(range: Interval) -> Self {
+        Self { least: range.least as f64, most: range.most as f64 }
+    }
+
+    /// The integers in the range. Conversions saturate.
+    fn integers(self) -> Interval {
+        Interval { least: self.least.floor() as i64, most: self.most.ceil() as i64 }
+    }
+
+    /// The range after a function that never decreases.
+    fn map(self, function: impl Fn(f64) -> f64) -> Self {
+        Self { least: function(self.least), most: function(self.most) }
+    }
+
+    /// The range of a function that is monotonic in both operands, from the values at the bounds. The values stay
+    /// finite, so that no product of 0 is undefined.
+    fn combine(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
+        const LIMIT: f64 = i64::MAX as f64;
+        let corners =
+            [(self.least, other.least), (self.least, other.most), (self.most, other.least), (self.most, other.most)];
+        let values = corners.map(|(left, right)| function(left, right).clamp(-LIMIT, LIMIT));
+        Self {
+            least: values.into_iter().fold(f64::INFINITY, f64::min),
+            most: values.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+}
 
 struct Reader<'a> {
     text: &'a str,
@@ -42,7 +85,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn expression(&mut self) -> Option<Interval> {
+    fn expression(&mut self) -> Option<Range> {
         let (function, rest) = self.text.split_once('(')?;
         self.text = rest;
         self.depth += 1;
@@ -51,6 +94,7 @@ impl<'a> Reader<'a> {
         }
         let range = match function {
             "Integer" => self.integer(),
+            "Float" => self.float(),
             "Symbol" => self.symbol(),
             _ => {
                 let operands = self.operands()?;
@@ -61,21 +105,32 @@ impl<'a> Reader<'a> {
         range
     }
 
-    fn integer(&mut self) -> Option<Interval> {
+    fn integer(&mut self) -> Option<Range> {
         let (number, rest) = self.text.split_once(')')?;
         self.text = rest;
-        number.parse().ok().map(exactly)
+        number.parse::<i64>().ok().map(|number| Range::exactly(number as f64))
+    }
+
+    /// `'1.5', precision=53)`.
+    fn float(&mut self) -> Option<Range> {
+        let number = self.quoted()?.parse::<f64>().ok()?;
+        number.is_finite().then_some(Range::exactly(number))
     }
 
     /// `'s77', positive=True, integer=True)`.
-    fn symbol(&mut self) -> Option<Interval> {
-        let (inside, rest) = self.text.split_once(')')?;
-        self.text = rest;
-        let name = inside.split('\'').nth(1)?;
-        Some(self.symbols.ranges.get(name).copied().unwrap_or(Interval::ALL))
+    fn symbol(&mut self) -> Option<Range> {
+        let name = self.quoted()?;
+        Some(Range::of(self.symbols.ranges.get(name).copied().unwrap_or(Interval::ALL)))
     }
 
-    fn operands(&mut self) -> Option<Vec<Interval>> {
+    /// The text in quotes before the next bracket.
+    fn quoted(&mut self) -> Option<&'a str> {
+        let (inside, rest) = self.text.split_once(')')?;
+        self.text = rest;
+        inside.split('\'').nth(1)
+    }
+
+    fn operands(&mut self) -> Option<Vec<Range>> {
         let mut operands = vec![self.expression()?];
         while let Some(rest) = self.text.strip_prefix(", ") {
             self.text = rest;
@@ -86,56 +141,44 @@ impl<'a> Reader<'a> {
     }
 }
 
-const fn exactly(value: i64) -> Interval {
-    Interval { least: value, most: value }
-}
-
-fn combine(function: &str, operands: &[Interval]) -> Option<Interval> {
-    let fold = |corners: fn(i64, i64) -> i64| {
-        operands.iter().copied().reduce(|left, right| hull(left, right, |left, right| Some(corners(left, right))))
-    };
+fn combine(function: &str, operands: &[Range]) -> Option<Range> {
+    let fold =
+        |corners: fn(f64, f64) -> f64| operands.iter().copied().reduce(|left, right| left.combine(right, corners));
     match (function, operands) {
-        ("Add", _) => fold(i64::saturating_add),
-        ("Mul", _) => fold(i64::saturating_mul),
-        ("Max", _) => fold(i64::max),
-        ("Min", _) => fold(i64::min),
-        ("FloorDiv" | "CleanDiv" | "IntTrueDiv" | "CeilDiv" | "FloorToInt", [left, right]) => {
-            divide(function, *left, *right)
+        ("Add", _) => fold(|left, right| left + right),
+        ("Mul", _) => fold(|left, right| left * right),
+        ("Max", _) => fold(f64::max),
+        ("Min", _) => fold(f64::min),
+        ("FloorDiv" | "CleanDiv" | "CeilDiv" | "IntTrueDiv" | "FloatTrueDiv", [left, right]) => {
+            Some(round(function, quotient(*left, *right)?))
         }
-        ("FloorToInt" | "CeilToInt" | "TruncToInt" | "ToFloat" | "Identity", [only]) => Some(*only),
-        ("Mod" | "PythonMod", [_, Interval { least: 1.., most }]) => Some(Interval { least: 0, most: most - 1 }),
-        ("Pow" | "PowByNatural", [base, Interval { least, most }]) if least == most && (0..63).contains(least) => {
-            Some(hull(*base, *base, |value, _| Some(value.saturating_pow(*least as u32))))
+        ("FloorToInt" | "CeilToInt" | "TruncToInt" | "ToFloat" | "Identity", [only]) => Some(round(function, *only)),
+        ("Mod" | "PythonMod", [_, Range { least: 1.0.., most }]) => Some(Range { least: 0.0, most: most - 1.0 }),
+        ("Pow" | "PowByNatural", [base, Range { least, most }]) if least == most && (0.0..63.0).contains(least) => {
+            let power = *least as i32;
+            Some(base.combine(*base, |value, _| value.powi(power)))
         }
         (
             "Equality" | "Unequality" | "LessThan" | "StrictLessThan" | "GreaterThan" | "StrictGreaterThan" | "Not",
             _,
         )
-        | ("And" | "Or", _) => Some(Interval::FLAG),
+        | ("And" | "Or", _) => Some(Range::FLAG),
         _ => None,
     }
 }
 
 /// The quotient by a positive divisor.
-fn divide(function: &str, left: Interval, right: Interval) -> Option<Interval> {
-    if right.least < 1 {
-        return None;
-    }
-    let quotient = |left: i64, right: i64| match function {
-        "CeilDiv" => left.checked_neg()?.checked_div_euclid(right)?.checked_neg(),
-        _ => left.checked_div_euclid(right),
-    };
-    Some(hull(left, right, quotient))
+fn quotient(left: Range, right: Range) -> Option<Range> {
+    (right.least > 0.0).then(|| left.combine(right, |left, right| left / right))
 }
 
-/// The range of a function that is monotonic in both operands, from the values at the bounds.
-fn hull(left: Interval, right: Interval, function: impl Fn(i64, i64) -> Option<i64>) -> Interval {
-    let corners =
-        [(left.least, right.least), (left.least, right.most), (left.most, right.least), (left.most, right.most)];
-    let values = corners.map(|(left, right)| function(left, right));
-    Interval {
-        least: values.iter().map(|value| value.unwrap_or(i64::MIN)).min().unwrap_or(i64::MIN),
-        most: values.iter().map(|value| value.unwrap_or(i64::MAX)).max().unwrap_or(i64::MAX),
+/// The range after the rounding of a function.
+fn round(function: &str, range: Range) -> Range {
+    match function {
+        "FloorDiv" | "FloorToInt" => range.map(f64::floor),
+        "CeilDiv" | "CeilToInt" => range.map(f64::ceil),
+        "TruncToInt" => range.map(f64::trunc),
+        _ => range,
     }
 }
 
@@ -157,6 +200,15 @@ mod tests {
         assert_eq!(range(&format!("FloorDiv({symbol}, Integer(3))")), Some((0, 21)));
         assert_eq!(range(&format!("Mod({symbol}, Integer(8))")), Some((0, 7)));
         assert_eq!(range(&format!("Pow({symbol}, Integer(2))")), Some((4, 4096)));
+        let scaled = format!("TruncToInt(Mul(Float('1.3', precision=53), ToFloat({symbol})))");
+        assert_eq!(range(&scaled), Some((2, 83)));
+        assert_eq!(range(&format!("CeilToInt(IntTrueDiv({symbol}, Integer(3)))")), Some((1, 22)));
+    }
+
+    #[test]
+    fn an_unbounded_symbol_stays_unbounded() {
+        assert_eq!(range("Add(Symbol('s8', integer=True), Integer(-1))"), Some((i64::MIN, i64::MAX)));
+        assert_eq!(range("Mul(Symbol('s8', integer=True), Integer(0))"), Some((0, 0)));
     }
 
     #[test]

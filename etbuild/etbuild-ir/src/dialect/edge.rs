@@ -55,12 +55,11 @@ fn check(graph: &Graph, node: &Node) -> Result<(), String> {
         return Err(format!("expected {count} outputs, found {}", node.outputs.len()));
     }
     check_types(operator, graph, node)?;
-    let computed = node.uses().any(|id| graph.number(id).is_some());
+    let dynamic = node.uses().any(|id| graph.number(id).is_some() || graph.spec(id).is_dynamic());
     let metas = match infer(operator, graph, node) {
-        Err(_) if computed => return Ok(()), // The largest numbers need not go together.
+        Err(_) if dynamic => return Ok(()), // The largest sizes need not go together.
         metas => metas?,
     };
-    let dynamic = computed || node.uses().any(|id| graph.spec(id).is_dynamic());
     node.outputs.iter().zip(metas).try_for_each(|(id, meta)| check_output(graph, *id, &meta, dynamic))
 }
 

@@ -1,6 +1,6 @@
 //! Elementwise activations.
 
-use etbuild_ir::{Argument, ValueId};
+use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
@@ -49,7 +49,7 @@ pub fn prelu(editor: &mut Editor, call: &Call) -> Rewritten {
     }
     let weight = editor.view(weight, &per_channel)?;
     let scaled = editor.map("mul.Tensor", input, vec![Argument::Value(weight)])?;
-    let mask = etbuild_ir::TensorSpec::contiguous(et_core::ScalarType::Bool, output.sizes.clone());
+    let mask = TensorSpec { scalar_type: et_core::ScalarType::Bool, ..output.clone() };
     let positive = editor.call("gt.Scalar", vec![Argument::Value(input), Argument::Int(0)], mask)?;
     Ok(vec![editor.call("where.self", [positive, input, scaled].map(Argument::Value).to_vec(), output)?])
 }

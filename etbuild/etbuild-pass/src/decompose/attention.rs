@@ -30,15 +30,16 @@ pub fn attention(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// Repeats the key or value heads that several query heads share (grouped-query attention).
 fn share_heads(editor: &mut Editor, query: ValueId, of: ValueId) -> Result<ValueId, Reason> {
-    let (query, sizes) = (editor.sizes(query), editor.sizes(of));
-    let ([.., all, _, _], [outer @ .., own, rows, columns]) = (&query[..], &sizes[..]) else {
+    let (query, dims) = (editor.dims(query), editor.dims(of));
+    let ([.., all, _, _], [outer @ .., own, rows, columns]) = (&query[..], &dims[..]) else {
         return Err(Reason::Arguments);
     };
-    let times = all.checked_div(*own).filter(|times| times * own == *all).ok_or(Reason::Arguments)?;
-    let with = |inner: &[i32]| [outer, inner].concat();
-    let single = editor.view(of, &with(&[*own, 1, *rows, *columns]))?;
-    let repeated = editor.expand(single, &with(&[*own, times, *rows, *columns]))?;
-    editor.view(repeated, &with(&[*all, *rows, *columns]))
+    let (all, own) = (all.fixed()?, own.fixed()?);
+    let times = all.checked_div(own).filter(|times| times * own == all).ok_or(Reason::Arguments)?;
+    let with = |inner: &[Dim]| [outer, inner].concat();
+    let single = editor.view_as(of, &with(&[own.into(), 1.into(), *rows, *columns]))?;
+    let repeated = editor.expand_as(single, &with(&[own.into(), times.into(), *rows, *columns]))?;
+    editor.view_as(repeated, &with(&[all.into(), *rows, *columns]))
 }
 
 /// The query times the scale; by default `1 / sqrt(head size)`.
@@ -73,14 +74,17 @@ fn mask(editor: &mut Editor, call: &Call, scores: ValueId) -> Result<ValueId, Re
     editor.call("where.self", [mask, scores, nothing].map(Argument::Value).to_vec(), output)
 }
 
-/// The causal mask: a query attends to keys at the same or an earlier position.
+/// The causal mask: a query attends to keys at the same or an earlier position. The mask is a constant for the largest
+/// sizes; smaller sizes read a part.
 fn causal(editor: &mut Editor, scores: ValueId) -> Result<ValueId, Reason> {
-    let sizes = editor.sizes(scores);
-    let [.., queries, keys] = sizes[..] else { return Err(Reason::Arguments) };
+    let dims = editor.dims(scores);
+    let [.., rows, columns] = dims[..] else { return Err(Reason::Arguments) };
+    let [queries, keys] = [rows, columns].map(|dim| dim.most);
     let spec = TensorSpec::contiguous(ScalarType::Bool, [queries, keys]);
     if spec.numel() > LARGEST_MASK {
         return Err(Reason::Unsupported("a causal mask of more than four million elements"));
     }
     let seen = (0..queries).flat_map(|query| (0..keys).map(move |key| u8::from(key <= query)));
-    Ok(editor.constant(spec, seen.collect()))
+    let whole = editor.constant(spec, seen.collect());
+    editor.corner(whole, [rows, columns])
 }

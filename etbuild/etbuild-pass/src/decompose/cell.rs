@@ -1,10 +1,10 @@
 //! A time step of a recurrent layer: `lstm_cell` (Hochreiter and Schmidhuber 1997), `gru_cell` (Cho et al. 2014) and
 //! `rnn_cell`.
 
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `lstm_cell(input, [hidden, cell], w_ih, w_hh, b_ih, b_hh)`: gates are input, forget, cell, output.
 pub fn lstm(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -55,9 +55,9 @@ fn gates(editor: &mut Editor, call: &Call, hidden: ValueId) -> Result<[ValueId; 
 
 fn linear(editor: &mut Editor, call: &Call, of: ValueId, weight: usize, bias: usize) -> Result<ValueId, Reason> {
     let weight = call.value(weight)?;
-    let mut sizes = editor.sizes(of);
-    *sizes.last_mut().ok_or(Reason::Arguments)? = *editor.spec(weight).sizes.first().ok_or(Reason::Arguments)?;
-    let output = TensorSpec::contiguous(editor.spec(of).scalar_type, sizes);
+    let mut dims = editor.dims(of);
+    *dims.last_mut().ok_or(Reason::Arguments)? = *editor.dims(weight).first().ok_or(Reason::Arguments)?;
+    let output = Dim::spec(editor.spec(of).scalar_type, &dims);
     let arguments = vec![Argument::Value(of), Argument::Value(weight), call.argument(bias)?.clone()];
     editor.call("linear.default", arguments, output)
 }

@@ -22,12 +22,12 @@ fn along(editor: &mut Editor, input: ValueId, dim: usize, [before, behind]: [i64
         return Err(Reason::Unsupported("a negative circular padding"));
     }
     let mut output = editor.spec(input).clone();
-    let own = i64::from(*output.sizes.get(dim).ok_or(Reason::Arguments)?);
-    let size = i32::try_from(own + before + behind).map_err(|_| Reason::Arguments)?;
-    output.set_size(dim, size).ok_or(Reason::Arguments)?;
+    let [start, end] = [before, behind].map(|width| i32::try_from(width).map_err(|_| Reason::Arguments));
+    let (start, end) = (start?, end?);
+    output.grow(dim, start.checked_add(end).ok_or(Reason::Arguments)?).ok_or(Reason::Arguments)?;
     let mut parts = vec![input];
     if before > 0 {
-        parts.insert(0, editor.slice(input, dim, own - before, own)?);
+        parts.insert(0, editor.last(input, dim, start)?);
     }
     if behind > 0 {
         parts.push(editor.slice(input, dim, 0, behind)?);

@@ -1,9 +1,9 @@
 //! Convolutions over one to three dimensions, plain or transposed, as `aten.convolution`.
 
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `conv2d(input, weight, bias, stride, padding, dilation, groups)`.
 pub fn convolution(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -69,12 +69,12 @@ fn emit(editor: &mut Editor, call: &Call, input: ValueId, settings: Settings) ->
     let dims = spatial_dims(editor, call)?;
     let output = call.output()?;
     let batched = editor.spec(input).rank() == dims + 2;
-    let with_batch = |sizes: &[i32]| std::iter::once(1).chain(sizes.iter().copied()).collect::<Vec<_>>();
+    let with_batch = |dims: Vec<Dim>| std::iter::once(Dim::from(1)).chain(dims).collect::<Vec<_>>();
     let (input, made) = if batched {
         (input, output.clone())
     } else {
-        let sizes = with_batch(&editor.sizes(input));
-        (editor.view(input, &sizes)?, TensorSpec::contiguous(output.scalar_type, with_batch(&output.sizes)))
+        let dims = with_batch(editor.dims(input));
+        (editor.view_as(input, &dims)?, Dim::spec(output.scalar_type, &with_batch(Dim::of(&output))))
     };
     let arguments = vec![
         Argument::Value(input),
@@ -88,7 +88,11 @@ fn emit(editor: &mut Editor, call: &Call, input: ValueId, settings: Settings) ->
         Argument::Int(settings.groups),
     ];
     let convolved = editor.call("convolution.default", arguments, made)?;
-    Ok(vec![editor.view(convolved, &output.sizes)?])
+    if batched {
+        return Ok(vec![convolved]);
+    }
+    let dims = editor.dims(convolved).split_off(1);
+    Ok(vec![editor.view_as(convolved, &dims)?])
 }
 
 fn spatial_dims(editor: &Editor, call: &Call) -> Result<usize, Reason> {

@@ -9,8 +9,10 @@ use crate::edit::{Call, Editor, Rewritten, normal_dim};
 /// `triu(self, diagonal)`.
 pub fn upper(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, diagonal, output) = (call.value(0)?, call.int(1)?, call.output()?);
-    let [.., rows, columns] = output.sizes[..] else { return Err(Reason::Arguments) };
-    let mask = editor.mask(&[rows, columns], offsets(rows, columns).map(|offset| offset >= diagonal))?;
+    let [.., rows, columns] = editor.dims(input)[..] else { return Err(Reason::Arguments) };
+    let at_most = offsets(rows.most, columns.most).map(|offset| offset >= diagonal);
+    let whole = editor.mask(&[rows.most, columns.most], at_most)?;
+    let mask = editor.corner(whole, [rows, columns])?;
     let zero = editor.number(Argument::Int(0), output.scalar_type)?;
     Ok(vec![editor.choose(mask, input, zero, output)?])
 }
@@ -49,6 +51,9 @@ pub fn diagonal(editor: &mut Editor, call: &Call) -> Rewritten {
 /// Square matrices with the vectors of `of` on a diagonal.
 fn matrix(editor: &mut Editor, of: ValueId, offset: i64) -> Result<ValueId, Reason> {
     let spec = editor.spec(of).clone();
+    if spec.is_dynamic() {
+        return Err(Reason::Dynamic);
+    }
     let (size, outer) = spec.sizes.split_last().ok_or(Reason::Arguments)?;
     let margin = i32::try_from(offset.abs()).map_err(|_| Reason::Arguments)?;
     let side = size.checked_add(margin).ok_or(Reason::Arguments)?;
@@ -70,6 +75,9 @@ fn matrix(editor: &mut Editor, of: ValueId, offset: i64) -> Result<ValueId, Reas
 /// `eye(n)` and `eye(n, m)`.
 pub fn identity(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
+    if output.is_dynamic() {
+        return Err(Reason::Dynamic);
+    }
     let [rows, columns] = output.sizes[..] else { return Err(Reason::Arguments) };
     let elements = offsets(rows, columns).map(|offset| if offset == 0 { 1.0 } else { 0.0 });
     Ok(vec![editor.numbers(output, elements)?])
@@ -79,6 +87,9 @@ pub fn identity(editor: &mut Editor, call: &Call) -> Rewritten {
 /// truncated first, and steps between are `float64`.
 pub fn line(editor: &mut Editor, call: &Call) -> Rewritten {
     let (start, end, output) = (call.number(0)?, call.number(1)?, call.output()?);
+    if output.is_dynamic() {
+        return Err(Reason::Dynamic);
+    }
     let count = output.numel();
     let is_integer = output.scalar_type.is_integer();
     let [start, end] = if is_integer { [start.trunc(), end.trunc()] } else { [start, end] };

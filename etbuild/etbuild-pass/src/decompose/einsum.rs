@@ -1,9 +1,9 @@
 //! `aten.einsum`: products, summed over the labels that the result lacks, two operands at a time.
 
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// A tensor with a label for each dimension.
 struct Operand {
@@ -83,31 +83,28 @@ fn product(
     let inner: Vec<char> = left.labels.iter().filter(both).filter(|label| !wanted(label)).copied().collect();
     let rows: Vec<char> = left.labels.iter().filter(|label| !right.labels.contains(label)).copied().collect();
     let columns: Vec<char> = right.labels.iter().filter(|label| !left.labels.contains(label)).copied().collect();
-    let (left_sizes, right_sizes) = (editor.sizes(left.value), editor.sizes(right.value));
+    let (left_sizes, right_sizes) = (editor.dims(left.value), editor.dims(right.value));
     let of_left = |labels: &[char]| sizes(&left.labels, &left_sizes, labels);
     let of_right = |labels: &[char]| sizes(&right.labels, &right_sizes, labels);
-    if of_left(&[&batch[..], &inner].concat())? != of_right(&[&batch[..], &inner].concat())? {
+    let shared = [&batch[..], &inner].concat();
+    if of_left(&shared)?.iter().zip(of_right(&shared)?).any(|(left, right)| left.most != right.most) {
         return Err(Reason::Unsupported("broadcasting of a dimension of size 1"));
     }
-    let (count, height) = (total(&of_left(&batch)?)?, total(&of_left(&rows)?)?);
-    let (depth, width) = (total(&of_left(&inner)?)?, total(&of_right(&columns)?)?);
+    let (count, height) = (Dim::product(&of_left(&batch)?), Dim::product(&of_left(&rows)?));
+    let (depth, width) = (Dim::product(&of_left(&inner)?), Dim::product(&of_right(&columns)?));
     let first = editor.permute(left.value, &positions(&left.labels, &[&batch[..], &rows, &inner].concat())?)?;
     let second = editor.permute(right.value, &positions(&right.labels, &[&batch[..], &inner, &columns].concat())?)?;
-    let first = editor.view(first, &[count, height, depth])?;
-    let second = editor.view(second, &[count, depth, width])?;
-    let output = TensorSpec::contiguous(editor.spec(first).scalar_type, [count, height, width]);
+    let first = editor.view_as(first, &[count, height, depth])?;
+    let second = editor.view_as(second, &[count, depth, width])?;
+    let output = Dim::spec(editor.spec(first).scalar_type, &[count, height, width]);
     let made = editor.call("bmm.default", [first, second].map(Argument::Value).to_vec(), output)?;
     let apart = [of_left(&batch)?, of_left(&rows)?, of_right(&columns)?].concat();
-    Ok(Operand { value: editor.view(made, &apart)?, labels: [batch, rows, columns].concat() })
+    Ok(Operand { value: editor.view_as(made, &apart)?, labels: [batch, rows, columns].concat() })
 }
 
-fn sizes(labels: &[char], all: &[i32], wanted: &[char]) -> Result<Vec<i32>, Reason> {
+fn sizes(labels: &[char], all: &[Dim], wanted: &[char]) -> Result<Vec<Dim>, Reason> {
     let positions = positions(labels, wanted)?;
     positions.into_iter().map(|dim| all.get(dim).copied().ok_or(Reason::Arguments)).collect()
-}
-
-fn total(sizes: &[i32]) -> Result<i32, Reason> {
-    sizes.iter().try_fold(1_i32, |total, size| total.checked_mul(*size)).ok_or(Reason::Arguments)
 }
 
 #[cfg(test)]

@@ -38,6 +38,9 @@ fn looked_up(editor: &mut Editor, call: &Call) -> Result<Bags, Reason> {
     let ([count, width], [total]) = (&output.sizes[..], &editor.sizes(indices)[..]) else {
         return Err(Reason::Unsupported("indices of two dimensions"));
     };
+    if output.is_dynamic() || editor.spec(indices).is_dynamic() {
+        return Err(Reason::Dynamic);
+    }
     let (count, width, total) = (*count, *width, *total);
     let rows = TensorSpec::contiguous(output.scalar_type, [total, width]);
     let arguments = vec![Argument::Value(weight), Argument::Value(indices), Argument::Int(-1)];

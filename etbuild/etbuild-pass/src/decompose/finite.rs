@@ -10,7 +10,7 @@ use crate::edit::{Call, Editor, Rewritten};
 pub fn is_finite(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = call.value(0)?;
     if !editor.spec(input).scalar_type.is_float() {
-        return Ok(vec![editor.full(Argument::Bool(true), call.output()?)?]);
+        return super::create::filled(editor, call, Argument::Bool(true));
     }
     let size = editor.apply("abs", input)?;
     Ok(vec![editor.compare("lt.Scalar", size, Argument::Float(f64::INFINITY))?])

@@ -4,7 +4,7 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten, normal_dim};
+use crate::edit::{Call, Dim, Editor, Rewritten, normal_dim};
 
 /// `fft_rfft(self, n, dim, norm)`, `fft_rfft2(self, s, dim, norm)` and `fft_rfftn`: half of the bins.
 pub fn real_to_half(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -41,13 +41,18 @@ pub fn half_to_real(editor: &mut Editor, call: &Call) -> Rewritten {
     let dims = dims(editor, call)?;
     let last = *dims.last().ok_or(Reason::Arguments)?;
     for dim in &dims {
-        let size = i64::from(*output.sizes.get(*dim).ok_or(Reason::Arguments)?);
+        let size = size_of(&output, *dim)?;
         input = resized(editor, input, *dim, if *dim == last { size / 2 + 1 } else { size })?;
     }
-    let length = i64::from(*output.sizes.get(last).ok_or(Reason::Arguments)?);
+    let length = size_of(&output, last)?;
     let norm = normalization(call, ["forward", "ortho", "backward"])?;
     let arguments = vec![Argument::Value(input), positions(&dims), norm, Argument::Int(length)];
     Ok(vec![editor.call("_fft_c2r.default", arguments, output)?])
+}
+
+/// A static size.
+fn size_of(spec: &TensorSpec, dim: usize) -> Result<i64, Reason> {
+    Dim::of(spec).get(dim).ok_or(Reason::Arguments)?.fixed().map(i64::from)
 }
 
 /// The dimensions in argument 2. By default, the last dimensions, as many as argument 1 has sizes, or all dimensions.
@@ -96,9 +101,11 @@ fn positions(dims: &[usize]) -> Argument {
 fn resized(editor: &mut Editor, input: ValueId, dim: usize, size: i64) -> Result<ValueId, Reason> {
     let mut output = editor.spec(input).clone();
     let rank = output.rank();
-    let own = *output.sizes.get(dim).ok_or(Reason::Arguments)?;
-    let missing = size - i64::from(own);
-    if size == -1 || missing == 0 {
+    if size == -1 {
+        return Ok(input);
+    }
+    let missing = size - size_of(&output, dim)?;
+    if missing == 0 {
         return Ok(input);
     }
     if missing < 0 {

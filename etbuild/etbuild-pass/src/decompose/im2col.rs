@@ -3,7 +3,7 @@
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `unfold(self, dimension, size, step)`: the dimension counts windows; the elements of a window are the last
 /// dimension.
@@ -11,18 +11,18 @@ pub fn unfold(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let rank = editor.spec(input).rank();
     if rank == 0 {
-        return Ok(vec![editor.view(input, &output.sizes)?]);
+        return Ok(vec![editor.view_as(input, &[1.into()])?]);
     }
     let dim = call.dim(1, rank)?;
     let (size, step) = (call.int(2)?, call.int(3)?);
-    let count = *output.sizes.get(dim).ok_or(Reason::Arguments)?;
+    let count = Dim::of(&output).get(dim).ok_or(Reason::Arguments)?.fixed()?;
     let positions: Vec<i64> =
         (0..i64::from(count)).flat_map(|window| (0..size).map(move |offset| window * step + offset)).collect();
     let selected = editor.select_many(input, dim, &positions)?;
-    let mut sizes = editor.sizes(input);
-    *sizes.get_mut(dim).ok_or(Reason::Arguments)? = count;
-    sizes.insert(dim + 1, i32::try_from(size).map_err(|_| Reason::Arguments)?);
-    let apart = editor.view(selected, &sizes)?;
+    let mut apart = editor.dims(input);
+    *apart.get_mut(dim).ok_or(Reason::Arguments)? = count.into();
+    apart.insert(dim + 1, i32::try_from(size).map_err(|_| Reason::Arguments)?.into());
+    let apart = editor.view_as(selected, &apart)?;
     let mut dims: Vec<usize> = (0..=rank).collect();
     let moved = dims.remove(dim + 1);
     dims.push(moved);
@@ -75,35 +75,31 @@ fn narrow(sizes: &[i64]) -> Result<Vec<i32>, Reason> {
 
 /// `im2col(self, kernel_size, dilation, padding, stride)` of a batch of images.
 pub fn columns(editor: &mut Editor, call: &Call) -> Rewritten {
-    let (input, output) = (call.value(0)?, call.output()?);
-    let [batch, channels, height, width] = editor.sizes(input)[..] else {
+    let input = call.value(0)?;
+    let [batch, channels, height, width] = editor.dims(input)[..] else {
         return Err(Reason::Unsupported("an image without a batch dimension"));
     };
-    let [rows, columns] = axes(call, 1, [height, width])?;
+    let [rows, columns] = axes(call, 1, [height.fixed()?, width.fixed()?])?;
     let padded = pad(editor, input, &rows, &columns)?;
     let selected = editor.select_many(padded, 2, &rows.positions())?;
     let selected = editor.select_many(selected, 3, &columns.positions())?;
-    let apart = narrow(&[
-        i64::from(batch),
-        i64::from(channels),
-        rows.kernel,
-        rows.windows(),
-        columns.kernel,
-        columns.windows(),
-    ])?;
-    let apart = editor.view(selected, &apart)?;
+    let inner = narrow(&[rows.kernel, rows.windows(), columns.kernel, columns.windows()])?;
+    let apart: Vec<Dim> = [batch, channels].into_iter().chain(inner.into_iter().map(Dim::from)).collect();
+    let apart = editor.view_as(selected, &apart)?;
     let ordered = editor.permute(apart, &[0, 1, 2, 4, 3, 5])?;
-    Ok(vec![editor.view(ordered, &output.sizes)?])
+    let windows = narrow(&[rows.kernel * columns.kernel, rows.windows() * columns.windows()])?;
+    let [kernel, windows] = windows[..] else { return Err(Reason::Arguments) };
+    Ok(vec![editor.view_as(ordered, &[batch, Dim::product(&[channels, kernel.into()]), windows.into()])?])
 }
 
 fn pad(editor: &mut Editor, input: ValueId, rows: &Axis, columns: &Axis) -> Result<ValueId, Reason> {
     if (rows.padding, columns.padding) == (0, 0) {
         return Ok(input);
     }
-    let spec = editor.spec(input);
     let area = narrow(&[rows.size + 2 * rows.padding, columns.size + 2 * columns.padding])?;
-    let sizes = spec.sizes.iter().take(2).copied().chain(area).collect::<Vec<_>>();
-    let output = TensorSpec::contiguous(spec.scalar_type, sizes);
+    let outer = editor.dims(input).into_iter().take(2);
+    let dims: Vec<Dim> = outer.chain(area.into_iter().map(Dim::from)).collect();
+    let output = Dim::spec(editor.spec(input).scalar_type, &dims);
     let pads = Argument::Ints(vec![columns.padding, columns.padding, rows.padding, rows.padding]);
     editor.call("constant_pad_nd.default", vec![Argument::Value(input), pads, Argument::Int(0)], output)
 }

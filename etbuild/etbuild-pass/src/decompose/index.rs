@@ -3,7 +3,7 @@
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten, broadcast};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `index_add(self, dim, index, source, alpha)`.
 pub fn add(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -58,15 +58,16 @@ pub fn take(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, index, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let flat = flat(editor, input)?;
     let positions = self::flat(editor, index)?;
-    let made = TensorSpec::contiguous(output.scalar_type, editor.sizes(positions));
+    let made = Dim::spec(output.scalar_type, &editor.dims(positions));
     let arguments = vec![Argument::Value(flat), Argument::Int(0), Argument::Value(positions)];
     let taken = editor.call("index_select.default", arguments, made)?;
-    Ok(vec![editor.view(taken, &output.sizes)?])
+    let dims = editor.dims(index);
+    Ok(vec![editor.view_as(taken, &dims)?])
 }
 
 fn flat(editor: &mut Editor, of: ValueId) -> Result<ValueId, Reason> {
-    let count = i32::try_from(editor.spec(of).numel()).map_err(|_| Reason::Arguments)?;
-    editor.view(of, &[count])
+    let count = Dim::product(&editor.dims(of));
+    editor.view_as(of, &[count])
 }
 
 /// `take_along_dim(self, indices, dim)`: `gather` of operands that are broadcast outside of the dimension.
@@ -77,22 +78,22 @@ pub fn take_along(editor: &mut Editor, call: &Call) -> Rewritten {
         (input, index) = (flat(editor, input)?, flat(editor, index)?);
     } else {
         dim = call.dim(2, editor.spec(input).rank())?;
-        let (mut whole, mut wanted) = (editor.sizes(input), editor.sizes(index));
+        let (mut whole, mut wanted) = (editor.dims(input), editor.dims(index));
         let (size, count) = (whole.get(dim).copied(), wanted.get(dim).copied());
-        let set =
-            |sizes: &mut Vec<i32>, size: i32| sizes.get_mut(dim).map(|slot| *slot = size).ok_or(Reason::Arguments);
-        set(&mut whole, 1)?;
-        set(&mut wanted, 1)?;
-        let mut common = broadcast(&whole, &wanted)?;
+        let set = |dims: &mut Vec<Dim>, size: Dim| dims.get_mut(dim).map(|slot| *slot = size).ok_or(Reason::Arguments);
+        set(&mut whole, 1.into())?;
+        set(&mut wanted, 1.into())?;
+        let mut common = Dim::broadcast(&whole, &wanted)?;
         set(&mut common, size.ok_or(Reason::Arguments)?)?;
-        input = editor.expand(input, &common)?;
+        input = editor.expand_as(input, &common)?;
         set(&mut common, count.ok_or(Reason::Arguments)?)?;
-        index = editor.expand(index, &common)?;
+        index = editor.expand_as(index, &common)?;
     }
-    let made = TensorSpec::contiguous(output.scalar_type, editor.sizes(index));
+    let dims = editor.dims(index);
+    let made = Dim::spec(output.scalar_type, &dims);
     let arguments = [Argument::Value(input), Argument::Int(dim as i64), Argument::Value(index), Argument::Bool(false)];
     let taken = editor.call("gather.default", arguments.to_vec(), made)?;
-    Ok(vec![editor.view(taken, &output.sizes)?])
+    Ok(vec![editor.view_as(taken, &dims)?])
 }
 
 /// `sort(self, dim, descending)` and `sort.stable(self, stable, dim, descending)`: `topk` of all elements.
@@ -103,18 +104,18 @@ pub fn sort(editor: &mut Editor, call: &Call) -> Rewritten {
 /// `argsort(self, dim, descending)`: the indices of the sorted elements.
 pub fn argsort(editor: &mut Editor, call: &Call) -> Rewritten {
     let places = call.output()?;
-    let values = TensorSpec::contiguous(editor.spec(call.value(0)?).scalar_type, places.sizes.clone());
+    let values = TensorSpec { scalar_type: editor.spec(call.value(0)?).scalar_type, ..places.clone() };
     Ok(sorted(editor, call, &[values, places])?.into_iter().skip(1).collect())
 }
 
 fn sorted(editor: &mut Editor, call: &Call, outputs: &[TensorSpec]) -> Rewritten {
     let input = call.value(0)?;
     let first = usize::from(call.operator.overload() == "stable") + 1;
-    let sizes = editor.sizes(input);
-    let dim = call.dim(first, sizes.len())?;
-    let count = i64::from(*sizes.get(dim).ok_or(Reason::Arguments)?);
+    let dims = editor.dims(input);
+    let dim = call.dim(first, dims.len())?;
+    let count = editor.size_argument(*dims.get(dim).ok_or(Reason::Arguments)?)?;
     let flags = [call.argument(first + 1)?.clone(), Argument::Bool(true)];
-    let arguments = [Argument::Value(input), Argument::Int(count), Argument::Int(dim as i64)].into_iter().chain(flags);
+    let arguments = [Argument::Value(input), count, Argument::Int(dim as i64)].into_iter().chain(flags);
     editor.call_many("topk.default", arguments.collect(), outputs.to_vec())
 }
 

@@ -1,9 +1,9 @@
 //! Normalization by statistics of the input.
 
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `instance_norm(input, weight, bias, mean, var, use_input_stats, momentum, eps, cudnn)`: batch and channels become
 /// the channels of a single item; then scale and shift.
@@ -15,14 +15,15 @@ pub fn instance_norm(editor: &mut Editor, call: &Call) -> Rewritten {
         let arguments = arguments.into_iter().chain(rest).chain(cudnn).collect::<Result<_, _>>()?;
         return Ok(vec![editor.call("batch_norm.default", arguments, call.output()?)?]);
     }
-    let (input, output) = (call.value(0)?, call.output()?);
-    let [batch, channels, pixels @ ..] = &output.sizes[..] else { return Err(Reason::Arguments) };
-    let instances = batch.checked_mul(*channels).ok_or(Reason::Arguments)?;
-    let sizes: Vec<i32> = [1, instances].into_iter().chain(pixels.iter().copied()).collect();
-    let instances = editor.view(input, &sizes)?;
+    let input = call.value(0)?;
+    let dims = editor.dims(input);
+    let [batch, channels, pixels @ ..] = &dims[..] else { return Err(Reason::Arguments) };
+    let instances = Dim::product(&[*batch, *channels]);
+    let sizes: Vec<Dim> = [1.into(), instances].into_iter().chain(pixels.iter().copied()).collect();
+    let instances = editor.view_as(input, &sizes)?;
     let normal = by_own(editor, [instances.into(), None, None], call, 7)?;
-    let normal = editor.view(normal, &output.sizes)?;
-    let per_channel: Vec<i32> = std::iter::once(*channels).chain(pixels.iter().map(|_| 1)).collect();
+    let normal = editor.view_as(normal, &dims)?;
+    let per_channel: Vec<i32> = std::iter::once(channels.fixed()?).chain(pixels.iter().map(|_| 1)).collect();
     let scaled = with_channels(editor, "mul.Tensor", normal, call.optional_value(1)?, &per_channel)?;
     Ok(vec![with_channels(editor, "add.Tensor", scaled, call.optional_value(2)?, &per_channel)?])
 }
@@ -36,8 +37,8 @@ pub fn batch_norm(editor: &mut Editor, call: &Call) -> Rewritten {
 /// Normalizes with input, weight and bias. The epsilon is argument `epsilon` of the call.
 fn by_own(editor: &mut Editor, tensors: [Option<ValueId>; 3], call: &Call, epsilon: usize) -> Result<ValueId, Reason> {
     let output = editor.spec(tensors[0].ok_or(Reason::Arguments)?).clone();
-    let channels = *output.sizes.get(1).ok_or(Reason::Arguments)?;
-    let statistics = TensorSpec::contiguous(output.scalar_type, [channels]);
+    let channels = *Dim::of(&output).get(1).ok_or(Reason::Arguments)?;
+    let statistics = Dim::spec(output.scalar_type, &[channels]);
     let settings = [Argument::Bool(true), Argument::Float(0.0), call.argument(epsilon)?.clone()];
     let tensors = tensors.map(|tensor| tensor.map_or(Argument::None, Argument::Value));
     let arguments = tensors.into_iter().chain(settings).collect();

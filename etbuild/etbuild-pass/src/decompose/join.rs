@@ -56,12 +56,12 @@ pub fn side_by_side(editor: &mut Editor, call: &Call) -> Rewritten {
     };
     let mut parts = Vec::new();
     for part in call.values(0)? {
-        let mut sizes = editor.sizes(part);
-        while sizes.len() < rank {
-            let behind = call.operator.name() == "dstack" && sizes.len() == 2;
-            sizes.insert(if behind { 2 } else { 0 }, 1);
+        let mut dims = editor.dims(part);
+        while dims.len() < rank {
+            let behind = call.operator.name() == "dstack" && dims.len() == 2;
+            dims.insert(if behind { 2 } else { 0 }, 1.into());
         }
-        parts.push(editor.view(part, &sizes)?);
+        parts.push(editor.view_as(part, &dims)?);
     }
     Ok(vec![editor.cat(parts, dim, output)?])
 }

@@ -3,7 +3,7 @@
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `batch_norm(input, weight, bias, mean, var, training, momentum, eps, cudnn)` with running statistics, or with
 /// statistics of the input where the layer has no running statistics.
@@ -37,14 +37,16 @@ pub fn layer_norm(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// `group_norm(input, groups, weight, bias, eps, cudnn)`.
 pub fn group_norm(editor: &mut Editor, call: &Call) -> Rewritten {
-    let output = call.output()?;
-    let ([batch, channels, ..], groups) = (&output.sizes[..], call.int(1)?) else { return Err(Reason::Arguments) };
-    let area: i64 = output.sizes.iter().skip(2).map(|size| i64::from(*size)).product();
-    let numbers = [i64::from(*batch), i64::from(*channels), area, groups].map(Argument::Int);
+    let (output, groups) = (call.output()?, call.int(1)?);
+    let dims = editor.dims(call.value(0)?);
+    let [batch, channels, area @ ..] = &dims[..] else { return Err(Reason::Arguments) };
+    let sizes = [&[*batch][..], &[*channels], area];
+    let sizes = sizes.into_iter().map(|dims| editor.product_argument(dims)).collect::<Result<Vec<_>, _>>()?;
     let tensors = [0, 2, 3].into_iter().map(|index| call.argument(index).cloned()).collect::<Result<Vec<_>, _>>()?;
-    let arguments = tensors.into_iter().chain(numbers).chain([call.argument(4)?.clone()]).collect();
+    let numbers = sizes.into_iter().chain([Argument::Int(groups), call.argument(4)?.clone()]);
+    let arguments = tensors.into_iter().chain(numbers).collect();
     let groups = i32::try_from(groups).map_err(|_| Reason::Arguments)?;
-    let statistics = TensorSpec::contiguous(output.scalar_type, [*batch, groups]);
+    let statistics = Dim::spec(output.scalar_type, &[*batch, groups.into()]);
     let outputs = vec![output, statistics.clone(), statistics];
     first(editor.call_many("native_group_norm.default", arguments, outputs)?)
 }

@@ -17,7 +17,7 @@ pub fn max(editor: &mut Editor, call: &Call) -> Rewritten {
         call.argument(5)?.clone(),
     ];
     let output = call.output()?;
-    let places = TensorSpec::contiguous(ScalarType::Long, output.sizes.clone());
+    let places = TensorSpec { scalar_type: ScalarType::Long, ..output.clone() };
     let made = editor.call_many("max_pool3d_with_indices.default", arguments, vec![output, places])?;
     Ok(made.into_iter().take(1).collect())
 }

@@ -1,9 +1,9 @@
 //! Products of vectors and matrices in terms of `mm`, `addmm` and `bmm`.
 
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `mv(self, vec)` and `dot(self, tensor)`: as `matmul`.
 pub fn with_vector(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -13,14 +13,16 @@ pub fn with_vector(editor: &mut Editor, call: &Call) -> Rewritten {
 /// `addmv(self, mat, vec, beta, alpha)`: `addmm` of columns.
 pub fn add_with_vector(editor: &mut Editor, call: &Call) -> Rewritten {
     let (bias, matrix, vector, output) = (call.value(0)?, call.value(1)?, call.value(2)?, call.output()?);
-    let ([rows], [depth]) = (&output.sizes[..], &editor.sizes(vector)[..]) else { return Err(Reason::Arguments) };
-    let bias_rows = editor.spec(bias).numel() as i32;
-    let bias = editor.view(bias, &[bias_rows, 1])?;
-    let vector = editor.view(vector, &[*depth, 1])?;
+    let ([rows, _], [depth]) = (&editor.dims(matrix)[..], &editor.dims(vector)[..]) else {
+        return Err(Reason::Arguments);
+    };
+    let bias_rows = Dim::product(&editor.dims(bias));
+    let bias = editor.view_as(bias, &[bias_rows, 1.into()])?;
+    let vector = editor.view_as(vector, &[*depth, 1.into()])?;
     let operands = [bias, matrix, vector].map(Argument::Value).into_iter();
     let arguments = operands.chain([call.argument(3)?.clone(), call.argument(4)?.clone()]).collect();
-    let made = editor.call("addmm.default", arguments, TensorSpec::contiguous(output.scalar_type, [*rows, 1]))?;
-    Ok(vec![editor.view(made, &output.sizes)?])
+    let made = editor.call("addmm.default", arguments, Dim::spec(output.scalar_type, &[*rows, 1.into()]))?;
+    Ok(vec![editor.view_as(made, &[*rows])?])
 }
 
 /// `baddbmm(self, batch1, batch2, beta, alpha)`: `beta * self + alpha * batch1 @ batch2`; `self` is not read if `beta` is 0.
@@ -55,38 +57,41 @@ pub fn over_dims(editor: &mut Editor, call: &Call) -> Rewritten {
     let rest = |rank: usize, inner: &[usize]| (0..rank).filter(|dim| !inner.contains(dim)).collect::<Vec<_>>();
     let outer_left = rest(editor.spec(left).rank(), &inner_left);
     let outer_right = rest(editor.spec(right).rank(), &inner_right);
-    let depth = count(editor, left, &inner_left)?;
-    let (rows, columns) = (count(editor, left, &outer_left)?, count(editor, right, &outer_right)?);
+    let depth = Dim::product(&some(editor, left, &inner_left)?);
+    let (rows, columns) = (some(editor, left, &outer_left)?, some(editor, right, &outer_right)?);
+    let (height, width) = (Dim::product(&rows), Dim::product(&columns));
     let left = editor.permute(left, &[outer_left, inner_left].concat())?;
     let right = editor.permute(right, &[inner_right, outer_right].concat())?;
-    let operands = [editor.view(left, &[rows, depth])?, editor.view(right, &[depth, columns])?];
-    let product = TensorSpec::contiguous(output.scalar_type, [rows, columns]);
+    let operands = [editor.view_as(left, &[height, depth])?, editor.view_as(right, &[depth, width])?];
+    let product = Dim::spec(output.scalar_type, &[height, width]);
     let product = editor.call("mm.default", operands.map(Argument::Value).to_vec(), product)?;
-    Ok(vec![editor.view(product, &output.sizes)?])
+    Ok(vec![editor.view_as(product, &[rows, columns].concat())?])
 }
 
-fn count(editor: &Editor, of: ValueId, dims: &[usize]) -> Result<i32, Reason> {
-    let sizes = &editor.spec(of).sizes;
-    let size = |dim: &usize| sizes.get(*dim).copied();
-    dims.iter().try_fold(1_i32, |count, dim| count.checked_mul(size(dim)?)).ok_or(Reason::Arguments)
+/// The sizes of some dimensions.
+fn some(editor: &Editor, of: ValueId, wanted: &[usize]) -> Result<Vec<Dim>, Reason> {
+    let dims = editor.dims(of);
+    wanted.iter().map(|dim| dims.get(*dim).copied()).collect::<Option<_>>().ok_or(Reason::Arguments)
 }
 
 /// `bilinear(input1, input2, weight, bias)`: `input1 @ weight`, then the sum weighted by `input2`.
 pub fn bilinear(editor: &mut Editor, call: &Call) -> Rewritten {
     let (left, right, weight, output) = (call.value(0)?, call.value(1)?, call.value(2)?, call.output()?);
-    let [features, first, second] = editor.sizes(weight)[..] else { return Err(Reason::Arguments) };
-    let rows = i32::try_from(editor.spec(left).numel()).map_err(|_| Reason::Arguments)?.checked_div(first.max(1));
-    let rows = rows.ok_or(Reason::Arguments)?;
+    let [features, first, second] = editor.dims(weight)[..] else { return Err(Reason::Arguments) };
+    let mut dims = editor.dims(left);
+    *dims.last_mut().ok_or(Reason::Arguments)? = features;
+    let rows = Dim::product(dims.split_last().ok_or(Reason::Arguments)?.1);
+    let (both, one) = (Dim::product(&[features, second]), Dim::from(1));
     let weight = editor.permute(weight, &[1, 0, 2])?;
-    let weight = editor.view(weight, &[first, features * second])?;
-    let left = editor.view(left, &[rows, first])?;
-    let spec = TensorSpec::contiguous(output.scalar_type, [rows, features * second]);
+    let weight = editor.view_as(weight, &[first, both])?;
+    let left = editor.view_as(left, &[rows, first])?;
+    let spec = Dim::spec(output.scalar_type, &[rows, both]);
     let product = editor.call("mm.default", [left, weight].map(Argument::Value).to_vec(), spec)?;
-    let product = editor.view(product, &[rows, features, second])?;
-    let right = editor.view(right, &[rows, second, 1])?;
-    let spec = TensorSpec::contiguous(output.scalar_type, [rows, features, 1]);
+    let product = editor.view_as(product, &[rows, features, second])?;
+    let right = editor.view_as(right, &[rows, second, one])?;
+    let spec = Dim::spec(output.scalar_type, &[rows, features, one]);
     let product = editor.call("bmm.default", [product, right].map(Argument::Value).to_vec(), spec)?;
-    let product = editor.view(product, &output.sizes)?;
+    let product = editor.view_as(product, &dims)?;
     match call.optional_value(3)? {
         Some(bias) => Ok(vec![editor.pair("add", product, bias)?]),
         None => Ok(vec![product]),

@@ -7,7 +7,7 @@ use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use super::recurrent_cell::{Cell, Weights};
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// The stacked layers, each unrolled.
 pub fn unrolled(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -125,7 +125,8 @@ fn run(
     (input, backward): (ValueId, bool),
     mut state: Vec<ValueId>,
 ) -> Result<(ValueId, Vec<ValueId>), Reason> {
-    let steps = usize::try_from(*editor.spec(input).sizes.first().ok_or(Reason::Arguments)?).unwrap_or(0);
+    let time = editor.dims(input).first().copied().ok_or(Reason::Arguments)?.fixed()?;
+    let steps = usize::try_from(time).unwrap_or(0);
     let inputs = weights.of_inputs(editor, input)?;
     let mut hidden = vec![None; steps];
     for step in 0..steps {
@@ -145,28 +146,27 @@ fn run(
 /// The results of all directions, in the dimension order of the call.
 fn side_by_side(editor: &mut Editor, results: Vec<ValueId>, call: &Call, batch_first: bool) -> Result<ValueId, Reason> {
     let output = call.output()?;
-    let [first, second, units] = output.sizes[..] else { return Err(Reason::Arguments) };
+    let [first, second, units] = Dim::of(&output)[..] else { return Err(Reason::Arguments) };
     if !batch_first {
         return join(editor, results, 2, output);
     }
-    let by_time = TensorSpec::contiguous(output.scalar_type, [second, first, units]);
+    let by_time = Dim::spec(output.scalar_type, &[second, first, units]);
     let joined = join(editor, results, 2, by_time)?;
     editor.permute(joined, &[1, 0, 2])
 }
 
 /// Entry `index` of the outermost dimension.
 fn select(editor: &mut Editor, of: ValueId, index: usize) -> Result<ValueId, Reason> {
-    let mut output = editor.spec(of).clone();
-    let sizes = output.sizes.get(1..).ok_or(Reason::Arguments)?.to_vec();
-    output = TensorSpec::contiguous(output.scalar_type, sizes);
+    let dims = editor.dims(of);
+    let output = Dim::spec(editor.spec(of).scalar_type, dims.get(1..).ok_or(Reason::Arguments)?);
     let arguments = vec![Argument::Value(of), Argument::Int(0), Argument::Int(index as i64)];
     editor.call("select.int", arguments, output)
 }
 
 /// The tensor with a new outermost dimension of size 1.
 fn stacked_row(editor: &mut Editor, of: ValueId) -> Result<ValueId, Reason> {
-    let sizes: Vec<i32> = std::iter::once(1).chain(editor.sizes(of)).collect();
-    editor.view(of, &sizes)
+    let dims: Vec<Dim> = std::iter::once(1.into()).chain(editor.dims(of)).collect();
+    editor.view_as(of, &dims)
 }
 
 fn join(editor: &mut Editor, parts: Vec<ValueId>, dim: usize, output: TensorSpec) -> Result<ValueId, Reason> {

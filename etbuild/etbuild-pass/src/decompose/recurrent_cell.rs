@@ -1,9 +1,9 @@
 //! A time step of a recurrent layer.
 
-use etbuild_ir::{Argument, OperatorName, TensorSpec, ValueId};
+use etbuild_ir::{Argument, OperatorName, ValueId};
 
 use crate::Reason;
-use crate::edit::Editor;
+use crate::edit::{Dim, Editor};
 
 /// The kinds of recurrent cells.
 #[derive(Clone, Copy)]
@@ -37,10 +37,10 @@ impl Linear {
 
     /// Maps rows `[rows, from]` to rows `[rows, to]`.
     fn of(&self, editor: &mut Editor, rows: ValueId) -> Result<ValueId, Reason> {
-        let ([count, _], [_, width]) = (&editor.sizes(rows)[..], &editor.sizes(self.matrix)[..]) else {
+        let ([count, _], [_, width]) = (&editor.dims(rows)[..], &editor.dims(self.matrix)[..]) else {
             return Err(Reason::Arguments);
         };
-        let output = TensorSpec::contiguous(editor.spec(rows).scalar_type, [*count, *width]);
+        let output = Dim::spec(editor.spec(rows).scalar_type, &[*count, *width]);
         let operands = [rows, self.matrix].map(Argument::Value);
         let Some(bias) = self.bias else { return editor.call("mm.default", operands.to_vec(), output) };
         let ones = [Argument::Int(1), Argument::Int(1)];
@@ -69,11 +69,11 @@ impl Weights {
     /// The contributions of the inputs of all time steps to the gates: `[time, batch, features]` to `[time, batch,
     /// gates * hidden]`.
     pub fn of_inputs(&self, editor: &mut Editor, input: ValueId) -> Result<ValueId, Reason> {
-        let [time, batch, features] = editor.sizes(input)[..] else { return Err(Reason::Arguments) };
-        let rows = editor.view(input, &[time.checked_mul(batch).ok_or(Reason::Arguments)?, features])?;
+        let [time, batch, features] = editor.dims(input)[..] else { return Err(Reason::Arguments) };
+        let rows = editor.view_as(input, &[Dim::product(&[time, batch]), features])?;
         let made = self.input.of(editor, rows)?;
-        let width = *editor.sizes(made).last().ok_or(Reason::Arguments)?;
-        editor.view(made, &[time, batch, width])
+        let width = *editor.dims(made).last().ok_or(Reason::Arguments)?;
+        editor.view_as(made, &[time, batch, width])
     }
 }
 

@@ -3,7 +3,7 @@
 use etbuild_ir::Argument;
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `transpose(self, dim0, dim1)`.
 pub fn swap(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -84,11 +84,12 @@ pub fn turn(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// `channel_shuffle(self, groups)`: interleaves the channels of the groups.
 pub fn shuffle(editor: &mut Editor, call: &Call) -> Rewritten {
-    let (input, output) = (call.value(0)?, call.output()?);
-    let [batch, channels, area @ ..] = &output.sizes[..] else { return Err(Reason::Arguments) };
+    let input = call.value(0)?;
+    let dims = editor.dims(input);
+    let [batch, channels, area @ ..] = &dims[..] else { return Err(Reason::Arguments) };
     let groups = i32::try_from(call.int(1)?).ok().filter(|groups| *groups > 0).ok_or(Reason::Arguments)?;
-    let area = area.iter().product();
-    let grouped = editor.view(input, &[*batch, groups, channels / groups, area])?;
+    let each = Dim::from(channels.fixed()? / groups);
+    let grouped = editor.view_as(input, &[*batch, groups.into(), each, Dim::product(area)])?;
     let shuffled = editor.permute(grouped, &[0, 2, 1, 3])?;
-    Ok(vec![editor.view(shuffled, &output.sizes)?])
+    Ok(vec![editor.view_as(shuffled, &dims)?])
 }

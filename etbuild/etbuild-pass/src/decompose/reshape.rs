@@ -1,15 +1,66 @@
 //! Reshaping (`aten.view`) and broadcasting.
 
-use etbuild_ir::Argument;
+use etbuild_ir::{Argument, Size};
 
-use crate::edit::{Call, Editor, Rewritten, wide};
+use crate::Reason;
+use crate::edit::{Call, Dim, Editor, Rewritten, wide};
 
-/// Operators that give the first argument the shape of the output.
+/// Operators that give the first argument the shape of the output, with the dynamic sizes in the order of the argument.
 pub fn reshape(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.view_like(call.value(0)?, &call.output()?)?])
 }
 
-/// `reshape(self, shape)`.
+/// `flatten(self, start_dim, end_dim)`.
+pub fn flatten(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let dims = editor.dims(input);
+    if dims.is_empty() {
+        return reshape(editor, call);
+    }
+    let (start, end) = (call.dim(1, dims.len())?, call.dim(2, dims.len())?);
+    let (Some(outer), Some(joined), Some(inner)) = (dims.get(..start), dims.get(start..=end), dims.get(end + 1..))
+    else {
+        return Err(Reason::Arguments);
+    };
+    Ok(vec![editor.view_as(input, &[outer, &[Dim::product(joined)], inner].concat())?])
+}
+
+/// `ravel(self)`.
+pub fn ravel(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let count = Dim::product(&editor.dims(input));
+    Ok(vec![editor.view_as(input, &[count])?])
+}
+
+/// `unflatten(self, dim, sizes)`.
+pub fn unflatten(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    if !output.is_dynamic() {
+        return reshape(editor, call);
+    }
+    let given: Vec<Size> = match call.argument(2)? {
+        Argument::Sizes(sizes) => sizes.clone(),
+        _ => call.ints(2)?.iter().copied().map(Size::Fixed).collect(),
+    };
+    let dims = editor.dims(input);
+    let dim = call.dim(1, dims.len())?;
+    let mut sizes = Vec::new();
+    for (index, size) in dims.into_iter().enumerate() {
+        match index == dim {
+            true => sizes.extend(given.iter().copied()),
+            false => sizes.push(editor.size(size).ok_or(Reason::Dynamic)?),
+        }
+    }
+    Ok(vec![editor.call("view.default", vec![Argument::Value(input), Argument::sizes(sizes)], output)?])
+}
+
+/// `reshape_as(self, other)` and `view_as(self, other)`.
+pub fn reshape_as(editor: &mut Editor, call: &Call) -> Rewritten {
+    let dims = editor.dims(call.value(1)?);
+    Ok(vec![editor.view_as(call.value(0)?, &dims)?])
+}
+
+/// Operators with the shape as second argument, such as `reshape(self, shape)`.
 pub fn reshape_to(editor: &mut Editor, call: &Call) -> Rewritten {
     if call.output()?.is_dynamic() { Ok(editor.keep_as("view.default", call, 2)) } else { reshape(editor, call) }
 }

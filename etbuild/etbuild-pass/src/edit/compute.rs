@@ -135,12 +135,6 @@ pub fn reduced<S: Copy + From<i32>>(sizes: &[S], dims: &[usize], keep: bool) -> 
     sizes.iter().enumerate().filter_map(size).collect()
 }
 
-/// The broadcast shape, aligned at the last dimensions.
-pub fn broadcast(left: &[i32], right: &[i32]) -> Result<Vec<i32>, Reason> {
-    let dims = |sizes: &[i32]| sizes.iter().copied().map(Dim::from).collect::<Vec<_>>();
-    Ok(Dim::broadcast(&dims(left), &dims(right))?.into_iter().map(|dim| dim.most).collect())
-}
-
 fn encoded(scalar_type: ScalarType, element: f64) -> Vec<u8> {
     match scalar_type {
         ScalarType::Double => element.to_le_bytes().to_vec(),

@@ -24,6 +24,17 @@ impl From<i32> for Dim {
 }
 
 impl Dim {
+    /// The sizes of a shape.
+    pub fn of(spec: &TensorSpec) -> Vec<Self> {
+        let bounds = spec.sizes.iter().zip(&spec.least);
+        bounds.map(|(most, least)| Self { most: *most, least: *least, source: None }).collect()
+    }
+
+    /// The size, if static.
+    pub const fn fixed(self) -> Result<i32, Reason> {
+        if self.is_dynamic() { Err(Reason::Dynamic) } else { Ok(self.most) }
+    }
+
     /// Whether the size is dynamic.
     pub const fn is_dynamic(self) -> bool {
         self.most != self.least
@@ -61,10 +72,16 @@ impl Dim {
         };
         let common = |index: usize| match (at(left, index), at(right, index)) {
             (Self { most: 1, .. }, dim) | (dim, Self { most: 1, .. }) => Some(dim),
-            (dim, other) if dim.is_dynamic() => (dim.most == other.most).then_some(other),
-            (dim, other) => (dim.most == other.most).then_some(dim),
+            (dim, other) => dim.equal(other),
         };
         (0..rank).map(common).collect::<Option<_>>().ok_or(Reason::Arguments)
+    }
+
+    /// The size that two operands share at run time: within the bounds of both.
+    fn equal(self, other: Self) -> Option<Self> {
+        let (most, least) = (self.most.min(other.most), self.least.max(other.least));
+        let source = if self.is_dynamic() { other.source.or(self.source) } else { self.source };
+        (least <= most).then_some(Self { most, least, source })
     }
 
     /// A row-major tensor of this shape.
@@ -115,9 +132,8 @@ impl Editor {
     fn matched(&self, of: ValueId, like: &TensorSpec) -> Vec<Dim> {
         let known = self.dims(of);
         let mut rest = known.iter();
-        let bounds = like.sizes.iter().zip(&like.least);
-        let sized = bounds.map(|(most, least)| Dim { most: *most, least: *least, source: None });
-        sized
+        Dim::of(like)
+            .into_iter()
             .map(|dim| {
                 let mut ahead = rest.clone();
                 let same = |known: &&Dim| dim.is_dynamic() && (known.most, known.least) == (dim.most, dim.least);
@@ -152,21 +168,71 @@ impl Editor {
     }
 
     /// The size, as a number of the graph if dynamic.
-    fn size(&mut self, dim: Dim) -> Option<Size> {
+    pub fn size(&mut self, dim: Dim) -> Option<Size> {
         if !dim.is_dynamic() {
             return Some(Size::Fixed(i64::from(dim.most)));
         }
         let (of, index) = dim.source?;
+        let arguments = vec![Argument::Value(of), Argument::Int(index as i64)];
+        self.compute("aten.sym_size.int", arguments, (ScalarType::Long, dim)).ok().map(Size::Value)
+    }
+
+    /// The size as an argument: an integer, or a number of the graph.
+    pub fn size_argument(&mut self, dim: Dim) -> Result<Argument, Reason> {
+        match self.size(dim).ok_or(Reason::Dynamic)? {
+            Size::Fixed(size) => Ok(Argument::Int(size)),
+            Size::Value(number) => Ok(Argument::Value(number)),
+        }
+    }
+
+    /// The product of sizes as an argument.
+    pub fn product_argument(&mut self, dims: &[Dim]) -> Result<Argument, Reason> {
+        let (mut product, mut whole) = (Argument::Int(1), Dim::from(1));
+        for dim in dims {
+            let size = self.size_argument(*dim)?;
+            whole = Dim::product(&[whole, *dim]);
+            product = match (product, size) {
+                (Argument::Int(1), other) | (other, Argument::Int(1)) => other,
+                (Argument::Int(left), Argument::Int(right)) => Argument::Int(left.saturating_mul(right)),
+                (left, right) => {
+                    let bounds = (ScalarType::Long, whole);
+                    Argument::Value(self.compute("executorch_prim.mul.Scalar", vec![left, right], bounds)?)
+                }
+            };
+        }
+        Ok(product)
+    }
+
+    /// Sizes times positive factors, rounded down, as an argument. `scaled` has the bounds of the results.
+    pub fn scaled_sizes(&mut self, dims: &[Dim], factors: &[f64], scaled: &[Dim]) -> Result<Argument, Reason> {
+        let each = dims.iter().zip(factors).zip(scaled);
+        let sizes = each.map(|((dim, factor), scaled)| self.scaled(*dim, *factor, *scaled));
+        Ok(Argument::sizes(sizes.collect::<Result<_, _>>()?))
+    }
+
+    fn scaled(&mut self, dim: Dim, factor: f64, scaled: Dim) -> Result<Size, Reason> {
+        if !scaled.is_dynamic() {
+            return Ok(Size::Fixed(i64::from(scaled.most)));
+        }
+        let operands = vec![self.size_argument(dim)?, Argument::Float(factor)];
+        let product = self.compute("executorch_prim.mul.Scalar", operands, (ScalarType::Double, scaled))?;
+        let operands = vec![Argument::Value(product)];
+        Ok(Size::Value(self.compute("executorch_prim.trunc.Scalar", operands, (ScalarType::Long, scaled))?))
+    }
+
+    /// A number from numbers or tensors, with these bounds.
+    fn compute(
+        &mut self,
+        name: &str,
+        arguments: Vec<Argument>,
+        (scalar_type, dim): (ScalarType, Dim),
+    ) -> Result<ValueId, Reason> {
+        let operator = OperatorName::parse(name).ok_or(Reason::Arguments)?;
         let range = Interval { least: i64::from(dim.least), most: i64::from(dim.most) };
         let name = format!("{}_size", self.name);
-        let number = self.graph.add_number(&name, ScalarType::Long, range, ValueKind::Computed);
-        let arguments = vec![Argument::Value(of), Argument::Int(index as i64)];
-        self.graph.nodes.push(Node {
-            operator: OperatorName::aten("sym_size", "int"),
-            arguments,
-            outputs: vec![number],
-        });
-        Some(Size::Value(number))
+        let number = self.graph.add_number(&name, scalar_type, range, ValueKind::Computed);
+        self.graph.nodes.push(Node { operator, arguments, outputs: vec![number] });
+        Ok(number)
     }
 }
 
@@ -181,6 +247,14 @@ mod tests {
         assert_eq!(Dim::broadcast(&dims(&[2]), &dims(&[3])), Err(Reason::Arguments));
         let dynamic = Dim { most: 8, least: 1, source: None };
         assert_eq!(Dim::broadcast(&dims(&[1]), &[dynamic]), Ok(vec![dynamic]));
+    }
+
+    #[test]
+    fn equal_sizes_are_within_the_bounds_of_both() {
+        let dim = |least, most| Dim { most, least, source: None };
+        assert_eq!(Dim::broadcast(&[dim(1, 8)], &[dim(2, 9)]), Ok(vec![dim(2, 8)]));
+        assert_eq!(Dim::broadcast(&[dim(1, 8)], &[Dim::from(4)]), Ok(vec![Dim::from(4)]));
+        assert_eq!(Dim::broadcast(&[dim(2, 3)], &[dim(4, 5)]), Err(Reason::Arguments));
     }
 
     #[test]

@@ -101,6 +101,36 @@ impl Editor {
         self.call("slice.Tensor", std::iter::once(Argument::Value(of)).chain(bounds).collect(), output)
     }
 
+    /// The first positions of a static dimension, as many as a size counts.
+    pub fn first(&mut self, of: ValueId, dim: usize, count: Dim) -> Made {
+        let mut dims = self.dims(of);
+        if dims.get(dim).is_some_and(|size| !size.is_dynamic() && !count.is_dynamic() && size.most == count.most) {
+            return Ok(of);
+        }
+        *dims.get_mut(dim).ok_or(Reason::Arguments)? = count;
+        let output = Dim::spec(self.spec(of).scalar_type, &dims);
+        let end = self.size_argument(count)?;
+        let bounds = [Argument::Int(dim as i64), Argument::Int(0), end, Argument::Int(1)];
+        self.call("slice.Tensor", std::iter::once(Argument::Value(of)).chain(bounds).collect(), output)
+    }
+
+    /// The first rows and columns of a static matrix, as many as sizes count.
+    pub fn corner(&mut self, of: ValueId, [rows, columns]: [Dim; 2]) -> Made {
+        let part = self.first(of, 0, rows)?;
+        self.first(part, 1, columns)
+    }
+
+    /// The last positions of a dimension with at least `count` positions.
+    pub fn last(&mut self, of: ValueId, dim: usize, count: i32) -> Made {
+        let mut output = self.spec(of).clone();
+        if self.dims(of).get(dim).is_none_or(|size| size.least < count) {
+            return Err(Reason::Dynamic);
+        }
+        output.set_size(dim, count).ok_or(Reason::Arguments)?;
+        let bounds = [dim as i64, -i64::from(count), i64::MAX, 1].map(Argument::Int);
+        self.call("slice.Tensor", std::iter::once(Argument::Value(of)).chain(bounds).collect(), output)
+    }
+
     /// Concatenates tensors along a dimension.
     pub fn cat(&mut self, of: Vec<ValueId>, dim: usize, output: TensorSpec) -> Made {
         self.call("cat.default", vec![Argument::values(of), Argument::Int(dim as i64)], output)
@@ -129,13 +159,19 @@ impl Editor {
         self.call("_to_copy.default", std::iter::once(Argument::Value(of)).chain(rest).collect(), output)
     }
 
-    /// A tensor of `sizes` filled with a number.
+    /// A tensor filled with a number.
     pub fn full(&mut self, number: Argument, output: TensorSpec) -> Made {
         if output.is_dynamic() {
             return Err(Reason::Dynamic);
         }
+        let sizes = wide(&output.sizes);
+        self.full_of(sizes, number, output)
+    }
+
+    /// A tensor filled with a number, with `sizes` as an argument.
+    pub fn full_of(&mut self, sizes: Argument, number: Argument, output: TensorSpec) -> Made {
         let rest = [Argument::Type(output.scalar_type), Argument::Place, Argument::Place, Argument::Bool(false)];
-        self.call("full.default", [wide(&output.sizes), number].into_iter().chain(rest).collect(), output)
+        self.call("full.default", [sizes, number].into_iter().chain(rest).collect(), output)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Views become copies. The memory plan elides the copies that need no bytes moved.
 
-use etbuild_ir::{Argument, OperatorName};
+use etbuild_ir::OperatorName;
 
 use crate::edit::{Call, Editor, Rewritten};
 
@@ -12,7 +12,5 @@ pub fn copy(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// Operators that change only the shape become `view_copy`.
 pub fn reshape(editor: &mut Editor, call: &Call) -> Rewritten {
-    let output = call.output()?;
-    let arguments = vec![Argument::Value(call.value(0)?), crate::edit::wide(&output.sizes)];
-    Ok(vec![editor.call("view_copy.default", arguments, output)?])
+    Ok(vec![editor.view_like(call.value(0)?, &call.output()?)?])
 }
