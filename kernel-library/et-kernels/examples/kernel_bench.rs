@@ -9,17 +9,16 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use et_core::Half;
-use et_kernels::attention::cached::{Cached, attend_part};
-use et_kernels::attention::{self, Attention, Mask, Numbers, Slots, Strides, Tokens};
+use et_kernels::attention::{self, Attention, Causal, Mask, Numbers, Sizes, Slots, Strides, Tokens, attend_cache_part};
 use et_kernels::copy::{Strided, copy};
 use et_kernels::depthwise::{Requantization, depthwise, depthwise_bytes};
 use et_kernels::elementwise::{self, Instruction, Operand, Operation, Output, Program, Source};
+use et_kernels::mean::mean;
 use et_kernels::normalize::{Normalization, normalize};
 use et_kernels::pool::max_pool;
 use et_kernels::quantized::{self, Quantization};
-use et_kernels::reduce::{Reduction, reduce};
 use et_kernels::softmax::softmax;
-use et_kernels::window::Window;
+use et_kernels::window::{Image, Window};
 use et_simd::{Activation, Float, Level, Simd, Work};
 
 fn main() {
@@ -187,14 +186,10 @@ fn attentions(bench: &Bench) {
             Mask { numbers: bias, strides: Strides { batch: 0, head: tokens * tokens, token: tokens } },
             Mask { numbers: hidden, strides: Strides { batch: tokens * tokens, head: 0, token: tokens } },
         ];
+        let sizes =
+            Sizes { batches, heads, key_heads: heads, queries: tokens, keys: tokens, width, value_width: width };
         let attention = Attention {
-            batches,
-            heads,
-            key_heads: heads,
-            queries: tokens,
-            keys: tokens,
-            width,
-            value_width: width,
+            sizes,
             scale: 0.125,
             soft_cap: 0.0,
             causal: None,
@@ -205,8 +200,7 @@ fn attentions(bench: &Bench) {
             masks: if masked { &masks } else { &[] },
             output: Strides { batch: tokens * row, head: width, token: row },
         };
-        let output = tensor(batches * tokens * row, 0.0);
-        let scratch = tensor(attention::scratch(&attention, &attention.whole()), 0.0);
+        let (output, scratch) = (tensor(batches * tokens * row, 0.0), tensor(sizes.scratch(), 0.0));
         bench.arithmetic(name, 4 * batches * heads * tokens * tokens * width, || {
             attention::run(bench.level, &attention, output, scratch).unwrap();
         });
@@ -227,29 +221,28 @@ fn caches(bench: &Bench) {
             ("int8", Numbers::Bytes(&bytes), 1),
         ];
         for (kind, kept, size) in kinds {
-            let cached = Cached {
-                rows: 1,
-                heads,
-                key_heads,
-                width,
-                slots,
-                start: slots - 1,
-                last: 0,
-                window: usize::MAX,
-                soft_cap: 0.0,
+            let sizes = Sizes { batches: 1, heads, key_heads, queries: 1, keys: slots, width, value_width: width };
+            let strides = |heads, head| Strides { batch: 0, head, token: heads * head };
+            let cache = Tokens { numbers: kept, strides: strides(key_heads, kept.row(width)) };
+            let attention = Attention {
+                sizes,
                 scale: 0.125,
-                query: tensor(heads * width, 0.1),
-                keys: kept,
-                values: kept,
+                soft_cap: 0.0,
+                causal: Some(Causal { first: slots - 1, last: 0, window: usize::MAX }),
+                slots: Slots::of(slots),
+                query: Tokens { numbers: tensor(heads * width, 0.1), strides: strides(heads, width) },
+                key: cache,
+                value: cache,
+                masks: &[],
+                output: strides(heads, width),
             };
-            let (output, scratch) = (tensor(heads * width, 0.0), tensor(cached.scratch(), 0.0));
+            let (output, scratch) = (tensor(heads * width, 0.0), tensor(sizes.cache_scratch(), 0.0));
             let name = format!("cache {kind}, {model}, {slots} positions");
             bench.memory(&name, 2 * kept.len() * size, 0, || {
+                let (output, items) = (&raw mut output[..], 0..sizes.cache_items());
                 #[allow(unsafe_code, reason = "nobody else has the output")]
                 // SAFETY: the benchmark owns the output.
-                let done =
-                    unsafe { attend_part(bench.level, &cached, &raw mut output[..], 0..cached.items(), scratch) };
-                done.unwrap();
+                unsafe { attend_cache_part(bench.level, &attention, output, items, scratch) }.unwrap();
             });
         }
     }
@@ -268,38 +261,28 @@ fn window(size: usize, kernel: usize, stride: usize) -> Window {
     }
 }
 
-/// The depthwise convolutions of MobileNetV3-small.
+/// The depthwise convolutions of MobileNetV3-small and of ConvNeXt.
 fn depthwise_convolutions(bench: &Bench) {
-    let shapes = [(112, 16, 3, 2), (56, 72, 3, 2), (28, 88, 3, 1), (28, 96, 5, 2), (14, 240, 5, 1), (7, 576, 5, 1)];
+    let mobile = [(112, 16, 3, 2), (56, 72, 3, 2), (28, 88, 3, 1), (28, 96, 5, 2), (14, 240, 5, 1), (7, 576, 5, 1)];
+    let shapes = mobile.into_iter().chain([(56, 96, 7, 1), (14, 384, 7, 1), (7, 768, 7, 1), (6, 256, 5, 1)]);
     for (size, channels, kernel, stride) in shapes {
         let window = window(size, kernel, stride);
         let pixels = window.output[0] * window.output[1];
         let operations = 2 * pixels * channels * kernel * kernel;
-        let rows = 0..window.output[0];
+        let (window, rows) = (&window, 0..window.output[0]);
         let (input, weights) = (tensor(size * size * channels, 0.5), tensor(kernel * kernel * channels, 0.25));
         let (bias, output) = (tensor(channels, 0.1), tensor(pixels * channels, 0.0));
-        let shape = format!("{size}x{size}x{channels} {kernel}x{kernel}/{stride} (MobileNetV3)");
+        let shape = format!("{size}x{size}x{channels} {kernel}x{kernel}/{stride}");
         bench.arithmetic(&format!("depthwise {shape}"), operations, || {
-            let (rows, activation) = (rows.clone(), Activation::HardSwish);
-            depthwise(bench.level, &window, channels, input, weights, bias, activation, rows, output).unwrap();
+            let image = Image { window, channels, input: &*input, rows: rows.clone(), output };
+            depthwise(bench.level, image, weights, bias, Activation::HardSwish).unwrap();
         });
         let (input, weights) = (tensor(size * size * channels, 5), tensor(kernel * kernel * channels, 7));
         let (bias, scale, output) = (tensor(channels, 0), tensor(channels, 0.01), tensor(pixels * channels, 0));
         let requantization = Requantization { scale, zero_point: 3, range: [-128, 127], hardswish: None };
         bench.arithmetic(&format!("depthwise int8 {shape}"), operations, || {
-            depthwise_bytes(
-                bench.level,
-                &window,
-                channels,
-                input,
-                1,
-                weights,
-                bias,
-                requantization,
-                rows.clone(),
-                output,
-            )
-            .unwrap();
+            let image = Image { window, channels, input: &*input, rows: rows.clone(), output };
+            depthwise_bytes(bench.level, image, 1, weights, bias, requantization).unwrap();
         });
     }
 }
@@ -309,11 +292,12 @@ fn pools(bench: &Bench) {
     let window = window(112, 3, 2);
     let (input, output) = (tensor(112 * 112 * 64, 0.5), tensor(56 * 56 * 64, 0.0));
     bench.memory("max pool 112x112x64 3x3/2 (ResNet50)", 4 * input.len(), 4 * output.len(), || {
-        max_pool(bench.level, &window, 64, input, 0..56, output).unwrap();
+        let image = Image { window: &window, channels: 64, input: &*input, rows: 0..56, output };
+        max_pool(bench.level, image).unwrap();
     });
     let (input, output) = (tensor(28 * 28 * 96, 0.5), tensor(96, 0.0));
     bench.memory("global mean 28x28x96 (MobileNetV3)", 4 * input.len(), 4 * 96, || {
-        reduce(bench.level, Reduction::Mean, input, [1, 28 * 28, 96], output).unwrap();
+        mean(bench.level, input, [1, 28 * 28, 96], output).unwrap();
     });
 }
 

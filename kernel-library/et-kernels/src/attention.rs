@@ -3,7 +3,7 @@
 //! A block of keys is packed and multiplied with tiles of queries in turn; the accumulators are rescaled when a later
 //! block has a larger maximum score: "FlashAttention: Fast and Memory-Efficient Exact Attention" (Dao et al., 2022).
 
-pub mod cached;
+mod cached;
 mod kept;
 mod pack;
 mod run;
@@ -17,12 +17,13 @@ use core::ops::Range;
 use et_core::Result;
 
 use crate::check::ensure;
+pub use cached::attend_cache_part;
 pub use kept::Numbers;
-pub use run::{run, run_part, scratch};
+pub use run::{run, run_part};
 
-/// The operands of attention. An item is a head of a batch; items are numbered batch by batch.
-#[derive(Clone, Copy, Debug)]
-pub struct Attention<'a> {
+/// The sizes of attention. An item is a head of a batch; items are numbered batch by batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
     /// Batches, such as images or attention windows.
     pub batches: usize,
     /// Query heads.
@@ -37,6 +38,13 @@ pub struct Attention<'a> {
     pub width: usize,
     /// Elements of a value.
     pub value_width: usize,
+}
+
+/// The operands of attention.
+#[derive(Clone, Copy, Debug)]
+pub struct Attention<'a> {
+    /// The sizes.
+    pub sizes: Sizes,
     /// The scale of the query-key products.
     pub scale: f32,
     /// Soft-capping: `tanh(score / soft_cap) * soft_cap` before the masks are added; 0 disables soft-capping.
@@ -115,48 +123,20 @@ pub struct Part {
     pub queries: Range<usize>,
 }
 
-impl Attention<'_> {
+impl Sizes {
     /// The part that covers the whole work.
     pub fn whole(&self) -> Part {
         Part { items: 0..self.batches.saturating_mul(self.heads), queries: 0..self.queries }
     }
 
-    /// The keys visible to a query, at least one key.
+    /// The KV head of a query head.
     #[inline(always)]
-    fn seen(&self, query: usize) -> Range<usize> {
-        self.causal.map_or(0..self.keys, |causal| causal.seen(query, self.keys))
+    const fn key_head(&self, head: usize) -> usize {
+        head / (self.heads / self.key_heads)
     }
 
-    /// Fails unless operands and output cover the part.
-    fn check(&self, part: &Part, output: usize) -> Result<()> {
-        ensure(self.key_heads > 0 && self.heads.is_multiple_of(self.key_heads) && self.keys > 0 && self.width > 0)?;
-        let whole = self.whole();
-        ensure(self.keys <= self.slots.count && self.slots.first < self.slots.count)?;
-        ensure(self.causal.is_none_or(|causal| causal.is_within(self.queries, self.keys)))?;
-        ensure(part.items.end <= whole.items.end && part.queries.end <= whole.queries.end)?;
-        ensure(part.items.start <= part.items.end && part.queries.start <= part.queries.end)?;
-        ensure(self.reaches(self.query.strides, self.heads, self.queries, self.width, self.query.numbers.len()))?;
-        ensure(self.reaches(
-            self.key.strides,
-            self.key_heads,
-            self.slots.count,
-            self.key.numbers.row(self.width),
-            self.key.numbers.len(),
-        ))?;
-        ensure(self.reaches(
-            self.value.strides,
-            self.key_heads,
-            self.slots.count,
-            self.value.numbers.row(self.value_width),
-            self.value.numbers.len(),
-        ))?;
-        ensure(self.reaches(self.output, self.heads, self.queries, self.value_width, output))?;
-        let fits = |mask: &Mask| self.reaches(mask.strides, self.heads, self.queries, self.keys, mask.numbers.len());
-        ensure(self.masks.iter().all(fits))
-    }
-
-    /// Whether rows of `width` elements end within `length` for every index.
-    fn reaches(&self, strides: Strides, heads: usize, tokens: usize, width: usize, length: usize) -> bool {
+    /// Whether rows of `width` elements end within `length` for every batch, head and token.
+    fn reaches(&self, strides: Strides, [heads, tokens, width]: [usize; 3], length: usize) -> bool {
         if self.batches == 0 || heads == 0 || tokens == 0 {
             return true;
         }
@@ -165,6 +145,34 @@ impl Attention<'_> {
             (count - 1).checked_mul(*stride).and_then(|distance| distance.checked_add(end))
         });
         steps.is_some_and(|end| end <= length)
+    }
+}
+
+impl Attention<'_> {
+    /// The keys visible to a query, at least one key.
+    #[inline(always)]
+    fn seen(&self, query: usize) -> Range<usize> {
+        self.causal.map_or(0..self.sizes.keys, |causal| causal.seen(query, self.sizes.keys))
+    }
+
+    /// Fails unless operands and output cover the part.
+    fn check(&self, part: &Part, output: usize) -> Result<()> {
+        let (sizes, slots) = (&self.sizes, self.slots);
+        let Sizes { heads, key_heads, queries, keys, width, value_width, .. } = *sizes;
+        ensure(key_heads > 0 && heads.is_multiple_of(key_heads) && keys > 0 && width > 0)?;
+        let whole = sizes.whole();
+        ensure(keys <= slots.count && slots.first < slots.count)?;
+        ensure(self.causal.is_none_or(|causal| causal.is_within(queries, keys)))?;
+        ensure(part.items.end <= whole.items.end && part.queries.end <= whole.queries.end)?;
+        ensure(part.items.start <= part.items.end && part.queries.start <= part.queries.end)?;
+        ensure(sizes.reaches(self.query.strides, [heads, queries, width], self.query.numbers.len()))?;
+        for (tokens, width) in [(&self.key, width), (&self.value, value_width)] {
+            let stored = [key_heads, slots.count, tokens.numbers.row(width)];
+            ensure(sizes.reaches(tokens.strides, stored, tokens.numbers.len()))?;
+        }
+        ensure(sizes.reaches(self.output, [heads, queries, value_width], output))?;
+        let fits = |mask: &Mask| sizes.reaches(mask.strides, [heads, queries, keys], mask.numbers.len());
+        ensure(self.masks.iter().all(fits))
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Weights are `[rows, columns, channels]` of the kernel, so that the same layout serves vectors of any length.
 
-mod arithmetic;
-mod bytes;
-mod convolve;
-mod floats;
-mod line;
+mod float;
+mod int8;
+mod lines;
 mod pairs;
-mod plan;
 
-pub use bytes::{Requantization, depthwise_bytes};
-pub use floats::depthwise;
+pub use float::depthwise;
+pub use int8::{Requantization, depthwise_bytes};
+
+/// Pixels per tile: the image widths of most networks are multiples of 7.
+const PIXELS: usize = 7;

@@ -3,7 +3,6 @@
 //! A [`Program`] is a list of instructions that can be stored in a file. The program runs on L1-resident blocks, so
 //! that a chain of any length reads the inputs once and writes the output once.
 
-mod block;
 mod operation;
 mod program;
 mod run;

@@ -56,8 +56,7 @@ impl Work for Rotate<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::{assert_close, numbers};
-    use std::vec;
+    use crate::test::{check, numbers};
     use std::vec::Vec;
 
     #[test]
@@ -72,11 +71,7 @@ mod tests {
                     (head[pair], head[pair + pairs]) = (left * cosine - right * sine, right * cosine + left * sine);
                 }
             }
-            for level in Level::available() {
-                let mut output = vec![0.0; input.len()];
-                rotate(level, &input, [&cosines, &sines], &mut output, width).unwrap();
-                assert_close(level.name(), &output, &expected, 1e-6);
-            }
+            check("heads", &expected, 1e-6, |level, output| rotate(level, &input, [&cosines, &sines], output, width));
         }
     }
 

@@ -1,6 +1,10 @@
-//! Vectors of a row, with a filler past the end of the row.
+//! Vectors of a row: a filler past the end, folds, and loads and stores of at most a vector.
+#![allow(unsafe_code)] // Whole vectors are read without a check of each.
 
 use et_simd::{Float, Simd};
+
+/// The largest number of lanes of any ISA.
+pub const MOST_LANES: usize = 16;
 
 /// Loads the elements from index `at` on. Lanes past the end are `filler`.
 #[inline(always)]
@@ -15,4 +19,47 @@ pub fn load_or<S: Simd>(isa: S, row: &[f32], at: usize, filler: S::F32) -> S::F3
 pub fn first<S: Simd>(isa: S, count: usize) -> S::Mask {
     const LANES: [f32; 16] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
     isa.load(&LANES, 0).is_less(isa.splat(count as f32))
+}
+
+/// Folds the vectors of a row into `N` independent accumulators, for accuracy and to hide the latency. Lanes past the end are
+/// `filler`. Closures must be `#[inline(always)]`.
+#[inline(always)]
+pub fn fold<S: Simd, const N: usize>(
+    isa: S,
+    row: &[f32],
+    [start, filler]: [S::F32; 2],
+    step: impl Fn(S::F32, S::F32) -> S::F32,
+) -> [S::F32; N] {
+    let mut folded = [start; N];
+    let whole = row.len() - row.len() % (N * S::LANES);
+    for at in (0..whole).step_by(N * S::LANES) {
+        for (part, folded) in folded.iter_mut().enumerate() {
+            // SAFETY: the loop condition leaves room for `N` vectors.
+            *folded = step(*folded, unsafe { isa.read(row.as_ptr().add(at + part * S::LANES)) });
+        }
+    }
+    for at in (whole..row.len()).step_by(S::LANES) {
+        folded[0] = step(folded[0], load_or(isa, row, at, filler));
+    }
+    folded
+}
+
+/// Loads at most a vector. Lanes from `count` on are 0.
+///
+/// # Safety
+/// `from` is valid for reads of `count` elements, or of [`Simd::LANES`] if `count` is larger.
+#[inline(always)]
+pub unsafe fn read_some<S: Simd>(isa: S, from: *const f32, count: usize) -> S::F32 {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { if count >= S::LANES { isa.read(from) } else { isa.read_part(from, count) } }
+}
+
+/// Stores the first `count` lanes, or a vector if `count` is larger.
+///
+/// # Safety
+/// `to` is valid for writes of `count` elements, or of [`Simd::LANES`] if `count` is larger.
+#[inline(always)]
+pub unsafe fn write_some<S: Simd>(isa: S, to: *mut f32, count: usize, vector: S::F32) {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { if count >= S::LANES { isa.write(to, vector) } else { isa.write_part(to, count, vector) } }
 }

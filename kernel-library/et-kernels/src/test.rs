@@ -1,6 +1,10 @@
 //! Helpers of the kernel tests: sample data and comparison of results.
 
+use std::vec;
 use std::vec::Vec;
+
+use et_core::Result;
+use et_simd::Level;
 
 /// Reproducible pseudo-random `f32` between -1 and 1.
 pub fn numbers(count: usize, seed: u32) -> Vec<f32> {
@@ -15,6 +19,15 @@ pub fn numbers(count: usize, seed: u32) -> Vec<f32> {
 /// Reproducible pseudo-random int8.
 pub fn bytes(count: usize, seed: u32) -> Vec<i8> {
     numbers(count, seed).into_iter().map(|number| (number * 127.9) as i8).collect()
+}
+
+/// Fails unless `run` computes the expected elements with every ISA.
+pub fn check(what: &str, expected: &[f64], tolerance: f64, run: impl Fn(Level, &mut [f32]) -> Result<()>) {
+    for level in Level::available() {
+        let mut output = vec![9.0; expected.len()];
+        run(level, &mut output).unwrap();
+        assert_close(&std::format!("{what} with {}", level.name()), &output, expected, tolerance);
+    }
 }
 
 /// Fails if a value differs from the expected value by more than `tolerance`, relative for magnitudes above 1.

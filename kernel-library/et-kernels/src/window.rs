@@ -23,22 +23,43 @@ pub struct Window {
     pub dilation: [usize; 2],
 }
 
-impl Window {
-    /// Fails unless the sizes are positive and without overflow, and the lengths of input and output match `channels`
-    /// and `rows`.
-    pub(crate) fn check(&self, channels: usize, input: usize, rows: &Range<usize>, output: usize) -> Result<()> {
-        let Self { kernel, stride, dilation, .. } = *self;
+/// An NHWC image, and output rows of pooling or a depthwise convolution: both have the same channels.
+#[derive(Debug)]
+pub struct Image<'a, T> {
+    /// The geometry.
+    pub window: &'a Window,
+    /// The channels of input and output.
+    pub channels: usize,
+    /// The image `[rows, columns, channels]`.
+    pub input: &'a [T],
+    /// The output rows to compute.
+    pub rows: Range<usize>,
+    /// The elements of these output rows.
+    pub output: &'a mut [T],
+}
+
+impl<T> Image<'_, T> {
+    /// Fails unless the sizes are positive and without overflow, and the lengths of input and output match.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Window { input, output, kernel, stride, padding, dilation } = *self.window;
         ensure([kernel, stride, dilation].iter().flatten().all(|size| *size > 0))?;
         for axis in 0..2 {
-            let reach =
-                product(&[self.output[axis], stride[axis]])?.checked_add(product(&[kernel[axis], dilation[axis]])?);
-            ensure(reach.is_some() && isize::try_from(self.padding[axis]).is_ok())?;
+            let reach = product(&[output[axis], stride[axis]])?.checked_add(product(&[kernel[axis], dilation[axis]])?);
+            ensure(reach.is_some() && isize::try_from(padding[axis]).is_ok())?;
         }
-        ensure(product(&[self.input[0], self.input[1], channels])? == input)?;
-        ensure(rows.start <= rows.end && rows.end <= self.output[0])?;
-        ensure(product(&[rows.len(), self.output[1], channels])? == output)
+        ensure(product(&[input[0], input[1], self.channels])? == self.input.len())?;
+        ensure(self.rows.start <= self.rows.end && self.rows.end <= output[0])?;
+        ensure(product(&[self.rows.len(), output[1], self.channels])? == self.output.len())
     }
 
+    /// Fails unless there are weights `[rows, columns, channels]` of the kernel, and a bias per channel.
+    pub(crate) fn check_weights(&self, weights: usize, bias: usize) -> Result<()> {
+        let [rows, columns] = self.window.kernel;
+        ensure(product(&[rows, columns, self.channels])? == weights && self.channels == bias)
+    }
+}
+
+impl Window {
     /// The kernel positions of output `index` that are within the image.
     #[inline(always)]
     pub(crate) fn taps(&self, axis: usize, index: usize) -> Range<usize> {
@@ -70,6 +91,7 @@ impl Window {
 #[cfg(test)]
 pub(crate) mod test {
     use super::*;
+    use std::vec;
     use std::vec::Vec;
 
     /// Geometries of many kinds, some with kernels larger than the image.
@@ -113,20 +135,42 @@ pub(crate) mod test {
         sizes.map(window).into_iter().chain([wide]).collect()
     }
 
-    impl Window {
-        /// The kernel positions within the image and the input pixel of each, by definition.
-        pub fn plain_taps(&self, row: usize, column: usize) -> impl Iterator<Item = (usize, usize)> {
-            let window = *self;
-            let place = move |axis: usize, index: usize, tap: usize| {
-                let place = index * window.stride[axis] + tap * window.dilation[axis];
-                place.checked_sub(window.padding[axis]).filter(|place| *place < window.input[axis])
-            };
-            (0..window.kernel[0] * window.kernel[1]).filter_map(move |tap| {
-                let row = place(0, row, tap / window.kernel[1])?;
-                let column = place(1, column, tap % window.kernel[1])?;
-                Some((tap, row * window.input[1] + column))
-            })
+    /// The result of `field` for each output element, from the kernel positions within the image: the indices of a weight
+    /// `[rows, columns, channels]` and of an input element.
+    pub fn plain<R>(window: &Window, channels: usize, field: impl Fn(usize, &[(usize, usize)]) -> R) -> Vec<R> {
+        let place = |axis: usize, index: usize, tap: usize| {
+            let place = index * window.stride[axis] + tap * window.dilation[axis];
+            place.checked_sub(window.padding[axis]).filter(|place| *place < window.input[axis])
+        };
+        let pair = |pixel: usize, tap: usize| {
+            let row = place(0, pixel / window.output[1], tap / window.kernel[1])?;
+            let column = place(1, pixel % window.output[1], tap % window.kernel[1])?;
+            Some((tap, row * window.input[1] + column))
+        };
+        let element = |(pixel, channel): (usize, usize)| {
+            let taps = (0..window.kernel[0] * window.kernel[1]).filter_map(|tap| pair(pixel, tap));
+            let indices = taps.map(|(tap, pixel)| (tap * channels + channel, pixel * channels + channel));
+            field(channel, &indices.collect::<Vec<_>>())
+        };
+        let pixels = 0..window.output[0] * window.output[1];
+        pixels.flat_map(|pixel| (0..channels).map(move |channel| (pixel, channel))).map(element).collect()
+    }
+
+    /// The output elements, computed by `run` in two parts of rows.
+    pub fn in_parts<T: Copy>(
+        window: &Window,
+        channels: usize,
+        input: &[T],
+        filler: T,
+        run: impl Fn(Image<'_, T>) -> Result<()>,
+    ) -> Vec<T> {
+        let [height, row] = [window.output[0], window.output[1] * channels];
+        let mut whole = vec![filler; height * row];
+        let (first, last) = whole.split_at_mut(height / 2 * row);
+        for (rows, output) in [(0..height / 2, first), (height / 2..height, last)] {
+            run(Image { window, channels, input, rows, output }).unwrap();
         }
+        whole
     }
 
     #[test]

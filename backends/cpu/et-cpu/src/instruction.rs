@@ -1,6 +1,5 @@
 //! The instruction set of a delegate blob. Activation tensors are NHWC unless noted; counts are in elements, offsets in bytes.
 
-mod activation;
 mod attention;
 mod conv2d;
 mod elementwise;
@@ -8,14 +7,13 @@ mod operand;
 mod rows;
 mod text;
 
-use crate::record::{Access, Record, Words};
-pub use activation::{Activation, ActivationKind};
+use crate::record::{Access, Record, Text, Words};
 pub use attention::{Attention, BatchMatmul, Heads, Matrices};
-pub use conv2d::{Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, Window};
+pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use operand::{Place, QParams, Rows, Weights};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax};
-pub use text::{AttendCache, Gather, GatherColumns, Piece, Rotate};
+pub use text::{AttendCache, CacheType, Gather, GatherColumns, Piece, Rotate};
 
 /// Declares the instructions with their opcodes and the cargo features that compile their kernels: a feature, or a function of the
 /// fields where the operand types select the kernel.
@@ -50,6 +48,10 @@ macro_rules! instructions {
             fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
                 match self { $(Self::$name(fields) => fields.visit_slots(visit),)* }
             }
+
+            fn show(&self, text: &mut dyn Text) {
+                match self { $(Self::$name(fields) => fields.show(text),)* }
+            }
         }
 
         impl Instruction {
@@ -58,6 +60,11 @@ macro_rules! instructions {
                 match self {
                     $(Self::$name(_fields) => None$(.or(Some($feature)))?$(.or($feature_of(_fields)))?,)*
                 }
+            }
+
+            /// The name of the instruction's record.
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$name(_) => stringify!($name),)* }
             }
 
             /// Whether this build has the instruction's kernel.

@@ -11,16 +11,15 @@ mod instruction;
 mod memory;
 pub mod record;
 mod run;
-mod shape;
 mod split;
 
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
 pub use delegate::{ID, delegate, delegate_of, observed_delegate};
 pub use instruction::{
-    Activation, ActivationKind, AttendCache, Attention, BatchMatmul, Conv2d, Copy, Depthwise, DequantizeRows,
-    Elementwise, Epilogue, FusedMlp, Gather, GatherColumns, Gemm, Heads, Instruction, Matrices, Mean, Normalize, Piece,
-    Place, Pool, QParams, QuantizeRows, Rotate, Rows, Softmax, Step, Stream, Term, Weights, Window,
+    Activation, ActivationKind, AttendCache, Attention, BatchMatmul, CacheType, Conv2d, Copy, Depthwise,
+    DequantizeRows, Elementwise, Epilogue, FusedMlp, Gather, GatherColumns, Gemm, Heads, Instruction, Matrices, Mean,
+    Normalize, Piece, Place, Pool, PoolKind, QParams, QuantizeRows, Rotate, Rows, Softmax, Step, Stream, Term, Weights,
+    Window,
 };
 pub use record::{Access, SlotNumber, Write};
 pub use run::workspace;
-pub use shape::shape;

@@ -1,6 +1,9 @@
 //! Fixed-size records of little-endian words: the serialized fields of instructions.
 
+use core::fmt::Debug;
 use core::ops::Deref;
+
+use et_kernels::elementwise::Operation;
 
 /// A reader of words.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,23 @@ pub trait Record: Sized {
 
     /// Visits the operand slots of the record with the access of the instruction.
     fn visit_slots(&self, _visit: &mut dyn FnMut(u32, Access)) {}
+
+    /// Prints the record; fields with their default value are left out.
+    fn show(&self, text: &mut dyn Text);
+}
+
+/// A printer of records.
+pub trait Text {
+    /// Prints a number, or the name of a variant.
+    fn value(&mut self, value: &dyn Debug);
+    /// Prints an operand slot.
+    fn slot(&mut self, slot: SlotNumber);
+    /// Begins the fields of a struct, or the elements of an array.
+    fn begin(&mut self);
+    /// Names the next field; an array element has an empty name.
+    fn name(&mut self, name: &'static str);
+    /// Ends the fields or elements.
+    fn end(&mut self);
 }
 
 /// The access of an instruction to an operand.
@@ -82,6 +102,10 @@ impl<T: Record> Record for Write<T> {
     fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
         self.0.visit_slots(&mut |slot, _| visit(slot, Access::Write));
     }
+
+    fn show(&self, text: &mut dyn Text) {
+        self.0.show(text);
+    }
 }
 
 /// The number of an operand slot, or no slot.
@@ -113,36 +137,39 @@ impl Record for SlotNumber {
             visit(self.0, Access::Read);
         }
     }
-}
 
-impl Record for u32 {
-    fn read(words: &mut Words<'_>) -> Option<Self> {
-        words.word()
-    }
-
-    fn write(&self, put: &mut dyn FnMut(u32)) {
-        put(*self);
+    fn show(&self, text: &mut dyn Text) {
+        text.slot(*self);
     }
 }
 
-impl Record for i32 {
-    fn read(words: &mut Words<'_>) -> Option<Self> {
-        words.word().map(u32::cast_signed)
-    }
+/// Implements [`Record`] for types of one word, by the functions from and to a word.
+macro_rules! words {
+    ($($name:ty: |$word:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
+        impl Record for $name {
+            fn read(words: &mut Words<'_>) -> Option<Self> {
+                let $word = words.word()?;
+                $from
+            }
 
-    fn write(&self, put: &mut dyn FnMut(u32)) {
-        put(self.cast_unsigned());
-    }
+            fn write(&self, put: &mut dyn FnMut(u32)) {
+                let $value = *self;
+                put($to);
+            }
+
+            fn show(&self, text: &mut dyn Text) {
+                text.value(self);
+            }
+        }
+    )*};
 }
 
-impl Record for f32 {
-    fn read(words: &mut Words<'_>) -> Option<Self> {
-        words.word().map(Self::from_bits)
-    }
-
-    fn write(&self, put: &mut dyn FnMut(u32)) {
-        put(self.to_bits());
-    }
+words! {
+    u32: |word| Some(word), |value| value;
+    i32: |word| Some(word.cast_signed()), |value| value.cast_unsigned();
+    f32: |word| Some(Self::from_bits(word)), |value| value.to_bits();
+    bool: |word| (word < 2).then_some(word == 1), |value| u32::from(value);
+    Operation: |word| Self::from_number(u8::try_from(word).ok()?), |value| value as u32;
 }
 
 impl Record for u64 {
@@ -155,9 +182,13 @@ impl Record for u64 {
         put(*self as u32);
         put((*self >> 32) as u32);
     }
+
+    fn show(&self, text: &mut dyn Text) {
+        text.value(self);
+    }
 }
 
-impl<T: Record + Copy + Default, const N: usize> Record for [T; N] {
+impl<T: Record + Copy + Default + PartialEq, const N: usize> Record for [T; N] {
     fn read(words: &mut Words<'_>) -> Option<Self> {
         let mut items = [T::default(); N];
         for item in &mut items {
@@ -172,6 +203,16 @@ impl<T: Record + Copy + Default, const N: usize> Record for [T; N] {
 
     fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
         self.iter().for_each(|item| item.visit_slots(visit));
+    }
+
+    fn show(&self, text: &mut dyn Text) {
+        let shown = self.iter().rposition(|item| *item != T::default()).map_or(0, |last| last + 1);
+        text.begin();
+        for item in &self[..shown] {
+            text.name("");
+            item.show(text);
+        }
+        text.end();
     }
 }
 
@@ -194,8 +235,45 @@ macro_rules! records {
             fn visit_slots(&self, visit: &mut dyn FnMut(u32, $crate::record::Access)) {
                 $($crate::record::Record::visit_slots(&self.$field, visit);)*
             }
+
+            fn show(&self, text: &mut dyn $crate::record::Text) {
+                let usual = Self::default();
+                text.begin();
+                $(if self.$field != usual.$field {
+                    text.name(stringify!($field));
+                    $crate::record::Record::show(&self.$field, text);
+                })*
+                text.end();
+            }
         }
     )*};
 }
 
-pub(crate) use records;
+/// Declares enums that are records of one word: the number of the variant. The first variant is the default.
+macro_rules! numbered {
+    ($(
+        $(#[$meta:meta])*
+        pub enum $name:ident { $(#[$first_meta:meta])* $first:ident, $($(#[$variant_meta:meta])* $variant:ident,)* }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[repr(u32)]
+        pub enum $name { $(#[$first_meta])* #[default] $first, $($(#[$variant_meta])* $variant,)* }
+
+        impl $crate::record::Record for $name {
+            fn read(words: &mut $crate::record::Words<'_>) -> Option<Self> {
+                [Self::$first, $(Self::$variant,)*].get(words.word()? as usize).copied()
+            }
+
+            fn write(&self, put: &mut dyn FnMut(u32)) {
+                put(*self as u32);
+            }
+
+            fn show(&self, text: &mut dyn $crate::record::Text) {
+                text.value(self);
+            }
+        }
+    )*};
+}
+
+pub(crate) use {numbered, records};

@@ -3,17 +3,12 @@
 mod attention;
 mod conv2d;
 mod copy;
-mod depthwise;
 mod elementwise;
 mod fused_mlp;
-mod gather_columns;
-mod image;
-mod images;
-mod matmul;
-mod quantize_rows;
-mod rectangle;
-mod rowwise;
+mod gather;
+mod rows;
 mod text;
+mod window;
 
 use et_core::{Error, Result};
 use et_gemm::{Architecture, Isa};
@@ -55,19 +50,19 @@ macro_rules! execute {
 pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
     execute! { instruction, context,
         Conv2d => conv2d::run,
-        Depthwise => depthwise::run,
-        Pool => image::pool,
-        Mean => image::mean,
+        Depthwise => window::depthwise_conv2d,
+        Pool => window::pool,
+        Mean => rows::mean,
         Copy => copy::run,
-        Softmax => rowwise::softmax,
-        Normalize => rowwise::normalize,
+        Softmax => rows::softmax,
+        Normalize => rows::normalize,
         Attention => attention::run,
-        BatchMatmul => matmul::run,
-        Gather => copy::gather,
+        BatchMatmul => attention::batch_matmul,
+        Gather => gather::rows,
         Elementwise => elementwise::run,
-        QuantizeRows => quantize_rows::quantize,
-        DequantizeRows => quantize_rows::dequantize,
-        GatherColumns => gather_columns::run,
+        QuantizeRows => rows::quantize,
+        DequantizeRows => rows::dequantize,
+        GatherColumns => gather::columns,
         Rotate => text::rotate,
         AttendCache => text::attend,
         FusedMlp => fused_mlp::run,

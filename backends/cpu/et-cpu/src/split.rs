@@ -5,9 +5,10 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use et_core::{Error, Result};
-use et_gemm::{Block, Grid};
+use et_gemm::{Block, Grid, Output};
 
-use crate::memory::Written;
+use crate::Rows;
+use crate::memory::{Operands, Plain, Written};
 use crate::run::Context;
 
 /// A pointer that tasks share.
@@ -144,6 +145,21 @@ pub fn tasks(
     if failed.load(Ordering::Relaxed) { Err(Error::InvalidProgram) } else { Ok(()) }
 }
 
+/// A product of sizes.
+pub fn count(sizes: &[usize]) -> Result<usize> {
+    sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size)).ok_or(Error::InvalidProgram)
+}
+
+/// The number of elements that the strides of a tensor span.
+pub fn span<const N: usize>(sizes: [usize; N], strides: [usize; N]) -> Result<usize> {
+    if sizes.contains(&0) {
+        return Ok(0);
+    }
+    let mut distances = sizes.into_iter().zip(strides).map(|(size, stride)| (size - 1).checked_mul(stride));
+    let last = distances.try_fold(1_usize, |end, distance| end.checked_add(distance?));
+    last.ok_or(Error::InvalidProgram)
+}
+
 /// Whether the sizes and strides of an output tensor address distinct elements, so that tasks may write in parallel.
 pub fn are_apart<const N: usize>(mut dims: [(usize, usize); N]) -> bool {
     dims.sort_unstable_by_key(|(size, stride)| (*size > 1, *stride));
@@ -196,6 +212,52 @@ impl<T> Elements<T> {
     pub const unsafe fn part<'m>(&self, range: Range<usize>) -> &'m mut [T] {
         // SAFETY: guaranteed by the caller.
         unsafe { core::slice::from_raw_parts_mut(self.start().add(range.start), range.end - range.start) }
+    }
+}
+
+/// A matrix operand of a GEMM.
+#[derive(Clone, Copy)]
+pub struct Rectangle {
+    /// The address and row stride of the matrix.
+    pub place: Rows,
+    /// The number of rows.
+    pub rows: usize,
+    /// The number of columns.
+    pub columns: usize,
+}
+
+impl Rectangle {
+    /// The number of elements that the row stride spans.
+    pub fn span(&self) -> Result<usize> {
+        span([self.rows, self.columns], [self.place.stride as usize, 1])
+    }
+
+    /// The elements of an input matrix.
+    pub fn read<'m, T: Plain>(&self, operands: &mut Operands<'m, '_, '_>) -> Result<&'m [T]> {
+        operands.read(self.place.place, self.span()?)
+    }
+
+    /// Writes the output matrix: `compute` gets every block of the grid once. All other operands must be read before this call. `work`
+    /// is the number of multiply-accumulates; a task has at least `least`.
+    pub fn write<T: Plain>(
+        &self,
+        context: &Context<'_, '_, '_>,
+        mut operands: Operands<'_, '_, '_>,
+        grid: &Grid,
+        (work, least): (usize, usize),
+        compute: impl Fn(&mut Output<'_, T>, Block, &mut [u8]) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let stride = self.place.stride as usize;
+        let written = operands.write::<T>(self.place.place, self.span()?)?;
+        if !are_apart([(self.rows, stride), (self.columns, 1)]) {
+            return Err(Error::InvalidProgram);
+        }
+        let elements = Elements::new(&written);
+        tasks(context, Chunks::new(context, work, least), |chunk| {
+            // SAFETY: `written` is the only access to the output matrix, and the blocks of a grid are disjoint.
+            let mut output = unsafe { Output::from_raw(elements.start(), self.rows, self.columns, stride) };
+            compute(&mut output, chunk.block(grid), chunk.workspace)
+        })
     }
 }
 

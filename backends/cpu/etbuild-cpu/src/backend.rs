@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
-use crate::compile::compile;
-use crate::features::features;
 use crate::fuse::FUSIONS;
+use crate::lower::compile;
 use crate::text::text;
 use crate::{Architecture, Problem, capability, write};
 
@@ -86,4 +85,44 @@ pub fn program_text(graph: &Graph) -> Result<String, Problem> {
 /// The names of all fusions, in order of priority.
 pub fn fusion_names() -> impl Iterator<Item = &'static str> {
     FUSIONS.iter().map(|fusion| fusion.name)
+}
+
+/// The features of `et-cpu` that the instructions of a blob need.
+fn features(bytes: &[u8]) -> BTreeSet<&'static str> {
+    let instructions = et_cpu::Blob::read(bytes).into_iter().flat_map(|blob| blob.instructions()).map_while(Result::ok);
+    instructions.filter_map(|instruction| instruction.feature()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use et_core::ScalarType;
+    use etbuild_ir::{Argument, ConstantData, OperatorName, TensorSpec, ValueKind};
+
+    use super::*;
+
+    /// The features of `operator(x, weights)` on matrices.
+    fn needed(operator: &str, weights: bool) -> BTreeSet<&'static str> {
+        let mut graph = Graph::default();
+        let spec = || TensorSpec::contiguous(ScalarType::Float, vec![4, 4]);
+        let input = graph.add_value("x", spec(), ValueKind::Input);
+        let data = ConstantData::new(vec![0; 64]);
+        let kind = ValueKind::Constant { qualified_name: "weights".to_owned(), data };
+        let constant = graph.add_value("weights", spec(), kind);
+        let output = graph.add_value("y", spec(), ValueKind::Computed);
+        graph.inputs.push(input);
+        graph.outputs.push(output);
+        let others = [Argument::Value(constant), Argument::None].into_iter().filter(|_| weights);
+        let arguments = [Argument::Value(input)].into_iter().chain(others).collect();
+        graph.nodes.push(Node { operator: OperatorName::parse(operator).unwrap(), arguments, outputs: vec![output] });
+        let features = ["avx2", "neon"].map(str::to_owned).to_vec();
+        let target = TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features, hosted: true };
+        BACKEND.device_features(&BACKEND.lower(&graph, &target).unwrap().bytes)
+    }
+
+    #[test]
+    fn what_all_binaries_have_is_no_feature() {
+        assert_eq!(needed("aten.relu.default", false), BTreeSet::new());
+        assert_eq!(needed("aten.linear.default", true), ["float-products"].into());
+        assert_eq!(features(b"no blob"), BTreeSet::new());
+    }
 }

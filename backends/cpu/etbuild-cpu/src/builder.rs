@@ -44,16 +44,7 @@ impl<'g> Builder<'g> {
     pub fn scratch(&mut self, scalar_type: ScalarType, sizes: &[usize], order: &[usize]) -> Tensor {
         let numel: usize = sizes.iter().product();
         let buffer = self.program.buffer(Storage::Scratch, numel * scalar_type.size());
-        let strides = dense_strides(sizes, order.iter().copied());
-        Tensor {
-            buffer,
-            offset: 0,
-            scalar_type,
-            qparams: QParams::FLOAT,
-            row_scales: None,
-            sizes: sizes.to_vec(),
-            strides,
-        }
+        Tensor::dense(buffer, scalar_type, sizes.to_vec(), order.iter().copied())
     }
 
     /// A new row-major tensor.
@@ -138,6 +129,12 @@ impl<'g> Builder<'g> {
         }
         let order: Vec<usize> = (0..tensor.rank()).collect();
         self.copied(&tensor, &order)
+    }
+
+    /// The tensor of a value in f32 and row-major order.
+    pub fn dense(&mut self, id: ValueId) -> Result<Tensor, Problem> {
+        let tensor = self.tensor(id)?;
+        Ok(self.in_row_major(tensor))
     }
 
     /// The tensor in NHWC order, copied from other strides.

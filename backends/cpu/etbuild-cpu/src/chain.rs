@@ -77,7 +77,7 @@ fn expanded(builder: &mut Builder<'_>, tensors: &[&Tensor], sizes: &[usize]) -> 
 
 /// A step whose tensor operands are the first registers.
 fn step(operation: Operation, operands: &[Operand]) -> Step {
-    let mut step = Step { operation: operation as u32, ..Step::default() };
+    let mut step = Step { operation, ..Step::default() };
     let mut register = 0;
     for (term, operand) in step.terms.iter_mut().zip(operands) {
         *term = match operand {

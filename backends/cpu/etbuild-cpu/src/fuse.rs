@@ -14,26 +14,42 @@ mod legal;
 mod requantize;
 mod residual;
 
+use et_cpu::Instruction;
+
 use crate::program::Program;
 
 /// A fusion.
 pub struct Fusion {
     /// The name, and the name of the golden file that shows the fusion.
     pub name: &'static str,
-    /// Fuses a producer into the instruction at a position; false where the program stays as it is.
-    pub apply: fn(&mut Program<'_>, usize) -> bool,
+    /// Finds a change of the instruction at a position; `None` where the program stays as it is.
+    pub find: fn(&mut Program<'_>, usize) -> Option<Change>,
+}
+
+/// A change of an instruction.
+pub enum Change {
+    /// The instruction does the work of the producer at this position too.
+    Fuse(usize, Box<Instruction>),
+    /// The instruction is removed.
+    Remove,
+}
+
+impl Change {
+    fn fuse(producer: usize, instruction: impl Into<Instruction>) -> Self {
+        Self::Fuse(producer, Box::new(instruction.into()))
+    }
 }
 
 /// Every fusion, the most important first.
 pub static FUSIONS: &[Fusion] = &[
-    Fusion { name: "activation", apply: activation::apply },
-    Fusion { name: "residual", apply: residual::apply },
-    Fusion { name: "requantize", apply: requantize::apply },
-    Fusion { name: "int8_kernel", apply: int8_kernel::apply },
-    Fusion { name: "elementwise_chain", apply: elementwise_chain::apply },
-    Fusion { name: "dead_code", apply: dead_code::apply },
-    Fusion { name: "fused_mlp", apply: fused_mlp::apply },
-    Fusion { name: "channel_scales", apply: channel_scales::apply },
+    Fusion { name: "activation", find: activation::find },
+    Fusion { name: "residual", find: residual::find },
+    Fusion { name: "requantize", find: requantize::find },
+    Fusion { name: "int8_kernel", find: int8_kernel::find },
+    Fusion { name: "elementwise_chain", find: elementwise_chain::find },
+    Fusion { name: "dead_code", find: dead_code::find },
+    Fusion { name: "fused_mlp", find: fused_mlp::find },
+    Fusion { name: "channel_scales", find: channel_scales::find },
 ];
 
 /// Applies all fusions until none applies.
@@ -45,7 +61,11 @@ pub fn fuse(program: &mut Program<'_>) {
 fn sweep(program: &mut Program<'_>, fusion: &Fusion) -> bool {
     let mut is_changed = false;
     for consumer in 0..program.instructions.len() {
-        while (fusion.apply)(program, consumer) {
+        while let Some(change) = (fusion.find)(program, consumer) {
+            match change {
+                Change::Fuse(producer, instruction) => program.fuse(producer, consumer, *instruction),
+                Change::Remove => program.remove(consumer),
+            }
             is_changed = true;
         }
     }

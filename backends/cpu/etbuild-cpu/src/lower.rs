@@ -1,10 +1,11 @@
-//! Lowering: one rule per operator.
+//! Lowering of a partition: an instruction for each node by one rule per operator, then fusion.
 
 pub mod attention;
 mod choose;
 pub mod conv2d;
 mod dynamic;
 mod elementwise;
+mod find_attention;
 mod pool;
 pub mod quantized;
 mod rowwise;
@@ -12,14 +13,50 @@ mod table;
 mod text;
 mod view;
 
+use std::collections::BTreeMap;
+
 use et_core::ScalarType;
 use et_kernels::elementwise::Operation;
-use etbuild_ir::Node;
+use etbuild_ir::{Links, Node};
 
-use crate::Problem;
 use crate::builder::Builder;
 use crate::call::Call;
 use crate::capability::{self, Check};
+use crate::fuse::fuse;
+use crate::program::Program;
+use crate::{Architecture, Problem};
+use find_attention::find_attention;
+
+/// The fused program of a partition.
+pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture) -> Result<Program<'g>, Problem> {
+    let graph = links.graph;
+    let mut builder = Builder::new(links, architecture);
+    let (matches, replaced) = find_attention(graph);
+    let matches: BTreeMap<usize, _> = matches.iter().map(|found| (found.position, found)).collect();
+    for (position, node) in graph.nodes.iter().enumerate() {
+        builder.node = position;
+        if let Some(found) = matches.get(&position) {
+            attention::found(&mut builder, found)?;
+        } else if !replaced.contains(&position) {
+            let rule = rule(node).ok_or(Problem::Operator)?;
+            (rule.lower)(&mut builder, Call::new(links, node))?;
+        }
+    }
+    results(&mut builder)?;
+    let mut program = builder.program;
+    fuse(&mut program);
+    Ok(program)
+}
+
+/// Assigns the output tensors of the partition: an instruction writes directly to the output where the layouts agree.
+fn results(builder: &mut Builder<'_>) -> Result<(), Problem> {
+    let graph = builder.links.graph;
+    for (position, id) in (0..).zip(&graph.outputs) {
+        let (tensor, spec) = (builder.tensor(*id)?, graph.spec(*id));
+        builder.result(position, &tensor, spec);
+    }
+    Ok(())
+}
 
 /// The result of a rule.
 pub type Lowered = Result<(), Problem>;

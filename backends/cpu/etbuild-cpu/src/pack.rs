@@ -150,7 +150,7 @@ impl Packing {
     }
 
     fn shape(&self) -> Result<Shape, Problem> {
-        et_cpu::shape(&self.window, self.window.input[2] as usize).ok_or(Problem::Weights)
+        self.window.shape(self.window.input[2] as usize).ok_or(Problem::Weights)
     }
 
     fn signed(&self) -> Vec<i8> {

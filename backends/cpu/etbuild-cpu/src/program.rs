@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use et_cpu::record::Record;
-use et_cpu::{Access, Instruction, SlotNumber};
+use et_cpu::{Access, Instruction, SlotNumber, Weights};
 use etbuild_ir::{ConstantData, Graph};
 
 use crate::constant::ByteWeights;
-use crate::pack::Packing;
+use crate::pack::{Form, Packing};
 use crate::tensor::Buffer;
 use crate::{Architecture, Problem};
 
@@ -89,10 +89,15 @@ impl<'g> Program<'g> {
         SlotNumber(self.buffer(Storage::Made(bytes), size).0)
     }
 
-    /// The slot of weights packed when the blob is written; equal weights are packed once.
-    pub fn packed(&mut self, packing: Packing) -> Result<SlotNumber, Problem> {
-        let size = packing.size(self.architecture)?;
-        Ok(SlotNumber(self.buffer(Storage::Packed(packing), size).0))
+    /// Weights packed when the blob is written; equal weights are packed once.
+    pub fn packed(&mut self, packing: Packing) -> Result<Weights, Problem> {
+        let (size, form) = (packing.size(self.architecture)?, packing.form.clone());
+        let slot = SlotNumber(self.buffer(Storage::Packed(packing), size).0);
+        Ok(match form {
+            Form::Floats(_) => Weights::of_bits(slot, 32),
+            Form::Bytes(..) | Form::BytesForRows(..) => Weights::of_bits(slot, 8),
+            Form::Groups(form, ..) => Weights::of_form(slot, form),
+        })
     }
 
     /// The storage and size of an operand's buffer; `None` for an absent operand.

@@ -40,17 +40,19 @@ pub fn dense_strides(sizes: &[usize], order: impl DoubleEndedIterator<Item = usi
 impl Tensor {
     /// A tensor that fills a buffer with the strides of a spec.
     pub fn of_spec(buffer: Buffer, spec: &TensorSpec) -> Self {
-        let sizes: Vec<usize> = spec.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
-        let strides = dense_strides(&sizes, spec.dim_order.iter().map(|dim| usize::from(*dim)));
-        Self {
-            buffer,
-            offset: 0,
-            scalar_type: spec.scalar_type,
-            qparams: QParams::FLOAT,
-            row_scales: None,
-            sizes,
-            strides,
-        }
+        let sizes = spec.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
+        Self::dense(buffer, spec.scalar_type, sizes, spec.dim_order.iter().map(|dim| usize::from(*dim)))
+    }
+
+    /// A contiguous tensor that fills a buffer, with memory order `order`.
+    pub fn dense(
+        buffer: Buffer,
+        scalar_type: ScalarType,
+        sizes: Vec<usize>,
+        order: impl DoubleEndedIterator<Item = usize>,
+    ) -> Self {
+        let strides = dense_strides(&sizes, order);
+        Self { buffer, offset: 0, scalar_type, qparams: QParams::FLOAT, row_scales: None, sizes, strides }
     }
 
     /// The number of elements.
@@ -85,17 +87,17 @@ impl Tensor {
 
     /// Whether the tensor is contiguous in row-major order.
     pub fn is_row_major(&self) -> bool {
-        let expected = dense_strides(&self.sizes, 0..self.rank());
-        let mut dims = self.sizes.iter().zip(&self.strides).zip(expected);
-        dims.all(|((size, stride), expected)| *size <= 1 || *stride == expected)
+        self.is_dense(0..self.rank())
     }
 
     /// Whether the tensor is contiguous in NHWC order; channels are dimension 1 of 4.
     pub fn is_channels_last(&self) -> bool {
-        if self.rank() != 4 {
-            return false;
-        }
-        let expected = dense_strides(&self.sizes, [0, 2, 3, 1].into_iter());
+        self.rank() == 4 && self.is_dense([0, 2, 3, 1].into_iter())
+    }
+
+    /// Whether the tensor is contiguous with memory order `order`.
+    fn is_dense(&self, order: impl DoubleEndedIterator<Item = usize>) -> bool {
+        let expected = dense_strides(&self.sizes, order);
         let mut dims = self.sizes.iter().zip(&self.strides).zip(expected);
         dims.all(|((size, stride), expected)| *size <= 1 || *stride == expected)
     }
@@ -103,8 +105,8 @@ impl Tensor {
     /// The dimensions in memory order, outermost first; dimensions of equal stride keep their order.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.rank()).collect();
-        let key = |dim: &usize| (self.sizes[*dim] <= 1, std::cmp::Reverse(self.strides[*dim]));
-        order.sort_by_key(|dim| if self.sizes[*dim] <= 1 { (false, std::cmp::Reverse(usize::MAX)) } else { key(dim) });
+        let stride = |dim: &usize| if self.sizes[*dim] <= 1 { usize::MAX } else { self.strides[*dim] };
+        order.sort_by_key(|dim| std::cmp::Reverse(stride(dim)));
         order
     }
 
@@ -202,9 +204,7 @@ mod tests {
     use super::*;
 
     fn tensor(sizes: &[usize]) -> Tensor {
-        let strides = dense_strides(sizes, 0..sizes.len());
-        let (buffer, scalar_type, qparams) = (Buffer(0), ScalarType::Float, QParams::FLOAT);
-        Tensor { buffer, offset: 0, scalar_type, qparams, row_scales: None, sizes: sizes.to_vec(), strides }
+        Tensor::dense(Buffer(0), ScalarType::Float, sizes.to_vec(), 0..sizes.len())
     }
 
     #[test]

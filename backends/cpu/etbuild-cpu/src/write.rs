@@ -1,9 +1,11 @@
 //! The blob's bytes.
 
+use std::collections::BTreeMap;
+
 use et_cpu::{ALIGNMENT, Header, Instruction, MAGIC, Slot, SlotKind, VERSION, workspace};
 use etbuild_backend::Blob;
+use etbuild_ir::Digest;
 
-use crate::constants::Constants;
 use crate::memory::{Layout, lay_out, lives, words};
 use crate::program::{Program, Storage};
 use crate::shared::Shared;
@@ -55,6 +57,28 @@ pub fn blob(program: &Program<'_>) -> Blob {
     }
 }
 
+/// The small constants of a blob, each aligned to a cache line; equal constants are stored once.
+#[derive(Default)]
+struct Constants {
+    bytes: Vec<u8>,
+    known: BTreeMap<Digest, usize>,
+}
+
+impl Constants {
+    /// The offset of a constant.
+    fn add(&mut self, bytes: &[u8]) -> usize {
+        let digest = Digest::of(bytes);
+        if let Some(start) = self.known.get(&digest) {
+            return *start;
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
+        self.known.insert(digest, start);
+        start
+    }
+}
+
 fn layers(program: &Program<'_>) -> Vec<String> {
     let left = program.instructions.iter().zip(&program.origins).filter(|(instruction, _)| instruction.is_some());
     let value = |node: &usize| program.graph.nodes.get(*node)?.outputs.first().copied();
@@ -87,7 +111,7 @@ fn bytes(header: Header, body: &[u32], constants: &Constants) -> Vec<u8> {
     let mut bytes = little_endian(&words(&Header { constants: begin as u64, ..header }));
     bytes.extend(little_endian(body));
     bytes.resize(begin, 0);
-    bytes.extend_from_slice(constants.bytes());
+    bytes.extend_from_slice(&constants.bytes);
     bytes
 }
 

@@ -3,9 +3,11 @@
 
 mod part;
 
+use et_cpu::Instruction;
+use et_cpu::record::Record;
 use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Argument, LoweredProgram, ValueId, ValueKind};
-use part::{Made, bytes, candidate, computed, numbers, spec, this_machine};
+use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};
 
 const PIXELS: usize = 9;
 const CHANNELS: usize = 20;
@@ -115,5 +117,64 @@ fn pairs_of_fields_may_hold_any_values() {
         for pair in [[1 << 31, 1 << 31], [1 << 31, 2], [u32::MAX, u32::MAX], [0, 1 << 31]] {
             runs(&file, &[(at, pair[0]), (at + 4, pair[1])]);
         }
+    }
+}
+
+/// Runs a program of one instruction after an edit of the instruction; true for a successful run.
+fn runs_edited(program: LoweredProgram, inputs: &[Vec<f32>], edit: impl Fn(&mut Instruction)) -> bool {
+    let target = this_machine();
+    let candidate = candidate(&target, 2);
+    let mut file = compile(program, &candidate).unwrap().file;
+    let inputs: Vec<Vec<u8>> = inputs.iter().map(|input| bytes(input)).collect();
+    run(&mut load(&file, &candidate).unwrap(), &inputs).unwrap();
+    let mut instruction = TOLD.with_borrow_mut(|told| told.pop()).unwrap();
+    let written = |instruction: &Instruction| {
+        let mut words = Vec::new();
+        instruction.write(&mut |word| words.extend(word.to_le_bytes()));
+        words
+    };
+    let words = written(&instruction);
+    let start = file.windows(words.len()).position(|window| window == words).unwrap();
+    edit(&mut instruction);
+    file[start..start + words.len()].copy_from_slice(&written(&instruction));
+    load(&file, &candidate).and_then(|mut module| run(&mut module, &inputs)).is_ok()
+}
+
+/// A program of one operator on inputs of these sizes.
+fn operator(name: &str, inputs: &[&[usize]], output: &[usize], others: &[Argument]) -> LoweredProgram {
+    let mut made = Made::default();
+    let ids = inputs.iter().map(|sizes| made.0.add_value("x", spec(sizes), ValueKind::Input));
+    let ids: Vec<ValueId> = ids.collect();
+    made.0.inputs.extend(ids.iter().copied());
+    let arguments = ids.into_iter().map(Argument::Value).chain(others.iter().cloned()).collect();
+    let output = made.node(name, output, arguments);
+    made.program(output)
+}
+
+#[test]
+fn sizes_of_a_matmul_may_overflow() {
+    let program = || operator("aten.bmm.default", &[&[2, 3, 5], &[2, 5, 4]], &[2, 3, 4], &[]);
+    let inputs = [numbers(30, 1), numbers(40, 2)];
+    let with_sizes = |sizes| {
+        runs_edited(program(), &inputs, |instruction| {
+            let Instruction::BatchMatmul(fields) = instruction else { panic!("{instruction:?}") };
+            fields.sizes = sizes;
+        })
+    };
+    assert!(with_sizes([2, 3, 5, 4]));
+    // An inner dimension of 0 reads no element, so that only the output's size is wrong.
+    assert!(!with_sizes([u32::MAX, u32::MAX, 0, u32::MAX]));
+}
+
+#[test]
+fn row_strides_that_a_kernel_does_not_obey_are_refused() {
+    let last = [Argument::Int(-1), Argument::Bool(false)];
+    for (input, output) in [(8, 8), (9, 8), (8, 4)] {
+        let program = operator("aten._softmax.default", &[&[6, 8]], &[6, 8], &last);
+        let is_run = runs_edited(program, &[numbers(48, 1)], |instruction| {
+            let Instruction::Softmax(fields) = instruction else { panic!("{instruction:?}") };
+            (fields.input.stride, fields.output.0.stride) = (input, output);
+        });
+        assert_eq!(is_run, (input, output) == (8, 8), "{input} {output}");
     }
 }

@@ -1,19 +1,21 @@
-//! Decode attention over a ring-buffer KV cache. The kernel streams the cache in address order, because decode is bound
-//! by memory bandwidth. Few query rows share a pass over the cache, many rows take a pass each; the result of a row is
-//! bit-identical either way.
+//! Attention over a ring-buffer KV cache.
 //!
-//! The outer loop runs over positions and the inner loop over heads, so that keys and values are read in address order.
-//! Scratch memory holds the scores of every head in between.
+//! Few queries (decode) stream the cache in address order, because decode is bound by memory bandwidth: the outer loop runs
+//! over positions and the inner loop over heads, and scratch memory holds the scores of every head in between. The queries
+//! share a pass over the cache or take a pass each; the result of a query is bit-identical either way. Many queries
+//! (prefill) amortize the packing of keys.
 #![allow(unsafe_code)] // Threads write interleaved rows of one output; bounds are checked once for a call.
 
 use core::ops::Range;
 
-use et_core::Result;
-use et_simd::{Float, Level, Simd, Work, math};
+use et_core::{Error, Result};
+use et_simd::{Float, Level, Simd, Work};
 
-use super::Numbers;
-use super::kept::Kept;
+use super::kept::{Kept, Numbers, each_type};
+use super::scores::{Bent, Seen, exponentials};
+use super::{Attention, Causal, Part, Sizes, Slots, run_part};
 use crate::check::ensure;
+use crate::rows::write_some;
 
 /// Positions per block: the keys or values of a block stay in L1 while the heads that share a KV head read the block.
 const BLOCK: usize = 8;
@@ -22,153 +24,128 @@ const KEYS: usize = 4;
 /// Vectors of an output accumulated at a time.
 const VECTORS: usize = 4;
 
-/// The maximum number of query rows that share a pass over the cache.
-pub const TOGETHER: usize = 8;
-/// The number of parts that few rows are split into, if possible, for the threads to share.
+/// The maximum number of queries that stream the cache.
+const FEW: usize = 8;
+/// The number of parts that few queries are split into, if possible, for the threads to share.
 const PARTS: usize = 8;
 
-/// The operands of attention over a KV cache.
-#[derive(Clone, Copy, Debug)]
-pub struct Cached<'a> {
-    /// Query rows.
-    pub rows: usize,
-    /// Query heads.
-    pub heads: usize,
-    /// KV heads, a divisor of [`Self::heads`]: neighbouring query heads share a KV head (grouped-query attention).
-    pub key_heads: usize,
-    /// Head dimension: elements of a query, a key and a value.
-    pub width: usize,
-    /// Slots of the ring buffer: position `p` is in slot `p % slots`.
-    pub slots: usize,
-    /// The position of the first query row.
-    pub start: usize,
-    /// The last row that is a real token; padding rows after this index see the same keys.
-    pub last: usize,
-    /// Sliding window: positions visible to a row, including the row's own position.
-    pub window: usize,
-    /// Soft-capping: `tanh(score / soft_cap) * soft_cap`; 0 disables soft-capping.
-    pub soft_cap: f32,
-    /// The scale of the query-key products.
-    pub scale: f32,
-    /// Queries `[rows, heads, width]`.
-    pub query: &'a [f32],
-    /// Keys `[slots, key_heads, width]`, each row followed by the scale of the storage type, if any.
-    pub keys: Numbers<'a>,
-    /// Values, in the layout of the keys.
-    pub values: Numbers<'a>,
+impl Sizes {
+    /// The items of work of [`attend_cache_part`]. Many queries: a head. Few queries: a KV head of the queries that share a
+    /// pass over the cache.
+    pub fn cache_items(&self) -> usize {
+        if self.queries > FEW { self.heads } else { self.queries.div_ceil(self.together()) * self.key_heads }
+    }
+
+    /// Scratch elements per thread. Attention to fewer keys needs less.
+    pub fn cache_scratch(&self) -> usize {
+        if self.queries > FEW {
+            return self.scratch();
+        }
+        self.together().saturating_mul(self.heads).saturating_mul(self.score_row())
+    }
+
+    /// Few queries that share a pass over the cache.
+    fn together(&self) -> usize {
+        (self.queries * self.key_heads / PARTS).clamp(1, self.queries.max(1))
+    }
+
+    /// Scratch elements per query and head: a score per key, padded to vectors, and the reciprocal sum.
+    const fn score_row(&self) -> usize {
+        self.keys.next_multiple_of(16) + 1
+    }
 }
 
-impl Cached<'_> {
-    /// The items of work: a group of query rows that share a pass, times a KV head.
-    pub const fn items(&self) -> usize {
-        self.rows.div_ceil(self.together()) * self.key_heads
-    }
-
-    /// Scratch elements per thread: a score per slot and the reciprocal sum, for each row of a group and each head.
-    pub const fn scratch(&self) -> usize {
-        self.together() * self.heads * (self.slots + 1)
-    }
-
-    /// Query rows that share a pass over the cache.
-    const fn together(&self) -> usize {
-        let rows = self.rows * self.key_heads / PARTS;
-        if self.rows > TOGETHER || rows == 0 {
-            1
-        } else if rows < self.rows {
-            rows
-        } else {
-            self.rows
-        }
-    }
-
-    /// Query heads per KV head.
-    const fn sharing(&self) -> usize {
-        self.heads / self.key_heads
-    }
-
-    /// The positions visible to a row.
-    pub const fn seen(&self, row: usize) -> Range<usize> {
-        let end = self.start + if row < self.last { row } else { self.last } + 1;
-        end.saturating_sub(self.window)..end
-    }
-
-    /// Splits the positions visible to `rows` into blocks of at most [`BLOCK`]; yields the visible span of each row and
-    /// block.
-    #[inline(always)]
-    fn spans(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, Span)> {
-        let (start, end) = (self.seen(rows.start).start, self.seen(rows.end - 1).end);
-        let mut position = start;
-        let blocks = core::iter::from_fn(move || {
-            let slot = position % self.slots;
-            let count = BLOCK.min(end - position).min(self.slots - slot);
-            let block = (position, slot, count);
-            position += count;
-            (count > 0).then_some(block)
-        });
-        blocks.flat_map(move |(position, slot, count)| {
-            rows.clone().filter_map(move |row| {
-                let seen = self.seen(row);
-                let (first, last) = (position.max(seen.start), (position + count).min(seen.end));
-                let span = || Span { slot: slot + first - position, before: first - seen.start, count: last - first };
-                (first < last).then(|| (row, span()))
-            })
+impl Attention<'_> {
+    /// The attention of queries that continue a text: position `p` is in slot `p % slots`, and [`Causal::first`] is the
+    /// position of the first query. Fails if the visible positions exceed the slots.
+    pub fn in_ring(self) -> Result<Self> {
+        let (Some(causal), count) = (self.causal, self.slots.count) else { return Err(Error::InvalidArgument) };
+        let end = causal.first.checked_add(causal.last).and_then(|last| last.checked_add(1));
+        let end = end.ok_or(Error::InvalidArgument)?;
+        let first = causal.seen(0, end).start;
+        ensure(causal.last < self.sizes.queries && end - first <= count)?;
+        Ok(Self {
+            sizes: Sizes { keys: end - first, ..self.sizes },
+            causal: Some(Causal { first: causal.first - first, ..causal }),
+            slots: Slots { first: first % count, count },
+            ..self
         })
     }
 
-    /// Fails unless the operands, the output and the scratch cover the items.
-    fn check(&self, items: &Range<usize>, output: usize, scratch: usize) -> Result<()> {
-        let rows = self.rows * self.heads * self.width;
-        let is_whole = |kept: &Numbers<'_>| kept.len() == self.slots * self.key_heads * kept.row(self.width);
-        ensure(self.key_heads > 0 && self.heads.is_multiple_of(self.key_heads) && self.width > 0 && self.slots > 0)?;
-        ensure(self.query.len() == rows && output == rows && is_whole(&self.keys) && is_whole(&self.values))?;
-        ensure(items.start <= items.end && items.end <= self.items() && scratch >= self.scratch())?;
-        let end = self.start + self.last + 1;
-        ensure(self.last < self.rows && (end <= self.slots || self.window.saturating_add(self.last) <= self.slots))
+    /// Splits the keys visible to `queries` into blocks of at most [`BLOCK`]; yields the visible span of each query and
+    /// block.
+    #[inline(always)]
+    fn spans(&self, queries: Range<usize>) -> impl Iterator<Item = (usize, Span)> {
+        let (mut key, end) = (self.seen(queries.start).start, self.seen(queries.end - 1).end);
+        let blocks = core::iter::from_fn(move || {
+            let slot = (self.slots.first + key) % self.slots.count;
+            let count = BLOCK.min(end - key).min(self.slots.count - slot);
+            let block = (key, slot, count);
+            key += count;
+            (count > 0).then_some(block)
+        });
+        blocks.flat_map(move |(key, slot, count)| {
+            queries.clone().filter_map(move |query| {
+                let seen = self.seen(query);
+                let (first, last) = (key.max(seen.start), (key + count).min(seen.end));
+                let span = || Span { slot: slot + first - key, before: first - seen.start, count: last - first };
+                (first < last).then(|| (query, span()))
+            })
+        })
     }
 }
 
-/// Computes a range of items.
+/// Computes a range of items of attention without masks, in one batch, that is made by [`Attention::in_ring`].
 ///
 /// # Safety
-/// `output`, `[rows, heads, width]`, is valid for writes, and no other thread accesses the rows of the items during the
-/// call.
+/// `output` is valid for writes, and no other thread accesses the rows of the items during the call.
 #[inline]
-pub unsafe fn attend_part(
+pub unsafe fn attend_cache_part(
     level: Level,
-    cached: &Cached<'_>,
+    attention: &Attention<'_>,
     output: *mut [f32],
     items: Range<usize>,
     scratch: &mut [f32],
 ) -> Result<()> {
-    cached.check(&items, output.len(), scratch.len())?;
-    level.run(Attend { cached, output: output.cast(), items, scores: scratch });
+    let sizes = &attention.sizes;
+    if sizes.queries > FEW {
+        let part = Part { items, queries: 0..sizes.queries };
+        // SAFETY: the caller upholds the contract of this function.
+        return unsafe { run_part(level, attention, output, &part, scratch) };
+    }
+    attention.check(&sizes.whole(), output.len())?;
+    ensure(items.start <= items.end && items.end <= sizes.cache_items() && scratch.len() >= sizes.cache_scratch())?;
+    ensure(sizes.batches == 1 && attention.masks.is_empty() && attention.causal.is_some())?;
+    level.run(Attend { attention, output: output.cast(), items, scores: scratch });
     Ok(())
 }
 
 struct Attend<'a> {
-    cached: &'a Cached<'a>,
+    attention: &'a Attention<'a>,
     output: *mut f32,
     items: Range<usize>,
     scores: &'a mut [f32],
 }
 
-/// A query head of a row.
+/// A head of a query.
 #[derive(Clone, Copy)]
 struct Head {
-    /// Offset of the query and the output.
-    offset: usize,
+    /// Offset of the query.
+    query: usize,
+    /// Offset of the output.
+    output: usize,
     /// The KV head.
-    key: usize,
+    kv: usize,
     /// Offset of the scores.
     scores: usize,
 }
 
-/// Visible positions in contiguous slots.
+/// Visible keys in contiguous slots.
 #[derive(Clone, Copy)]
 struct Span {
     /// The first slot.
     slot: usize,
-    /// Visible positions before the span.
+    /// Visible keys before the span.
     before: usize,
     count: usize,
 }
@@ -177,56 +154,54 @@ impl Work for Attend<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(mut self, isa: S) {
-        let (key_heads, together) = (self.cached.key_heads, self.cached.together());
+        let Sizes { queries, key_heads, .. } = self.attention.sizes;
+        let together = self.attention.sizes.together();
         let mut item = self.items.start;
         while item < self.items.end {
-            let (row, first) = (item / key_heads * together, item % key_heads);
+            let (query, first) = (item / key_heads * together, item % key_heads);
             let last = key_heads.min(first + self.items.end - item);
-            self.rows(isa, row..self.cached.rows.min(row + together), first..last);
+            self.queries(isa, query..queries.min(query + together), first..last);
             item += last - first;
         }
     }
 }
 
 impl Attend<'_> {
-    /// Computes a group of rows for the query heads of a range of KV heads.
+    /// Computes queries that share a pass over the cache, for the heads of a range of KV heads.
     #[inline(always)]
-    fn rows<S: Simd>(&mut self, isa: S, rows: Range<usize>, key_heads: Range<usize>) {
-        let cached = self.cached;
-        let heads = key_heads.start * cached.sharing()..key_heads.end * cached.sharing();
-        for (row, span) in cached.spans(rows.clone()) {
-            match cached.keys {
-                Numbers::Floats(keys) => self.score(isa, row, heads.clone(), span, keys),
-                Numbers::Halves(keys) => self.score(isa, row, heads.clone(), span, keys),
-                Numbers::Bytes(keys) => self.score(isa, row, heads.clone(), span, keys),
-            }
+    fn queries<S: Simd>(&mut self, isa: S, queries: Range<usize>, key_heads: Range<usize>) {
+        let attention = self.attention;
+        let sharing = attention.sizes.heads / attention.sizes.key_heads;
+        let heads = key_heads.start * sharing..key_heads.end * sharing;
+        for (query, span) in attention.spans(queries.clone()) {
+            each_type!(attention.key.numbers, |keys| self.score(isa, query, heads.clone(), span, keys));
         }
-        for (row, head) in rows.clone().flat_map(|row| heads.clone().map(move |head| (row, head))) {
-            let (Head { scores, .. }, count) = (self.head(row, head), cached.seen(row).len());
-            self.scores[scores + cached.slots] = 1.0 / self.exponentials(isa, scores..scores + count);
+        for (query, head) in queries.clone().flat_map(|query| heads.clone().map(move |head| (query, head))) {
+            let (scores, count) = (self.head(query, head).scores, attention.seen(query).len());
+            let (bent, mut seen) = (Bent { scale: 1.0, soft_cap: attention.soft_cap, masks: &[] }, Seen::NOTHING);
+            let padded = count.next_multiple_of(S::LANES);
+            // SAFETY: `check` and the size of the scratch memory leave room for a padded row of scores.
+            unsafe { exponentials(isa, self.scores[scores..].as_mut_ptr(), bent, 0..count, padded, &mut seen) };
+            self.scores[scores + attention.sizes.score_row() - 1] = 1.0 / seen.sum;
         }
-        for (row, span) in cached.spans(rows) {
-            match cached.values {
-                Numbers::Floats(values) => self.weigh(isa, row, heads.clone(), span, values),
-                Numbers::Halves(values) => self.weigh(isa, row, heads.clone(), span, values),
-                Numbers::Bytes(values) => self.weigh(isa, row, heads.clone(), span, values),
-            }
+        for (query, span) in attention.spans(queries) {
+            each_type!(attention.value.numbers, |values| self.weigh(isa, query, heads.clone(), span, values));
         }
     }
 
     #[inline(always)]
-    fn head(&self, row: usize, head: usize) -> Head {
-        let Cached { heads, width, slots, .. } = *self.cached;
-        let key = head / self.cached.sharing();
-        let scores = (row % self.cached.together() * heads + head) * (slots + 1);
-        Head { offset: (row * heads + head) * width, key, scores }
+    fn head(&self, query: usize, head: usize) -> Head {
+        let Attention { sizes, query: tokens, output, .. } = self.attention;
+        let scores = (query % sizes.together() * sizes.heads + head) * sizes.score_row();
+        let (query, output) = (tokens.strides.offset(0, head, query), output.offset(0, head, query));
+        Head { query, output, kv: sizes.key_head(head), scores }
     }
 
     /// The scores of a range of heads for a span.
     #[inline(always)]
-    fn score<S: Simd, K: Kept>(&mut self, isa: S, row: usize, heads: Range<usize>, span: Span, keys: &[K]) {
+    fn score<S: Simd, K: Kept>(&mut self, isa: S, query: usize, heads: Range<usize>, span: Span, keys: &[K]) {
         for head in heads {
-            let head = self.head(row, head);
+            let head = self.head(query, head);
             for at in (0..span.count).step_by(KEYS) {
                 self.products(isa, head, span, at..span.count.min(at + KEYS), keys);
             }
@@ -236,69 +211,38 @@ impl Attend<'_> {
     /// The scores of a head for at most [`KEYS`] positions of a span.
     #[inline(always)]
     fn products<S: Simd, K: Kept>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>, keys: &[K]) {
-        let Cached { width, query, key_heads, .. } = *self.cached;
-        let place = |key: usize| ((span.slot + at.start + key) * key_heads + head.key) * (width + K::BEHIND);
-        let places: [usize; KEYS] = core::array::from_fn(|key| place(if key < at.len() { key } else { 0 }));
+        let Attention { sizes: Sizes { width, .. }, query, key, scale, .. } = *self.attention;
+        let place = |index: usize| key.strides.offset(0, head.kv, span.slot + at.start + index);
+        let places: [usize; KEYS] = core::array::from_fn(|index| place(if index < at.len() { index } else { 0 }));
         let mut sums = [isa.splat(0.0); KEYS];
         for step in (0..width).step_by(S::LANES) {
             let left = width - step;
             // SAFETY: query and keys have `width` elements; `check` validated the lengths, and the offsets are in
             // range.
             unsafe {
-                let number = f32::read_some(isa, query.as_ptr().add(head.offset + step), left);
+                let number = f32::read_some(isa, query.numbers.as_ptr().add(head.query + step), left);
                 for (sum, place) in sums.iter_mut().zip(&places) {
                     *sum = K::read_some(isa, keys.as_ptr().add(place + step), left).mul_add(number, *sum);
                 }
             }
         }
-        for (key, sum) in sums.into_iter().enumerate().take(at.len()) {
+        for (index, sum) in sums.into_iter().enumerate().take(at.len()) {
             // SAFETY: as above.
-            let scale = unsafe { K::scale(keys.as_ptr().add(places[key]), width) };
-            self.scores[head.scores + span.before + at.start + key] = sum.sum() * self.cached.scale * scale;
+            let of_row = unsafe { K::scale(keys.as_ptr().add(places[index]), width) };
+            self.scores[head.scores + span.before + at.start + index] = sum.sum() * scale * of_row;
         }
-    }
-
-    /// Replaces scores by unnormalized softmax weights and returns the sum.
-    #[inline(always)]
-    fn exponentials<S: Simd>(&mut self, isa: S, scores: Range<usize>) -> f32 {
-        let (cap, count) = (self.cached.soft_cap, scores.len());
-        let scores = &mut self.scores[scores];
-        let mut greatest = isa.splat(f32::NEG_INFINITY);
-        if cap > 0.0 {
-            let (down, up) = (isa.splat(1.0 / cap), isa.splat(cap));
-            for at in (0..count).step_by(S::LANES) {
-                let score = isa.load(scores, at);
-                isa.store(scores, at, math::tanh(isa, score * down) * up);
-            }
-        }
-        for at in (0..count - count % S::LANES).step_by(S::LANES) {
-            greatest = greatest.max(isa.load(scores, at));
-        }
-        let rest = scores[count - count % S::LANES..].iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let greatest = greatest.greatest().max(rest);
-        let mut sum = 0.0;
-        let mut sums = isa.splat(0.0);
-        for at in (0..count).step_by(S::LANES) {
-            let exponential = math::exp(isa, isa.load(scores, at) - isa.splat(greatest));
-            isa.store(scores, at, exponential);
-            if at + S::LANES <= count {
-                sums = sums + exponential;
-            } else {
-                sum = scores[at..].iter().fold(0.0, |sum, number| sum + number);
-            }
-        }
-        sum + sums.sum()
     }
 
     /// Accumulates weighted values into the outputs of a range of heads; the last span divides by the sum of the
     /// weights.
     #[inline(always)]
-    fn weigh<S: Simd, K: Kept>(&self, isa: S, row: usize, heads: Range<usize>, span: Span, values: &[K]) {
-        let is_last = span.before + span.count == self.cached.seen(row).len();
+    fn weigh<S: Simd, K: Kept>(&self, isa: S, query: usize, heads: Range<usize>, span: Span, values: &[K]) {
+        let sizes = &self.attention.sizes;
+        let is_last = span.before + span.count == self.attention.seen(query).len();
         for head in heads {
-            let head = self.head(row, head);
-            let factor = if is_last { self.scores[head.scores + self.cached.slots] } else { 1.0 };
-            for column in (0..self.cached.width).step_by(VECTORS * S::LANES) {
+            let head = self.head(query, head);
+            let factor = if is_last { self.scores[head.scores + sizes.score_row() - 1] } else { 1.0 };
+            for column in (0..sizes.value_width).step_by(VECTORS * S::LANES) {
                 self.weigh_columns(isa, head, span, (values, column), factor);
             }
         }
@@ -314,9 +258,9 @@ impl Attend<'_> {
         (values, column): (&[K], usize),
         factor: f32,
     ) {
-        let Cached { width, key_heads, .. } = *self.cached;
+        let Attention { sizes: Sizes { value_width: width, .. }, value: tokens, .. } = *self.attention;
         let columns = (width - column).min(VECTORS * S::LANES);
-        let result = self.output.wrapping_add(head.offset + column);
+        let result = self.output.wrapping_add(head.output + column);
         let mut sums = [isa.splat(0.0); VECTORS];
         // SAFETY: outputs and values have `width` elements, of which `columns` remain; `check` validated the lengths.
         unsafe {
@@ -324,8 +268,7 @@ impl Attend<'_> {
                 sums = vectors(isa, result.cast_const(), columns);
             }
             for at in 0..span.count {
-                let place = ((span.slot + at) * key_heads + head.key) * (width + K::BEHIND);
-                let value = values.as_ptr().add(place);
+                let value = values.as_ptr().add(tokens.strides.offset(0, head.kv, span.slot + at));
                 let weight = isa.splat(self.scores[head.scores + span.before + at] * K::scale(value, width));
                 for (sum, value) in sums.iter_mut().zip(vectors(isa, value.add(column), columns)) {
                     *sum = value.mul_add(weight, *sum);
@@ -333,12 +276,8 @@ impl Attend<'_> {
             }
             for (vector, sum) in sums.into_iter().enumerate() {
                 let start = vector * S::LANES;
-                let left = columns.saturating_sub(start);
-                let scaled = sum * isa.splat(factor);
-                match left {
-                    0 => {}
-                    _ if left >= S::LANES => isa.write(result.add(start), scaled),
-                    _ => isa.write_part(result.add(start), left, scaled),
+                if start < columns {
+                    write_some(isa, result.add(start), columns - start, sum * isa.splat(factor));
                 }
             }
         }
@@ -360,158 +299,4 @@ unsafe fn vectors<S: Simd, K: Kept>(isa: S, from: *const K, count: usize) -> [S:
         }
     }
     vectors
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::attention::test::in_bytes;
-    use crate::test::{assert_close, numbers};
-    use et_core::Half;
-    use std::vec;
-    use std::vec::Vec;
-
-    /// Reference attention in double precision.
-    fn plain(cached: &Cached<'_>, keys: &[f32], values: &[f32]) -> Vec<f64> {
-        let Cached { rows, heads, key_heads, width, slots, .. } = *cached;
-        let mut output = vec![0.0; rows * heads * width];
-        for (index, result) in output.chunks_mut(width).enumerate() {
-            let (row, head) = (index / heads, index % heads);
-            let own = |position: usize| (position % slots * key_heads + head / (heads / key_heads)) * width;
-            let scores = cached.seen(row).map(|position| {
-                let pairs = cached.query[index * width..][..width].iter().zip(&keys[own(position)..]);
-                let score: f64 = pairs.map(|(query, key)| f64::from(*query) * f64::from(*key)).sum();
-                let (score, cap) = (score * f64::from(cached.scale), f64::from(cached.soft_cap));
-                (if cap > 0.0 { (score / cap).tanh() * cap } else { score }).exp()
-            });
-            let scores: Vec<f64> = scores.collect();
-            let sum: f64 = scores.iter().sum();
-            for (position, score) in cached.seen(row).zip(&scores) {
-                for (result, value) in result.iter_mut().zip(&values[own(position)..]) {
-                    *result += score / sum * f64::from(*value);
-                }
-            }
-        }
-        output
-    }
-
-    #[test]
-    fn rows_attend_to_what_the_cache_has() {
-        for (width, [heads, key_heads], [slots, start, rows, last], window, soft_cap) in [
-            (8, [2, 1], [7, 0, 5, 4], usize::MAX, 0.0),
-            (64, [4, 2], [80, 70, 3, 1], usize::MAX, 0.0),
-            (33, [3, 3], [20, 55, 4, 3], 16, 0.0),
-            (128, [6, 2], [600, 590, 1, 0], usize::MAX, 1.5),
-            (80, [2, 2], [64, 1000, 9, 8], 50, 5.0),
-        ] {
-            let (query, cache) = (numbers(rows * heads * width, 1), numbers(slots * key_heads * width, 2));
-            let values = numbers(slots * key_heads * width, 3);
-            let scale = 1.0 / (width as f32).sqrt();
-            let halves = |numbers: &[f32]| numbers.iter().map(|number| Half::from_f32(*number)).collect::<Vec<_>>();
-            let (half_keys, half_values) = (halves(&cache), halves(&values));
-            let widened = |halves: &[Half]| halves.iter().map(|half| half.to_f32()).collect::<Vec<_>>();
-            let (wide_keys, wide_values) = (widened(&half_keys), widened(&half_values));
-            let [(byte_keys, rounded_keys), (byte_values, rounded_values)] =
-                [&cache, &values].map(|numbers| in_bytes(numbers, width));
-            for (kept, plain_of) in [
-                ([Numbers::Bytes(&byte_keys), Numbers::Bytes(&byte_values)], [&rounded_keys, &rounded_values]),
-                ([Numbers::Floats(&cache), Numbers::Floats(&values)], [&cache, &values]),
-                ([Numbers::Halves(&half_keys), Numbers::Halves(&half_values)], [&wide_keys, &wide_values]),
-            ] {
-                let [keys, values] = kept;
-                let query = &query[..];
-                let cached = Cached {
-                    rows,
-                    heads,
-                    key_heads,
-                    width,
-                    slots,
-                    start,
-                    last,
-                    window,
-                    soft_cap,
-                    scale,
-                    query,
-                    keys,
-                    values,
-                };
-                let expected = plain(&cached, plain_of[0], plain_of[1]);
-                for level in Level::available() {
-                    let (mut output, mut scratch) = (vec![f32::NAN; rows * heads * width], vec![0.0; cached.scratch()]);
-                    // SAFETY: the test owns the output.
-                    unsafe { attend_part(level, &cached, &raw mut output[..], 0..cached.items(), &mut scratch) }
-                        .unwrap();
-                    assert_close(level.name(), &output, &expected, 1e-5);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_row_gets_the_same_bits_alone_and_beside_others() {
-        for ([heads, key_heads], rows, [slots, start], window) in [
-            ([4, 2], 8, [90, 71], usize::MAX),
-            ([8, 8], 7, [90, 1], usize::MAX),
-            ([4, 1], 8, [40, 133], 33),
-            ([16, 8], 5, [40, 77], 30),
-        ] {
-            let width = 24;
-            let (query, cache) = (numbers(rows * heads * width, 1), numbers(2 * slots * key_heads * width, 2));
-            let (keys, values) = cache.split_at(slots * key_heads * width);
-            let attend = |level: Level, first: usize, rows: usize, parts: usize| {
-                let row = heads * width;
-                let cached = Cached {
-                    rows,
-                    heads,
-                    key_heads,
-                    width,
-                    slots,
-                    start: start + first,
-                    last: rows - 1,
-                    window,
-                    soft_cap: 0.0,
-                    scale: 0.2,
-                    query: &query[first * row..(first + rows) * row],
-                    keys: Numbers::Floats(keys),
-                    values: Numbers::Floats(values),
-                };
-                let (mut output, mut scratch) = (vec![f32::NAN; rows * row], vec![0.0; cached.scratch()]);
-                for part in 0..parts {
-                    let items = cached.items() * part / parts..cached.items() * (part + 1) / parts;
-                    // SAFETY: the test owns the output.
-                    unsafe { attend_part(level, &cached, &raw mut output[..], items, &mut scratch) }.unwrap();
-                }
-                output.into_iter().map(f32::to_bits).collect::<Vec<_>>()
-            };
-            for level in Level::available() {
-                let alone: Vec<u32> = (0..rows).flat_map(|row| attend(level, row, 1, 1)).collect();
-                for parts in [1, 3] {
-                    assert!(attend(level, 0, rows, parts) == alone, "{}: {heads} heads, {rows} rows", level.name());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_text_longer_than_the_cache_is_refused() {
-        let cached = Cached {
-            rows: 1,
-            heads: 1,
-            key_heads: 1,
-            width: 1,
-            slots: 2,
-            start: 2,
-            last: 0,
-            window: usize::MAX,
-            soft_cap: 0.0,
-            scale: 1.0,
-            query: &[1.0],
-            keys: Numbers::Floats(&[1.0; 2]),
-            values: Numbers::Floats(&[1.0; 2]),
-        };
-        let mut output = [0.0];
-        // SAFETY: the test owns the output.
-        let refused = unsafe { attend_part(Level::Portable, &cached, &raw mut output[..], 0..1, &mut [0.0; 3]) };
-        assert!(refused.is_err());
-    }
 }

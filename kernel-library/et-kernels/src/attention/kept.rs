@@ -18,14 +18,22 @@ pub enum Numbers<'a> {
     Bytes(&'a [i8]),
 }
 
+/// Evaluates an expression for the elements, compiled for each storage type.
+macro_rules! each_type {
+    ($numbers:expr, |$elements:ident| $result:expr) => {
+        match $numbers {
+            Numbers::Floats($elements) => $result,
+            Numbers::Halves($elements) => $result,
+            Numbers::Bytes($elements) => $result,
+        }
+    };
+}
+pub(super) use each_type;
+
 impl Numbers<'_> {
     /// The number of stored elements.
     pub const fn len(&self) -> usize {
-        match self {
-            Self::Floats(numbers) => numbers.len(),
-            Self::Halves(numbers) => numbers.len(),
-            Self::Bytes(bytes) => bytes.len(),
-        }
+        each_type!(self, |elements| elements.len())
     }
 
     /// Stored elements per row of `width` elements, scale included.

@@ -6,9 +6,10 @@ use core::ops::Range;
 use et_core::Result;
 use et_simd::{Level, Simd, Work};
 
+use super::kept::{Numbers, each_type};
 use super::scores::{Bent, Queries, Seen, exponentials, products};
 use super::values::{Sums, Values, weigh};
-use super::{Attention, Numbers, Part, pack};
+use super::{Attention, Part, Sizes, Strides, pack};
 use crate::check::ensure;
 
 /// Queries per tile: 6 x 4 accumulator vectors fit 32 registers, 6 x 2 fit 16.
@@ -25,18 +26,25 @@ fn most_keys(width: usize) -> usize {
     (BLOCK / width.max(1)).clamp(64, 256) / 16 * 16
 }
 
-/// Scratch elements for a part. A part with fewer queries needs less.
-pub fn scratch(attention: &Attention, part: &Part) -> usize {
-    let block = attention.keys.min(most_keys(attention.width)).next_multiple_of(16);
-    let values = block * attention.value_width.next_multiple_of(16);
-    ALIGNMENT + block * attention.width + values + TILE * block + 2 * part.queries.len()
+impl Sizes {
+    /// Keys per block, rounded up to panels.
+    fn block(&self) -> usize {
+        self.keys.min(most_keys(self.width)).next_multiple_of(16)
+    }
+
+    /// The scratch memory that [`run_part`] needs, in elements.
+    pub fn scratch(&self) -> usize {
+        let block = self.block();
+        let values = block * self.value_width.next_multiple_of(16);
+        ALIGNMENT + block * self.width + values + TILE * block + 2 * self.queries
+    }
 }
 
 /// Computes the whole work.
 #[inline]
 pub fn run(level: Level, attention: &Attention, output: &mut [f32], scratch: &mut [f32]) -> Result<()> {
     // SAFETY: the exclusive borrow of the output excludes other accesses.
-    unsafe { run_part(level, attention, output, &attention.whole(), scratch) }
+    unsafe { run_part(level, attention, output, &attention.sizes.whole(), scratch) }
 }
 
 /// Computes a part of the work. Writes only the rows of the part's tokens, without reading earlier contents of the
@@ -53,8 +61,7 @@ pub unsafe fn run_part(
     scratch: &mut [f32],
 ) -> Result<()> {
     attention.check(part, output.len())?;
-    ensure(scratch.len() >= self::scratch(attention, part) && attention.masks.len() <= MOST_MASKS)?;
-    let scratch = &mut scratch[..self::scratch(attention, part)];
+    ensure(scratch.len() >= attention.sizes.scratch() && attention.masks.len() <= MOST_MASKS)?;
     let skip = scratch.as_ptr().align_offset(64).min(ALIGNMENT);
     level.run(Run { attention, part, output: output.cast(), scratch: scratch[skip..].as_mut_ptr() });
     Ok(())
@@ -113,12 +120,13 @@ impl Work for Run<'_> {
         let attention = self.attention;
         let places = self.places();
         for item in self.part.items.clone() {
-            let (batch, head) = (item / attention.heads, item % attention.heads);
-            let (most, slots) = (most_keys(attention.width), attention.slots);
+            let Sizes { heads, keys, width, .. } = attention.sizes;
+            let (batch, head) = (item / heads, item % heads);
+            let (most, slots) = (most_keys(width), attention.slots);
             let mut first = 0;
-            while first < attention.keys {
+            while first < keys {
                 let (masks, slot) = (self.masks(batch, head, first), (slots.first + first) % slots.count);
-                let count = most.min(attention.keys - first).min(slots.count - slot);
+                let count = most.min(keys - first).min(slots.count - slot);
                 self.block(isa, places, Block { masks, batch, head, first, count, slot });
                 first += count;
             }
@@ -129,11 +137,12 @@ impl Work for Run<'_> {
 impl Run<'_> {
     #[inline(always)]
     fn places(&self) -> Places {
-        let row = self.attention.keys.min(most_keys(self.attention.width)).next_multiple_of(16);
+        let sizes = &self.attention.sizes;
+        let row = sizes.block();
         // SAFETY: `run_part` checked the size of the scratch memory; the alignment of `f32` suffices for `Seen`.
         unsafe {
-            let values = self.scratch.add(row * self.attention.width);
-            let scores = values.add(row * self.attention.value_width.next_multiple_of(16));
+            let values = self.scratch.add(row * sizes.width);
+            let scores = values.add(row * sizes.value_width.next_multiple_of(16));
             Places { keys: self.scratch, values, scores, seen: scores.add(TILE * row).cast(), row }
         }
     }
@@ -180,42 +189,27 @@ impl Run<'_> {
     /// Packs the keys and values of a block.
     #[inline(always)]
     fn pack<S: Simd>(&self, isa: S, places: Places, block: Block) {
-        let Attention { key, value, width, value_width, heads, key_heads, .. } = *self.attention;
-        let key_head = block.head / (heads / key_heads);
-        let (first_key, key_step) = (key.strides.offset(block.batch, key_head, block.slot), key.strides.token);
-        let (first_value, value_step) = (value.strides.offset(block.batch, key_head, block.slot), value.strides.token);
+        let Attention { key, value, sizes, .. } = *self.attention;
+        let key_head = sizes.key_head(block.head);
+        let start = |strides: Strides| strides.offset(block.batch, key_head, block.slot);
         let Places { keys, values, .. } = places;
         // SAFETY: `check` validated strides against the storage, and the scratch memory has room for a block.
         unsafe {
-            match key.numbers {
-                Numbers::Floats(all) => {
-                    pack::keys(isa, all.as_ptr().add(first_key), key_step, block.count, width, keys);
-                }
-                Numbers::Halves(all) => {
-                    pack::keys(isa, all.as_ptr().add(first_key), key_step, block.count, width, keys);
-                }
-                Numbers::Bytes(all) => {
-                    pack::keys(isa, all.as_ptr().add(first_key), key_step, block.count, width, keys);
-                }
-            }
-            match value.numbers {
-                Numbers::Floats(all) => {
-                    pack::values(isa, all.as_ptr().add(first_value), value_step, block.count, value_width, values);
-                }
-                Numbers::Halves(all) => {
-                    pack::values(isa, all.as_ptr().add(first_value), value_step, block.count, value_width, values);
-                }
-                Numbers::Bytes(all) => {
-                    pack::values(isa, all.as_ptr().add(first_value), value_step, block.count, value_width, values);
-                }
-            }
+            each_type!(key.numbers, |all| {
+                let from = all.as_ptr().add(start(key.strides));
+                pack::keys(isa, from, key.strides.token, block.count, sizes.width, keys);
+            });
+            each_type!(value.numbers, |all| {
+                let from = all.as_ptr().add(start(value.strides));
+                pack::values(isa, from, value.strides.token, block.count, sizes.value_width, values);
+            });
         }
     }
 
     /// Multiplies a tile of queries with a block of keys.
     #[inline(always)]
     fn tile<S: Simd, const M: usize>(&self, isa: S, places: Places, block: Block, tile: &Tile) {
-        let Attention { width, query: tokens, .. } = *self.attention;
+        let Attention { sizes: Sizes { width, .. }, query: tokens, .. } = *self.attention;
         let &Tile { query, count, .. } = tile;
         let offset = tokens.strides.offset(block.batch, block.head, query);
         let padded = block.count.next_multiple_of(S::LANES);
@@ -280,7 +274,7 @@ impl Run<'_> {
         before: [f32; M],
         after: [f32; M],
     ) {
-        let Attention { value_width, output, .. } = *self.attention;
+        let Attention { sizes: Sizes { value_width, .. }, output, .. } = *self.attention;
         let to = output.offset(block.batch, block.head, tile.query);
         // SAFETY: `check` validated strides against storage and output.
         unsafe {

@@ -3,6 +3,8 @@
 
 use et_simd::{Float, Simd};
 
+use crate::rows::{read_some, write_some};
+
 /// A block of packed values.
 #[derive(Clone, Copy)]
 pub struct Values {
@@ -87,7 +89,7 @@ unsafe fn tile<S: Simd, const M: usize, const N: usize>(
             for (query, tile) in tile.iter_mut().enumerate().take(sums.count) {
                 for (vector, sum) in tile.iter_mut().enumerate() {
                     let from = sums.to.add(query * sums.step + at + vector * S::LANES);
-                    *sum = read(isa, from, lanes) * isa.splat(before[query]);
+                    *sum = read_some(isa, from, lanes) * isa.splat(before[query]);
                 }
             }
         }
@@ -107,17 +109,8 @@ unsafe fn tile<S: Simd, const M: usize, const N: usize>(
         for (query, tile) in tile.iter().enumerate().take(sums.count) {
             for (vector, sum) in tile.iter().enumerate() {
                 let to = sums.to.add(query * sums.step + at + vector * S::LANES);
-                let result = *sum * isa.splat(after[query]);
-                if lanes == S::LANES { isa.write(to, result) } else { isa.write_part(to, lanes, result) }
+                write_some(isa, to, lanes, *sum * isa.splat(after[query]));
             }
         }
     }
-}
-
-/// # Safety
-/// `from` is valid for reads of `lanes` elements.
-#[inline(always)]
-unsafe fn read<S: Simd>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
-    // SAFETY: the caller guarantees `lanes` elements.
-    unsafe { if lanes == S::LANES { isa.read(from) } else { isa.read_part(from, lanes) } }
 }

@@ -7,43 +7,52 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use et_simd::{Float, Simd};
+use et_simd::{Float, Simd, Work};
 
-use super::arithmetic::{Arithmetic, To};
-use super::convolve::Tensors;
-use super::floats::Numbers;
-use super::plan::PIXELS;
-use crate::window::Window;
+use super::PIXELS;
+use super::float::Filter;
+use crate::receptive_fields::Reduction;
+use crate::rows::MOST_LANES;
+use crate::window::{Image, Window};
 
 /// The maximum number of channel vectors per block: the vectors of a pixel are contiguous.
 const DEPTH: usize = 6;
 
 /// The maximum number of kernel positions.
-const TAPS: usize = 25;
-
-/// The largest number of lanes of any ISA.
-const LANES: usize = 16;
+const TAPS: usize = 49;
 
 /// The packed weights of a block, vector by vector.
 #[repr(align(64))]
-struct Weights([MaybeUninit<f32>; DEPTH * TAPS * LANES]);
+struct Weights([MaybeUninit<f32>; DEPTH * TAPS * MOST_LANES]);
 
-/// Convolves the tensors. Returns false, without output, if the geometry is unsupported or the image too narrow. The
-/// sizes match the geometry.
+/// Convolves an image, which is checked. Returns false, without output, if the geometry is unsupported or the image too
+/// narrow.
 #[inline(always)]
-pub fn convolve<S: Simd>(numbers: Numbers<'_, S>, tensors: &mut Tensors<'_, f32>) -> bool {
-    if !fits(tensors.window) || tensors.channels < S::LANES {
+pub fn convolve<S: Simd>(isa: S, filter: Filter<'_>, image: &mut Image<'_, f32>) -> bool {
+    if !fits(image.window) || image.channels < S::LANES {
         return false;
     }
-    let mut image = Image { numbers, tensors, first: 0, weights: Weights([MaybeUninit::uninit(); _]) };
-    match (image.tensors.window.kernel[1], image.tensors.window.stride[1]) {
-        (3, 1) => image.run::<3, 1>(),
-        (3, 2) => image.run::<3, 2>(),
-        (5, 1) => image.run::<5, 1>(),
-        (5, 2) => image.run::<5, 2>(),
+    let mut pairs = Pairs { isa, filter, image, first: 0, weights: Weights([MaybeUninit::uninit(); _]) };
+    match (pairs.image.window.kernel[1], pairs.image.window.stride[1]) {
+        (3, 1) => isa.vectorize(Run::<_, 3, 1>(&mut pairs)),
+        (3, 2) => isa.vectorize(Run::<_, 3, 2>(&mut pairs)),
+        (5, 1) => isa.vectorize(Run::<_, 5, 1>(&mut pairs)),
+        (5, 2) => isa.vectorize(Run::<_, 5, 2>(&mut pairs)),
+        (7, 1) => isa.vectorize(Run::<_, 7, 1>(&mut pairs)),
         _ => return false,
     }
     true
+}
+
+/// A geometry as a function of its own: the compiler gives up on optimizations in one large function.
+struct Run<'p, 'a, 't, S: Simd, const KERNEL: usize, const STRIDE: usize>(&'p mut Pairs<'a, 't, S>);
+
+impl<I: Simd, const KERNEL: usize, const STRIDE: usize> Work for Run<'_, '_, '_, I, KERNEL, STRIDE> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        self.0.run::<KERNEL, STRIDE>();
+    }
 }
 
 /// Whether only the first and the last half of the kernel columns can leave the image.
@@ -55,10 +64,11 @@ fn fits(window: &Window) -> bool {
     dilation == [1, 1] && output[1] >= PIXELS && is_within && kernel[0] * kernel[1] <= TAPS
 }
 
-/// The tensors, and the packed weights of a block of channels.
-struct Image<'a, 't, S: Simd> {
-    numbers: Numbers<'a, S>,
-    tensors: &'a mut Tensors<'t, f32>,
+/// The image, and the packed weights of a block of channels.
+struct Pairs<'a, 't, S: Simd> {
+    isa: S,
+    filter: Filter<'a>,
+    image: &'a mut Image<'t, f32>,
     /// The first channel vector of the block.
     first: usize,
     weights: Weights,
@@ -76,11 +86,11 @@ struct Tile {
     inside: Range<usize>,
 }
 
-impl<S: Simd> Image<'_, '_, S> {
+impl<S: Simd> Pairs<'_, '_, S> {
     #[inline(always)]
     fn run<const KERNEL: usize, const STRIDE: usize>(&mut self) {
-        let vectors = self.tensors.channels.div_ceil(S::LANES);
-        let (rows, columns) = (self.tensors.rows.clone(), self.tensors.window.output[1]);
+        let vectors = self.image.channels.div_ceil(S::LANES);
+        let (rows, columns) = (self.image.rows.clone(), self.image.window.output[1]);
         let equal = vectors.div_ceil(vectors.div_ceil(DEPTH));
         for first in (0..vectors).step_by(equal) {
             self.first = first;
@@ -104,19 +114,24 @@ impl<S: Simd> Image<'_, '_, S> {
     /// vector.
     #[inline(always)]
     fn channel(&self, index: usize) -> usize {
-        ((self.first + index) * S::LANES).min(self.tensors.channels - S::LANES)
+        ((self.first + index) * S::LANES).min(self.image.channels - S::LANES)
+    }
+
+    /// The number of kernel positions.
+    #[inline(always)]
+    fn taps(&self) -> usize {
+        self.image.window.kernel[0] * self.image.window.kernel[1]
     }
 
     #[inline(always)]
     fn prepare_weights(&mut self, index: usize) {
-        let (channel, taps) = (self.channel(index), self.tensors.window.kernel.iter().product());
-        let (isa, all) = (self.numbers.isa, self.tensors.channels);
-        let to = self.weights.0.as_mut_ptr().cast::<f32>().wrapping_add(index * TAPS * LANES);
-        for tap in 0..taps {
+        let (channel, isa, all) = (self.channel(index), self.isa, self.image.channels);
+        let to = self.weights.0.as_mut_ptr().cast::<f32>().wrapping_add(index * self.taps() * S::LANES);
+        for tap in 0..self.taps() {
             // SAFETY: the kernel has the position and the image the channels; the buffer has room for every kernel
             // position.
             unsafe {
-                let weights = isa.read(self.tensors.weights.as_ptr().add(tap * all + channel));
+                let weights = isa.read(self.filter.weights.as_ptr().add(tap * all + channel));
                 isa.write(to.add(tap * S::LANES), weights);
             }
         }
@@ -124,14 +139,14 @@ impl<S: Simd> Image<'_, '_, S> {
 
     #[inline(always)]
     fn tile<const KERNEL: usize, const STRIDE: usize>(&self, row: usize, column: usize) -> Tile {
-        let window = self.tensors.window;
+        let window = self.image.window;
         let of_row = |row: usize| {
             let taps = window.taps(0, row);
             let start = if taps.is_empty() { 0 } else { window.place(0, row, taps.start) };
             (start..start + taps.len(), taps.start)
         };
         let (first, tap) = of_row(row);
-        let next = (row + 1 < self.tensors.rows.end).then(|| of_row(row + 1)).filter(|(lines, _)| !lines.is_empty());
+        let next = (row + 1 < self.image.rows.end).then(|| of_row(row + 1)).filter(|(lines, _)| !lines.is_empty());
         let (second, next_tap) = next.unwrap_or((first.end..first.end, 0));
         let before = window.padding[1].saturating_sub(column * STRIDE);
         let end = window.input[1] + window.padding[1] - column * STRIDE;
@@ -145,28 +160,23 @@ impl<S: Simd> Image<'_, '_, S> {
     /// The output has the tile, and the image the channels; the sizes match the geometry, and the weights are packed.
     #[inline(always)]
     unsafe fn compute<const KERNEL: usize, const STRIDE: usize>(&mut self, tile: &Tile, index: usize) {
-        let (window, all, channel) = (self.tensors.window, self.tensors.channels, self.channel(index));
-        let weights = self.weights.0.as_ptr().cast::<f32>().wrapping_add(index * TAPS * LANES);
+        let (window, all, channel) = (self.image.window, self.image.channels, self.channel(index));
+        let weights = self.weights.0.as_ptr().cast::<f32>().wrapping_add(index * self.taps() * S::LANES);
         let column = (tile.column * STRIDE).cast_signed() - window.padding[1].cast_signed();
-        let image = self.tensors.input.as_ptr().wrapping_offset(column * all.cast_signed()).wrapping_add(channel);
+        let image = self.image.input.as_ptr().wrapping_offset(column * all.cast_signed()).wrapping_add(channel);
         let line = |line: usize| image.wrapping_add(line * window.input[1] * all);
         let row = |row: usize, line: usize| {
             let tap = (tile.taps[row] + line).wrapping_sub(tile.lines[row].start);
             weights.wrapping_add(tap.wrapping_mul(KERNEL * S::LANES))
         };
-        let start = self.numbers.start(channel, S::LANES);
-        let (numbers, mut sums) = (self.numbers, [[start; PIXELS]; 2]);
+        let (isa, filter) = (self.isa, self.filter);
+        let mut sums = [[filter.start(isa, channel); PIXELS]; 2];
         macro_rules! add {
             ($lines:expr, $first:literal, $second:literal) => {
                 for at in $lines {
                     let weights = [row(0, at), row(1, at)];
-                    add::<S, KERNEL, STRIDE, $first, $second>(
-                        numbers.isa,
-                        &mut sums,
-                        (line(at), all),
-                        &tile.inside,
-                        weights,
-                    );
+                    let line = (line(at), all);
+                    add::<S, KERNEL, STRIDE, $first, $second>(isa, &mut sums, line, &tile.inside, weights);
                 }
             };
         }
@@ -176,12 +186,11 @@ impl<S: Simd> Image<'_, '_, S> {
             add!(first.start..first.end.min(second.start), true, false);
             add!(second.start.max(first.start)..second.end.min(first.end), true, true);
             add!(second.start.max(first.end)..second.end, false, true);
-            let at = ((tile.row - self.tensors.rows.start) * window.output[1] + tile.column) * all + channel;
-            let to =
-                To { first: self.tensors.output.as_mut_ptr().wrapping_add(at), step: all, channel, lanes: S::LANES };
-            numbers.finish(sums[0], PIXELS, to);
-            if tile.row + 1 < self.tensors.rows.end {
-                numbers.finish(sums[1], PIXELS, To { first: to.first.wrapping_add(window.output[1] * all), ..to });
+            let at = ((tile.row - self.image.rows.start) * window.output[1] + tile.column) * all + channel;
+            let to = self.image.output.as_mut_ptr().wrapping_add(at);
+            filter.store_row(isa, sums[0], to, all);
+            if tile.row + 1 < self.image.rows.end {
+                filter.store_row(isa, sums[1], to.wrapping_add(window.output[1] * all), all);
             }
         }
     }

@@ -3,13 +3,54 @@
 
 use et_simd::{Float, Simd, math};
 
-use super::block::Stream;
+/// The elements of an operand, or a broadcast constant.
+#[derive(Clone, Copy)]
+pub(super) struct Stream {
+    /// The first element.
+    from: *const f32,
+    /// 1, or 0 to repeat the first vector.
+    step: usize,
+}
+
+impl Stream {
+    /// Contiguous elements.
+    #[inline(always)]
+    pub(super) fn elements(from: *const f32) -> Self {
+        Self { from, step: 1 }
+    }
+
+    /// A broadcast constant.
+    #[inline(always)]
+    pub(super) fn repeated(vector: &[f32; 16]) -> Self {
+        Self { from: vector.as_ptr(), step: 0 }
+    }
+
+    /// Loads a vector of elements from `at` on.
+    ///
+    /// # Safety
+    /// The stream has `at + LANES` elements.
+    #[inline(always)]
+    unsafe fn read<S: Simd>(self, isa: S, at: usize) -> S::F32 {
+        // SAFETY: the caller guarantees the elements; a broadcast constant has 16, at least the lanes of any ISA.
+        unsafe { isa.read(self.from.add(at * self.step)) }
+    }
+
+    /// Loads `count` elements from `at` on.
+    ///
+    /// # Safety
+    /// The stream has `at + count` elements.
+    #[inline(always)]
+    unsafe fn read_part<S: Simd>(self, isa: S, at: usize, count: usize) -> S::F32 {
+        // SAFETY: as above.
+        unsafe { isa.read_part(self.from.add(at * self.step), count) }
+    }
+}
 
 /// Generates the enumeration and the loops from the table.
 macro_rules! operations {
     ($($(#[$documentation:meta])* $name:ident($($operand:ident),+) = |$isa:ident| $result:expr;)+) => {
         /// An elementwise operation. Discriminants are stored in files: append new operations at the end.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Operation { $($(#[$documentation])* $name,)+ }
 
@@ -59,6 +100,7 @@ macro_rules! operations {
 
 operations! {
     /// `x`
+    #[default]
     Copy(x) = |_isa| x;
     /// `x + y`
     Add(x, y) = |_isa| x + y;

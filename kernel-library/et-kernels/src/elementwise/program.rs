@@ -32,8 +32,6 @@ pub enum Operand {
 pub enum Source<'a> {
     /// An `f32` tensor of the output's size.
     Tensor(&'a [f32]),
-    /// The previous contents of the output. Requires an `f32` output.
-    Output,
     /// An element per column, broadcast over the rows.
     Columns(&'a [f32]),
     /// An element per row, broadcast over the columns.
@@ -114,7 +112,6 @@ impl Program<'_> {
     fn fits(&self, source: &Source, output: &Output, rows: usize) -> bool {
         match source {
             Source::Tensor(tensor) => tensor.len() == output.len(),
-            Source::Output => matches!(output, Output::Floats(_)),
             Source::Columns(columns) => columns.len() == self.columns,
             Source::Rows(numbers) => numbers.len() == rows,
             Source::Bytes { bytes, .. } => bytes.len() == output.len(),

@@ -4,10 +4,12 @@
 use et_core::Result;
 use et_simd::{Level, Simd, Work};
 
-use super::block::{BLOCK, Stream};
+use super::operation::Stream;
 use super::{Operand, Output, Program, Source};
 use crate::check::ensure;
 
+/// The maximum elements per block. Eight blocks take half of L1.
+const BLOCK: usize = 512;
 /// Spare scratch elements for the alignment to a cache line.
 const ALIGNMENT: usize = 16;
 
@@ -116,7 +118,6 @@ impl Run<'_> {
         unsafe {
             match *source {
                 Source::Tensor(tensor) => return tensor.as_ptr().add(at),
-                Source::Output => return self.target.floats.add(at),
                 Source::Columns(columns) if columns.len() > BLOCK => return columns.as_ptr().add(at % columns.len()),
                 Source::Columns(_) => {}
                 Source::Rows(rows) => self.spread(rows, scratch, at, length),

@@ -30,8 +30,8 @@ records! {
         pub sizes: [u32; 5],
         /// The factor of the logits.
         pub scale: f32,
-        /// 1 for causal attention: a query sees no later key.
-        pub causal: u32,
+        /// Causal attention: a query sees no later key.
+        pub causal: bool,
     }
 
     /// A batch of matrices with strides.

@@ -1,9 +1,10 @@
 //! Operators with a receptive field: convolution, GEMM (a 1x1 convolution), depthwise convolution and pooling.
 
-use super::activation::Activation;
+use et_gemm::Shape;
+
 use super::operand::{Place, QParams, Rows, Weights};
 use super::rows::Normalize;
-use crate::record::{SlotNumber, Write, records};
+use crate::record::{SlotNumber, Write, numbered, records};
 
 records! {
     /// The shape of a sliding window over an NHWC tensor `[batch, height, width, channels]`, or over an NCHW tensor
@@ -25,8 +26,8 @@ records! {
         pub dilation: [u32; 2],
         /// Groups of the convolution.
         pub groups: u32,
-        /// 0 for an NHWC input tensor, 1 for an NCHW input tensor.
-        pub is_planar: u32,
+        /// Whether the input tensor is NCHW instead of NHWC.
+        pub is_planar: bool,
     }
 
     /// `output = epilogue(im2col(input) x weights + bias)`: a convolution as implicit GEMM. A matmul or linear layer is a 1x1
@@ -58,10 +59,10 @@ records! {
         pub residual: Rows,
         /// The dtype and qparams of the residual tensor.
         pub residual_qparams: QParams,
-        /// 1 where the epilogue adds the residual after the activation, 0 before.
-        pub residual_last: u32,
-        /// 1 where the weight scales are divided by the output scale, so that accumulators are in units of the output.
-        pub is_divided: u32,
+        /// Whether the epilogue adds the residual after the activation instead of before.
+        pub residual_last: bool,
+        /// Whether the weight scales are divided by the output scale, so that accumulators are in units of the output.
+        pub is_divided: bool,
         /// The activation, on f32 values.
         pub activation: Activation,
     }
@@ -110,8 +111,87 @@ records! {
         pub qparams: QParams,
         /// The shape of the pooling window.
         pub window: Window,
-        /// 0 for max pooling, 1 for average pooling without padding in the divisor, 2 for average pooling with padding in the divisor.
-        pub kind: u32,
+        /// The kind of pooling.
+        pub kind: PoolKind,
+    }
+
+    /// An activation function with clamp limits, fused into the epilogue of a GEMM or convolution.
+    pub struct Activation {
+        /// The activation function.
+        pub kind: ActivationKind,
+        /// The lower clamp limit.
+        pub low: f32,
+        /// The upper clamp limit.
+        pub high: f32,
+    }
+}
+
+numbered! {
+    /// The kind of pooling.
+    pub enum PoolKind {
+        /// Max pooling.
+        Max,
+        /// Average pooling without padding in the divisor.
+        Average,
+        /// Average pooling with padding in the divisor.
+        AveragePadded,
+    }
+
+    /// The activation function that the epilogue applies to an accumulator before the clamp.
+    pub enum ActivationKind {
+        /// The identity.
+        Identity,
+        /// `x * clamp(x + 3, 0, 6) / 6`.
+        Hardswish,
+        /// `clamp(x + 3, 0, 6) / 6`.
+        Hardsigmoid,
+        /// `x * sigmoid(x)`.
+        Silu,
+        /// `x * Phi(x)` by the error function.
+        Gelu,
+        /// GELU by the tanh approximation.
+        GeluTanh,
+        /// `1 / (1 + exp(-x))`.
+        Sigmoid,
+    }
+}
+
+impl Activation {
+    /// An activation function without clamp limits.
+    pub const fn of(kind: ActivationKind) -> Self {
+        Self { kind, low: f32::NEG_INFINITY, high: f32::INFINITY }
+    }
+
+    /// A clamp without an activation function, as of a fused ReLU.
+    pub const fn clamp(low: f32, high: f32) -> Self {
+        Self { kind: ActivationKind::Identity, low, high }
+    }
+}
+
+impl Window {
+    /// The implicit GEMM shape of a convolution; `pixel_stride` is the stride of an NHWC pixel in elements. `None` for zero groups,
+    /// and for NCHW images with several groups.
+    pub fn shape(&self, pixel_stride: usize) -> Option<Shape> {
+        let pair = |pair: [u32; 2]| pair.map(|number| number as usize);
+        let groups = self.groups as usize;
+        let shape = Shape {
+            batch: self.batch as usize,
+            input: pair([self.input[0], self.input[1]]),
+            output: pair([self.output[0], self.output[1]]),
+            channels: (self.input[2] as usize).checked_div(groups)?,
+            columns: (self.output[2] as usize).checked_div(groups)?,
+            groups,
+            planes: 1,
+            pixel_stride,
+            kernel: pair(self.kernel),
+            stride: pair(self.stride),
+            padding: pair(self.padding),
+            dilation: pair(self.dilation),
+        };
+        match self.is_planar {
+            false => Some(shape),
+            true => (groups == 1).then(|| shape.planar()),
+        }
     }
 }
 

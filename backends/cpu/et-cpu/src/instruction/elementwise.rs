@@ -1,5 +1,7 @@
 //! Strided copies and fused element-wise operators.
 
+use et_kernels::elementwise::Operation;
+
 use super::operand::{Place, QParams};
 use crate::record::{Write, records};
 
@@ -42,8 +44,8 @@ records! {
 
     /// An operator of [`Elementwise`]: registers `0..stream_count` are the tensor operands, each step defines the next register.
     pub struct Step {
-        /// The number of an [`Operation`](et_kernels::elementwise::Operation).
-        pub operation: u32,
+        /// The operation.
+        pub operation: Operation,
         /// The operands.
         pub terms: [Term; 3],
     }

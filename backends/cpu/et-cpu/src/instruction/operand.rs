@@ -3,7 +3,7 @@
 use et_core::{Error, Result};
 use et_gemm::{Int4Format, Scales};
 
-use crate::record::{SlotNumber, records};
+use crate::record::{SlotNumber, numbered, records};
 
 records! {
     /// The address of an operand tensor.
@@ -38,40 +38,52 @@ records! {
         pub bits: u32,
         /// Block size of int4 weights: elements of K that share a scale.
         pub group: u32,
-        /// 1 where the panels of int4 weights have a bias row.
-        pub is_biased: u32,
-        /// The format of the block scales of int4 weights: 0 for FP16, 1 for integer steps of a second-level scale.
-        pub scales: u32,
+        /// Whether the panels of int4 weights have a bias row.
+        pub is_biased: bool,
+        /// The format of the block scales of int4 weights.
+        pub scales: BlockScales,
+    }
+}
+
+numbered! {
+    /// The format of the block scales of int4 weights.
+    pub enum BlockScales {
+        /// FP16.
+        Halves,
+        /// Integer steps of a second-level scale.
+        Steps,
     }
 }
 
 impl Weights {
     /// f32 or per-channel int8 weights.
     pub const fn of_bits(slot: SlotNumber, bits: u32) -> Self {
-        Self { slot, bits, group: 0, is_biased: 0, scales: 0 }
+        Self { slot, bits, group: 0, is_biased: false, scales: BlockScales::Halves }
     }
 
     /// Blockwise int4 weights.
     pub const fn of_form(slot: SlotNumber, form: Int4Format) -> Self {
         let scales = match form.scales {
-            Scales::Halves => 0,
-            Scales::Steps => 1,
+            Scales::Halves => BlockScales::Halves,
+            Scales::Steps => BlockScales::Steps,
         };
-        Self { slot, bits: 4, group: form.group as u32, is_biased: form.is_biased as u32, scales }
+        Self { slot, bits: 4, group: form.group as u32, is_biased: form.is_biased, scales }
     }
 
     /// The format of int4 weights; `None` for other weights.
     ///
     /// # Errors
-    /// [`Error::InvalidProgram`] for an empty block or an unknown format of block scales.
+    /// [`Error::InvalidProgram`] for an empty block.
     pub fn form(&self) -> Result<Option<Int4Format>> {
-        let scales = match (self.bits, self.scales, self.group) {
-            (4, 0, 1..) => Scales::Halves,
-            (4, 1, 1..) => Scales::Steps,
-            (4, ..) => return Err(Error::InvalidProgram),
-            _ => return Ok(None),
+        let scales = match self.scales {
+            BlockScales::Halves => Scales::Halves,
+            BlockScales::Steps => Scales::Steps,
         };
-        Ok(Some(Int4Format { group: self.group as usize, is_biased: self.is_biased == 1, scales }))
+        match (self.bits, self.group as usize) {
+            (4, 0) => Err(Error::InvalidProgram),
+            (4, group) => Ok(Some(Int4Format { group, is_biased: self.is_biased, scales })),
+            _ => Ok(None),
+        }
     }
 }
 

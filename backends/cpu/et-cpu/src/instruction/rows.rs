@@ -16,8 +16,8 @@ records! {
         pub rows: u32,
         /// Elements of a row.
         pub columns: u32,
-        /// 1 for per-tensor qparams: all rows have the same scale and zero point.
-        pub together: u32,
+        /// Per-tensor qparams: all rows have the same scale and zero point.
+        pub together: bool,
     }
 
     /// Dequantizes the int8 rows of [`QuantizeRows`] to f32.
@@ -50,9 +50,9 @@ records! {
 
     /// Softmax of each row.
     pub struct Softmax {
-        /// The input matrix.
+        /// The contiguous input matrix.
         pub input: Rows,
-        /// The output matrix.
+        /// The contiguous output matrix.
         pub output: Write<Rows>,
         /// Number of rows.
         pub rows: u32,
@@ -76,7 +76,7 @@ records! {
         pub columns: u32,
         /// Epsilon, added to the variance or mean square.
         pub epsilon: f32,
-        /// 1 for LayerNorm, which subtracts the mean; 0 for RMSNorm.
-        pub centered: u32,
+        /// LayerNorm, which subtracts the mean, instead of RMSNorm.
+        pub centered: bool,
     }
 }

@@ -1,7 +1,7 @@
 //! Operators of language models: RoPE, attention with a KV cache, and embedding lookup.
 
 use super::operand::{Place, Weights};
-use crate::record::{SlotNumber, Write, records};
+use crate::record::{SlotNumber, Write, numbered, records};
 
 records! {
     /// The token positions of a prefill chunk or decode step.
@@ -48,9 +48,8 @@ records! {
         pub window: u32,
         /// The soft cap of the logits, or 0 for uncapped logits.
         pub soft_cap: f32,
-        /// The dtype of the KV cache: 0 for f32, 1 for FP16, 2 for int8 with a per-row f32 scale behind
-        /// the elements of the row.
-        pub kept: u32,
+        /// The dtype of the KV cache.
+        pub cache: CacheType,
     }
 
     /// Embedding lookup: table rows by index.
@@ -79,5 +78,17 @@ records! {
         pub output: Write<Place>,
         /// Indices, embedding dimension, rows of the table.
         pub sizes: [u32; 3],
+    }
+}
+
+numbered! {
+    /// The dtype of a KV cache.
+    pub enum CacheType {
+        /// f32.
+        F32,
+        /// FP16.
+        F16,
+        /// int8, with an f32 scale behind the elements of each row.
+        Int8,
     }
 }

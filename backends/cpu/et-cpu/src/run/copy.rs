@@ -1,13 +1,13 @@
-//! Strided tensor copies and embedding lookup.
+//! Strided tensor copies.
 #![allow(unsafe_code, reason = "the elements that are written interleave with others of the same buffer")]
 
 use et_core::{Error, Result};
 use et_kernels::copy::{Strided, copy_part};
 
+use crate::Copy;
 use crate::memory::Plain;
 use crate::run::Context;
-use crate::split::{self, Chunks, Elements};
-use crate::{Copy, Gather};
+use crate::split::{self, Chunks, Elements, span};
 
 /// The minimum elements of a task.
 const LEAST: usize = 1 << 14;
@@ -60,31 +60,4 @@ fn of_type<T: Plain + Send + Sync>(context: &Context<'_, '_, '_>, fields: &Copy)
         // SAFETY: `output` is the only access to the output tensor, and tasks have disjoint elements.
         unsafe { copy_part(level, &strided, input, output) }
     })
-}
-
-/// The number of elements that the strides span.
-fn span(sizes: [usize; MOST], strides: [usize; MOST]) -> Result<usize> {
-    let mut last = 1_usize;
-    for (size, stride) in sizes.into_iter().zip(strides) {
-        let Some(steps) = size.checked_sub(1) else { return Ok(0) };
-        let distance = steps.checked_mul(stride).ok_or(Error::InvalidProgram)?;
-        last = last.checked_add(distance).ok_or(Error::InvalidProgram)?;
-    }
-    Ok(last)
-}
-
-/// Embedding lookup: table rows by index.
-pub fn gather(context: &Context<'_, '_, '_>, fields: &Gather) -> Result<()> {
-    let [limit, count, width] = [fields.limit, fields.count, fields.width].map(|number| number as usize);
-    let mut operands = context.memory.operands();
-    let table = operands.read::<u8>(fields.table, limit.checked_mul(width).ok_or(Error::InvalidProgram)?)?;
-    let indices = operands.read::<i64>(fields.indices, count)?;
-    let bytes = count.checked_mul(width).ok_or(Error::InvalidProgram)?;
-    let output = operands.write::<u8>(*fields.output, bytes)?.slice();
-    for (row, index) in output.chunks_exact_mut(width.max(1)).zip(indices) {
-        let index = usize::try_from(*index).map_err(|_| Error::InvalidArgument)?;
-        let start = index.checked_mul(width).ok_or(Error::InvalidArgument)?;
-        row.copy_from_slice(table.get(start..start + width).ok_or(Error::InvalidArgument)?);
-    }
-    Ok(())
 }

@@ -4,7 +4,7 @@ use core::array;
 use core::ops::Range;
 
 use et_core::{Error, Result};
-use et_kernels::elementwise::{self, Instruction, Operand, Operation, Output, Program, Source};
+use et_kernels::elementwise::{self, Instruction, Operand, Output, Program, Source};
 use et_simd::Level;
 
 use crate::memory::Operands;
@@ -24,20 +24,20 @@ const STREAMS: usize = 6;
 /// many rows; otherwise each row is a kernel call.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Elementwise) -> Result<()> {
     let sizes = fields.sizes.map(|size| size as usize);
-    let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size)).ok_or(Error::InvalidProgram)?;
+    let (count, columns) = (split::count(&sizes)?, sizes[3]);
     let (streams, steps) = (fields.stream_count as usize, fields.step_count as usize);
     let used = fields.streams.get(..streams).ok_or(Error::InvalidProgram)?;
     let made: [Instruction; STEPS] = array::from_fn(|index| instruction(&fields.steps, index, streams));
     let made = made.get(..steps).ok_or(Error::InvalidProgram)?;
-    let valid = fields.steps.iter().take(steps).all(|step| Operation::from_number(step.operation as u8).is_some());
     let mut operands = context.memory.operands();
     let mut elements = [Elements::Floats(&[]); STREAMS];
     for (elements, stream) in elements.iter_mut().zip(used) {
-        *elements = Elements::of(&mut operands, stream, span(stream, sizes)?)?;
+        let span = split::span(sizes, stream.strides.map(|stride| stride as usize))?;
+        *elements = Elements::of(&mut operands, stream, span)?;
     }
-    let Some(columns) = sizes.last().copied().filter(|columns| valid && *columns > 0) else {
+    if columns == 0 {
         return Err(Error::InvalidProgram);
-    };
+    }
     let job = Job { streams: used, elements: &elements, instructions: made, sizes, level: context.level };
     let least = LEAST / columns;
     let QParams { scale, zero_point } = fields.qparams;
@@ -186,20 +186,5 @@ fn instruction(steps: &[Step], index: usize, streams: usize) -> Instruction {
         (0, register) => Operand::Register((register - streams) as u8),
         _ => Operand::Constant(f32::from_bits(term.bits)),
     };
-    Instruction {
-        operation: Operation::from_number(step.operation as u8).unwrap_or(Operation::Copy),
-        operands: step.terms.map(operand),
-        target: index as u8,
-    }
-}
-
-/// The number of elements that the strides of a tensor span.
-fn span(stream: &Stream, sizes: [usize; 4]) -> Result<usize> {
-    let mut last = 1_usize;
-    for (size, stride) in sizes.into_iter().zip(stream.strides) {
-        let steps = size.checked_sub(1).ok_or(Error::InvalidProgram)?;
-        let distance = steps.checked_mul(stride as usize).ok_or(Error::InvalidProgram)?;
-        last = last.checked_add(distance).ok_or(Error::InvalidProgram)?;
-    }
-    Ok(last)
+    Instruction { operation: step.operation, operands: step.terms.map(operand), target: index as u8 }
 }

@@ -13,9 +13,8 @@ use crate::memory::Operands;
 use crate::run::Context;
 use crate::run::attention::numbers;
 use crate::run::conv2d::{LEAST, activation, rectangles, residual, shape_of, work};
-use crate::run::rectangle::Rectangle;
-use crate::run::rowwise::normalization;
-use crate::split::{self, Chunks, Elements};
+use crate::run::rows::normalization;
+use crate::split::{self, Chunks, Elements, Rectangle};
 use crate::{Conv2d, FusedMlp, Gemm, Rows};
 
 /// The minimum rows of a band: a GEMM with fewer rows accumulates in another order.
@@ -144,7 +143,7 @@ impl<'m> Stage<'m> {
         Ok(Self {
             shape,
             weights: operands.read_all::<u8>(gemm.weights.slot)?,
-            activation: activation(&gemm.epilogue.activation)?,
+            activation: activation(&gemm.epilogue.activation),
             residual: residual(&gemm.epilogue, &output, operands)?,
         })
     }

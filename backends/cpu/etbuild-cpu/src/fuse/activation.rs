@@ -3,6 +3,7 @@
 use et_cpu::{Activation, ActivationKind, Elementwise, Instruction, Rows, Term, Write};
 use et_kernels::elementwise::Operation;
 
+use super::Change;
 use super::legal::{Dense, absorbed};
 use crate::program::Program;
 
@@ -10,17 +11,13 @@ use crate::program::Program;
 pub const UNLIMITED: Activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
 
 /// Fuses the producer of an activation.
-pub fn apply(program: &mut Program<'_>, consumer: usize) -> bool {
-    fused(program, consumer).map(|(producer, instruction)| program.fuse(producer, consumer, instruction)).is_some()
-}
-
-fn fused(program: &Program<'_>, consumer: usize) -> Option<(usize, Instruction)> {
+pub fn find(program: &mut Program<'_>, consumer: usize) -> Option<Change> {
     let Instruction::Elementwise(chain) = program.instruction(consumer)? else { return None };
     let (operation, numbers) = function(&chain)?;
     let read = Dense::of_stream(&chain, &chain.streams[0])?;
     let (producer, mut instruction) = absorbed(program, consumer, read)?;
     let own = match &mut instruction {
-        Instruction::Conv2d(gemm) if gemm.epilogue.residual_last == 0 => {
+        Instruction::Conv2d(gemm) if !gemm.epilogue.residual_last => {
             gemm.output = Write(Rows { place: *chain.output, ..*gemm.output });
             &mut gemm.epilogue.activation
         }
@@ -31,7 +28,7 @@ fn fused(program: &Program<'_>, consumer: usize) -> Option<(usize, Instruction)>
         _ => return None,
     };
     *own = followed_by(*own, operation, &numbers)?;
-    Some((producer, instruction))
+    Some(Change::fuse(producer, instruction))
 }
 
 /// The function of one f32 tensor that a chain computes, with numbers behind the tensor.
@@ -39,9 +36,8 @@ fn function(chain: &Elementwise) -> Option<(Operation, Vec<f32>)> {
     let step = chain.steps[0];
     let is_float = !chain.qparams.is_int8() && !chain.streams[0].qparams.is_int8();
     let is_function = [chain.stream_count, chain.step_count] == [1, 1] && step.terms[0] == Term::register(0);
-    let operation = Operation::from_number(step.operation as u8).filter(|_| is_float && is_function)?;
     let numbers = step.terms[1..].iter().take_while(|term| term.kind == 1).map(|term| f32::from_bits(term.bits));
-    Some((operation, numbers.collect()))
+    (is_float && is_function).then(|| (step.operation, numbers.collect()))
 }
 
 /// Whether the epilogue of depthwise convolution kernels has this activation.
@@ -52,7 +48,7 @@ const fn is_of_depthwise(operation: Operation) -> bool {
 /// The activation equal to `own` followed by an operator; `None` where the epilogue has no such activation.
 fn followed_by(own: Activation, operation: Operation, numbers: &[f32]) -> Option<Activation> {
     let limits = |low: f32, high: f32| {
-        let is_identity = own.kind == ActivationKind::Identity as u32;
+        let is_identity = own.kind == ActivationKind::Identity;
         is_identity.then(|| Activation::clamp(own.low.max(low).min(high), own.high.min(high).max(low)))
     };
     let kind = match (operation, numbers) {

@@ -4,6 +4,7 @@
 use et_cpu::{Conv2d, Elementwise, Gemm, Instruction, Place, Rows, Stream};
 use et_kernels::elementwise::Operation;
 
+use super::Change;
 use super::fused_mlp::rows_of_window;
 use super::legal::{Dense, absorbed};
 use crate::program::Program;
@@ -14,13 +15,8 @@ const ROWS: usize = 4;
 /// The maximum weights: each thread has a scaled copy.
 const MOST: usize = 1 << 16;
 
-/// Fuses the scaling of a GEMM's input.
-pub fn apply(program: &mut Program<'_>, consumer: usize) -> bool {
-    fused(program, consumer).map(|(producer, gemm)| program.fuse(producer, consumer, gemm)).is_some()
-}
-
-/// The GEMM with scaled weights; `None` where scaling the weights does not pay.
-fn fused(program: &Program<'_>, consumer: usize) -> Option<(usize, Conv2d)> {
+/// Fuses the scaling of a GEMM's input where scaling the weights pays.
+pub fn find(program: &mut Program<'_>, consumer: usize) -> Option<Change> {
     let Instruction::Conv2d(gemm) = program.instruction(consumer)? else { return None };
     let [channels, columns] = [gemm.window.input[2] as usize, gemm.window.output[2] as usize];
     let rows = rows_of_window(&gemm.window)?;
@@ -32,14 +28,14 @@ fn fused(program: &Program<'_>, consumer: usize) -> Option<(usize, Conv2d)> {
     let Instruction::Elementwise(chain) = instruction else { return None };
     let (input, channel_scales) = image_and_scales(&chain)?;
     let agrees = chain.sizes[2..] == [rows as u32, channels as u32];
-    agrees.then_some((producer, Conv2d { input, channel_scales, ..gemm }))
+    agrees.then(|| Change::fuse(producer, Conv2d { input, channel_scales, ..gemm }))
 }
 
 /// The rows and the per-channel scales of a chain that is a single multiplication.
 fn image_and_scales(chain: &Elementwise) -> Option<(Rows, Place)> {
     let (streams, step) = (chain.streams.get(..2)?, chain.steps.first()?);
     let is_product = [chain.stream_count, chain.step_count] == [2, 1]
-        && step.operation == Operation::Mul as u32
+        && step.operation == Operation::Mul
         && step.terms[..2].iter().all(|term| term.kind == 0)
         && step.terms[0].bits + step.terms[1].bits == 1;
     let is_one = chain.sizes[..2] == [1, 1];

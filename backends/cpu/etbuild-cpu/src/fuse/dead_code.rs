@@ -3,19 +3,16 @@
 use et_cpu::record::Record;
 use et_cpu::{Access, SlotNumber};
 
+use super::Change;
 use crate::program::{Program, Storage};
 
 /// Removes an instruction without readers.
-pub fn apply(program: &mut Program<'_>, position: usize) -> bool {
-    let Some(instruction) = program.instruction(position) else { return false };
+pub fn find(program: &mut Program<'_>, position: usize) -> Option<Change> {
     let mut is_dead = true;
-    instruction.visit_slots(&mut |slot, access| {
-        let is_scratch = |memory: &crate::program::Memory| matches!(memory.storage, Storage::Scratch);
+    program.instruction(position)?.visit_slots(&mut |slot, access| {
         let slot = SlotNumber(slot);
-        is_dead &= access == Access::Read || (program.memory(slot).is_some_and(is_scratch) && !program.is_read(slot));
+        let is_scratch = program.memory(slot).is_some_and(|memory| matches!(memory.storage, Storage::Scratch));
+        is_dead &= access == Access::Read || (is_scratch && !program.is_read(slot));
     });
-    if is_dead {
-        program.remove(position);
-    }
-    is_dead
+    is_dead.then_some(Change::Remove)
 }

@@ -2,20 +2,20 @@
 
 use et_cpu::{Elementwise, Instruction, Step, Term};
 
+use super::Change;
 use super::legal::{Dense, absorbed};
 use crate::chain::dense_in;
 use crate::program::Program;
 
 /// Fuses the producer of an operand of a chain; the first operand first.
-pub fn apply(program: &mut Program<'_>, consumer: usize) -> bool {
-    let Some(Instruction::Elementwise(last)) = program.instruction(consumer) else { return false };
+pub fn find(program: &mut Program<'_>, consumer: usize) -> Option<Change> {
+    let Instruction::Elementwise(last) = program.instruction(consumer)? else { return None };
     let streams = last.streams.iter().take(last.stream_count as usize);
-    let fused = streams.filter_map(|stream| Dense::of_stream(&last, stream)).find_map(|read| {
+    streams.filter_map(|stream| Dense::of_stream(&last, stream)).find_map(|read| {
         let (producer, instruction) = absorbed(program, consumer, read)?;
         let Instruction::Elementwise(first) = instruction else { return None };
-        Some((producer, joined(&first, &last)?))
-    });
-    fused.map(|(producer, chain)| program.fuse(producer, consumer, chain)).is_some()
+        Some(Change::fuse(producer, joined(&first, &last)?))
+    })
 }
 
 /// The fused chain of two chains; the second reads the output of the first with equal strides.

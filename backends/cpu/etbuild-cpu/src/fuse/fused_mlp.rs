@@ -5,6 +5,7 @@
 
 use et_cpu::{Conv2d, FusedMlp, Gemm, Instruction, Normalize, Rows, Window, Write};
 
+use super::Change;
 use super::legal::{Dense, absorbed};
 use crate::program::Program;
 
@@ -15,13 +16,13 @@ const BAND: usize = 5 << 17;
 const ROWS: usize = 56;
 
 /// Fuses the producer of a GEMM's rows, or of a fused MLP's rows.
-pub fn apply(program: &mut Program<'_>, consumer: usize) -> bool {
-    let fused = match program.instruction(consumer) {
-        Some(Instruction::Conv2d(second)) => with_first(program, consumer, &second),
-        Some(Instruction::FusedMlp(mlp)) => with_normalization(program, consumer, &mlp),
-        _ => None,
+pub fn find(program: &mut Program<'_>, consumer: usize) -> Option<Change> {
+    let (producer, mlp) = match program.instruction(consumer)? {
+        Instruction::Conv2d(second) => with_first(program, consumer, &second)?,
+        Instruction::FusedMlp(mlp) => with_normalization(program, consumer, &mlp)?,
+        _ => return None,
     };
-    fused.map(|(producer, mlp)| program.fuse(producer, consumer, mlp)).is_some()
+    Some(Change::fuse(producer, mlp))
 }
 
 /// Both GEMMs as a fused instruction; `None` where fusion does not pay.
@@ -70,6 +71,6 @@ fn rows_of(gemm: &Conv2d) -> Option<usize> {
 
 /// The rows of a GEMM (a 1x1 window); `None` for other convolutions.
 pub fn rows_of_window(window: &Window) -> Option<usize> {
-    let shape = et_cpu::shape(window, window.input[2] as usize)?;
+    let shape = window.shape(window.input[2] as usize)?;
     (shape.groups == 1 && shape.is_pointwise()).then(|| shape.rows())
 }

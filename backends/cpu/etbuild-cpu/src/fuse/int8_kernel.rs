@@ -3,6 +3,7 @@
 
 use et_cpu::{ActivationKind, Depthwise, Instruction, Mean, Place, SlotNumber, Stream};
 
+use super::Change;
 use super::legal::{Dense, absorbed, converted, recomputed};
 use crate::lower::conv2d::little_endian;
 use crate::lower::quantized::{accumulator_scales, int32_bias};
@@ -11,14 +12,10 @@ use crate::program::{Program, Storage};
 use crate::tensor::Buffer;
 
 /// Fuses dequantization, kernel and quantization.
-pub fn apply(program: &mut Program<'_>, consumer: usize) -> bool {
-    fused(program, consumer).map(|(producer, instruction)| program.fuse(producer, consumer, instruction)).is_some()
-}
-
-fn fused(program: &mut Program<'_>, consumer: usize) -> Option<(usize, Instruction)> {
+pub fn find(program: &mut Program<'_>, consumer: usize) -> Option<Change> {
     let (to, stream) = converted(&program.instruction(consumer)?, [false, true])?;
     let (producer, instruction) = absorbed(program, consumer, Dense::of_stream(&to, &stream)?)?;
-    let int8 = match instruction {
+    let int8: Instruction = match instruction {
         Instruction::Mean(mean) if !mean.from.is_int8() => {
             let count = mean.sizes.iter().map(|size| *size as usize).product();
             let from = dequantized(program, producer, mean.input, count)?;
@@ -33,7 +30,7 @@ fn fused(program: &mut Program<'_>, consumer: usize) -> Option<(usize, Instructi
         }
         _ => return None,
     };
-    Some((producer, int8))
+    Some(Change::fuse(producer, int8))
 }
 
 /// The int8 operand of the dequantization that computes an operand.
@@ -50,7 +47,7 @@ fn quantized(program: &mut Program<'_>, depthwise: Depthwise) -> Option<Depthwis
     let bias = constant(program, depthwise.bias)?;
     let mut scales = accumulator_scales(&int8, depthwise.input_qparams);
     let bias = int32_bias(&bias, &scales);
-    if activation.kind == ActivationKind::Identity as u32 {
+    if activation.kind == ActivationKind::Identity {
         scales.iter_mut().for_each(|scale| *scale /= output_qparams.scale);
     }
     let weights = pack::depthwise(int8.bytes.bytes(), &window).ok()?;

@@ -15,6 +15,7 @@
 
 use et_cpu::record::Record;
 use et_cpu::{Access, Elementwise, Instruction, Place, QParams, SlotNumber, Stream};
+use et_kernels::elementwise::Operation;
 
 use crate::chain::{dense_in, numel};
 use crate::program::{Program, Storage};
@@ -68,8 +69,7 @@ pub fn recomputed(program: &Program<'_>, consumer: usize, read: Dense) -> Option
 pub fn converted(instruction: &Instruction, is_int8: [bool; 2]) -> Option<(Elementwise, Stream)> {
     let Instruction::Elementwise(chain) = instruction else { return None };
     let [stream, ..] = chain.streams;
-    let is_copy = [chain.stream_count, chain.step_count] == [1, 1]
-        && chain.steps[0].operation == et_kernels::elementwise::Operation::Copy as u32;
+    let is_copy = [chain.stream_count, chain.step_count] == [1, 1] && chain.steps[0].operation == Operation::Copy;
     let agrees = [stream.qparams, chain.qparams].map(|qparams: QParams| qparams.is_int8()) == is_int8;
     (is_copy && agrees).then_some((*chain, stream))
 }

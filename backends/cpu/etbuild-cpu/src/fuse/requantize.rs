@@ -2,16 +2,13 @@
 
 use et_cpu::{ActivationKind, Conv2d, Gemm, Instruction, QParams, Rows, SlotNumber, Write};
 
+use super::Change;
 use super::legal::{Dense, absorbed, converted};
 use crate::pack::{Form, Packing};
 use crate::program::{Program, Storage};
 
 /// Fuses the producer of an int8 tensor.
-pub fn apply(program: &mut Program<'_>, consumer: usize) -> bool {
-    fused(program, consumer).map(|(producer, instruction)| program.fuse(producer, consumer, instruction)).is_some()
-}
-
-fn fused(program: &mut Program<'_>, consumer: usize) -> Option<(usize, Instruction)> {
+pub fn find(program: &mut Program<'_>, consumer: usize) -> Option<Change> {
     let (to, stream) = converted(&program.instruction(consumer)?, [false, true])?;
     let (producer, mut instruction) = absorbed(program, consumer, Dense::of_stream(&to, &stream)?)?;
     match &mut instruction {
@@ -22,7 +19,7 @@ fn fused(program: &mut Program<'_>, consumer: usize) -> Option<(usize, Instructi
         Instruction::Elementwise(chain) => (chain.output, chain.qparams) = (to.output, to.qparams),
         _ => return None,
     }
-    Some((producer, instruction))
+    Some(Change::fuse(producer, instruction))
 }
 
 /// Sets the output qparams of an int8 GEMM. Where clamp limits alone follow the accumulators, the packed scales include the output
@@ -30,7 +27,7 @@ fn fused(program: &mut Program<'_>, consumer: usize) -> Option<(usize, Instructi
 fn requantize(program: &mut Program<'_>, gemm: &mut Conv2d, to: QParams) {
     gemm.output_qparams = to;
     if is_divisible(gemm) {
-        gemm.epilogue.is_divided = 1;
+        gemm.epilogue.is_divided = true;
         divide_scales(program, gemm.weights.slot, to.scale);
     }
 }
@@ -38,7 +35,7 @@ fn requantize(program: &mut Program<'_>, gemm: &mut Conv2d, to: QParams) {
 fn is_divisible(gemm: &Conv2d) -> bool {
     let epilogue = &gemm.epilogue;
     let adds_float = epilogue.residual.place.is_present() && !epilogue.residual_qparams.is_int8();
-    let is_limited = epilogue.activation.kind == ActivationKind::Identity as u32 && epilogue.residual_last == 0;
+    let is_limited = epilogue.activation.kind == ActivationKind::Identity && !epilogue.residual_last;
     is_limited && !adds_float && !gemm.row_scales.is_present()
 }
 

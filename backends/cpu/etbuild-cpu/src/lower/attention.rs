@@ -7,8 +7,8 @@ use etbuild_ir::ValueId;
 use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::call::Call;
+use crate::lower::find_attention::Match;
 use crate::lower::{Lowered, choose};
-use crate::passes::Match;
 use crate::tensor::Tensor;
 
 /// The operands of attention.
@@ -53,17 +53,8 @@ pub fn attend(builder: &mut Builder<'_>, output: ValueId, sizes: Vec<usize>, att
     drop(biases);
     let sizes_of = [batch, heads, queries, key.sizes[2], depth].map(|size| size as u32);
     let (query, key, value) = (strided(&query), strided(&key), strided(&value));
-    let attention = Attention {
-        query,
-        key,
-        value,
-        output: Write(strided(&result)),
-        bias,
-        mask,
-        sizes: sizes_of,
-        scale,
-        causal: u32::from(causal),
-    };
+    let attention =
+        Attention { query, key, value, output: Write(strided(&result)), bias, mask, sizes: sizes_of, scale, causal };
     builder.emit(attention);
     let viewed = match result.viewed(&sizes) {
         Some(viewed) => viewed,

@@ -1,7 +1,7 @@
 //! Convolutions and linear layers with constant weights.
 
 use et_core::ScalarType;
-use et_cpu::{Activation, Conv2d, Depthwise, Epilogue, Place, QParams, Rows, SlotNumber, Weights, Window, Write};
+use et_cpu::{Activation, Conv2d, Depthwise, Epilogue, Place, QParams, Rows, SlotNumber, Window, Write};
 use etbuild_ir::ValueId;
 
 use crate::builder::{Builder, place, rows, slot};
@@ -24,7 +24,7 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let output = builder.image(ScalarType::Float, &image_sizes(&sizes)?);
     let window = window(&call, &input, &output)?;
     let is_planar = integers.is_none() && reads_planes(&input, &window);
-    let window = Window { is_planar: u32::from(is_planar), ..window };
+    let window = Window { is_planar, ..window };
     let input = if is_planar { input } else { builder.in_channels_last(input) };
     match integers {
         Some(integers) => {
@@ -89,7 +89,11 @@ pub fn conv2d(window: Window) -> Conv2d {
 }
 
 fn gemm(builder: &mut Builder<'_>, call: &Call<'_>, input: Rows, output: &Tensor, window: Window) -> Lowered {
-    let weights = Weights::of_bits(weights(builder, call, window)?, 32);
+    let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
+    let id = call.value(1)?;
+    let weights = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
+    let adapter = constant::name_in_adapter(builder.links, id);
+    let weights = builder.program.packed(Packing { window, weights, form: Form::Floats(bias), adapter })?;
     let output = Write(pixels(output, window.output[2]));
     builder.emit(Conv2d { input, weights, output, ..conv2d(window) });
     Ok(())
@@ -162,7 +166,7 @@ pub fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
         padding: [0, 0],
         dilation: [1, 1],
         groups: 1,
-        is_planar: 0,
+        is_planar: false,
     }
 }
 
@@ -199,7 +203,7 @@ fn window(call: &Call<'_>, input: &Tensor, output: &Tensor) -> Result<Window, Pr
         padding: pair(call.ints(4)?, spatial, 0)?,
         dilation: pair(call.ints(5)?, spatial, 1)?,
         groups: call.int(8)?.and_then(|groups| u32::try_from(groups).ok()).ok_or(Problem::Arguments)?,
-        is_planar: 0,
+        is_planar: false,
     })
 }
 
@@ -213,15 +217,6 @@ pub fn pair(numbers: &[i64], spatial: usize, absent: u32) -> Result<[u32; 2], Pr
         ([rows, columns], _) => Ok([number(*rows)?, number(*columns)?]),
         _ => Err(Problem::Arguments),
     }
-}
-
-/// The slot of the packed weights and bias.
-fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: Window) -> Result<SlotNumber, Problem> {
-    let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
-    let id = call.value(1)?;
-    let weights = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
-    let adapter = constant::name_in_adapter(builder.links, id);
-    builder.program.packed(Packing { window, weights, form: Form::Floats(bias), adapter })
 }
 
 /// The slot of the per-channel bias.

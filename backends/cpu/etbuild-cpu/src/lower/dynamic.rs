@@ -1,12 +1,13 @@
 //! Dynamic quantization: activation rows quantized at run time for int8 GEMM.
 
 use et_core::ScalarType;
-use et_cpu::{Conv2d, Place, QuantizeRows, Weights, Write};
-use etbuild_backend::{Refusal, RefusalKind};
-use etbuild_ir::{Argument, Graph, Node, ValueId};
+use et_cpu::{Conv2d, Place, QuantizeRows, Write};
+use etbuild_backend::RefusalKind;
+use etbuild_ir::{Argument, Graph, Node};
 
 use crate::builder::{Builder, place};
 use crate::call::Call;
+use crate::capability::{Checked, ensure};
 use crate::lower::conv2d::{conv2d, floats, matrix_window, pixels};
 use crate::lower::table::{self, Table};
 use crate::lower::{Lowered, quantized};
@@ -19,23 +20,19 @@ const PARAMETERS: usize = 8;
 
 /// Checks an operator that chooses qparams: supported for f32 to the full int8 range, per-tensor or
 /// per-row.
-pub fn parameters_check(call: &Call<'_>) -> Option<Refusal> {
+pub fn parameters_check(call: &Call<'_>) -> Checked {
     let is_float = call.value(0).is_ok_and(|id| call.graph.spec(id).scalar_type == ScalarType::Float);
-    if is_float && finds_parameters(call.graph, call.node) {
-        return None;
-    }
-    Some(Refusal::new(RefusalKind::Argument, "scales are found for all signed bytes, by rows or for everything"))
+    let holds = is_float && finds_parameters(call.graph, call.node);
+    ensure(holds, RefusalKind::Argument, "scales are found for all signed bytes, by rows or for everything")
 }
 
 /// Checks quantizing and dequantizing with dynamic qparams: the qparams must be chosen in the same partition.
-pub fn check(call: &Call<'_>) -> Option<Refusal> {
+pub fn check(call: &Call<'_>) -> Checked {
     let links = call.links;
     let is_found = call.node.uses().filter_map(|id| links.maker(id)).any(|node| finds_parameters(links.graph, node));
     let is_table = table::is_dequantizing(call.node) && Table::of(links, call.node).is_some();
-    if is_found || is_table || constant::dequantizes_constants(links, call.node) {
-        return None;
-    }
-    Some(Refusal::new(RefusalKind::Argument, "its scales are computed in another way"))
+    let holds = is_found || is_table || constant::dequantizes_constants(links, call.node);
+    ensure(holds, RefusalKind::Argument, "its scales are computed in another way")
 }
 
 /// Whether a node chooses int8 qparams: `choose_qparams(input, least, most, smallest, type)`, or
@@ -67,7 +64,7 @@ pub fn choose_parameters(_: &mut Builder<'_>, _: Call<'_>) -> Lowered {
 
 /// Dynamic quantization: `(input, scale, zero_point, ...)` per-tensor, `(input, block, ...)` per-row.
 pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let input = dense(builder, call.value(0)?)?;
+    let input = builder.dense(call.value(0)?)?;
     let [rows, columns] = input.rows_and_columns();
     let is_per_tensor = !matches!(call.node.arguments.get(1), Some(Argument::Ints(_)));
     let output = builder.row_major(ScalarType::Char, &input.sizes);
@@ -78,7 +75,7 @@ pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         row_scales: Write(row_scales),
         rows: rows as u32,
         columns: columns as u32,
-        together: u32::from(is_per_tensor),
+        together: is_per_tensor,
     });
     builder.set(call.output()?, Tensor { row_scales: Some(row_scales), ..output });
     Ok(())
@@ -98,35 +95,30 @@ pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-fn dense(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
-    let tensor = builder.tensor(id)?;
-    Ok(builder.in_row_major(tensor))
-}
-
 /// A linear layer with int8 or int4 weights, and dynamically quantized rows or f32 rows; false for other linear layers.
 pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<bool, Problem> {
     let weights = call.value(1)?;
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
-    let (weights, blocks, form) = if let Some(weights) = constant::byte_weights(builder.links, weights) {
-        (weights.bytes, None, Form::BytesForRows(weights.scales, bias))
+    let (weights, form) = if let Some(weights) = constant::byte_weights(builder.links, weights) {
+        (weights.bytes, Form::BytesForRows(weights.scales, bias))
     } else if let Some(weights) = constant::grouped_weights(builder.links, weights) {
-        let form = weights.form(!bias.is_empty());
-        (weights.bytes, Some(form), Form::Groups(form, weights.scales, bias))
+        let form = Form::Groups(weights.form(!bias.is_empty()), weights.scales, bias);
+        (weights.bytes, form)
     } else {
         return Ok(false);
     };
     let input = match builder.quantized_rows(call.value(0)?) {
         Some(rows) => rows.clone(),
-        None => dense(builder, call.value(0)?)?,
+        None => builder.dense(call.value(0)?)?,
     };
     let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
     let ([rows, inner], [_, columns]) = (input.rows_and_columns(), output.rows_and_columns());
     let window = matrix_window(rows, inner, columns);
-    let slot = builder.program.packed(Packing { window, weights, form, adapter: None })?;
+    let weights = builder.program.packed(Packing { window, weights, form, adapter: None })?;
     builder.emit(Conv2d {
         input: pixels(&input, inner as u32),
         row_scales: input.row_scales.unwrap_or(Place::ABSENT),
-        weights: blocks.map_or(Weights::of_bits(slot, 8), |form| Weights::of_form(slot, form)),
+        weights,
         output: Write(pixels(&output, columns as u32)),
         ..conv2d(window)
     });

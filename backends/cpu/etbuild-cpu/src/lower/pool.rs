@@ -1,6 +1,6 @@
 //! Pooling operators.
 
-use et_cpu::{Pool, Window, Write};
+use et_cpu::{Pool, PoolKind, Window, Write};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
@@ -12,16 +12,16 @@ use crate::tensor::Tensor;
 /// Max pooling, without the output of indices.
 pub fn max_pool(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let dilation = pair(call.ints(4)?, 2, 1)?;
-    pool(builder, &call, dilation, 0)
+    pool(builder, &call, dilation, PoolKind::Max)
 }
 
 /// Average pooling.
 pub fn avg_pool(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let with_padding = call.flag(5)?;
-    pool(builder, &call, [1, 1], if with_padding { 2 } else { 1 })
+    pool(builder, &call, [1, 1], if with_padding { PoolKind::AveragePadded } else { PoolKind::Average })
 }
 
-fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: u32) -> Lowered {
+fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: PoolKind) -> Lowered {
     let input = builder.stored(call.value(0)?)?;
     let input = builder.in_channels_last(input);
     let sizes: [usize; 4] = call.output_sizes()?.try_into().map_err(|_| Problem::Arguments)?;
@@ -42,7 +42,7 @@ fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: u3
         padding,
         dilation,
         groups,
-        is_planar: 0,
+        is_planar: false,
     };
     builder.emit(Pool { input: place(&input), output: Write(place(&output)), qparams, window, kind });
     builder.set(call.output()?, output);

@@ -1,6 +1,6 @@
 //! Static quantization: quantize and dequantize operators, int8 convolution and int8 GEMM.
 
-use et_cpu::{Conv2d, QParams, Rows, Weights, Window, Write};
+use et_cpu::{Conv2d, QParams, Rows, Window, Write};
 
 use crate::Problem;
 use crate::builder::Builder;
@@ -80,8 +80,8 @@ pub fn gemm(
     let scales = accumulator_scales(&operands.weights, input_qparams);
     let form_bias = int32_bias(operands.bias.as_deref().unwrap_or_default(), &scales);
     let (weights, form) = (operands.weights.bytes.clone(), Form::Bytes(scales, form_bias));
-    let slot = builder.program.packed(Packing { window, weights, form, adapter: None })?;
-    let (weights, output) = (Weights::of_bits(slot, 8), Write(pixels(output, window.output[2])));
+    let weights = builder.program.packed(Packing { window, weights, form, adapter: None })?;
+    let output = Write(pixels(output, window.output[2]));
     builder.emit(Conv2d { input, input_qparams, weights, output, ..conv2d(window) });
     Ok(())
 }

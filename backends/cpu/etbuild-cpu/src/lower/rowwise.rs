@@ -54,7 +54,7 @@ fn normalize(
         rows: count as u32,
         columns: columns as u32,
         epsilon: epsilon as f32,
-        centered: u32::from(centered),
+        centered,
     };
     builder.emit(norm);
     builder.set(call.output()?, output);
@@ -67,8 +67,7 @@ fn parameter(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<SlotNumbe
 
 /// The row-major input tensor and an output tensor of the same shape.
 fn operands(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(Tensor, Tensor), Problem> {
-    let input = builder.tensor(call.value(0)?)?;
-    let input = builder.in_row_major(input);
+    let input = builder.dense(call.value(0)?)?;
     let output = builder.row_major(input.scalar_type, &input.sizes);
     Ok((input, output))
 }

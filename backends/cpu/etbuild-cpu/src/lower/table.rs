@@ -1,7 +1,7 @@
 //! Quantized int8 or int4 embedding tables tied to a linear layer: integer rows and scale rows are gathered and dequantized.
 
 use et_core::ScalarType;
-use et_cpu::{GatherColumns, Weights, Write};
+use et_cpu::{GatherColumns, Write};
 use et_gemm::Int4Format;
 use etbuild_ir::{Argument, Links, Node, ValueId};
 
@@ -71,25 +71,24 @@ fn chosen(links: &Links<'_>, id: ValueId) -> Option<(ValueId, ValueId)> {
 pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lowered {
     let Table { integers, scales, group, indices, sizes: [rows, columns] } = table;
     let weights = builder.links.graph.constant(integers).ok_or(Problem::Order)?.clone();
-    let indices = builder.tensor(indices)?;
-    let indices = builder.in_row_major(indices);
+    let indices = builder.dense(indices)?;
     let output = builder.row_major(FLOAT, &call.output_sizes()?);
-    let (blocks, form) = match group {
+    let form = match group {
         Some(group) => {
             let scales = constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?;
             let kind = constant::form_of_scales(&scales, columns / group);
             let form = Int4Format { group, is_biased: false, scales: kind };
-            (Some(form), Form::Groups(form, scales, Vec::new()))
+            Form::Groups(form, scales, Vec::new())
         }
         None => {
             let scales = constant::floats(builder.links, scales).ok_or(Problem::Order)?;
-            (None, Form::BytesForRows(scales, Vec::new()))
+            Form::BytesForRows(scales, Vec::new())
         }
     };
     let window = matrix_window(1, columns, rows);
-    let slot = builder.program.packed(Packing { window, weights, form, adapter: None })?;
+    let weights = builder.program.packed(Packing { window, weights, form, adapter: None })?;
     let gather = GatherColumns {
-        weights: blocks.map_or(Weights::of_bits(slot, 8), |form| Weights::of_form(slot, form)),
+        weights,
         indices: place(&indices),
         output: Write(place(&output)),
         sizes: [indices.numel(), columns, rows].map(|size| size as u32),

@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::call::{Call, dim};
 use crate::lower::Lowered;
 use crate::lower::table::Table;
+use crate::lower::text::gather;
 use crate::tensor::Tensor;
 
 /// Reshape; copied where strides cannot express the shape.
@@ -132,19 +133,6 @@ pub fn embedding(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     if Table::has(builder.links, call.output()?) {
         return Ok(());
     }
-    let (table, indices) = (builder.tensor(call.value(0)?)?, builder.tensor(call.value(1)?)?);
-    let (table, indices) = (builder.in_row_major(table), builder.in_row_major(indices));
-    let width = table.sizes.get(1).ok_or(Problem::Arguments)? * table.scalar_type.size();
-    let output = builder.row_major(table.scalar_type, &call.output_sizes()?);
-    let gather = et_cpu::Gather {
-        table: crate::builder::place(&table),
-        indices: crate::builder::place(&indices),
-        output: et_cpu::Write(crate::builder::place(&output)),
-        limit: table.sizes[0] as u32,
-        count: indices.numel() as u32,
-        width: width as u32,
-    };
-    builder.emit(gather);
-    builder.set(call.output()?, output);
-    Ok(())
+    let (table, indices) = (builder.dense(call.value(0)?)?, builder.dense(call.value(1)?)?);
+    gather(builder, &call, &table, 0, &indices)
 }

@@ -1,0 +1,51 @@
+//! Embedding lookup: rows of a table, or columns of packed weights, by index.
+
+use et_core::{Error, Result};
+use et_gemm::{Int4Gemm, Int8Gemm, Shape};
+
+use crate::memory::{Operands, Plain};
+use crate::run::Context;
+use crate::split::count;
+use crate::{Gather, GatherColumns, Place};
+
+/// Gathers rows of a table.
+pub fn rows(context: &Context<'_, '_, '_>, fields: &Gather) -> Result<()> {
+    let [limit, indices, width] = [fields.limit, fields.count, fields.width].map(|number| number as usize);
+    let mut operands = context.memory.operands();
+    let table = operands.read::<u8>(fields.table, count(&[limit, width])?)?;
+    each(operands, fields.indices, *fields.output, [indices, width], |index, row: &mut [u8]| {
+        let start = index.checked_mul(width).ok_or(Error::InvalidArgument)?;
+        row.copy_from_slice(table.get(start..start + width).ok_or(Error::InvalidArgument)?);
+        Ok(())
+    })
+}
+
+/// Gathers columns of packed int8 or int4 weights, dequantized: the transpose of the embedding table is packed.
+pub fn columns(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> {
+    let [indices, inner, columns] = fields.sizes.map(|size| size as usize);
+    let (isa, mut operands) = (context.isa, context.memory.operands());
+    let weights = operands.read_all::<u8>(fields.weights.slot)?;
+    let (places, sizes) = ((fields.indices, *fields.output), [indices, inner]);
+    if let Some(form) = fields.weights.form()? {
+        let gemm = Int4Gemm::new([1, inner, columns], form, isa)?;
+        return each(operands, places.0, places.1, sizes, |index, row| gemm.column(weights, index, row));
+    }
+    let gemm = Int8Gemm::new(Shape::product(1, inner, columns), isa)?;
+    each(operands, places.0, places.1, sizes, |index, row| gemm.column(weights, index, row))
+}
+
+/// Calls `read` with each index and an output row of `width` elements.
+fn each<T: Plain>(
+    mut operands: Operands<'_, '_, '_>,
+    indices: Place,
+    output: Place,
+    [rows, width]: [usize; 2],
+    read: impl Fn(usize, &mut [T]) -> Result<()>,
+) -> Result<()> {
+    let indices = operands.read::<i64>(indices, rows)?;
+    let output = operands.write::<T>(output, count(&[rows, width])?)?.slice();
+    output
+        .chunks_exact_mut(width.max(1))
+        .zip(indices)
+        .try_for_each(|(row, index)| read(usize::try_from(*index).map_err(|_| Error::InvalidArgument)?, row))
+}
