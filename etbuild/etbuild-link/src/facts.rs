@@ -59,6 +59,8 @@ pub struct MethodFacts {
     pub sizes: usize,
     /// The number of values.
     pub values: usize,
+    /// The delegate id of each blob, in the order of the file's delegates.
+    pub delegates: Vec<String>,
 }
 
 /// The place of the program file.

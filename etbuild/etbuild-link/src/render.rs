@@ -21,6 +21,8 @@ struct Variables<'a> {
     method: &'a MethodFacts,
     kernels: Vec<Kernel<'a>>,
     engines: Vec<Engine<'a>>,
+    /// The device crate of each blob of the method, as Rust names the crate.
+    delegates: Vec<String>,
     /// The name of the program file beside the binary; absent for an embedded program file.
     program_file: Option<&'a str>,
     memory: Option<&'a MemoryFacts>,
@@ -89,6 +91,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         method: &facts.method,
         kernels: facts.kernels.kernels().iter().map(kernel).collect(),
         engines: facts.engines.iter().map(engine).collect(),
+        delegates: delegates(facts),
         program_file,
         memory: facts.board.as_ref().map(|board| &board.memory),
         console: facts.board.as_ref().map(|board| &board.console),
@@ -107,6 +110,12 @@ fn kernel(selected: &SelectedKernel) -> Kernel<'_> {
 fn engine(facts: &EngineFacts) -> Engine<'_> {
     let path = facts.package.replace('-', "_");
     Engine { id: &facts.id, package: &facts.package, path, features: &facts.features }
+}
+
+/// The device crates of the method's blobs, as Rust names the crates.
+fn delegates(facts: &ProjectFacts) -> Vec<String> {
+    let path = |id: &String| facts.engines.iter().find(|engine| engine.id == *id).map(|facts| engine(facts).path);
+    facts.method.delegates.iter().filter_map(path).collect()
 }
 
 fn fill_in(template: &[u8], context: &Context) -> Result<Vec<u8>, LinkError> {

@@ -7,6 +7,7 @@ use etbuild_backend::Backend;
 pub static BACKENDS: &[&dyn Backend] = &[
     // A row per backend; `ENGINES` needs a row too.
     &etbuild_cpu::BACKEND,
+    &etbuild_cortex_m::BACKEND,
 ];
 
 /// The delegates that run the blobs on this machine.
@@ -19,6 +20,7 @@ pub static ENGINES: &[Engine] = &[
             None => Box::new(et_cpu::delegate(host.workers)),
         },
     },
+    Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)) },
 ];
 
 /// The portable kernel of an operator.

@@ -40,6 +40,8 @@ struct InterfaceMethod {
     name: String,
     kernels: Vec<InterfaceKernel>,
     engines: Vec<InterfaceEngine>,
+    /// The backend's name of each blob, in the order of the file's delegates.
+    delegates: Vec<String>,
     inputs: Vec<String>,
     input_bytes: Vec<usize>,
     output_bytes: Vec<usize>,
@@ -96,6 +98,7 @@ impl Interface {
     pub fn method(&self) -> Option<MethodFacts> {
         self.main_method().map(|method| MethodFacts {
             name: method.name.clone(),
+            delegates: method.delegates.clone(),
             inputs: method.inputs.clone(),
             input_bytes: method.input_bytes.clone(),
             output_bytes: method.output_bytes.clone(),
@@ -123,6 +126,20 @@ fn engines(graph: &Graph, backends: &[&dyn Backend]) -> Vec<InterfaceEngine> {
     union(&called)
 }
 
+/// The delegate id of each blob, in the order of first calls: equal blobs of a backend share a delegate.
+fn delegates(graph: &Graph, backends: &[&dyn Backend]) -> Vec<String> {
+    let (mut seen, mut delegates) = (BTreeSet::new(), Vec::new());
+    for call in graph.nodes.iter().filter_map(DelegateCall::of) {
+        let backend = backends.iter().find(|backend| backend.name() == call.backend);
+        if let (Some(backend), Some(blob)) = (backend, call.blob_data(graph))
+            && seen.insert((call.backend, blob.digest()))
+        {
+            delegates.push(backend.delegate_id().to_owned());
+        }
+    }
+    delegates
+}
+
 /// Each backend once, with all needed features.
 fn union<'e>(engines: impl IntoIterator<Item = &'e InterfaceEngine>) -> Vec<InterfaceEngine> {
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -138,6 +155,7 @@ fn method(info: &MethodInfo, graph: &Graph, backends: &[&dyn Backend]) -> Interf
         name: info.name.clone(),
         kernels: kernels(&info.kernels),
         engines: engines(graph, backends),
+        delegates: delegates(graph, backends),
         inputs: info.inputs.clone(),
         input_bytes: bytes(&graph.inputs),
         output_bytes: bytes(&graph.outputs),

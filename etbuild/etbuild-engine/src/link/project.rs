@@ -109,8 +109,7 @@ impl ProjectInputs {
         let manifest = ManifestInputs {
             template: options.template().to_owned(),
             kernels: interface.kernel_uses(board.is_some()),
-            engines: engines(db.world().engines(), interface.engines(board.is_some()), board.is_some())
-                .map_err(failed)?,
+            engines: engines(db.world().engines(), interface.engines(board.is_some())).map_err(failed)?,
             text: interface.has_tokenizer(),
             library: options.library,
         };
@@ -263,18 +262,8 @@ pub fn read_interface(db: &dyn Db, emitted: &Staged) -> Result<Interface, Blocke
     serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Emit, &error.to_string()))
 }
 
-/// The backends of the binary. Firmware has no backend yet.
-fn engines(
-    backends: &[&dyn Backend],
-    called: &[InterfaceEngine],
-    is_board: bool,
-) -> Result<Vec<EngineFacts>, Vec<Diagnostic>> {
-    if is_board && !called.is_empty() {
-        let ids: Vec<&str> = called.iter().map(|engine| engine.id.as_str()).collect();
-        let message = format!("firmware does not support backends, and the program calls {}", ids.join(", "));
-        let diagnostic = Diagnostic::error(Code::EngineUnavailable, message);
-        return Err(vec![diagnostic.help("leave `partition` out for this target")]);
-    }
+/// The backends of the binary.
+fn engines(backends: &[&dyn Backend], called: &[InterfaceEngine]) -> Result<Vec<EngineFacts>, Vec<Diagnostic>> {
     let engine = |InterfaceEngine { id, features }: &InterfaceEngine| {
         let backend = backends.iter().find(|backend| backend.delegate_id() == id);
         let package = backend.map(|backend| backend.device_crate().to_owned());

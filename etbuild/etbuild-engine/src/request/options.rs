@@ -99,7 +99,7 @@ fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
 /// The inputs of a program before memory planning.
 pub fn program_source(db: &dyn Db, recipe: &Recipe, target: TargetFacts) -> ProgramSource {
     let engines = recipe.partition.backends(&best_backends(recipe, db.world(), &target));
-    let widens_halves = recipe.export.widens_halves() && !engines.is_empty();
+    let widens_halves = recipe.export.widens_halves() && target.hosted && !engines.is_empty();
     ProgramSource {
         archives: sources(db, recipe),
         runtime: runtime(recipe.runtime),

@@ -5,12 +5,26 @@ use etbuild_target::{Kind, Target};
 
 /// The facts of a target that backends may read.
 pub fn of(target: &Target) -> TargetFacts {
+    let hosted = target.kind() == Kind::Hosted;
     let stated = target.rust().features.iter().filter_map(|feature| feature.enabled()).map(str::to_owned);
-    let mut features: Vec<String> = target.instruction_sets().iter().cloned().chain(stated).collect();
+    let implied = (!hosted && has_dsp(target)).then(|| "dsp".to_owned());
+    let mut features: Vec<String> = target.instruction_sets().iter().cloned().chain(stated).chain(implied).collect();
     features.sort();
     features.dedup();
-    let hosted = target.kind() == Kind::Hosted;
     TargetFacts { architecture: architecture(target.rust().triple.as_str()), features, hosted }
+}
+
+/// Processors of Arm with the DSP extension, as the compiler assumes.
+const WITH_DSP: [&str; 7] =
+    ["cortex-m33", "cortex-m35p", "cortex-m4", "cortex-m52", "cortex-m55", "cortex-m7", "cortex-m85"];
+
+/// Whether compiled code of a board may use the DSP extension of Armv7E-M and Armv8-M.
+fn has_dsp(target: &Target) -> bool {
+    let rust = target.rust();
+    let is_removed = rust.features.iter().any(|feature| feature.to_string() == "-dsp");
+    let cpu = rust.cpu.as_ref().map(ToString::to_string);
+    let has = cpu.map_or(rust.triple.as_str().starts_with("thumbv7em-"), |cpu| WITH_DSP.contains(&cpu.as_str()));
+    has && !is_removed
 }
 
 /// The first part of a triple, without the version that Arm's have: `thumbv8m.main` is `thumb`.
@@ -34,5 +48,6 @@ mod tests {
         assert_eq!((server.architecture.as_str(), server.hosted, server.has("avx2")), ("x86_64", true, true));
         assert_eq!(facts("linux-aarch64").architecture, "aarch64");
         assert_eq!((facts("pico2").architecture.as_str(), facts("pico2").hosted), ("thumb", false));
+        assert_eq!(["pico2", "pico", "riscv-virt"].map(|name| facts(name).has("dsp")), [true, false, false]);
     }
 }

@@ -55,6 +55,7 @@ fn method() -> MethodFacts {
         arenas: vec![32],
         sizes: 0,
         values: 5,
+        delegates: Vec::new(),
     }
 }
 

@@ -1,0 +1,348 @@
+//! The instruction set of a delegate blob. Images are NHWC; counts are in elements, offsets in bytes.
+
+mod window;
+
+use crate::Multiplier;
+use crate::record::{Record, Words, records};
+pub use window::Window;
+
+/// The memory of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The position of the argument of the call, or [`Place::CONSTANT`].
+    pub argument: u32,
+    /// The offset within the argument.
+    pub offset: u32,
+}
+
+records! {
+    /// The qparams of the result of an integer kernel: `zero` is added to the requantized value, then the sum is clamped.
+    pub struct Bounds {
+        /// The zero point.
+        pub zero: i32,
+        /// The smallest integer.
+        pub least: i32,
+        /// The greatest integer.
+        pub most: i32,
+    }
+
+    /// A tensor that is added to the accumulators of a convolution before requantization.
+    pub struct Residual {
+        /// int8 elements in the order of the output; ignored unless `enabled`.
+        pub input: Place,
+        /// 1 if there is a residual.
+        pub enabled: u32,
+        /// The zero point of the residual.
+        pub zero: i32,
+        /// The scale of the residual relative to the result's, times 2^[`crate::requantize::FRACTION`].
+        pub scale: Multiplier,
+    }
+
+    /// float32 to int8: `clamp(round(x * inverse) + zero)`, ties to even. Row-major images become NHWC.
+    pub struct Quantize {
+        /// float32 `[images, channels, pixels]`.
+        pub input: Place,
+        /// int8 `[images, pixels, channels]`.
+        pub output: Place,
+        /// Images.
+        pub images: u32,
+        /// Channels.
+        pub channels: u32,
+        /// Pixels of an image.
+        pub pixels: u32,
+        /// The inverse of the scale.
+        pub inverse: f32,
+        /// The zero point.
+        pub zero: i32,
+    }
+
+    /// int8 to float32: `(x - zero) * scale`. NHWC images become row-major.
+    pub struct Dequantize {
+        /// int8 `[images, pixels, channels]`.
+        pub input: Place,
+        /// float32 `[images, channels, pixels]`.
+        pub output: Place,
+        /// Images.
+        pub images: u32,
+        /// Channels.
+        pub channels: u32,
+        /// Pixels of an image.
+        pub pixels: u32,
+        /// The scale.
+        pub scale: f32,
+        /// The zero point.
+        pub zero: i32,
+    }
+
+    /// Convolution and fully connected layers, int8 to int8.
+    pub struct Convolution {
+        /// int8 `[batch, in_height, in_width, in_channels]`.
+        pub input: Place,
+        /// int8 `[batch, out_height, out_width, out_channels]`.
+        pub output: Place,
+        /// Scratch for the columns of a tile of pixels, [`Window::tile_len`] int16.
+        pub tile: Place,
+        /// Sizes.
+        pub window: Window,
+        /// The zero point of the input, which padding has.
+        pub input_zero: i32,
+        /// Packed weights ([`crate::row`]).
+        pub weights: u32,
+        /// A [`crate::Channel`] per output channel; the bias contains the input's zero point times the weights.
+        pub channels: u32,
+        /// The result.
+        pub bounds: Bounds,
+        /// The residual.
+        pub residual: Residual,
+    }
+
+    /// Convolution and fully connected layers, int8 to float32: `clamp(accumulator * scale)`.
+    pub struct ConvolutionToFloat {
+        /// int8 `[batch, in_height, in_width, in_channels]`.
+        pub input: Place,
+        /// float32 `[batch, out_channels, out_height, out_width]`.
+        pub output: Place,
+        /// Scratch, as in [`Convolution`].
+        pub tile: Place,
+        /// Sizes.
+        pub window: Window,
+        /// The zero point of the input.
+        pub input_zero: i32,
+        /// Packed weights.
+        pub weights: u32,
+        /// int32 biases, a float32 scale each.
+        pub channels: u32,
+        /// The smallest result.
+        pub least: f32,
+        /// The greatest result.
+        pub most: f32,
+    }
+
+    /// Depthwise convolution: output channel `c` reads input channel `c`.
+    pub struct Depthwise {
+        /// int8 `[batch, in_height, in_width, in_channels]`.
+        pub input: Place,
+        /// int8 `[batch, out_height, out_width, in_channels]`.
+        pub output: Place,
+        /// Scratch for the taps of a pixel at the border, int8 `[kernel_height, kernel_width, in_channels]`.
+        pub patch: Place,
+        /// Sizes.
+        pub window: Window,
+        /// Packed weights ([`crate::row`]), int16.
+        pub weights: u32,
+        /// A [`crate::Channel`] per channel; the bias contains the input's zero point times the weights.
+        pub channels: u32,
+        /// The zero point of the input.
+        pub input_zero: i32,
+        /// The result.
+        pub bounds: Bounds,
+    }
+
+    /// The maximum of each window; padding does not count.
+    pub struct Maximum {
+        /// int8 `[batch, in_height, in_width, in_channels]`.
+        pub input: Place,
+        /// int8 `[batch, out_height, out_width, in_channels]`.
+        pub output: Place,
+        /// Sizes.
+        pub window: Window,
+    }
+
+    /// The sum of each window, requantized: the scale contains the divisor. Padding has the value zero.
+    pub struct Average {
+        /// int8 `[batch, in_height, in_width, in_channels]`.
+        pub input: Place,
+        /// int8 `[batch, out_height, out_width, in_channels]`.
+        pub output: Place,
+        /// Sizes.
+        pub window: Window,
+        /// The zero point of the input.
+        pub input_zero: i32,
+        /// The input's scale by the result's and the divisor, times 2^[`crate::requantize::FRACTION`].
+        pub scale: Multiplier,
+        /// The result.
+        pub bounds: Bounds,
+    }
+
+    /// The sum of two tensors: both are scaled to a common scale, with 2^[`crate::requantize::FRACTION`] steps, and added.
+    pub struct Add {
+        /// int8.
+        pub left: Place,
+        /// int8 elements, repeated as often as the left operand needs.
+        pub right: Place,
+        /// int8.
+        pub output: Place,
+        /// Elements of the left operand and of the result.
+        pub count: u32,
+        /// Elements of the right operand.
+        pub period: u32,
+        /// The zero point of the left operand.
+        pub left_zero: i32,
+        /// The zero point of the right operand.
+        pub right_zero: i32,
+        /// The left scale relative to the result's, times 2^[`crate::requantize::FRACTION`].
+        pub left_scale: Multiplier,
+        /// The right scale, likewise; negative to subtract.
+        pub right_scale: Multiplier,
+        /// The result.
+        pub bounds: Bounds,
+    }
+
+    /// The product of two tensors.
+    pub struct Multiply {
+        /// int8.
+        pub left: Place,
+        /// int8 elements, repeated as often as the left operand needs.
+        pub right: Place,
+        /// int8.
+        pub output: Place,
+        /// Elements of the left operand and of the result.
+        pub count: u32,
+        /// Elements of the right operand.
+        pub period: u32,
+        /// The zero point of the left operand.
+        pub left_zero: i32,
+        /// The zero point of the right operand.
+        pub right_zero: i32,
+        /// The product of both scales by the result's.
+        pub scale: Multiplier,
+        /// The result.
+        pub bounds: Bounds,
+    }
+
+    /// A function of single elements as a table.
+    pub struct Table {
+        /// int8.
+        pub input: Place,
+        /// int8.
+        pub output: Place,
+        /// Elements.
+        pub count: u32,
+        /// 256 int8 results, of -128 first.
+        pub table: u32,
+    }
+
+    /// Softmax of rows: `exp` of the distance to the row's maximum is a table.
+    pub struct Softmax {
+        /// int8 `[rows, columns]`.
+        pub input: Place,
+        /// int8 `[rows, columns]`.
+        pub output: Place,
+        /// Rows.
+        pub rows: u32,
+        /// Columns.
+        pub columns: u32,
+        /// 256 uint32: `exp(-distance * scale)`, where 2^22 is 1.
+        pub exponentials: u32,
+        /// The result of the probability 1, in steps: the inverse of the scale.
+        pub steps: u32,
+        /// The zero point of the result.
+        pub zero: i32,
+    }
+
+    /// Swaps the last two dimensions of `[images, rows, columns]`, int8.
+    pub struct Transpose {
+        /// int8.
+        pub input: Place,
+        /// int8.
+        pub output: Place,
+        /// Images.
+        pub images: u32,
+        /// Rows of the input.
+        pub rows: u32,
+        /// Columns of the input.
+        pub columns: u32,
+    }
+}
+
+impl Place {
+    /// The argument number of the blob's constants.
+    pub const CONSTANT: u32 = u32::MAX;
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { argument: Self::CONSTANT, offset: 0 }
+    }
+}
+
+impl Record for Place {
+    fn read(words: &mut Words<'_>) -> Option<Self> {
+        Some(Self { argument: words.word()?, offset: words.word()? })
+    }
+
+    fn write(&self, put: &mut dyn FnMut(u32)) {
+        put(self.argument);
+        put(self.offset);
+    }
+
+    fn visit_places(&mut self, visit: &mut dyn FnMut(&mut Self)) {
+        if self.argument != Self::CONSTANT {
+            visit(self);
+        }
+    }
+}
+
+/// Declares the instructions with opcodes and the Cargo features that compile the kernels.
+macro_rules! instructions {
+    ($($number:literal => $name:ident $(if $feature:literal)?,)*) => {
+        /// An instruction of a delegate blob.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[allow(missing_docs, reason = "the records say what they are")]
+        #[allow(clippy::large_enum_variant, reason = "one is read at a time")]
+        pub enum Instruction { $($name($name),)* }
+
+        impl Record for Instruction {
+            fn read(words: &mut Words<'_>) -> Option<Self> {
+                match words.word()? {
+                    $($number if $name::IS_COMPILED => $name::read(words).map(Self::$name),)*
+                    _ => None,
+                }
+            }
+
+            fn write(&self, put: &mut dyn FnMut(u32)) {
+                match self { $(Self::$name(fields) => { put($number); fields.write(put); })* }
+            }
+
+            fn visit_places(&mut self, visit: &mut dyn FnMut(&mut Place)) {
+                match self { $(Self::$name(fields) => fields.visit_places(visit),)* }
+            }
+        }
+
+        impl Instruction {
+            /// The Cargo feature that compiles the instruction's kernel; `None` for kernels in every build.
+            pub const fn feature(&self) -> Option<&'static str> {
+                match self { $(Self::$name(_) => $name::FEATURE,)* }
+            }
+        }
+
+        $(impl $name {
+            const FEATURE: Option<&'static str> = instructions!(@feature $($feature)?);
+            /// Whether this build has a kernel of the instruction. Without, a blob with the instruction is refused.
+            pub const IS_COMPILED: bool = true $(&& cfg!(feature = $feature))?;
+        }
+
+        impl From<$name> for Instruction {
+            fn from(fields: $name) -> Self {
+                Self::$name(fields)
+            }
+        })*
+    };
+    (@feature) => { None };
+    (@feature $feature:literal) => { Some($feature) };
+}
+
+instructions! {
+    1 => Quantize,
+    2 => Dequantize,
+    3 => Convolution if "convolution",
+    4 => ConvolutionToFloat if "float-output",
+    5 => Depthwise if "depthwise",
+    6 => Maximum if "pools",
+    7 => Average if "pools",
+    8 => Add if "arithmetic",
+    9 => Multiply if "arithmetic",
+    10 => Table if "tables",
+    11 => Softmax if "softmax",
+    12 => Transpose if "transpose",
+}

@@ -1,0 +1,97 @@
+//! The sizes of convolutions and pools.
+
+use et_core::{Error, Result};
+
+use crate::record::records;
+use crate::row::LANES;
+
+records! {
+    /// The sizes of a convolution or pool.
+    pub struct Window {
+        /// Images.
+        pub batch: u32,
+        /// Rows of an input image.
+        pub in_height: u32,
+        /// Columns of an input image.
+        pub in_width: u32,
+        /// Channels of an input image.
+        pub in_channels: u32,
+        /// Rows of an output image.
+        pub out_height: u32,
+        /// Columns of an output image.
+        pub out_width: u32,
+        /// Channels of an output image.
+        pub out_channels: u32,
+        /// Rows of the window.
+        pub kernel_height: u32,
+        /// Columns of the window.
+        pub kernel_width: u32,
+        /// Rows between windows.
+        pub stride_height: u32,
+        /// Columns between windows.
+        pub stride_width: u32,
+        /// Rows of padding above.
+        pub pad_top: u32,
+        /// Columns of padding to the left.
+        pub pad_left: u32,
+        /// Rows between taps.
+        pub dilation_height: u32,
+        /// Columns between taps.
+        pub dilation_width: u32,
+    }
+}
+
+impl Window {
+    /// Elements of the input.
+    ///
+    /// # Errors
+    /// [`Error::InvalidProgram`] where the number does not fit in memory.
+    pub fn input_len(&self) -> Result<usize> {
+        product([self.batch, self.in_height, self.in_width, self.in_channels])
+    }
+
+    /// Pixels of all output images.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn out_pixels(&self) -> Result<usize> {
+        product([self.batch, self.out_height, self.out_width, 1])
+    }
+
+    /// Elements of the output.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn output_len(&self) -> Result<usize> {
+        product([self.batch, self.out_height, self.out_width, self.out_channels])
+    }
+
+    /// Taps of a window: rows times columns.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn taps(&self) -> Result<usize> {
+        product([self.kernel_height, self.kernel_width, 1, 1])
+    }
+
+    /// Pairs of products per output element of a convolution: half of taps times channels, rounded up.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn pairs(&self) -> Result<usize> {
+        product([self.kernel_height, self.kernel_width, self.in_channels, 1]).map(|products| products.div_ceil(2))
+    }
+
+    /// int16 elements of the scratch for a tile of pixels.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn tile_len(&self) -> Result<usize> {
+        self.pairs()?.checked_mul(2 * LANES).ok_or(Error::InvalidProgram)
+    }
+}
+
+fn product(sizes: [u32; 4]) -> Result<usize> {
+    let product = sizes.iter().try_fold(1_u32, |product, size| product.checked_mul(*size));
+    product.filter(|product| *product <= i32::MAX as u32).map(|product| product as usize).ok_or(Error::InvalidProgram)
+}

@@ -1,0 +1,29 @@
+//! The int8 delegate for microcontrollers: executes a partition of int8 operators in place, without a heap and without floating
+//! point except at the border of the partition.
+//!
+//! A [`Blob`] holds instructions, packed weights and requantization tables, all read where they lie, in flash. Images are NHWC
+//! within a partition. Kernels accumulate in int32; [`requantize`] states the rounding rule. The inner loops are rows of
+//! [`row`]: portable Rust for any processor, and the DSP extension of Armv7E-M and Armv8-M.
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+mod blob;
+mod delegate;
+mod instruction;
+mod memory;
+pub mod record;
+pub mod requantize;
+pub mod row;
+mod run;
+
+pub use blob::{ALIGNMENT, Blob, Header, MAGIC, VERSION};
+pub use delegate::{Engine, ID, delegate};
+pub use instruction::{
+    Add, Average, Bounds, Convolution, ConvolutionToFloat, Depthwise, Dequantize, Instruction, Maximum, Multiply,
+    Place, Quantize, Residual, Softmax, Table, Transpose, Window,
+};
+pub use memory::Plain;
+pub use requantize::{Channel, Multiplier};
+pub use row::Row;

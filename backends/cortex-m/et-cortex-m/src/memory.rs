@@ -1,0 +1,125 @@
+//! The memory of a delegate call: operands as slices.
+#![allow(unsafe_code, reason = "operands are parts of memory that the caller lends; bounds are checked here")]
+
+use core::ops::Range;
+
+use et_core::{Access, Args, Error, Result};
+
+use crate::{Blob, Channel, Place};
+
+/// A tensor element type that memory of any content may be read as.
+///
+/// # Safety
+/// Every bit pattern is a valid value of the type.
+pub unsafe trait Plain: Copy + 'static {}
+
+// SAFETY: every bit pattern is a valid integer.
+unsafe impl Plain for i8 {}
+// SAFETY: as above.
+unsafe impl Plain for i16 {}
+// SAFETY: as above.
+unsafe impl Plain for i32 {}
+// SAFETY: as above.
+unsafe impl Plain for u32 {}
+// SAFETY: as above, for floating-point numbers.
+unsafe impl Plain for f32 {}
+// SAFETY: `Channel` consists of three integers without padding.
+unsafe impl Plain for Channel {}
+// SAFETY: as above, of an integer and a number.
+unsafe impl Plain for FloatChannel {}
+
+/// The constants of an output channel of a convolution to float32.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FloatChannel {
+    /// What the accumulator begins with.
+    pub bias: i32,
+    /// The scale of the accumulator.
+    pub scale: f32,
+}
+
+/// The operands of an instruction: no written operand overlaps another operand.
+pub struct Operands<'m, 'a> {
+    blob: Blob<'a>,
+    arguments: &'m Args<'a, 'm>,
+    claimed: [(Range<usize>, bool); MOST],
+    count: usize,
+}
+
+/// The maximum number of operands of an instruction.
+const MOST: usize = 5;
+
+impl<'m, 'a> Operands<'m, 'a> {
+    /// No operands yet.
+    pub const fn new(blob: Blob<'a>, arguments: &'m Args<'a, 'm>) -> Self {
+        Self { blob, arguments, claimed: [const { (0..0, false) }; MOST], count: 0 }
+    }
+
+    /// `count` elements that the instruction reads.
+    ///
+    /// # Errors
+    /// [`Error::InvalidProgram`] outside the argument, without alignment, or where the instruction writes.
+    pub fn read<T: Plain>(&mut self, place: Place, count: usize) -> Result<&'m [T]> {
+        if place.argument == Place::CONSTANT {
+            return self.constant(place.offset, count);
+        }
+        let start = self.claim::<T>(place, count, false)?;
+        // SAFETY: the argument has `count` aligned elements, and no kernel writes to them while the instruction runs.
+        Ok(unsafe { core::slice::from_raw_parts(start, count) })
+    }
+
+    /// `count` elements that the instruction writes.
+    ///
+    /// # Errors
+    /// As [`Operands::read`], and where another operand overlaps.
+    pub fn write<T: Plain>(&mut self, place: Place, count: usize) -> Result<&'m mut [T]> {
+        let start = self.claim::<T>(place, count, true)?;
+        // SAFETY: the argument has `count` aligned writable elements, and no other operand of the instruction overlaps.
+        Ok(unsafe { core::slice::from_raw_parts_mut(start, count) })
+    }
+
+    /// `count` elements of the blob's constants.
+    ///
+    /// # Errors
+    /// [`Error::InvalidProgram`] outside the blob, or without alignment.
+    pub fn constant<T: Plain>(&self, offset: u32, count: usize) -> Result<&'m [T]>
+    where
+        'a: 'm,
+    {
+        let size = count.checked_mul(size_of::<T>()).ok_or(Error::InvalidProgram)?;
+        let bytes = self.blob.constants().get(offset as usize..).and_then(|rest| rest.get(..size));
+        let start = bytes.ok_or(Error::InvalidProgram)?.as_ptr().cast::<T>();
+        if !start.is_aligned() {
+            return Err(Error::InvalidProgram);
+        }
+        // SAFETY: the blob has `count` aligned elements there; a program file is never written.
+        Ok(unsafe { core::slice::from_raw_parts(start, count) })
+    }
+
+    fn claim<T: Plain>(&mut self, place: Place, count: usize, writes: bool) -> Result<*mut T> {
+        let tensor = self.arguments.tensor(place.argument as usize)?;
+        let (offset, size) = (place.offset as usize, count.checked_mul(size_of::<T>()).ok_or(Error::InvalidProgram)?);
+        let fits = offset.checked_add(size).is_some_and(|end| end <= tensor.nbytes());
+        if !fits || tensor.data().is_null() || (writes && tensor.access() == Access::Constant) {
+            return Err(Error::InvalidProgram);
+        }
+        let start = tensor.data().wrapping_add(offset).cast::<T>();
+        let range = start.addr()..start.addr() + size;
+        let meets = |(other, written): &(Range<usize>, bool)| {
+            (writes || *written) && other.start < range.end && range.start < other.end
+        };
+        if !start.is_aligned() || self.claimed.iter().any(meets) {
+            return Err(Error::InvalidProgram);
+        }
+        *self.claimed.get_mut(self.count).ok_or(Error::InvalidProgram)? = (range, writes);
+        self.count += 1;
+        Ok(start)
+    }
+}
+
+/// Copies elements, as many as the shorter slice has.
+pub fn copy(to: &mut [i8], from: &[i8]) {
+    let count = to.len().min(from.len());
+    // SAFETY: both slices have `count` elements, and a mutable slice overlaps no other.
+    unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr(), count) };
+}

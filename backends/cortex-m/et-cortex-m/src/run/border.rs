@@ -1,0 +1,73 @@
+//! The border of a partition: float32 to int8 and back, with the change of order between row-major and NHWC images.
+
+use et_core::{Error, Result};
+
+#[cfg(feature = "transpose")]
+use crate::Transpose;
+use crate::memory::Operands;
+use crate::{Dequantize, Quantize};
+
+/// Beyond this, every number is clamped.
+const MOST: f32 = 1024.0;
+
+/// A sum with this number, `1.5 * 2^23`, rounds numbers below `2^22` to an integer, ties to even: the lowest bits of the sum.
+const ROUNDER: f32 = 12_582_912.0;
+
+pub fn quantize(step: &Quantize, mut operands: Operands<'_, '_>) -> Result<()> {
+    let plane = Plane::of(step.images, step.channels, step.pixels)?;
+    let input = operands.read::<f32>(step.input, plane.len)?;
+    let output = operands.write::<i8>(step.output, plane.len)?;
+    plane.transpose(input, output, |number: f32| {
+        let scaled = (number * step.inverse).clamp(-MOST, MOST) + ROUNDER;
+        let integer = scaled.to_bits().wrapping_sub(ROUNDER.to_bits()).cast_signed();
+        integer.wrapping_add(step.zero).clamp(-128, 127) as i8
+    });
+    Ok(())
+}
+
+pub fn dequantize(step: &Dequantize, mut operands: Operands<'_, '_>) -> Result<()> {
+    let plane = Plane::of(step.images, step.pixels, step.channels)?;
+    let input = operands.read::<i8>(step.input, plane.len)?;
+    let output = operands.write::<f32>(step.output, plane.len)?;
+    plane.transpose(input, output, |integer: i8| i32::from(integer).wrapping_sub(step.zero) as f32 * step.scale);
+    Ok(())
+}
+
+#[cfg(feature = "transpose")]
+pub fn transpose(step: &Transpose, mut operands: Operands<'_, '_>) -> Result<()> {
+    let plane = Plane::of(step.images, step.rows, step.columns)?;
+    let input = operands.read::<i8>(step.input, plane.len)?;
+    let output = operands.write::<i8>(step.output, plane.len)?;
+    plane.transpose(input, output, |integer: i8| integer);
+    Ok(())
+}
+
+/// Matrices `[rows, columns]`.
+struct Plane {
+    rows: usize,
+    columns: usize,
+    len: usize,
+}
+
+impl Plane {
+    fn of(images: u32, rows: u32, columns: u32) -> Result<Self> {
+        let image = rows.checked_mul(columns);
+        let len = image.and_then(|image| images.checked_mul(image)).filter(|len| *len <= i32::MAX as u32);
+        let len = len.ok_or(Error::InvalidProgram)?;
+        Ok(Self { rows: rows as usize, columns: columns as usize, len: len as usize })
+    }
+
+    /// Writes the converted transpose of each matrix.
+    #[inline(always)]
+    fn transpose<T: Copy, U>(&self, input: &[T], output: &mut [U], convert: impl Fn(T) -> U) {
+        let image = (self.rows * self.columns).max(1);
+        for (input, output) in input.chunks_exact(image).zip(output.chunks_exact_mut(image)) {
+            for (column, results) in output.chunks_exact_mut(self.rows.max(1)).enumerate() {
+                let elements = input.iter().skip(column).step_by(self.columns.max(1));
+                for (result, element) in results.iter_mut().zip(elements) {
+                    *result = convert(*element);
+                }
+            }
+        }
+    }
+}

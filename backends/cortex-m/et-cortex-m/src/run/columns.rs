@@ -1,0 +1,144 @@
+//! The columns of a tile of pixels: im2col of a few pixels at a time.
+
+use crate::Window;
+use crate::row::expand;
+
+/// An output pixel.
+#[derive(Clone, Copy, Default)]
+pub struct Pixel {
+    pub image: usize,
+    pub row: usize,
+    pub column: usize,
+}
+
+impl Pixel {
+    /// The next pixel, in memory order.
+    pub fn advance(&mut self, window: &Window) {
+        self.column += 1;
+        if self.column >= window.out_width as usize {
+            (self.column, self.row) = (0, self.row + 1);
+        }
+        if self.row >= window.out_height as usize {
+            (self.row, self.image) = (0, self.image + 1);
+        }
+    }
+}
+
+/// The part of a row or column of taps that lies inside of the image.
+#[derive(Clone, Copy)]
+pub struct Inside {
+    /// The first tap inside.
+    pub first: usize,
+    /// The first tap behind the last one inside.
+    pub end: usize,
+    /// The place of tap `first` in the image.
+    pub start: usize,
+}
+
+impl Inside {
+    /// The taps of a window at output place `at` that lie inside of `size` places.
+    pub fn of(at: usize, stride: u32, pad: u32, (taps, dilation): (u32, u32), size: u32) -> Self {
+        let (dilation, size) = (dilation.max(1) as i32, size as i32);
+        let origin = (at as i32).wrapping_mul(stride as i32).wrapping_sub(pad as i32);
+        let taps = taps as i32;
+        let first = if origin >= 0 { 0 } else { (dilation - 1 - origin) / dilation }.min(taps);
+        let past = size.wrapping_sub(origin);
+        let end = if past <= 0 { 0 } else { past.wrapping_add(dilation - 1) / dilation }.min(taps).max(first);
+        let start = origin.wrapping_add(first.wrapping_mul(dilation));
+        Self { first: first as usize, end: end as usize, start: start as usize }
+    }
+}
+
+/// The column of a pixel in a tile of `lanes` pixels: `[pair][lane][2]`.
+pub struct Column<'t> {
+    tile: &'t mut [i16],
+    lanes: usize,
+    at: usize,
+    is_odd: bool,
+}
+
+impl<'t> Column<'t> {
+    pub fn new(tile: &'t mut [i16], lanes: usize, lane: usize) -> Self {
+        Self { tile, lanes, at: 2 * lane, is_odd: false }
+    }
+
+    /// Fills the column of a pixel: the taps of the window, `zero` outside of the image.
+    pub fn fill(mut self, input: &[i8], window: &Window, zero: i32, pixel: Pixel) {
+        let (channels, width) = (window.in_channels as usize, window.in_width as usize);
+        let taps = (window.kernel_width, window.dilation_width);
+        let columns = Inside::of(pixel.column, window.stride_width, window.pad_left, taps, window.in_width);
+        let taps = (window.kernel_height, window.dilation_height);
+        let rows = Inside::of(pixel.row, window.stride_height, window.pad_top, taps, window.in_height);
+        let row_of_taps = window.kernel_width as usize * channels;
+        let image = pixel.image * window.in_height as usize;
+        self.repeat(zero as i16, rows.first * row_of_taps);
+        for tap in rows.first..rows.end {
+            let row = rows.start + (tap - rows.first) * window.dilation_height as usize;
+            let line = ((image + row) * width + columns.start) * channels;
+            self.repeat(zero as i16, columns.first * channels);
+            let inside = (columns.end - columns.first) * channels;
+            if window.dilation_width <= 1 {
+                self.copy(input.get(line..).and_then(|rest| rest.get(..inside)).unwrap_or_default());
+            } else {
+                for tap in 0..columns.end - columns.first {
+                    let start = line + tap * window.dilation_width as usize * channels;
+                    self.copy(input.get(start..).and_then(|rest| rest.get(..channels)).unwrap_or_default());
+                }
+            }
+            self.repeat(zero as i16, (window.kernel_width as usize - columns.end) * channels);
+        }
+        self.repeat(zero as i16, (window.kernel_height as usize - rows.end) * row_of_taps);
+        if self.is_odd {
+            self.put(0);
+        }
+    }
+
+    /// Appends elements.
+    fn copy(&mut self, mut elements: &[i8]) {
+        if let (true, Some((first, rest))) = (self.is_odd, elements.split_first()) {
+            self.put(i16::from(*first));
+            elements = rest;
+        }
+        let (pairs, rest) = elements.as_chunks::<2>();
+        let step = 2 * self.lanes;
+        expand(self.tile.get_mut(self.at..).unwrap_or_default(), self.lanes, pairs);
+        self.at += step * pairs.len();
+        rest.iter().for_each(|last| self.put(i16::from(*last)));
+    }
+
+    /// Appends an element several times.
+    fn repeat(&mut self, element: i16, count: usize) {
+        (0..count).for_each(|_| self.put(element));
+    }
+
+    fn put(&mut self, element: i16) {
+        if let Some(slot) = self.tile.get_mut(self.at) {
+            *slot = element;
+        }
+        self.at += if self.is_odd { 2 * self.lanes - 1 } else { 1 };
+        self.is_odd = !self.is_odd;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn taps_inside_of_the_image_are_those_that_a_count_finds() {
+        for (stride, pad, taps, dilation, size) in [(1, 1, 3, 1, 5), (2, 5, 10, 1, 7), (1, 4, 3, 3, 4), (3, 0, 2, 2, 9)]
+        {
+            for at in 0..6 {
+                let place = |tap: u32| (at as u32 * stride + tap * dilation) as i32 - pad as i32;
+                let inside: Vec<u32> = (0..taps).filter(|tap| (0..size as i32).contains(&place(*tap))).collect();
+                let found = Inside::of(at, stride, pad, (taps, dilation), size);
+                assert_eq!(found.end - found.first, inside.len());
+                if let Some(first) = inside.first() {
+                    assert_eq!((found.first as u32, found.start as i32), (*first, place(*first)));
+                }
+            }
+        }
+    }
+}

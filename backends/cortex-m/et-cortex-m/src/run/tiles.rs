@@ -1,0 +1,63 @@
+//! Convolution as GEMM: columns of a tile of pixels times packed weights.
+
+use et_core::{Error, Result};
+
+use super::columns::{Column, Pixel};
+use crate::Window;
+use crate::row::{CHANNELS, LANES, products};
+
+/// The operands of a convolution.
+pub struct Tiles<'m> {
+    pub input: &'m [i8],
+    pub tile: &'m mut [i16],
+    pub weights: &'m [i8],
+    pub window: Window,
+    pub zero: i32,
+}
+
+/// Takes the sums of pixels from the first on, for the channels of a pair.
+pub trait Epilogue {
+    /// What the sums of a pair of channels begin with.
+    fn biases(&self, pair: usize) -> [i32; CHANNELS];
+
+    /// Takes the sums of a pair of channels, pixel by pixel.
+    fn store(&mut self, pair: usize, pixel: usize, sums: &[[i32; CHANNELS]]);
+}
+
+/// The bytes of the packed weights of a convolution.
+pub fn weights_len(window: &Window) -> Result<usize> {
+    let panels = (window.out_channels as usize).div_ceil(CHANNELS);
+    let len = window.pairs()?.checked_mul(2 * CHANNELS).and_then(|panel| panel.checked_mul(panels));
+    len.ok_or(Error::InvalidProgram)
+}
+
+impl Tiles<'_> {
+    /// Computes all pixels.
+    pub fn run(&mut self, epilogue: &mut impl Epilogue) -> Result<()> {
+        let (pixels, pairs) = (self.window.out_pixels()?, self.window.pairs()?);
+        let (mut pixel, mut done) = (Pixel::default(), 0);
+        while done < pixels {
+            if pixels - done >= LANES {
+                self.tile::<LANES>(&mut pixel, (done, pairs), epilogue);
+                done += LANES;
+            } else {
+                self.tile::<1>(&mut pixel, (done, pairs), epilogue);
+                done += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn tile<const P: usize>(&mut self, pixel: &mut Pixel, (done, pairs): (usize, usize), epilogue: &mut impl Epilogue) {
+        for lane in 0..P {
+            Column::new(self.tile, P, lane).fill(self.input, &self.window, self.zero, *pixel);
+            pixel.advance(&self.window);
+        }
+        let tile = self.tile.get(..2 * P * pairs).unwrap_or_default();
+        for (pair, panel) in self.weights.chunks_exact((2 * CHANNELS * pairs).max(1)).enumerate() {
+            let mut sums = [epilogue.biases(pair); P];
+            products::<P>(tile, panel, &mut sums);
+            epilogue.store(pair, done, &sums);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The nodes that the backend accepts, and refusals for all other nodes.
+
+use et_core::ScalarType;
+use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_ir::{Links, Node, ValueId};
+
+use crate::constant::dequantizes_constants;
+use crate::lower::{arithmetic, pool, product, row};
+use crate::pattern::{self, epilogue, first, operand};
+
+/// The result of a check.
+pub type Check = Result<(), Refusal>;
+
+/// A refusal.
+pub fn no(kind: RefusalKind, reason: &str) -> Refusal {
+    Refusal::new(kind, reason)
+}
+
+/// The reason why the backend rejects the node; `None` where the backend accepts.
+pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {
+    check(links, node).err()
+}
+
+/// Accepts or rejects a node.
+pub fn check(links: &Links<'_>, node: &Node) -> Check {
+    let mentioned = node.uses().chain(node.outputs.first().copied());
+    if mentioned.map(|id| links.graph.spec(id)).any(|spec| !spec.is_contiguous()) {
+        return Err(no(RefusalKind::Layout, "a tensor is not row-major"));
+    }
+    match node.operator.name() {
+        "quantize_per_tensor" => quantize(links, node),
+        "dequantize_per_tensor" | "dequantize_per_channel" => dequantize(links, node),
+        _ if pattern::is_product(node) => product::check(links, node),
+        _ if pattern::is_view(node) => view(links, node),
+        _ if pattern::is_function(node) => function(links, node),
+        "add" | "sub" | "mul" => arithmetic::check(links, node),
+        "mean" | "avg_pool2d" | "max_pool2d_with_indices" => pool::check(links, node),
+        "_softmax" => row::check(links, node),
+        _ => Err(no(RefusalKind::Operator, "there is no int8 kernel for the operator")),
+    }
+}
+
+fn quantize(links: &Links<'_>, node: &Node) -> Check {
+    let computed = first(node).filter(|id| links.graph.constant(*id).is_none());
+    let is_float = computed.is_some_and(|id| links.graph.spec(id).scalar_type == ScalarType::Float);
+    match pattern::quantizes(node) {
+        Some(_) if is_float => Ok(()),
+        _ => Err(no(RefusalKind::Quantization, "the tensor does not become int8 by a scale known at build time")),
+    }
+}
+
+/// Accepts dequantization of computed int8 tensors, and of the weights of accepted products.
+fn dequantize(links: &Links<'_>, node: &Node) -> Check {
+    if pattern::dequantizes(links, node).is_some() {
+        return Ok(());
+    }
+    if !dequantizes_constants(links, node) {
+        return Err(no(RefusalKind::Quantization, "the tensor is not int8 with a scale known at build time"));
+    }
+    let output = node.outputs.first().copied();
+    let reader = output.and_then(|id| links.graph.nodes.get(links.last_reader_position(id)?));
+    match reader.filter(|reader| pattern::is_product(reader)) {
+        Some(reader) => product::check(links, reader),
+        None => Err(no(RefusalKind::Constant, "the dequantized constant is not the weight of an int8 kernel")),
+    }
+}
+
+/// The int8 tensor that a node reads first.
+///
+/// # Errors
+/// A refusal.
+pub fn int8_operand(links: &Links<'_>, node: &Node) -> Result<pattern::Operand, Refusal> {
+    let found = first(node).and_then(|id| operand(links, id));
+    found.ok_or_else(|| no(RefusalKind::Quantization, "the operand is not quantized to int8"))
+}
+
+/// The epilogue of a node whose result must be quantized.
+///
+/// # Errors
+/// A refusal.
+pub fn quantized(links: &Links<'_>, node: &Node) -> Result<pattern::Epilogue, Refusal> {
+    let output = output(node)?;
+    let found = epilogue(links, node, output);
+    let reason = "the result is not quantized to int8";
+    found.quantized.map(|_| found).ok_or_else(|| no(RefusalKind::Quantization, reason))
+}
+
+/// The first output of a node.
+///
+/// # Errors
+/// A refusal of a node without outputs.
+pub fn output(node: &Node) -> Result<ValueId, Refusal> {
+    node.outputs.first().copied().ok_or_else(|| no(RefusalKind::Argument, "the node has no output"))
+}
+
+/// A node that moves elements: operand and result have equal qparams.
+///
+/// # Errors
+/// A refusal.
+pub fn moves(links: &Links<'_>, node: &Node) -> Check {
+    let (operand, epilogue) = (int8_operand(links, node)?, quantized(links, node)?);
+    let is_direct = epilogue.last == output(node)?;
+    let keeps = is_direct && epilogue.quantized.is_some_and(|(_, qparams)| qparams == operand.qparams);
+    keeps.then_some(()).ok_or_else(|| no(RefusalKind::Quantization, "operand and result have different scales"))
+}
+
+fn view(links: &Links<'_>, node: &Node) -> Check {
+    moves(links, node)
+}
+
+/// A function of single elements: part of an epilogue, or a table.
+fn function(links: &Links<'_>, node: &Node) -> Check {
+    let output = output(node)?;
+    if pattern::function(links, output).is_some() {
+        return table(links, output);
+    }
+    let head = pattern::head(links, output).filter(|_| pattern::clamp(node).is_some());
+    match head.filter(|head| !std::ptr::eq(*head, node)) {
+        Some(head) if !pattern::is_function(head) => check(links, head),
+        _ => Err(no(RefusalKind::Quantization, "neither the operand is int8 nor the producer of the operand fuses")),
+    }
+}
+
+/// Every reader up to quantization is a function of single elements.
+fn table(links: &Links<'_>, output: ValueId) -> Check {
+    let mut at = output;
+    loop {
+        match links.only_reader(at) {
+            Some(reader) if pattern::quantizes(reader).is_some() => return Ok(()),
+            Some(reader) if pattern::is_function(reader) => at = self::output(reader)?,
+            _ => return Err(no(RefusalKind::Quantization, "the result is not quantized to int8")),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Convolutions and fully connected layers.
+
+use et_cortex_m::requantize::FRACTION;
+use et_cortex_m::{Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Residual, Window};
+use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_ir::{Argument, Links, Node, ValueId};
+
+use super::{Lowering, Order, bounds, cut};
+use crate::capability::{self, Check, int8_operand, no};
+use crate::constant::{self, ByteWeights};
+use crate::pack;
+use crate::pattern::{self, Epilogue, Operand, QParams};
+use crate::program::{Buffer, Storage};
+
+/// The greatest sum whose requantization is exact: below 2^30.
+const MOST: i64 = 1 << 30;
+
+/// The operands of a product.
+struct Product {
+    operand: Operand,
+    weights: ByteWeights,
+    /// A real bias for each output channel.
+    bias: Vec<f32>,
+    window: Window,
+    groups: usize,
+}
+
+/// Accepts convolutions and linear layers of int8 tensors with constant int8 weights.
+pub fn check(links: &Links<'_>, node: &Node) -> Check {
+    let product = Product::of(links, node)?;
+    let (groups, window) = (product.groups, &product.window);
+    if groups > 1 && !product.is_depthwise() {
+        return Err(no(RefusalKind::Argument, "groups have more than one channel"));
+    }
+    if window.dilation_width == 0 || window.dilation_height == 0 {
+        return Err(no(RefusalKind::Argument, "the dilation is 0"));
+    }
+    let sums = product.channels(None);
+    if sums.iter().any(|(bias, weights)| bias.abs() + 128 * weights >= MOST) {
+        return Err(no(RefusalKind::Quantization, "the sums of a channel exceed 30 bits"));
+    }
+    Ok(())
+}
+
+impl Product {
+    fn of(links: &Links<'_>, node: &Node) -> Result<Self, Refusal> {
+        let operand = int8_operand(links, node)?;
+        if !pattern::has_weights(links, node) {
+            return Err(no(RefusalKind::Constant, "the weights are not int8 constants without zero points"));
+        }
+        let weights = pattern::tensor(node, 1).and_then(|id| constant::byte_weights(links, id)).ok_or_else(cut)?;
+        let bias = pattern::tensor(node, 2).and_then(|id| constant::floats(links, id)).unwrap_or_default();
+        let input = sizes(links, operand.id);
+        let output = sizes(links, capability::output(node)?);
+        let (window, groups) = match node.operator.name() {
+            "linear" => (linear(&input, &weights)?, 1),
+            _ => convolution(node, (&input, &output), &weights)?,
+        };
+        Ok(Self { operand, weights, bias, window, groups })
+    }
+
+    fn is_depthwise(&self) -> bool {
+        let channels = self.window.in_channels as usize;
+        self.groups > 1 && self.groups == channels && channels == self.window.out_channels as usize
+    }
+
+    /// The scale of the sums of a channel.
+    fn scale(&self, channel: usize) -> f64 {
+        self.operand.qparams.scale * f64::from(self.weights.scales.get(channel).copied().unwrap_or(1.0))
+    }
+
+    /// The bias in units of the sums with the zero point of the input, and the sum of the absolute weights, by channel.
+    fn channels(&self, correction: Option<i64>) -> Vec<(i64, i64)> {
+        let zero = correction.unwrap_or(i64::from(self.operand.qparams.zero));
+        let count = self.weights.scales.len();
+        let inner = (self.weights.bytes.bytes().len() / count.max(1)).max(1);
+        let sums = self.weights.bytes.bytes().chunks(inner).enumerate().map(|(channel, weights)| {
+            let weights = weights.iter().map(|weight| i64::from(weight.cast_signed()));
+            let (sum, absolute) =
+                weights.fold((0, 0), |(sum, absolute), weight| (sum + weight, absolute + weight.abs()));
+            let bias = f64::from(self.bias.get(channel).copied().unwrap_or(0.0)) / self.scale(channel);
+            (bias.round_ties_even() as i64 - zero * sum, absolute)
+        });
+        sums.collect()
+    }
+
+    /// The table of requantization for results of these qparams with fractional bits.
+    fn table(&self, qparams: QParams, fraction: i32) -> Result<Vec<Channel>, Refusal> {
+        let channels = self.channels(None).into_iter().enumerate();
+        let table = channels.map(|(channel, (bias, weights))| {
+            let factor = Multiplier::of(self.scale(channel) / qparams.scale * f64::from(1 << fraction));
+            let most = bias.abs() + 128 * weights;
+            let fits = factor.shift <= 0 || (factor.shift < 30 && most << factor.shift < MOST);
+            fits.then_some(Channel { bias: bias as i32, factor })
+        });
+        table
+            .collect::<Option<_>>()
+            .ok_or_else(|| no(RefusalKind::Quantization, "the sums of a channel exceed 30 bits"))
+    }
+
+    fn integers(&self) -> Vec<i8> {
+        self.weights.bytes.bytes().iter().map(|byte| byte.cast_signed()).collect()
+    }
+}
+
+fn sizes(links: &Links<'_>, id: ValueId) -> Vec<u32> {
+    links.graph.spec(id).sizes.iter().map(|size| u32::try_from(*size).unwrap_or(0)).collect()
+}
+
+/// A linear layer as a 1x1 convolution: every row is an image of one pixel.
+fn linear(input: &[u32], weights: &ByteWeights) -> Result<Window, Refusal> {
+    let (Some(inner), [columns, _]) = (input.last(), &weights.sizes[..]) else {
+        return Err(no(RefusalKind::Shape, "the operand is a scalar, or the weights are no matrix"));
+    };
+    let rows = input.iter().rev().skip(1).product();
+    Ok(Window {
+        batch: rows,
+        in_height: 1,
+        in_width: 1,
+        in_channels: *inner,
+        out_height: 1,
+        out_width: 1,
+        out_channels: *columns as u32,
+        kernel_height: 1,
+        kernel_width: 1,
+        stride_height: 1,
+        stride_width: 1,
+        dilation_height: 1,
+        dilation_width: 1,
+        ..Window::default()
+    })
+}
+
+/// The window and the groups of a convolution; a one-dimensional convolution has images of one row.
+fn convolution(
+    node: &Node,
+    (input, output): (&[u32], &[u32]),
+    weights: &ByteWeights,
+) -> Result<(Window, usize), Refusal> {
+    if node.arguments.get(6) != Some(&Argument::Bool(false)) {
+        return Err(no(RefusalKind::Argument, "the convolution is transposed"));
+    }
+    let (Some(input), Some(output), Some(kernel)) = (image(input), image(output), image(&narrow(&weights.sizes)))
+    else {
+        return Err(no(RefusalKind::Shape, "images have one or two dimensions"));
+    };
+    let pair = |position: usize, absent: u32| pair(node, position, absent, weights.sizes.len() - 2);
+    let (stride, pad, dilation) = (pair(3, 1)?, pair(4, 0)?, pair(5, 1)?);
+    let groups = match node.arguments.get(8) {
+        Some(Argument::Int(groups)) => usize::try_from(*groups).unwrap_or(0),
+        _ => return Err(no(RefusalKind::Argument, "the groups are not known")),
+    };
+    let window = Window {
+        batch: input[0],
+        in_height: input[2],
+        in_width: input[3],
+        in_channels: input[1],
+        out_height: output[2],
+        out_width: output[3],
+        out_channels: output[1],
+        kernel_height: kernel[2],
+        kernel_width: kernel[3],
+        stride_height: stride[0],
+        stride_width: stride[1],
+        pad_top: pad[0],
+        pad_left: pad[1],
+        dilation_height: dilation[0],
+        dilation_width: dilation[1],
+    };
+    Ok((window, groups))
+}
+
+fn narrow(sizes: &[usize]) -> Vec<u32> {
+    sizes.iter().map(|size| *size as u32).collect()
+}
+
+/// `[batch, channels, height, width]`.
+pub fn image(sizes: &[u32]) -> Option<[u32; 4]> {
+    match *sizes {
+        [batch, channels, width] => Some([batch, channels, 1, width]),
+        [batch, channels, height, width] => Some([batch, channels, height, width]),
+        _ => None,
+    }
+}
+
+/// Vertical and horizontal numbers of an argument; a one-dimensional window has the horizontal number only.
+pub fn pair(node: &Node, position: usize, absent: u32, spatial: usize) -> Result<[u32; 2], Refusal> {
+    let numbers = match node.arguments.get(position) {
+        Some(Argument::Ints(numbers)) => &numbers[..],
+        None | Some(Argument::None) => &[],
+        _ => return Err(no(RefusalKind::Argument, "the window is not known")),
+    };
+    let number = |number: i64| u32::try_from(number).map_err(|_| no(RefusalKind::Argument, "the window is negative"));
+    match (numbers, spatial) {
+        ([], _) => Ok([absent; 2]),
+        ([one], 1) => Ok([absent, number(*one)?]),
+        ([one], _) => Ok([number(*one)?; 2]),
+        ([rows, columns], _) => Ok([number(*rows)?, number(*columns)?]),
+        _ => Err(no(RefusalKind::Shape, "the window has more than two dimensions")),
+    }
+}
+
+impl Lowering<'_> {
+    /// A product whose result is quantized.
+    pub(super) fn product(&mut self, node: &Node, epilogue: &Epilogue) -> Result<(), Refusal> {
+        let (product, (to, qparams)) = (Product::of(self.links, node)?, epilogue.quantized.ok_or_else(cut)?);
+        let (input, order) = self.product_input(&product, node)?;
+        if product.is_depthwise() && epilogue.residual.is_none() {
+            return self.depthwise((&product, input), epilogue, (to, qparams));
+        }
+        if product.is_depthwise() {
+            return Err(no(RefusalKind::Partition, "a depthwise convolution adds no residual"));
+        }
+        let fraction = if epilogue.residual.is_some() { FRACTION } else { 0 };
+        let table = product.table(qparams, fraction)?;
+        let residual = epilogue.residual.map(|other| self.residual(other, qparams, order)).transpose()?;
+        let tile = self.tile(&product.window)?;
+        let step = Convolution {
+            input: input.place(),
+            output: self.create(to, order).place(),
+            tile,
+            window: product.window,
+            input_zero: product.operand.qparams.zero,
+            weights: self.program.constant(&pack::convolution(&product.integers(), &product.window)),
+            channels: self.program.records(&table),
+            bounds: bounds(epilogue, qparams),
+            residual: residual.unwrap_or_default(),
+        };
+        self.program.emit(step, self.name(to));
+        Ok(())
+    }
+
+    fn residual(&mut self, other: Operand, result: QParams, order: Order) -> Result<Residual, Refusal> {
+        let scale = Multiplier::of(other.qparams.scale / result.scale * f64::from(1 << FRACTION));
+        if scale.shift > 20 {
+            return Err(no(RefusalKind::Quantization, "the scales of a sum differ too much"));
+        }
+        let input = self.ordered(other.id, order)?.place();
+        Ok(Residual { input, enabled: 1, zero: other.qparams.zero, scale })
+    }
+
+    fn depthwise(
+        &mut self,
+        (product, input): (&Product, Buffer),
+        epilogue: &Epilogue,
+        (to, qparams): (ValueId, QParams),
+    ) -> Result<(), Refusal> {
+        let window = product.window;
+        let patch = window.kernel_height as usize * window.kernel_width as usize * window.in_channels as usize;
+        let step = Depthwise {
+            input: input.place(),
+            output: self.create(to, Order::Nhwc).place(),
+            patch: self.program.buffer(Storage::Scratch(patch)).place(),
+            window: product.window,
+            weights: self.program.constant(&pack::depthwise(&product.integers(), &product.window)),
+            channels: self.program.records(&product.table(qparams, 0)?),
+            input_zero: product.operand.qparams.zero,
+            bounds: bounds(epilogue, qparams),
+        };
+        self.program.emit(step, self.name(to));
+        Ok(())
+    }
+
+    /// A product whose result leaves the partition as float32.
+    pub(super) fn product_to_float(&mut self, node: &Node, epilogue: &Epilogue, output: Buffer) -> Result<(), Refusal> {
+        let product = Product::of(self.links, node)?;
+        let (input, _) = self.product_input(&product, node)?;
+        let tile = self.tile(&product.window)?;
+        let channels = product.channels(None).into_iter().enumerate();
+        let words =
+            channels.flat_map(|(channel, (bias, _))| [bias as i32 as u32, (product.scale(channel) as f32).to_bits()]);
+        let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        let weights = if product.is_depthwise() { widened(&product) } else { product.integers() };
+        let step = ConvolutionToFloat {
+            input: input.place(),
+            output: output.place(),
+            tile,
+            window: product.window,
+            input_zero: product.operand.qparams.zero,
+            weights: self.program.constant(&pack::convolution(&weights, &product.window)),
+            channels: self.program.constant(&bytes),
+            least: epilogue.least as f32,
+            most: epilogue.most as f32,
+        };
+        self.program.emit(step, self.name(epilogue.last));
+        Ok(())
+    }
+
+    /// The input of a product in the order of its kernel, and the order of the result.
+    fn product_input(&mut self, product: &Product, node: &Node) -> Result<(Buffer, Order), Refusal> {
+        let order = if node.operator.name() == "linear" { Order::RowMajor } else { Order::Nhwc };
+        Ok((self.ordered(product.operand.id, order)?, order))
+    }
+
+    /// Scratch for the columns of a tile.
+    fn tile(&mut self, window: &Window) -> Result<Place, Refusal> {
+        let len = window.tile_len().map_err(|_| no(RefusalKind::Shape, "the convolution is too large"))?;
+        Ok(self.program.buffer(Storage::Scratch(2 * len)).place())
+    }
+}
+
+/// The weights of a depthwise convolution as those of a dense one: zeros for the other channels.
+fn widened(product: &Product) -> Vec<i8> {
+    let (channels, taps) = (product.groups, product.integers().len() / product.groups.max(1));
+    let mut dense = vec![0; channels * channels * taps];
+    for (channel, weights) in product.integers().chunks(taps.max(1)).enumerate() {
+        let start = (channel * channels + channel) * taps;
+        dense[start..start + taps].copy_from_slice(weights);
+    }
+    dense
+}

@@ -1,0 +1,237 @@
+//! The patterns of static quantization: int8 operands behind dequantization, and results before quantization.
+//!
+//! A head is a node that a kernel computes. Its result may be clamped, and a residual may be added to it, before it is quantized:
+//! the [`Epilogue`]. Every value in between is read once.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, Links, Node, ValueId};
+
+use crate::constant;
+
+/// The qparams of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QParams {
+    /// The distance between neighbouring values.
+    pub scale: f64,
+    /// The integer of 0.0.
+    pub zero: i32,
+}
+
+/// An int8 tensor that is dequantized.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    /// The int8 value.
+    pub id: ValueId,
+    /// The qparams.
+    pub qparams: QParams,
+}
+
+/// What happens to the result of a head.
+#[derive(Clone, Copy, Debug)]
+pub struct Epilogue {
+    /// The smallest real number.
+    pub least: f64,
+    /// The greatest real number.
+    pub most: f64,
+    /// A tensor that is added before the clamp.
+    pub residual: Option<Operand>,
+    /// The last value before quantization, or the result without quantization.
+    pub last: ValueId,
+    /// The quantized value and its qparams.
+    pub quantized: Option<(ValueId, QParams)>,
+}
+
+const QUANTIZE: &str = "quantized_decomposed.quantize_per_tensor.default";
+const DEQUANTIZE: &str = "quantized_decomposed.dequantize_per_tensor.default";
+
+/// The qparams of `(tensor, scale, zero point, least, most, type, ...)` for int8 of the whole range.
+fn qparams(node: &Node) -> Option<QParams> {
+    match &node.arguments[..] {
+        [
+            _,
+            Argument::Float(scale),
+            Argument::Int(zero @ -128..=127),
+            Argument::Int(-128),
+            Argument::Int(127),
+            Argument::Type(ScalarType::Char),
+            ..,
+        ] if *scale > 0.0 && scale.is_finite() => Some(QParams { scale: *scale, zero: *zero as i32 }),
+        _ => None,
+    }
+}
+
+/// The first argument, a tensor.
+pub fn first(node: &Node) -> Option<ValueId> {
+    tensor(node, 0)
+}
+
+/// The tensor at a position of the arguments.
+pub fn tensor(node: &Node, position: usize) -> Option<ValueId> {
+    match node.arguments.get(position) {
+        Some(Argument::Value(id)) => Some(*id),
+        _ => None,
+    }
+}
+
+/// The qparams of a node that quantizes a tensor to int8.
+pub fn quantizes(node: &Node) -> Option<QParams> {
+    qparams(node).filter(|_| node.operator.as_str() == QUANTIZE)
+}
+
+/// The int8 tensor of a node that dequantizes a computed tensor.
+pub fn dequantizes(links: &Links<'_>, node: &Node) -> Option<Operand> {
+    let id = first(node).filter(|_| node.operator.as_str() == DEQUANTIZE)?;
+    let is_int8 = links.graph.spec(id).scalar_type == ScalarType::Char && links.graph.constant(id).is_none();
+    Some(Operand { id, qparams: qparams(node).filter(|_| is_int8)? })
+}
+
+/// The int8 tensor behind a float value.
+pub fn operand(links: &Links<'_>, id: ValueId) -> Option<Operand> {
+    dequantizes(links, links.maker(id)?)
+}
+
+/// The limits of a clamp; `None` for another node.
+pub fn clamp(node: &Node) -> Option<(f64, f64)> {
+    let number = |position: usize| match node.arguments.get(position) {
+        Some(Argument::Float(number)) => Some(*number),
+        Some(Argument::Int(number)) => Some(*number as f64),
+        _ => None,
+    };
+    match node.operator.as_str() {
+        "aten.relu.default" => Some((0.0, f64::INFINITY)),
+        "aten.clamp.default" | "aten.hardtanh.default" => {
+            Some((number(1).unwrap_or(f64::NEG_INFINITY), number(2).unwrap_or(f64::INFINITY)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a node is a head whose sums an epilogue takes.
+pub fn is_product(node: &Node) -> bool {
+    matches!(node.operator.as_str(), "aten.convolution.default" | "aten.linear.default")
+}
+
+/// The operands of a sum without a factor.
+pub fn addends(node: &Node) -> Option<[ValueId; 2]> {
+    let is_plain = matches!(node.arguments.get(2), None | Some(Argument::Int(1)))
+        || matches!(node.arguments.get(2), Some(Argument::Float(factor)) if *factor == 1.0);
+    let is_sum = node.operator.as_str() == "aten.add.Tensor" && is_plain;
+    Some([first(node).filter(|_| is_sum)?, tensor(node, 1)?])
+}
+
+/// The residual that a sum adds to the result of a product.
+pub fn residual(links: &Links<'_>, node: &Node, product: ValueId) -> Option<Operand> {
+    let [left, right] = addends(node)?;
+    let other = if left == product { right } else { left };
+    let specs = [product, other].map(|id| &links.graph.spec(id).sizes);
+    operand(links, other).filter(|_| other != product && specs[0] == specs[1])
+}
+
+/// The epilogue of a head that computes `id`.
+pub fn epilogue(links: &Links<'_>, head: &Node, id: ValueId) -> Epilogue {
+    let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut epilogue = Epilogue { least, most, residual: None, last: id, quantized: None };
+    // Without quantization there is no kernel for a residual.
+    let mut before_residual = None;
+    while let Some(reader) = links.only_reader(epilogue.last) {
+        let is_first = (epilogue.least, epilogue.most) == (least, most) && epilogue.residual.is_none();
+        if let Some(qparams) = quantizes(reader) {
+            epilogue.quantized = reader.outputs.first().map(|id| (*id, qparams));
+            return epilogue;
+        } else if let Some((low, high)) = clamp(reader) {
+            (epilogue.least, epilogue.most) = (epilogue.least.max(low).min(high), epilogue.most.max(low).min(high));
+        } else if let Some(found) = residual(links, reader, epilogue.last).filter(|_| is_first && is_product(head)) {
+            before_residual = Some(epilogue);
+            epilogue.residual = Some(found);
+        } else {
+            break;
+        }
+        let Some(next) = reader.outputs.first() else { break };
+        epilogue.last = *next;
+    }
+    before_residual.unwrap_or(epilogue)
+}
+
+/// The head behind a value, with the epilogue: the way back along the values that [`epilogue`] passes.
+pub fn head<'g>(links: &Links<'g>, id: ValueId) -> Option<&'g Node> {
+    let mut at = id;
+    loop {
+        let node = links.maker(at)?;
+        at = match (clamp(node), addends(node)) {
+            (Some(_), _) if operand(links, first(node)?).is_none() => first(node)?,
+            (_, Some(sides)) => {
+                let product = sides
+                    .into_iter()
+                    .find(|side| links.maker(*side).is_some_and(is_product) && residual(links, node, *side).is_some());
+                match product {
+                    Some(product) if links.read_count(product) == 1 => product,
+                    _ => return Some(node),
+                }
+            }
+            _ => return Some(node),
+        };
+        if links.read_count(at) != 1 {
+            return None;
+        }
+    }
+}
+
+/// The functions of single elements between an int8 operand and a value, first to last.
+pub fn function<'g>(links: &Links<'g>, id: ValueId) -> Option<(Operand, Vec<&'g Node>)> {
+    let (mut at, mut nodes) = (id, Vec::new());
+    loop {
+        let node = links.maker(at)?;
+        if let Some(operand) = dequantizes(links, node) {
+            nodes.reverse();
+            return Some((operand, nodes));
+        }
+        is_function(node).then(|| nodes.push(node))?;
+        at = first(node)?;
+    }
+}
+
+/// Operators that compute each element from one element.
+const FUNCTIONS: &[&str] = &[
+    "aten.abs.default",
+    "aten.add.Scalar",
+    "aten.clamp.default",
+    "aten.elu.default",
+    "aten.gelu.default",
+    "aten.hardsigmoid.default",
+    "aten.hardswish.default",
+    "aten.hardtanh.default",
+    "aten.leaky_relu.default",
+    "aten.mul.Scalar",
+    "aten.neg.default",
+    "aten.relu.default",
+    "aten.sigmoid.default",
+    "aten.silu.default",
+    "aten.tanh.default",
+];
+
+/// Whether a node computes each element from one element of the first argument.
+pub fn is_function(node: &Node) -> bool {
+    FUNCTIONS.contains(&node.operator.as_str()) && node.uses().count() == 1
+}
+
+/// Operators that change the shape only.
+const VIEWS: &[&str] = &[
+    "aten.alias_copy.default",
+    "aten.clone.default",
+    "aten.squeeze_copy.dim",
+    "aten.squeeze_copy.dims",
+    "aten.unsqueeze_copy.default",
+    "aten.view_copy.default",
+];
+
+/// Whether a node changes the shape only.
+pub fn is_view(node: &Node) -> bool {
+    VIEWS.contains(&node.operator.as_str())
+}
+
+/// Whether weights and bias of a product are known.
+pub fn has_weights(links: &Links<'_>, node: &Node) -> bool {
+    let weights = tensor(node, 1).and_then(|id| constant::byte_weights(links, id));
+    let bias = tensor(node, 2).is_none_or(|id| constant::floats(links, id).is_some());
+    weights.is_some() && bias
+}

@@ -1,0 +1,120 @@
+//! A partition as device instructions: buffers, constants and instructions in order.
+
+use et_cortex_m::record::Record;
+use et_cortex_m::{ALIGNMENT, Header, Instruction, MAGIC, Place, Row, VERSION};
+use etbuild_backend::Blob;
+
+use crate::memory::{self, Life};
+
+/// The number of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer(pub usize);
+
+/// The memory of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub enum Storage {
+    /// An argument of the call.
+    Argument(u32),
+    /// Bytes of scratch.
+    Scratch(usize),
+}
+
+/// A program under construction. Until [`Program::finish`], the argument of a place is the number of a buffer.
+#[derive(Default)]
+pub struct Program {
+    buffers: Vec<Storage>,
+    constants: Vec<u8>,
+    instructions: Vec<Instruction>,
+    /// The value that each instruction computes.
+    layers: Vec<String>,
+}
+
+impl Program {
+    /// Adds a buffer.
+    pub fn buffer(&mut self, storage: Storage) -> Buffer {
+        self.buffers.push(storage);
+        Buffer(self.buffers.len() - 1)
+    }
+
+    /// Adds constants and returns their offset. Equal constants are stored once.
+    pub fn constant(&mut self, bytes: &[u8]) -> u32 {
+        let known = self.constants.windows(bytes.len().max(1)).step_by(ALIGNMENT).position(|window| window == bytes);
+        if let Some(position) = known {
+            return (position * ALIGNMENT) as u32;
+        }
+        let start = self.constants.len();
+        self.constants.extend_from_slice(bytes);
+        self.constants.resize(self.constants.len().next_multiple_of(ALIGNMENT), 0);
+        start as u32
+    }
+
+    /// Adds records as constants.
+    pub fn records<T: Record>(&mut self, records: &[T]) -> u32 {
+        let mut bytes = Vec::new();
+        records.iter().for_each(|record| record.write(&mut |word| bytes.extend_from_slice(&word.to_le_bytes())));
+        self.constant(&bytes)
+    }
+
+    /// Adds an instruction that computes the value `layer`.
+    pub fn emit(&mut self, instruction: impl Into<Instruction>, layer: &str) {
+        self.instructions.push(instruction.into());
+        self.layers.push(layer.to_owned());
+    }
+
+    /// The blob, with the memory plan of the scratch.
+    pub fn finish(mut self, row: Row, arguments: u32) -> Blob {
+        let lives = self.lives();
+        let sizes: Vec<usize> = self.buffers.iter().map(|storage| storage.size()).collect();
+        let layout = memory::lay_out(&sizes, &lives);
+        let place = |(storage, start): (&Storage, &usize)| match storage {
+            Storage::Argument(argument) => Place { argument: *argument, offset: 0 },
+            Storage::Scratch(_) => Place { argument: arguments, offset: *start as u32 },
+        };
+        let places: Vec<Place> = self.buffers.iter().zip(&layout.starts).map(place).collect();
+        let mut words = Vec::new();
+        for instruction in &mut self.instructions {
+            instruction.visit_places(&mut |place| *place = places[place.argument as usize]);
+            instruction.write(&mut |word| words.push(word));
+        }
+        let mut header = Header { magic: MAGIC, version: VERSION, row: row.number(), arguments, ..Header::default() };
+        (header.scratch, header.words) = (layout.size as u32, words.len() as u32);
+        let mut bytes = Vec::new();
+        let mut put = |word: u32| bytes.extend_from_slice(&word.to_le_bytes());
+        let mut length = 0;
+        header.write(&mut |_| length += 4);
+        header.constants = (length + 4 * words.len()).next_multiple_of(ALIGNMENT) as u32;
+        header.write(&mut put);
+        words.into_iter().for_each(put);
+        bytes.resize(header.constants as usize, 0);
+        bytes.extend_from_slice(&self.constants);
+        Blob { bytes, scratch: layout.size, weights: Vec::new(), layers: vec![self.layers] }
+    }
+
+    /// The first and the last instruction of each buffer.
+    fn lives(&mut self) -> Vec<Option<Life>> {
+        let mut lives: Vec<Option<Life>> = vec![None; self.buffers.len()];
+        for (position, instruction) in self.instructions.iter_mut().enumerate() {
+            instruction.visit_places(&mut |place| {
+                let life = &mut lives[place.argument as usize];
+                *life = Some((life.map_or(position, |(first, _)| first), position));
+            });
+        }
+        lives
+    }
+}
+
+impl Buffer {
+    /// The place of the buffer until the program is finished.
+    pub const fn place(self) -> Place {
+        Place { argument: self.0 as u32, offset: 0 }
+    }
+}
+
+impl Storage {
+    const fn size(self) -> usize {
+        match self {
+            Self::Argument(_) => 0,
+            Self::Scratch(size) => size,
+        }
+    }
+}

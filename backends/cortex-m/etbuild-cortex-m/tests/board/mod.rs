@@ -1,0 +1,247 @@
+//! Firmware for boards that QEMU emulates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use etbuild_backend::{Backend, TargetFacts};
+use etbuild_conformance::{Candidate, load, run};
+use etbuild_emit::{EmitOptions, emit};
+use etbuild_ir::{DelegateCall, LoweredProgram};
+use etbuild_link::report;
+use etbuild_link::*;
+use etbuild_memory::{Bank, Options, find_planner, plan};
+use etbuild_partition::{InMemory, partition};
+use etbuild_system::{Invocation, RealSystem, Slots, System};
+
+use crate::net::{ENGINES, random_inputs};
+
+/// A machine of QEMU.
+#[derive(Clone, Copy)]
+pub struct Board {
+    pub machine: &'static str,
+    pub triple: &'static str,
+    pub cpu: &'static str,
+    pub dsp: bool,
+    pub flash: u64,
+    pub sram: u64,
+    /// Nanoseconds between ticks of the system timer.
+    pub tick: f64,
+    /// The most instructions of an inference of the keyword spotting network.
+    pub instructions: u64,
+}
+
+pub const BOARDS: &[Board] = &[
+    Board {
+        machine: "mps2-an505",
+        triple: "thumbv8m.main-none-eabi",
+        cpu: "cortex-m33",
+        dsp: true,
+        flash: 0x1000_0000,
+        sram: 0x3800_0000,
+        tick: 50.0,
+        instructions: 9_400_000,
+    },
+    Board {
+        machine: "mps2-an386",
+        triple: "thumbv7em-none-eabi",
+        cpu: "cortex-m4",
+        dsp: true,
+        flash: 0,
+        sram: 0x2000_0000,
+        tick: 40.0,
+        instructions: 9_400_000,
+    },
+    Board {
+        machine: "mps2-an385",
+        triple: "thumbv7m-none-eabi",
+        cpu: "cortex-m3",
+        dsp: false,
+        flash: 0,
+        sram: 0x2000_0000,
+        tick: 40.0,
+        instructions: 19_000_000,
+    },
+];
+
+/// A program as firmware.
+pub struct Firmware {
+    board: Board,
+    file: Vec<u8>,
+    facts: ProjectFacts,
+    inputs: Vec<Vec<u8>>,
+    target: TargetFacts,
+}
+
+/// What a board reported.
+pub struct Run {
+    pub outputs: Vec<u8>,
+    pub instructions: u64,
+    pub size: SizeReport,
+}
+
+impl Firmware {
+    pub fn new(program: LoweredProgram, board: &Board, backends: &[&dyn Backend]) -> Self {
+        let features = board.dsp.then(|| "dsp".to_owned()).into_iter().collect();
+        let target = TargetFacts { architecture: "thumb".to_owned(), features, hosted: false };
+        let inputs = random_inputs(&program, 3);
+        let partitioned = partition(program, backends, &target, &InMemory).unwrap();
+        let bank = Bank { alignment: 16, ..Bank::unlimited("memory") };
+        let planned =
+            plan(partitioned.program, &Options { planner: find_planner("greedy").unwrap(), banks: vec![bank] });
+        let planned = planned.unwrap();
+        let ids = backends.iter().map(|backend| (backend.name().to_owned(), backend.delegate_id().to_owned()));
+        let delegates: BTreeMap<String, String> = ids.collect();
+        let mut file = Vec::new();
+        let emitted = emit(&planned, &EmitOptions { delegates, ..EmitOptions::default() }, &mut file).unwrap();
+        let graph = &planned.program().program().methods["forward"];
+        let info = &emitted.methods[0];
+        let blobs: Vec<&[u8]> = graph
+            .nodes
+            .iter()
+            .filter_map(DelegateCall::of)
+            .map(|call| call.blob_data(graph).unwrap().bytes())
+            .collect();
+        let bytes = |ids: &[etbuild_ir::ValueId]| ids.iter().map(|id| graph.spec(*id).nbytes()).collect::<Vec<_>>();
+        let engines = backends.iter().filter(|_| !blobs.is_empty()).map(|backend| EngineFacts {
+            id: backend.delegate_id().to_owned(),
+            package: backend.device_crate().to_owned(),
+            features: blobs
+                .iter()
+                .flat_map(|blob| backend.device_features(blob))
+                .map(str::to_owned)
+                .collect::<BTreeSet<_>>(),
+        });
+        let uses: Vec<KernelUse> = info
+            .kernels
+            .iter()
+            .map(|kernel| KernelUse { operator: kernel.operator.clone(), dtypes: kernel.dtypes })
+            .collect();
+        let region = |name: &str, origin: u64, size| Region { name: name.to_owned(), origin, size };
+        let flash = region("flash", board.flash, 4 << 20);
+        let memory = MemoryFacts {
+            code: flash.clone(),
+            constants: flash,
+            arena: region("sram", board.sram, 4 << 20),
+            stack: 8 << 10,
+            boot_block: None,
+        };
+        let method = MethodFacts {
+            name: "forward".to_owned(),
+            inputs: info.inputs.clone(),
+            input_bytes: bytes(&graph.inputs),
+            output_bytes: bytes(&graph.outputs),
+            arenas: info.arenas.iter().map(|arena| arena.size as usize).collect(),
+            sizes: 0,
+            values: info.values,
+            delegates: blobs.iter().map(|_| et_cortex_m::ID.to_owned()).collect(),
+        };
+        let outputs = vec![0; method.output_bytes.iter().sum()];
+        let verify = VerifyData { cases: 1, inputs: inputs.concat(), outputs };
+        let facts = ProjectFacts {
+            template: "firmware".to_owned(),
+            name: "network".to_owned(),
+            stamp: "etbuild test".to_owned(),
+            kernels: select(&uses, et_ops::OPERATORS).unwrap(),
+            engines: engines.collect(),
+            method,
+            program: Program::Embedded(file.clone()),
+            text: false,
+            library: false,
+            board: Some(BoardFacts {
+                processor: Processor::of(board.triple).unwrap(),
+                memory,
+                console: Console::Semihosting,
+                verify,
+            }),
+        };
+        Self { board: *board, file, facts, inputs, target }
+    }
+
+    /// The outputs of the same program file on this machine.
+    pub fn expected(&self) -> Vec<u8> {
+        let backend = &etbuild_cortex_m::BACKEND;
+        let candidate = Candidate { backend, engines: ENGINES, target: &self.target, threads: 1, tolerance: 0.0 };
+        let outputs = run(&mut load(&self.file, &candidate).unwrap(), &self.inputs).unwrap();
+        outputs.into_iter().flat_map(|output| output.bytes).collect()
+    }
+
+    /// Builds and runs the firmware. `None`, said on stderr, where the emulator is not installed and need not be.
+    pub fn run(&self) -> Option<Run> {
+        let (system, board) = (RealSystem::default(), &self.board);
+        let target = CompileTarget {
+            triple: board.triple.to_owned(),
+            cpu: Some(board.cpu.to_owned()),
+            features: Vec::new(),
+            linker: Linker::RustLld,
+            crt_static: false,
+        };
+        let toolchain = toolchain::find(&system, &target, true).unwrap();
+        let mut project = Project::new(&self.facts, &Sources::embedded().unwrap()).unwrap();
+        count_instructions(&mut project);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let workshop = Workshop { folder, offline: false, slots: &Slots::new(1) };
+        let binary = build(&system, &toolchain, &target, &project, &workshop).unwrap().binary;
+        let path = folder.join(format!("{}-{}.elf", board.machine, self.facts.engines.len()));
+        system.write(&path, &binary, true).unwrap();
+        let arguments = [
+            "-machine",
+            board.machine,
+            "-nographic",
+            "-icount",
+            "shift=0",
+            "-semihosting-config",
+            "enable=on,target=native",
+            "-kernel",
+        ];
+        let invocation = Invocation::new("qemu-system-arm").args(arguments).args([path]);
+        let outcome = match system.run(&Invocation { timeout: Some(Duration::from_secs(120)), ..invocation }) {
+            Ok(outcome) => outcome,
+            Err(error) if std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_some() => panic!("{error}"),
+            #[allow(clippy::print_stderr)] // The reader of the test run should know.
+            Err(error) => {
+                eprintln!("not run: {error}");
+                return None;
+            }
+        };
+        let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
+        let (ticks, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("ticks "));
+        let ticks: u64 =
+            ticks.first().unwrap_or_else(|| panic!("{text}")).trim_start_matches("ticks ").parse().unwrap();
+        let report = report::parse(&(rest.join("\n") + "\n")).unwrap();
+        let instructions = (ticks as f64 * board.tick) as u64;
+        Some(Run { outputs: report.outputs.concat(), instructions, size: SizeReport::of(&binary).unwrap() })
+    }
+}
+
+/// Lets the firmware write the ticks of the system timer during an inference. With `-icount shift=0`, an instruction takes a
+/// nanosecond.
+fn count_instructions(project: &mut Project) {
+    let check = project.package.get_mut("src/check.rs").unwrap();
+    let text = String::from_utf8(check.clone()).unwrap();
+    let (before, after) = ("        method.execute()?;\n        report::case", "report::case");
+    assert!(text.contains(before));
+    let timed = format!(
+        "let start = crate::ticks::read();\n method.execute()?;\n let end = crate::ticks::read();\n \
+         {{ use et_platform::Console; board.write(\"ticks \"); board.write_number(start.wrapping_sub(end) & 0xff_ffff); \
+         board.write_line(\"\"); }}\n {after}"
+    );
+    *check = text.replacen(before, &timed, 1).into_bytes();
+    let main = project.package.get_mut("src/main.rs").unwrap();
+    let text = String::from_utf8(main.clone()).unwrap().replacen("mod report;", "mod report;\nmod ticks;", 1);
+    *main = text.into_bytes();
+    let ticks = "#![allow(unsafe_code)]\n\
+        /// The system timer counts down.\n\
+        pub fn read() -> u32 {\n\
+            unsafe {\n\
+                let control = 0xe000_e010 as *mut u32;\n\
+                if control.read_volatile() & 1 == 0 {\n\
+                    control.add(1).write_volatile(0xff_ffff);\n\
+                    control.add(2).write_volatile(0);\n\
+                    control.write_volatile(5);\n\
+                }\n\
+                control.add(2).read_volatile()\n\
+            }\n\
+        }\n";
+    project.package.insert("src/ticks.rs".to_owned(), ticks.into());
+}

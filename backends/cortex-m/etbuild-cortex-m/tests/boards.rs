@@ -1,0 +1,37 @@
+//! Firmware with the kernels of each row, on the processors that QEMU emulates: the outputs are those of this machine, and the
+//! instructions of an inference are counted.
+
+mod board;
+mod net;
+
+use board::{BOARDS, Firmware};
+use etbuild_backend::Backend;
+use etbuild_cortex_m::BACKEND;
+
+static BACKENDS: &[&dyn Backend] = &[&BACKEND];
+
+#[test]
+fn every_row_computes_on_a_board_what_it_computes_here() {
+    let mut wrong = Vec::new();
+    for board in BOARDS {
+        let firmware = Firmware::new(net::keyword_spotting(), board, BACKENDS);
+        let Some(ran) = firmware.run() else { return };
+        assert_eq!(ran.outputs, firmware.expected(), "{}", board.machine);
+        if ran.instructions > board.instructions {
+            wrong.push(format!("{}: {} instructions; {:?}", board.machine, ran.instructions, ran.size));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The portable kernels compute the same program, with more instructions and memory.
+#[test]
+fn the_backend_saves_instructions_and_memory() {
+    let board = &BOARDS[0];
+    let [portable, backend] =
+        [&[], BACKENDS].map(|backends| Firmware::new(net::keyword_spotting(), board, backends).run());
+    let (Some(portable), Some(backend)) = (portable, backend) else { return };
+    assert!(backend.instructions * 20 < portable.instructions, "{} {}", backend.instructions, portable.instructions);
+    assert!(backend.size.arena * 3 < portable.size.arena, "{:?} {:?}", backend.size, portable.size);
+    assert!(backend.size.flash() < portable.size.flash(), "{:?} {:?}", backend.size, portable.size);
+}

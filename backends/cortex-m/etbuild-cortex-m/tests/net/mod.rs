@@ -1,0 +1,213 @@
+//! Quantized networks with random weights, as the quantizer writes them.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::collections::BTreeMap;
+
+use et_core::ScalarType;
+use et_module::Engine;
+use etbuild_ir::{
+    Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
+};
+
+pub static ENGINES: &[Engine] =
+    &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)) }];
+
+/// Pseudo-random numbers.
+pub struct Random(pub u32);
+
+impl Random {
+    pub fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        self.0 >> 8
+    }
+
+    /// A number between -1 and 1.
+    pub fn real(&mut self) -> f32 {
+        self.next() as f32 / (1 << 23) as f32 - 1.0
+    }
+
+    pub fn below(&mut self, end: u32) -> u32 {
+        self.next() % end
+    }
+}
+
+/// A quantized network under construction.
+pub struct Net {
+    pub graph: Graph,
+    pub random: Random,
+}
+
+/// An int8 value with its qparams.
+#[derive(Clone, Copy)]
+pub struct Quantized {
+    pub id: ValueId,
+    pub scale: f64,
+    pub zero: i64,
+}
+
+impl Net {
+    pub fn new(seed: u32) -> Self {
+        Self { graph: Graph::default(), random: Random(seed) }
+    }
+
+    pub fn input(&mut self, sizes: &[i32]) -> ValueId {
+        let id = self.graph.add_value("x", TensorSpec::contiguous(ScalarType::Float, sizes), ValueKind::Input);
+        self.graph.inputs.push(id);
+        id
+    }
+
+    pub fn constant(&mut self, scalar_type: ScalarType, sizes: &[i32], bytes: Vec<u8>) -> ValueId {
+        let name = format!("constant_{}", self.graph.values.len());
+        let kind = ValueKind::Constant { qualified_name: name.clone(), data: ConstantData::new(bytes) };
+        self.graph.add_value(&name, TensorSpec::contiguous(scalar_type, sizes), kind)
+    }
+
+    pub fn node(&mut self, operator: &str, sizes: &[i32], arguments: Vec<Argument>) -> ValueId {
+        self.typed(operator, ScalarType::Float, sizes, arguments)
+    }
+
+    pub fn typed(
+        &mut self,
+        operator: &str,
+        scalar_type: ScalarType,
+        sizes: &[i32],
+        arguments: Vec<Argument>,
+    ) -> ValueId {
+        let name = format!("value_{}", self.graph.values.len());
+        let output = self.graph.add_value(&name, TensorSpec::contiguous(scalar_type, sizes), ValueKind::Computed);
+        let operator = OperatorName::parse(operator).unwrap();
+        self.graph.nodes.push(Node { operator, arguments, outputs: vec![output] });
+        output
+    }
+
+    pub fn sizes(&self, id: ValueId) -> Vec<i32> {
+        self.graph.spec(id).sizes.clone()
+    }
+
+    pub fn quantize(&mut self, id: ValueId, scale: f64, zero: i64) -> Quantized {
+        let ends = [Argument::Int(-128), Argument::Int(127), Argument::Type(ScalarType::Char)];
+        let arguments = [Argument::Value(id), Argument::Float(scale), Argument::Int(zero)];
+        let arguments = arguments.into_iter().chain(ends).collect();
+        let sizes = self.sizes(id);
+        let id = self.typed("quantized_decomposed.quantize_per_tensor.default", ScalarType::Char, &sizes, arguments);
+        Quantized { id, scale, zero }
+    }
+
+    pub fn dequantize(&mut self, of: Quantized) -> ValueId {
+        let ends = [Argument::Int(-128), Argument::Int(127), Argument::Type(ScalarType::Char), Argument::None];
+        let arguments = [Argument::Value(of.id), Argument::Float(of.scale), Argument::Int(of.zero)];
+        let sizes = self.sizes(of.id);
+        let arguments = arguments.into_iter().chain(ends).collect();
+        self.node("quantized_decomposed.dequantize_per_tensor.default", &sizes, arguments)
+    }
+
+    /// int8 weights with a scale for each output channel, dequantized, and a bias.
+    pub fn weights(&mut self, sizes: &[i32]) -> [Argument; 2] {
+        let count: i32 = sizes.iter().product();
+        let bytes = (0..count).map(|_| (self.random.below(255) as i32 - 127) as u8).collect();
+        let integers = self.constant(ScalarType::Char, sizes, bytes);
+        let channels = sizes[0];
+        let inner = (count / channels) as f32;
+        let scales = (0..channels).flat_map(|_| ((1.5 + self.random.real()) / (128.0 * inner.sqrt())).to_le_bytes());
+        let scales = scales.collect();
+        let scales = self.constant(ScalarType::Float, &[channels], scales);
+        let zeros = self.constant(ScalarType::Long, &[channels], vec![0; 8 * channels as usize]);
+        let bias = (0..channels).flat_map(|_| (0.3 * self.random.real()).to_le_bytes()).collect();
+        let bias = self.constant(ScalarType::Float, &[channels], bias);
+        let values = [integers, scales, zeros].map(Argument::Value).into_iter();
+        let ends = [Argument::Int(0), Argument::Int(-127), Argument::Int(127), Argument::Type(ScalarType::Char)];
+        let arguments = values.chain(ends).chain([Argument::None]).collect();
+        let real = self.node("quantized_decomposed.dequantize_per_channel.default", sizes, arguments);
+        [Argument::Value(real), Argument::Value(bias)]
+    }
+
+    pub fn convolution(&mut self, input: Quantized, channels: i32, shape: Shape) -> ValueId {
+        let sizes = self.sizes(input.id);
+        let inner = sizes[1] / shape.groups as i32;
+        let [weights, bias] = self.weights(&[channels, inner, shape.kernel[0], shape.kernel[1]]);
+        let size = |axis: usize| {
+            let span = shape.dilation * (shape.kernel[axis] - 1) + 1;
+            (sizes[2 + axis] + 2 * shape.pad[axis] as i32 - span) / shape.stride as i32 + 1
+        };
+        let output = [sizes[0], channels, size(0), size(1)];
+        let real = self.dequantize(input);
+        let arguments = vec![
+            Argument::Value(real),
+            weights,
+            bias,
+            Argument::Ints(vec![shape.stride; 2]),
+            Argument::Ints(shape.pad.to_vec()),
+            Argument::Ints(vec![i64::from(shape.dilation); 2]),
+            Argument::Bool(false),
+            Argument::Ints(vec![0, 0]),
+            Argument::Int(shape.groups),
+        ];
+        self.node("aten.convolution.default", &output, arguments)
+    }
+
+    pub fn unary(&mut self, operator: &str, id: ValueId) -> ValueId {
+        let sizes = self.sizes(id);
+        self.node(operator, &sizes, vec![Argument::Value(id)])
+    }
+
+    pub fn linear(&mut self, input: Quantized, columns: i32) -> ValueId {
+        let mut sizes = self.sizes(input.id);
+        let [weights, bias] = self.weights(&[columns, *sizes.last().unwrap()]);
+        *sizes.last_mut().unwrap() = columns;
+        let real = self.dequantize(input);
+        self.node("aten.linear.default", &sizes, vec![Argument::Value(real), weights, bias])
+    }
+
+    pub fn program(mut self, outputs: &[ValueId]) -> LoweredProgram {
+        self.graph.outputs.extend(outputs);
+        LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), self.graph)]) }).unwrap()
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub kernel: [i32; 2],
+    pub stride: i64,
+    pub pad: [i64; 2],
+    pub dilation: i32,
+    pub groups: i64,
+}
+
+pub const PLAIN: Shape = Shape { kernel: [1, 1], stride: 1, pad: [0, 0], dilation: 1, groups: 1 };
+
+/// Numbers between -1 and 1 for every input.
+pub fn random_inputs(program: &LoweredProgram, seed: u32) -> Vec<Vec<u8>> {
+    let mut random = Random(seed);
+    let graph = &program.program().methods["forward"];
+    let sizes = graph.inputs.iter().map(|id| graph.spec(*id).numel());
+    sizes.map(|count| (0..count).flat_map(|_| random.real().to_le_bytes()).collect()).collect()
+}
+
+/// The keyword spotting network of MLPerf Tiny: a DS-CNN on 49 times 10 features, in int8.
+pub fn keyword_spotting() -> LoweredProgram {
+    let mut net = Net::new(1);
+    let input = net.input(&[1, 1, 49, 10]);
+    let mut at = net.quantize(input, 1.0 / 120.0, 3);
+    let first = Shape { kernel: [10, 4], stride: 2, pad: [5, 1], ..PLAIN };
+    at = net.activated(at, 64, first);
+    for _ in 0..4 {
+        let depthwise = Shape { kernel: [3, 3], pad: [1, 1], groups: 64, ..PLAIN };
+        at = net.activated(at, 64, depthwise);
+        at = net.activated(at, 64, PLAIN);
+    }
+    let real = net.dequantize(at);
+    let arguments = vec![Argument::Value(real), Argument::Ints(vec![2, 3]), Argument::Bool(false), Argument::None];
+    let means = net.node("aten.mean.dim", &[1, 64], arguments);
+    let means = net.quantize(means, 0.006, -128);
+    let scores = net.linear(means, 12);
+    net.program(&[scores])
+}
+
+impl Net {
+    /// A convolution with a ReLU.
+    pub fn activated(&mut self, input: Quantized, channels: i32, shape: Shape) -> Quantized {
+        let output = self.convolution(input, channels, shape);
+        let output = self.unary("aten.relu.default", output);
+        self.quantize(output, 0.012, -128)
+    }
+}
