@@ -5,7 +5,6 @@
 
 mod cached;
 mod kept;
-mod pack;
 mod run;
 mod scores;
 #[cfg(test)]
@@ -114,19 +113,10 @@ pub struct Mask<'a> {
     pub strides: Strides,
 }
 
-/// A part of the work. Disjoint parts write disjoint elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The items (heads of batches).
-    pub items: Range<usize>,
-    /// The queries of each item.
-    pub queries: Range<usize>,
-}
-
 impl Sizes {
-    /// The part that covers the whole work.
-    pub fn whole(&self) -> Part {
-        Part { items: 0..self.batches.saturating_mul(self.heads), queries: 0..self.queries }
+    /// The number of items. Disjoint items have disjoint outputs.
+    pub const fn items(&self) -> usize {
+        self.batches.saturating_mul(self.heads)
     }
 
     /// The KV head of a query head.
@@ -155,16 +145,14 @@ impl Attention<'_> {
         self.causal.map_or(0..self.sizes.keys, |causal| causal.seen(query, self.sizes.keys))
     }
 
-    /// Fails unless operands and output cover the part.
-    fn check(&self, part: &Part, output: usize) -> Result<()> {
+    /// Fails unless operands and output cover the items.
+    fn check(&self, items: &Range<usize>, output: usize) -> Result<()> {
         let (sizes, slots) = (&self.sizes, self.slots);
         let Sizes { heads, key_heads, queries, keys, width, value_width, .. } = *sizes;
         ensure(key_heads > 0 && heads.is_multiple_of(key_heads) && keys > 0 && width > 0)?;
-        let whole = sizes.whole();
         ensure(keys <= slots.count && slots.first < slots.count)?;
         ensure(self.causal.is_none_or(|causal| causal.is_within(queries, keys)))?;
-        ensure(part.items.end <= whole.items.end && part.queries.end <= whole.queries.end)?;
-        ensure(part.items.start <= part.items.end && part.queries.start <= part.queries.end)?;
+        ensure(items.start <= items.end && items.end <= sizes.items())?;
         ensure(sizes.reaches(self.query.strides, [heads, queries, width], self.query.numbers.len()))?;
         for (tokens, width) in [(&self.key, width), (&self.value, value_width)] {
             let stored = [key_heads, slots.count, tokens.numbers.row(width)];

@@ -11,7 +11,7 @@ use crate::record::{Access, Record, Text, Words};
 pub use attention::{Attention, BatchMatmul, Heads, Matrices};
 pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
-pub use operand::{Place, QParams, Rows, Weights};
+pub use operand::{BlockScales, Place, QParams, Rows, Weights};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax};
 pub use text::{AttendCache, CacheType, Gather, GatherColumns, Piece, Rotate};
 

@@ -6,7 +6,6 @@
 #![no_std]
 
 mod blob;
-mod delegate;
 mod instruction;
 mod memory;
 pub mod record;
@@ -14,12 +13,11 @@ mod run;
 mod split;
 
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
-pub use delegate::{ID, delegate, delegate_of, observed_delegate};
 pub use instruction::{
-    Activation, ActivationKind, AttendCache, Attention, BatchMatmul, CacheType, Conv2d, Copy, Depthwise,
+    Activation, ActivationKind, AttendCache, Attention, BatchMatmul, BlockScales, CacheType, Conv2d, Copy, Depthwise,
     DequantizeRows, Elementwise, Epilogue, FusedMlp, Gather, GatherColumns, Gemm, Heads, Instruction, Matrices, Mean,
     Normalize, Piece, Place, Pool, PoolKind, QParams, QuantizeRows, Rotate, Rows, Softmax, Step, Stream, Term, Weights,
     Window,
 };
 pub use record::{Access, SlotNumber, Write};
-pub use run::workspace;
+pub use run::{ID, delegate, delegate_of, observed_delegate, workspace};

@@ -1,4 +1,5 @@
-//! Executes instructions: each file resolves the operand tensors of an instruction, partitions the work and calls the kernel.
+//! The CPU backend as an ExecuTorch delegate, and the execution of instructions: each file below resolves the operand tensors of an
+//! instruction, partitions the work and calls the kernel.
 
 mod attention;
 mod conv2d;
@@ -10,13 +11,81 @@ mod rows;
 mod text;
 mod window;
 
-use et_core::{Error, Result};
+use core::cell::Cell;
+
+use et_core::{Args, Error, Result};
 use et_gemm::{Architecture, Isa};
-use et_runtime::Workers;
+use et_runtime::{Delegate, DelegateSetup, Workers};
 use et_simd::Level;
 
-use crate::Instruction;
 use crate::memory::Memory;
+use crate::{Blob, Instruction};
+
+/// The backend id in program files.
+pub const ID: &str = "EtbuildCpu";
+
+/// The delegate instance of a partition.
+struct Cpu<'a, F> {
+    workers: &'a dyn Workers,
+    loaded: Cell<Option<(Blob<'a>, Isa, Level)>>,
+    /// Called after each instruction.
+    observe: F,
+    /// The ISA of the kernels instead of the best ISA of this CPU.
+    isa: Option<Isa>,
+}
+
+/// A delegate that executes its kernels on `workers`, with the best ISA of this CPU.
+pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
+    Cpu { workers, loaded: Cell::new(None), observe: ignore, isa: None }
+}
+
+/// A delegate as of [`delegate`] with the GEMM kernels of `isa`. Loading a blob fails if this CPU lacks the ISA, or if the blob
+/// is for another architecture.
+pub fn delegate_of(workers: &dyn Workers, isa: Isa) -> impl Delegate<'_> {
+    Cpu { workers, loaded: Cell::new(None), observe: ignore, isa: Some(isa) }
+}
+
+/// A delegate as of [`delegate`] that calls `observe` after each instruction, on the calling thread.
+pub fn observed_delegate<'a>(workers: &'a dyn Workers, observe: impl Fn(&Instruction) + 'a) -> impl Delegate<'a> {
+    Cpu { workers, loaded: Cell::new(None), observe, isa: None }
+}
+
+const fn ignore(_instruction: &Instruction) {}
+
+impl<'a, F: Fn(&Instruction)> Delegate<'a> for Cpu<'a, F> {
+    /// Selects the ISA and validates every instruction; packed weights are not copied.
+    fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
+        let blob = Blob::parse(setup.blob)?;
+        let architecture = Architecture::from_number(blob.header().architecture).ok_or(Error::InvalidProgram)?;
+        let isa = match self.isa {
+            Some(isa) => Some(isa).filter(|isa| isa.architecture() == architecture && isa.is_available()),
+            None => architecture.detect(),
+        };
+        let isa = isa.ok_or(Error::DelegateInvalidCompatibility)?;
+        for instruction in blob.instructions() {
+            if !instruction?.is_compiled() {
+                // The kernels of this binary were selected for another program.
+                return Err(Error::DelegateInvalidCompatibility);
+            }
+        }
+        let level = Level::detect().ok_or(Error::DelegateInvalidCompatibility)?;
+        self.loaded.set(Some((blob, isa, level)));
+        Ok(())
+    }
+
+    fn execute(&self, arguments: &Args<'a, '_>) -> Result<()> {
+        let (blob, isa, level) = self.loaded.get().ok_or(Error::DelegateInvalidHandle)?;
+        let memory = Memory::new(blob, arguments)?;
+        let threads = blob.header().threads as usize;
+        let context = Context { memory: &memory, workers: self.workers, threads, isa, level };
+        blob.instructions().try_for_each(|instruction| {
+            let instruction = instruction?;
+            run(&context, &instruction)?;
+            (self.observe)(&instruction);
+            Ok(())
+        })
+    }
+}
 
 /// The execution context of instructions.
 pub struct Context<'r, 'a, 'c> {
@@ -47,7 +116,7 @@ macro_rules! execute {
 ///
 /// # Errors
 /// [`Error::NotSupported`] for an instruction whose kernel is not compiled.
-pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
+fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
     execute! { instruction, context,
         Conv2d => conv2d::run,
         Depthwise => window::depthwise_conv2d,

@@ -137,6 +137,14 @@ impl<'g> Builder<'g> {
         Ok(self.in_row_major(tensor))
     }
 
+    /// The reshaped tensor, copied where strides cannot express the shape.
+    pub fn viewed(&mut self, tensor: Tensor, sizes: &[usize]) -> Result<Tensor, Problem> {
+        match tensor.viewed(sizes) {
+            Some(viewed) => Ok(viewed),
+            None => self.in_row_major(tensor).viewed(sizes).ok_or(Problem::Arguments),
+        }
+    }
+
     /// The tensor in NHWC order, copied from other strides.
     pub fn in_channels_last(&mut self, tensor: Tensor) -> Tensor {
         let order = [0, 2, 3, 1];

@@ -24,6 +24,7 @@ use crate::call::Call;
 use crate::capability::{self, Check};
 use crate::fuse::fuse;
 use crate::program::Program;
+use crate::tensor::Tensor;
 use crate::{Architecture, Problem};
 use find_attention::find_attention;
 
@@ -36,10 +37,14 @@ pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture) -> Result<P
     for (position, node) in graph.nodes.iter().enumerate() {
         builder.node = position;
         if let Some(found) = matches.get(&position) {
-            attention::found(&mut builder, found)?;
+            let output = attention::found(&mut builder, found)?;
+            builder.set(found.output, output);
         } else if !replaced.contains(&position) {
             let rule = rule(node).ok_or(Problem::Operator)?;
-            (rule.lower)(&mut builder, Call::new(links, node))?;
+            let call = Call::new(links, node);
+            if let Some(output) = (rule.lower)(&mut builder, call)? {
+                builder.set(call.output()?, output);
+            }
         }
     }
     results(&mut builder)?;
@@ -58,8 +63,8 @@ fn results(builder: &mut Builder<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The result of a rule.
-pub type Lowered = Result<(), Problem>;
+/// The result of a rule: the tensor of the first output, or `None` where consumers of the output lower the node.
+pub type Lowered = Result<Option<Tensor>, Problem>;
 
 /// The lowering of an operator's nodes.
 pub struct Rule {

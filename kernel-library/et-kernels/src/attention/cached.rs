@@ -13,7 +13,7 @@ use et_simd::{Float, Level, Simd, Work};
 
 use super::kept::{Kept, Numbers, each_type};
 use super::scores::{Bent, Seen, exponentials};
-use super::{Attention, Causal, Part, Sizes, Slots, run_part};
+use super::{Attention, Causal, Sizes, Slots, run_part};
 use crate::check::ensure;
 use crate::rows::write_some;
 
@@ -109,11 +109,10 @@ pub unsafe fn attend_cache_part(
 ) -> Result<()> {
     let sizes = &attention.sizes;
     if sizes.queries > FEW {
-        let part = Part { items, queries: 0..sizes.queries };
         // SAFETY: the caller upholds the contract of this function.
-        return unsafe { run_part(level, attention, output, &part, scratch) };
+        return unsafe { run_part(level, attention, output, items, scratch) };
     }
-    attention.check(&sizes.whole(), output.len())?;
+    attention.check(&(0..sizes.items()), output.len())?;
     ensure(items.start <= items.end && items.end <= sizes.cache_items() && scratch.len() >= sizes.cache_scratch())?;
     ensure(sizes.batches == 1 && attention.masks.is_empty() && attention.causal.is_some())?;
     level.run(Attend { attention, output: output.cast(), items, scores: scratch });

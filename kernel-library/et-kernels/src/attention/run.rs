@@ -6,10 +6,10 @@ use core::ops::Range;
 use et_core::Result;
 use et_simd::{Level, Simd, Work};
 
-use super::kept::{Numbers, each_type};
+use super::kept::{Numbers, each_type, pack_keys, pack_values};
 use super::scores::{Bent, Queries, Seen, exponentials, products};
 use super::values::{Sums, Values, weigh};
-use super::{Attention, Part, Sizes, Strides, pack};
+use super::{Attention, Sizes, Strides};
 use crate::check::ensure;
 
 /// Queries per tile: 6 x 4 accumulator vectors fit 32 registers, 6 x 2 fit 16.
@@ -44,32 +44,32 @@ impl Sizes {
 #[inline]
 pub fn run(level: Level, attention: &Attention, output: &mut [f32], scratch: &mut [f32]) -> Result<()> {
     // SAFETY: the exclusive borrow of the output excludes other accesses.
-    unsafe { run_part(level, attention, output, &attention.sizes.whole(), scratch) }
+    unsafe { run_part(level, attention, output, 0..attention.sizes.items(), scratch) }
 }
 
-/// Computes a part of the work. Writes only the rows of the part's tokens, without reading earlier contents of the
+/// Computes a range of items. Writes only the rows of their tokens, without reading earlier contents of the
 /// output.
 ///
 /// # Safety
-/// `output` is valid for writes, and no other thread accesses the rows of the part's tokens during the call.
+/// `output` is valid for writes, and no other thread accesses the rows of the items' tokens during the call.
 #[inline]
 pub unsafe fn run_part(
     level: Level,
     attention: &Attention,
     output: *mut [f32],
-    part: &Part,
+    items: Range<usize>,
     scratch: &mut [f32],
 ) -> Result<()> {
-    attention.check(part, output.len())?;
+    attention.check(&items, output.len())?;
     ensure(scratch.len() >= attention.sizes.scratch() && attention.masks.len() <= MOST_MASKS)?;
     let skip = scratch.as_ptr().align_offset(64).min(ALIGNMENT);
-    level.run(Run { attention, part, output: output.cast(), scratch: scratch[skip..].as_mut_ptr() });
+    level.run(Run { attention, items, output: output.cast(), scratch: scratch[skip..].as_mut_ptr() });
     Ok(())
 }
 
 struct Run<'a> {
     attention: &'a Attention<'a>,
-    part: &'a Part,
+    items: Range<usize>,
     output: *mut f32,
     scratch: *mut f32,
 }
@@ -119,7 +119,7 @@ impl Work for Run<'_> {
     fn run<S: Simd>(self, isa: S) {
         let attention = self.attention;
         let places = self.places();
-        for item in self.part.items.clone() {
+        for item in self.items.clone() {
             let Sizes { heads, keys, width, .. } = attention.sizes;
             let (batch, head) = (item / heads, item % heads);
             let (most, slots) = (most_keys(width), attention.slots);
@@ -147,14 +147,13 @@ impl Run<'_> {
         }
     }
 
-    /// Multiplies every query of the part with a block of keys.
+    /// Multiplies every query with a block of keys.
     #[inline(always)]
     fn block<S: Simd>(&self, isa: S, places: Places, block: Block) {
         self.pack(isa, places, block);
-        let queries = self.part.queries.clone();
-        let mut query = queries.start;
-        while query < queries.end {
-            let tile = self.tile_of(query..queries.end.min(query + TILE));
+        let (mut query, queries) = (0, self.attention.sizes.queries);
+        while query < queries {
+            let tile = self.tile_of(query..queries.min(query + TILE));
             query += tile.count;
             if block.part(tile.seen.clone()).is_empty() {
                 continue;
@@ -197,11 +196,11 @@ impl Run<'_> {
         unsafe {
             each_type!(key.numbers, |all| {
                 let from = all.as_ptr().add(start(key.strides));
-                pack::keys(isa, from, key.strides.token, block.count, sizes.width, keys);
+                pack_keys(isa, from, key.strides.token, block.count, sizes.width, keys);
             });
             each_type!(value.numbers, |all| {
                 let from = all.as_ptr().add(start(value.strides));
-                pack::values(isa, from, value.strides.token, block.count, sizes.value_width, values);
+                pack_values(isa, from, value.strides.token, block.count, sizes.value_width, values);
             });
         }
     }
@@ -221,7 +220,7 @@ impl Run<'_> {
             let queries = Queries { from, step: tokens.strides.token, count, width };
             products::<S, M>(isa, queries, places.keys, padded / S::LANES, places.scores, places.row);
             for row in 0..count {
-                let seen = places.seen.add(query + row - self.part.queries.start);
+                let seen = places.seen.add(query + row);
                 if block.first <= tile.seen.start {
                     seen.write(Seen::NOTHING);
                 }

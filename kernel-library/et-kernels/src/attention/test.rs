@@ -7,7 +7,7 @@ use et_core::{Error, Half};
 use et_simd::Level;
 
 use super::cached::attend_cache_part;
-use super::{Attention, Causal, Mask, Numbers, Part, Sizes, Slots, Strides, Tokens, run, run_part};
+use super::{Attention, Causal, Mask, Numbers, Sizes, Slots, Strides, Tokens, run, run_part};
 use crate::test::{assert_close, numbers};
 
 /// Element `at` of the stored row that begins at `row`, dequantized.
@@ -166,18 +166,14 @@ fn check(shape: &Shape, with_masks: bool) {
     });
 }
 
-/// The same output, item by item, with the queries of each item in two parts.
+/// The same output, item by item.
 #[allow(unsafe_code)] // Parts are given an output that others write to.
 fn in_parts(level: Level, attention: &Attention, length: usize) -> Vec<f32> {
     let mut output = vec![0.25; length];
-    let queries = attention.sizes.queries;
-    for item in attention.sizes.whole().items {
-        for queries in [queries / 2..queries, 0..queries / 2] {
-            let part = Part { items: item..item + 1, queries };
-            let mut memory = vec![f32::NAN; attention.sizes.scratch()];
-            // SAFETY: the test owns the output.
-            unsafe { run_part(level, attention, &raw mut output[..], &part, &mut memory) }.unwrap();
-        }
+    for item in 0..attention.sizes.items() {
+        let mut memory = vec![f32::NAN; attention.sizes.scratch()];
+        // SAFETY: the test owns the output.
+        unsafe { run_part(level, attention, &raw mut output[..], item..item + 1, &mut memory) }.unwrap();
     }
     output
 }

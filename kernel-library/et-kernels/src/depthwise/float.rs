@@ -1,13 +1,12 @@
 //! `f32` depthwise convolution.
-#![allow(unsafe_code)] // Reads and writes through pointers that the loops vouch for.
 
 use et_core::Result;
-use et_simd::{Activation, Float, Level, Simd, Work};
+use et_simd::{Activation, Level, Simd, Work};
 
+use super::filter::FloatFilter;
 use super::{PIXELS, pairs};
 use crate::check::ensure;
-use crate::receptive_fields::{Reduction, reduce};
-use crate::rows::{read_some, write_some};
+use crate::receptive_fields::reduce;
 use crate::window::Image;
 
 /// Convolves the output rows of an image. `weights` are `[rows, columns, channels]` of the kernel, `bias` has an element
@@ -23,13 +22,13 @@ pub fn depthwise(
     image.check()?;
     image.check_weights(weights.len(), bias.len())?;
     ensure(activation.is_cheap())?;
-    level.run(Depthwise { image, filter: Filter { weights, bias, activation } });
+    level.run(Depthwise { image, filter: FloatFilter { weights, bias, activation } });
     Ok(())
 }
 
 struct Depthwise<'a> {
     image: Image<'a, f32>,
-    filter: Filter<'a>,
+    filter: FloatFilter<'a>,
 }
 
 impl Work for Depthwise<'_> {
@@ -39,68 +38,6 @@ impl Work for Depthwise<'_> {
         if !pairs::convolve(isa, self.filter, &mut self.image) {
             reduce::<S, _, PIXELS>(isa, self.filter, &mut self.image);
         }
-    }
-}
-
-/// Weights, bias and activation.
-#[derive(Clone, Copy)]
-pub struct Filter<'a> {
-    /// The weights.
-    pub weights: &'a [f32],
-    bias: &'a [f32],
-    activation: Activation,
-}
-
-impl Filter<'_> {
-    /// Stores a row of pixels, `step` elements apart, after the activation.
-    ///
-    /// # Safety
-    /// `to` has room for a vector of each pixel.
-    #[inline(always)]
-    pub unsafe fn store_row<S: Simd>(self, isa: S, sums: [S::F32; PIXELS], to: *mut f32, step: usize) {
-        // The activation is selected once, outside the loop over pixels.
-        // SAFETY: the caller upholds the contract of the function.
-        unsafe {
-            match self.activation {
-                Activation::Clamp(least, most) => store(isa, sums, Activation::Clamp(least, most), to, step),
-                Activation::HardSwish => store(isa, sums, Activation::HardSwish, to, step),
-                _ => store(isa, sums, Activation::None, to, step),
-            }
-        }
-    }
-}
-
-/// # Safety
-/// As for [`Filter::store_row`].
-#[inline(always)]
-unsafe fn store<S: Simd>(isa: S, sums: [S::F32; PIXELS], activation: Activation, to: *mut f32, step: usize) {
-    for (pixel, sum) in sums.into_iter().enumerate() {
-        // SAFETY: the caller guarantees room for the pixels.
-        unsafe { isa.write(to.wrapping_add(pixel * step), activation.apply(isa, sum)) };
-    }
-}
-
-/// The sum of products, for geometries outside [`pairs`].
-impl Reduction for Filter<'_> {
-    type Element = f32;
-    type Sum<S: Simd> = S::F32;
-
-    #[inline(always)]
-    fn start<S: Simd>(self, isa: S, channel: usize) -> S::F32 {
-        isa.load(self.bias, channel)
-    }
-    #[inline(always)]
-    unsafe fn add<S: Simd>(self, isa: S, sum: S::F32, from: *const f32, weight: usize, lanes: usize) -> S::F32 {
-        // SAFETY: the caller guarantees elements and weights. The same argument holds for the method below.
-        unsafe {
-            let weights = read_some(isa, self.weights.as_ptr().add(weight), lanes);
-            read_some(isa, from, lanes).mul_add(weights, sum)
-        }
-    }
-    #[inline(always)]
-    unsafe fn store<S: Simd>(self, isa: S, sum: S::F32, _: usize, to: *mut f32, lanes: usize) {
-        // SAFETY: as above.
-        unsafe { write_some(isa, to, lanes, self.activation.apply(isa, sum)) }
     }
 }
 

@@ -10,7 +10,7 @@ use core::ops::Range;
 use et_simd::{Float, Simd, Work};
 
 use super::PIXELS;
-use super::float::Filter;
+use super::filter::FloatFilter;
 use crate::receptive_fields::Reduction;
 use crate::rows::MOST_LANES;
 use crate::window::{Image, Window};
@@ -28,7 +28,7 @@ struct Weights([MaybeUninit<f32>; DEPTH * TAPS * MOST_LANES]);
 /// Convolves an image, which is checked. Returns false, without output, if the geometry is unsupported or the image too
 /// narrow.
 #[inline(always)]
-pub fn convolve<S: Simd>(isa: S, filter: Filter<'_>, image: &mut Image<'_, f32>) -> bool {
+pub fn convolve<S: Simd>(isa: S, filter: FloatFilter<'_>, image: &mut Image<'_, f32>) -> bool {
     if !fits(image.window) || image.channels < S::LANES {
         return false;
     }
@@ -67,7 +67,7 @@ fn fits(window: &Window) -> bool {
 /// The image, and the packed weights of a block of channels.
 struct Pairs<'a, 't, S: Simd> {
     isa: S,
-    filter: Filter<'a>,
+    filter: FloatFilter<'a>,
     image: &'a mut Image<'t, f32>,
     /// The first channel vector of the block.
     first: usize,

@@ -1,5 +1,5 @@
 //! Runs elementwise programs, block by block.
-#![allow(unsafe_code)] // Sources and the output may be the same memory; sizes are checked once for a program.
+#![allow(unsafe_code)] // Reads and writes through pointers; sizes are checked once for a program.
 
 use et_core::Result;
 use et_simd::{Level, Simd, Work};
@@ -25,49 +25,33 @@ pub fn run(level: Level, program: &Program, output: Output, scratch: &mut [f32])
     ensure(scratch.len() >= self::scratch(program))?;
     if !output.is_empty() {
         let skip = scratch.as_ptr().align_offset(64).min(ALIGNMENT);
-        let scratch = scratch[skip..].as_mut_ptr();
-        let count = output.len();
-        let target = match output {
-            Output::Floats(floats) => Target { floats: floats.as_mut_ptr(), bytes: None },
-            Output::Bytes { bytes, scale, zero_point } => {
-                Target { floats: core::ptr::null_mut(), bytes: Some((bytes.as_mut_ptr(), scale, zero_point)) }
-            }
-        };
-        level.run(Run { program, target, count, scratch });
+        level.run(Run { program, output, scratch: scratch[skip..].as_mut_ptr() });
     }
     Ok(())
-}
-
-/// The destination: `f32`, or quantized to int8.
-#[derive(Clone, Copy)]
-struct Target {
-    floats: *mut f32,
-    bytes: Option<(*mut i8, f32, i32)>,
 }
 
 /// A validated program with a non-empty output.
 struct Run<'a> {
     program: &'a Program<'a>,
-    target: Target,
-    count: usize,
+    output: Output<'a>,
     scratch: *mut f32,
 }
 
 impl Work for Run<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Simd>(self, isa: S) {
-        let columns = self.program.columns;
+    fn run<S: Simd>(mut self, isa: S) {
+        let (columns, count) = (self.program.columns, self.output.len());
         let registers = Program::registers(self.program.instructions);
         // A block has whole rows, or a part of a single row.
-        let (line, block) = if columns > BLOCK { (columns, BLOCK) } else { (self.count, BLOCK / columns * columns) };
+        let (line, block) = if columns > BLOCK { (columns, BLOCK) } else { (count, BLOCK / columns * columns) };
         // SAFETY: `scratch` returned room for the registers, the sources and the result before quantization.
         let (sources, result) = unsafe {
             let sources = self.scratch.add(registers * BLOCK);
             (sources, sources.add(self.program.sources.len() * BLOCK))
         };
         self.prepare(sources, block);
-        for first in (0..self.count).step_by(line) {
+        for first in (0..count).step_by(line) {
             for at in (first..first + line).step_by(block) {
                 let length = block.min(first + line - at);
                 let mut inputs = [core::ptr::null::<f32>(); Program::MOST_SOURCES];
@@ -91,7 +75,7 @@ impl Run<'_> {
             if columns.len() > BLOCK {
                 continue;
             }
-            for row in 0..block.min(self.count) / columns.len() {
+            for row in 0..block.min(self.output.len()) / columns.len() {
                 // SAFETY: every source has a block of scratch memory, which has that many rows.
                 unsafe {
                     let to = scratch.add(index * BLOCK + row * columns.len());
@@ -153,7 +137,7 @@ impl Run<'_> {
     /// The block is within the output, and each input has the block's length.
     #[inline(always)]
     unsafe fn compute<S: Simd>(
-        &self,
+        &mut self,
         isa: S,
         inputs: &[*const f32; Program::MOST_SOURCES],
         result: *mut f32,
@@ -180,22 +164,20 @@ impl Run<'_> {
             }
             // SAFETY: the caller guarantees a block of the output; registers and result have a block of scratch memory.
             unsafe {
-                let to = if index < last {
-                    self.scratch.add(usize::from(instruction.target) * BLOCK)
-                } else if self.target.bytes.is_some() {
-                    result
-                } else {
-                    self.target.floats.add(at)
+                let to = match &mut self.output {
+                    _ if index < last => self.scratch.add(usize::from(instruction.target) * BLOCK),
+                    Output::Floats(floats) => floats.as_mut_ptr().add(at),
+                    Output::Bytes { .. } => result,
                 };
                 instruction.operation.compute(isa, streams, to, length);
             }
         }
-        if let Some((bytes, scale, zero_point)) = self.target.bytes {
+        if let Output::Bytes { bytes, scale, zero_point } = &mut self.output {
             // SAFETY: the caller guarantees a block of the output, and the result holds a block.
             unsafe {
                 let from = core::slice::from_raw_parts(result, length);
-                let to = core::slice::from_raw_parts_mut(bytes.add(at), length);
-                crate::quantized::quantize_block(isa, from, scale, zero_point, to);
+                let to = bytes.get_unchecked_mut(at..at + length);
+                crate::quantized::quantize_block(isa, from, *scale, *zero_point, to);
             }
         }
     }

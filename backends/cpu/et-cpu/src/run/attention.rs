@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "tasks write disjoint tokens of one result")]
 
 use et_core::{Error, Result};
-use et_kernels::attention::{self, Causal, Mask, Numbers, Part, Sizes, Slots, Strides, Tokens};
+use et_kernels::attention::{self, Causal, Mask, Numbers, Sizes, Slots, Strides, Tokens};
 
 use crate::memory::Operands;
 use crate::run::Context;
@@ -54,10 +54,9 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
     let (level, elements) = (context.level, Elements::new(&written));
     let work = [items, queries, keys, width].into_iter().fold(1_usize, usize::saturating_mul);
     split::tasks(context, Chunks::new(context, work, LEAST).at_most(items), |chunk| {
-        let part = Part { items: chunk.range(items), queries: 0..queries };
         let output = core::ptr::slice_from_raw_parts_mut(elements.start(), length);
         // SAFETY: `written` is the only access to the output tensor, and tasks have disjoint heads.
-        unsafe { attention::run_part(level, &attention, output, &part, numbers(chunk.workspace)) }
+        unsafe { attention::run_part(level, &attention, output, chunk.range(items), numbers(chunk.workspace)) }
     })
 }
 

@@ -34,11 +34,11 @@ pub fn attention(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let depth = operands[0].sizes[3] as f64;
     let scale = call.number(6)?.unwrap_or(1.0 / depth.sqrt()) as f32;
     let attended = Attended { operands, biases, scale, causal: call.flag(5)? };
-    attend(builder, call.output()?, call.output_sizes()?, attended)
+    attend(builder, &call.output_sizes()?, attended).map(Some)
 }
 
-/// Attention with the output value `output`.
-pub fn attend(builder: &mut Builder<'_>, output: ValueId, sizes: Vec<usize>, attended: Attended) -> Lowered {
+/// The output of attention, reshaped to `sizes`.
+fn attend(builder: &mut Builder<'_>, sizes: &[usize], attended: Attended) -> Result<Tensor, Problem> {
     let Attended { operands: [query, key, value], biases, scale, causal } = attended;
     let (query, key, value) = (neighbours(builder, query), neighbours(builder, key), neighbours(builder, value));
     let [batch, heads, queries, depth] = query.sizes[..] else { return Err(Problem::Arguments) };
@@ -56,12 +56,7 @@ pub fn attend(builder: &mut Builder<'_>, output: ValueId, sizes: Vec<usize>, att
     let attention =
         Attention { query, key, value, output: Write(strided(&result)), bias, mask, sizes: sizes_of, scale, causal };
     builder.emit(attention);
-    let viewed = match result.viewed(&sizes) {
-        Some(viewed) => viewed,
-        None => builder.in_row_major(result).viewed(&sizes).ok_or(Problem::Arguments)?,
-    };
-    builder.set(output, viewed);
-    Ok(())
+    builder.viewed(result, sizes)
 }
 
 /// Batched matmul of two activation tensors.
@@ -75,8 +70,7 @@ pub fn batch_matmul(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let product =
         BatchMatmul { left: matrices(&left), right: matrices(&right), output: Write(matrices(&output)), sizes };
     builder.emit(product);
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }
 
 fn matrices(tensor: &Tensor) -> Matrices {
@@ -103,7 +97,7 @@ fn strided(tensor: &Tensor) -> Heads {
 }
 
 /// Attention that the graph spells out in several nodes.
-pub fn found(builder: &mut Builder<'_>, found: &Match) -> Lowered {
+pub fn found(builder: &mut Builder<'_>, found: &Match) -> Result<Tensor, Problem> {
     let query = builder.tensor(found.query)?;
     let key = builder.tensor(found.transposed_key)?;
     let value = builder.tensor(found.value)?;
@@ -116,15 +110,12 @@ pub fn found(builder: &mut Builder<'_>, found: &Match) -> Lowered {
     for (id, sizes) in &found.biases {
         let sizes: Vec<usize> = sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
         let bias = builder.tensor(*id)?.expanded(&sizes);
-        biases.push(match bias.viewed(&shape) {
-            Some(bias) => bias,
-            None => builder.in_row_major(bias).viewed(&shape).ok_or(Problem::Arguments)?,
-        });
+        biases.push(builder.viewed(bias, &shape)?);
     }
     let attended = Attended { operands: [query, key, value], biases, scale: found.scale as f32, causal: false };
-    let sizes =
-        builder.links.graph.spec(found.output).sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
-    attend(builder, found.output, sizes, attended)
+    let sizes = builder.links.graph.spec(found.output).sizes.iter();
+    let sizes: Vec<usize> = sizes.map(|size| usize::try_from(*size).unwrap_or(0)).collect();
+    attend(builder, &sizes, attended)
 }
 
 /// A batch of matrices as a tensor with one head per batch.

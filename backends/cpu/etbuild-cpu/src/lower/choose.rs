@@ -46,17 +46,14 @@ pub fn logical(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation, 
 
 fn decide(builder: &mut Builder<'_>, call: &Call<'_>, operands: &[Operand], operation: Operation) -> Lowered {
     let decided = builder.computed(operands, &call.output_sizes()?, operation, TRUTH)?;
-    builder.set(call.output()?, Tensor { qparams: QParams::FLOAT, scalar_type: ScalarType::Bool, ..decided });
-    Ok(())
+    Ok(Some(Tensor { qparams: QParams::FLOAT, scalar_type: ScalarType::Bool, ..decided }))
 }
 
 /// `where`: elements of the second operand where the condition is true, else of the third operand.
 pub fn choose(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let condition = Operand::Tensor(truth(builder, call.value(0)?)?);
     let operands = [condition, operand(builder, &call, 1)?, operand(builder, &call, 2)?];
-    let chosen = builder.computed(&operands, &call.output_sizes()?, Operation::Where, QParams::FLOAT)?;
-    builder.set(call.output()?, chosen);
-    Ok(())
+    builder.computed(&operands, &call.output_sizes()?, Operation::Where, QParams::FLOAT).map(Some)
 }
 
 /// The additive attention mask of a boolean mask: 0 for true, minus infinity for false.

@@ -38,8 +38,7 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         }
     }
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }
 
 /// The maximum channels of an NCHW input: an RGBA picture.
@@ -88,7 +87,13 @@ pub fn conv2d(window: Window) -> Conv2d {
     Conv2d { row_scales: Place::ABSENT, channel_scales: Place::ABSENT, window, epilogue, ..Conv2d::default() }
 }
 
-fn gemm(builder: &mut Builder<'_>, call: &Call<'_>, input: Rows, output: &Tensor, window: Window) -> Lowered {
+fn gemm(
+    builder: &mut Builder<'_>,
+    call: &Call<'_>,
+    input: Rows,
+    output: &Tensor,
+    window: Window,
+) -> Result<(), Problem> {
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
     let id = call.value(1)?;
     let weights = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
@@ -100,7 +105,13 @@ fn gemm(builder: &mut Builder<'_>, call: &Call<'_>, input: Rows, output: &Tensor
 }
 
 /// An f32 depthwise convolution. The program keeps int8 weights too: fusion with quantization reads these.
-fn depthwise(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor, output: &Tensor, window: Window) -> Lowered {
+fn depthwise(
+    builder: &mut Builder<'_>,
+    call: &Call<'_>,
+    input: &Tensor,
+    output: &Tensor,
+    window: Window,
+) -> Result<(), Problem> {
     let values = floats(builder, call.value(1)?)?;
     let weights = builder.program.constant(little_endian(&pack::depthwise(&values, &window)?));
     if let Some(int8) = constant::byte_weights(builder.links, call.value(1)?) {
@@ -132,8 +143,9 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         Some(_) => None,
         None => quantized::Operands::of(builder, &call)?,
     };
-    if integers.is_none() && dynamic::linear(builder, &call)? {
-        return Ok(());
+    let dynamic = if integers.is_none() { dynamic::linear(builder, &call)? } else { None };
+    if dynamic.is_some() {
+        return Ok(dynamic);
     }
     let input = match &integers {
         Some(_) => builder.stored(call.value(0)?)?,
@@ -151,8 +163,7 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         Some(integers) => quantized::gemm(builder, &integers, (left, input.qparams), &output, window)?,
         None => gemm(builder, &call, left, &output, window)?,
     }
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }
 
 /// A GEMM as a 1x1 convolution of an image of height 1.

@@ -59,7 +59,7 @@ fn finds_parameters(graph: &Graph, node: &Node) -> bool {
 
 /// No instruction: the kernel that quantizes rows chooses the qparams.
 pub fn choose_parameters(_: &mut Builder<'_>, _: Call<'_>) -> Lowered {
-    Ok(())
+    Ok(None)
 }
 
 /// Dynamic quantization: `(input, scale, zero_point, ...)` per-tensor, `(input, block, ...)` per-row.
@@ -77,8 +77,7 @@ pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         columns: columns as u32,
         together: is_per_tensor,
     });
-    builder.set(call.output()?, Tensor { row_scales: Some(row_scales), ..output });
-    Ok(())
+    Ok(Some(Tensor { row_scales: Some(row_scales), ..output }))
 }
 
 /// Dequantization: int8 GEMM reads the int8 tensor, other operators read the f32 tensor. Constants are dequantized by consumers.
@@ -91,12 +90,11 @@ pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     }
     let rows = builder.quantized(call.value(0)?).filter(|tensor| tensor.row_scales.is_some());
     let rows = rows.cloned().ok_or(Problem::Order)?;
-    builder.set(call.output()?, rows);
-    Ok(())
+    Ok(Some(rows))
 }
 
-/// A linear layer with int8 or int4 weights, and dynamically quantized rows or f32 rows; false for other linear layers.
-pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<bool, Problem> {
+/// A linear layer with int8 or int4 weights, and dynamically quantized rows or f32 rows; `None` for other linear layers.
+pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>) -> Lowered {
     let weights = call.value(1)?;
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
     let (weights, form) = if let Some(weights) = constant::byte_weights(builder.links, weights) {
@@ -105,7 +103,7 @@ pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<bool, Proble
         let form = Form::Groups(weights.form(!bias.is_empty()), weights.scales, bias);
         (weights.bytes, form)
     } else {
-        return Ok(false);
+        return Ok(None);
     };
     let input = match builder.quantized_rows(call.value(0)?) {
         Some(rows) => rows.clone(),
@@ -122,6 +120,5 @@ pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<bool, Proble
         output: Write(pixels(&output, columns as u32)),
         ..conv2d(window)
     });
-    builder.set(call.output()?, output);
-    Ok(true)
+    Ok(Some(output))
 }

@@ -51,7 +51,5 @@ pub fn operand(builder: &mut Builder<'_>, call: &Call<'_>, index: usize) -> Resu
 }
 
 fn chain(builder: &mut Builder<'_>, call: &Call<'_>, operands: &[Operand], operation: Operation) -> Lowered {
-    let output = builder.computed(operands, &call.output_sizes()?, operation, QParams::FLOAT)?;
-    builder.set(call.output()?, output);
-    Ok(())
+    builder.computed(operands, &call.output_sizes()?, operation, QParams::FLOAT).map(Some)
 }

@@ -45,6 +45,5 @@ fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: Po
         is_planar: false,
     };
     builder.emit(Pool { input: place(&input), output: Write(place(&output)), qparams, window, kind });
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }

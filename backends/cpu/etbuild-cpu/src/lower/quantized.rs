@@ -15,22 +15,20 @@ use crate::tensor::Tensor;
 pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (input, qparams) = (builder.stored(call.value(0)?)?, qparams(&call)?);
     let quantized = if input.qparams == qparams { input } else { builder.converted(&input, qparams)? };
-    builder.set(call.output()?, Tensor { qparams: QParams::FLOAT, ..quantized });
-    Ok(())
+    Ok(Some(Tensor { qparams: QParams::FLOAT, ..quantized }))
 }
 
 /// Dequantization: the tensor stays int8 until a consumer needs f32. Constants are dequantized by consumers.
 pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    if !constant::dequantizes_constants(builder.links, call.node) {
-        let quantized = builder.stored(call.value(0)?)?;
-        builder.set(call.output()?, Tensor { qparams: qparams(&call)?, ..quantized });
+    if constant::dequantizes_constants(builder.links, call.node) {
+        return Ok(None);
     }
-    Ok(())
+    Ok(Some(Tensor { qparams: qparams(&call)?, ..builder.stored(call.value(0)?)? }))
 }
 
 /// Quantized weights are packed by the GEMM or convolution that reads the weights.
 pub fn dequantize_constant(_: &mut Builder<'_>, _: Call<'_>) -> Lowered {
-    Ok(())
+    Ok(None)
 }
 
 /// The per-tensor qparams of `(input, scale, zero_point, ...)`.
@@ -76,7 +74,7 @@ pub fn gemm(
     (input, input_qparams): (Rows, QParams),
     output: &Tensor,
     window: Window,
-) -> Lowered {
+) -> Result<(), Problem> {
     let scales = accumulator_scales(&operands.weights, input_qparams);
     let form_bias = int32_bias(operands.bias.as_deref().unwrap_or_default(), &scales);
     let (weights, form) = (operands.weights.bytes.clone(), Form::Bytes(scales, form_bias));

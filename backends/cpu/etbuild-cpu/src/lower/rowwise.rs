@@ -15,8 +15,7 @@ pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (from, count, columns) = rows(&input).ok_or(Problem::Arguments)?;
     let (to, ..) = rows(&output).ok_or(Problem::Arguments)?;
     builder.emit(Softmax { input: from, output: Write(to), rows: count as u32, columns: columns as u32 });
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }
 
 /// LayerNorm over the last dimensions.
@@ -57,8 +56,7 @@ fn normalize(
         centered,
     };
     builder.emit(norm);
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }
 
 fn parameter(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<SlotNumber, Problem> {
@@ -95,8 +93,7 @@ pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (from, to) = (QParams::FLOAT, QParams::FLOAT);
     builder.emit(Mean { input: place(&input), from, output: Write(place(&output)), to, sizes: shape });
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }
 
 /// Whether the tensor is contiguous in memory.

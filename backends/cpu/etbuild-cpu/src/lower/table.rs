@@ -94,6 +94,5 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lower
         sizes: [indices.numel(), columns, rows].map(|size| size as u32),
     };
     builder.emit(gather);
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }

@@ -81,8 +81,7 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         sizes: [*rows, *heads, *depth, *limit, *pairs].map(|size| size as u32),
     };
     builder.emit(rotate);
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }
 
 /// Attention with a KV cache: `(query, keys, values, start, last, scale, window, soft_cap)`.
@@ -110,8 +109,7 @@ pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         },
     };
     builder.emit(attend);
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }
 
 /// Row selection: `(input, dim, index)`.
@@ -133,6 +131,5 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Tensor, along:
         count: indices.numel() as u32,
         width: (width * table.scalar_type.size()) as u32,
     });
-    builder.set(call.output()?, output);
-    Ok(())
+    Ok(Some(output))
 }

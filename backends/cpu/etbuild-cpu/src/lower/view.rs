@@ -13,20 +13,14 @@ use crate::tensor::Tensor;
 /// Reshape; copied where strides cannot express the shape.
 pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (tensor, sizes) = (builder.stored(call.value(0)?)?, call.output_sizes()?);
-    let viewed = match tensor.viewed(&sizes) {
-        Some(viewed) => viewed,
-        None => builder.in_row_major(tensor).viewed(&sizes).ok_or(Problem::Arguments)?,
-    };
-    builder.set(call.output()?, viewed);
-    Ok(())
+    builder.viewed(tensor, &sizes).map(Some)
 }
 
 /// Permuted dimensions.
 pub fn permute(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let tensor = builder.stored(call.value(0)?)?;
     let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, tensor.rank())).collect();
-    builder.set(call.output()?, tensor.permuted(&dims?));
-    Ok(())
+    Ok(Some(tensor.permuted(&dims?)))
 }
 
 /// One index of a dimension.
@@ -34,8 +28,7 @@ pub fn select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let tensor = builder.stored(call.value(0)?)?;
     let along = call.dim(1, tensor.rank())?;
     let index = dim(call.int(2)?.ok_or(Problem::Arguments)?, tensor.sizes[along])?;
-    builder.set(call.output()?, tensor.selected(along, index));
-    Ok(())
+    Ok(Some(tensor.selected(along, index)))
 }
 
 /// A range of a dimension.
@@ -46,22 +39,18 @@ pub fn slice(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let start = call.int(2)?.unwrap_or(0);
     let start = if start < 0 { start.saturating_add(size) } else { start }.clamp(0, size);
     let step = usize::try_from(call.int(4)?.unwrap_or(1)).map_err(|_| Problem::Arguments)?;
-    builder.set(call.output()?, tensor.sliced(along, start as usize, sizes[along], step));
-    Ok(())
+    Ok(Some(tensor.sliced(along, start as usize, sizes[along], step)))
 }
 
 /// Broadcast dimensions.
 pub fn expand(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (tensor, sizes) = (builder.stored(call.value(0)?)?, call.output_sizes()?);
-    builder.set(call.output()?, tensor.expanded(&sizes));
-    Ok(())
+    Ok(Some(tensor.expanded(&sizes)))
 }
 
 /// The tensor itself.
 pub fn identity(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.stored(call.value(0)?)?;
-    builder.set(call.output()?, tensor);
-    Ok(())
+    builder.stored(call.value(0)?).map(Some)
 }
 
 /// Concatenation: each input tensor is copied to a slice of the output tensor.
@@ -79,8 +68,7 @@ pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
             start += size;
         }
     }
-    builder.set(call.output()?, whole);
-    Ok(())
+    Ok(Some(whole))
 }
 
 /// Tensors with equal dtype and qparams: unchanged if equal, else dequantized to f32.
@@ -111,8 +99,7 @@ pub fn roll(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         let target = (0..tensor.rank()).fold(whole.clone(), place);
         builder.copy(&piece, &target);
     }
-    builder.set(call.output()?, whole);
-    Ok(())
+    Ok(Some(whole))
 }
 
 /// The two slices of a rolled tensor, each with the output position.
@@ -131,7 +118,7 @@ fn rolled((piece, start): (Tensor, Vec<usize>), along: usize, shift: i64) -> Vec
 /// Embedding lookup; rows of a quantized table are gathered by the dequantization.
 pub fn embedding(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     if Table::has(builder.links, call.output()?) {
-        return Ok(());
+        return Ok(None);
     }
     let (table, indices) = (builder.dense(call.value(0)?)?, builder.dense(call.value(1)?)?);
     gather(builder, &call, &table, 0, &indices)
