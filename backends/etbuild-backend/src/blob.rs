@@ -33,21 +33,12 @@ pub struct Weights {
     /// The key in data files, if a data file may replace the weights, as with another LoRA adapter. The key depends on
     /// the layout, not on the values. Without a key, `identity` names the weights.
     pub name: Option<String>,
-    /// The source tensor for size reports, if the tensor has a name in the model.
-    pub origin: Option<Origin>,
+    /// The name of the source tensor in the model, for size reports.
+    pub origin: Option<String>,
     /// The size in bytes.
     pub size: usize,
     /// The packing function.
     pub content: Arc<dyn Content>,
-}
-
-/// The source tensor of packed weights.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Origin {
-    /// The constant's name in the model.
-    pub constant: String,
-    /// The layout: the instruction set that the weights are packed for. Empty for a layout of all instruction sets.
-    pub form: String,
 }
 
 /// A function that packs weights.

@@ -9,6 +9,6 @@ mod refusal;
 mod target;
 
 pub use backend::Backend;
-pub use blob::{ALIGNMENT, Blob, Content, Origin, Weights};
+pub use blob::{ALIGNMENT, Blob, Content, Weights};
 pub use refusal::{Refusal, RefusalKind};
 pub use target::TargetFacts;

@@ -38,7 +38,7 @@ pub use etbuild_import::Format;
 pub use etbuild_link::{CodePart, SizeReport};
 pub use etbuild_remote::{Access as RemoteAccess, Execution as RemoteExecution, Options as RemoteOptions};
 pub use input::{Db, EngineDatabase};
-pub use partition::{EngineRefusal, Fallback, FallbackReason, NodePlace, PackedWeight};
+pub use partition::{EngineRefusal, Fallback, FallbackReason, NodePlace};
 pub use pipeline::{Source, Stage};
 pub use quantize::{Answers, LayerLoss};
 pub use request::{

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use et_core::ScalarType;
-use etbuild_backend::{Backend, Blob, Origin, Refusal, RefusalKind, TargetFacts, Weights};
+use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts, Weights};
 use etbuild_ir::{
     ConstantData, DelegateCall, Digest, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation,
     compact,
@@ -25,8 +25,8 @@ pub struct Partitioned {
     pub report: Vec<NodeReport>,
     /// The value that each instruction of a call computes, from [`Blob::layers`]; methods by name, calls in order.
     pub layers: Vec<Vec<Vec<String>>>,
-    /// The model constant behind each packed weight, by the digest of the packed weight.
-    pub origins: BTreeMap<Digest, Origin>,
+    /// The name of the model constant behind each packed weight, by the digest of the packed weight.
+    pub origins: BTreeMap<Digest, String>,
 }
 
 /// Partitions a program for `backends`, in order of preference. `keep` stores the packed weights.
@@ -61,7 +61,7 @@ struct Method {
     /// The number of partitions so far.
     count: usize,
     layers: Vec<Vec<Vec<String>>>,
-    origins: BTreeMap<Digest, Origin>,
+    origins: BTreeMap<Digest, String>,
 }
 
 /// A lowered partition.
@@ -198,13 +198,10 @@ fn note(reports: &mut [NodeReport], report: Option<usize>, backend: &dyn Backend
     }
 }
 
-/// Packed weights that several forms share have no form.
-fn add(origins: &mut BTreeMap<Digest, Origin>, more: impl IntoIterator<Item = (Digest, Origin)>) {
+/// Equal packed weights have the first origin.
+fn add(origins: &mut BTreeMap<Digest, String>, more: impl IntoIterator<Item = (Digest, String)>) {
     for (digest, origin) in more {
-        let known = origins.entry(digest).or_insert_with(|| origin.clone());
-        if known.form != origin.form {
-            known.form.clear();
-        }
+        origins.entry(digest).or_insert(origin);
     }
 }
 

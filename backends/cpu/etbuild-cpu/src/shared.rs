@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_backend::{Content, Origin, Refusal, Weights};
+use etbuild_backend::{Content, Refusal, Weights};
 use etbuild_ir::{ConstantData, Digest, Graph, ValueKind};
 
 use crate::Architecture;
@@ -52,27 +52,22 @@ impl Shared {
     pub fn position(&mut self, packing: &Packing, size: usize) -> usize {
         let architecture = self.architecture;
         let content = || -> Arc<dyn Content> { Arc::new(Packed { packing: packing.clone(), architecture }) };
-        let origin = self.origin(&packing.weights);
+        let origin = self.names.get(&packing.weights.digest()).cloned();
         self.add(packing.identity(architecture), packing.name(architecture), origin, size, content)
     }
 
     /// The position among the inputs of elements that are read as the model has them.
     pub fn as_is(&mut self, data: &ConstantData) -> usize {
         let (identity, size) = (format!("as it is {}", data.digest()), data.bytes().len());
-        let origin = self.origin(data);
+        let origin = self.names.get(&data.digest()).cloned();
         self.add(identity, None, origin, size, || Arc::new(AsIs(data.clone())))
-    }
-
-    fn origin(&self, data: &ConstantData) -> Option<Origin> {
-        let constant = self.names.get(&data.digest())?.clone();
-        Some(Origin { constant, form: String::new() })
     }
 
     fn add(
         &mut self,
         identity: String,
         name: Option<String>,
-        origin: Option<Origin>,
+        origin: Option<String>,
         size: usize,
         content: impl FnOnce() -> Arc<dyn Content>,
     ) -> usize {

@@ -9,4 +9,4 @@ mod weights;
 pub use fallback::{Fallback, FallbackReason};
 pub use node_place::{EngineRefusal, NodePlace, PORTABLE};
 pub use query::{PartitionOptions, partitioned, revisions};
-pub use report::{EngineReport, Layers, PackedWeight};
+pub use report::{EngineReport, Layers};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_backend::Origin;
 use etbuild_ir::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -14,24 +13,14 @@ pub type Layers = Vec<Vec<Vec<String>>>;
 pub struct EngineReport {
     /// The values that the calls compute, step by step.
     pub layers: Layers,
-    /// The sources of the packed weights, by digest.
-    pub weights: BTreeMap<String, PackedWeight>,
-}
-
-/// Weights that an engine packed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PackedWeight {
-    /// The constant's name in the model.
-    pub constant: String,
-    /// The instruction set of the packing; empty where all instruction sets read the same packing.
-    pub form: String,
+    /// The names of the model's constants behind the packed weights, by digest of the packed weights.
+    pub weights: BTreeMap<String, String>,
 }
 
 impl EngineReport {
     /// The report of partitioning.
-    pub fn new(layers: Layers, origins: &BTreeMap<Digest, Origin>) -> Self {
-        let packed = |origin: &Origin| PackedWeight { constant: origin.constant.clone(), form: origin.form.clone() };
-        let weights = origins.iter().map(|(digest, origin)| (digest.to_string(), packed(origin)));
+    pub fn new(layers: Layers, origins: &BTreeMap<Digest, String>) -> Self {
+        let weights = origins.iter().map(|(digest, origin)| (digest.to_string(), origin.clone()));
         Self { layers, weights: weights.collect() }
     }
 }

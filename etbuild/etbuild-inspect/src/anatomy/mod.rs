@@ -17,7 +17,7 @@ use etbuild_engine::deploy::UnitReport;
 use etbuild_engine::emit::Interface;
 use etbuild_engine::input::{Db, EngineDatabase};
 use etbuild_engine::link::{self, read_interface};
-use etbuild_engine::partition::{EngineReport, NodePlace, PackedWeight};
+use etbuild_engine::partition::{EngineReport, NodePlace};
 use etbuild_engine::pipeline::Stage;
 use etbuild_engine::request::{Request, resolve};
 use etbuild_engine::session::{World, guarded};
@@ -45,7 +45,7 @@ pub struct UnitAnatomy {
     /// The names by the model's author of the constants in the program file, by the digests of the elements.
     pub constants: BTreeMap<String, String>,
     /// The sources of packed constants, by the same digests.
-    pub packed: BTreeMap<String, PackedWeight>,
+    pub packed: BTreeMap<String, String>,
     /// The kernels that the binary has, each with a set of types.
     pub kernels: Vec<String>,
     /// The space of the binary's code and constants, by module; empty where the linker gives no map.

@@ -1,7 +1,7 @@
 //! The sizes of the files by content: a treemap, the same as a list, and the changes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use etbuild_inspect::UnitAnatomy;
 use serde::Serialize;
@@ -25,8 +25,6 @@ pub struct View {
     total: String,
     /// One sentence on the largest part.
     answer: String,
-    /// Instruction sets that weights are packed for, each with the bytes of the packed weights.
-    forms: Vec<(String, String)>,
     groups: Vec<Group>,
     tiles: Vec<Tile>,
     rows: Vec<Row>,
@@ -99,21 +97,8 @@ pub fn view(sizes: &Sizes, anatomy: &UnitAnatomy) -> View {
             .map(|leaf| row(leaf, leaves.first().map_or(0, |first| first.size), total))
             .collect(),
         tiles: tiles(leaves, total),
-        forms: forms(sizes, anatomy),
         kernels: anatomy.kernels.clone(),
     }
-}
-
-/// The bytes packed for each instruction set, where a file has several packed forms.
-fn forms(sizes: &Sizes, anatomy: &UnitAnatomy) -> Vec<(String, String)> {
-    let forms: BTreeSet<&str> = anatomy.packed.values().map(|packed| packed.form.as_str()).collect();
-    let forms = forms.into_iter().filter(|form| !form.is_empty());
-    let taken = |form: &str| {
-        let ending = format!(" for {form}");
-        sizes.parts.iter().filter(|part| part.name.ends_with(&ending)).map(|part| part.size).sum()
-    };
-    let found: Vec<_> = forms.map(|form| (form.to_owned(), bytes(taken(form)))).collect();
-    if found.len() > 1 { found } else { Vec::new() }
 }
 
 /// The parts, with blobs cut into the weights and the rest.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use et_module::FileBytes;
-use etbuild_engine::{CodePart, PackedWeight, SizeReport};
+use etbuild_engine::{CodePart, SizeReport};
 use etbuild_inspect::{EngineBlob, UnitAnatomy};
 use etbuild_store::Digest;
 use serde::{Deserialize, Serialize};
@@ -92,20 +92,13 @@ fn in_model(name: &str) -> &str {
     name.split('@').next().filter(|name| !name.is_empty()).unwrap_or(name)
 }
 
-/// The name of packed weights.
-fn packed_name(packed: &PackedWeight) -> String {
-    let PackedWeight { constant, form } = packed;
-    let constant = in_model(constant);
-    if form.is_empty() { constant.to_owned() } else { format!("{constant} for {form}") }
-}
-
 fn of_program(program: &ProgramDescription, size: u64, anatomy: Option<&UnitAnatomy>) -> Vec<Part> {
     let constants = program.constants.iter().enumerate().filter_map(|(index, constant)| {
         let digest = constant.digest.as_ref()?;
         let packed = anatomy.and_then(|anatomy| anatomy.packed.get(digest));
         let known = anatomy.and_then(|anatomy| anatomy.constants.get(digest));
         let name = known.or(constant.name.as_ref()).cloned().unwrap_or_else(|| format!("constant {index}"));
-        let name = packed.map_or_else(|| in_model(&name).to_owned(), packed_name);
+        let name = in_model(packed.unwrap_or(&name)).to_owned();
         Some(part(PartKind::Constant, name, constant.size))
     });
     let mut parts: Vec<Part> = constants.collect();
