@@ -100,8 +100,8 @@ fn note_speed(db: &dyn Db, unit: &Unit, report: &mut UnitReport) -> Result<(), B
     Ok(())
 }
 
-/// What keeps the program from a binary of the target: kernels that the catalogue lacks, backends that firmware cannot call, a
-/// program file that is larger than the bank for constants.
+/// What keeps the program from a binary of the target: kernels that the catalogue lacks, a program file that is larger than the bank
+/// for constants.
 fn check_project(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked> {
     let project = ProjectInputs::of(db, &unit.link, emitted, Stage::Select)?;
     project.without_data().map_err(|found| Blocked::failed(Stage::Select, found))?;

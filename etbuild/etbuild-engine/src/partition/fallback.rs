@@ -30,11 +30,15 @@ pub struct FallbackReason {
 }
 
 impl Fallback {
-    /// The fallback of these nodes; `None` where no node falls back. A partition of views that is not worth a delegate call does not count.
+    /// The fallback of these nodes; `None` where no node falls back. A partition of views that is not worth a delegate call does not count,
+    /// and neither does a program in floating point that a backend for int8 was asked about.
     pub fn of(nodes: &[NodePlace]) -> Option<Self> {
         let runs = || nodes.iter().filter(|node| node.engine.is_some());
         let is_fallback = |node: &&NodePlace| node.engine.as_deref() == Some(PORTABLE) && !is_cheap(node);
         let left: Vec<&NodePlace> = runs().filter(is_fallback).collect();
+        if nodes.iter().all(|node| node.partition.is_none()) && is_unquantized(&left) {
+            return None;
+        }
         let work = |nodes: &mut dyn Iterator<Item = &NodePlace>| nodes.map(|node| node.work as f64).sum::<f64>();
         let (own, all) = (work(&mut left.iter().copied()), work(&mut runs()));
         (!left.is_empty()).then(|| Self {
@@ -62,6 +66,13 @@ const MOST: usize = 3;
 
 fn is_cheap(node: &NodePlace) -> bool {
     node.refusals.last().is_some_and(|refusal| refusal.kind == RefusalKind::Gain.name())
+}
+
+/// Whether a backend asks for int8 of a program that has none.
+fn is_unquantized(nodes: &[&NodePlace]) -> bool {
+    let asks =
+        |node: &&NodePlace| node.refusals.last().is_some_and(|last| last.kind == RefusalKind::Quantization.name());
+    nodes.iter().any(asks) && nodes.iter().all(|node| node.scalar_type != "int8")
 }
 
 fn reasons(nodes: &[&NodePlace]) -> Vec<FallbackReason> {
@@ -117,6 +128,15 @@ mod tests {
         nodes.extend([node(PORTABLE, 1, Some(RefusalKind::Type)), node(PORTABLE, 0, Some(RefusalKind::Type))]);
         let sentence = "3 of 10 nodes, 2 % of the work, on portable kernels: float64 (2), dynamic size (1)";
         assert_eq!(Fallback::of(&nodes).unwrap().sentence(), sentence);
+    }
+
+    #[test]
+    fn a_program_in_floating_point_does_not_fall_back_from_a_backend_for_int8() {
+        let mut nodes =
+            vec![node(PORTABLE, 14, Some(RefusalKind::Quantization)), node(PORTABLE, 1, Some(RefusalKind::Operator))];
+        assert_eq!(Fallback::of(&nodes), None);
+        nodes[1].scalar_type = "int8".to_owned();
+        assert_eq!(Fallback::of(&nodes).unwrap().nodes, 2);
     }
 
     #[test]
