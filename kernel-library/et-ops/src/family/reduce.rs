@@ -88,6 +88,20 @@ impl Folded {
         outs: [&Tensor<'_>; N],
         mut visit: impl FnMut(Lane, [usize; N]) -> Result<()>,
     ) -> Result<()> {
+        if cfg!(feature = "catalogue") {
+            // One copy of the loop for all reductions and dtypes: the catalogue compiles in less time.
+            self.for_each_lane(input, outs, &mut visit as &mut dyn FnMut(Lane, [usize; N]) -> Result<()>)
+        } else {
+            self.for_each_lane(input, outs, visit)
+        }
+    }
+
+    fn for_each_lane<const N: usize>(
+        self,
+        input: &Tensor<'_>,
+        outs: [&Tensor<'_>; N],
+        mut visit: impl FnMut(Lane, [usize; N]) -> Result<()>,
+    ) -> Result<()> {
         let (shape, place) = (input.shape(), Place::of(input));
         let (kept, lane) = (self.shape(&shape, true)?, self.lane(&shape));
         let lanes = Walk::over(&kept, [place])?.zip(Walk::over(&kept, outs.map(|out| self.place(&shape, out)))?);
