@@ -48,17 +48,33 @@ impl Epilogue for Requantize<'_> {
         biases(self.channels, pair)
     }
 
-    #[inline(always)]
     fn store(&mut self, pair: usize, pixel: usize, sums: &[[i32; CHANNELS]]) {
-        let (stride, bounds) = (self.channels.len(), self.bounds);
-        for (index, factor) in factors(self.channels, pair).into_iter().enumerate() {
-            let (Some(factor), mut start) = (factor, pixel * stride + pair * CHANNELS + index) else { return };
-            for sums in sums {
-                if let Some(place) = self.output.get_mut(start) {
-                    *place = bounds.clamp(factor.apply(sums[index]));
-                }
-                start += stride;
+        let start = pixel * self.channels.len() + pair * CHANNELS;
+        let Some(output) = self.output.get_mut(start..) else { return };
+        if self.bounds.is_whole() {
+            store::<false>((self.channels, pair), output, &self.bounds, sums);
+        } else {
+            store::<true>((self.channels, pair), output, &self.bounds, sums);
+        }
+    }
+}
+
+/// Requantizes the sums of a pair of channels to `output`, whose pixels are as many elements apart as there are channels.
+#[inline(always)]
+fn store<const NARROW: bool>(
+    (channels, pair): (&[Channel], usize),
+    output: &mut [i8],
+    bounds: &Bounds,
+    sums: &[[i32; CHANNELS]],
+) {
+    let (stride, bounds) = (channels.len(), *bounds);
+    for (index, factor) in factors(channels, pair).into_iter().enumerate() {
+        let (Some(factor), mut place) = (factor, index) else { return };
+        for sums in sums {
+            if let Some(result) = output.get_mut(place) {
+                *result = bounds.clamp_to::<NARROW>(factor.apply(sums[index]));
             }
+            place += stride;
         }
     }
 }

@@ -5,7 +5,7 @@ use et_core::{Error, Result};
 use super::columns::{Inside, Pixel};
 use crate::memory::{Operands, copy};
 use crate::row::{DEPTHWISE_CHANNELS, DEPTHWISE_ORDER, Distances, Taps, depthwise};
-use crate::{Channel, Depthwise, Window};
+use crate::{Bounds, Channel, Depthwise, Window};
 
 pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
     let (window, bounds) = (step.window, step.bounds);
@@ -20,28 +20,58 @@ pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
     let mut pixel = Pixel::default();
     for results in output.chunks_exact_mut(channels.max(1)) {
         let spot = Spot::of(&window, pixel);
-        let (image, mut place) = if spot.is_whole(&window) {
+        let (image, place) = if spot.is_whole(&window) {
             (input, Taps::new(spot.start(&window), 0, in_image))
         } else {
             spot.fill(&window, input, step.input_zero as i8, patch);
             (&*patch, Taps::new(0, 0, in_patch))
         };
-        for (results, table) in results.chunks_mut(DEPTHWISE_CHANNELS).zip(table.chunks(DEPTHWISE_CHANNELS)) {
-            let mut sums = [0; DEPTHWISE_CHANNELS];
-            sums.iter_mut().zip(table).for_each(|(sum, channel)| *sum = channel.bias);
-            if results.len() == DEPTHWISE_CHANNELS {
-                depthwise(image, weights, &place, &mut sums);
-            } else {
-                part(&place, (image, weights), results.len(), &mut sums);
-            }
-            for ((result, sum), channel) in results.iter_mut().zip(sums).zip(table) {
-                *result = bounds.clamp(channel.factor.apply(sum));
-            }
-            place.advance(taps);
+        let operands = (image, weights, table);
+        if bounds.is_whole() {
+            self::pixel::<false>(operands, (place, taps), &bounds, results);
+        } else {
+            self::pixel::<true>(operands, (place, taps), &bounds, results);
         }
         pixel.advance(&window);
     }
     Ok(())
+}
+
+/// Computes all channels of a pixel.
+#[inline(never)]
+fn pixel<const NARROW: bool>(
+    (image, weights, table): (&[i8], &[i16], &[Channel]),
+    (mut place, taps): (Taps, usize),
+    bounds: &Bounds,
+    results: &mut [i8],
+) {
+    for (results, table) in results.chunks_mut(DEPTHWISE_CHANNELS).zip(table.chunks(DEPTHWISE_CHANNELS)) {
+        let mut sums = [0; DEPTHWISE_CHANNELS];
+        if let (Some(results), Some(table)) = (results.first_chunk_mut(), table.first_chunk()) {
+            sums = table.map(|channel: Channel| channel.bias);
+            depthwise(image, weights, &place, &mut sums);
+            requantize::<NARROW, DEPTHWISE_CHANNELS>(results, table, &sums, bounds);
+        } else {
+            sums.iter_mut().zip(table).for_each(|(sum, channel)| *sum = channel.bias);
+            part(&place, (image, weights), results.len(), &mut sums);
+            for ((result, sum), channel) in results.iter_mut().zip(sums).zip(table) {
+                *result = bounds.clamp(channel.factor.apply(sum));
+            }
+        }
+        place.advance(taps);
+    }
+}
+
+#[inline(always)]
+fn requantize<const NARROW: bool, const N: usize>(
+    results: &mut [i8; N],
+    table: &[Channel; N],
+    sums: &[i32; N],
+    bounds: &Bounds,
+) {
+    for ((result, sum), channel) in results.iter_mut().zip(sums).zip(table) {
+        *result = bounds.clamp_to::<NARROW>(channel.factor.apply(*sum));
+    }
 }
 
 /// The distances between taps in the image and in a patch.
