@@ -43,7 +43,24 @@ fn json(text: &str) -> Value {
 fn every_shipped_recipe_loads_and_is_named_as_its_file() {
     for path in shipped() {
         let loaded = load_from(&Repository, &path, &[]).unwrap();
-        assert_eq!(path.file_stem().and_then(|name| name.to_str()), Some(loaded.instances[0].name.as_str()));
+        let stem = path.file_stem().and_then(|name| name.to_str()).unwrap();
+        let names: Vec<&str> = loaded.instances.iter().map(|recipe| recipe.name.as_str()).collect();
+        let is_named = |name: &&str| *name == stem || name.starts_with(&format!("{stem}-"));
+        assert!(names.iter().all(is_named), "{stem}: {names:?}");
+    }
+}
+
+#[test]
+fn a_language_model_is_one_recipe_with_a_matrix_of_group_sizes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+    for model in ["llama", "phi4-mini", "qwen3-0.6b"] {
+        let loaded = load_from(&Repository, &folder.join(format!("{model}.yaml")), &[]).unwrap();
+        let sizes =
+            loaded.instances.iter().map(|recipe| recipe.quantize.as_ref().unwrap().group_size.as_ref().unwrap().value);
+        assert_eq!(sizes.collect::<Vec<u32>>(), [32, 128]);
+        let names: Vec<&str> = loaded.instances.iter().map(|recipe| recipe.name.as_str()).collect();
+        assert_eq!(names, [format!("{model}-g32"), format!("{model}-g128")]);
+        assert!(loaded.instances.iter().all(|recipe| recipe.targets.len() == 3));
     }
 }
 
