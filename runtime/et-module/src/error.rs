@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use et_runtime::{Failure, Place};
 
-use crate::TensorFileError;
+use crate::{ClassesError, TensorFileError};
 
 /// A failure with the text for a user.
 #[derive(Debug)]
@@ -65,6 +65,8 @@ pub enum Error {
         /// The mismatch.
         problem: String,
     },
+    /// The output has no classes to tell.
+    Classes(ClassesError),
     /// The outputs of several cases cannot be stacked.
     Output(String),
 }
@@ -98,6 +100,7 @@ impl Display for Error {
             Self::DelegatesMissing(names) => write!(formatter, "no delegate for {}", names.join(", ")),
             Self::Program { failure, operator } => program_failure(formatter, failure, operator.as_deref()),
             Self::Input { name, problem } => write!(formatter, "input {name}: {problem}"),
+            Self::Classes(error) => error.fmt(formatter),
             Self::Output(problem) => formatter.write_str(problem),
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::TensorView;
 use crate::safetensors::{self, SafeTensors};
-use crate::{Array, npy};
+use crate::{Array, MediaFormat, npy};
 
 /// The mistake in a file of inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +16,24 @@ pub enum TensorFileError {
     Safetensors(safetensors::Error),
     /// A NumPy array that cannot be read.
     Npy(npy::Error),
-    /// One array for a method that has not one input: the names of its inputs.
+    /// One array, picture or recording for a method that has not one input: the names of its inputs.
     NotOneInput(Vec<String>),
+    /// A picture or a recording for an input without preprocessing of this kind in the program file.
+    NoSteps {
+        /// The input.
+        input: String,
+        /// The format of the file.
+        format: MediaFormat,
+    },
+    /// A picture or a recording for a binary that reads none.
+    NoReader(MediaFormat),
+    /// A picture or a recording that cannot be read, or does not fit.
+    Media {
+        /// The format of the file.
+        format: MediaFormat,
+        /// The mistake, a phrase.
+        problem: String,
+    },
 }
 
 impl Display for TensorFileError {
@@ -29,9 +45,17 @@ impl Display for TensorFileError {
                 let names = names.join(", ");
                 write!(
                     formatter,
-                    "a NumPy file holds one array, and the inputs are {names}: write safetensors with a tensor for each"
+                    "the file holds one tensor, and the inputs are {names}: write safetensors with a tensor for each"
                 )
             }
+            Self::NoSteps { input, format } => {
+                let (kind, key) = (format.name(), format.key());
+                write!(formatter, "the file is {kind}, and the program states no preprocessing `{key}` for input {input}")
+            }
+            Self::NoReader(format) => {
+                write!(formatter, "the file is {}, which this binary does not read", format.name())
+            }
+            Self::Media { format, problem } => write!(formatter, "{}: {problem}", format.name()),
         }
     }
 }

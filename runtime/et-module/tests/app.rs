@@ -28,6 +28,7 @@ const SPEC: AppSpec = AppSpec {
     engines: &[],
     method: "forward",
     input_names: &["x", "y"],
+    media: None,
 };
 
 /// Runs a command line and returns its exit code, output and messages.

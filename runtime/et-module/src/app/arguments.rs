@@ -16,7 +16,7 @@ pub(super) enum Command {
 }
 
 /// The program to run and the inputs.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Subject {
     /// The method; the binary's own where the command line names no method.
     pub(super) method: Option<String>,
@@ -26,6 +26,8 @@ pub(super) struct Subject {
     pub(super) adapter: Option<PathBuf>,
     pub(super) inputs: Option<PathBuf>,
     pub(super) outputs: Option<PathBuf>,
+    /// The number of classes to print; [`crate::DEFAULT_TOP_K`] for `None` where no file takes the outputs.
+    pub(super) top_k: Option<usize>,
     /// The most threads to use; [`crate::default_threads`] for `None`.
     pub(super) threads: Option<usize>,
 }
@@ -45,6 +47,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
             "--adapter" => subject.adapter = Some(value()?.into()),
             "--method" => subject.method = Some(value()?.to_string_lossy().into_owned()),
             "--threads" => subject.threads = Some(parse_threads(&value()?.to_string_lossy())?),
+            "--top-k" => subject.top_k = Some(number(&name, value()?)?),
             "--bench" => bench = true,
             "--warmup" => effort.warmup = number(&name, value()?)?,
             "--iters" => effort.iterations = number(&name, value()?)?,
@@ -52,10 +55,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
             _ => return Err(format!("unknown argument {name}")),
         }
     }
-    if bench {
-        return Ok(Command::Bench(subject, effort));
-    }
-    if subject.outputs.is_some() { Ok(Command::Run(subject)) } else { Err("--outputs is required".to_owned()) }
+    Ok(if bench { Command::Bench(subject, effort) } else { Command::Run(subject) })
 }
 
 /// The value of an option as a number.
@@ -81,12 +81,15 @@ mod tests {
     }
 
     #[test]
-    fn a_run_needs_a_file_for_its_outputs() {
-        let subject =
-            Subject { inputs: Some("a".into()), outputs: Some("b".into()), threads: Some(2), ..Subject::default() };
-        assert_eq!(parsed("--inputs a --outputs b --threads 2"), Ok(Command::Run(subject)));
-        assert!(parsed("--inputs a").is_err());
-        assert!(parsed("").is_err());
+    fn a_run_has_files_and_options() {
+        let subject = Subject {
+            inputs: Some("a".into()),
+            outputs: Some("b".into()),
+            top_k: Some(3),
+            threads: Some(2),
+            ..Subject::default()
+        };
+        assert_eq!(parsed("--inputs a --outputs b --top-k 3 --threads 2"), Ok(Command::Run(subject)));
     }
 
     #[test]
@@ -109,6 +112,7 @@ mod tests {
             "--inptus a",
             "--inputs",
             "--threads 0",
+            "--top-k -1",
             "--threads 257",
             "--bench --iters -1",
             "--bench --min-seconds NaN",

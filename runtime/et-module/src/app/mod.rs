@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use et_core::Kernel;
 
-use crate::{Engine, FileBytes};
+use crate::{Engine, FileBytes, ReadMedia};
 pub use arguments::number;
 use arguments::{Command, parse};
 pub use beside::Beside;
@@ -34,6 +34,8 @@ pub struct AppSpec {
     pub method: &'static str,
     /// The names of the method's inputs, in order.
     pub input_names: &'static [&'static str],
+    /// The reader of pictures and recordings, in a binary whose program states preprocessing.
+    pub media: Option<ReadMedia>,
 }
 
 /// Where the program file is.
@@ -78,24 +80,33 @@ pub fn execute(
         Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage(spec)))),
         Ok(Command::Help) => Ok(usage(spec)),
         Ok(Command::Version) => Ok(spec.stamp.to_owned()),
-        Ok(Command::Run(subject)) => run::run(spec, &subject).map_err(Failure::failed),
+        Ok(Command::Run(subject)) => run::run(spec, &subject).map_err(|failure| with_usage(spec, failure)),
         Ok(Command::Bench(subject, effort)) => run::bench(spec, &subject, effort).map_err(Failure::failed),
     };
     end(spec.name, done, out, talk)
 }
 
+/// A mistake in the command line that shows once the program is known.
+fn with_usage(spec: &AppSpec, failure: Failure) -> Failure {
+    match failure {
+        Failure::Usage(problem) => Failure::Usage(format!("{problem}\n\n{}", usage(spec))),
+        failed => failed,
+    }
+}
+
 fn usage(spec: &AppSpec) -> String {
     let inputs = spec.input_names.join(", ");
     format!(
-        "usage: {name} --inputs FILE --outputs FILE
+        "usage: {name} --inputs FILE [--outputs FILE] [--top-k N]
        {name} --bench [--inputs FILE] [--outputs FILE] [--warmup N] [--iters N] [--min-seconds S]
        {name} --version | --help
 
 Runs the model on the tensors {inputs} of a safetensors file, and writes output_0, output_1, ...
 Inputs may hold many cases, stacked along the first dimension. A file `.npy` of NumPy is the one input, or the one output.
-
-  --inputs FILE      safetensors or .npy file to read; zeros in a benchmark without one
+{media}
+  --inputs FILE      {formats} to read; zeros in a benchmark without one
   --outputs FILE     safetensors or .npy file to write
+  --top-k N          print the N most probable classes; {top_k} where no file takes the outputs and the program has labels
   --method NAME      the method to run ({method})
   --data FILE        data file with weights that the program keeps outside itself; may be repeated (those beside the
                      program file)
@@ -107,7 +118,12 @@ Inputs may hold many cases, stacked along the first dimension. A file `.npy` of 
   --iters N          the least number of measured executions (10)
   --min-seconds S    the least time that they take together (0)
 ",
+        media = if spec.media.is_some() { MEDIA } else { "" },
+        formats = if spec.media.is_some() { "safetensors, .npy, PNG, JPEG or WAV file" } else { "safetensors or .npy file" },
+        top_k = crate::DEFAULT_TOP_K,
         name = spec.name,
         method = spec.method
     )
 }
+
+const MEDIA: &str = "A picture (PNG, JPEG) or a recording (WAV) is the one input, with the preprocessing that the program states.\n";

@@ -8,38 +8,49 @@ use std::time::Instant;
 
 use super::AppSpec;
 use super::arguments::Subject;
+use super::outcome::Failure;
 use crate::TensorView;
 use crate::bench::milliseconds;
 use crate::{
-    Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, default_threads, read_tensors,
-    run_cases, write_tensors,
+    Array, Bench, DEFAULT_TOP_K, DataFiles, Effort, Engines, Error, FileBytes, Kernels, MediaFormat, Module, ReadMedia,
+    default_threads, read_media, read_tensors, run_cases, write_tensors,
 };
 
-/// Runs a method on a file of tensors and writes a file of tensors and texts.
-pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Error> {
-    let (mut module, _) = load(spec, subject)?;
-    run_and_write(&mut module, subject)?;
-    Ok(String::new())
+/// Runs a method on a file of tensors, a picture or a recording; writes a file of tensors and texts, and returns the lines of the
+/// most probable classes.
+pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Failure> {
+    let (mut module, _) = load(spec, subject).map_err(Failure::failed)?;
+    if subject.outputs.is_none() && subject.top_k.is_none() && module.labels().is_none() {
+        return Err(Failure::Usage("--outputs is required, or --top-k for a classifier".to_owned()));
+    }
+    run_and_write(spec, &mut module, subject).map_err(Failure::failed)
 }
 
-fn run_and_write(module: &mut Module, subject: &Subject) -> Result<(), Error> {
-    let Some(outputs) = &subject.outputs else { return Ok(()) };
+fn run_and_write(spec: &AppSpec, module: &mut Module, subject: &Subject) -> Result<String, Error> {
     let arrays = match &subject.inputs {
-        Some(inputs) => with_tensors(inputs, module, run_cases)?,
+        Some(inputs) => with_tensors(inputs, spec.media, module, run_cases)?,
         None => run_cases(module, &BTreeMap::new())?,
     };
-    write(outputs, &arrays, &module.outputs()?.texts)
+    if let Some(outputs) = &subject.outputs {
+        write(outputs, &arrays, &module.outputs()?.texts)?;
+    }
+    match subject.top_k.or(subject.outputs.is_none().then_some(DEFAULT_TOP_K)) {
+        Some(count) => module.class_lines(arrays.get("output_0"), count).map_err(Error::Classes),
+        None => Ok(String::new()),
+    }
 }
 
-/// Measures a method on a file of tensors, or on zeros; writes the outputs where the command line names a file.
+/// Measures a method on a file of tensors, a picture or a recording, or on zeros; writes the outputs where the command line names a file.
 pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result<String, Error> {
     let (mut module, mut bench) = load(spec, subject)?;
     match &subject.inputs {
-        Some(inputs) => with_tensors(inputs, &mut module, Module::set_inputs)?,
+        Some(inputs) => with_tensors(inputs, spec.media, &mut module, Module::set_inputs)?,
         None => set_zeros(&mut module)?,
     }
     bench.measure(&mut module, effort)?;
-    run_and_write(&mut module, subject)?;
+    if subject.outputs.is_some() {
+        run_and_write(spec, &mut module, &Subject { top_k: None, ..subject.clone() })?;
+    }
     Ok(bench.to_string())
 }
 
@@ -75,10 +86,15 @@ fn load_method(
 
 fn with_tensors<T>(
     path: &Path,
+    media: Option<ReadMedia>,
     module: &mut Module,
     use_them: impl FnOnce(&mut Module, &BTreeMap<String, TensorView<'_>>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let bytes = FileBytes::open(path)?;
+    if let Some(format) = MediaFormat::of(&bytes) {
+        let (name, array) = read_media(path, &bytes, format, module, media)?;
+        return use_them(module, &BTreeMap::from([(name, array.view())]));
+    }
     let tensors = read_tensors(&bytes, module.input_names());
     let tensors = tensors.map_err(|source| Error::Inputs { path: path.to_owned(), source })?;
     use_them(module, &tensors)

@@ -1,0 +1,123 @@
+//! Resizing: a pass along rows, then a pass along columns, each with the weights of the filter in fixed point and 8-bit results, so that
+//! pixels are those of Pillow's `Image.resize`.
+
+use et_module::preprocess::Filter;
+
+use super::Picture;
+use super::filter::{Kernel, kernel};
+
+/// The fraction bits of weights: an 8-bit value, two bits of overshoot and the sign leave so many of 32.
+const FRACTION: u32 = 32 - 8 - 2;
+
+/// The most bytes of a resized picture.
+const MOST_BYTES: usize = 1 << 29;
+
+/// A picture of `height` and `width`.
+///
+/// # Errors
+/// A size of zero or of more than [`MOST_BYTES`].
+pub fn resize(picture: &Picture, height: usize, width: usize, filter: Filter) -> Result<Picture, String> {
+    // The picture between the passes has the new width and the old height.
+    let rows = height.max(picture.height());
+    let bytes = rows.checked_mul(width).and_then(|pixels| pixels.checked_mul(picture.channels()));
+    if height == 0 || width == 0 || bytes.is_none_or(|bytes| bytes > MOST_BYTES) {
+        return Err(format!("it cannot be resized to {height}x{width}"));
+    }
+    let resized = match kernel(filter) {
+        Some(kernel) => rows_resized(picture, width, &kernel).and_then(|picture| columns(picture, height, &kernel)),
+        None => nearest(picture, height, width),
+    };
+    resized.ok_or_else(|| "damaged: no pixels".to_owned())
+}
+
+/// The pixels that make an output pixel: the first, and the weight of each in fixed point.
+struct Taps {
+    first: usize,
+    weights: Vec<i32>,
+}
+
+/// The taps of each of `to` output pixels from `from` input pixels. A smaller output widens the kernel (antialiasing).
+fn taps(from: usize, to: usize, kernel: &Kernel) -> Vec<Taps> {
+    let scale = from as f64 / to as f64;
+    let widening = scale.max(1.0);
+    let support = kernel.support * widening;
+    let tap = |index: usize| {
+        let center = (index as f64 + 0.5) * scale;
+        // Conversions to integers cut; negative numbers become 0.
+        let first = (center - support + 0.5) as usize;
+        let end = ((center + support + 0.5) as usize).min(from);
+        let weight = |pixel: usize| (kernel.weight)((pixel as f64 - center + 0.5) / widening);
+        let weights: Vec<f64> = (first..end).map(weight).collect();
+        let sum: f64 = weights.iter().sum();
+        let divisor = if sum == 0.0 { 1.0 } else { sum };
+        Taps { first, weights: weights.iter().map(|weight| fixed(weight / divisor)).collect() }
+    };
+    (0..to).map(tap).collect()
+}
+
+/// A weight in fixed point, rounded half away from zero.
+fn fixed(weight: f64) -> i32 {
+    (weight * f64::from(1_u32 << FRACTION)).round() as i32
+}
+
+/// A sum of weighted values as a value.
+fn value(sum: i32) -> u8 {
+    (sum >> FRACTION).clamp(0, 255) as u8
+}
+
+/// Half of a value, so that [`value`] rounds to nearest.
+const HALF: i32 = 1 << (FRACTION - 1);
+
+fn rows_resized(picture: &Picture, width: usize, kernel: &Kernel) -> Option<Picture> {
+    if width == picture.width() {
+        return Some(picture.clone());
+    }
+    let (channels, taps) = (picture.channels(), taps(picture.width(), width, kernel));
+    let mut bytes = Vec::with_capacity(picture.height() * width * channels);
+    for row in picture.rows() {
+        for Taps { first, weights } in &taps {
+            let pixels = row.get(first * channels..).unwrap_or_default();
+            for channel in 0..channels {
+                let values = pixels.iter().skip(channel).step_by(channels);
+                let sum = weights.iter().zip(values).fold(HALF, |sum, (weight, value)| sum + weight * i32::from(*value));
+                bytes.push(value(sum));
+            }
+        }
+    }
+    Picture::new(width, picture.height(), channels, bytes)
+}
+
+fn columns(picture: Picture, height: usize, kernel: &Kernel) -> Option<Picture> {
+    if height == picture.height() {
+        return Some(picture);
+    }
+    let row_bytes = picture.width() * picture.channels();
+    let mut bytes = Vec::with_capacity(height * row_bytes);
+    for Taps { first, weights } in taps(picture.height(), height, kernel) {
+        let mut sums = vec![HALF; row_bytes];
+        for (weight, row) in weights.iter().zip(picture.rows().skip(first)) {
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * i32::from(*value));
+        }
+        bytes.extend(sums.into_iter().map(value));
+    }
+    Picture::new(picture.width(), height, picture.channels(), bytes)
+}
+
+/// The pixel below the center of each output pixel.
+fn nearest(picture: &Picture, height: usize, width: usize) -> Option<Picture> {
+    let source = |index: usize, from: usize, to: usize| {
+        let position = (index as f64 + 0.5) * (from as f64 / to as f64);
+        (position as usize).min(from - 1)
+    };
+    let channels = picture.channels();
+    let rows: Vec<&[u8]> = picture.rows().collect();
+    let mut bytes = Vec::with_capacity(height * width * channels);
+    for y in 0..height {
+        let row = rows.get(source(y, picture.height(), height))?;
+        for x in 0..width {
+            let start = source(x, picture.width(), width) * channels;
+            bytes.extend_from_slice(row.get(start..start + channels)?);
+        }
+    }
+    Picture::new(width, height, channels, bytes)
+}

@@ -1,0 +1,29 @@
+//! Pictures and recordings as inputs of models.
+//!
+//! [`read`] decodes a PNG, JPEG or WAV file and follows the steps that a program file states for an input
+//! ([`et_module::preprocess`]). Resizing gives the bytes of Pillow, cropping and normalization the numbers of torchvision, resampling
+//! those of torchaudio. Decoders are third-party crates, so a generated project has this crate only if its program states such
+//! steps.
+
+mod audio;
+mod decode;
+mod image;
+mod numbers;
+mod wanted;
+
+use et_module::preprocess::Preprocess;
+use et_module::{Array, MediaFormat, TensorType};
+
+/// The tensor that a file becomes by `steps`, for an input of type `wanted`; an [`et_module::ReadMedia`].
+///
+/// # Errors
+/// A phrase about the file: a damaged file, a format that the steps are not for, or a result that does not fit `wanted`.
+pub fn read(file: &[u8], steps: &Preprocess, wanted: &TensorType) -> Result<Array, String> {
+    match (MediaFormat::of(file), steps) {
+        (Some(MediaFormat::Png), Preprocess::Image(steps)) => image::tensor(decode::png(file)?, steps, wanted),
+        (Some(MediaFormat::Jpeg), Preprocess::Image(steps)) => image::tensor(decode::jpeg(file)?, steps, wanted),
+        (Some(MediaFormat::Wav), Preprocess::Audio(steps)) => audio::tensor(&decode::wav(file)?, *steps, wanted),
+        (Some(format), _) => Err(format!("{} does not fit the preprocessing of the input", format.name())),
+        (None, _) => Err("neither PNG, JPEG nor WAV".to_owned()),
+    }
+}

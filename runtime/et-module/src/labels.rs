@@ -1,0 +1,24 @@
+//! The names of the classes of a program.
+
+use crate::{Array, ClassesError, Module, class_lines, top_classes};
+
+/// The key of the named data with the names of the classes, a line each.
+pub const LABELS_KEY: &str = "etbuild.labels";
+
+impl Module {
+    /// The names of the classes that the program file states.
+    pub fn labels(&self) -> Option<Vec<&str>> {
+        let text = std::str::from_utf8(self.named_data(LABELS_KEY)?).ok()?;
+        Some(text.lines().collect())
+    }
+
+    /// The lines of [`class_lines`] for the first output, with the labels of the program file.
+    ///
+    /// # Errors
+    /// As of [`top_classes`].
+    pub fn class_lines(&self, first: Option<&Array>, count: usize) -> Result<String, ClassesError> {
+        let first = first.ok_or_else(|| ClassesError::NoScores("nothing".to_owned()))?;
+        let labels = self.labels();
+        top_classes(&first.view(), labels.as_deref(), count).map(|cases| class_lines(&cases))
+    }
+}
