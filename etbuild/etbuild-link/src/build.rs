@@ -10,6 +10,7 @@ use etbuild_system::{Invocation, System};
 
 use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
+use crate::messages::Compiled;
 use crate::scratch::Scratch;
 use crate::workshop::{Workshop, removed_variables};
 use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, third_party};
@@ -37,6 +38,21 @@ pub fn build(
     project: &Project,
     workshop: &Workshop<'_>,
 ) -> Result<Built, LinkError> {
+    build_telling(system, toolchain, target, project, workshop, &mut |_| ())
+}
+
+/// Builds like [`build`]; `told` gets each package that is compiled, and `None` where a package takes long.
+///
+/// # Errors
+/// As of [`build`].
+pub fn build_telling(
+    system: &dyn System,
+    toolchain: &Toolchain,
+    target: &CompileTarget,
+    project: &Project,
+    workshop: &Workshop<'_>,
+    told: &mut dyn FnMut(Option<Compiled>),
+) -> Result<Built, LinkError> {
     let folder = Scratch::open(workshop.folder, &shared_name(toolchain, target, project))?;
     folder.write(system, project)?;
     let sources = third_party::fetch(system, toolchain, target, project, &folder, workshop.offline)?;
@@ -45,7 +61,11 @@ pub fn build(
         |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
     // Not before the folder is locked: a process that waits for the folder does not work.
     let slot = workshop.slots.take();
-    let outcome = system.run(&invocation).map_err(missing)?;
+    let outcome = system.run_telling(&invocation, &mut |line| match line {
+        Some(line) => messages::compiled(line).into_iter().for_each(|package| told(Some(package))),
+        None => told(None),
+    });
+    let outcome = outcome.map_err(missing)?;
     drop(slot);
     let made = messages::made(&outcome)?;
     let read = |path: PathBuf| system.read(&path).map_err(|source| LinkError::Io { path, source });

@@ -38,7 +38,7 @@ pub mod toolchain;
 pub mod uf2;
 mod workshop;
 
-pub use build::{Built, build};
+pub use build::{Built, build, build_telling};
 pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
 pub use embedded::c_header;
@@ -48,6 +48,7 @@ pub use facts::{
     RegisterStep, Uart, VerifyData,
 };
 pub use job::{BuildJob, JobAnswer, JobEnd};
+pub use messages::Compiled;
 pub use missing::MissingKernel;
 pub use project::{Project, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, SelectedKernel, select};

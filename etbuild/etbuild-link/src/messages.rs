@@ -18,6 +18,23 @@ pub struct Made {
     pub library: Option<PathBuf>,
 }
 
+/// A package that cargo has compiled, or found compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// The package's name.
+    pub package: String,
+    /// Whether an earlier build had compiled the package.
+    pub is_fresh: bool,
+}
+
+/// The package of a message of cargo; `None` for other messages, and for build scripts.
+pub fn compiled(line: &str) -> Option<Compiled> {
+    let Message::CompilerArtifact(artifact) = Message::parse_stream(line.as_bytes()).next()?.ok()? else { return None };
+    let is_script = artifact.target.is_kind(TargetKind::CustomBuild);
+    let package = || Compiled { package: artifact.target.name.replace('_', "-"), is_fresh: artifact.fresh };
+    (!is_script).then(package)
+}
+
 /// The results of a successful build, or the failure.
 pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
     let messages: Vec<Message> = Message::parse_stream(outcome.stdout.as_slice()).map_while(Result::ok).collect();
@@ -88,6 +105,15 @@ mod tests {
              rust-lld: error: section '.verify' will not fit in region 'flash': overflowed by 512 bytes\n",
         );
         assert!(matches!(error, LinkError::BankTooSmall { bank, excess: 512 } if bank == "flash"));
+    }
+
+    #[test]
+    fn a_message_about_a_package_names_it() {
+        let message = r#"{"reason":"compiler-artifact","package_id":"path+file:///p/crates/et-ops#0.1.0","manifest_path":"/p/Cargo.toml","target":{"kind":["lib"],"crate_types":["lib"],"name":"et_ops","src_path":"/p/src/lib.rs","edition":"2024","doc":true,"doctest":true,"test":true},"profile":{"opt_level":"3","debuginfo":0,"debug_assertions":false,"overflow_checks":false,"test":false},"features":[],"filenames":["/t/libet_ops.rlib"],"executable":null,"fresh":false}"#;
+        assert_eq!(compiled(message), Some(Compiled { package: "et-ops".to_owned(), is_fresh: false }));
+        assert_eq!(compiled(&message.replace("[\"lib\"],\"crate", "[\"custom-build\"],\"crate")), None);
+        assert_eq!(compiled(r#"{"reason":"build-finished","success":true}"#), None);
+        assert_eq!(compiled("warning: text"), None);
     }
 
     #[test]

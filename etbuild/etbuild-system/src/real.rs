@@ -1,15 +1,15 @@
 //! The machine itself.
 
 use std::fs;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufRead, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::processes::Process;
-use crate::{FileStamp, Invocation, Outcome, Processes, System};
+use crate::{FileStamp, Invocation, Outcome, Processes, QUIET, System};
 
 /// How much of a file is read at once.
 const PIECE: usize = 8 << 20;
@@ -111,6 +111,29 @@ impl System for RealSystem {
         })
     }
 
+    fn run_telling(&self, invocation: &Invocation, told: &mut dyn FnMut(Option<&str>)) -> io::Result<Outcome> {
+        let mut process = self.processes.start(&mut command(invocation))?;
+        let (sender, lines) = mpsc::channel();
+        let pipe = process.child().stdout.take();
+        let reader = thread::spawn(move || send_lines(pipe, &sender));
+        let stderr = drain(process.child().stderr.take());
+        let stdout = receive(&lines, told);
+        let _ = reader.join();
+        let (status, timed_out) = wait(&mut process, invocation.timeout)?;
+        drop(process);
+        self.processes.not_interrupted()?;
+        Ok(Outcome { status, timed_out, stdout, stderr: stderr.join().unwrap_or_default() })
+    }
+
+    #[cfg(unix)]
+    fn disk_size(&self, folder: &Path) -> Option<u64> {
+        // A folder that is yet to be made will be on the disk of its nearest parent.
+        let existing = folder.ancestors().find(|folder| folder.exists());
+        let existing = existing.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let disk = rustix::fs::statvfs(existing).ok()?;
+        disk.f_blocks.checked_mul(disk.f_frsize)
+    }
+
     fn is_interrupted(&self) -> bool {
         self.processes.are_interrupted()
     }
@@ -182,6 +205,33 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>
     })
 }
 
+/// Sends each line of a pipe, with its line break, until the pipe ends.
+fn send_lines(pipe: Option<impl Read>, lines: &mpsc::Sender<Vec<u8>>) {
+    let Some(pipe) = pipe else { return };
+    let mut pipe = io::BufReader::new(pipe);
+    let mut line = Vec::new();
+    while pipe.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        if lines.send(std::mem::take(&mut line)).is_err() {
+            return;
+        }
+    }
+}
+
+/// All lines until the sender is gone; `told` gets each, and `None` after each [`QUIET`].
+fn receive(lines: &mpsc::Receiver<Vec<u8>>, told: &mut dyn FnMut(Option<&str>)) -> Vec<u8> {
+    let mut all = Vec::new();
+    loop {
+        match lines.recv_timeout(QUIET) {
+            Ok(line) => {
+                told(Some(String::from_utf8_lossy(&line).trim_end()));
+                all.extend(line);
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => told(None),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return all,
+        }
+    }
+}
+
 fn wait(process: &mut Process<'_>, timeout: Option<Duration>) -> io::Result<(Option<i32>, bool)> {
     let Some(timeout) = timeout else {
         return Ok((process.child().wait()?.code(), false));
@@ -207,6 +257,35 @@ mod tests {
     fn a_process_returns_its_status_and_output() {
         let outcome = RealSystem::default().run(&Invocation::new("sh").args(["-c", "echo out; exit 3"])).unwrap();
         assert_eq!((outcome.status, outcome.stdout.as_slice()), (Some(3), b"out\n".as_slice()));
+    }
+
+    #[test]
+    fn lines_are_told_while_a_process_runs() {
+        let folder = std::env::temp_dir().join(format!("etbuild-lines-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let go = folder.join("go");
+        // The process writes its second line once the first was told.
+        let script = "echo one; while [ ! -e \"$0\" ]; do sleep 0.01; done; printf two; exit 3";
+        let invocation = Invocation::new("sh").args(["-c", script]).arg(&go);
+        let mut lines = Vec::new();
+        let outcome = RealSystem::default().run_telling(&invocation, &mut |line| {
+            lines.extend(line.map(str::to_owned));
+            fs::write(&go, "").unwrap();
+        });
+        let outcome = outcome.unwrap();
+        assert_eq!((outcome.status, outcome.stdout.as_slice()), (Some(3), b"one\ntwo".as_slice()));
+        assert_eq!(lines, ["one", "two"]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_to_be_is_on_the_disk_of_its_parent() {
+        let (system, folder) = (RealSystem::default(), std::env::temp_dir());
+        let size = system.disk_size(&folder).unwrap();
+        assert!(size > 1 << 20);
+        assert_eq!(system.disk_size(&folder.join("not/yet/there")), Some(size));
+        assert!(system.disk_size(Path::new("not-yet-there")).is_some());
     }
 
     #[test]

@@ -5,6 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The time after which a process without a line of output is reported as quiet.
+pub const QUIET: Duration = Duration::from_secs(10);
+
 /// The operations of the machine that etbuild uses.
 pub trait System: Send + Sync {
     /// The whole file.
@@ -44,6 +47,19 @@ pub trait System: Send + Sync {
     /// Runs a process to its end and returns its output. `Err` means that the process could not be started, or that
     /// etbuild was interrupted.
     fn run(&self, invocation: &Invocation) -> io::Result<Outcome>;
+
+    /// Runs a process like [`System::run`]; `told` gets each line of the standard output as the process writes the line, and `None`
+    /// where the process has written no line for [`QUIET`].
+    fn run_telling(&self, invocation: &Invocation, told: &mut dyn FnMut(Option<&str>)) -> io::Result<Outcome> {
+        let outcome = self.run(invocation)?;
+        String::from_utf8_lossy(&outcome.stdout).lines().for_each(|line| told(Some(line)));
+        Ok(outcome)
+    }
+
+    /// The bytes of the file system that a folder is on, used or not; `None` where unknown.
+    fn disk_size(&self, _folder: &Path) -> Option<u64> {
+        None
+    }
 
     /// Whether etbuild was interrupted: outcomes of processes since then are meaningless.
     fn is_interrupted(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Linking: the kernels of the program become a project, and the project becomes a binary.
 
+mod crates;
 mod facts;
 mod project;
 mod query;

@@ -1,10 +1,11 @@
 //! The project becomes a binary.
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_link::{Built, Project, Region, SizeReport, Sources, Workshop, build, c_header, uf2};
+use etbuild_link::{Built, Project, Region, SizeReport, Sources, Workshop, build_telling, c_header, uf2};
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
 
+use super::crates::Crates;
 use super::select::link_failure;
 use super::{BinarySource, ProjectInputs, Tools, facts, selected, worker};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
@@ -59,10 +60,11 @@ impl Action for Link {
         let sources = Sources::embedded().map_err(link_failure)?;
         let project = Project::new(&self.project.with_data(db)?, &sources).map_err(link_failure)?;
         let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
-        let here = || build(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
+        let mut crates = Crates::new(world, &self.dependencies, &project);
+        let told = &mut |compiled| crates.tell(compiled);
         let built = match worker::build(world, tools, &project, &workshop) {
             Some(built) => products.made_elsewhere(built),
-            None => here(),
+            None => build_telling(world.system(), &tools.toolchain, &tools.target, &project, &workshop, told),
         };
         self.put(&built.map_err(link_failure)?, products)
     }

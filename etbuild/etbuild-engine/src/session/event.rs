@@ -35,6 +35,15 @@ pub enum Event {
         /// The run of the stage.
         action: ActionKey,
     },
+    /// A crate of a binary was compiled, or takes long.
+    Compiled {
+        /// The crate; `None` where no crate was finished for a while.
+        package: Option<String>,
+        /// How many crates are compiled.
+        done: usize,
+        /// How many crates the binary is made from.
+        total: usize,
+    },
     /// A stage's artifacts are there.
     Finished {
         /// The stage.

@@ -96,8 +96,14 @@ fn kept(store: &Store) -> Result<Vec<BlobRef>, StoreError> {
     Ok(blobs.concat())
 }
 
-/// The size of a cache that nobody set a limit for.
-const LIMIT: ByteSize = ByteSize(30 << 30);
+/// The part of the disk that a cache may take where nobody set a limit: a tenth.
+const DISK_SHARE: u64 = 10;
+
+/// The largest limit that nobody set.
+const LARGEST: ByteSize = ByteSize(100 << 30);
+
+/// The limit where nobody set one and the size of the disk is unknown.
+const UNKNOWN_DISK: ByteSize = ByteSize(10 << 30);
 
 /// The variable with the limit of the cache.
 const LIMIT_VARIABLE: &str = "ETBUILD_CACHE_SIZE";
@@ -105,14 +111,16 @@ const LIMIT_VARIABLE: &str = "ETBUILD_CACHE_SIZE";
 /// Removes the least recently used artifacts of a cache over the limit, at most once a day. A failed collection does
 /// not fail the build.
 pub fn collect_if_due(session: &Session) {
-    let limit = match limit(session.system.variable(LIMIT_VARIABLE).as_deref()) {
+    let Ok(folder) = session.cache_folder() else { return };
+    let disk = session.system.disk_size(&folder);
+    let limit = match limit(session.system.variable(LIMIT_VARIABLE).as_deref(), disk) {
         Ok(limit) => limit,
         Err(text) => {
             session.terminal.say(&format!("warning: {LIMIT_VARIABLE} is `{text}`; expected a size or `unlimited`"));
             return;
         }
     };
-    let Some((ByteSize(limit), folder)) = limit.zip(session.cache_folder().ok()) else { return };
+    let Some(ByteSize(limit)) = limit else { return };
     let collected = Store::open(&folder).and_then(|store| store.gc_if_due(limit, || kept(&store)));
     if let Ok(Some(GcReport { removed_bytes, kept_bytes, .. })) = collected {
         let [removed, kept, limit] = [removed_bytes, kept_bytes, limit].map(bytes);
@@ -122,13 +130,17 @@ pub fn collect_if_due(session: &Session) {
     }
 }
 
-/// The limit of a text: `None` for `unlimited`.
-fn limit(text: Option<&str>) -> Result<Option<ByteSize>, &str> {
+/// The limit of a text, or of a cache on a disk of `disk` bytes; `None` for `unlimited`.
+fn limit(text: Option<&str>, disk: Option<u64>) -> Result<Option<ByteSize>, &str> {
     match text {
-        None | Some("") => Ok(Some(LIMIT)),
+        None | Some("") => Ok(Some(default_limit(disk))),
         Some("unlimited") => Ok(None),
         Some(text) => ByteSize::parse(text).map(Some).ok_or(text),
     }
+}
+
+fn default_limit(disk: Option<u64>) -> ByteSize {
+    disk.map_or(UNKNOWN_DISK, |bytes| ByteSize((bytes / DISK_SHARE).min(LARGEST.0)))
 }
 
 fn folder_of(root: &Root) -> String {
@@ -215,8 +227,16 @@ mod tests {
 
     #[test]
     fn the_limit_of_the_cache_is_a_size_or_none() {
-        assert_eq!([limit(None), limit(Some(""))], [Ok(Some(LIMIT)); 2]);
-        assert_eq!(limit(Some("10 GiB")), Ok(Some(ByteSize(10 << 30))));
-        assert_eq!([limit(Some("unlimited")), limit(Some("much"))], [Ok(None), Err("much")]);
+        let disk = Some(250 << 30);
+        assert_eq!(limit(Some("10 GiB"), disk), Ok(Some(ByteSize(10 << 30))));
+        assert_eq!([limit(Some("unlimited"), disk), limit(Some("much"), disk)], [Ok(None), Err("much")]);
+    }
+
+    #[test]
+    fn without_a_limit_the_cache_takes_a_tenth_of_the_disk() {
+        let of = |disk: Option<u64>| limit(None, disk).unwrap().unwrap().0 >> 30;
+        assert_eq!([of(Some(50 << 30)), of(Some(250 << 30))], [5, 25]);
+        assert_eq!([of(Some(8 << 40)), of(None)], [100, 10]);
+        assert_eq!(limit(Some(""), Some(50 << 30)), limit(None, Some(50 << 30)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use etbuild_engine::{Event, Source, Stage};
 use etbuild_store::{ActionKey, Holder, MissReason, Observer};
@@ -16,7 +16,12 @@ pub struct ProgressView {
     terminal: Terminal,
     form: Progress,
     running: Mutex<BTreeMap<ActionKey, ProgressBar>>,
+    /// When a line about crates was last shown.
+    crates_shown: Mutex<Option<Instant>>,
 }
+
+/// The least time between two lines about crates.
+const CRATES_PAUSE: Duration = Duration::from_secs(2);
 
 impl ProgressView {
     /// A view in the form that was asked for, or that fits the terminal.
@@ -26,7 +31,7 @@ impl ProgressView {
             Progress::Auto => Progress::Plain,
             other => other,
         };
-        Self { terminal: terminal.clone(), form, running: Mutex::default() }
+        Self { terminal: terminal.clone(), form, running: Mutex::default(), crates_shown: Mutex::default() }
     }
 
     fn started(&self, stage: Stage, action: ActionKey) {
@@ -60,6 +65,19 @@ impl ProgressView {
         self.say(&format!("{:<8} {seconds:>7.3} s  {:>10}{how}", stage.name(), bytes(size)));
     }
 
+    /// Shows which crate was compiled and how far the link is: a line every few seconds, where no bar shows that work goes on.
+    fn compiled(&self, package: Option<&str>, done: usize, total: usize) {
+        if self.form != Progress::Plain {
+            return;
+        }
+        let mut shown = self.crates_shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown.is_some_and(|last| last.elapsed() < CRATES_PAUSE) {
+            return;
+        }
+        *shown = Some(Instant::now());
+        self.terminal.say(&crates_line(package, done, total));
+    }
+
     fn say(&self, text: &str) {
         if self.form != Progress::None {
             self.terminal.say(text);
@@ -77,11 +95,20 @@ impl Observer<Event> for ProgressView {
             Event::Waiting { stage, holder } => {
                 self.say(&format!("{}: waiting for {}", stage.name(), waited_for(holder)));
             }
+            Event::Compiled { package, done, total } => self.compiled(package.as_deref(), *done, *total),
             Event::Quantized { .. } | Event::Packed { .. } => {}
             Event::Said(text) => self.terminal.say(text),
             Event::Remote(event) => self.terminal.say(&format!("warning: {event}{}", remote(event))),
             Event::Store(event) => store(event).iter().for_each(|text| self.terminal.say(text)),
         }
+    }
+}
+
+fn crates_line(package: Option<&str>, done: usize, total: usize) -> String {
+    let stage = Stage::Link.name();
+    match package {
+        Some(package) => format!("{stage}: compiled {package}, {done} of {total} crates"),
+        None => format!("{stage}: compiling, {done} of {total} crates so far"),
     }
 }
 
@@ -133,5 +160,16 @@ fn store(event: &etbuild_store::Event) -> Option<String> {
         Store::RecordDiscarded { .. } | Store::TemporarySwept { .. } => None,
         Store::WaitingForCollection => Some("waiting for garbage collection in another process".to_owned()),
         Store::WaitingForBuilds => Some("waiting for builds in other processes".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_about_crates_says_how_far_the_link_is() {
+        assert_eq!(crates_line(Some("et-ops"), 3, 9), "link: compiled et-ops, 3 of 9 crates");
+        assert_eq!(crates_line(None, 3, 9), "link: compiling, 3 of 9 crates so far");
     }
 }
