@@ -23,7 +23,7 @@ const STAGES: &[(&str, &[&str])] = &[
     ("MEASURE", &["etbuild-quantize", "etbuild-checkpoint", "et-module"]),
     ("DELEGATE", &["etbuild-partition", "etbuild-backend"]),
     ("PLAN", &["etbuild-memory"]),
-    ("EMIT", &["etbuild-emit", "etbuild-checkpoint", "etbuild-backend"]),
+    ("EMIT", &["etbuild-emit", "etbuild-checkpoint", "etbuild-backend", "et-module"]),
     ("SELECT", &["etbuild-link"]),
     ("LINK", &["etbuild-link", "et-module"]),
     ("VERIFY", &["et-module", "etbuild-system"]),

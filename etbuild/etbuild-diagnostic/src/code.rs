@@ -72,7 +72,7 @@ codes! {
     ETB0209 CalibrationMissing RecipeInvalid "calibration data missing" "The quantization needs calibration data, and the recipe has none."
     ETB0210 LayerUnmatched RecipeInvalid "unknown layer" "An exception of a quantization scheme matches no layer of the model."
     ETB0211 CalibrationMismatch RecipeInvalid "calibration data mismatch" "The calibration data does not have the names, shapes or dtypes of the model's inputs."
-    ETB0212 LabelsMismatch RecipeInvalid "labels mismatch" "Labelled data has no labels, or not an integer per case."
+    ETB0212 LabelsMismatch RecipeInvalid "labels mismatch" "Labelled data has no labels, or not an integer per case; or names of classes do not fit the output."
     // 03: reading a model.
     ETB0301 ModelUnreadable StageFailed "model unreadable" "The model file cannot be read."
     ETB0302 ModelMalformed StageFailed "model malformed" "The model file does not follow its format."

@@ -84,9 +84,9 @@ impl Unit {
 
     /// The outputs of the binary; `None` where the recipe names no verification data.
     pub fn verified(&self, db: &dyn Db, tools: &Tools, runner: Runner) -> Option<StageResult> {
-        let ((inputs, _), options) = (self.link.verify.as_ref()?, self.recipe.verify.as_ref()?);
+        let (files, options) = (self.link.verify.as_ref()?, self.recipe.verify.as_ref()?);
         let (name, instance) = (self.name().to_owned(), self.instance());
-        let verify = VerifyOptions { inputs: *inputs, runner, name, instance, timeout: options.timeout.0 };
+        let verify = VerifyOptions { inputs: files.inputs, runner, name, instance, timeout: options.timeout.0 };
         Some(verify::verified(db, self.binary(), tools.clone(), verify))
     }
 

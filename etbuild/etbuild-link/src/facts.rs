@@ -25,6 +25,8 @@ pub struct ProjectFacts {
     pub program: Program,
     /// Whether a language model reads text, and not only tokens.
     pub text: bool,
+    /// Whether the binary reads pictures and recordings.
+    pub media: bool,
     /// Whether the project has a C library beside the binary.
     pub library: bool,
     /// The board; `None` on a target with an operating system.
@@ -81,6 +83,8 @@ pub struct BoardFacts {
     pub memory: MemoryFacts,
     /// The console.
     pub console: Console,
+    /// Whether the compiler aims at speed, and not at small code.
+    pub speed: bool,
     /// The verification data.
     pub verify: VerifyData,
 }

@@ -30,7 +30,10 @@ struct Variables<'a> {
     processor: Option<Processor>,
     cases: usize,
     text: bool,
+    media: bool,
     library: bool,
+    /// Whether firmware is compiled for speed.
+    speed: bool,
 }
 
 #[derive(Serialize)]
@@ -71,6 +74,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("engines", &Vec::<Engine<'_>>::new());
     context.insert("kernels", &["any"]);
     context.insert("text", &false);
+    context.insert("media", &false);
     context.insert("library", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
@@ -98,7 +102,9 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         processor: facts.board.as_ref().map(|board| board.processor),
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
         text: facts.text,
+        media: facts.media,
         library: facts.library,
+        speed: facts.board.as_ref().is_some_and(|board| board.speed),
     }
 }
 

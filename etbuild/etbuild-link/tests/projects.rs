@@ -46,6 +46,27 @@ fn a_process_depends_on_the_engines_that_it_calls_only() {
 }
 
 #[test]
+fn a_process_has_decoders_if_its_program_states_preprocessing() {
+    let without = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
+    let facts = ProjectFacts { media: true, ..without.clone() };
+    let text = written(&facts, &["Cargo.toml", "src/main.rs"]);
+    assert!(text.contains("dependencies.et-media]") && text.contains("media: Some(et_media::read)"), "{text}");
+    let sources = Sources::embedded().unwrap();
+    let third_party = |facts: &ProjectFacts| Project::new(facts, &sources).unwrap().third_party;
+    assert_eq!([third_party(&without), third_party(&facts)], [false, true]);
+}
+
+#[test]
+fn firmware_is_compiled_for_size_or_for_speed() {
+    let small = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
+    let mut fast = small.clone();
+    fast.board.as_mut().unwrap().speed = true;
+    let profile = |facts: &ProjectFacts| written(facts, &["profile.toml"]);
+    assert!(profile(&small).contains("opt-level = \"z\"") && profile(&small).contains("opt-level = \"s\""));
+    assert!(profile(&fast).contains("opt-level = 3\nlto = \"fat\"") && !profile(&fast).contains("device-kernels"));
+}
+
+#[test]
 fn firmware_states_its_memory_console_and_cases() {
     let paths = ["kernels/src/lib.rs", "link.ld", "src/board.rs", "src/facts.rs"];
     let semihosting = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_yaml::{Spanned, quote};
 
+use crate::inputs;
 use crate::{FixedValue, LayerScheme, Model, Output, Recipe, Scheme};
 
 /// Every rule that a typed recipe breaks.
@@ -27,6 +28,7 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(rotated(recipe))
         .chain(adapted(recipe))
         .chain(single(recipe))
+        .chain(inputs::mistakes(recipe))
         .collect()
 }
 

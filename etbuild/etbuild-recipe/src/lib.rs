@@ -27,6 +27,7 @@ mod extends;
 mod file_path;
 mod files;
 mod foreign;
+mod inputs;
 mod load;
 mod matrix;
 mod merge;
@@ -46,9 +47,10 @@ pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
 pub use missing::{missing_file, missing_files};
 pub use options::{
-    Accuracy, Budget, Cache, Embedding, Export, FixedScalar, FixedValue, Float, LayerScheme, Memory, Method, Metric,
-    Model, Observer, OneOrMany, Output, Partition, Planner, Precision, PythonFunction, Quantize, Rotation, Runtime,
-    Scheme, TimeLimit, Verify, Weights,
+    Accuracy, AudioInput, Budget, Cache, Color, Embedding, Export, Filter, FixedScalar, FixedValue, Float, Fraction,
+    ImageInput, Input, LayerScheme, Layout, Memory, Method, Metric, Model, Number, Observer, OneOrMany, Optimize,
+    Output, Partition, Planner, Precision, PythonFunction, Quantize, Rotation, Runtime, Scheme, TimeLimit, Verify,
+    Weights,
 };
 pub use overrides::Override;
 pub use recipe::Recipe;

@@ -1,10 +1,14 @@
 //! The recipe itself.
 
+use std::collections::BTreeMap;
+
 use etbuild_yaml::{FormatVersion, Spanned};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Budget, Export, FilePath, Memory, Model, Name, Output, Partition, Quantize, Runtime, Verify};
+use crate::{
+    Budget, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime, Verify,
+};
 
 /// A recipe: a model, the options of its compilation, and its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
@@ -42,6 +46,17 @@ pub struct Recipe {
     /// Whether to build a static library with a C interface, for an app; default: no.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,
+    /// The aim of the compiler for firmware; `size` if omitted. Binaries of hosted targets are always fast.
+    #[serde(default)]
+    pub optimize: Optimize,
+    /// The preprocessing of inputs that are pictures or recordings, by name in the model. The program file contains the
+    /// preprocessing, so `etbuild run` and hosted binaries take PNG, JPEG and WAV files.
+    #[serde(default)]
+    pub inputs: Option<Spanned<BTreeMap<String, Input>>>,
+    /// A text file with the names of the classes, a line each in the order of the model's first output, for the most probable
+    /// classes that `etbuild run` and hosted binaries print. If omitted: `labels.txt` beside the model, if the number of lines fits.
+    #[serde(default)]
+    pub labels: Option<FilePath>,
     /// Options of the memory plan.
     #[serde(default)]
     pub memory: Memory,
@@ -60,6 +75,7 @@ impl Recipe {
         let labelled = self.quantize.as_ref().and_then(|quantize| quantize.accuracy.as_ref());
         let labelled = labelled.map(|accuracy| &accuracy.data);
         let inputs = self.verify.as_ref().map(|verify| &verify.inputs);
+        let reference = self.verify.as_ref().and_then(|verify| verify.reference.as_ref());
         self.model
             .files()
             .into_iter()
@@ -67,6 +83,8 @@ impl Recipe {
             .chain(calibrate)
             .chain(labelled)
             .chain(inputs)
+            .chain(reference)
+            .chain(&self.labels)
             .chain(&self.export.files)
             .collect()
     }

@@ -40,8 +40,14 @@ impl<'a> Page<'a> {
         self.keys(&prefix, value, whole);
         for choice in array(&value["oneOf"]).iter().filter(|choice| choice.get("properties").is_some()) {
             for (key, content) in object(&choice["properties"]) {
-                self.line(&format!("{prefix}{key}"), self.kind(content), text(&choice["description"]));
+                let (path, content) = (format!("{prefix}{key}"), self.resolve(content));
+                self.line(&path, self.kind(content), text(&choice["description"]));
+                self.keys(&format!("{path}."), content, content);
             }
+        }
+        let entry = self.resolve(&value["additionalProperties"]);
+        if entry.is_object() {
+            self.inside(&format!("{prefix}NAME"), entry, &value["additionalProperties"]);
         }
     }
 
@@ -131,8 +137,11 @@ mod tests {
             "| `model.pt2` | text | An archive written by `torch.export.save`: the method `forward`. |",
             "| `targets` | list of texts | Names of targets, from `etbuild targets list`. Each target gets a binary. |",
             "| `budget.flash` | size | The largest use of read-only banks (flash) on bare metal, without verification data. |",
+            "| `inputs.NAME.audio.rate` | whole number, required | The sampling rate",
+            "| `inputs.NAME.image.crop` | whole number or list of whole numbers | The size of the center",
             "| `extends` | text or list of texts | Base recipe files",
-            "| `verify.outputs` | text | The prefix of the names of reference outputs in that file; a number from 0 follows. \
+            "| `verify.outputs` | text | The prefix of the names of reference outputs in that file or in `reference`; a \
+             number from 0 follows. \
              Default: `output_`. |",
         ] {
             assert!(page.contains(row), "{row}\n{page}");

@@ -56,6 +56,25 @@ fn a_wrong_type() {
 }
 
 #[test]
+fn preprocessing_that_fits_no_picture() {
+    for (steps, at, help) in [
+        ("crop: [1, 2, 3]", "r.yaml:5:31", "write `crop: 224`, or `crop: [224, 224]`: height and width"),
+        ("resize: 0", "r.yaml:5:33", "write from 1 to 65536"),
+        ("mean: [1, 2]", "r.yaml:5:31", "write one number, or 3; `color` chooses the channels"),
+        ("color: gray, std: [1, 2, 3]", "r.yaml:5:43", "write one number, or 1; `color` chooses the channels"),
+        ("std: [1, 0, 1]", "r.yaml:5:34", "write the standard deviation"),
+    ] {
+        let found = mistake(format!("{GOOD}inputs: {{ x: {{ image: {{ {steps} }} }} }}\n"));
+        assert_eq!(found, expected(Code::BadValue, at, help), "{steps}");
+    }
+    let found = mistake(format!("{GOOD}inputs: {{ x: {{ image: {{ crp: 224 }} }} }}\n"));
+    assert_eq!(found, expected(Code::UnknownKey, "r.yaml:5:25", "did you mean `crop`?"));
+    let found = mistake(format!("{GOOD}inputs: {{ x: {{ audio: {{ rate: 0 }} }} }}\n"));
+    let help = "write the sampling rate of the model, such as 16000";
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:31", help));
+}
+
+#[test]
 fn a_missing_key() {
     let found = mistake(GOOD.replace("name: digits\n", ""));
     assert_eq!(found, expected(Code::MissingKey, "r.yaml:1:1", "add `name:` to this map"));

@@ -192,13 +192,13 @@ pub struct Deploy {
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct Run {
-    /// A `.pte` program file (ours or upstream's), a `.bpte` bundled program, a `.pt2` model, or a checkpoint folder
+    /// A `.pte` program file (ours or upstream's), a `.bpte` bundled program, a `.pt2` model, a checkpoint folder, or a recipe
     pub file: PathBuf,
     /// Options of language models.
     #[command(flatten)]
     pub language: Language,
-    /// Input tensors as safetensors, by input name, or the only input as a `.npy` array; optional for methods without inputs
-    /// and for bundled cases
+    /// Input tensors as safetensors, by input name, or the only input as a `.npy` array, a picture (PNG, JPEG) or a recording
+    /// (WAV); optional for methods without inputs and for bundled cases
     #[arg(long, value_name = "FILE")]
     pub inputs: Option<PathBuf>,
     /// Non-tensor inputs as a JSON object; defaults to `inputs.json` beside the input tensors
@@ -211,6 +211,7 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     pub data: Vec<PathBuf>,
     /// Write the outputs to this safetensors file, or the only output to a `.npy` file; optional for bundled cases
+    /// and where classes are printed
     #[arg(long, value_name = "FILE")]
     pub outputs: Option<PathBuf>,
     /// Run the cases of a bundled program and compare; the default without --inputs
@@ -256,7 +257,8 @@ pub struct Language {
     /// Sampling temperature, 0 for greedy decoding; defaults to the model's configuration
     #[arg(long, value_name = "T")]
     pub temperature: Option<f32>,
-    /// Sample from the N most probable tokens; 0 for all tokens
+    /// Sample from the N most probable tokens; 0 for all tokens. For a classifier: print the N most probable classes; 5 with
+    /// labels and without --outputs
     #[arg(long, value_name = "N")]
     pub top_k: Option<usize>,
     /// Sample from the most probable tokens with this total probability (nucleus sampling)

@@ -1,6 +1,7 @@
 //! Cargo features that a build of etbuild may leave out, and the diagnostic that names a missing one.
 
 use et_llm::MakeText;
+use et_module::ReadMedia;
 use etbuild_diagnostic::{Code, Diagnostic};
 
 /// An optional part of etbuild with a Cargo feature.
@@ -8,6 +9,8 @@ use etbuild_diagnostic::{Code, Diagnostic};
 pub enum Feature {
     /// Revisions of files in git.
     Git,
+    /// Pictures and recordings as inputs.
+    Media,
     /// Clients of remote caches.
     Remote,
     /// Tokenizers and chat templates.
@@ -19,6 +22,12 @@ pub enum Feature {
 pub const MAKE_TEXT: Option<MakeText> = Some(et_text::make);
 #[cfg(not(feature = "text"))]
 pub const MAKE_TEXT: Option<MakeText> = None;
+
+/// The function that reads pictures and recordings, in a build with the feature `media`.
+#[cfg(feature = "media")]
+pub const READ_MEDIA: Option<ReadMedia> = Some(et_media::read);
+#[cfg(not(feature = "media"))]
+pub const READ_MEDIA: Option<ReadMedia> = None;
 
 impl Feature {
     /// Fails where this build lacks the feature; `purpose` says what the command needs the feature for.
@@ -39,6 +48,7 @@ impl Feature {
     const fn name(self) -> &'static str {
         match self {
             Self::Git => "git",
+            Self::Media => "media",
             Self::Remote => "remote",
             Self::Text => "text",
         }
@@ -47,6 +57,7 @@ impl Feature {
     const fn is_built_in(self) -> bool {
         match self {
             Self::Git => cfg!(feature = "git"),
+            Self::Media => cfg!(feature = "media"),
             Self::Remote => cfg!(feature = "remote"),
             Self::Text => cfg!(feature = "text"),
         }
@@ -68,6 +79,7 @@ mod tests {
     fn a_feature_is_required_as_this_build_has_it() {
         for (feature, built_in) in [
             (Feature::Git, cfg!(feature = "git")),
+            (Feature::Media, cfg!(feature = "media")),
             (Feature::Remote, cfg!(feature = "remote")),
             (Feature::Text, cfg!(feature = "text")),
         ] {

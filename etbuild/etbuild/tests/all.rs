@@ -31,6 +31,7 @@ mod language;
 mod library;
 mod lock;
 mod matrix;
+mod media;
 mod methods;
 mod models;
 mod quantize;

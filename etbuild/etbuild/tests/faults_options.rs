@@ -49,6 +49,20 @@ const READ: &[Read] = &[
     ("export.prefill", Checkpoint, &[], &["", "export.prefill=16", "export.prefill=32"]),
     ("export.speculate", Checkpoint, &[], &["", "export.speculate=4", "export.speculate=8"]),
     ("export.weights", Hosted, &[], &[]),
+    (
+        "inputs",
+        Hosted,
+        &[],
+        &[
+            "",
+            "inputs.input.image.resize=8",
+            "inputs.input.image.filter=box",
+            "inputs.input.image.mean=0.5",
+            "inputs.input.audio.rate=16000",
+            "inputs.other.image.resize=8",
+        ],
+    ),
+    ("labels", Hosted, &[], &["", "labels=DATA", "labels=OTHER_DATA"]),
     ("library", Hosted, &[], &["library=false", "library=true"]),
     ("memory.planner", Hosted, &[], &[]),
     ("model.checkpoint", Modelless, &[], &["model.checkpoint=CHECKPOINT", "model.checkpoint=OTHER_CHECKPOINT"]),
@@ -56,6 +70,7 @@ const READ: &[Read] = &[
     ("model.pt2", Modelless, &[], &["model.pt2=MODEL", "model.pt2=OTHER_MODEL"]),
     ("model.python", Python, &[], &["model.python=SCRIPT:make", "model.python=SCRIPT:other"]),
     ("name", Hosted, &[], &["", "name=numerals"]),
+    ("optimize", Board, &[], &[]),
     ("output", Hosted, &[], &[]),
     ("partition", Hosted, &[], &["partition=portable", "partition=[cpu]"]),
     (
@@ -122,6 +137,7 @@ const READ: &[Read] = &[
     ("targets", Hosted, &["partition=[cpu]"], &["", "targets=[linux-aarch64]"]),
     ("verify.inputs", Hosted, &[], &["", "verify.inputs=OTHER_DATA"]),
     ("verify.outputs", Board, &[], &["", "verify.outputs=expected_"]),
+    ("verify.reference", Board, &[], &["", "verify.reference=DATA", "verify.reference=OTHER_DATA"]),
 ];
 
 /// The keys that no stage reads, each with the reason.

@@ -25,7 +25,8 @@ mod tests {
 
     #[test]
     fn leading_dimensions_are_one() {
-        let wanted = |shape: &[usize], dynamic| TensorType { scalar_type: ScalarType::Float, shape: shape.to_vec(), dynamic };
+        let wanted =
+            |shape: &[usize], dynamic| TensorType { scalar_type: ScalarType::Float, shape: shape.to_vec(), dynamic };
         assert_eq!(shape_for(&wanted(&[1, 3, 4, 5], false), &[3, 4, 5]), Some(vec![1, 3, 4, 5]));
         assert_eq!(shape_for(&wanted(&[3, 4, 5], false), &[3, 4, 5]), Some(vec![3, 4, 5]));
         assert_eq!(shape_for(&wanted(&[8, 3, 4, 5], true), &[3, 2, 5]), Some(vec![1, 3, 2, 5]));

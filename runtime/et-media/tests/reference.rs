@@ -132,7 +132,9 @@ fn samples_are_those_of_wave_and_torchaudio() {
 fn cut_and_changed_files_are_errors_or_other_pixels() {
     let image = Preprocess::Image(as_it_is());
     let audio = Preprocess::Audio(AudioSteps { rate: 16_000, length: Some(100) });
-    for (name, steps) in [("rgb.png", &image), ("full.jpg", &image), ("progressive.jpg", &image), ("mono-8000.wav", &audio)] {
+    for (name, steps) in
+        [("rgb.png", &image), ("full.jpg", &image), ("progressive.jpg", &image), ("mono-8000.wav", &audio)]
+    {
         let wanted = match steps {
             Preprocess::Image(_) => wanted(ScalarType::Byte, &[61, 83, 3]),
             Preprocess::Audio(_) => wanted(ScalarType::Float, &[1, 100]),

@@ -57,7 +57,11 @@ impl std::error::Error for ClassesError {}
 ///
 /// # Errors
 /// Another shape or type, and labels of another number.
-pub fn top_classes(output: &TensorView<'_>, labels: Option<&[&str]>, count: usize) -> Result<Vec<Vec<Class>>, ClassesError> {
+pub fn top_classes(
+    output: &TensorView<'_>,
+    labels: Option<&[&str]>,
+    count: usize,
+) -> Result<Vec<Vec<Class>>, ClassesError> {
     let no_scores = || ClassesError::NoScores(format!("{}{:?}", output.scalar_type.name(), output.shape));
     let scores = floats(output).ok_or_else(no_scores)?;
     let width = match output.shape[..] {

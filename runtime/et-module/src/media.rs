@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::preprocess::{PREPROCESS_KEY, Preprocess, from_text};
-use crate::{Array, Error, Module, TensorFileError, TensorType};
+use crate::{Array, Error, MediaFormat, Module, TensorFileError, TensorType};
 
 /// Reads a picture or a recording by the steps for an input of this type. The error is a phrase about the file.
 pub type ReadMedia = fn(file: &[u8], steps: &Preprocess, wanted: &TensorType) -> Result<Array, String>;

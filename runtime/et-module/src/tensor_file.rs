@@ -50,7 +50,10 @@ impl Display for TensorFileError {
             }
             Self::NoSteps { input, format } => {
                 let (kind, key) = (format.name(), format.key());
-                write!(formatter, "the file is {kind}, and the program states no preprocessing `{key}` for input {input}")
+                write!(
+                    formatter,
+                    "the file is {kind}, and the program states no preprocessing `{key}` for input {input}"
+                )
             }
             Self::NoReader(format) => {
                 write!(formatter, "the file is {}, which this binary does not read", format.name())

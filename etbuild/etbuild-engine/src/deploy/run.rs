@@ -88,6 +88,14 @@ fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
     let place = |diagnostic: &Diagnostic| match diagnostic.span {
         Some(_) => diagnostic.clone(),
         None if matches!(failed.stage, Stage::Quantize | Stage::Measure) => limits::placed(unit, diagnostic),
+        None if failed.stage == Stage::Emit && diagnostic.code == Code::InputsMismatch => {
+            let inputs = unit.recipe.inputs.as_ref().map_or(span, |inputs| &*inputs.span);
+            diagnostic.clone().at(inputs.clone())
+        }
+        None if failed.stage == Stage::Emit && diagnostic.code == Code::LabelsMismatch => {
+            let labels = unit.recipe.labels.as_ref().map_or(span, |labels| &*labels.span);
+            diagnostic.clone().at(labels.clone())
+        }
         None if is_of_verification_data(diagnostic.code) && unit.recipe.verify.is_some() => {
             let data = unit.recipe.verify.as_ref().map_or(span, |verify| &verify.inputs.span);
             diagnostic.clone().at(data.clone())

@@ -17,7 +17,7 @@ use crate::verify::{self, Judgement, Runner, judge};
 
 /// Runs the binary, where the recipe names inputs and the machine has a runner, and judges the outputs.
 pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> Result<(), Blocked> {
-    let (Some((inputs, _)), Some(options)) = (&unit.link.verify, &unit.recipe.verify) else { return Ok(()) };
+    let (Some(files), Some(options)) = (&unit.link.verify, &unit.recipe.verify) else { return Ok(()) };
     let runner = match verify::runner(db.world(), &unit.target) {
         Ok(Runner::Drive(drive)) => return install(db, unit, tools, &drive, report),
         Ok(runner) => runner,
@@ -29,7 +29,8 @@ pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) 
     let Some(verified) = unit.verified(db, tools, runner).transpose()? else { return Ok(()) };
     noted(db, unit, None, &verified, report);
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
-    let reference = hashed_file::read(db, *inputs).map_err(|found| Blocked::failed(Stage::Verify, found))?;
+    let reference = hashed_file::read(db, files.reference.unwrap_or(files.inputs))
+        .map_err(|found| Blocked::failed(Stage::Verify, found))?;
     let names = (options.outputs.as_str(), options.labels.as_str());
     let judgement =
         judge(&outputs, &reference, names).map_err(|diagnostic| Blocked::failed(Stage::Verify, [diagnostic]))?;

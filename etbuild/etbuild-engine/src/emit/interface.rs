@@ -18,6 +18,7 @@ pub struct Interface {
     engines: Vec<InterfaceEngine>,
     methods: Vec<InterfaceMethod>,
     tokenizer: bool,
+    media: bool,
 }
 
 /// An engine that the program calls.
@@ -51,19 +52,29 @@ struct InterfaceMethod {
 }
 
 impl Interface {
-    /// The interface of the program file that was emitted for `planned`, which calls some of `backends`, with a tokenizer or
-    /// without.
-    pub fn new(planned: &PlannedProgram, emitted: &Emitted, backends: &[&dyn Backend], tokenizer: bool) -> Self {
+    /// The interface of the program file that was emitted for `planned`, which calls some of `backends`; whether the file has a
+    /// tokenizer, and preprocessing of pictures or recordings.
+    pub fn new(
+        planned: &PlannedProgram,
+        emitted: &Emitted,
+        backends: &[&dyn Backend],
+        (tokenizer, media): (bool, bool),
+    ) -> Self {
         let methods = &planned.program().program().methods;
         let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?, backends)));
         let methods: Vec<InterfaceMethod> = infos.collect();
         let engines = union(methods.iter().flat_map(|method| &method.engines));
-        Self { kernels: kernels(&emitted.kernels), engines, methods, tokenizer }
+        Self { kernels: kernels(&emitted.kernels), engines, methods, tokenizer, media }
     }
 
     /// Whether the program file holds a tokenizer.
     pub const fn has_tokenizer(&self) -> bool {
         self.tokenizer
+    }
+
+    /// Whether the program file states preprocessing of pictures or recordings.
+    pub const fn has_media(&self) -> bool {
+        self.media
     }
 
     /// The kernels for the selection: the kernels of all methods or, for a board, of the method that the board runs, in

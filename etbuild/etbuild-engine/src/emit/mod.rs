@@ -4,8 +4,10 @@ mod data_files;
 mod failure;
 mod interface;
 mod query;
+mod reading;
 mod texts;
 
 pub use data_files::data_files;
 pub use interface::{Interface, InterfaceEngine};
 pub use query::{FileOptions, emitted};
+pub use reading::{LabelsFile, ReadingOptions};

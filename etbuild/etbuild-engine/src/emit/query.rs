@@ -11,6 +11,7 @@ use etbuild_recipe::{FixedScalar, FixedValue};
 use etbuild_store::{KeyBuilder, Value};
 
 use super::Interface;
+use super::reading::{Reading, ReadingOptions};
 use super::texts::CheckpointTexts;
 use crate::action::program::StoredProgram;
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
@@ -32,6 +33,8 @@ pub struct FileOptions {
     pub adapter: bool,
     /// The checkpoint with the tokenizer.
     pub texts: Option<CheckpointFolder>,
+    /// Preprocessing of inputs, and names of classes.
+    pub reading: ReadingOptions,
 }
 
 /// The program file, the data files if any, and the interface for the link.
@@ -39,11 +42,12 @@ pub struct FileOptions {
 pub fn emitted(db: &dyn Db, program: ProgramSource, memory: etbuild_memory::Options, file: FileOptions) -> StageResult {
     let backends = program.partition.backends(db.world())?;
     let planned = planned(db, program, memory).map_err(|blocked: Blocked| blocked.downstream())?;
-    let FileOptions { constants, external_weights, adapter, texts } = file;
+    let FileOptions { constants, external_weights, adapter, texts, reading } = file;
     let failed = |error| Blocked::failed(Stage::Emit, [error]);
     let texts = texts.map(|folder| CheckpointTexts::of(db, folder)).transpose().map_err(failed)?;
+    let reading = Reading::of(db, reading).map_err(failed)?;
     let program = StoredProgram::of(planned)?;
-    action::run(db, &Emit { program, backends, constants, external_weights, adapter, texts })
+    action::run(db, &Emit { program, backends, constants, external_weights, adapter, texts, reading })
 }
 
 /// Emission.
@@ -54,11 +58,12 @@ struct Emit {
     external_weights: bool,
     adapter: bool,
     texts: Option<CheckpointTexts>,
+    reading: Reading,
 }
 
 impl Keyed for Emit {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { program, backends, constants, external_weights, adapter, texts } = self;
+        let Self { program, backends, constants, external_weights, adapter, texts, reading } = self;
         let key = program
             .key(key)
             .option("producer", PRODUCER)
@@ -67,6 +72,7 @@ impl Keyed for Emit {
             .option("adapter", *adapter)
             .fact("delegates", delegates(&delegate_ids(backends)))
             .fact("engines", revisions(backends));
+        let key = reading.key(key);
         texts.iter().fold(key, |key, texts| texts.key(key))
     }
 }
@@ -76,8 +82,9 @@ impl Action for Emit {
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let (planned, _weights) = self.program.load(db.world(), text::parse_plan)?;
-        let named_data = self.texts.as_ref().map(|texts| texts.named_data(db)).transpose()?.unwrap_or_default();
+        let mut named_data = self.texts.as_ref().map(|texts| texts.named_data(db)).transpose()?.unwrap_or_default();
         let tokenizer = named_data.contains_key(et_llm::TOKENIZER_KEY);
+        named_data.extend(self.reading.named_data(db, &planned)?);
         let options = EmitOptions {
             producer: PRODUCER.to_owned(),
             constant_methods: constant_methods(&self.constants),
@@ -85,7 +92,7 @@ impl Action for Emit {
             named_data,
         };
         let emitted = self.write(&planned, &options, products)?;
-        let interface = Interface::new(&planned, &emitted, &self.backends, tokenizer);
+        let interface = Interface::new(&planned, &emitted, &self.backends, (tokenizer, self.reading.has_media()));
         products.put(ArtifactKind::Interface, &failure::json(&interface)?);
         Ok(())
     }

@@ -10,7 +10,7 @@ pub mod verify_data;
 mod worker;
 
 pub use facts::link_error;
-pub use project::{BinarySource, LinkOptions, ProjectInputs, read_interface};
+pub use project::{BinarySource, LinkOptions, ProjectInputs, VerifyFiles, read_interface};
 pub use query::linked;
 pub use select::selected;
 pub use toolchain::{Tools, tools};

@@ -9,6 +9,7 @@ use etbuild_link::{
     BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Processor, Program,
     ProjectFacts, VerifyData, select,
 };
+use etbuild_recipe::Optimize;
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
 use etbuild_target::{Bank, Target};
 
@@ -53,8 +54,21 @@ pub struct LinkOptions {
     pub is_language_model: bool,
     /// The target.
     pub target: Arc<Target>,
-    /// The verification data, and the prefix of the names of reference outputs.
-    pub verify: Option<(DataFile, String)>,
+    /// The verification data.
+    pub verify: Option<VerifyFiles>,
+    /// The aim of the compiler for firmware.
+    pub optimize: Optimize,
+}
+
+/// The files of verification data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct VerifyFiles {
+    /// The inputs, and the reference outputs where no other file has them.
+    pub inputs: DataFile,
+    /// The reference outputs.
+    pub reference: Option<DataFile>,
+    /// The prefix of the names of reference outputs.
+    pub outputs: String,
 }
 
 impl LinkOptions {
@@ -88,6 +102,7 @@ pub struct ManifestInputs {
     kernels: Vec<KernelUse>,
     engines: Vec<EngineFacts>,
     text: bool,
+    media: bool,
     library: bool,
 }
 
@@ -96,8 +111,16 @@ pub struct BoardInputs {
     processor: Processor,
     memory: MemoryFacts,
     console: Console,
-    /// The verification data, and the prefix of the names of reference outputs.
-    verify: Option<(HashedFile, String)>,
+    optimize: Optimize,
+    verify: Option<HashedVerify>,
+}
+
+/// The verification data as the input of an action.
+struct HashedVerify {
+    inputs: HashedFile,
+    reference: Option<HashedFile>,
+    /// The prefix of the names of reference outputs.
+    outputs: String,
 }
 
 impl ProjectInputs {
@@ -111,6 +134,8 @@ impl ProjectInputs {
             kernels: interface.kernel_uses(board.is_some()),
             engines: engines(db.world().engines(), interface.engines(board.is_some())).map_err(failed)?,
             text: interface.has_tokenizer(),
+            // Firmware has no files.
+            media: interface.has_media() && board.is_none(),
             library: options.library,
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
@@ -126,16 +151,18 @@ impl ProjectInputs {
 
     /// All facts.
     pub fn with_data(&self, db: &dyn Db) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let verify = self.board.as_ref().and_then(|board| board.verify.as_ref()).map(|(file, prefix)| {
-            let bytes = file.read(db)?;
-            verify_data::cases(&bytes, &self.method, prefix)
+        let verify = self.board.as_ref().and_then(|board| board.verify.as_ref()).map(|files| {
+            let inputs = files.inputs.read(db)?;
+            let reference = files.reference.map(|file| file.read(db)).transpose()?;
+            let reference = reference.as_ref().unwrap_or(&inputs);
+            verify_data::cases((&inputs, reference), &self.method, &files.outputs)
         });
         let program = self.program.map(|program| db.world().open_blob(&program).to_vec());
         self.facts(program.unwrap_or_default(), verify.transpose()?.unwrap_or_default())
     }
 
     fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let ManifestInputs { template, kernels, engines, text, library } = &self.manifest;
+        let ManifestInputs { template, kernels, engines, text, media, library } = &self.manifest;
         let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
             Some(_) => Program::Embedded(program),
@@ -145,6 +172,7 @@ impl ProjectInputs {
             processor: board.processor,
             memory: board.memory.clone(),
             console: board.console.clone(),
+            speed: board.optimize == Optimize::Speed,
             verify,
         });
         Ok(ProjectFacts {
@@ -156,6 +184,7 @@ impl ProjectInputs {
             method: self.method.clone(),
             program,
             text: *text,
+            media: *media,
             library: *library,
             board,
         })
@@ -170,27 +199,31 @@ impl BoardInputs {
         if program.size > bank.size.0 {
             return Err(Blocked::failed(stage, [too_large(program.size, bank)]));
         }
-        let hashed = |(file, prefix): &(DataFile, String)| {
-            let file = HashedFile::of(db, *file).map_err(|error| verify_data::unreadable(db, *file, error))?;
-            Ok((file, prefix.clone()))
+        let hashed =
+            |file: DataFile| HashedFile::of(db, file).map_err(|error| verify_data::unreadable(db, file, error));
+        let verify = |files: &VerifyFiles| {
+            let reference = files.reference.map(hashed).transpose()?;
+            Ok(HashedVerify { inputs: hashed(files.inputs)?, reference, outputs: files.outputs.clone() })
         };
         Ok(Some(Self {
             processor: facts::processor(&options.target).map_err(|found| Blocked::failed(stage, found))?,
             memory: facts::memory_facts(memory),
             console: facts::console(options.target.console()).map_err(|found| Blocked::failed(stage, found))?,
-            verify: options.verify.as_ref().map(hashed).transpose()?,
+            optimize: options.optimize,
+            verify: options.verify.as_ref().map(verify).transpose()?,
         }))
     }
 }
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, library } = self;
+        let Self { template, kernels, engines, text, media, library } = self;
         key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
             .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
             .fact("template", template.as_str())
             .input("template", template_digest(template))
             .fact("text", *text)
+            .fact("media", *media)
             .option("library", *library)
     }
 }
@@ -214,12 +247,14 @@ impl Keyed for ProjectInputs {
 
 impl Keyed for BoardInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { processor, memory, console, verify } = self;
+        let Self { processor, memory, console, optimize, verify } = self;
         let key = key.fact("processor", format!("{processor:?}"));
         let key = key.fact("memory", format!("{memory:?}")).fact("console", format!("{console:?}"));
-        verify
-            .iter()
-            .fold(key, |key, (file, prefix)| key.input("verify", file.digest).option("verify.outputs", prefix.as_str()))
+        let key = key.option("optimize", format!("{optimize:?}"));
+        verify.iter().fold(key, |key, HashedVerify { inputs, reference, outputs }| {
+            let key = key.input("verify", inputs.digest).option("verify.outputs", outputs.as_str());
+            reference.iter().fold(key, |key, file| key.input("verify.reference", file.digest))
+        })
     }
 }
 

@@ -11,16 +11,22 @@ use crate::action::Blocked;
 use crate::input::{DataFile, Db};
 use crate::pipeline::Stage;
 
-/// The cases in a safetensors file, in the form that a board carries: the inputs of a case one after the other, then
-/// the inputs of the next case; likewise the expected outputs, which are called `<prefix>0`, `<prefix>1` and so on.
+/// The cases in a safetensors file of inputs and a file of reference outputs, in the form that a board carries: the inputs of a case
+/// one after the other, then the inputs of the next case; likewise the expected outputs, which are called `<prefix>0`, `<prefix>1`
+/// and so on.
 ///
 /// # Errors
 /// A file that is not safetensors, a tensor that is missing or has the wrong number of bytes.
-pub fn cases(file: &[u8], method: &MethodFacts, prefix: &str) -> Result<VerifyData, Vec<Diagnostic>> {
-    let tensors = parse(file).map_err(|error| vec![error])?;
+pub fn cases(
+    (inputs, reference): (&[u8], &[u8]),
+    method: &MethodFacts,
+    prefix: &str,
+) -> Result<VerifyData, Vec<Diagnostic>> {
+    let tensors = parse(inputs).map_err(|error| vec![error])?;
+    let reference = parse(reference).map_err(|error| vec![error])?;
     let outputs: Vec<String> = (0..method.output_bytes.len()).map(|index| format!("{prefix}{index}")).collect();
     let inputs = columns(&tensors, &method.inputs, &method.input_bytes).map_err(|error| vec![error])?;
-    let expected = columns(&tensors, &outputs, &method.output_bytes).map_err(|error| vec![error])?;
+    let expected = columns(&reference, &outputs, &method.output_bytes).map_err(|error| vec![error])?;
     let counts = inputs.iter().chain(&expected).map(|column| column.cases);
     let cases = counts.max().unwrap_or(0);
     Ok(VerifyData { cases, inputs: interleave(&inputs, cases), outputs: interleave(&expected, cases) })

@@ -139,9 +139,21 @@ fn data<'a>(system: &'a dyn System, recipe: &'a Recipe) -> impl Iterator<Item = 
     let calibrate = calibrate.map(|file| (file, Code::CalibrationMismatch, takes_text));
     let accuracy = quantize.and_then(|quantize| quantize.accuracy.as_ref());
     let accuracy = accuracy.map(|accuracy| (&accuracy.data, Code::LabelsMismatch, false));
-    let verify = recipe.verify.as_ref().map(|verify| (&verify.inputs, Code::InputsMismatch, false));
-    let files = [calibrate, accuracy, verify].into_iter().flatten();
+    let verify = recipe.verify.as_ref().filter(|_| !is_media_case(system, recipe)).map(|verify| &verify.inputs);
+    let reference = recipe.verify.as_ref().and_then(|verify| verify.reference.as_ref());
+    let verify = verify.into_iter().chain(reference).map(|file| (file, Code::InputsMismatch, false));
+    let files = [calibrate, accuracy].into_iter().flatten().chain(verify);
     files.map(|(file, code, takes_text)| no_tensors(system, file, code, takes_text))
+}
+
+/// Whether the verification data is a picture or a recording with preprocessing and reference outputs, one case.
+pub fn is_media_case(system: &dyn System, recipe: &Recipe) -> bool {
+    let verify = recipe.verify.as_ref().filter(|verify| verify.reference.is_some() && recipe.inputs.is_some());
+    verify.is_some_and(|verify| is_media(system, &verify.inputs))
+}
+
+fn is_media(system: &dyn System, file: &FilePath) -> bool {
+    matches!(format(system, &file.path), Ok(Some(Format::Png | Format::Jpeg | Format::Wav)))
 }
 
 fn no_tensors(system: &dyn System, file: &FilePath, code: Code, takes_text: bool) -> Option<Diagnostic> {
@@ -155,10 +167,17 @@ fn no_tensors(system: &dyn System, file: &FilePath, code: Code, takes_text: bool
         Err(diagnostic) => return Some(diagnostic.at((*file.span).clone())),
     };
     let message = format!("`{}` is {found}, and no safetensors file", file.path.display());
+    if code == Code::InputsMismatch && is_media(system, file) {
+        return Some(Diagnostic::error(code, message).help(MEDIA_CASE).at((*file.span).clone()));
+    }
     let help = "write a tensor for each input under the input's name, one sample after the other along the first \
         dimension; in Python:\n  safetensors.torch.save_file({\"x\": samples}, \"data.safetensors\")";
     Some(Diagnostic::error(code, message).help(help).at((*file.span).clone()))
 }
+
+/// How a picture or a recording becomes verification data.
+const MEDIA_CASE: &str = "state the preprocessing in `inputs:`, and name PyTorch's outputs for the file:\n  \
+    verify: { inputs: FILE, reference: outputs.safetensors }";
 
 /// A folder that another tool writes, or one of recipes; `None` where the folder may be a checkpoint.
 fn folder(system: &dyn System, path: &Path) -> Option<Diagnostic> {

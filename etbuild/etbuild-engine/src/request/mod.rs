@@ -4,6 +4,7 @@ mod first_look;
 mod options;
 mod program_file;
 mod quantization;
+mod reading;
 mod recipes;
 mod refusal;
 mod resolve;

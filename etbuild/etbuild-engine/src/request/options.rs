@@ -10,23 +10,29 @@ use etbuild_target::Target;
 use etbuild_yaml::Spanned;
 
 use super::quantization::{quantize_options, rotation};
+use super::reading::reading_options;
 use crate::emit::FileOptions;
 use crate::input::{Archive, CheckpointFolder, Db, ModelSource, PythonCall};
-use crate::link::LinkOptions;
+use crate::link::{LinkOptions, VerifyFiles};
 use crate::partition::PartitionOptions;
 use crate::program_source::{Archives, ProgramSource};
 use crate::session::World;
 
 /// The parts of the binary besides the program.
 pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &Arc<Target>) -> LinkOptions {
-    let verify = recipe.verify.as_ref();
+    let verify = recipe.verify.as_ref().map(|verify| VerifyFiles {
+        inputs: db.data_file(&verify.inputs.path),
+        reference: verify.reference.as_ref().map(|file| db.data_file(&file.path)),
+        outputs: verify.outputs.clone(),
+    });
     LinkOptions {
         name: recipe.name.as_str().to_owned(),
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
         is_language_model: file.texts.is_some(),
         target: target.clone(),
-        verify: verify.map(|verify| (db.data_file(&verify.inputs.path), verify.outputs.clone())),
+        verify,
+        optimize: recipe.optimize,
     }
 }
 
@@ -78,13 +84,14 @@ fn cache(recipe: &Recipe) -> Cache {
 }
 
 /// The parts of the program file besides the model.
-pub fn file_options(recipe: &Recipe, archives: &Archives) -> FileOptions {
+pub fn file_options(db: &dyn Db, recipe: &Recipe, archives: &Archives) -> FileOptions {
     let constants = recipe.export.constants.iter();
     FileOptions {
         constants: constants.map(|(name, value)| (name.clone(), value.value.clone())).collect(),
         external_weights: recipe.export.external_weights().is_some(),
         adapter: recipe.adapter.is_some(),
         texts: checkpoint(archives),
+        reading: reading_options(db, recipe),
     }
 }
 

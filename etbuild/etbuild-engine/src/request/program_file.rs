@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
-use etbuild_diagnostic::Diagnostic;
-use etbuild_recipe::Override;
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_recipe::{Override, Recipe, missing_files};
 use etbuild_store::{Blob, BlobRef};
 use etbuild_target::Catalogue;
 
+use super::first_look;
 use super::options::{file_options, memory_options, program_source};
 use super::refusal::partition_mistakes;
 use super::target_facts;
@@ -69,15 +70,28 @@ fn options(
 ) -> Result<(ProgramSource, etbuild_memory::Options, FileOptions), Vec<Diagnostic>> {
     let recipes = super::recipes::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
-    let recipe = recipes.instances.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
-    let mistakes = partition_mistakes(recipe, db.world());
+    let recipe = match recipes.instances.as_slice() {
+        [recipe] => recipe,
+        [] => return Err(crate::failure::internal("a model stands for no recipe")),
+        several => return Err(vec![one_of(path, several)]),
+    };
+    let mut mistakes = missing_files(recipe, db.world().system());
+    mistakes.extend(first_look::mistakes(db.world().system(), recipe));
+    mistakes.extend(partition_mistakes(recipe, db.world()));
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
     let program = program_source(db, recipe, this_machine()?);
     let memory = memory_options(recipe, banks, &program.partition);
-    let file = file_options(recipe, &program.archives);
+    let file = file_options(db, recipe, &program.archives);
     Ok((program, memory, file))
+}
+
+/// A matrix, where one program is wanted.
+fn one_of(path: &Path, recipes: &[Recipe]) -> Diagnostic {
+    let names: Vec<&str> = recipes.iter().map(|recipe| recipe.name.as_str()).collect();
+    let message = format!("`{}` is {} recipes: {}", path.display(), names.len(), names.join(", "));
+    Diagnostic::error(Code::Usage, message).help("choose one value of each variable: `--set matrix.NAME=VALUE`")
 }
 
 /// This machine as engines see it: the shipped target of its kind.

@@ -2,9 +2,11 @@
 
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{Model, Partition, Recipe, Runtime};
+use etbuild_system::System;
 use etbuild_target::Target;
 use etbuild_yaml::{Spanned, suggest};
 
+use super::first_look::is_media_case;
 use super::quantization::needs_data;
 use crate::quantize::no_data;
 use crate::session::World;
@@ -50,6 +52,14 @@ pub fn no_prompt(recipe: &Recipe, target: &Target, named: &Spanned<String>) -> O
     );
     let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*named.span).clone());
     is_firmware.then(|| diagnostic.help("choose a hosted target; `etbuild targets list` shows them"))
+}
+
+/// A picture or a recording as verification data of firmware, which reads no files.
+pub fn no_decoder(system: &dyn System, recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
+    let verify = recipe.verify.as_ref().filter(|_| target.memory().is_some() && is_media_case(system, recipe))?;
+    let message = format!("`{}` runs firmware, which carries tensors and decodes no files", target.name());
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*verify.inputs.span).clone());
+    Some(diagnostic.help("write the preprocessed inputs to a safetensors file for this target"))
 }
 
 fn refusal(message: &str, span: &Span) -> Diagnostic {

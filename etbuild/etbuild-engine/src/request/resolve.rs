@@ -13,8 +13,11 @@ use etbuild_yaml::{Spanned, suggest};
 use super::first_look;
 use super::options::{banks, file_options, link_options, memory_options, program_source};
 use super::quantization::measure_options;
-use super::refusal::{no_file_system, no_linker_of_apps, no_prompt, no_target, partition_mistakes, unavailable};
+use super::refusal::{
+    no_decoder, no_file_system, no_linker_of_apps, no_prompt, no_target, partition_mistakes, unavailable,
+};
 use super::target_facts;
+use crate::emit::ReadingOptions;
 use crate::input::{Db, EngineDatabase};
 use crate::session::{World, guarded};
 use crate::unit::Unit;
@@ -167,6 +170,7 @@ fn units_of_recipe(
         match catalogue.find(name) {
             Ok(target) => {
                 mistakes.extend(no_file_system(recipe, target));
+                mistakes.extend(no_decoder(db.world().system(), recipe, target));
                 mistakes.extend(no_linker_of_apps(recipe, target));
                 mistakes.extend(no_prompt(recipe, target, name));
                 found.push(Arc::new(target.clone()));
@@ -187,7 +191,11 @@ fn units_of_recipe(
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, files: &Arc<[PathBuf]>, target: Arc<Target>) -> Unit {
     let program = program_source(db, recipe, target_facts::of(&target));
     let memory = memory_options(recipe, banks(&target), &program.partition);
-    let (measure, file) = (measure_options(db, recipe), file_options(recipe, &program.archives));
+    let (measure, mut file) = (measure_options(db, recipe), file_options(db, recipe, &program.archives));
+    if target.memory().is_some() {
+        // Firmware neither decodes files nor prints names: flash has no room for either.
+        file.reading = ReadingOptions::default();
+    }
     let link = link_options(db, recipe, &file, &target);
     Unit { files: files.clone(), program, memory, measure, file, link, target, recipe: recipe.clone() }
 }

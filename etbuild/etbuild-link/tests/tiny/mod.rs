@@ -28,6 +28,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         method: method(),
         program,
         text: false,
+        media: false,
         library: false,
         board: None,
     }
@@ -36,7 +37,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
 /// The program inside of firmware.
 pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
     let verify = VerifyData { cases: CASES, inputs: INPUTS.to_vec(), outputs: OUTPUTS.to_vec() };
-    let board = Some(BoardFacts { processor: Processor::Armv7M, memory, console, verify });
+    let board = Some(BoardFacts { processor: Processor::Armv7M, memory, console, speed: false, verify });
     ProjectFacts { template: "firmware".to_owned(), board, ..hosted(Program::Embedded(PROGRAM.to_vec())) }
 }
 

@@ -56,6 +56,10 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for WrittenVisitor<T> {
         T::deserialize(number.into_deserializer()).map(Written::One)
     }
 
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Written<T>, E> {
+        T::deserialize(number.into_deserializer()).map(Written::One)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Written<T>, A::Error> {
         Deserialize::deserialize(SeqAccessDeserializer::new(values)).map(Written::Many)
     }

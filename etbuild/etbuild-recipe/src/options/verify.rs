@@ -12,12 +12,16 @@ use crate::{FilePath, Tolerance};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verify {
-    /// A safetensors file with inputs, by name in the model, and PyTorch's outputs for these inputs.
+    /// A safetensors file with inputs, by name in the model, and PyTorch's outputs for these inputs; or, with `reference`, inputs
+    /// alone. On hosted targets, a picture or a recording of `inputs:` is a case too.
     pub inputs: FilePath,
+    /// A safetensors file with PyTorch's outputs and labels, if these are not in the file of the inputs.
+    #[serde(default)]
+    pub reference: Option<FilePath>,
     /// The largest absolute difference between an output and its reference; `1e-4` if omitted.
     #[serde(default)]
     pub tolerance: Option<Spanned<Tolerance>>,
-    /// The prefix of the names of reference outputs in that file; a number from 0 follows.
+    /// The prefix of the names of reference outputs in that file or in `reference`; a number from 0 follows.
     #[serde(default = "default_outputs")]
     pub outputs: String,
     /// The name of the tensor with the correct classes in that file; with labels, the accuracy is reported.

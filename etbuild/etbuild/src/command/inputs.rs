@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use et_module::TensorView;
-use et_module::{Constant, TensorFileError, read_tensors};
+use et_module::{Constant, MediaFormat, Module, TensorFileError, TensorView, read_media, read_tensors, safetensors};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::{Format, file_format};
 use etbuild_system::System;
 use serde_json::Value;
 
+use super::program::failed;
 use crate::arguments;
+use crate::feature::{Feature, READ_MEDIA};
 
 /// The files that inputs are read from.
 pub struct Inputs {
@@ -46,6 +47,19 @@ impl Inputs {
         Ok(Self { tensors, path, scalars, order })
     }
 
+    /// Puts the tensor that a picture or a recording becomes, by the preprocessing that the program states, in its place.
+    pub fn decode(&mut self, module: &Module) -> Result<(), Vec<Diagnostic>> {
+        let Some(format) = MediaFormat::of(&self.tensors) else { return Ok(()) };
+        Feature::Media.require(&format!("`{}`, {},", self.path.display(), format.name()))?;
+        let read = read_media(&self.path, &self.tensors, format, module, READ_MEDIA);
+        let (name, array) = read.map_err(|error| vec![undecoded(&self.path, &error)])?;
+        let mut tensors = Vec::new();
+        let written = safetensors::write(&BTreeMap::from([(name, array)]), &mut tensors);
+        written.map_err(|error| vec![unreadable(&self.path, &error)])?;
+        self.tensors = tensors;
+        Ok(())
+    }
+
     /// The tensors by the names of the inputs, where the program holds the names. A NumPy array is the one input that is a tensor.
     pub fn tensors(&self, stored: Option<&[String]>) -> Result<BTreeMap<String, TensorView<'_>>, Vec<Diagnostic>> {
         let names = stored.or(self.order.as_deref()).map_or_else(|| vec![ONE_INPUT.to_owned()], <[String]>::to_vec);
@@ -74,12 +88,13 @@ fn read_file(system: &dyn System, file: &Path) -> Result<Vec<u8>, Diagnostic> {
     let found = match file_format(system, file) {
         _ if system.is_dir(file) => "a folder",
         Err(diagnostic) => return Err(diagnostic),
-        Ok(Some(Format::Safetensors | Format::Npy) | None) => {
+        Ok(Some(Format::Safetensors | Format::Npy | Format::Png | Format::Jpeg | Format::Wav) | None) => {
             return system.read(file).map_err(|error| unreadable(file, &error));
         }
         Ok(Some(format)) => format.name(),
     };
-    let message = format!("`{}` is {found}, and inputs are a safetensors or `.npy` file", file.display());
+    let message =
+        format!("`{}` is {found}, and inputs are a safetensors, `.npy`, PNG, JPEG or WAV file", file.display());
     Err(Diagnostic::error(Code::InputsMismatch, message).help(WRITE))
 }
 
@@ -144,3 +159,28 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
 fn malformed(path: &Path, error: &TensorFileError) -> Diagnostic {
     Diagnostic::error(Code::InputsMismatch, format!("`{}`: {error}", path.display())).at(place(path)).help(WRITE)
 }
+
+/// A picture or a recording that does not become an input.
+fn undecoded(path: &Path, error: &et_module::Error) -> Diagnostic {
+    let et_module::Error::Inputs { source, .. } = error else { return failed(path, error) };
+    let help = match source {
+        TensorFileError::NoSteps { input, format } => {
+            let steps = if format.key() == "audio" { AUDIO } else { IMAGE };
+            format!(
+                "state it in the recipe, or for one run with `--set`:\n  inputs: {{ {input}: {steps} }}\n  --set \"inputs.{input}={steps}\""
+            )
+        }
+        TensorFileError::Media { problem, .. } if problem.contains("fit the input") => {
+            "change `resize`, `crop`, `color`, `layout` or `length` in the recipe's `inputs:`".to_owned()
+        }
+        TensorFileError::Media { .. } => "open the file in another program, and save it again".to_owned(),
+        _ => WRITE.to_owned(),
+    };
+    Diagnostic::error(Code::InputsMismatch, format!("`{}`: {source}", path.display())).at(place(path)).help(help)
+}
+
+/// The preprocessing of torchvision's models.
+const IMAGE: &str = "{ image: { resize: 256, crop: 224, mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } }";
+
+/// The sampling rate of most models of speech.
+const AUDIO: &str = "{ audio: { rate: 16000 } }";

@@ -45,6 +45,7 @@ pub(super) fn is_program(session: &Session, file: &Path) -> Result<bool, Diagnos
         Subject::Recipe if file.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known)) => {
             Ok(true)
         }
+        Subject::Recipe if file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml") => Ok(false),
         Subject::Recipe => Err(no_program(file)),
         _ => Ok(false),
     }
@@ -55,7 +56,7 @@ const ENDINGS: [&str; 2] = ["bpte", "pte"];
 
 fn no_program(file: &Path) -> Diagnostic {
     let message = format!("`{}` is neither a program file nor a model", file.display());
-    let help = "name a `.pte`, a `.pt2` archive, or the folder of a checkpoint; a recipe goes to `etbuild deploy`";
+    let help = "name a `.pte`, a `.pt2` archive, the folder of a checkpoint, or a recipe `.yaml`";
     Diagnostic::error(Code::ProgramFileMalformed, message).at(Span::file(file.display().to_string())).help(help)
 }
 
@@ -103,7 +104,8 @@ const PREFILL: &str = "prefill";
 fn code(error: &et_module::Error) -> Code {
     use et_module::Error;
     match error {
-        Error::Input { .. } => Code::InputsMismatch,
+        Error::Input { .. } | Error::Inputs { .. } => Code::InputsMismatch,
+        Error::Classes(_) => Code::LabelsMismatch,
         Error::OperatorsMissing(_) | Error::DelegatesMissing(_) => Code::OperatorUnavailable,
         Error::File { .. } => Code::FileUnreadable,
         Error::MethodMissing { .. } => Code::Usage,

@@ -1,6 +1,8 @@
 //! `etbuild run`: a program file, ours or upstream's, or a model, on this machine.
 
-use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, default_threads, is_bundled, run_cases};
+use et_module::{
+    DEFAULT_TOP_K, DataFiles, Engines, FileBytes, Kernels, Module, default_threads, is_bundled, run_cases,
+};
 use etbuild_diagnostic::{Code, Diagnostic};
 use serde_json::Value;
 
@@ -19,10 +21,17 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     if let Some(bundle) = bundle(arguments)? {
         return bundled::run(session, arguments, &mut module, &bundle);
     }
-    let Some(outputs) = &arguments.outputs else {
-        return Err(vec![usage("--outputs is required").help("write `--outputs FILE.safetensors`")]);
-    };
-    let inputs = Inputs::read(&*session.system, arguments)?;
+    let (outputs, top_k) = (&arguments.outputs, arguments.language.top_k);
+    if outputs.is_none() && top_k.is_none() && module.labels().is_none() {
+        let help = "write `--outputs FILE.safetensors`, or `--top-k 5` for a classifier";
+        return Err(vec![usage("--outputs is required").help(help)]);
+    }
+    let mut inputs = Inputs::read(&*session.system, arguments)?;
+    if let Some(names) = &stored_names {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        module = module.with_input_names(&names);
+    }
+    inputs.decode(&module)?;
     let tensors = inputs.tensors(stored_names.as_deref())?;
     let names = stored_names.unwrap_or_else(|| inputs.names(&tensors));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -31,7 +40,14 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     module.set_constants(&inputs.scalars).map_err(failed)?;
     let arrays = run_cases(&mut module, &tensors).map_err(failed)?;
     let texts = module.outputs().map_err(failed)?.texts;
-    write_outputs(session, outputs, &arrays, &texts)?;
+    if let Some(outputs) = outputs {
+        write_outputs(session, outputs, &arrays, &texts)?;
+    }
+    if let Some(count) = top_k.or(outputs.is_none().then_some(DEFAULT_TOP_K)) {
+        let lines = module.class_lines(arrays.get("output_0"), count);
+        let lines = lines.map_err(|error| failed(et_module::Error::Classes(error)))?;
+        session.terminal.result(lines.trim_end());
+    }
     Ok(Vec::new())
 }
 

@@ -18,8 +18,9 @@ pub fn tensor(picture: &Picture, steps: &ImageSteps, wanted: &TensorType) -> Res
         in_layout(picture.bytes(), picture.channels(), steps.layout)
     } else {
         let numbers = in_layout(&numbers(picture, steps), picture.channels(), steps.layout);
-        bytes_of(wanted.scalar_type, &numbers)
-            .ok_or_else(|| format!("a picture becomes floating-point numbers or uint8, and the input is {}", text(wanted)))?
+        bytes_of(wanted.scalar_type, &numbers).ok_or_else(|| {
+            format!("a picture becomes floating-point numbers or uint8, and the input is {}", text(wanted))
+        })?
     };
     Ok(Array { scalar_type: wanted.scalar_type, shape, bytes })
 }
@@ -41,11 +42,12 @@ fn numbers(picture: &Picture, steps: &ImageSteps) -> Vec<f32> {
     let of_channel = |numbers: &[f32], channel: usize| numbers.get(channel).or(numbers.first()).copied();
     let channels = picture.channels();
     let constants: Vec<(f32, f32)> = (0..channels)
-        .map(|channel| (of_channel(&steps.mean, channel).unwrap_or(0.0), of_channel(&steps.std, channel).unwrap_or(1.0)))
+        .map(|channel| {
+            (of_channel(&steps.mean, channel).unwrap_or(0.0), of_channel(&steps.std, channel).unwrap_or(1.0))
+        })
         .collect();
-    let normalized = |(value, (mean, std)): (&u8, &(f32, f32))| {
-        (f32::from(*value) * numerator / denominator - mean) / std
-    };
+    let normalized =
+        |(value, (mean, std)): (&u8, &(f32, f32))| (f32::from(*value) * numerator / denominator - mean) / std;
     picture.bytes().iter().zip(constants.iter().cycle()).map(normalized).collect()
 }
 

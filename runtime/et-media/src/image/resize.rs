@@ -79,7 +79,8 @@ fn rows_resized(picture: &Picture, width: usize, kernel: &Kernel) -> Option<Pict
             let pixels = row.get(first * channels..).unwrap_or_default();
             for channel in 0..channels {
                 let values = pixels.iter().skip(channel).step_by(channels);
-                let sum = weights.iter().zip(values).fold(HALF, |sum, (weight, value)| sum + weight * i32::from(*value));
+                let sum =
+                    weights.iter().zip(values).fold(HALF, |sum, (weight, value)| sum + weight * i32::from(*value));
                 bytes.push(value(sum));
             }
         }

@@ -126,4 +126,5 @@ Inputs may hold many cases, stacked along the first dimension. A file `.npy` of 
     )
 }
 
-const MEDIA: &str = "A picture (PNG, JPEG) or a recording (WAV) is the one input, with the preprocessing that the program states.\n";
+const MEDIA: &str =
+    "A picture (PNG, JPEG) or a recording (WAV) is the one input, with the preprocessing that the program states.\n";

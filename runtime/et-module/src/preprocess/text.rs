@@ -57,7 +57,10 @@ fn line(line: &str) -> Option<(String, Preprocess)> {
         "image" => Preprocess::Image(image(&fields)?),
         "audio" => Preprocess::Audio(AudioSteps {
             rate: fields.get("rate")?.parse().ok()?,
-            length: fields.get("length").map(|length| length.parse().ok()).map_or(Some(None), |length| length.map(Some))?,
+            length: fields
+                .get("length")
+                .map(|length| length.parse().ok())
+                .map_or(Some(None), |length| length.map(Some))?,
         }),
         _ => return None,
     };
@@ -127,7 +130,9 @@ mod tests {
             assert_eq!(from_text(text), None, "{text}");
         }
         let good = to_text(&BTreeMap::from([("x".to_owned(), image(None, Some([1, 2])))]));
-        for (old, new) in [("crop=1,2", "crop=1"), ("scale=1,255", "scale=1"), ("std=", "std=a,"), ("image\t", "image\tx\t")] {
+        for (old, new) in
+            [("crop=1,2", "crop=1"), ("scale=1,255", "scale=1"), ("std=", "std=a,"), ("image\t", "image\tx\t")]
+        {
             assert_eq!(from_text(&good.replace(old, new)), None, "{new}");
         }
     }
