@@ -148,11 +148,13 @@ impl Firmware {
             program: Program::Embedded(file.clone()),
             text: false,
             library: false,
+            media: false,
             board: Some(BoardFacts {
                 processor: Processor::of(board.triple).unwrap(),
                 memory,
                 console: Console::Semihosting,
                 verify,
+                speed: false,
             }),
         };
         Self { board: *board, file, facts, inputs, target }
