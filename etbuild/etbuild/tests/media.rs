@@ -94,7 +94,7 @@ fn what_does_not_fit_is_refused_with_a_place_and_a_hint() {
     assert_eq!((code.as_str(), &found), ("ETB0706", &at));
     assert!(help.contains("`color`"), "{help}");
     let (code, _, help) = run("--set inputs.y.image.crop=8");
-    assert_eq!((code.as_str(), help.as_str()), ("ETB0706", "its inputs are x"));
+    assert_eq!((code.as_str(), help.as_str()), ("ETB0706", "did you mean `x`?"));
     let broken = fs::read(&picture).unwrap();
     place.file("broken.png", &broken[..broken.len() - 20]);
     let (code, found, help) = mistake(&place, "run r.yaml --inputs broken.png", 3);
