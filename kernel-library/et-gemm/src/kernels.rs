@@ -15,6 +15,7 @@ use crate::int8::tile::{self as int8, Tile as Int8Tile};
 use crate::weight_only::unpack::{self, Unpack};
 
 /// Functions that are compiled with the target features of an ISA.
+#[cfg_attr(not(any(feature = "float", feature = "int8")), allow(unused_macros, reason = "packing needs no kernels"))]
 macro_rules! compiled {
     ($features:tt $(fn $name:ident $(<$($size:ident),*>)? ($($argument:ident: $type:ty),*) = $function:path;)*) => {
         $(compiled!(@one $features $name [$($($size)*)?] [$($argument: $type),*] $function);)*
@@ -30,6 +31,7 @@ macro_rules! compiled {
 }
 
 /// The instances of a micro-kernel for numbers of rows and of vectors.
+#[cfg_attr(not(any(feature = "float", feature = "int8")), allow(unused_macros, reason = "packing needs no kernels"))]
 macro_rules! tiles {
     ($name:ident, [$($rows:literal)*] x $vectors:tt) => { &[$(tiles!(@row $name, $rows, $vectors)),*] };
     (@row $name:ident, $rows:literal, [$($vectors:literal)*]) => { &[$($name::<$rows, $vectors>),*] };
