@@ -5,6 +5,10 @@
 //! within a partition. Kernels accumulate in int32; [`requantize`] states the rounding rule. The inner loops are rows of
 //! [`row`]: portable Rust for any processor, and the DSP extension of Armv7E-M and Armv8-M.
 #![no_std]
+#![cfg_attr(
+    not(all(feature = "convolution", feature = "depthwise", feature = "float-output", feature = "arithmetic")),
+    allow(dead_code, unused_imports, reason = "kernels share parts, which a selection of kernels may leave unused")
+)]
 
 #[cfg(test)]
 extern crate std;
