@@ -27,11 +27,14 @@ fn has_dsp(target: &Target) -> bool {
     has && !is_removed
 }
 
-/// The first part of a triple, without the version that Arm's have: `thumbv8m.main` is `thumb`.
+/// The architectures whose triples begin with a version or with extensions: `thumbv8m.main` is `thumb`, `riscv32imac` is `riscv32`.
+const FAMILIES: [(&str, &str); 3] = [("thumbv", "thumb"), ("armv", "arm"), ("riscv32", "riscv32")];
+
+/// The first part of a triple, without version and extensions.
 fn architecture(triple: &str) -> String {
     let first = triple.split('-').next().unwrap_or_default();
-    let family = ["thumb", "arm"].into_iter().find(|family| first.starts_with(&format!("{family}v")));
-    family.unwrap_or(first).to_owned()
+    let family = FAMILIES.into_iter().find(|(start, _)| first.starts_with(start));
+    family.map_or(first, |(_, family)| family).to_owned()
 }
 
 #[cfg(test)]
@@ -48,6 +51,7 @@ mod tests {
         assert_eq!((server.architecture.as_str(), server.hosted, server.has("avx2")), ("x86_64", true, true));
         assert_eq!(facts("linux-aarch64").architecture, "aarch64");
         assert_eq!((facts("pico2").architecture.as_str(), facts("pico2").hosted), ("thumb", false));
+        assert_eq!(facts("riscv-virt").architecture, "riscv32");
         assert_eq!(["pico2", "pico", "riscv-virt"].map(|name| facts(name).has("dsp")), [true, false, false]);
     }
 }
