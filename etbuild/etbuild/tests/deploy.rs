@@ -119,6 +119,25 @@ fn int8_on_the_cpu_backend_keeps_accuracy_on_both_architectures() {
     }
 }
 
+/// Boards compute int8 in integers: the same digits as in float32 between conversions, in less memory.
+#[test]
+fn int8_on_a_board_runs_on_the_backend_of_microcontrollers() {
+    let place = Place::warm();
+    let quantized = "--quantize int8 --calibrate examples/digits/calibration.safetensors --set verify.tolerance=10";
+    for target in ["mps2-an505", "riscv-virt"] {
+        let [portable, backend] = ["portable", "auto"].map(|partition| {
+            let result = place.json(&format!("deploy {RECIPE} --partition {partition} {quantized} --target {target}"));
+            unit(&result, target).clone()
+        });
+        let verification = &backend["verification"];
+        assert_eq!(verification["state"], "done", "{backend}");
+        assert!(verification["same_prediction"].as_u64().unwrap() >= 356, "{verification}");
+        assert_eq!(backend["fallback"], Value::Null, "{backend}");
+        let arena = |unit: &Value| unit["sizes"]["arena"].as_u64().unwrap();
+        assert!(arena(&backend) * 2 < arena(&portable), "{target}: {} {}", arena(&backend), arena(&portable));
+    }
+}
+
 #[test]
 fn a_binary_has_the_backend_features_of_its_scheme() {
     let place = Place::warm();
