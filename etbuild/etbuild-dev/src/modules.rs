@@ -1,4 +1,4 @@
-//! Who may know whom within a crate: modules of a folder import each other in one direction.
+//! The imports within a crate: the modules of a folder import each other in one direction.
 //!
 //! An import between two files counts for their nearest common folder, as an arrow from the module with the one to the module with the
 //! other. Imports between a module and the modules below it do not count, so that a list of entries may name the entries, and the

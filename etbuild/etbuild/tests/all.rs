@@ -1,5 +1,5 @@
-//! The end-to-end tests. One binary has all of them, because each binary would link the whole of etbuild again; the tests
-//! of one file run by its name: `cargo test -p etbuild --features full --test all deploy::`.
+//! The end-to-end tests: a single binary, because each further binary would link the whole of etbuild again. The name of a file
+//! selects the tests of the file: `cargo test -p etbuild --features full --test all deploy::`.
 
 #[path = "../../../cache/etbuild-remote/tests/support/casd.rs"]
 mod casd;

@@ -1,4 +1,4 @@
-//! `check` refuses what `deploy` refuses before it compiles, and compiles nothing.
+//! `check` refuses every recipe that `deploy` refuses before compilation, and compiles nothing.
 
 use std::fs;
 

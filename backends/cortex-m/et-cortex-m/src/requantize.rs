@@ -71,7 +71,7 @@ pub struct Factor {
     right: u32,
     /// Half of the divisor.
     half: i32,
-    /// All bits if there is a division, else none.
+    /// A mask: all bits set if the result is divided, 0 otherwise.
     sign: i32,
 }
 

@@ -86,7 +86,7 @@ impl<'g> Lowering<'g> {
         Self { links, program, stored, inputs, outputs }
     }
 
-    /// Lowers a node that quantizes, with what computes its operand.
+    /// Lowers a quantize node together with the operator of its operand.
     fn quantized(&mut self, node: &Node, qparams: QParams) -> Result<(), Refusal> {
         let (Some(from), Some(to)) = (pattern::first(node), node.outputs.first().copied()) else { return Err(cut()) };
         if let Some(buffer) = self.inputs.get(from).copied() {

@@ -9,11 +9,11 @@ use etbuild_ir::{ConstantData, Digest, Graph, ValueKind};
 use crate::Architecture;
 use crate::pack::Packing;
 
-/// Weights in the order of their positions; equal ones have one.
+/// Packed weights in the order of their positions; equal weights share a position.
 pub struct Shared {
     architecture: Architecture,
     first: usize,
-    /// What the model calls its constants.
+    /// The names of the constants in the model.
     names: BTreeMap<Digest, String>,
     weights: Vec<Weights>,
     positions: BTreeMap<String, usize>,

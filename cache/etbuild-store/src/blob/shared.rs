@@ -1,7 +1,7 @@
 //! Files that the store holds beside their owner, by a second name: a checkpoint of gigabytes is not copied.
 //!
-//! Others may write to them, so the store does not trust them as it trusts its own: they are hashed when they are opened, as all
-//! blobs are; one that was changed is let go, not reported as damage; whoever reads one asks afterwards whether it stayed as it was.
+//! The owner may write to a shared file. The store hashes the file at each opening, as every blob; a changed file leaves the store
+//! without a report of damage; and a reader calls `Blob::is_as_opened` before results count.
 
 use std::fs::{File, Metadata};
 use std::io;

@@ -5,7 +5,7 @@
 pub struct Import {
     /// The segments; the last one is `*` for a glob.
     pub path: Vec<String>,
-    /// The name that a `use` item gives, if it gives one.
+    /// The name that a `use` item gives to the path; `None` for a path in an expression.
     pub name: Option<String>,
 }
 

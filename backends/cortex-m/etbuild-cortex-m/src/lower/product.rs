@@ -299,7 +299,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The weights of a depthwise convolution as those of a dense one: zeros for the other channels.
+/// The weights of a depthwise convolution as weights of a dense convolution, with zeros for the other input channels.
 fn widened(product: &Product) -> Vec<i8> {
     let (channels, taps) = (product.groups, product.integers().len() / product.groups.max(1));
     let mut dense = vec![0; channels * channels * taps];
