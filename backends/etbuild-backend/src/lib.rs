@@ -6,9 +6,11 @@
 mod backend;
 mod blob;
 mod refusal;
+mod scratch;
 mod target;
 
 pub use backend::Backend;
 pub use blob::{ALIGNMENT, Blob, Content, Weights};
 pub use refusal::{Refusal, RefusalKind};
+pub use scratch::{Life, ScratchPlan, plan_scratch};
 pub use target::TargetFacts;

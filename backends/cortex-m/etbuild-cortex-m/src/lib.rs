@@ -15,7 +15,6 @@ mod backend;
 mod capability;
 mod constant;
 mod lower;
-mod memory;
 mod pack;
 mod pattern;
 mod program;

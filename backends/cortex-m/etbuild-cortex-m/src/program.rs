@@ -2,9 +2,7 @@
 
 use et_cortex_m::record::Record;
 use et_cortex_m::{ALIGNMENT, Header, Instruction, MAGIC, Place, Row, VERSION};
-use etbuild_backend::Blob;
-
-use crate::memory::{self, Life};
+use etbuild_backend::{Blob, Life, plan_scratch};
 
 /// The number of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,19 +63,19 @@ impl Program {
     pub fn finish(mut self, row: Row, arguments: u32) -> Blob {
         let lives = self.lives();
         let sizes: Vec<usize> = self.buffers.iter().map(|storage| storage.size()).collect();
-        let layout = memory::lay_out(&sizes, &lives);
+        let plan = plan_scratch(&sizes, &lives, ALIGNMENT);
         let place = |(storage, start): (&Storage, &usize)| match storage {
             Storage::Argument(argument) => Place { argument: *argument, offset: 0 },
             Storage::Scratch(_) => Place { argument: arguments, offset: *start as u32 },
         };
-        let places: Vec<Place> = self.buffers.iter().zip(&layout.starts).map(place).collect();
+        let places: Vec<Place> = self.buffers.iter().zip(&plan.starts).map(place).collect();
         let mut words = Vec::new();
         for instruction in &mut self.instructions {
             instruction.visit_places(&mut |place| *place = places[place.argument as usize]);
             instruction.write(&mut |word| words.push(word));
         }
         let mut header = Header { magic: MAGIC, version: VERSION, row: row.number(), arguments, ..Header::default() };
-        (header.scratch, header.words) = (layout.size as u32, words.len() as u32);
+        (header.scratch, header.words) = (plan.size as u32, words.len() as u32);
         let mut bytes = Vec::new();
         let mut put = |word: u32| bytes.extend_from_slice(&word.to_le_bytes());
         let mut length = 0;
@@ -87,7 +85,7 @@ impl Program {
         words.into_iter().for_each(put);
         bytes.resize(header.constants as usize, 0);
         bytes.extend_from_slice(&self.constants);
-        Blob { bytes, scratch: layout.size, weights: Vec::new(), layers: vec![self.layers] }
+        Blob { bytes, scratch: plan.size, weights: Vec::new(), layers: vec![self.layers] }
     }
 
     /// The first and the last instruction of each buffer.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use et_cpu::{ALIGNMENT, Header, Instruction, MAGIC, Slot, SlotKind, VERSION, workspace};
-use etbuild_backend::Blob;
+use etbuild_backend::{Blob, ScratchPlan};
 use etbuild_ir::Digest;
 
-use crate::memory::{Layout, lay_out, lives, words};
+use crate::memory::{lay_out, lives, words};
 use crate::program::{Program, Storage};
 use crate::shared::Shared;
 
@@ -86,7 +86,7 @@ fn layers(program: &Program<'_>) -> Vec<String> {
     left.map(|(_, node)| value(node).map(name).unwrap_or_default()).collect()
 }
 
-fn header(program: &Program<'_>, instructions: &[Instruction], layout: &Layout, workspace: usize) -> Header {
+fn header(program: &Program<'_>, instructions: &[Instruction], layout: &ScratchPlan, workspace: usize) -> Header {
     let workspaces = layout.size.next_multiple_of(ALIGNMENT);
     Header {
         magic: MAGIC,
