@@ -1,32 +1,10 @@
-//! The backend's revision: the digest of all sources that decide how a partition is lowered and executed.
+//! Sets the revision of the backend.
 
-use std::path::{Path, PathBuf};
-use std::{env, fs};
-
-/// The source folders, relative to the workspace root.
-const SOURCES: [&str; 2] = ["backends/cortex-m/et-cortex-m/src", "backends/cortex-m/etbuild-cortex-m/src"];
+#[path = "../../revision.rs"]
+mod revision;
 
 fn main() {
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../..");
-    let mut hasher = blake3::Hasher::new();
-    for folder in SOURCES {
-        println!("cargo::rerun-if-changed={}", root.join(folder).display());
-        digest(&root.join(folder), &mut hasher);
-    }
-    println!("cargo::rustc-env=ETBUILD_CORTEX_M_REVISION={}", hasher.finalize());
-}
-
-/// Hashes the files below a folder in the order of their names.
-fn digest(folder: &Path, hasher: &mut blake3::Hasher) {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            digest(&path, hasher);
-        } else if let Ok(bytes) = fs::read(&path) {
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
-            hasher.update(&bytes);
-        }
-    }
+    let folders =
+        ["backends/cortex-m/et-cortex-m/src", "backends/cortex-m/etbuild-cortex-m/src", "runtime/et-record/src"];
+    revision::set("ETBUILD_CORTEX_M_REVISION", &folders);
 }

@@ -1,7 +1,7 @@
 //! Scratch memory of a call: typed parts of the bytes that the caller lends.
 #![allow(unsafe_code, reason = "parts of bytes become aligned elements")]
 
-use et_core::{Error, Result};
+use et_core::{Error, Plain, Result};
 
 /// Bytes between starts of parts: a cache line.
 const LINE: usize = 64;
@@ -48,21 +48,3 @@ impl<'a> Scratch<'a> {
         Ok(unsafe { core::slice::from_raw_parts_mut(taken.as_mut_ptr().cast(), count) })
     }
 }
-
-/// Types that any bytes are a value of, aligned to at most a cache line.
-///
-/// # Safety
-///
-/// Both must be true.
-pub unsafe trait Plain: Copy {}
-
-// SAFETY: every bit pattern is a valid `f32`, aligned to 4 bytes.
-unsafe impl Plain for f32 {}
-// SAFETY: every bit pattern is a valid `i8`, aligned to 1 byte.
-unsafe impl Plain for i8 {}
-// SAFETY: every bit pattern is a valid `u8`, aligned to 1 byte.
-unsafe impl Plain for u8 {}
-// SAFETY: every bit pattern is a valid `i32`, aligned to 4 bytes.
-unsafe impl Plain for i32 {}
-// SAFETY: a raw pointer may have any bit pattern; only dereferencing requires validity.
-unsafe impl<T> Plain for *const T {}

@@ -3,9 +3,9 @@
 //! All numbers are little-endian words. Constants begin at a multiple of [`ALIGNMENT`] bytes, each of them too.
 
 use et_core::{Error, Result};
+use et_record::{Record, Words, records};
 
 use crate::Instruction;
-use crate::record::{Record, Words, records};
 
 /// `ETCM`.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCM");

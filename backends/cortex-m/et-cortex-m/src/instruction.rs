@@ -2,8 +2,9 @@
 
 mod window;
 
+use et_record::{Access, Operand, Record, Text, Words, records};
+
 use crate::Multiplier;
-use crate::record::{Record, Words, records};
 pub use window::Window;
 
 /// The memory of an operand.
@@ -276,10 +277,14 @@ impl Record for Place {
         put(self.offset);
     }
 
-    fn visit_places(&mut self, visit: &mut dyn FnMut(&mut Self)) {
+    fn visit(&mut self, visit: &mut dyn FnMut(Operand<'_>)) {
         if self.argument != Self::CONSTANT {
-            visit(self);
+            visit(Operand { memory: &mut self.argument, offset: Some(&mut self.offset), access: Access::Read });
         }
+    }
+
+    fn show(&self, text: &mut dyn Text) {
+        text.operand(self.argument);
     }
 }
 
@@ -304,8 +309,12 @@ macro_rules! instructions {
                 match self { $(Self::$name(fields) => { put($number); fields.write(put); })* }
             }
 
-            fn visit_places(&mut self, visit: &mut dyn FnMut(&mut Place)) {
-                match self { $(Self::$name(fields) => fields.visit_places(visit),)* }
+            fn visit(&mut self, visit: &mut dyn FnMut(Operand<'_>)) {
+                match self { $(Self::$name(fields) => fields.visit(visit),)* }
+            }
+
+            fn show(&self, text: &mut dyn Text) {
+                match self { $(Self::$name(fields) => fields.show(text),)* }
             }
         }
 

@@ -17,7 +17,6 @@ mod blob;
 mod delegate;
 mod instruction;
 mod memory;
-pub mod record;
 pub mod requantize;
 pub mod row;
 mod run;
@@ -28,6 +27,5 @@ pub use instruction::{
     Add, Average, Bounds, Convolution, ConvolutionToFloat, Depthwise, Dequantize, Instruction, Maximum, Multiply,
     Place, Quantize, Residual, Softmax, Table, Transpose, Window,
 };
-pub use memory::Plain;
 pub use requantize::{Channel, Multiplier};
 pub use row::Row;

@@ -3,26 +3,10 @@
 
 use core::ops::Range;
 
-use et_core::{Access, Args, Error, Result};
+use et_core::{Access, Args, Error, Plain, Result};
 
 use crate::{Blob, Channel, Place};
 
-/// A tensor element type that memory of any content may be read as.
-///
-/// # Safety
-/// Every bit pattern is a valid value of the type.
-pub unsafe trait Plain: Copy + 'static {}
-
-// SAFETY: every bit pattern is a valid integer.
-unsafe impl Plain for i8 {}
-// SAFETY: as above.
-unsafe impl Plain for i16 {}
-// SAFETY: as above.
-unsafe impl Plain for i32 {}
-// SAFETY: as above.
-unsafe impl Plain for u32 {}
-// SAFETY: as above, for floating-point numbers.
-unsafe impl Plain for f32 {}
 // SAFETY: `Channel` consists of three integers without padding.
 unsafe impl Plain for Channel {}
 // SAFETY: as above, of an integer and a number.

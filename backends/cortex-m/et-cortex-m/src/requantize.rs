@@ -5,30 +5,33 @@
 //! multiplier is rounded to nearest, halves up; then the result is divided by `2^-shift` for a negative `shift`, rounded to
 //! nearest, halves away from zero. Values and factors are such that nothing overflows: the host half checks this.
 
-use crate::record::{Record, Words};
+use et_record::records;
+
 use crate::row;
 
 /// The fractional bits of sums of scaled tensors.
 pub const FRACTION: i32 = 12;
 
-/// A positive or negative factor.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Multiplier {
-    /// The factor as Q31.
-    pub multiplier: i32,
-    /// The power of two.
-    pub shift: i32,
-}
+records! {
+    /// A positive or negative factor.
+    #[repr(C)]
+    #[derive(Eq)]
+    pub struct Multiplier {
+        /// The factor as Q31.
+        pub multiplier: i32,
+        /// The power of two.
+        pub shift: i32,
+    }
 
-/// The constants of an output channel.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Channel {
-    /// What the accumulator begins with.
-    pub bias: i32,
-    /// The factor of the accumulator.
-    pub factor: Multiplier,
+    /// The constants of an output channel.
+    #[repr(C)]
+    #[derive(Eq)]
+    pub struct Channel {
+        /// What the accumulator begins with.
+        pub bias: i32,
+        /// The factor of the accumulator.
+        pub factor: Multiplier,
+    }
 }
 
 impl Multiplier {
@@ -101,28 +104,6 @@ fn split(number: f64) -> (f64, i32) {
 pub const fn divide_by_power_of_two(value: i32, exponent: i32) -> i32 {
     let half = 1_i32.wrapping_shl(exponent as u32 - 1);
     value.wrapping_add(half).wrapping_add(value >> 31).wrapping_shr(exponent as u32)
-}
-
-impl Record for Multiplier {
-    fn read(words: &mut Words<'_>) -> Option<Self> {
-        Some(Self { multiplier: i32::read(words)?, shift: i32::read(words)? })
-    }
-
-    fn write(&self, put: &mut dyn FnMut(u32)) {
-        self.multiplier.write(put);
-        self.shift.write(put);
-    }
-}
-
-impl Record for Channel {
-    fn read(words: &mut Words<'_>) -> Option<Self> {
-        Some(Self { bias: i32::read(words)?, factor: Multiplier::read(words)? })
-    }
-
-    fn write(&self, put: &mut dyn FnMut(u32)) {
-        self.bias.write(put);
-        self.factor.write(put);
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A partition as device instructions: buffers, constants and instructions in order.
 
-use et_cortex_m::record::Record;
 use et_cortex_m::{ALIGNMENT, Header, Instruction, MAGIC, Place, Row, VERSION};
+use et_record::Record;
 use etbuild_backend::{Blob, Life, plan_scratch};
 
 /// The number of a buffer.
@@ -71,7 +71,11 @@ impl Program {
         let places: Vec<Place> = self.buffers.iter().zip(&plan.starts).map(place).collect();
         let mut words = Vec::new();
         for instruction in &mut self.instructions {
-            instruction.visit_places(&mut |place| *place = places[place.argument as usize]);
+            instruction.visit(&mut |operand| {
+                let place = places[*operand.memory as usize];
+                *operand.memory = place.argument;
+                operand.offset.into_iter().for_each(|offset| *offset = place.offset);
+            });
             instruction.write(&mut |word| words.push(word));
         }
         let mut header = Header { magic: MAGIC, version: VERSION, row: row.number(), arguments, ..Header::default() };
@@ -92,8 +96,8 @@ impl Program {
     fn lives(&mut self) -> Vec<Option<Life>> {
         let mut lives: Vec<Option<Life>> = vec![None; self.buffers.len()];
         for (position, instruction) in self.instructions.iter_mut().enumerate() {
-            instruction.visit_places(&mut |place| {
-                let life = &mut lives[place.argument as usize];
+            instruction.visit(&mut |operand| {
+                let life = &mut lives[*operand.memory as usize];
                 *life = Some((life.map_or(position, |(first, _)| first), position));
             });
         }

@@ -4,9 +4,9 @@
 //! needs no copy.
 
 use et_core::{Error, Result};
+use et_record::{Record, Words, records};
 
 use crate::Instruction;
-use crate::record::{Record, Words, records};
 
 /// `ETCP`.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCP");

@@ -7,7 +7,8 @@ mod operand;
 mod rows;
 mod text;
 
-use crate::record::{Access, Record, Text, Words};
+use et_record::{Access, Operand, Record, Text, Words};
+
 pub use attention::{Attention, BatchMatmul, Heads, Matrices};
 pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
@@ -45,8 +46,8 @@ macro_rules! instructions {
                 self.write_fields(put);
             }
 
-            fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
-                match self { $(Self::$name(fields) => fields.visit_slots(visit),)* }
+            fn visit(&mut self, visit: &mut dyn FnMut(Operand<'_>)) {
+                match self { $(Self::$name(fields) => fields.visit(visit),)* }
             }
 
             fn show(&self, text: &mut dyn Text) {
@@ -65,6 +66,11 @@ macro_rules! instructions {
             /// The name of the instruction's record.
             pub const fn name(&self) -> &'static str {
                 match self { $(Self::$name(_) => stringify!($name),)* }
+            }
+
+            /// Visits the numbers of the operand slots.
+            pub fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
+                { *self }.visit(&mut |operand| visit(*operand.memory, operand.access));
             }
 
             /// Whether this build has the instruction's kernel.

@@ -4,32 +4,10 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use et_core::{Access, Args, Error, Half, Result};
-use et_gemm::RowScale;
+use et_core::{Access, Args, Error, Plain, Result};
 
 use crate::blob::Header;
 use crate::{Blob, Place, SlotKind, SlotNumber};
-
-/// A tensor element type that memory of any content may be read as.
-///
-/// # Safety
-/// Every bit pattern is a valid value of the type.
-pub unsafe trait Plain: Copy + 'static {}
-
-// SAFETY: every bit pattern is a valid integer or float.
-unsafe impl Plain for u8 {}
-// SAFETY: as above.
-unsafe impl Plain for i8 {}
-// SAFETY: as above.
-unsafe impl Plain for f32 {}
-// SAFETY: as above.
-unsafe impl Plain for Half {}
-// SAFETY: as above.
-unsafe impl Plain for i32 {}
-// SAFETY: as above.
-unsafe impl Plain for i64 {}
-// SAFETY: `RowScale` consists of two plain numbers.
-unsafe impl Plain for RowScale {}
 
 /// The operand memory of a delegate call.
 pub struct Memory<'a, 'c> {

@@ -4,11 +4,11 @@
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use et_core::{Error, Result};
+use et_core::{Error, Plain, Result};
 use et_gemm::{Block, Grid, Output};
 
 use crate::Rows;
-use crate::memory::{Operands, Plain, Written};
+use crate::memory::{Operands, Written};
 use crate::run::Context;
 
 /// A pointer that tasks share.

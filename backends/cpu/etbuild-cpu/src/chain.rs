@@ -1,6 +1,6 @@
 //! Chains of element-wise operators: the instruction of one operator, and conversions between dtypes.
 
-use et_cpu::{Elementwise, QParams, Step, Stream, Term, Write};
+use et_cpu::{Elementwise, Opcode, QParams, Step, Stream, Term, Write};
 use et_kernels::elementwise::Operation;
 
 use crate::Problem;
@@ -77,7 +77,7 @@ fn expanded(builder: &mut Builder<'_>, tensors: &[&Tensor], sizes: &[usize]) -> 
 
 /// A step whose tensor operands are the first registers.
 fn step(operation: Operation, operands: &[Operand]) -> Step {
-    let mut step = Step { operation, ..Step::default() };
+    let mut step = Step { operation: Opcode(operation), ..Step::default() };
     let mut register = 0;
     for (term, operand) in step.terms.iter_mut().zip(operands) {
         *term = match operand {

@@ -1,7 +1,7 @@
 //! Memory planning of the scratch arena: buffers with disjoint lifetimes share memory.
 
 use et_cpu::ALIGNMENT;
-use et_cpu::record::Record;
+use et_record::Record;
 use etbuild_backend::{Life, ScratchPlan, plan_scratch};
 
 use crate::program::{Memory, Storage};

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use et_cpu::record::Record;
 use et_cpu::{Access, Instruction, SlotNumber, Weights};
 use etbuild_ir::{ConstantData, Graph};
 

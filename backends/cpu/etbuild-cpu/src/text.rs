@@ -5,8 +5,8 @@
 
 use std::fmt::{Debug, Write as _};
 
-use et_cpu::record::{Record, Text};
 use et_cpu::{Elementwise, Instruction, SlotNumber};
+use et_record::{Record, Text};
 
 use crate::memory::{lay_out, lives};
 use crate::program::{Program, Storage};
@@ -45,7 +45,8 @@ impl Text for Printer<'_> {
         self.put(format!("{value:?}"));
     }
 
-    fn slot(&mut self, slot: SlotNumber) {
+    fn operand(&mut self, memory: u32) {
+        let slot = SlotNumber(memory);
         let text = match self.program.memory(slot).map(|memory| &memory.storage) {
             Some(Storage::Input(position)) => format!("input{position}"),
             Some(Storage::Output(position)) => format!("output{position}"),
@@ -102,12 +103,12 @@ impl Printer<'_> {
             registers.extend(self.open.last_mut().and_then(Vec::pop).map(|(_, text)| text));
         }
         for step in chain.steps.iter().take(chain.step_count as usize) {
-            let terms = step.terms.iter().take(step.operation.operand_count()).map(|term| match term.kind {
+            let terms = step.terms.iter().take(step.operation.0.operand_count()).map(|term| match term.kind {
                 0 => registers.get(term.bits as usize).cloned().unwrap_or_default(),
                 _ => f32::from_bits(term.bits).to_string(),
             });
             let terms: Vec<String> = terms.collect();
-            registers.push(format!("{:?}({})", step.operation, terms.join(", ")));
+            registers.push(format!("{:?}({})", step.operation.0, terms.join(", ")));
         }
         let (stream_count, step_count) = (0, 0);
         Elementwise { stream_count, step_count, streams: <_>::default(), steps: <_>::default(), ..*chain }.show(self);

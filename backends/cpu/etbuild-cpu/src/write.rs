@@ -129,7 +129,7 @@ fn little_endian(words: &[u32]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use et_cpu::record::{Record, Words};
+    use et_record::{Record, Words};
 
     use super::*;
 

@@ -3,8 +3,8 @@
 mod part;
 
 use et_cpu::Instruction;
-use et_cpu::record::Record;
 use et_gemm::Architecture;
+use et_record::Record;
 use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Argument, LoweredProgram, ValueKind};
 use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};

@@ -4,7 +4,7 @@
 mod part;
 
 use et_cpu::Instruction;
-use et_cpu::record::Record;
+use et_record::Record;
 use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Argument, LoweredProgram, ValueId, ValueKind};
 use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};

@@ -3,6 +3,7 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of `Finish`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
+use et_core::Plain;
 use et_simd::{Activation, Float, Integer, Simd, math};
 
 /// Qparams of an int8 output: `clamp(round(value * inverse_scale) + zero_point)`, ties to even.
@@ -26,6 +27,9 @@ pub struct RowScale {
     /// The zero point.
     pub zero_point: i32,
 }
+
+// SAFETY: `RowScale` consists of two plain numbers.
+unsafe impl Plain for RowScale {}
 
 /// The residual of an epilogue.
 #[derive(Clone, Copy)]

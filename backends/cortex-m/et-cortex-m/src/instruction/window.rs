@@ -1,8 +1,8 @@
 //! The sizes of convolutions and pools.
 
 use et_core::{Error, Result};
+use et_record::records;
 
-use crate::record::records;
 use crate::row::LANES;
 
 records! {

@@ -1,7 +1,8 @@
 //! Attention, and batched matmul of two activation tensors.
 
+use et_record::{Write, records};
+
 use super::operand::Place;
-use crate::record::{Write, records};
 
 records! {
     /// A tensor `[batch, heads, tokens, depth]` with strides; the stride of depth is 1.

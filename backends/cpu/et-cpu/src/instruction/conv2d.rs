@@ -1,10 +1,11 @@
 //! Operators with a receptive field: convolution, GEMM (a 1x1 convolution), depthwise convolution and pooling.
 
 use et_gemm::Shape;
+use et_record::{Write, numbered, records};
 
 use super::operand::{Place, QParams, Rows, Weights};
 use super::rows::Normalize;
-use crate::record::{SlotNumber, Write, numbered, records};
+use crate::record::SlotNumber;
 
 records! {
     /// The shape of a sliding window over an NHWC tensor `[batch, height, width, channels]`, or over an NCHW tensor

@@ -1,9 +1,9 @@
 //! Strided copies and fused element-wise operators.
 
-use et_kernels::elementwise::Operation;
+use et_record::{Write, records};
 
 use super::operand::{Place, QParams};
-use crate::record::{Write, records};
+use crate::record::Opcode;
 
 records! {
     /// Copies a tensor to other strides (permute, slice, concatenate).
@@ -45,7 +45,7 @@ records! {
     /// An operator of [`Elementwise`]: registers `0..stream_count` are the tensor operands, each step defines the next register.
     pub struct Step {
         /// The operation.
-        pub operation: Operation,
+        pub operation: Opcode,
         /// The operands.
         pub terms: [Term; 3],
     }

@@ -2,8 +2,9 @@
 
 use et_core::{Error, Result};
 use et_gemm::{Int4Format, Scales};
+use et_record::{numbered, records};
 
-use crate::record::{SlotNumber, numbered, records};
+use crate::record::SlotNumber;
 
 records! {
     /// The address of an operand tensor.

@@ -1,7 +1,9 @@
 //! Operators on matrix rows: dynamic quantization, means, softmax and normalization.
 
+use et_record::{Write, records};
+
 use super::operand::{Place, QParams, Rows};
-use crate::record::{SlotNumber, Write, records};
+use crate::record::SlotNumber;
 
 records! {
     /// Dynamic quantization of f32 rows to int8, with per-row (per-token) qparams.

@@ -1,7 +1,9 @@
 //! Operators of language models: RoPE, attention with a KV cache, and embedding lookup.
 
+use et_record::{Write, numbered, records};
+
 use super::operand::{Place, Weights};
-use crate::record::{SlotNumber, Write, numbered, records};
+use crate::record::SlotNumber;
 
 records! {
     /// The token positions of a prefill chunk or decode step.

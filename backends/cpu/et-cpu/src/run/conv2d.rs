@@ -1,12 +1,12 @@
 //! Convolution and GEMM with packed weights: the types of the operands select the GEMM.
 
-use et_core::{Error, Result};
+use et_core::{Error, Plain, Result};
 use et_gemm::{
     Activation, FloatOperands, FloatProduct, Int4Gemm, Int4Operands, Int8Gemm, Int8Operands, Int8Residual, Isa,
     Quantization, Residual, RowScale, Shape, WeightOnlyGemm, WeightOnlyOperands,
 };
 
-use crate::memory::{Operands, Plain};
+use crate::memory::Operands;
 use crate::run::Context;
 use crate::split::{Rectangle, count};
 use crate::{ActivationKind, Conv2d, Epilogue, Gemm, QParams, Rows, Window};

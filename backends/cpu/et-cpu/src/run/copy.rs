@@ -1,11 +1,10 @@
 //! Strided tensor copies.
 #![allow(unsafe_code, reason = "the elements that are written interleave with others of the same buffer")]
 
-use et_core::{Error, Result};
+use et_core::{Error, Plain, Result};
 use et_kernels::copy::{Strided, copy_part};
 
 use crate::Copy;
-use crate::memory::Plain;
 use crate::run::Context;
 use crate::split::{self, Chunks, Elements, span};
 
@@ -25,9 +24,6 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Copy) -> Result<()> {
         _ => Err(Error::InvalidProgram),
     }
 }
-
-// SAFETY: every bit pattern is a valid pair of bytes.
-unsafe impl Plain for [u8; 2] {}
 
 fn of_type<T: Plain + Send + Sync>(context: &Context<'_, '_, '_>, fields: &Copy) -> Result<()> {
     let rank = fields.rank as usize;

@@ -186,5 +186,5 @@ fn instruction(steps: &[Step], index: usize, streams: usize) -> Instruction {
         (0, register) => Operand::Register((register - streams) as u8),
         _ => Operand::Constant(f32::from_bits(term.bits)),
     };
-    Instruction { operation: step.operation, operands: step.terms.map(operand), target: index as u8 }
+    Instruction { operation: step.operation.0, operands: step.terms.map(operand), target: index as u8 }
 }

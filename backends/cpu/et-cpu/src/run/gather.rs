@@ -1,9 +1,9 @@
 //! Embedding lookup: rows of a table, or columns of packed weights, by index.
 
-use et_core::{Error, Result};
+use et_core::{Error, Plain, Result};
 use et_gemm::{Int4Gemm, Int8Gemm, Shape};
 
-use crate::memory::{Operands, Plain};
+use crate::memory::Operands;
 use crate::run::Context;
 use crate::split::count;
 use crate::{Gather, GatherColumns, Place};

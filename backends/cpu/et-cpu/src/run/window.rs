@@ -2,13 +2,13 @@
 
 use core::ops::Range;
 
-use et_core::{Error, Result};
+use et_core::{Error, Plain, Result};
 use et_kernels::depthwise::{Requantization, depthwise, depthwise_bytes};
 use et_kernels::pool::{Divisor, average_pool, average_pool_bytes, max_pool, max_pool_bytes};
 use et_kernels::quantized::Quantization;
 use et_kernels::window::{Image, Window};
 
-use crate::memory::{Operands, Plain};
+use crate::memory::Operands;
 use crate::run::Context;
 use crate::run::conv2d::{activation, byte, byte_limits};
 use crate::split::{self, count};

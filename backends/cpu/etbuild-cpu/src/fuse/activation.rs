@@ -37,7 +37,7 @@ fn function(chain: &Elementwise) -> Option<(Operation, Vec<f32>)> {
     let is_float = !chain.qparams.is_int8() && !chain.streams[0].qparams.is_int8();
     let is_function = [chain.stream_count, chain.step_count] == [1, 1] && step.terms[0] == Term::register(0);
     let numbers = step.terms[1..].iter().take_while(|term| term.kind == 1).map(|term| f32::from_bits(term.bits));
-    (is_float && is_function).then(|| (step.operation, numbers.collect()))
+    (is_float && is_function).then(|| (step.operation.0, numbers.collect()))
 }
 
 /// Whether the epilogue of depthwise convolution kernels has this activation.

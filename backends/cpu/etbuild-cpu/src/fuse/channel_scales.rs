@@ -35,7 +35,7 @@ pub fn find(program: &mut Program<'_>, consumer: usize) -> Option<Change> {
 fn image_and_scales(chain: &Elementwise) -> Option<(Rows, Place)> {
     let (streams, step) = (chain.streams.get(..2)?, chain.steps.first()?);
     let is_product = [chain.stream_count, chain.step_count] == [2, 1]
-        && step.operation == Operation::Mul
+        && step.operation.0 == Operation::Mul
         && step.terms[..2].iter().all(|term| term.kind == 0)
         && step.terms[0].bits + step.terms[1].bits == 1;
     let is_one = chain.sizes[..2] == [1, 1];

@@ -1,6 +1,5 @@
 //! An instruction whose outputs nothing reads is removed: a copy or conversion for an operand that fusion replaced.
 
-use et_cpu::record::Record;
 use et_cpu::{Access, SlotNumber};
 
 use super::Change;

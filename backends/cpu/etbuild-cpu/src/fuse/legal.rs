@@ -13,7 +13,6 @@
 //! elements at the position of the consumer. By 4 no reader observes the later computation or the missing buffer. Without 4 the
 //! producer stays, and the consumer computes the elements again.
 
-use et_cpu::record::Record;
 use et_cpu::{Access, Elementwise, Instruction, Place, QParams, SlotNumber, Stream};
 use et_kernels::elementwise::Operation;
 
@@ -69,7 +68,7 @@ pub fn recomputed(program: &Program<'_>, consumer: usize, read: Dense) -> Option
 pub fn converted(instruction: &Instruction, is_int8: [bool; 2]) -> Option<(Elementwise, Stream)> {
     let Instruction::Elementwise(chain) = instruction else { return None };
     let [stream, ..] = chain.streams;
-    let is_copy = [chain.stream_count, chain.step_count] == [1, 1] && chain.steps[0].operation == Operation::Copy;
+    let is_copy = [chain.stream_count, chain.step_count] == [1, 1] && chain.steps[0].operation.0 == Operation::Copy;
     let agrees = [stream.qparams, chain.qparams].map(|qparams: QParams| qparams.is_int8()) == is_int8;
     (is_copy && agrees).then_some((*chain, stream))
 }

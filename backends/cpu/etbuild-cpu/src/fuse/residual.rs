@@ -46,7 +46,7 @@ fn fused(
 fn is_sum(chain: &Elementwise) -> bool {
     let step = chain.steps[0];
     [chain.stream_count, chain.step_count] == [2, 1]
-        && step.operation == Operation::Add
+        && step.operation.0 == Operation::Add
         && step.terms[..2] == [Term::register(0), Term::register(1)]
         && !chain.qparams.is_int8()
 }
