@@ -1,20 +1,15 @@
 //! Runs a method on many cases that were stacked along the first dimension.
 
-use std::collections::BTreeMap;
-
 use crate::TensorView;
 use crate::module::missing;
-use crate::{Array, Error, Module, TensorType};
+use crate::{Array, Error, Module, Named, TensorType};
 
 /// Runs the method once per case and stacks the outputs along their first dimension.
 ///
 /// The number of cases is how often the method's first dimension fits in the first dimension of the inputs. An input of exactly the
 /// method's shape is the same in every case, and so is an input whose shape may change. A tensor of rank 0 gets a dimension
 /// for the cases.
-pub fn run_cases(
-    module: &mut Module,
-    inputs: &BTreeMap<String, TensorView<'_>>,
-) -> Result<BTreeMap<String, Array>, Error> {
+pub fn run_cases(module: &mut Module, inputs: &Named<TensorView<'_>>) -> Result<Named<Array>, Error> {
     let mut count = 1;
     for (index, name) in module.input_names().iter().enumerate() {
         if let Some(wanted) = module.input_type(index)? {
@@ -25,7 +20,7 @@ pub fn run_cases(
     if count == 1 {
         return module.run(inputs);
     }
-    let mut stacked = BTreeMap::new();
+    let mut stacked = Named::new();
     for case in 0..count {
         let part = inputs_of_case(module, inputs, case)?;
         stack(&mut stacked, module.run(&part)?)?;
@@ -58,10 +53,10 @@ fn count_of(name: &str, count: usize, cases: usize) -> Result<usize, Error> {
 
 fn inputs_of_case<'v>(
     module: &Module,
-    inputs: &BTreeMap<String, TensorView<'v>>,
+    inputs: &Named<TensorView<'v>>,
     case: usize,
-) -> Result<BTreeMap<String, TensorView<'v>>, Error> {
-    let mut part = BTreeMap::new();
+) -> Result<Named<TensorView<'v>>, Error> {
+    let mut part = Named::new();
     for (index, name) in module.input_names().iter().enumerate() {
         if let (Some(wanted), Some(view)) = (module.input_type(index)?, inputs.get(name)) {
             let stride = view.bytes.len() / cases_in(view, &wanted);
@@ -75,7 +70,7 @@ fn inputs_of_case<'v>(
 }
 
 /// Appends the outputs of a case to the outputs of earlier cases.
-fn stack(stacked: &mut BTreeMap<String, Array>, outputs: BTreeMap<String, Array>) -> Result<(), Error> {
+fn stack(stacked: &mut Named<Array>, outputs: Named<Array>) -> Result<(), Error> {
     for (name, mut output) in outputs {
         if output.shape.is_empty() {
             output.shape.push(1);

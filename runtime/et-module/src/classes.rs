@@ -117,7 +117,7 @@ fn probabilities(scores: &[f32]) -> Vec<f32> {
 
 fn best(probabilities: &[f32], labels: Option<&[&str]>, count: usize) -> Vec<Class> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|left, right| probabilities[*right].total_cmp(&probabilities[*left]));
+    order.sort_unstable_by(|left, right| probabilities[*right].total_cmp(&probabilities[*left]).then(left.cmp(right)));
     let name = |index: usize| labels.map_or_else(|| index.to_string(), |labels| labels[index].to_owned());
     let class = |index| Class { index, name: name(index), probability: probabilities[index] };
     order.into_iter().take(count).map(class).collect()

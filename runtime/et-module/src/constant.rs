@@ -1,11 +1,10 @@
 //! Inputs that are not tensors: the export fixed their values, which a caller can only confirm.
 
-use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 
 use et_core::Value;
 
-use crate::{Error, Module};
+use crate::{Error, Module, Named};
 
 /// A number, a text or Python's `None`.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +70,7 @@ impl Module {
     }
 
     /// Checks the inputs of these names and ignores other inputs.
-    pub fn set_constants(&mut self, given: &BTreeMap<String, Constant>) -> Result<(), Error> {
+    pub fn set_constants(&mut self, given: &Named<Constant>) -> Result<(), Error> {
         for (index, name) in self.input_names().to_vec().iter().enumerate() {
             if let Some(constant) = given.get(name) {
                 self.set_constant(index, constant)?;

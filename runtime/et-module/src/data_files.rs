@@ -1,13 +1,12 @@
 //! The data files (`.ptd`) that a program refers to.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use et_core::TensorLayout;
 use et_format::{DataFile, TensorLocation};
 use et_runtime::{Failure, MethodPlan, NamedData, Place};
 
-use crate::{Error, FileBytes};
+use crate::{Error, FileBytes, Named};
 
 /// The prefix of the names of an adapter's tensors.
 const ADAPTER: &str = "adapter:";
@@ -19,7 +18,7 @@ pub struct DataFiles(Vec<FileBytes>);
 impl DataFiles {
     /// Maps data files.
     pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Error> {
-        let mut owners = BTreeMap::new();
+        let mut owners = Named::new();
         let mut files = Vec::new();
         for path in paths {
             let bytes = FileBytes::open(path.as_ref())?;

@@ -84,7 +84,7 @@ impl Engines {
                 None => missing.push(id.to_owned()),
             }
         }
-        missing.sort();
+        missing.sort_unstable();
         missing.dedup();
         if missing.is_empty() { Ok(found) } else { Err(Error::DelegatesMissing(missing)) }
     }

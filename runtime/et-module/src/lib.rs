@@ -5,14 +5,12 @@
 //! so that generated projects build without a registry.
 //!
 //! ```
-//! use std::collections::BTreeMap;
-//!
 //! use et_module::safetensors::{SafeTensors, write};
-//! use et_module::Array;
+//! use et_module::{Array, Named};
 //!
 //! let array = Array::floats(&[2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap();
 //! let mut file = Vec::new();
-//! write(&BTreeMap::from([("x".to_owned(), array)]), &mut file)?;
+//! write(&Named::from([("x".to_owned(), array)]), &mut file)?;
 //! let read = SafeTensors::parse(&file).unwrap();
 //! assert_eq!(read.tensors["x"].shape, [2, 2]);
 //! # Ok::<(), std::io::Error>(())
@@ -35,6 +33,7 @@ mod labels;
 mod media;
 mod media_format;
 mod module;
+mod named;
 pub mod npy;
 mod order;
 mod outputs;
@@ -61,6 +60,7 @@ pub use labels::LABELS_KEY;
 pub use media::{ReadMedia, read_media};
 pub use media_format::MediaFormat;
 pub use module::{Kernels, Module, TensorType};
+pub use named::Named;
 pub use outputs::Outputs;
 pub use pool::Pool;
 pub use tensor_file::{TensorFileError, is_npy, read_tensors, write_tensors};

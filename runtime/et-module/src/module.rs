@@ -1,7 +1,6 @@
 //! A program's method, loaded, with named inputs and outputs.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -11,7 +10,7 @@ use et_runtime::{Failure, MethodPlan, Place, Program};
 
 use crate::TensorView;
 use crate::owned::{FirstArena, LoadedMethod};
-use crate::{Array, DataFiles, Engines, Error, FileBytes, order};
+use crate::{Array, DataFiles, Engines, Error, FileBytes, Named, order};
 
 /// Where the kernels of a program's operators come from.
 #[derive(Clone, Copy)]
@@ -55,14 +54,7 @@ impl Module {
 
     /// Loads a program's first method, with memory from the heap.
     pub fn load(file: FileBytes, kernels: Kernels<'_>) -> Result<Self, Error> {
-        Self::load_chosen(
-            file,
-            DataFiles::default(),
-            |program| Ok(program.method_at(0)?),
-            kernels,
-            &Engines::none(),
-            None,
-        )
+        Self::load_chosen(file, DataFiles::default(), None, kernels, &Engines::none(), None)
     }
 
     /// Loads the method of this name of a program, bundled or not, whose tensors may be in data files.
@@ -73,7 +65,7 @@ impl Module {
         kernels: Kernels<'_>,
         engines: &Engines,
     ) -> Result<Self, Error> {
-        Self::load_chosen(file, data, |program| find_method(&program, name), kernels, engines, None)
+        Self::load_chosen(file, data, Some(name), kernels, engines, None)
     }
 
     /// Loads another method of the same program. Both methods share the first arena: a method reads the state that the other method
@@ -87,17 +79,22 @@ impl Module {
         engines: &Engines,
     ) -> Result<Self, Error> {
         let first = self.loaded.first_arena();
-        Self::load_chosen(file, data, |program| find_method(&program, name), kernels, engines, first)
+        Self::load_chosen(file, data, Some(name), kernels, engines, first)
     }
 
+    /// Loads the method of this name, or the first method.
     fn load_chosen(
         file: FileBytes,
         data: DataFiles,
-        choose: impl FnOnce(Program<'static>) -> Result<MethodPlan<'static>, Error>,
+        name: Option<&str>,
         kernels: Kernels<'_>,
         engines: &Engines,
         first: Option<Rc<FirstArena>>,
     ) -> Result<Self, Error> {
+        let choose = |program: Program<'static>| match name {
+            Some(name) => find_method(&program, name),
+            None => Ok(program.method_at(0)?),
+        };
         let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines, first)?;
         let mut module = Self { loaded, input_names: OnceCell::new(), hidden_outputs: 0 };
         module.give_memory()?;
@@ -176,7 +173,7 @@ impl Module {
     }
 
     /// Copies tensors into the inputs of the same names and ignores other tensors.
-    pub fn set_inputs(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<(), Error> {
+    pub fn set_inputs(&mut self, inputs: &Named<TensorView<'_>>) -> Result<(), Error> {
         for (index, name) in self.input_names().to_vec().iter().enumerate() {
             if self.input_type(index)?.is_some() {
                 let view = inputs.get(name).ok_or_else(|| missing(name, inputs))?;
@@ -204,7 +201,7 @@ impl Module {
     }
 
     /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
-    pub fn run(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<BTreeMap<String, Array>, Error> {
+    pub fn run(&mut self, inputs: &Named<TensorView<'_>>) -> Result<Named<Array>, Error> {
         self.set_inputs(inputs)?;
         self.execute()?;
         Ok(self.outputs()?.arrays)
@@ -320,7 +317,7 @@ fn is_as_it_is(target: &Tensor<'_>, view: &TensorView<'_>) -> bool {
 }
 
 /// The error for a missing input.
-pub(crate) fn missing(name: &str, inputs: &BTreeMap<String, TensorView<'_>>) -> Error {
+pub(crate) fn missing(name: &str, inputs: &Named<TensorView<'_>>) -> Error {
     let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
     Error::Input { name: name.to_owned(), problem: format!("not given; given are: {}", given.join(", ")) }
 }

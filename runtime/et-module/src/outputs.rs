@@ -1,18 +1,16 @@
 //! The outputs of a method.
 
-use std::collections::BTreeMap;
-
 use et_core::{Indices, Output, ScalarType, Tensor, Value};
 
-use crate::{Array, Error, Module, order};
+use crate::{Array, Error, Module, Named, order};
 
 /// Outputs by name: `output_0`, `output_1`, ...
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
     /// Tensors, numbers as tensors of rank 0, and lists of numbers as tensors of rank 1.
-    pub arrays: BTreeMap<String, Array>,
+    pub arrays: Named<Array>,
     /// Texts.
-    pub texts: BTreeMap<String, String>,
+    pub texts: Named<String>,
 }
 
 impl Module {

@@ -1,13 +1,12 @@
 //! Files of tensors: safetensors, or a NumPy array for the one input or output of a method.
 
-use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::io::Write;
 use std::path::Path;
 
 use crate::TensorView;
 use crate::safetensors::{self, SafeTensors};
-use crate::{Array, MediaFormat, npy};
+use crate::{Array, MediaFormat, Named, npy};
 
 /// The mistake in a file of inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,16 +73,13 @@ pub fn is_npy(file: &[u8]) -> bool {
 ///
 /// # Errors
 /// Malformed files, and an array for several inputs.
-pub fn read_tensors<'a>(
-    file: &'a [u8],
-    inputs: &[String],
-) -> Result<BTreeMap<String, TensorView<'a>>, TensorFileError> {
+pub fn read_tensors<'a>(file: &'a [u8], inputs: &[String]) -> Result<Named<TensorView<'a>>, TensorFileError> {
     if !is_npy(file) {
         return SafeTensors::parse(file).map(|file| file.tensors).map_err(TensorFileError::Safetensors);
     }
     let [input] = inputs else { return Err(TensorFileError::NotOneInput(inputs.to_vec())) };
     let array = npy::parse(file).map_err(TensorFileError::Npy)?;
-    Ok(BTreeMap::from([(input.clone(), array)]))
+    Ok(Named::from([(input.clone(), array)]))
 }
 
 /// Writes outputs in the format that the path's ending names: `.npy` for one array, else safetensors with `texts`.
@@ -92,8 +88,8 @@ pub fn read_tensors<'a>(
 /// As `out`; `InvalidInput` for several outputs, or texts, in a NumPy file.
 pub fn write_tensors(
     path: &Path,
-    arrays: &BTreeMap<String, Array>,
-    texts: &BTreeMap<String, String>,
+    arrays: &Named<Array>,
+    texts: &Named<String>,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     if path.extension().is_none_or(|ending| ending != "npy") {
@@ -117,15 +113,15 @@ pub fn write_tensors(
 mod tests {
     use super::*;
 
-    fn written(name: &str, arrays: &BTreeMap<String, Array>) -> std::io::Result<Vec<u8>> {
+    fn written(name: &str, arrays: &Named<Array>) -> std::io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        write_tensors(Path::new(name), arrays, &BTreeMap::new(), &mut bytes).map(|()| bytes)
+        write_tensors(Path::new(name), arrays, &Named::new(), &mut bytes).map(|()| bytes)
     }
 
     #[test]
     fn one_array_is_the_one_input_and_the_one_output() {
         let array = Array::floats(&[1, 2], &[1.0, 2.0]).unwrap();
-        let mut arrays = BTreeMap::from([("output_0".to_owned(), array.clone())]);
+        let mut arrays = Named::from([("output_0".to_owned(), array.clone())]);
         let file = written("y.npy", &arrays).unwrap();
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(read_tensors(&file, &names(&["x"])).unwrap()["x"], array.view());

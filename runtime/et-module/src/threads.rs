@@ -1,6 +1,5 @@
 //! The number of threads of backends: the default, and the bounds of an explicit number.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::thread::available_parallelism;
 
@@ -63,7 +62,10 @@ fn physical_cores(read: &dyn Fn(&str) -> Option<String>) -> Option<usize> {
         let siblings = fact(processor, "topology/thread_siblings_list");
         siblings.unwrap_or_else(|| processor.to_string())
     };
-    Some(fast.map(core).collect::<BTreeSet<_>>().len())
+    let mut cores: Vec<String> = fast.map(core).collect();
+    cores.sort_unstable();
+    cores.dedup();
+    Some(cores.len())
 }
 
 /// The numbers of a list such as `0-3,8`.

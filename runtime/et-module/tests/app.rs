@@ -1,13 +1,12 @@
 //! The command line of a generated binary, on a program that adds two matrices.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use et_core::{Args, Kernel, Result};
 use et_module::app::{AppSpec, ProgramSource, execute};
 use et_module::safetensors::{SafeTensors, write};
-use et_module::{Array, Error, Kernels, Module, run_cases};
+use et_module::{Array, Error, Kernels, Module, Named, run_cases};
 
 const ADD: &[u8] = include_bytes!("../../et-format/tests/data/add.pte");
 const UNPLANNED: &[u8] = include_bytes!("../../et-format/tests/data/unplanned.pte");
@@ -44,7 +43,7 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 fn save(name: &str, arrays: &[(&str, Array)]) -> PathBuf {
-    let arrays: BTreeMap<String, Array> = arrays.iter().map(|(name, array)| ((*name).into(), array.clone())).collect();
+    let arrays: Named<Array> = arrays.iter().map(|(name, array)| ((*name).into(), array.clone())).collect();
     let mut bytes = Vec::new();
     write(&arrays, &mut bytes).unwrap();
     std::fs::write(scratch(name), bytes).unwrap();
@@ -114,7 +113,7 @@ fn a_bench_prints_one_object() {
 fn unplanned_inputs_and_outputs_get_memory() {
     let mut module = Module::from_static(UNPLANNED, Kernels::Selected(&[("aten::add.out", add)])).unwrap();
     let x = counting(&[3, 2]);
-    let inputs = BTreeMap::from([("input_0".into(), x.view()), ("input_1".into(), x.view())]);
+    let inputs = Named::from([("input_0".into(), x.view()), ("input_1".into(), x.view())]);
     let doubled = Array::floats(&[3, 2], &[0.0, 2.0, 4.0, 6.0, 8.0, 10.0]).unwrap();
     assert_eq!(run_cases(&mut module, &inputs).unwrap()["output_0"], doubled);
     assert!(module.input_type(0).unwrap().unwrap().dynamic);

@@ -1,9 +1,8 @@
 //! Files of Python's package are read, ours are read back, and damaged ones are refused.
 
-use std::collections::BTreeMap;
-
 use et_core::ScalarType;
 use et_module::Array;
+use et_module::Named;
 use et_module::safetensors::{Error, SafeTensors, write};
 
 const PYTHON: &[u8] = include_bytes!("data/made_by_python.safetensors");
@@ -23,13 +22,13 @@ fn pythons_file_is_read() {
     assert_eq!(file.tensors["h\u{e9} \"quoted\""].scalar_type, ScalarType::Half);
 }
 
-fn written(arrays: &BTreeMap<String, Array>) -> Vec<u8> {
+fn written(arrays: &Named<Array>) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(arrays, &mut bytes).unwrap();
     bytes
 }
 
-fn pythons_arrays() -> BTreeMap<String, Array> {
+fn pythons_arrays() -> Named<Array> {
     let own = |view: &et_module::TensorView<'_>| Array {
         scalar_type: view.scalar_type,
         shape: view.shape.clone(),
@@ -51,7 +50,7 @@ fn what_is_written_is_read_back() {
 
 #[test]
 fn golden_bytes() {
-    let arrays = BTreeMap::from([
+    let arrays = Named::from([
         ("b".into(), Array::zeros(ScalarType::Byte, &[1])),
         ("a\n".into(), Array::zeros(ScalarType::Short, &[])),
     ]);

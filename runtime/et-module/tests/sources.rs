@@ -1,12 +1,13 @@
 //! What a module is loaded from besides a program: data files and bundled programs; and what it gives back.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use et_core::{Args, Kernel, Result};
 use et_format::write::*;
 use et_module::safetensors::{SafeTensors, write_with_texts};
-use et_module::{Array, Constant, DataFiles, Engines, Error, FileBytes, Kernels, Module, Tolerance, run_bundled};
+use et_module::{
+    Array, Constant, DataFiles, Engines, Error, FileBytes, Kernels, Module, Named, Tolerance, run_bundled,
+};
 
 const EXTERNAL: &[u8] = include_bytes!("../../et-format/tests/data/external.pte");
 const BUNDLE: &[u8] = include_bytes!("../../et-format/tests/data/bundled.bpte");
@@ -100,7 +101,7 @@ fn a_wrong_expected_output_is_a_difference() {
 fn a_number_must_be_the_one_that_the_program_was_made_for() {
     let mut module = load(BUNDLE, DataFiles::default(), "forward").unwrap().with_input_names(&["x", "n", "flag", "f"]);
     let given = [("n", Constant::Int(2)), ("flag", Constant::Bool(true)), ("f", Constant::Double(0.5))];
-    let given: BTreeMap<String, Constant> = given.into_iter().map(|(name, given)| (name.to_owned(), given)).collect();
+    let given: Named<Constant> = given.into_iter().map(|(name, given)| (name.to_owned(), given)).collect();
     module.set_constants(&given).unwrap();
     let other = message(module.set_constant(1, &Constant::Int(3)));
     assert_eq!(other, "input n: 3 was given, the program was made for 2");
@@ -144,7 +145,7 @@ fn outputs_of_every_kind_are_given_out() {
     assert_eq!(bytes(0), Some([7_i64.to_le_bytes(), (-9_i64).to_le_bytes()].concat()));
     assert_eq!(bytes(1), Some(0.5_f64.to_le_bytes().to_vec()));
     assert_eq!(bytes(2), Some(vec![1, 0]));
-    assert_eq!(outputs.texts, BTreeMap::from([("output_3".to_owned(), "text".to_owned())]));
+    assert_eq!(outputs.texts, Named::from([("output_3".to_owned(), "text".to_owned())]));
     assert_eq!([bytes(4), bytes(5), bytes(6)], [None, Some(vec![3, 4]), None]);
     assert_eq!([bytes(7), bytes(8)], [Some(vec![3, 4]), Some(7_i64.to_le_bytes().to_vec())]);
     assert_eq!(module.with_last_outputs(1).outputs().unwrap().arrays.len(), 1);

@@ -1,9 +1,7 @@
 //! The outputs that firmware reports on its console, as safetensors.
 
-use std::collections::BTreeMap;
-
 use et_core::ScalarType;
-use et_module::{Array, safetensors};
+use et_module::{Array, Named, safetensors};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::report::{End, Report, parse};
 
@@ -29,7 +27,7 @@ pub fn outputs(console: &[u8], output_bytes: &[usize]) -> Result<Vec<u8>, Vec<Di
 }
 
 fn encode(report: &Report, output_bytes: &[usize]) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    let mut arrays = BTreeMap::new();
+    let mut arrays = Named::new();
     let mut start = 0;
     for (index, size) in output_bytes.iter().enumerate() {
         let parts: Option<Vec<&[u8]>> = report.outputs.iter().map(|case| case.get(start..start + size)).collect();

@@ -1,8 +1,6 @@
 //! `etbuild run` on a bundled program: all cases, compared with the expected outputs.
 
-use std::collections::BTreeMap;
-
-use et_module::{Array, CaseResult, Module, Tolerance, run_bundled};
+use et_module::{Array, CaseResult, Module, Named, Tolerance, run_bundled};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 use super::Outcome;
@@ -19,7 +17,7 @@ pub fn run(session: &Session, arguments: &arguments::Run, module: &mut Module, b
         return Err(vec![no_cases(arguments)]);
     }
     if let Some(outputs) = &arguments.outputs {
-        write_outputs(session, outputs, &all_outputs(&results), &BTreeMap::new())?;
+        write_outputs(session, outputs, &all_outputs(&results), &Named::new())?;
     }
     let differences = differences(arguments, &results);
     if differences.is_empty() {
@@ -31,7 +29,7 @@ pub fn run(session: &Session, arguments: &arguments::Run, module: &mut Module, b
 }
 
 /// The outputs of all cases: `case_0.output_0`, ...
-fn all_outputs(results: &[CaseResult]) -> BTreeMap<String, Array> {
+fn all_outputs(results: &[CaseResult]) -> Named<Array> {
     let of_case = |(index, result): (usize, &CaseResult)| {
         let arrays = result.outputs.arrays.clone().into_iter();
         arrays.map(|(name, array)| (format!("case_{index}.{name}"), array)).collect::<Vec<_>>()

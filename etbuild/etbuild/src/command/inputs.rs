@@ -1,9 +1,10 @@
 //! The inputs of `etbuild run`: tensors, scalars, and the order of their names.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use et_module::{Constant, MediaFormat, Module, TensorFileError, TensorView, read_media, read_tensors, safetensors};
+use et_module::{
+    Constant, MediaFormat, Module, Named, TensorFileError, TensorView, read_media, read_tensors, safetensors,
+};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::{Format, file_format};
 use etbuild_system::System;
@@ -19,7 +20,7 @@ pub struct Inputs {
     /// Where the tensors came from, for messages.
     path: PathBuf,
     /// Inputs that are not tensors, by name.
-    pub scalars: BTreeMap<String, Constant>,
+    pub scalars: Named<Constant>,
     /// The names in the method's order, where a file says.
     order: Option<Vec<String>>,
 }
@@ -54,22 +55,22 @@ impl Inputs {
         let read = read_media(&self.path, &self.tensors, format, module, READ_MEDIA);
         let (name, array) = read.map_err(|error| vec![undecoded(&self.path, &error)])?;
         let mut tensors = Vec::new();
-        let written = safetensors::write(&BTreeMap::from([(name, array)]), &mut tensors);
+        let written = safetensors::write(&Named::from([(name, array)]), &mut tensors);
         written.map_err(|error| vec![unreadable(&self.path, &error)])?;
         self.tensors = tensors;
         Ok(())
     }
 
     /// The tensors by the names of the inputs, where the program holds the names. A NumPy array is the one input that is a tensor.
-    pub fn tensors(&self, stored: Option<&[String]>) -> Result<BTreeMap<String, TensorView<'_>>, Vec<Diagnostic>> {
+    pub fn tensors(&self, stored: Option<&[String]>) -> Result<Named<TensorView<'_>>, Vec<Diagnostic>> {
         let names = stored.or(self.order.as_deref()).map_or_else(|| vec![ONE_INPUT.to_owned()], <[String]>::to_vec);
-        let names: Vec<String> = names.into_iter().filter(|name| !self.scalars.contains_key(name)).collect();
+        let names: Vec<String> = names.into_iter().filter(|name| !self.scalars.get(name).is_some()).collect();
         read_tensors(&self.tensors, &names).map_err(|error| vec![malformed(&self.path, &error)])
     }
 
     /// The names in the method's order, where a file says; otherwise all in the order of the alphabet, without
     /// reference outputs and labels.
-    pub fn names(&self, tensors: &BTreeMap<String, TensorView<'_>>) -> Vec<String> {
+    pub fn names(&self, tensors: &Named<TensorView<'_>>) -> Vec<String> {
         if let Some(order) = &self.order {
             return order.clone();
         }
@@ -118,7 +119,7 @@ fn beside(system: &dyn System, arguments: &arguments::Run, name: &str) -> Option
     Some((file, text))
 }
 
-fn read_scalars(file: &Path, text: &[u8]) -> Result<BTreeMap<String, Constant>, Vec<Diagnostic>> {
+fn read_scalars(file: &Path, text: &[u8]) -> Result<Named<Constant>, Vec<Diagnostic>> {
     let wrong = |problem: String| {
         let diagnostic = Diagnostic::error(Code::InputsMismatch, format!("`{}`: {problem}", file.display()));
         vec![diagnostic.at(place(file)).help(SCALARS)]

@@ -1,9 +1,8 @@
 //! The program of `etbuild run`: found or built, and what is written and said about a run.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_module::{Array, FileBytes, write_tensors};
+use et_module::{Array, FileBytes, Named, write_tensors};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::{Format, Mode, Subject, file_format, program_file, subject};
 
@@ -64,8 +63,8 @@ fn no_program(file: &Path) -> Diagnostic {
 pub(super) fn write_outputs(
     session: &Session,
     path: &Path,
-    arrays: &BTreeMap<String, Array>,
-    texts: &BTreeMap<String, String>,
+    arrays: &Named<Array>,
+    texts: &Named<String>,
 ) -> Result<(), Vec<Diagnostic>> {
     let mut bytes = Vec::new();
     let written = write_tensors(path, arrays, texts, &mut bytes);

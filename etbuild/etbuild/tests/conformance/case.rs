@@ -1,13 +1,12 @@
 //! A recorded case, and its run through every stage, the program file and the runtime.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use et_format::INPUTS_KEY;
 use et_module::safetensors::SafeTensors;
-use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module};
+use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module, Named};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::{Event, Mode, World, program_file};
 use etbuild_recipe::Override;
@@ -66,7 +65,7 @@ impl Laboratory {
     }
 
     /// The outputs of a case, or the reason for missing outputs.
-    pub fn run(&self, case: &Case) -> Result<BTreeMap<String, Array>, String> {
+    pub fn run(&self, case: &Case) -> Result<Named<Array>, String> {
         let file = program_file(&self.world, &case.folder.join("model.pt2"), &self.options);
         let file = file.map_err(|problems| said(&problems))?;
         let names = input_names(&file);

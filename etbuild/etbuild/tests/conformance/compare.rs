@@ -1,24 +1,22 @@
 //! Compares outputs with the recorded outputs: names, types, shapes, and elements within the case's tolerance.
 
-use std::collections::BTreeMap;
-
 use et_core::{BFloat16, Half, ScalarType};
-use et_module::Array;
-use et_module::TensorView;
 use et_module::safetensors::SafeTensors;
+use et_module::{Array, Named, TensorView};
 use serde_json::Value;
 
 use super::case::Case;
 
 /// Compares all outputs; the error is the first difference.
-pub fn outputs(case: &Case, got: &BTreeMap<String, Array>) -> Result<(), String> {
+pub fn outputs(case: &Case, got: &Named<Array>) -> Result<(), String> {
     let recorded = case.read("outputs.safetensors");
     let recorded = SafeTensors::parse(&recorded).unwrap();
     if recorded.tensors.keys().ne(got.keys()) {
-        return Err(format!("outputs are {:?}, not {:?}", got.keys(), recorded.tensors.keys()));
+        let [got, recorded]: [Vec<_>; 2] = [got.keys().collect(), recorded.tensors.keys().collect()];
+        return Err(format!("outputs are {got:?}, not {recorded:?}"));
     }
     let facts = case.facts();
-    let one = |(name, wanted): (&String, &TensorView<'_>)| {
+    let one = |(name, wanted): &(String, TensorView<'_>)| {
         let tolerance = tolerance(&facts, name);
         output(&got[name], wanted, tolerance).map_err(|reason| format!("{name}: {reason}"))
     };

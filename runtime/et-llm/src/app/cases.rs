@@ -1,6 +1,5 @@
 //! Cases with known answers: texts of tokens in, the logits behind each out.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -8,7 +7,7 @@ use std::path::Path;
 use et_core::ScalarType;
 use et_module::TensorView;
 use et_module::safetensors::{self, SafeTensors};
-use et_module::{Array, FileBytes};
+use et_module::{Array, FileBytes, Named};
 
 use super::files::{Rows, failed};
 use crate::{Error, Model};
@@ -51,7 +50,7 @@ fn texts(tensor: &TensorView<'_>) -> Option<Vec<Vec<u32>>> {
 pub fn write(path: &Path, name: &str, array: Array) -> Result<(), Error> {
     let written = File::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);
-        safetensors::write(&BTreeMap::from([(name.to_owned(), array)]), &mut out)?;
+        safetensors::write(&Named::from([(name.to_owned(), array)]), &mut out)?;
         out.flush()
     });
     written.map_err(|error| failed(path, &error))

@@ -1,6 +1,5 @@
 //! The commands.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -12,8 +11,8 @@ use super::outcome::Failure;
 use crate::TensorView;
 use crate::bench::milliseconds;
 use crate::{
-    Array, Bench, DEFAULT_TOP_K, DataFiles, Effort, Engines, Error, FileBytes, Kernels, MediaFormat, Module, ReadMedia,
-    default_threads, read_media, read_tensors, run_cases, write_tensors,
+    Array, Bench, DEFAULT_TOP_K, DataFiles, Effort, Engines, Error, FileBytes, Kernels, MediaFormat, Module, Named,
+    ReadMedia, default_threads, read_media, read_tensors, run_cases, write_tensors,
 };
 
 /// Runs a method on a file of tensors, a picture or a recording; writes a file of tensors and texts, and returns the lines of the
@@ -29,7 +28,7 @@ pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Failure> 
 fn run_and_write(spec: &AppSpec, module: &mut Module, subject: &Subject) -> Result<String, Error> {
     let arrays = match &subject.inputs {
         Some(inputs) => with_tensors(inputs, spec.media, module, run_cases)?,
-        None => run_cases(module, &BTreeMap::new())?,
+        None => run_cases(module, &Named::new())?,
     };
     if let Some(outputs) = &subject.outputs {
         write(outputs, &arrays, &module.outputs()?.texts)?;
@@ -88,19 +87,19 @@ fn with_tensors<T>(
     path: &Path,
     media: Option<ReadMedia>,
     module: &mut Module,
-    use_them: impl FnOnce(&mut Module, &BTreeMap<String, TensorView<'_>>) -> Result<T, Error>,
+    use_them: impl FnOnce(&mut Module, &Named<TensorView<'_>>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let bytes = FileBytes::open(path)?;
     if let Some(format) = MediaFormat::of(&bytes) {
         let (name, array) = read_media(path, &bytes, format, module, media)?;
-        return use_them(module, &BTreeMap::from([(name, array.view())]));
+        return use_them(module, &Named::from([(name, array.view())]));
     }
     let tensors = read_tensors(&bytes, module.input_names());
     let tensors = tensors.map_err(|source| Error::Inputs { path: path.to_owned(), source })?;
     use_them(module, &tensors)
 }
 
-fn write(path: &Path, arrays: &BTreeMap<String, Array>, texts: &BTreeMap<String, String>) -> Result<(), Error> {
+fn write(path: &Path, arrays: &Named<Array>, texts: &Named<String>) -> Result<(), Error> {
     let written = File::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);
         write_tensors(path, arrays, texts, &mut out)?;

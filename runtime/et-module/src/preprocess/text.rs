@@ -1,24 +1,24 @@
 //! The steps as text, the form in program files: a line per input, with the name, `image` or `audio`, and `key=value` between tabs.
 
-use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use super::{AudioSteps, Color, Filter, ImageSteps, Layout, Preprocess, Resize, Scale};
+use crate::Named;
 
 /// The key of the named data with the steps for all inputs.
 pub const PREPROCESS_KEY: &str = "etbuild.preprocess";
 
 /// The steps as text; equal steps give equal bytes.
-pub fn to_text(steps: &BTreeMap<String, Preprocess>) -> String {
+pub fn to_text<'a>(steps: impl IntoIterator<Item = (&'a String, &'a Preprocess)>) -> String {
     let line = |(name, steps): (&String, &Preprocess)| match steps {
         Preprocess::Image(steps) => format!("{name}\timage\t{}\n", image_fields(steps).join("\t")),
         Preprocess::Audio(steps) => format!("{name}\taudio\t{}\n", audio_fields(*steps).join("\t")),
     };
-    steps.iter().map(line).collect()
+    steps.into_iter().map(line).collect()
 }
 
 /// Reads what [`to_text`] wrote; `None` for another text.
-pub fn from_text(text: &str) -> Option<BTreeMap<String, Preprocess>> {
+pub fn from_text(text: &str) -> Option<Named<Preprocess>> {
     text.lines().map(line).collect()
 }
 
@@ -52,7 +52,9 @@ fn joined<T: ToString>(numbers: &[T]) -> String {
 fn line(line: &str) -> Option<(String, Preprocess)> {
     let mut words = line.split('\t');
     let (name, kind) = (words.next()?, words.next()?);
-    let fields = words.map(|word| word.split_once('=')).collect::<Option<BTreeMap<&str, &str>>>()?;
+    let fields = words
+        .map(|word| word.split_once('=').map(|(key, value)| (key.to_owned(), value)))
+        .collect::<Option<Named<&str>>>()?;
     let steps = match kind {
         "image" => Preprocess::Image(image(&fields)?),
         "audio" => Preprocess::Audio(AudioSteps {
@@ -67,7 +69,7 @@ fn line(line: &str) -> Option<(String, Preprocess)> {
     Some((name.to_owned(), steps))
 }
 
-fn image(fields: &BTreeMap<&str, &str>) -> Option<ImageSteps> {
+fn image(fields: &Named<&str>) -> Option<ImageSteps> {
     let resize = match fields.get("resize").map(|sizes| numbers::<usize>(sizes)) {
         None => None,
         Some(sizes) => Some(match sizes?[..] {
@@ -118,10 +120,10 @@ mod tests {
             audio(None),
             audio(Some(16_000)),
         ] {
-            let steps = BTreeMap::from([("x".to_owned(), steps)]);
-            assert_eq!(from_text(&to_text(&steps)), Some(steps));
+            let (name, text) = ("x".to_owned(), to_text([(&"x".to_owned(), &steps)]));
+            assert_eq!(from_text(&text), Some(Named::from([(name, steps)])));
         }
-        assert_eq!(from_text(""), Some(BTreeMap::new()));
+        assert_eq!(from_text(""), Some(Named::new()));
     }
 
     #[test]
@@ -129,7 +131,7 @@ mod tests {
         for text in ["x", "x\tvideo\trate=1", "x\taudio\t", "x\taudio\trate=1\tlength=a", "x\timage\tcolor=red"] {
             assert_eq!(from_text(text), None, "{text}");
         }
-        let good = to_text(&BTreeMap::from([("x".to_owned(), image(None, Some([1, 2])))]));
+        let good = to_text([(&"x".to_owned(), &image(None, Some([1, 2])))]);
         for (old, new) in
             [("crop=1,2", "crop=1"), ("scale=1,255", "scale=1"), ("std=", "std=a,"), ("image\t", "image\tx\t")]
         {

@@ -1,12 +1,10 @@
 //! Reads a file in place.
 
-use std::collections::BTreeMap;
-
 use et_core::ScalarType;
 
 use super::json::Parser;
 use super::{Error, element_type};
-use crate::TensorView;
+use crate::{Named, TensorView};
 
 /// The name under which a header keeps text that is about the file.
 pub(super) const METADATA: &str = "__metadata__";
@@ -15,9 +13,9 @@ pub(super) const METADATA: &str = "__metadata__";
 #[derive(Clone, Debug, Default)]
 pub struct SafeTensors<'a> {
     /// The tensors.
-    pub tensors: BTreeMap<String, TensorView<'a>>,
+    pub tensors: Named<TensorView<'a>>,
     /// Text about the file.
-    pub metadata: BTreeMap<String, String>,
+    pub metadata: Named<String>,
 }
 
 /// The header's entry of a tensor.
@@ -33,7 +31,7 @@ impl<'a> SafeTensors<'a> {
     /// Reads the header and checks the byte range of every tensor.
     pub fn parse(file: &'a [u8]) -> Result<Self, Error> {
         let (header, data) = split(file)?;
-        let mut metadata = BTreeMap::new();
+        let mut metadata = Named::new();
         let mut entries = Vec::new();
         let mut parser = Parser::new(header);
         parser.object(|parser, name| {
@@ -57,19 +55,17 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), Error> {
 }
 
 /// Cuts the data into tensors, which must fill the data without gap or overlap.
-fn place(mut entries: Vec<Entry>, data: &[u8]) -> Result<BTreeMap<String, TensorView<'_>>, Error> {
-    entries.sort_by_key(|entry| (entry.start, entry.end));
-    let mut tensors = BTreeMap::new();
-    let mut position = 0;
+fn place(mut entries: Vec<Entry>, data: &[u8]) -> Result<Named<TensorView<'_>>, Error> {
+    entries.sort_unstable_by_key(|entry| (entry.start, entry.end));
+    let (mut tensors, mut position) = (Vec::with_capacity(entries.len()), 0);
     for entry in entries {
         let bytes = data.get(entry.start..entry.end).filter(|bytes| entry.start == position && entry.fits(bytes));
         let bytes = bytes.ok_or_else(|| Error::Range(entry.name.clone()))?;
         position = entry.end;
         let view = TensorView { scalar_type: entry.scalar_type, shape: entry.shape, bytes };
-        if tensors.insert(entry.name.clone(), view).is_some() {
-            return Err(Error::Duplicate(entry.name));
-        }
+        tensors.push((entry.name, view));
     }
+    let tensors = Named::of_entries(tensors).map_err(Error::Duplicate)?;
     if position == data.len() { Ok(tensors) } else { Err(Error::Range("behind the last one".into())) }
 }
 

@@ -1,33 +1,28 @@
 //! Writes a file: names sorted, bytes in the order of names.
 
-use std::collections::BTreeMap;
 use std::io::{Result, Write};
 
 use super::element_type;
 use super::read::METADATA;
-use crate::Array;
+use crate::{Array, Named};
 
 /// The header's length is a multiple of this, so that tensors are aligned in a mapped file.
 const ALIGNMENT: usize = 8;
 
 /// Writes `arrays`; equal arrays give equal bytes.
-pub fn write(arrays: &BTreeMap<String, Array>, out: &mut dyn Write) -> Result<()> {
-    write_with_texts(arrays, &BTreeMap::new(), out)
+pub fn write(arrays: &Named<Array>, out: &mut dyn Write) -> Result<()> {
+    write_with_texts(arrays, &Named::new(), out)
 }
 
 /// The same with texts about the file.
-pub fn write_with_texts(
-    arrays: &BTreeMap<String, Array>,
-    texts: &BTreeMap<String, String>,
-    out: &mut dyn Write,
-) -> Result<()> {
+pub fn write_with_texts(arrays: &Named<Array>, texts: &Named<String>, out: &mut dyn Write) -> Result<()> {
     let header = header(arrays, texts);
     out.write_all(&(header.len() as u64).to_le_bytes())?;
     out.write_all(header.as_bytes())?;
     arrays.values().try_for_each(|array| out.write_all(&array.bytes))
 }
 
-fn header(arrays: &BTreeMap<String, Array>, texts: &BTreeMap<String, String>) -> String {
+fn header(arrays: &Named<Array>, texts: &Named<String>) -> String {
     let mut start = 0;
     let mut entries = Vec::new();
     if !texts.is_empty() {
