@@ -2,12 +2,11 @@
 
 mod mirror;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use et_format::ProgramFile;
-use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module};
+use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module, Named};
 use etbuild_backend::Backend;
 use etbuild_engine::{Event, Mode, Request, World, program_file};
 use etbuild_inspect::partitions;
@@ -49,9 +48,9 @@ fn load(file: &[u8], engines: &Engines) -> Result<Module, Error> {
 }
 
 /// The outputs of the program for inputs without repeated values.
-fn outputs(file: &[u8]) -> BTreeMap<String, Array> {
+fn outputs(file: &[u8]) -> Named<Array> {
     let mut module = load(file, &Engines::new(ENGINES, 2)).unwrap();
-    let mut inputs = BTreeMap::new();
+    let mut inputs = Named::new();
     for index in 0..module.input_names().len() {
         let wanted = module.input_type(index).unwrap().unwrap();
         let mut array = Array::zeros(wanted.scalar_type, &wanted.shape);

@@ -99,25 +99,25 @@ macro_rules! instructions {
 instructions! {
     1 => Conv2d by Conv2d::feature,
     2 => Depthwise by Depthwise::feature,
-    3 => Pool if "pools",
-    4 => Mean,
+    3 => Pool by Pool::feature,
+    4 => Mean by Mean::feature,
     5 => Copy,
-    6 => Softmax,
-    7 => Normalize,
+    6 => Softmax if "normalization",
+    7 => Normalize if "normalization",
     8 => Attention if "attention",
     9 => BatchMatmul,
-    10 => Gather,
-    11 => Elementwise,
+    10 => Gather if "gather",
+    11 => Elementwise if "elementwise",
     12 => QuantizeRows if "byte-products",
     13 => DequantizeRows,
     14 => Rotate if "cached-attention",
     15 => AttendCache if "cached-attention",
-    16 => GatherColumns,
+    16 => GatherColumns if "gather",
     17 => FusedMlp if "float-products",
 }
 
 /// The cargo features of kernels, and whether this build has each.
-const FEATURES: [(&str, bool); 9] = [
+const FEATURES: [(&str, bool); 13] = [
     ("float-products", cfg!(feature = "float-products")),
     ("byte-products", cfg!(feature = "byte-products")),
     ("wide-products", cfg!(feature = "wide-products")),
@@ -125,6 +125,10 @@ const FEATURES: [(&str, bool); 9] = [
     ("depthwise", cfg!(feature = "depthwise")),
     ("byte-depthwise", cfg!(feature = "byte-depthwise")),
     ("pools", cfg!(feature = "pools")),
+    ("byte-pools", cfg!(feature = "byte-pools")),
+    ("elementwise", cfg!(feature = "elementwise")),
+    ("normalization", cfg!(feature = "normalization")),
+    ("gather", cfg!(feature = "gather")),
     ("attention", cfg!(feature = "attention")),
     ("cached-attention", cfg!(feature = "cached-attention")),
 ];

@@ -51,7 +51,7 @@ fn round(path: &std::path::Path, together: u32, threads: usize) -> Result<[Durat
     }
     let execute = start.elapsed() / together;
     let views: Vec<_> = zeros.iter().map(Array::view).collect();
-    let mut results: Vec<Array> = module.outputs()?.arrays.into_values().collect();
+    let mut results: Vec<Array> = module.outputs()?.arrays.into_iter().map(|(_, array)| array).collect();
     let start = Instant::now();
     for _ in 0..together {
         views.iter().enumerate().try_for_each(|(index, view)| module.set_input(index, view))?;

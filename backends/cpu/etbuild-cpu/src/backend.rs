@@ -120,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn what_all_binaries_have_is_no_feature() {
-        assert_eq!(needed("aten.relu.default", false), BTreeSet::new());
+    fn a_feature_is_the_kernels_that_instructions_need() {
+        assert_eq!(needed("aten.relu.default", false), ["elementwise"].into());
         assert_eq!(needed("aten.linear.default", true), ["float-products"].into());
         assert_eq!(features(b"no blob"), BTreeSet::new());
     }

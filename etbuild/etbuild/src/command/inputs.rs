@@ -64,7 +64,7 @@ impl Inputs {
     /// The tensors by the names of the inputs, where the program holds the names. A NumPy array is the one input that is a tensor.
     pub fn tensors(&self, stored: Option<&[String]>) -> Result<Named<TensorView<'_>>, Vec<Diagnostic>> {
         let names = stored.or(self.order.as_deref()).map_or_else(|| vec![ONE_INPUT.to_owned()], <[String]>::to_vec);
-        let names: Vec<String> = names.into_iter().filter(|name| !self.scalars.get(name).is_some()).collect();
+        let names: Vec<String> = names.into_iter().filter(|name| self.scalars.get(name).is_none()).collect();
         read_tensors(&self.tensors, &names).map_err(|error| vec![malformed(&self.path, &error)])
     }
 

@@ -239,3 +239,10 @@ impl Depthwise {
         Some(if self.input_qparams.is_int8() { "byte-depthwise" } else { "depthwise" })
     }
 }
+
+impl Pool {
+    /// The cargo feature that compiles the kernels of the element type.
+    pub fn feature(&self) -> Option<&'static str> {
+        Some(if self.qparams.is_int8() { "byte-pools" } else { "pools" })
+    }
+}

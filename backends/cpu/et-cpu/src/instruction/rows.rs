@@ -82,3 +82,11 @@ records! {
         pub centered: bool,
     }
 }
+
+impl Mean {
+    /// The cargo feature that compiles the kernel of the element type; `None` for the f32 kernel, which every build has.
+    pub fn feature(&self) -> Option<&'static str> {
+        // The int8 mean is average pooling with a window of the image's shape.
+        self.from.is_int8().then_some("byte-pools")
+    }
+}

@@ -70,6 +70,9 @@ pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
     let (elements, means) = (count(&sizes)?, count(&[outer, inner])?);
     let mut operands = context.memory.operands();
     if fields.from.is_int8() {
+        if !cfg!(feature = "byte-pools") {
+            return Err(Error::NotSupported);
+        }
         let input = operands.read::<i8>(fields.input, elements)?;
         let output = operands.write::<i8>(*fields.output, means)?.slice();
         return mean_of_bytes(context, fields, input, output);

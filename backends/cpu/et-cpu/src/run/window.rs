@@ -79,14 +79,21 @@ pub fn pool(context: &Context<'_, '_, '_>, fields: &Pool) -> Result<()> {
     };
     let qparams = quantization(fields.qparams);
     match (fields.qparams.is_int8(), divisor) {
-        (false, None) => images.rows(context, operands, places, least, |image| max_pool(level, image)),
-        (false, Some(divisor)) => {
+        (false, None) if cfg!(feature = "pools") => {
+            images.rows(context, operands, places, least, |image| max_pool(level, image))
+        }
+        (false, Some(divisor)) if cfg!(feature = "pools") => {
             images.rows(context, operands, places, least, |image| average_pool(level, image, divisor))
         }
-        (true, None) => images.rows(context, operands, places, least, |image| max_pool_bytes(level, image)),
-        (true, Some(divisor)) => images.rows(context, operands, places, least, |image| {
-            average_pool_bytes(level, image, qparams, divisor, qparams)
-        }),
+        (true, None) if cfg!(feature = "byte-pools") => {
+            images.rows(context, operands, places, least, |image| max_pool_bytes(level, image))
+        }
+        (true, Some(divisor)) if cfg!(feature = "byte-pools") => {
+            images.rows(context, operands, places, least, |image| {
+                average_pool_bytes(level, image, qparams, divisor, qparams)
+            })
+        }
+        _ => Err(Error::NotSupported),
     }
 }
 
