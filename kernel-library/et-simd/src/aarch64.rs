@@ -27,13 +27,6 @@ pub struct I32x4(int32x4_t);
 #[derive(Clone, Copy, Debug)]
 pub struct Mask4(uint32x4_t);
 
-impl Neon {
-    /// The ISA token; every AArch64 CPU has Advanced SIMD.
-    pub fn detect() -> Option<Self> {
-        Some(Self(()))
-    }
-}
-
 operators!(F32x4, Add add vaddq_f32, Sub sub vsubq_f32, Mul mul vmulq_f32, Div div vdivq_f32);
 operators!(I32x4, Add add vaddq_s32, Sub sub vsubq_s32, Mul mul vmulq_s32);
 operators!(I32x4, BitAnd bitand vandq_s32, BitXor bitxor veorq_s32);

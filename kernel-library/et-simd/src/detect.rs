@@ -1,18 +1,38 @@
 //! CPU feature detection: `cpuid` on x86-64; on AArch64 the operating system with the feature `std`, otherwise the
 //! target features of the build.
 
-use crate::Isa;
+use crate::{Architecture, Isa};
+
+impl Isa {
+    /// Whether this CPU has the ISA and the operating system saves the registers of the ISA. Detected at run time; on
+    /// AArch64 without the feature `std`, only the target features of the build count.
+    pub fn is_available(self) -> bool {
+        has(self)
+    }
+
+    /// The best instruction set that this processor has.
+    pub fn detect() -> Self {
+        Self::ALL.into_iter().rev().find(|isa| isa.is_available()).unwrap_or(Self::Portable)
+    }
+}
+
+impl Architecture {
+    /// The best ISA of the architecture that this CPU has.
+    pub fn detect(self) -> Option<Isa> {
+        self.isas().rev().find(|isa| isa.is_available())
+    }
+}
 
 /// Whether this CPU has the ISA.
 #[cfg(target_arch = "x86_64")]
-pub fn has(isa: Isa) -> bool {
+fn has(isa: Isa) -> bool {
     let known = isa == Isa::Portable || x86_64::features() & x86_64::bit(isa) != 0;
     known && (isa != Isa::Amx || x86_64::tiles_are_permitted())
 }
 
 /// Whether this CPU has the ISA.
 #[cfg(target_arch = "aarch64")]
-pub fn has(isa: Isa) -> bool {
+fn has(isa: Isa) -> bool {
     #[cfg(feature = "std")]
     use std::arch::is_aarch64_feature_detected as has;
     #[cfg(not(feature = "std"))]
@@ -32,7 +52,7 @@ pub fn has(isa: Isa) -> bool {
 
 /// Whether this CPU has the ISA.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub fn has(isa: Isa) -> bool {
+fn has(isa: Isa) -> bool {
     isa == Isa::Portable
 }
 

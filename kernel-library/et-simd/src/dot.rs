@@ -2,10 +2,8 @@
 #![allow(unsafe_code)] // Reads through pointers.
 #![allow(unused_unsafe)] // The macro for methods is made for intrinsics.
 
-#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-use crate::Portable;
 use crate::operators::intrinsics;
-use crate::{Integer, Level, Simd, Work};
+use crate::{Integer, Simd, Work};
 
 /// A kernel generic over the int8 dot product, like [`Work`].
 pub trait DotWork {
@@ -146,76 +144,6 @@ pub unsafe fn part_of_word(from: *const i8, count: usize) -> i32 {
         *byte = unsafe { *from.add(index) } as u8;
     }
     i32::from_ne_bytes(bytes)
-}
-
-/// An int8 dot product that this CPU has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dots {
-    /// Each lane multiplies one int8, widened to 32 bits.
-    #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-    Portable,
-    /// Each lane multiplies one int8, widened to 32 bits.
-    #[cfg(target_arch = "aarch64")]
-    Neon(crate::Neon),
-    /// Each lane multiplies two int8, widened to 16 bits.
-    #[cfg(target_arch = "x86_64")]
-    Avx2(crate::Avx2),
-    /// Each lane multiplies four int8.
-    #[cfg(target_arch = "x86_64")]
-    AvxVnni(crate::AvxVnni),
-    /// Each lane multiplies two int8, widened to 16 bits.
-    #[cfg(target_arch = "x86_64")]
-    Avx512(crate::Avx512),
-    /// Each lane multiplies four int8.
-    #[cfg(target_arch = "x86_64")]
-    Avx512Vnni(crate::Avx512Vnni),
-}
-
-impl Dots {
-    /// The dot products of an ISA that this CPU has, slowest first.
-    pub fn available(level: Level) -> impl Iterator<Item = Self> {
-        let (always, faster) = Self::of(level);
-        core::iter::once(always).chain(faster)
-    }
-
-    /// The fastest dot product of an ISA on this CPU.
-    pub fn fastest(level: Level) -> Self {
-        let (always, faster) = Self::of(level);
-        faster.unwrap_or(always)
-    }
-
-    /// The baseline dot product of an ISA, and the VNNI variant if this CPU has VNNI.
-    fn of(level: Level) -> (Self, Option<Self>) {
-        match level {
-            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-            Level::Portable => (Self::Portable, None),
-            #[cfg(target_arch = "aarch64")]
-            Level::Neon(isa) => (Self::Neon(isa), None),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2(isa) => (Self::Avx2(isa), crate::AvxVnni::detect(isa).map(Self::AvxVnni)),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512(isa) => (Self::Avx512(isa), crate::Avx512Vnni::detect(isa).map(Self::Avx512Vnni)),
-        }
-    }
-
-    /// Runs a kernel with this dot product.
-    #[inline]
-    pub fn run<W: DotWork>(self, work: W) -> W::Output {
-        match self {
-            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-            Self::Portable => Portable.compile(work),
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(dot) => dot.compile(work),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(dot) => dot.compile(work),
-            #[cfg(target_arch = "x86_64")]
-            Self::AvxVnni(dot) => dot.compile(work),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(dot) => dot.compile(work),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512Vnni(dot) => dot.compile(work),
-        }
-    }
 }
 
 /// Runs a [`DotWork`] as a [`Work`].

@@ -1,80 +1,56 @@
-//! The instruction sets (ISAs) of the kernels, and detection on this CPU.
+//! The instruction sets (ISAs) of the kernels, and their architectures.
 
-use crate::detect;
+/// Declares the ISAs in order of preference, each with its name, its architecture and the ISA that it extends.
+macro_rules! isas {
+    ($($(#[$doc:meta])* $isa:ident = $name:literal, $architecture:ident, $base:expr;)*) => {
+        /// An instruction set. The order is by preference: of two available ISAs, the later is faster.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Isa { $($(#[$doc])* $isa,)* }
 
-/// An instruction set. The order is by preference: of two available ISAs, the later is faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Isa {
+        impl Isa {
+            /// Every instruction set, in order of preference.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$isa),*];
+
+            /// The stable name in artifacts and recipes.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$isa => $name,)* }
+            }
+
+            /// The architecture of the CPUs with the ISA.
+            pub const fn architecture(self) -> Architecture {
+                match self { $(Self::$isa => Architecture::$architecture,)* }
+            }
+
+            /// The ISA that this ISA extends; `None` for the baseline of an architecture.
+            pub const fn base(self) -> Option<Self> {
+                match self { $(Self::$isa => $base,)* }
+            }
+        }
+    };
+}
+
+isas! {
     /// Plain code for any processor.
-    Portable,
+    Portable = "portable", Portable, None;
     /// x86-64 with AVX2, FMA, F16C, BMI and POPCNT.
-    Avx2,
+    Avx2 = "avx2", X86_64, None;
     /// AVX2 with int8 dot products (AVX-VNNI).
-    AvxVnni,
+    AvxVnni = "avx-vnni", X86_64, Some(Self::Avx2);
     /// AVX-512 F, BW, DQ, VL.
-    Avx512,
+    Avx512 = "avx512", X86_64, Some(Self::Avx2);
     /// AVX-512 with int8 dot products (VNNI).
-    Avx512Vnni,
+    Avx512Vnni = "avx512-vnni", X86_64, Some(Self::Avx512);
     /// AVX-512 VNNI with tiles of bytes (AMX-INT8).
-    Amx,
+    Amx = "amx", X86_64, Some(Self::Avx512Vnni);
     /// AArch64 with Advanced SIMD.
-    Neon,
+    Neon = "neon", Aarch64, None;
     /// Advanced SIMD with int8 dot products (dotprod).
-    NeonDot,
+    NeonDot = "neon-dotprod", Aarch64, Some(Self::Neon);
     /// Advanced SIMD with int8 matrix multiplication (i8mm).
-    NeonI8mm,
+    NeonI8mm = "neon-i8mm", Aarch64, Some(Self::NeonDot);
 }
 
 impl Isa {
-    /// Every instruction set, in order of preference.
-    pub const ALL: [Self; 9] = [
-        Self::Portable,
-        Self::Avx2,
-        Self::AvxVnni,
-        Self::Avx512,
-        Self::Avx512Vnni,
-        Self::Amx,
-        Self::Neon,
-        Self::NeonDot,
-        Self::NeonI8mm,
-    ];
-
-    /// The stable name in artifacts and recipes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "portable",
-            Self::Avx2 => "avx2",
-            Self::AvxVnni => "avx-vnni",
-            Self::Avx512 => "avx512",
-            Self::Avx512Vnni => "avx512-vnni",
-            Self::Amx => "amx",
-            Self::Neon => "neon",
-            Self::NeonDot => "neon-dotprod",
-            Self::NeonI8mm => "neon-i8mm",
-        }
-    }
-
-    /// The architecture of the CPUs with the ISA.
-    pub const fn architecture(self) -> Architecture {
-        match self {
-            Self::Portable => Architecture::Portable,
-            Self::Avx2 | Self::AvxVnni | Self::Avx512 | Self::Avx512Vnni | Self::Amx => Architecture::X86_64,
-            Self::Neon | Self::NeonDot | Self::NeonI8mm => Architecture::Aarch64,
-        }
-    }
-
-    /// The ISA that this ISA extends; `None` for the baseline of an architecture.
-    pub const fn base(self) -> Option<Self> {
-        match self {
-            Self::Portable | Self::Avx2 | Self::Neon => None,
-            Self::AvxVnni | Self::Avx512 => Some(Self::Avx2),
-            Self::Avx512Vnni => Some(Self::Avx512),
-            Self::Amx => Some(Self::Avx512Vnni),
-            Self::NeonDot => Some(Self::Neon),
-            Self::NeonI8mm => Some(Self::NeonDot),
-        }
-    }
-
     /// This ISA and the ISAs that this ISA extends, from the newest on.
     pub fn with_bases(self) -> impl Iterator<Item = Self> {
         core::iter::successors(Some(self), |isa| isa.base())
@@ -83,17 +59,6 @@ impl Isa {
     /// The instruction set of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|isa| isa.name() == name)
-    }
-
-    /// Whether this CPU has the ISA and the operating system saves the registers of the ISA. Detected at run time; on
-    /// AArch64 without the feature `std`, only the target features of the build count.
-    pub fn is_available(self) -> bool {
-        detect::has(self)
-    }
-
-    /// The best instruction set that this processor has.
-    pub fn detect() -> Self {
-        Self::ALL.into_iter().rev().find(|isa| isa.is_available()).unwrap_or(Self::Portable)
     }
 }
 
@@ -152,11 +117,6 @@ impl Architecture {
     /// The ISAs of the architecture, in order of preference.
     pub fn isas(self) -> impl DoubleEndedIterator<Item = Isa> {
         Isa::ALL.into_iter().filter(move |isa| isa.architecture() == self)
-    }
-
-    /// The best ISA of the architecture that this CPU has.
-    pub fn detect(self) -> Option<Isa> {
-        self.isas().rev().find(|isa| isa.is_available())
     }
 }
 

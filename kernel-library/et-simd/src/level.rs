@@ -1,12 +1,12 @@
-//! Run-time selection of the ISA.
+//! Run-time selection of the ISA of a kernel.
 
 #[cfg(target_arch = "aarch64")]
 use crate::Neon;
 #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 use crate::Portable;
 #[cfg(target_arch = "x86_64")]
-use crate::{Avx2, Avx512};
-use crate::{Simd, Work};
+use crate::{Avx2, Avx512, Avx512Vnni, AvxVnni};
+use crate::{Dot, DotWork, Isa, Simd, Work};
 
 /// An ISA that this CPU has. Every kernel is compiled per variant, so that `Portable` is a variant only with the
 /// feature `portable` or on architectures without SIMD support.
@@ -31,16 +31,16 @@ macro_rules! for_isa {
     ($level:expr, |$isa:ident| $value:expr) => {
         match $level {
             #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-            Self::Portable => {
+            Level::Portable => {
                 let $isa = Portable;
                 $value
             }
             #[cfg(target_arch = "aarch64")]
-            Self::Neon($isa) => $value,
+            Level::Neon($isa) => $value,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2($isa) => $value,
+            Level::Avx2($isa) => $value,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512($isa) => $value,
+            Level::Avx512($isa) => $value,
         }
     };
 }
@@ -57,11 +57,11 @@ impl Level {
             #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
             Some(Self::Portable),
             #[cfg(target_arch = "aarch64")]
-            Neon::detect().map(Self::Neon),
+            token(Isa::Neon).map(Self::Neon),
             #[cfg(target_arch = "x86_64")]
-            Avx2::detect().map(Self::Avx2),
+            token(Isa::Avx2).map(Self::Avx2),
             #[cfg(target_arch = "x86_64")]
-            Avx512::detect().map(Self::Avx512),
+            token(Isa::Avx512).map(Self::Avx512),
         ];
         known.into_iter().flatten()
     }
@@ -86,6 +86,53 @@ impl Level {
     #[inline]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         for_isa!(self, |isa| isa.vectorize(work))
+    }
+}
+
+/// The token of an ISA, if this CPU has the ISA.
+#[allow(unsafe_code, reason = "the token is proof of the ISA")]
+fn token<S: Simd>(isa: Isa) -> Option<S> {
+    // SAFETY: the CPU has the ISA; each caller names the ISA of the token.
+    isa.is_available().then(|| unsafe { S::assume() })
+}
+
+/// An int8 dot product of an ISA that this CPU has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dots {
+    level: Level,
+    /// Whether instructions of an extension (VNNI) are used, if this CPU has the extension.
+    is_extended: bool,
+}
+
+impl Dots {
+    /// The dot products of an ISA, slowest first: without and with extensions.
+    pub fn available(level: Level) -> impl Iterator<Item = Self> {
+        [false, true].into_iter().map(move |is_extended| Self { level, is_extended })
+    }
+
+    /// The fastest dot product of an ISA on this CPU.
+    pub const fn fastest(level: Level) -> Self {
+        Self { level, is_extended: true }
+    }
+
+    /// Runs a kernel with this dot product.
+    #[inline]
+    pub fn run<W: DotWork>(self, work: W) -> W::Output {
+        #[cfg(target_arch = "x86_64")]
+        match self.level {
+            Level::Avx2(isa) if self.is_extended => {
+                if let Some(dot) = AvxVnni::detect(isa) {
+                    return dot.compile(work);
+                }
+            }
+            Level::Avx512(isa) if self.is_extended => {
+                if let Some(dot) = Avx512Vnni::detect(isa) {
+                    return dot.compile(work);
+                }
+            }
+            _ => {}
+        }
+        for_isa!(self.level, |isa| isa.compile(work))
     }
 }
 

@@ -51,11 +51,11 @@ mod x86_64;
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::{Neon, NeonDot};
 pub use activation::Activation;
-pub use dot::{Bytes, Dot, DotWork, Dots, GemmDot, part_of_word, word};
+pub use dot::{Bytes, Dot, DotWork, GemmDot, part_of_word, word};
 pub use float::Float;
 pub use integer::Integer;
 pub use isa::{Architecture, Isa};
-pub use level::Level;
+pub use level::{Dots, Level};
 pub use portable::Portable;
 pub use simd::{Simd, Work};
 #[cfg(target_arch = "x86_64")]

@@ -39,15 +39,27 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
     fn splat(self, number: f32) -> Self::F32;
     /// Broadcasts an `i32`.
     fn splat_i32(self, number: i32) -> Self::I32;
-    /// Prefetches a cache line into L2. Any address is allowed.
+    /// Prefetches a cache line into L2, on x86-64. Any address is allowed.
     #[inline(always)]
     fn prefetch(self, from: *const u8) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 CPU has the instruction, which accesses no memory.
+        unsafe {
+            core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T1 }>(from.cast());
+        }
         let _ = from;
     }
 
-    /// Prefetches `count` bytes into L1. Any address is allowed.
+    /// Prefetches `count` bytes into L1, on x86-64. Any address is allowed.
     #[inline(always)]
     fn prefetch_near(self, from: *const u8, count: usize) {
+        #[cfg(target_arch = "x86_64")]
+        for line in (0..count).step_by(64) {
+            // SAFETY: as above.
+            unsafe {
+                core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(from.wrapping_add(line).cast());
+            }
+        }
         let _ = (from, count);
     }
 
@@ -154,7 +166,8 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
         unsafe fn quantize_four(self, values: [Self::F32; 4], zero_point: i32, bounds: [f32; 2], to: *mut i8) = {
             let zero = self.splat_i32(zero_point);
             for (index, value) in values.into_iter().enumerate() {
-                let bytes = crate::math::clamp(self, value, bounds[0], bounds[1]).to_integer() + zero;
+                let clamped = self.splat(bounds[1]).min(self.splat(bounds[0]).max(value));
+                let bytes = clamped.to_integer() + zero;
                 self.write_i8(to.add(index * Self::LANES), bytes);
             }
         };

@@ -31,7 +31,7 @@ impl Work for Apply<'_> {
 }
 
 /// Applies the function to the inputs on every ISA.
-pub fn apply(function: &str, input: &[f32]) -> Vec<Vec<f32>> {
+fn apply(function: &str, input: &[f32]) -> Vec<Vec<f32>> {
     Level::available().map(|level| level.run(Apply { function, input })).collect()
 }
 
@@ -56,7 +56,7 @@ fn units_between(exact: f64, output: f32) -> f64 {
 }
 
 /// The error function: the power series near 0, the continued fraction farther out.
-pub fn error_function(x: f64) -> f64 {
+fn error_function(x: f64) -> f64 {
     let square = x * x;
     if x.abs() < 3.0 {
         let (mut term, mut sum) = (x, x);
@@ -93,5 +93,27 @@ fn far_away_exp_is_zero_or_infinite_and_erf_and_tanh_are_one() {
     for result in ["erf", "tanh"].into_iter().flat_map(|function| apply(function, &numbers)) {
         assert_eq!(result[..6], [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]);
         assert!(result[6].is_nan() && result[7] == 0.0);
+    }
+}
+
+#[test]
+fn gelu_is_a_share_of_the_number() {
+    let input: Vec<f32> = (-200_000..200_000).map(|index| index as f32 * 4.3e-5).collect();
+    for results in apply("gelu", &input) {
+        for (x, result) in input.iter().zip(results) {
+            let exact = f64::from(*x) * 0.5 * (1.0 + error_function(f64::from(*x) / std::f64::consts::SQRT_2));
+            let error = (exact - f64::from(result)).abs();
+            assert!(error <= 1.5e-7 * f64::from(x.abs().max(1.0)), "{x}: {result}, not {exact}");
+        }
+    }
+}
+
+#[test]
+fn far_away_gelu_is_the_number_or_nearly_zero() {
+    for results in apply("gelu", &[f32::INFINITY, 1e30, f32::NAN, 0.0, f32::NEG_INFINITY, -1e30]) {
+        assert_eq!(results[..2], [f32::INFINITY, 1e30]);
+        assert!(results[2].is_nan());
+        assert_eq!(results[3], 0.0);
+        assert!(results[4..].iter().all(|result| result.abs() < 1.5e-7));
     }
 }

@@ -6,7 +6,7 @@
 use core::arch::x86_64::*;
 
 use crate::operators::{intrinsics, operators};
-use crate::{Float, Integer, Isa, Simd, Work};
+use crate::{Float, Integer, Simd, Work};
 
 /// AVX2 and FMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +23,6 @@ pub struct I32x8(pub(super) __m256i);
 /// A mask of eight lanes, each with every bit set or every bit clear.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask8(__m256);
-
-impl Avx2 {
-    /// The ISA token, if the CPU has AVX2 and FMA.
-    pub fn detect() -> Option<Self> {
-        Isa::Avx2.is_available().then_some(Self(()))
-    }
-}
 
 operators!(F32x8, Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
 operators!(I32x8, Add add _mm256_add_epi32, Sub sub _mm256_sub_epi32, Mul mul _mm256_mullo_epi32);
@@ -127,11 +120,6 @@ impl Simd for Avx2 {
         unsafe { vectorize(self, work) }
     }
     intrinsics! {
-        /// Any address is allowed.
-        fn prefetch(self, from: *const u8) = _mm_prefetch::<_MM_HINT_T1>(from.cast());
-        fn prefetch_near(self, from: *const u8, count: usize) = for line in (0..count).step_by(64) {
-            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast());
-        };
         fn splat(self, number: f32) -> F32x8 = F32x8(_mm256_set1_ps(number));
         fn splat_i32(self, number: i32) -> I32x8 = I32x8(_mm256_set1_epi32(number));
     }

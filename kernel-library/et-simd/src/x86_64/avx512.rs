@@ -6,7 +6,7 @@
 use core::arch::x86_64::*;
 
 use crate::operators::{intrinsics, operators};
-use crate::{Float, Integer, Isa, Simd, Work};
+use crate::{Float, Integer, Simd, Work};
 
 /// AVX-512.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,6 @@ pub struct F32x16(__m512);
 /// Sixteen `i32`.
 #[derive(Clone, Copy, Debug)]
 pub struct I32x16(pub(super) __m512i);
-
-impl Avx512 {
-    /// The ISA token, if the CPU has AVX-512.
-    pub fn detect() -> Option<Self> {
-        Isa::Avx512.is_available().then_some(Self(()))
-    }
-}
 
 operators!(F32x16, Add add _mm512_add_ps, Sub sub _mm512_sub_ps, Mul mul _mm512_mul_ps, Div div _mm512_div_ps);
 operators!(I32x16, Add add _mm512_add_epi32, Sub sub _mm512_sub_epi32, Mul mul _mm512_mullo_epi32);
@@ -103,11 +96,6 @@ impl Simd for Avx512 {
         unsafe { vectorize(self, work) }
     }
     intrinsics! {
-        /// Any address is allowed.
-        fn prefetch(self, from: *const u8) = _mm_prefetch::<_MM_HINT_T1>(from.cast());
-        fn prefetch_near(self, from: *const u8, count: usize) = for line in (0..count).step_by(64) {
-            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast());
-        };
         fn splat(self, number: f32) -> F32x16 = F32x16(_mm512_set1_ps(number));
         fn splat_i32(self, number: i32) -> I32x16 = I32x16(_mm512_set1_epi32(number));
     }
