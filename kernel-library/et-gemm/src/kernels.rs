@@ -1,18 +1,31 @@
-//! The table of kernels, a row per ISA. Computing, tests and benchmarks read this table.
+//! The micro-kernels, and the table of kernels, a row per ISA. Computing, tests and benchmarks read this table.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
+
+#[cfg(target_arch = "x86_64")]
+pub mod amx;
+pub mod finish;
+pub mod float;
+pub mod gather;
+pub mod int4;
+#[cfg(target_arch = "x86_64")]
+pub mod int4_amx;
+pub mod int4_format;
+pub mod int8;
+pub mod quantize;
+pub mod transform;
+pub mod unpack;
 
 use et_core::{Error, Result};
 use et_simd::{Dot, Isa};
 
-use crate::float::tile::{self as float, Computed, Epilogue, Tile as FloatTile};
-use crate::float::transform::{self, Pixels, Window};
-use crate::int4::scale::{HalfScales, Scales, StepScales};
-use crate::int4::tile::{self as int4, Tile as Int4Tile};
-use crate::int8::finish::{self as finish8, Finish, RowScale};
-use crate::int8::gather::{self, Gather};
-use crate::int8::quantize;
-use crate::int8::tile::{self as int8, Tile as Int8Tile};
-use crate::weight_only::unpack::{self, Unpack};
+use finish::{Finish, RowScale};
+use float::{Computed, Epilogue, Tile as FloatTile};
+use gather::Gather;
+use int4::Tile as Int4Tile;
+use int4_format::{HalfScales, Scales, StepScales};
+use int8::Tile as Int8Tile;
+use transform::{Pixels, Window};
+use unpack::Unpack;
 
 /// Functions that are compiled with the target features of an ISA.
 #[cfg_attr(not(any(feature = "float", feature = "int8")), allow(unused_macros, reason = "packing needs no kernels"))]
@@ -97,7 +110,7 @@ macro_rules! integer {
         kernels!($int8: Int8Kernels, "int8", $target, $isa, lanes $lanes, $rows8 x $vectors8, small $small, {
             compiled! { $features
                 fn tile<R, V>(tile: &Int8Tile) = int8::compute::<$dot, R, V>;
-                fn finish(finish: &Finish) = finish8::compute::<<$dot as Dot>::Isa>;
+                fn finish(finish: &Finish) = finish::compute::<<$dot as Dot>::Isa>;
                 fn gather(gather: &Gather) = gather::compute::<$dot>;
                 fn quantize(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) =
                     quantize::compute;

@@ -34,8 +34,6 @@
 #[cfg(test)]
 extern crate std;
 
-#[cfg(target_arch = "x86_64")]
-mod amx;
 mod float;
 mod int4;
 mod int8;
@@ -49,16 +47,17 @@ mod window;
 
 pub use et_simd::{Activation, Architecture, Isa};
 
+pub use float::direct::FloatOperands;
 pub use float::pack::Weights;
-pub use float::product::{FloatOperands, FloatProduct};
+pub use float::product::FloatProduct;
 pub use int4::gemm::{Int4Gemm, Int4Operands};
-pub use int4::pack::Int4Format;
-pub use int4::scale::{Scales, step_of};
-pub use int8::finish::{Quantization, RowScale};
-pub use int8::gemm::{Int8Gemm, Int8Operands, Int8Residual};
+pub use int8::compute::{Int8Operands, Int8Residual};
+pub use int8::gemm::Int8Gemm;
 pub use int8::pack::Bias;
-pub use int8::quantize::quantize_rows;
+pub use kernels::finish::{Quantization, RowScale};
+pub use kernels::int4_format::{Int4Format, Scales, step_of};
+pub use kernels::quantize::quantize_rows;
 pub use kernels::{KERNELS, KernelRow, Kernels};
 pub use output::{Output, Residual};
 pub use shape::{Axis, Block, Grid, Runs, Shape};
-pub use weight_only::gemm::{WeightOnlyGemm, WeightOnlyOperands};
+pub use weight_only::{WeightOnlyGemm, WeightOnlyOperands};

@@ -18,7 +18,8 @@ pub const fn packed(architecture: Architecture) -> [usize; 2] {
     }
 }
 
-/// The layout of panels. Sizes and offsets are in words of four bytes: an `f32` or four int8.
+/// The layout of panels. Sizes and offsets are in units of a column: words of four bytes (an `f32`, four int8), or bytes of
+/// int4 weights.
 #[derive(Clone, Copy)]
 pub struct Panels {
     /// NR: columns of a full panel of the micro-kernel.

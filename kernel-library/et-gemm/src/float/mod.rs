@@ -1,7 +1,6 @@
 //! `f32` GEMM and convolution.
 
+pub mod direct;
 pub mod pack;
 pub mod product;
-pub mod tile;
-pub mod transform;
 pub mod winograd;

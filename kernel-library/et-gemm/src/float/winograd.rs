@@ -9,11 +9,11 @@ use core::ops::Range;
 use et_core::Result;
 use et_simd::{Activation, Isa};
 
+use super::direct::{Direct, FloatOperands};
 use super::pack::{Weights, panels};
-use super::product::{FloatOperands, FloatProduct};
-use super::tile::Epilogue;
-use super::transform::{CENTRE, POINTS, Pixels, Window, weights};
-use crate::kernels::FloatKernels;
+use crate::kernels::float::Epilogue;
+use crate::kernels::transform::{CENTRE, POINTS, Pixels, Window, weights};
+use crate::kernels::{FloatKernels, KernelRow};
 use crate::output::Output;
 use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
@@ -54,9 +54,8 @@ impl Winograd {
     }
 
     /// The GEMM of a point: M is the number of output tiles, K the input channels, N the output channels.
-    fn product(&self, windows: usize) -> Result<FloatProduct> {
-        let product = FloatProduct::new(Shape::product(windows, self.shape.channels, self.shape.columns), self.isa)?;
-        Ok(product.streaming())
+    fn product(&self, windows: usize) -> Result<Direct> {
+        Ok(Direct::new(Shape::product(windows, self.shape.channels, self.shape.columns), self.isa)?.streaming())
     }
 
     /// Packed weights per point, in elements.
@@ -69,9 +68,9 @@ impl Winograd {
         panels(&Shape::product(1, self.shape.channels, self.shape.columns), self.isa.architecture())
     }
 
-    /// Packed weights in elements.
+    /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
-        POINTS * self.point_size()
+        4 * POINTS * self.point_size()
     }
 
     /// Packs validated weights and an optional bias (may be empty), point by point, each point as panels of a GEMM.
@@ -135,26 +134,20 @@ impl Winograd {
         (image * height + if within < height { within } else { height }) * width
     }
 
-    /// The output rows (pixels) of a block.
-    pub const fn rows_of(&self, block: Block) -> Range<usize> {
-        self.row_of(block.tiles[0])..self.row_of(block.tiles[1])
-    }
-
-    /// Computes a block of at least a strip.
-    ///
-    /// # Safety
-    ///
-    /// Operands and output are validated for the block, and the CPU has the ISA of the kernels.
+    /// Computes a block of at least a strip. Fails if an operand, the output or the scratch is too short, or if this CPU
+    /// lacks the ISA.
     #[inline]
-    pub unsafe fn compute(
+    pub fn compute(
         &self,
-        kernels: &'static FloatKernels,
         operands: &FloatOperands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         scratch: &mut [u8],
     ) -> Result<()> {
         let (channels, columns) = (self.shape.channels, self.shape.columns);
+        let rows = self.row_of(block.tiles[0])..self.row_of(block.tiles[1]);
+        operands.check((&self.shape, self.packed_size()), output, (&self.grid(), block), (rows, 0..columns))?;
+        let kernels = KernelRow::of(self.isa).float.available()?;
         let mut scratch = Scratch::new(scratch)?;
         let padding = scratch.take::<f32>(channels)?;
         padding.fill(0.0);
@@ -165,7 +158,7 @@ impl Winograd {
         for strip in block.tiles[0]..block.tiles[1] {
             let lines = self.lines_before(strip)..self.lines_before(strip + 1);
             let windows = lines.len() * self.windows[1];
-            // SAFETY: the caller guarantees validated operands, and the scratch has room for a strip.
+            // SAFETY: the operands are validated, the CPU has the ISA, and the scratch has room for a strip.
             unsafe { self.transform(kernels, operands.input, padding, lines.clone(), points) };
             self.multiply(operands.weights, windows, points, products, inner)?;
             // SAFETY: as above.

@@ -4,17 +4,18 @@
 use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
-use super::matrix;
+use super::pack::{Packing, panel_width};
+use crate::kernels::finish::RowScale;
+use crate::kernels::float::Epilogue;
+use crate::kernels::int4::{SETS, SIDE, TILE, Tile};
+use crate::kernels::int4_format::Int4Format;
 #[cfg(target_arch = "x86_64")]
-use super::matrix_x86;
-use super::pack::{Int4Format, Packing, panel_width};
-#[cfg(target_arch = "x86_64")]
-use super::scale::{HalfScales, Scales, StepScales};
-use super::tile::Tile;
-use crate::float::tile::Epilogue;
-use crate::int8::finish::RowScale;
+use crate::kernels::int4_format::{HalfScales, Scales, StepScales};
 use crate::kernels::{KernelRow, tile_of};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::{amx, int4::depth, int4_amx};
 use crate::output::Output;
+use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
 
@@ -36,9 +37,9 @@ pub struct Int4Gemm {
     rows: usize,
     inner: usize,
     columns: usize,
-    form: Int4Format,
-    /// Columns per packed panel.
-    width: usize,
+    pub(crate) form: Int4Format,
+    /// The packed panels, in bytes.
+    pub(crate) panels: Panels,
     row: &'static KernelRow,
     /// Whether M and the block size fit AMX tiles.
     by_matrix: bool,
@@ -54,14 +55,15 @@ impl Int4Gemm {
         }
         Shape::product(rows, inner, columns).check()?;
         let (row, width) = (KernelRow::of(isa), panel_width(isa.architecture()));
-        let fits = rows >= matrix::SIDE && width == matrix::SIDE && matrix::takes(group);
-        let by_matrix = isa == Isa::Amx && fits;
-        Ok(Self { rows, inner, columns, form, width, row, by_matrix })
+        // A block of K is a multiple of the K bytes of AMX instructions.
+        let by_matrix = isa == Isa::Amx && rows >= SIDE && width == SIDE && group.is_multiple_of(32);
+        let panels = Panels::new(columns, [width, 1], form.column(inner));
+        Ok(Self { rows, inner, columns, form, panels, row, by_matrix })
     }
 
     /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
-        self.columns.next_multiple_of(self.width) * self.form.column(self.inner)
+        self.panels.size(1)
     }
 
     /// Packs weights from -8 to 7 (`[columns, inner]`), block scales (`[columns, inner / group]`) and a bias (empty
@@ -75,10 +77,8 @@ impl Int4Gemm {
             return Err(Error::InvalidArgument);
         }
         let packing = Packing { weights, scales, bias, inner: self.inner, form: self.form };
-        for panel in 0..self.grid().panels {
-            let [first, columns, start] = self.panel(panel);
-            let (width, size) = (self.width, self.panel_size());
-            packing.write(first, columns, width, &mut packed[start..start + size])?;
+        for panel in (0..self.panels.per_group).map(|index| self.panels.get(index)) {
+            packing.write(panel.column, panel.columns, panel.step, &mut packed[panel.start..panel.next])?;
         }
         Ok(())
     }
@@ -90,53 +90,28 @@ impl Int4Gemm {
         if column >= self.columns || packed.len() != self.packed_size() || elements.len() != self.inner {
             return Err(Error::InvalidArgument);
         }
-        let width = self.width;
-        let [first, _, start] = self.panel(column / width);
-        Packing::read(&packed[start..start + self.panel_size()], (width, column - first), self.form, elements);
+        let panel = self.panels.get(column / self.panels.width);
+        let place = (panel.step, column - panel.column);
+        Packing::read(&packed[panel.start..panel.next], place, self.form, elements);
         Ok(())
     }
 
     /// Identifies the packed layout of the weights: columns per panel.
     pub const fn layout(&self) -> usize {
-        self.width
-    }
-
-    /// The packed format of the weights.
-    pub(crate) const fn form(&self) -> Int4Format {
-        self.form
-    }
-
-    const fn panel_size(&self) -> usize {
-        self.width * self.form.column(self.inner)
-    }
-
-    /// First column, number of columns, and byte offset of a panel.
-    pub(crate) fn panel(&self, index: usize) -> [usize; 3] {
-        let first = index * self.width;
-        let columns = (self.columns - first).min(self.width);
-        [first, columns, first * self.form.column(self.inner)]
+        self.panels.width
     }
 
     /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
-        let height = if self.by_matrix { matrix::SIDE } else { self.row.int4.height };
-        Grid::new(self.rows, height, self.columns.div_ceil(self.width))
-    }
-
-    /// The output columns that a range of panels covers, for splitting an output.
-    pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
-        let column = |panel: usize| (panel * self.width).min(self.columns);
-        column(panels[0])..column(panels[1])
+        let height = if self.by_matrix { SIDE } else { self.row.int4.height };
+        Grid::new(self.rows, height, self.panels.per_group)
     }
 
     /// Scratch bytes per call.
     pub const fn scratch_size(&self) -> usize {
         let sums = scratch::total(&[scratch::part(self.rows * (self.inner / self.form.group), 4)]);
-        let widened = scratch::total(&[
-            scratch::part(self.inner, matrix::SIDE),
-            scratch::part(matrix::SETS * matrix::TILE, 4),
-            scratch::part(matrix::TILE, 4),
-        ]);
+        let widened =
+            scratch::total(&[scratch::part(self.inner, SIDE), scratch::part(SETS * TILE, 4), scratch::part(TILE, 4)]);
         if self.by_matrix && widened > sums { widened } else { sums }
     }
 
@@ -160,7 +135,7 @@ impl Int4Gemm {
         if !whole || !block.is_in(&grid) {
             return Err(Error::InvalidArgument);
         }
-        output.check(&grid.rows_of_all(block.tiles), &self.columns_of(block.panels))?;
+        output.check(&grid.rows_of_all(block.tiles), &self.panels.columns_of(block.panels))?;
         let scratch = Scratch::new(scratch)?;
         // SAFETY: operands and output are validated for the block above.
         unsafe {
@@ -228,28 +203,28 @@ impl Int4Gemm {
         block: Block,
         mut scratch: Scratch<'_>,
     ) -> Result<()> {
-        let memory = matrix_x86::Memory {
-            weights: scratch.take::<i8>(self.inner * matrix::SIDE)?.as_mut_ptr(),
-            sums: scratch.take::<i32>(matrix::SETS * matrix::TILE)?.as_mut_ptr(),
-            totals: scratch.take::<f32>(matrix::TILE)?.as_mut_ptr(),
+        let memory = int4_amx::Memory {
+            weights: scratch.take::<i8>(self.inner * SIDE)?.as_mut_ptr(),
+            sums: scratch.take::<i32>(SETS * TILE)?.as_mut_ptr(),
+            totals: scratch.take::<f32>(TILE)?.as_mut_ptr(),
         };
         // SAFETY: the caller guarantees AMX, which includes the permission of the operating system.
-        let _tiles = unsafe { crate::amx::Tiles::configure(matrix::depth(self.form.group)) };
-        for (panel, column) in self.vectors(block.panels, matrix::SIDE) {
+        let _tiles = unsafe { amx::Tiles::configure(depth(self.form.group)) };
+        for (panel, column) in self.vectors(block.panels, SIDE) {
             // SAFETY: the packed weights hold the panel, and the scratch has room for the panel's columns.
-            unsafe { matrix_x86::widen(&self.call(operands, output, 0, [panel, column], matrix::SIDE), memory) };
+            unsafe { int4_amx::widen(&self.call(operands, output, 0, [panel, column], SIDE), memory) };
             for tile in block.tiles[0]..block.tiles[1] {
                 let rows = self.grid().rows_of(tile);
                 // A partial tile also computes earlier rows, which are not stored.
-                let first = rows.start.min(self.rows - matrix::SIDE);
-                let call = self.call(operands, output, first, [panel, column], matrix::SIDE);
+                let first = rows.start.min(self.rows - SIDE);
+                let call = self.call(operands, output, first, [panel, column], SIDE);
                 // SAFETY: the caller guarantees that operands and output cover the block; `first` leaves
-                // [`matrix::SIDE`] rows.
+                // [`SIDE`] rows.
                 unsafe {
                     let stored = rows.start - first..rows.end - first;
                     match self.form.scales {
-                        Scales::Halves => matrix_x86::compute::<HalfScales>(&call, memory, stored),
-                        Scales::Steps => matrix_x86::compute::<StepScales>(&call, memory, stored),
+                        Scales::Halves => int4_amx::compute::<HalfScales>(&call, memory, stored),
+                        Scales::Steps => int4_amx::compute::<StepScales>(&call, memory, stored),
                     }
                 };
                 let stored = call.output.wrapping_add((rows.start - first) * call.stride);
@@ -273,7 +248,7 @@ impl Int4Gemm {
 
     /// Splits panels into tiles of `width` columns: pairs of panel index and first column within the panel.
     fn vectors(&self, panels: [usize; 2], width: usize) -> impl Iterator<Item = (usize, usize)> {
-        let columns = |panel: usize| (self.columns - panel * self.width).min(self.width);
+        let columns = |panel: usize| self.panels.get(panel).columns;
         (panels[0]..panels[1])
             .flat_map(move |panel| (0..columns(panel)).step_by(width).map(move |column| (panel, column)))
     }
@@ -288,7 +263,7 @@ impl Int4Gemm {
         [panel, column]: [usize; 2],
         width: usize,
     ) -> Tile {
-        let [first, all, start] = self.panel(panel);
+        let panel = self.panels.get(panel);
         Tile {
             input: operands.input.as_ptr().wrapping_add(row * self.inner),
             input_stride: self.inner,
@@ -296,12 +271,12 @@ impl Int4Gemm {
             row_scales: operands.row_scales.as_ptr().wrapping_add(row),
             groups: self.inner / self.form.group,
             form: self.form,
-            panel: operands.weights.as_ptr().wrapping_add(start),
-            width: self.width,
+            panel: operands.weights.as_ptr().wrapping_add(panel.start),
+            width: panel.step,
             column,
-            output: output.at(row, first + column),
+            output: output.at(row, panel.column + column),
             stride: output.stride(),
-            columns: (all - column).min(width),
+            columns: (panel.columns - column).min(width),
         }
     }
 

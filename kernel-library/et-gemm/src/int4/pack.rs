@@ -9,56 +9,13 @@
 use et_core::{Error, Result};
 use et_simd::Architecture;
 
-use super::scale::Scales;
+use crate::kernels::int4_format::{Int4Format, Scales};
 
 /// Columns per packed panel, which all ISAs of an architecture read.
 pub const fn panel_width(architecture: Architecture) -> usize {
     match architecture {
         Architecture::Portable | Architecture::Aarch64 => 8,
         Architecture::X86_64 => 32,
-    }
-}
-
-/// The packed format of blockwise int4 weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Int4Format {
-    /// Block size: elements of K that share a scale.
-    pub group: usize,
-    /// Whether the panels have a bias row.
-    pub is_biased: bool,
-    /// The format of the block scales.
-    pub scales: Scales,
-}
-
-/// Offsets in a panel, in bytes per column.
-impl Int4Format {
-    /// Header bytes per column; the last four are the second-level scale, if the format has one.
-    pub(crate) const fn header(self) -> usize {
-        let bias = if self.is_biased { 4 } else { 0 };
-        let step = if matches!(self.scales, Scales::Steps) { 4 } else { 0 };
-        4 + bias + step
-    }
-
-    /// Size of a unit of scales and elements: one block, or two blocks with u8 scales.
-    pub(crate) const fn block(self) -> usize {
-        2 + self.scales.span() * self.group / 2
-    }
-
-    /// Packed size of a column with K = `inner`.
-    pub(crate) const fn column(self, inner: usize) -> usize {
-        self.header() + (inner / self.group).div_ceil(self.scales.span()) * 2 + inner / 2
-    }
-
-    /// Offset of the scales of a block.
-    pub(crate) const fn scales_at(self, group: usize) -> usize {
-        let span = self.scales.span();
-        self.header() + group / span * self.block() + group % span * self.scales.size()
-    }
-
-    /// Offset of the elements of a block.
-    pub(crate) const fn elements_at(self, group: usize) -> usize {
-        let span = self.scales.span();
-        self.header() + group / span * self.block() + 2 + group % span * (self.group / 2)
     }
 }
 

@@ -1,20 +1,14 @@
-//! int8 GEMM and convolution with packed weights: sizes, packing, and computing a block of tiles.
-#![allow(unsafe_code, reason = "outputs are passed on by pointer after their bounds are checked, once a call")]
-
-use core::ops::Range;
+//! int8 GEMM and convolution with packed weights: sizes and packing.
 
 use et_core::{Error, Result};
-use et_simd::{Activation, Isa};
+use et_simd::Isa;
 
-use super::finish::{Added, Quantization, RowScale, Store};
 use super::pack::{Bias, HEADER, Layout, Packing, panels};
-use super::strip::{Memory, Strip};
 use crate::float::pack::Weights;
 use crate::kernels::{Int8Kernels, KernelRow, Kernels};
-use crate::output::{Output, Residual};
 use crate::panels::Panels;
-use crate::scratch::{self, Scratch};
-use crate::shape::{Block, Grid, Runs, Shape};
+use crate::scratch;
+use crate::shape::{Grid, Runs, Shape};
 
 /// L2 budget for the A rows of a strip (M block), next to two weight panels.
 const STRIP_BYTES: usize = 1 << 20;
@@ -37,53 +31,6 @@ const TILE_ROWS: usize = 28;
 /// The maximum number of panels whose accumulators are buffered before the epilogue: a part of L1.
 const PANELS: usize = 4;
 
-/// A residual tensor in the layout of the output.
-#[derive(Clone, Copy, Debug)]
-pub enum Int8Residual<'a> {
-    /// int8 residual with scale (relative to the unit of the weight scales) and zero point.
-    Bytes(Residual<'a, i8>, f32, i8),
-    /// `f32` residual.
-    Floats(Residual<'a, f32>),
-}
-
-impl Int8Residual<'_> {
-    /// Fails unless the residual has the elements of a rectangle.
-    fn check(&self, rows: &Range<usize>, columns: &Range<usize>) -> Result<()> {
-        match self {
-            Self::Bytes(residual, ..) => residual.check(rows, columns),
-            Self::Floats(residual) => residual.check(rows, columns),
-        }
-    }
-
-    /// The residual from an element on, row stride in elements, and whether the residual is added after the activation.
-    pub(crate) fn parts(&self, row: usize, column: usize) -> (Added, usize, bool) {
-        match *self {
-            Self::Bytes(residual, scale, zero) => {
-                (Added::Bytes(residual.at(row, column), scale, f32::from(zero)), residual.stride, residual.after)
-            }
-            Self::Floats(residual) => (Added::Floats(residual.at(row, column)), residual.stride, residual.after),
-        }
-    }
-}
-
-/// Operands of an execution, shared by every block.
-#[derive(Clone, Copy, Debug)]
-pub struct Int8Operands<'a> {
-    /// Pixels of the NHWC input: rows of A.
-    pub input: &'a [i8],
-    /// The zero point of the input, also the padding value.
-    pub zero_point: i8,
-    /// Per-token qparams of a dynamically quantized input; empty for a static input. Requires a pointwise shape and an
-    /// `f32` bias.
-    pub row_scales: &'a [RowScale],
-    /// Weights packed by [`Int8Gemm::pack`]; 64-byte alignment is fastest.
-    pub weights: &'a [u8],
-    /// The activation, applied in `f32` before requantization.
-    pub activation: Activation,
-    /// The residual.
-    pub residual: Option<Int8Residual<'a>>,
-}
-
 /// An int8 GEMM or convolution of a fixed shape with the kernels of a fixed ISA.
 #[derive(Clone, Copy)]
 pub struct Int8Gemm {
@@ -95,7 +42,7 @@ pub struct Int8Gemm {
     /// The maximum number of rows per tile.
     pub(crate) height: usize,
     /// Tiles that share a panel before the next panel (M block).
-    strip: usize,
+    pub(crate) strip: usize,
     /// Panels per epilogue: several if every tile reuses the panels from L2.
     pub(crate) together: usize,
 }
@@ -123,7 +70,7 @@ impl Int8Gemm {
     }
 
     /// Packs weights, per-channel scales and bias. A scale converts accumulators to `f32`: input scale x weight scale,
-    /// divided by the output scale if [`Quantization::inverse_scale`] is 1; the weight scale alone for per-token
+    /// divided by the output scale if [`crate::Quantization::inverse_scale`] is 1; the weight scale alone for per-token
     /// inputs. Fails if a length differs from the shape.
     #[inline]
     pub fn pack(&self, weights: &Weights<'_, i8>, scales: &[f32], bias: Bias<'_>, packed: &mut [u8]) -> Result<()> {
@@ -200,7 +147,7 @@ impl Int8Gemm {
     }
 
     /// Bytes for packed rows of A, with room for a full register store behind the last row.
-    fn gathered(&self, rows: usize) -> usize {
+    pub(crate) fn gathered(&self, rows: usize) -> usize {
         if self.is_matrix() || self.joins_runs() { (rows + self.height) * self.depth() + REGISTER } else { 0 }
     }
 
@@ -222,99 +169,5 @@ impl Int8Gemm {
     /// Bytes of a packed row of A.
     pub(crate) const fn joined(&self) -> usize {
         self.runs.count * self.runs.length.next_multiple_of(4)
-    }
-
-    /// Computes a block with int8 output. Fails if an operand, the output or the scratch is too short, or if this CPU
-    /// lacks the ISA.
-    pub fn compute(
-        &self,
-        operands: &Int8Operands<'_>,
-        quantization: Quantization,
-        output: &mut Output<'_, i8>,
-        block: Block,
-        scratch: &mut [u8],
-    ) -> Result<()> {
-        self.check(operands, block, output)?;
-        let store = Store::Bytes(output.at(0, 0), quantization);
-        // SAFETY: `check` validated operands and output for the block.
-        unsafe { self.run(operands, (store, output.stride()), block, scratch) }
-    }
-
-    /// Computes a block with `f32` output. Fails as [`Self::compute`].
-    pub fn compute_floats(
-        &self,
-        operands: &Int8Operands<'_>,
-        output: &mut Output<'_, f32>,
-        block: Block,
-        scratch: &mut [u8],
-    ) -> Result<()> {
-        self.check(operands, block, output)?;
-        let store = Store::Floats(output.at(0, 0));
-        // SAFETY: `check` validated operands and output for the block.
-        unsafe { self.run(operands, (store, output.stride()), block, scratch) }
-    }
-
-    /// Computes a validated block.
-    ///
-    /// # Safety
-    ///
-    /// [`Self::check`] accepted operands, output and block.
-    unsafe fn run(
-        &self,
-        operands: &Int8Operands<'_>,
-        store: (Store, usize),
-        block: Block,
-        scratch: &mut [u8],
-    ) -> Result<()> {
-        let kernels = self.row.available()?;
-        let mut scratch = Scratch::new(scratch)?;
-        let rows = self.strip * self.height;
-        let padding = scratch.take::<i8>(self.runs.length)?;
-        padding.fill(operands.zero_point);
-        let sums = self.height * self.together * self.panels.width;
-        let columns = self.grid().panels * self.panels.width;
-        let memory = Memory {
-            padding: padding.as_ptr(),
-            table: scratch.take::<*const i8>(rows * self.runs.count)?.as_mut_ptr(),
-            copies: scratch.take::<i8>(self.shape.copied(rows))?.as_mut_ptr(),
-            addends: scratch.take::<i32>(rows)?,
-            sums: scratch.take::<i32>(sums)?.as_mut_ptr(),
-            factors: scratch.take::<i32>(columns)?.as_mut_ptr(),
-            scales: scratch.take::<f32>(columns)?.as_mut_ptr(),
-            bias: scratch.take::<f32>(columns)?.as_mut_ptr(),
-            gathered: scratch.take::<i8>(self.gathered(rows))?,
-        };
-        let mut strip = Strip::new(self, operands, store, kernels, memory);
-        // SAFETY: `is_available` checked that the CPU has AMX and that the operating system permits AMX.
-        #[cfg(target_arch = "x86_64")]
-        let _tiles = self.is_matrix().then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
-        let mut first = block.tiles[0];
-        while first < block.tiles[1] {
-            let last = block.tiles[1].min(first + self.strip);
-            // SAFETY: the caller upholds the contract of this function, and `is_available` checked the ISA.
-            unsafe { strip.compute([first, last], block.panels)? };
-            first = last;
-        }
-        Ok(())
-    }
-
-    fn check<T: Copy>(&self, operands: &Int8Operands<'_>, block: Block, output: &Output<'_, T>) -> Result<()> {
-        let grid = self.grid();
-        let scaled = operands.row_scales.is_empty() || operands.row_scales.len() == self.shape.rows();
-        let whole = operands.input.len() >= self.shape.input_length()? && operands.weights.len() == self.packed_size();
-        if !scaled || !whole || !block.is_in(&grid) {
-            return Err(Error::InvalidArgument);
-        }
-        if block.is_empty() {
-            return Ok(());
-        }
-        let (rows, columns) = (grid.rows_of_all(block.tiles), self.columns_of(block.panels));
-        operands.residual.map_or(Ok(()), |residual| residual.check(&rows, &columns))?;
-        output.check(&rows, &columns)
-    }
-
-    /// The output columns that a range of panels covers, for splitting an output.
-    pub fn columns_of(&self, panels: [usize; 2]) -> Range<usize> {
-        self.panels.columns_of(panels)
     }
 }

@@ -5,20 +5,34 @@
 
 use et_simd::{Bytes, Float, GemmDot, Integer, Simd, word};
 
-use super::pack::Int4Format;
-use super::scale::ScaleForm;
-use crate::int8::dot::{add_eight, eight_bytes, unpair};
-use crate::int8::finish::RowScale;
+use super::finish::RowScale;
+use super::int4_format::{Int4Format, ScaleForm};
+use super::int8::{add_eight, eight_bytes, unpair};
 
 /// Prefetch distance of the GEMV in bytes: a GEMV is bound by the bandwidth of the weights.
 const AHEAD: usize = 3 << 10;
+
+/// MR and NR of an AMX tile: two tile registers in each direction.
+pub const SIDE: usize = 32;
+
+/// Elements of an AMX tile.
+pub const TILE: usize = SIDE * SIDE;
+
+/// AMX accumulator tiles in scratch memory.
+pub const SETS: usize = 2;
+
+/// K bytes per AMX instruction.
+#[cfg(target_arch = "x86_64")]
+pub const fn depth(group: usize) -> usize {
+    if group.is_multiple_of(64) { 64 } else { 32 }
+}
 
 /// Arguments of the micro-kernel.
 ///
 /// # Safety
 ///
 /// `input` has `R` int8 rows of `groups` blocks; `row_sums` has a sum per block of each row; `row_scales` has qparams
-/// per row; `panel` has the layout of [`super::pack`]; `output` has room for `R` rows of `columns` elements.
+/// per row; `panel` has the layout of [`crate::int4::pack`]; `output` has room for `R` rows of `columns` elements.
 pub struct Tile {
     /// The int8 rows of A.
     pub input: *const i8,

@@ -8,14 +8,15 @@ use core::ops::Range;
 use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
-use super::unpack::{Format, Unpack};
-use crate::float::tile::{Epilogue, Tile};
 use crate::int4::gemm::Int4Gemm;
-use crate::int4::pack::Int4Format;
 use crate::int8::gemm::Int8Gemm;
 use crate::int8::pack::HEADER;
+use crate::kernels::float::{Epilogue, Tile};
+use crate::kernels::int4_format::Int4Format;
+use crate::kernels::unpack::{Format, Unpack};
 use crate::kernels::{FloatKernels, KernelRow, Kernels, tile_of};
 use crate::output::Output;
+use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
 
@@ -79,18 +80,14 @@ impl WeightOnlyGemm {
 
     /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
-        let panels = match &self.form {
-            Form::Bytes(bytes) => bytes.panels.per_group,
-            Form::Halves(halves) => halves.grid().panels,
-        };
-        Grid::new(self.rows, self.row.height_of(self.rows), panels)
+        Grid::new(self.rows, self.row.height_of(self.rows), self.panels().0.per_group)
     }
 
-    /// The output columns that a range of panels covers, for splitting an output.
-    pub fn columns_of(&self, panels: [usize; 2]) -> Range<usize> {
+    /// The packed panels, and the bytes of their unit of size.
+    const fn panels(&self) -> (&Panels, usize) {
         match &self.form {
-            Form::Bytes(bytes) => bytes.columns_of(panels),
-            Form::Halves(halves) => halves.columns_of(panels),
+            Form::Bytes(bytes) => (&bytes.panels, 4),
+            Form::Halves(halves) => (&halves.panels, 1),
         }
     }
 
@@ -113,14 +110,12 @@ impl WeightOnlyGemm {
         if block.is_empty() {
             return Ok(());
         }
-        let size = match &self.form {
-            Form::Bytes(bytes) => bytes.packed_size(),
-            Form::Halves(halves) => halves.packed_size(),
-        };
+        let (panels, unit) = self.panels();
+        let size = unit * panels.size(1);
         if operands.input.len() != self.rows * self.inner || operands.weights.len() != size || !block.is_in(&grid) {
             return Err(Error::InvalidArgument);
         }
-        output.check(&grid.rows_of_all(block.tiles), &self.columns_of(block.panels))?;
+        output.check(&grid.rows_of_all(block.tiles), &panels.columns_of(block.panels))?;
         let kernels = self.row.available()?;
         let memory = Scratch::new(scratch)?.take::<f32>((1 + DEPTH) * self.row.width())?.as_mut_ptr();
         for panel in block.panels[0]..block.panels[1] {
@@ -142,19 +137,12 @@ impl WeightOnlyGemm {
     /// Splits a panel into tiles of NR columns.
     fn parts(&self, panel: usize) -> impl Iterator<Item = Part> + use<> {
         let (lanes, most) = (self.row.lanes, self.row.width());
-        let (start, width, first, columns) = match &self.form {
-            Form::Bytes(bytes) => {
-                let panel = bytes.panels.get(panel);
-                (4 * panel.start, panel.step, panel.column, panel.columns)
-            }
-            Form::Halves(halves) => {
-                let [first, columns, start] = halves.panel(panel);
-                (start, halves.layout(), first, columns)
-            }
-        };
-        (0..columns).step_by(most).map(move |column| {
-            let columns = (columns - column).min(most);
-            Part { start, width, column: [column, first + column], columns, vectors: columns.div_ceil(lanes) }
+        let (panels, unit) = self.panels();
+        let panel = panels.get(panel);
+        let (start, width) = (unit * panel.start, panel.step);
+        (0..panel.columns).step_by(most).map(move |column| {
+            let columns = (panel.columns - column).min(most);
+            Part { start, width, column: [column, panel.column + column], columns, vectors: columns.div_ceil(lanes) }
         })
     }
 
@@ -169,7 +157,7 @@ impl WeightOnlyGemm {
         let (width, column) = (part.vectors * self.row.lanes, part.column[0]);
         let bias = match &self.form {
             Form::Bytes(_) => Some(panel),
-            Form::Halves(halves) => halves.form().is_biased.then(|| panel.wrapping_add(4 * part.width)),
+            Form::Halves(halves) => halves.form.is_biased.then(|| panel.wrapping_add(4 * part.width)),
         };
         let bias = bias.filter(|_| elements.start == 0);
         let to_rows = to.wrapping_add(width);
@@ -191,7 +179,7 @@ impl WeightOnlyGemm {
                     to: to_rows,
                 }),
                 Form::Halves(halves) => {
-                    let form = halves.form();
+                    let form = halves.form;
                     let mut first = elements.start;
                     while first < elements.end {
                         let (group, within) = (first / form.group, first % form.group);

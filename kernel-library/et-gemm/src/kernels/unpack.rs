@@ -4,7 +4,7 @@
 
 use et_simd::{Float, Integer, Simd};
 
-use crate::int4::scale::{HalfScales, ScaleForm, Scales, StepScales};
+use super::int4_format::{HalfScales, ScaleForm, Scales, StepScales};
 
 /// The format of packed weights.
 #[derive(Clone, Copy)]

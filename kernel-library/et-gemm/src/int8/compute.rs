@@ -1,44 +1,184 @@
-//! A strip: an M block of several tiles that shares each weight panel.
-#![allow(unsafe_code, reason = "kernels are called with pointers that the product checked")]
+//! Computing a block of an int8 GEMM: strips (M blocks) of several tiles that share each weight panel.
+#![allow(unsafe_code, reason = "kernels are called with pointers whose bounds are checked here, once a call")]
 
 use core::ops::Range;
 
-use et_core::Result;
+use et_core::{Error, Result};
+use et_simd::Activation;
 
-use super::finish::{Added, Finish, Store};
-use super::gather::Gather;
-use super::gemm::{Int8Gemm, Int8Operands};
+use super::gemm::Int8Gemm;
 use super::pack::HEADER;
-use super::tile::Tile;
+use crate::kernels::finish::{Added, Finish, Quantization, RowScale, Store};
+use crate::kernels::gather::Gather;
+use crate::kernels::int8::Tile;
 use crate::kernels::{Int8Kernels, tile_of};
+use crate::output::{Output, Residual};
 use crate::panels::Panel;
-use crate::shape::Grid;
+use crate::scratch::Scratch;
+use crate::shape::{Block, Grid};
 use crate::window::Windows;
 
+/// A residual tensor in the layout of the output.
+#[derive(Clone, Copy, Debug)]
+pub enum Int8Residual<'a> {
+    /// int8 residual with scale (relative to the unit of the weight scales) and zero point.
+    Bytes(Residual<'a, i8>, f32, i8),
+    /// `f32` residual.
+    Floats(Residual<'a, f32>),
+}
+
+impl Int8Residual<'_> {
+    /// Fails unless the residual has the elements of a rectangle.
+    fn check(&self, rows: &Range<usize>, columns: &Range<usize>) -> Result<()> {
+        match self {
+            Self::Bytes(residual, ..) => residual.check(rows, columns),
+            Self::Floats(residual) => residual.check(rows, columns),
+        }
+    }
+
+    /// The residual from an element on, row stride in elements, and whether the residual is added after the activation.
+    fn parts(&self, row: usize, column: usize) -> (Added, usize, bool) {
+        match *self {
+            Self::Bytes(residual, scale, zero) => {
+                (Added::Bytes(residual.at(row, column), scale, f32::from(zero)), residual.stride, residual.after)
+            }
+            Self::Floats(residual) => (Added::Floats(residual.at(row, column)), residual.stride, residual.after),
+        }
+    }
+}
+
+/// Operands of an execution, shared by every block.
+#[derive(Clone, Copy, Debug)]
+pub struct Int8Operands<'a> {
+    /// Pixels of the NHWC input: rows of A.
+    pub input: &'a [i8],
+    /// The zero point of the input, also the padding value.
+    pub zero_point: i8,
+    /// Per-token qparams of a dynamically quantized input; empty for a static input. Requires a pointwise shape and an
+    /// `f32` bias.
+    pub row_scales: &'a [RowScale],
+    /// Weights packed by [`Int8Gemm::pack`]; 64-byte alignment is fastest.
+    pub weights: &'a [u8],
+    /// The activation, applied in `f32` before requantization.
+    pub activation: Activation,
+    /// The residual.
+    pub residual: Option<Int8Residual<'a>>,
+}
+
+impl Int8Gemm {
+    /// Computes a block with int8 output. Fails if an operand, the output or the scratch is too short, or if this CPU
+    /// lacks the ISA.
+    pub fn compute(
+        &self,
+        operands: &Int8Operands<'_>,
+        quantization: Quantization,
+        output: &mut Output<'_, i8>,
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        self.check(operands, block, output)?;
+        let store = Store::Bytes(output.at(0, 0), quantization);
+        // SAFETY: `check` validated operands and output for the block.
+        unsafe { self.run(operands, (store, output.stride()), block, scratch) }
+    }
+
+    /// Computes a block with `f32` output. Fails as [`Self::compute`].
+    pub fn compute_floats(
+        &self,
+        operands: &Int8Operands<'_>,
+        output: &mut Output<'_, f32>,
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        self.check(operands, block, output)?;
+        let store = Store::Floats(output.at(0, 0));
+        // SAFETY: `check` validated operands and output for the block.
+        unsafe { self.run(operands, (store, output.stride()), block, scratch) }
+    }
+
+    /// Computes a validated block.
+    ///
+    /// # Safety
+    ///
+    /// [`Self::check`] accepted operands, output and block.
+    unsafe fn run(
+        &self,
+        operands: &Int8Operands<'_>,
+        store: (Store, usize),
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        let kernels = self.row.available()?;
+        let mut scratch = Scratch::new(scratch)?;
+        let rows = self.strip * self.height;
+        let padding = scratch.take::<i8>(self.runs.length)?;
+        padding.fill(operands.zero_point);
+        let sums = self.height * self.together * self.panels.width;
+        let columns = self.grid().panels * self.panels.width;
+        let memory = Memory {
+            padding: padding.as_ptr(),
+            table: scratch.take::<*const i8>(rows * self.runs.count)?.as_mut_ptr(),
+            copies: scratch.take::<i8>(self.shape.copied(rows))?.as_mut_ptr(),
+            addends: scratch.take::<i32>(rows)?,
+            sums: scratch.take::<i32>(sums)?.as_mut_ptr(),
+            factors: scratch.take::<i32>(columns)?.as_mut_ptr(),
+            scales: scratch.take::<f32>(columns)?.as_mut_ptr(),
+            bias: scratch.take::<f32>(columns)?.as_mut_ptr(),
+            gathered: scratch.take::<i8>(self.gathered(rows))?,
+        };
+        let mut strip = Strip::new(self, operands, store, kernels, memory);
+        // SAFETY: `is_available` checked that the CPU has AMX and that the operating system permits AMX.
+        #[cfg(target_arch = "x86_64")]
+        let _tiles =
+            self.is_matrix().then(|| unsafe { crate::kernels::amx::Tiles::configure(crate::kernels::amx::DEPTH) });
+        for first in (block.tiles[0]..block.tiles[1]).step_by(self.strip) {
+            let last = block.tiles[1].min(first + self.strip);
+            // SAFETY: the caller upholds the contract of this function, and `is_available` checked the ISA.
+            unsafe { strip.compute([first, last], block.panels)? };
+        }
+        Ok(())
+    }
+
+    fn check<T: Copy>(&self, operands: &Int8Operands<'_>, block: Block, output: &Output<'_, T>) -> Result<()> {
+        let grid = self.grid();
+        let scaled = operands.row_scales.is_empty() || operands.row_scales.len() == self.shape.rows();
+        let whole = operands.input.len() >= self.shape.input_length()? && operands.weights.len() == self.packed_size();
+        if !scaled || !whole || !block.is_in(&grid) {
+            return Err(Error::InvalidArgument);
+        }
+        if block.is_empty() {
+            return Ok(());
+        }
+        let (rows, columns) = (grid.rows_of_all(block.tiles), self.panels.columns_of(block.panels));
+        operands.residual.map_or(Ok(()), |residual| residual.check(&rows, &columns))?;
+        output.check(&rows, &columns)
+    }
+}
+
 /// Scratch memory of a strip.
-pub struct Memory<'a> {
+struct Memory<'a> {
     /// A K segment of padding.
-    pub padding: *const i8,
+    padding: *const i8,
     /// The indirection buffer: pointers to the K segments of the rows.
-    pub table: *mut *const i8,
+    table: *mut *const i8,
     /// Copied receptive fields (im2col at the image borders).
-    pub copies: *mut i8,
+    copies: *mut i8,
     /// Corrections per row: scaled row sums.
-    pub addends: &'a mut [i32],
+    addends: &'a mut [i32],
     /// Accumulators of a tile and up to `together` panels.
-    pub sums: *mut i32,
+    sums: *mut i32,
     /// Corrections per column: bias minus zero point times column sum, or the column sums.
-    pub factors: *mut i32,
+    factors: *mut i32,
     /// Per-channel scales.
-    pub scales: *mut f32,
+    scales: *mut f32,
     /// The bias of each column.
-    pub bias: *mut f32,
+    bias: *mut f32,
     /// Packed rows of A, for AMX and for short K segments.
-    pub gathered: &'a mut [i8],
+    gathered: &'a mut [i8],
 }
 
 /// A strip.
-pub struct Strip<'a> {
+struct Strip<'a> {
     product: &'a Int8Gemm,
     operands: &'a Int8Operands<'a>,
     store: (Store, usize),
@@ -52,7 +192,7 @@ pub struct Strip<'a> {
 
 impl<'a> Strip<'a> {
     /// A strip before the first tile.
-    pub fn new(
+    fn new(
         product: &'a Int8Gemm,
         operands: &'a Int8Operands<'a>,
         store: (Store, usize),
@@ -70,7 +210,7 @@ impl<'a> Strip<'a> {
     ///
     /// The product validated operands and output for the tiles and panels, and `memory` has room for the rows of the
     /// strip.
-    pub unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
+    unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         self.first_row = self.grid.rows_of(tiles[0]).start;
         let (per_group, together) = (self.product.panels.per_group, self.product.together);
         let mut first = panels[0];
@@ -231,17 +371,17 @@ impl<'a> Strip<'a> {
         let depth = product.depth();
         let gathered = self.memory.gathered.as_ptr().wrapping_add((first - self.first_row) * depth);
         let direct = self.direct(first);
-        let tile = crate::amx::Tile {
+        let tile = crate::kernels::amx::Tile {
             rows: direct.unwrap_or(gathered),
             row_stride: if direct.is_some() { product.shape.pixel_stride } else { depth },
-            blocks: depth / crate::amx::DEPTH,
+            blocks: depth / crate::kernels::amx::DEPTH,
             panel: weights,
             sums,
             stride: self.stride(),
         };
         if tile.blocks > 0 {
             // SAFETY: the caller guarantees valid operands; `gathered` has room for a register behind the last row.
-            unsafe { crate::amx::compute(&tile, rows.len(), panel.vectors) };
+            unsafe { crate::kernels::amx::compute(&tile, rows.len(), panel.vectors) };
         } else {
             // SAFETY: the accumulators of the tile have `rows * stride` elements.
             unsafe { tile.sums.write_bytes(0, rows.len() * tile.stride) };

@@ -4,8 +4,8 @@
 use et_core::{Error, Result};
 use et_simd::Isa;
 
+use super::KernelRow;
 use super::finish::RowScale;
-use crate::kernels::KernelRow;
 
 /// Quantization steps of an int8 range.
 const STEPS: f32 = 255.0;

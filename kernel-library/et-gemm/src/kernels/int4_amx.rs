@@ -15,9 +15,8 @@ use core::ops::Range;
 
 use et_simd::{Avx512, Avx512Vnni, Float, Integer, Simd};
 
-use super::matrix::{SETS, SIDE, TILE, depth};
-use super::scale::ScaleForm;
-use super::tile::{Tile, store};
+use super::int4::{SETS, SIDE, TILE, Tile, depth, store};
+use super::int4_format::ScaleForm;
 
 /// Rows and columns of a tile register.
 const REGISTER: usize = 16;
