@@ -1,16 +1,21 @@
 //! The host contract of a backend: which nodes the backend accepts, and how the backend lowers a partition.
 //!
 //! A [`Backend`] judges single nodes. The partitioner groups accepted nodes into partitions, and the backend lowers
-//! each partition to a [`Blob`]: bytes in the program file that the backend's device crate executes.
+//! each partition to a [`Blob`]: bytes in the program file that the backend's device crate executes. What backends read of a
+//! graph is here too: arguments by position ([`Call`]), and constants as numbers.
 
 mod backend;
 mod blob;
+mod call;
+mod constant;
 mod refusal;
 mod scratch;
 mod target;
 
 pub use backend::Backend;
 pub use blob::{ALIGNMENT, Blob, Content, Weights};
+pub use call::{ArgumentError, Call, Geometry, dim, image_sizes};
+pub use constant::{ByteWeights, constant_of, dequantizes_constants, floats, floats_of, integers};
 pub use refusal::{Refusal, RefusalKind};
 pub use scratch::{Life, ScratchPlan, plan_scratch};
 pub use target::TargetFacts;

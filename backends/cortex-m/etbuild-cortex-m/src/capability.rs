@@ -1,20 +1,11 @@
 //! The nodes that the backend accepts, and refusals for all other nodes.
 
 use et_core::ScalarType;
-use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_backend::{Refusal, RefusalKind, dequantizes_constants};
 use etbuild_ir::{Links, Node, ValueId};
 
-use crate::constant::dequantizes_constants;
 use crate::lower::{arithmetic, pool, product, row};
-use crate::pattern::{self, epilogue, first, operand};
-
-/// The result of a check.
-pub type Check = Result<(), Refusal>;
-
-/// A refusal.
-pub fn no(kind: RefusalKind, reason: &str) -> Refusal {
-    Refusal::new(kind, reason)
-}
+use crate::pattern::{self, Check, first, moves, no, output};
 
 /// The reason why the backend rejects the node; `None` where the backend accepts.
 pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {
@@ -63,45 +54,6 @@ fn dequantize(links: &Links<'_>, node: &Node) -> Check {
         Some(reader) => product::check(links, reader),
         None => Err(no(RefusalKind::Constant, "the dequantized constant is not the weight of an int8 kernel")),
     }
-}
-
-/// The int8 tensor that a node reads first.
-///
-/// # Errors
-/// A refusal.
-pub fn int8_operand(links: &Links<'_>, node: &Node) -> Result<pattern::Operand, Refusal> {
-    let found = first(node).and_then(|id| operand(links, id));
-    found.ok_or_else(|| no(RefusalKind::Quantization, "the operand is not quantized to int8"))
-}
-
-/// The epilogue of a node whose result must be quantized.
-///
-/// # Errors
-/// A refusal.
-pub fn quantized(links: &Links<'_>, node: &Node) -> Result<pattern::Epilogue, Refusal> {
-    let output = output(node)?;
-    let found = epilogue(links, node, output);
-    let reason = "the result is not quantized to int8";
-    found.quantized.map(|_| found).ok_or_else(|| no(RefusalKind::Quantization, reason))
-}
-
-/// The first output of a node.
-///
-/// # Errors
-/// A refusal of a node without outputs.
-pub fn output(node: &Node) -> Result<ValueId, Refusal> {
-    node.outputs.first().copied().ok_or_else(|| no(RefusalKind::Argument, "the node has no output"))
-}
-
-/// A node that moves elements: operand and result have equal qparams.
-///
-/// # Errors
-/// A refusal.
-pub fn moves(links: &Links<'_>, node: &Node) -> Check {
-    let (operand, epilogue) = (int8_operand(links, node)?, quantized(links, node)?);
-    let is_direct = epilogue.last == output(node)?;
-    let keeps = is_direct && epilogue.quantized.is_some_and(|(_, qparams)| qparams == operand.qparams);
-    keeps.then_some(()).ok_or_else(|| no(RefusalKind::Quantization, "operand and result have different scales"))
 }
 
 fn view(links: &Links<'_>, node: &Node) -> Check {

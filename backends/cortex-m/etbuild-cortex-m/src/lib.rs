@@ -13,7 +13,6 @@
 
 mod backend;
 mod capability;
-mod constant;
 mod lower;
 mod pack;
 mod pattern;

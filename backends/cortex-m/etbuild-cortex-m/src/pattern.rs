@@ -4,9 +4,8 @@
 //! the [`Epilogue`]. Every value in between is read once.
 
 use et_core::ScalarType;
+use etbuild_backend::{ByteWeights, Refusal, RefusalKind, floats};
 use etbuild_ir::{Argument, Links, Node, ValueId};
-
-use crate::constant;
 
 /// The qparams of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +38,14 @@ pub struct Epilogue {
     pub last: ValueId,
     /// The quantized value and its qparams.
     pub quantized: Option<(ValueId, QParams)>,
+}
+
+/// The result of a check.
+pub type Check = Result<(), Refusal>;
+
+/// A refusal.
+pub fn no(kind: RefusalKind, reason: &str) -> Refusal {
+    Refusal::new(kind, reason)
 }
 
 const QUANTIZE: &str = "quantized_decomposed.quantize_per_tensor.default";
@@ -231,7 +238,46 @@ pub fn is_view(node: &Node) -> bool {
 
 /// Whether weights and bias of a product are known.
 pub fn has_weights(links: &Links<'_>, node: &Node) -> bool {
-    let weights = tensor(node, 1).and_then(|id| constant::byte_weights(links, id));
-    let bias = tensor(node, 2).is_none_or(|id| constant::floats(links, id).is_some());
+    let weights = tensor(node, 1).and_then(|id| ByteWeights::of(links, id));
+    let bias = tensor(node, 2).is_none_or(|id| floats(links, id).is_some());
     weights.is_some() && bias
+}
+
+/// The int8 tensor that a node reads first.
+///
+/// # Errors
+/// A refusal.
+pub fn int8_operand(links: &Links<'_>, node: &Node) -> Result<Operand, Refusal> {
+    let found = first(node).and_then(|id| operand(links, id));
+    found.ok_or_else(|| no(RefusalKind::Quantization, "the operand is not quantized to int8"))
+}
+
+/// The epilogue of a node whose result must be quantized.
+///
+/// # Errors
+/// A refusal.
+pub fn quantized(links: &Links<'_>, node: &Node) -> Result<Epilogue, Refusal> {
+    let output = output(node)?;
+    let found = epilogue(links, node, output);
+    let reason = "the result is not quantized to int8";
+    found.quantized.map(|_| found).ok_or_else(|| no(RefusalKind::Quantization, reason))
+}
+
+/// The first output of a node.
+///
+/// # Errors
+/// A refusal of a node without outputs.
+pub fn output(node: &Node) -> Result<ValueId, Refusal> {
+    node.outputs.first().copied().ok_or_else(|| no(RefusalKind::Argument, "the node has no output"))
+}
+
+/// A node that moves elements: operand and result have equal qparams.
+///
+/// # Errors
+/// A refusal.
+pub fn moves(links: &Links<'_>, node: &Node) -> Check {
+    let (operand, epilogue) = (int8_operand(links, node)?, quantized(links, node)?);
+    let is_direct = epilogue.last == output(node)?;
+    let keeps = is_direct && epilogue.quantized.is_some_and(|(_, qparams)| qparams == operand.qparams);
+    keeps.then_some(()).ok_or_else(|| no(RefusalKind::Quantization, "operand and result have different scales"))
 }

@@ -6,9 +6,9 @@ use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::fuse::FUSIONS;
-use crate::lower::compile;
+use crate::lower::{self, compile};
 use crate::text::text;
-use crate::{Architecture, Problem, capability, write};
+use crate::{Architecture, Problem, write};
 
 /// The CPU backend.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +49,7 @@ impl Backend for Cpu {
 
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
         match architecture(target) {
-            Some(_) => capability::refusal(links, node),
+            Some(_) => lower::refusal(links, node),
             None => Some(no_instruction_set()),
         }
     }

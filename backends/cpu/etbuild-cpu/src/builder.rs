@@ -2,11 +2,12 @@
 
 use et_core::ScalarType;
 use et_cpu::{Copy, DequantizeRows, Instruction, Place, QParams, Rows, SlotNumber, Write};
+use etbuild_backend::constant_of;
 use etbuild_ir::{IdMap, Links, TensorSpec, ValueId};
 
 use crate::program::{Program, Storage};
 use crate::tensor::{Buffer, Tensor, dense_strides};
-use crate::{Architecture, Problem, constant};
+use crate::{Architecture, Problem};
 
 /// A backend program under construction.
 pub struct Builder<'g> {
@@ -87,7 +88,7 @@ impl<'g> Builder<'g> {
         if let Some(tensor) = self.tensors.get(id) {
             return Ok(Tensor { row_scales: None, ..tensor.clone() });
         }
-        let data = constant::of(self.links, id).ok_or(Problem::Order)?;
+        let data = constant_of(self.links, id).ok_or(Problem::Order)?;
         let buffer = self.program.buffer(Storage::Model(data.clone()), data.bytes().len());
         let tensor = Tensor::of_spec(buffer, self.links.graph.spec(id));
         self.tensors.insert(id, tensor.clone());

@@ -1,54 +1,29 @@
-//! The operators that the backend takes, and refusals for all other nodes.
+//! The checks of nodes by operator: what the backend supports, and refusals for the rest.
 
 use et_core::ScalarType;
-use etbuild_backend::{Refusal, RefusalKind};
-use etbuild_ir::{Argument, Links, Node, ValueId};
+use etbuild_backend::{Call, Refusal, RefusalKind, dequantizes_constants, dim};
+use etbuild_ir::{Argument, ValueId};
 
-use crate::call::{Call, dim};
-use crate::lower::{FLOAT, rule};
-use crate::{Problem, constant};
+use crate::constant;
+use crate::tensor::FLOAT;
 
 /// The check of an operator's nodes.
 pub type Check = fn(&Call<'_>) -> Checked;
 
 /// The result of a check.
-pub type Checked = Result<(), Denial>;
-
-/// Why a node is refused.
-pub enum Denial {
-    /// The backend does not support the node.
-    Unsupported(Refusal),
-    /// An argument is not as the operator's schema says.
-    Argument(Problem),
-}
-
-impl From<Problem> for Denial {
-    fn from(problem: Problem) -> Self {
-        Self::Argument(problem)
-    }
-}
+pub type Checked = Result<(), Refusal>;
 
 /// Refuses a node unless the condition holds.
 pub fn ensure(holds: bool, kind: RefusalKind, reason: impl Into<String>) -> Checked {
-    if holds { Ok(()) } else { Err(Denial::Unsupported(Refusal::new(kind, reason))) }
+    if holds { Ok(()) } else { Err(Refusal::new(kind, reason)) }
 }
 
 /// The maximum rank of an instruction's tensors.
 const MOST_DIMENSIONS: usize = 8;
 
-/// The refusal of a node; `None` for a supported node.
-pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {
-    check(&Call::new(links, node)).err().map(|denial| match denial {
-        Denial::Unsupported(refusal) => refusal,
-        Denial::Argument(problem) => Refusal::new(RefusalKind::Argument, problem.to_string()),
-    })
-}
-
-fn check(call: &Call<'_>) -> Checked {
+/// The check of every operator: static tensors with elements, of a rank that instructions have.
+pub fn general(call: &Call<'_>) -> Checked {
     let (graph, node) = (call.graph, call.node);
-    let Some(rule) = rule(node) else {
-        return ensure(false, RefusalKind::Operator, format!("there is no `{}`", node.operator));
-    };
     let values = || node.uses().chain(node.outputs.iter().copied());
     let all = |holds: &dyn Fn(ValueId) -> bool| values().all(holds);
     ensure(all(&|id| graph.number(id).is_none()), RefusalKind::Control, "it works on numbers")?;
@@ -58,8 +33,7 @@ fn check(call: &Call<'_>) -> Checked {
     ensure(is_small, RefusalKind::Shape, "there are more than eight dimensions")?;
     ensure(all(&|id| graph.spec(id).numel() != 0), RefusalKind::Shape, "there are no elements")?;
     let computes_size = node.arguments.iter().any(|argument| matches!(argument, Argument::Sizes(_)));
-    ensure(!computes_size, RefusalKind::DynamicShape, "a size is computed")?;
-    (rule.check)(call)
+    ensure(!computes_size, RefusalKind::DynamicShape, "a size is computed")
 }
 
 /// The dtypes of the operands and of the first output.
@@ -76,7 +50,7 @@ pub fn view(call: &Call<'_>) -> Checked {
 
 /// Dequantizing constants.
 pub fn known(call: &Call<'_>) -> Checked {
-    let is_known = constant::dequantizes_constants(call.links, call.node);
+    let is_known = dequantizes_constants(call.links, call.node);
     ensure(is_known, RefusalKind::Constant, "its bytes, scales or zero points are computed")
 }
 

@@ -2,31 +2,11 @@
 
 use et_core::ScalarType;
 use et_gemm::{Int4Format, Scales, step_of};
-use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, ValueKind, evaluate_constant, is_of_adapter};
+use etbuild_backend::{ByteWeights, constant_of, dequantizes_constants, floats, floats_of, integers};
+use etbuild_ir::{Argument, ConstantData, Links, ValueId, ValueKind, is_of_adapter};
 use rayon::prelude::*;
 
-use crate::pack;
 use crate::tensor::{Buffer, Tensor};
-
-/// Symmetric int8 weights with per-channel scales for the first dimension.
-#[derive(Clone, Debug)]
-pub struct ByteWeights {
-    /// The int8 elements in row-major order.
-    pub bytes: ConstantData,
-    /// The per-channel scales.
-    pub scales: Vec<f32>,
-}
-
-/// The elements of a constant or dequantized constant, in the memory order of the value's spec.
-pub fn of(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
-    match links.graph.constant(id) {
-        Some(data) => Some(data.clone()),
-        None => links
-            .maker(id)
-            .filter(|node| dequantizes_constants(links, node))
-            .and_then(|node| evaluate_constant(links.graph, node)),
-    }
-}
 
 /// The name of a LoRA adapter's constant.
 pub fn name_in_adapter(links: &Links<'_>, id: ValueId) -> Option<String> {
@@ -38,7 +18,7 @@ pub fn name_in_adapter(links: &Links<'_>, id: ValueId) -> Option<String> {
 
 /// The elements in row-major order.
 pub fn row_major(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
-    let (data, spec) = (of(links, id)?, links.graph.spec(id));
+    let (data, spec) = (constant_of(links, id)?, links.graph.spec(id));
     if spec.is_contiguous() {
         return Some(data);
     }
@@ -57,27 +37,30 @@ pub fn is_known(links: &Links<'_>, id: ValueId) -> bool {
     links.graph.constant(id).is_some() || links.maker(id).is_some_and(|node| dequantizes_constants(links, node))
 }
 
-/// Whether a node dequantizes constants only.
-pub fn dequantizes_constants(links: &Links<'_>, node: &Node) -> bool {
-    let name = node.operator.name();
-    name.starts_with("dequantize_") && node.uses().all(|id| links.graph.constant(id).is_some())
-}
-
 /// The int8 weights of a symmetrically dequantized value: per-tensor, per-channel along the first dimension, or per-row.
 pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
-    let node = links.maker(id)?;
-    let Some(Argument::Value(bytes)) = node.arguments.first() else { return None };
-    let spec = links.graph.spec(*bytes);
-    let channels = usize::try_from(*spec.sizes.first()?).ok()?;
-    let (scales, zero_points) = match node.operator.as_str() {
-        "quantized_decomposed.dequantize_per_channel.default" => by_channel(links, node)?,
-        "quantized_decomposed.dequantize_per_tensor.default" => by_tensor(node, channels)?,
-        "torchao.dequantize_affine.default" => by_row(links, node, &spec.sizes)?,
-        _ => return None,
+    ByteWeights::of(links, id).or_else(|| by_row(links, id))
+}
+
+/// The int8 weights of `dequantize_affine(bytes, block, scales, zero_points, type, least, most, ...)` where a row is a block.
+fn by_row(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
+    let node = links.maker(id).filter(|node| node.operator.as_str() == "torchao.dequantize_affine.default")?;
+    let [
+        Argument::Value(bytes),
+        Argument::Ints(block),
+        Argument::Value(scales),
+        Argument::None,
+        _,
+        Argument::Int(least),
+        ..,
+    ] = &node.arguments[..]
+    else {
+        return None;
     };
-    let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && scales.len() == channels;
-    let bytes = links.graph.constant(*bytes).filter(|_| fits && zero_points.iter().all(|point| *point == 0))?;
-    Some(ByteWeights { bytes: bytes.clone(), scales })
+    let ([1, group], [_, columns]) = (&block[..], &links.graph.spec(*bytes).sizes[..]) else { return None };
+    // A smaller quantization range means int4.
+    let fits = *group == i64::from(*columns) && *least < -8;
+    ByteWeights::new(links, *bytes, floats(links, *scales).filter(|_| fits)?, &[])
 }
 
 /// Blockwise int4 weights `[columns, inner]` from -8 to 7, with a scale per block.
@@ -103,7 +86,7 @@ impl GroupedWeights {
 /// Integer steps where the `count` scales of each column are exact multiples of a step, else FP16.
 pub fn form_of_scales(scales: &ConstantData, count: usize) -> Scales {
     let columns = scales.bytes().par_chunks(count.max(1) * size_of::<f32>());
-    let are_steps = columns.all(|column| step_of(&pack::floats(column)).is_some());
+    let are_steps = columns.all(|column| step_of(&floats_of(column)).is_some());
     scales.release();
     if are_steps { Scales::Steps } else { Scales::Halves }
 }
@@ -132,69 +115,11 @@ pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights>
     Some(GroupedWeights { bytes: bytes.clone(), scales: stored_floats(links, *scales)?, group, count })
 }
 
-/// Per-channel qparams of `(bytes, scales, zero_points, axis, ...)`.
-fn by_channel(links: &Links<'_>, node: &Node) -> Option<(Vec<f32>, Vec<i64>)> {
-    let [_, Argument::Value(scales), zero_points, Argument::Int(0), ..] = &node.arguments[..] else { return None };
-    let scales = floats(links, *scales)?;
-    let zero_points = match zero_points {
-        Argument::Value(id) => integers(links, *id)?,
-        _ => Vec::new(),
-    };
-    Some((scales, zero_points))
-}
-
-/// Per-row qparams of `(bytes, block, scales, zero_points, type, least, most, ...)` where a row is a block.
-fn by_row(links: &Links<'_>, node: &Node, sizes: &[i32]) -> Option<(Vec<f32>, Vec<i64>)> {
-    let [_, Argument::Ints(block), Argument::Value(scales), Argument::None, _, Argument::Int(least), ..] =
-        &node.arguments[..]
-    else {
-        return None;
-    };
-    let ([1, group], [_, columns]) = (&block[..], sizes) else { return None };
-    // A smaller quantization range means int4.
-    let fits = *group == i64::from(*columns) && *least < -8;
-    fits.then_some((floats(links, *scales)?, Vec::new()))
-}
-
-/// Per-tensor qparams of `(bytes, scale, zero_point, ...)`.
-fn by_tensor(node: &Node, channels: usize) -> Option<(Vec<f32>, Vec<i64>)> {
-    match &node.arguments[..] {
-        [_, Argument::Float(scale), Argument::Int(zero_point), ..] => {
-            Some((vec![*scale as f32; channels], vec![*zero_point]))
-        }
-        _ => None,
-    }
-}
-
 /// The elements of a floating-point constant as f32.
 pub fn stored_floats(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
     match links.graph.spec(id).scalar_type {
         ScalarType::Float => links.graph.constant(id).cloned(),
         _ => Some(ConstantData::new(floats(links, id)?.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>())),
-    }
-}
-
-/// The elements of a floating-point constant.
-pub fn floats(links: &Links<'_>, id: ValueId) -> Option<Vec<f32>> {
-    let bytes = links.graph.constant(id)?.bytes();
-    match links.graph.spec(id).scalar_type {
-        ScalarType::Float => Some(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()),
-        ScalarType::Double => {
-            Some(bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect())
-        }
-        _ => None,
-    }
-}
-
-fn integers(links: &Links<'_>, id: ValueId) -> Option<Vec<i64>> {
-    let bytes = links.graph.constant(id)?.bytes();
-    match links.graph.spec(id).scalar_type {
-        ScalarType::Long => Some(bytes.as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect()),
-        ScalarType::Int => {
-            Some(bytes.as_chunks::<4>().0.iter().map(|bytes| i64::from(i32::from_le_bytes(*bytes))).collect())
-        }
-        ScalarType::Char => Some(bytes.iter().map(|byte| i64::from(byte.cast_signed())).collect()),
-        _ => None,
     }
 }
 

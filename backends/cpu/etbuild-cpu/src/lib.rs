@@ -12,7 +12,6 @@
 
 mod backend;
 mod builder;
-mod call;
 mod capability;
 mod chain;
 mod constant;

@@ -1,13 +1,12 @@
 //! Lowering of a partition: an instruction for each node by one rule per operator, then fusion.
 
-pub mod attention;
-mod choose;
-pub mod conv2d;
+mod attention;
+mod conv2d;
 mod dynamic;
 mod elementwise;
 mod find_attention;
 mod pool;
-pub mod quantized;
+mod quantized;
 mod rowwise;
 mod table;
 mod text;
@@ -15,12 +14,12 @@ mod view;
 
 use std::collections::BTreeMap;
 
-use et_core::ScalarType;
+use et_cpu::Window;
 use et_kernels::elementwise::Operation;
+use etbuild_backend::{Call, Geometry, Refusal, RefusalKind};
 use etbuild_ir::{Links, Node};
 
 use crate::builder::Builder;
-use crate::call::Call;
 use crate::capability::{self, Check};
 use crate::fuse::fuse;
 use crate::program::Program;
@@ -86,47 +85,11 @@ impl Rule {
     }
 }
 
-/// A rule for a unary element-wise operator.
-macro_rules! unary {
-    ($operator:literal, $operation:ident $(, $number:expr)*) => {
-        Rule::new($operator, capability::floats, |builder, call| {
-            elementwise::unary(builder, call, Operation::$operation, &[$($number),*])
-        })
-    };
-}
-
-/// A rule for a binary element-wise operator.
-macro_rules! binary {
-    ($operator:literal, $operation:ident) => {
-        Rule::new($operator, capability::operands, |builder, call| {
-            elementwise::binary(builder, call, Operation::$operation)
-        })
-    };
-}
-
-/// A rule for a comparison.
-macro_rules! compare {
-    ($operator:literal, $operation:ident) => {
-        Rule::new($operator, capability::comparison, |builder, call| {
-            choose::compare(builder, call, Operation::$operation)
-        })
-    };
-}
-
-/// A rule for a comparison with swapped operands.
-macro_rules! reversed {
-    ($operator:literal, $operation:ident) => {
-        Rule::new($operator, capability::comparison, |builder, call| {
-            choose::compare_reversed(builder, call, Operation::$operation)
-        })
-    };
-}
-
-/// A rule for an operator on booleans.
-macro_rules! logical {
-    ($operator:literal, $operation:ident $(, $number:expr)*) => {
-        Rule::new($operator, capability::truth, |builder, call| {
-            choose::logical(builder, call, Operation::$operation, &[$($number),*])
+/// A rule for an element-wise operator: the check, the lowering with the operation, and further arguments of the lowering.
+macro_rules! elementwise {
+    ($operator:literal, $check:ident, $lower:ident $operation:ident $(, $argument:expr)?) => {
+        Rule::new($operator, capability::$check, |builder, call| {
+            elementwise::$lower(builder, call, Operation::$operation $(, $argument)?)
         })
     };
 }
@@ -134,96 +97,107 @@ macro_rules! logical {
 /// Every rule, sorted by operator.
 static RULES: &[Rule] = &[
     Rule::new("aten._softmax.default", capability::softmax, rowwise::softmax),
-    unary!("aten.abs.default", Abs),
-    binary!("aten.add.Scalar", Add),
-    binary!("aten.add.Tensor", Add),
+    elementwise!("aten.abs.default", floats, unary Abs, &[]),
+    elementwise!("aten.add.Scalar", operands, binary Add),
+    elementwise!("aten.add.Tensor", operands, binary Add),
     Rule::view("aten.alias_copy.default", view::identity),
     Rule::new("aten.avg_pool2d.default", capability::avg_pool, pool::avg_pool),
-    logical!("aten.bitwise_and.Tensor", Min),
-    logical!("aten.bitwise_not.default", Equal, 0.0),
-    logical!("aten.bitwise_or.Tensor", Max),
+    elementwise!("aten.bitwise_and.Tensor", truth, logical Min, &[]),
+    elementwise!("aten.bitwise_not.default", truth, logical Equal, &[0.0]),
+    elementwise!("aten.bitwise_or.Tensor", truth, logical Max, &[]),
     Rule::new("aten.bmm.default", capability::floats, attention::batch_matmul),
     Rule::new("aten.cat.default", capability::concatenation, view::cat),
     Rule::new("aten.clamp.default", capability::clamp, clamp),
     Rule::view("aten.clone.default", view::identity),
-    Rule { check: capability::padding, ..Rule::view("aten.constant_pad_nd.default", view::identity) },
+    Rule::new("aten.constant_pad_nd.default", capability::padding, view::identity),
     Rule::new("aten.convolution.default", capability::convolution, conv2d::convolution),
-    binary!("aten.div.Scalar", Div),
-    binary!("aten.div.Tensor", Div),
+    elementwise!("aten.div.Scalar", operands, binary Div),
+    elementwise!("aten.div.Tensor", operands, binary Div),
     Rule::new("aten.embedding.default", capability::embedding, view::embedding),
-    compare!("aten.eq.Scalar", Equal),
-    compare!("aten.eq.Tensor", Equal),
-    unary!("aten.exp.default", Exp),
+    elementwise!("aten.eq.Scalar", comparison, compare Equal, [0, 1]),
+    elementwise!("aten.eq.Tensor", comparison, compare Equal, [0, 1]),
+    elementwise!("aten.exp.default", floats, unary Exp, &[]),
     Rule::view("aten.expand_copy.default", view::expand),
-    reversed!("aten.ge.Scalar", LessEqual),
-    reversed!("aten.ge.Tensor", LessEqual),
+    elementwise!("aten.ge.Scalar", comparison, compare LessEqual, [1, 0]),
+    elementwise!("aten.ge.Tensor", comparison, compare LessEqual, [1, 0]),
     Rule::new("aten.gelu.default", capability::floats, gelu),
-    reversed!("aten.gt.Scalar", Less),
-    reversed!("aten.gt.Tensor", Less),
-    unary!("aten.hardsigmoid.default", Hardsigmoid),
-    unary!("aten.hardswish.default", Hardswish),
+    elementwise!("aten.gt.Scalar", comparison, compare Less, [1, 0]),
+    elementwise!("aten.gt.Tensor", comparison, compare Less, [1, 0]),
+    elementwise!("aten.hardsigmoid.default", floats, unary Hardsigmoid, &[]),
+    elementwise!("aten.hardswish.default", floats, unary Hardswish, &[]),
     Rule::new("aten.hardtanh.default", capability::floats, clamp),
     Rule::new("aten.index_select.default", text::index_check, text::index_select),
     Rule::new("aten.layer_norm.default", capability::layer_norm, rowwise::layer_norm),
-    compare!("aten.le.Scalar", LessEqual),
-    compare!("aten.le.Tensor", LessEqual),
+    elementwise!("aten.le.Scalar", comparison, compare LessEqual, [0, 1]),
+    elementwise!("aten.le.Tensor", comparison, compare LessEqual, [0, 1]),
     Rule::new("aten.linear.default", capability::linear, conv2d::linear),
-    logical!("aten.logical_and.default", Min),
-    logical!("aten.logical_not.default", Equal, 0.0),
-    logical!("aten.logical_or.default", Max),
-    compare!("aten.lt.Scalar", Less),
-    compare!("aten.lt.Tensor", Less),
+    elementwise!("aten.logical_and.default", truth, logical Min, &[]),
+    elementwise!("aten.logical_not.default", truth, logical Equal, &[0.0]),
+    elementwise!("aten.logical_or.default", truth, logical Max, &[]),
+    elementwise!("aten.lt.Scalar", comparison, compare Less, [0, 1]),
+    elementwise!("aten.lt.Tensor", comparison, compare Less, [0, 1]),
     Rule::new("aten.max_pool2d_with_indices.default", capability::max_pool, pool::max_pool),
-    binary!("aten.maximum.default", Max),
+    elementwise!("aten.maximum.default", operands, binary Max),
     Rule::new("aten.mean.dim", capability::mean, rowwise::mean),
-    binary!("aten.minimum.default", Min),
-    binary!("aten.mul.Scalar", Mul),
-    binary!("aten.mul.Tensor", Mul),
-    compare!("aten.ne.Scalar", NotEqual),
-    compare!("aten.ne.Tensor", NotEqual),
-    unary!("aten.neg.default", Neg),
+    elementwise!("aten.minimum.default", operands, binary Min),
+    elementwise!("aten.mul.Scalar", operands, binary Mul),
+    elementwise!("aten.mul.Tensor", operands, binary Mul),
+    elementwise!("aten.ne.Scalar", comparison, compare NotEqual, [0, 1]),
+    elementwise!("aten.ne.Tensor", comparison, compare NotEqual, [0, 1]),
+    elementwise!("aten.neg.default", floats, unary Neg, &[]),
     Rule::view("aten.permute_copy.default", view::permute),
-    unary!("aten.reciprocal.default", Reciprocal),
-    unary!("aten.relu.default", Relu),
+    elementwise!("aten.reciprocal.default", floats, unary Reciprocal, &[]),
+    elementwise!("aten.relu.default", floats, unary Relu, &[]),
     Rule::new("aten.rms_norm.default", capability::rms_norm, rowwise::rms_norm),
     Rule::new("aten.roll.default", capability::roll, view::roll),
-    unary!("aten.rsqrt.default", Rsqrt),
+    elementwise!("aten.rsqrt.default", floats, unary Rsqrt, &[]),
     Rule::new("aten.scaled_dot_product_attention.default", capability::attention, attention::attention),
     Rule::view("aten.select_copy.int", view::select),
-    unary!("aten.sigmoid.default", Sigmoid),
-    unary!("aten.silu.default", Silu),
+    elementwise!("aten.sigmoid.default", floats, unary Sigmoid, &[]),
+    elementwise!("aten.silu.default", floats, unary Silu, &[]),
     Rule::view("aten.slice_copy.Tensor", view::slice),
-    unary!("aten.sqrt.default", Sqrt),
+    elementwise!("aten.sqrt.default", floats, unary Sqrt, &[]),
     Rule::view("aten.squeeze_copy.dims", view::view),
-    binary!("aten.sub.Scalar", Sub),
-    binary!("aten.sub.Tensor", Sub),
-    unary!("aten.tanh.default", Tanh),
+    elementwise!("aten.sub.Scalar", operands, binary Sub),
+    elementwise!("aten.sub.Tensor", operands, binary Sub),
+    elementwise!("aten.tanh.default", floats, unary Tanh, &[]),
     Rule::view("aten.unsqueeze_copy.default", view::view),
     Rule::view("aten.view_copy.default", view::view),
-    Rule::new("aten.where.self", capability::choice, choose::choose),
+    Rule::new("aten.where.self", capability::choice, elementwise::choose),
     Rule::new("etbuild.attend_cache.default", text::attend_check, text::attend_cache),
     Rule::new("etbuild.rotate.default", text::rotate_check, text::rotate),
-    Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, dynamic::choose_parameters),
-    Rule {
-        check: capability::known,
-        ..Rule::view("quantized_decomposed.dequantize_per_channel.default", quantized::dequantize_constant)
-    },
-    Rule {
-        check: capability::bytes,
-        ..Rule::view("quantized_decomposed.dequantize_per_tensor.default", quantized::dequantize)
-    },
+    Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, quantized::nothing),
+    Rule::new("quantized_decomposed.dequantize_per_channel.default", capability::known, quantized::nothing),
+    Rule::new("quantized_decomposed.dequantize_per_tensor.default", capability::bytes, quantized::dequantize),
     Rule::new("quantized_decomposed.dequantize_per_tensor.tensor", dynamic::check, dynamic::dequantize),
     Rule::new("quantized_decomposed.quantize_per_tensor.default", capability::bytes, quantized::quantize),
     Rule::new("quantized_decomposed.quantize_per_tensor.tensor", dynamic::check, dynamic::quantize),
-    Rule::new("torchao.choose_qparams_affine.default", dynamic::parameters_check, dynamic::choose_parameters),
+    Rule::new("torchao.choose_qparams_affine.default", dynamic::parameters_check, quantized::nothing),
     Rule::new("torchao.dequantize_affine.default", dynamic::check, dynamic::dequantize),
     Rule::new("torchao.quantize_affine.default", dynamic::check, dynamic::quantize),
 ];
 
+/// The refusal of a node; `None` for a supported node.
+pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {
+    let Some(rule) = rule(node) else {
+        return Some(Refusal::new(RefusalKind::Operator, format!("there is no `{}`", node.operator)));
+    };
+    let call = Call::new(links, node);
+    capability::general(&call).and_then(|()| (rule.check)(&call)).err()
+}
+
 /// The rule of a node.
-pub fn rule(node: &Node) -> Option<&'static Rule> {
+fn rule(node: &Node) -> Option<&'static Rule> {
     let index = RULES.binary_search_by(|rule| rule.operator.cmp(node.operator.as_str())).ok()?;
     RULES.get(index)
+}
+
+/// The window between two images `[batch, channels, height, width]`.
+fn window(input: &Tensor, output: &Tensor, geometry: Geometry, groups: u32) -> Window {
+    let shape = |tensor: &Tensor| [tensor.sizes[2] as u32, tensor.sizes[3] as u32, tensor.sizes[1] as u32];
+    let (batch, input, output, is_planar) = (input.sizes[0] as u32, shape(input), shape(output), false);
+    let Geometry { kernel, stride, padding, dilation } = geometry;
+    Window { batch, input, output, kernel, stride, padding, dilation, groups, is_planar }
 }
 
 /// Clamp; both limits are optional.
@@ -238,9 +212,6 @@ fn gelu(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let operation = if call.text(1)? == "tanh" { Operation::GeluTanh } else { Operation::Gelu };
     elementwise::unary(builder, call, operation, &[])
 }
-
-/// The dtype of floating-point kernels.
-pub const FLOAT: ScalarType = ScalarType::Float;
 
 #[cfg(test)]
 mod tests {

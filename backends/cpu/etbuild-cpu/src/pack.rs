@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use et_cpu::Window;
+use et_cpu::{QParams, Window};
 use et_gemm::{Bias, FloatProduct, Int4Format, Int4Gemm, Int8Gemm, Shape, Weights};
+use etbuild_backend::{ByteWeights, floats_of};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
@@ -71,7 +72,7 @@ impl Packing {
         let shape = self.shape()?;
         let written = match &self.form {
             Form::Floats(bias) => {
-                let elements = floats(self.weights.bytes());
+                let elements = floats_of(self.weights.bytes());
                 self.floats(architecture)?.pack(&Weights::convolution(&elements, &shape), bias, packed)
             }
             Form::Bytes(scales, bias) => {
@@ -127,7 +128,7 @@ impl Packing {
         let product = Int4Gemm::new([1, inner, columns.len()], form, architecture.baseline());
         let product = product.map_err(|_| Problem::Weights)?;
         let mut packed = vec![0; product.packed_size()];
-        product.pack(&weights, &floats(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
+        product.pack(&weights, &floats_of(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
         Ok(packed)
     }
 
@@ -201,9 +202,21 @@ pub fn depthwise<T: Copy>(weights: &[T], window: &Window) -> Result<Vec<T>, Prob
     (0..channels * taps).map(element).collect::<Option<_>>().ok_or(Problem::Weights)
 }
 
-/// Little-endian numbers.
-pub fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().copied().map(f32::from_le_bytes).collect()
+/// f32 numbers as little-endian bytes.
+pub fn little_endian(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// The int32 bias of a channel in units of the channel's accumulator scale.
+pub fn int32_bias(bias: &[f32], scales: &[f32]) -> Vec<i32> {
+    let bias = |channel: usize| f64::from(bias.get(channel).copied().unwrap_or(0.0));
+    let quantized = |(channel, scale): (usize, &f32)| (bias(channel) / f64::from(*scale)).round_ties_even() as i32;
+    scales.iter().enumerate().map(quantized).collect()
+}
+
+/// The scales of int32 accumulators, by channel.
+pub fn accumulator_scales(weights: &ByteWeights, input: QParams) -> Vec<f32> {
+    weights.scales.iter().map(|scale| scale * input.scale).collect()
 }
 
 #[cfg(test)]
@@ -211,7 +224,6 @@ mod tests {
     use et_gemm::Scales;
 
     use super::*;
-    use crate::lower::conv2d::matrix_window;
 
     #[test]
     fn what_is_packed_in_parts_is_what_is_packed_at_once() {
@@ -227,7 +239,7 @@ mod tests {
         for kind in [Scales::Halves, Scales::Steps] {
             let nibbles = Int4Format { group, is_biased: true, scales: kind };
             let form = Form::Groups(nibbles, scale_bytes.clone(), bias.clone());
-            let window = matrix_window(1, inner, columns);
+            let window = Window::matrix(1, inner, columns);
             let packing = Packing { window, weights: weights.clone(), form, adapter: None };
             let architecture = Architecture::Portable;
             let mut parts = Vec::new();

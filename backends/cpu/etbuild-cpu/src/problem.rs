@@ -1,6 +1,6 @@
 //! Errors of lowering.
 
-use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_backend::{ArgumentError, Refusal, RefusalKind};
 
 /// An error of lowering a partition. The capability check refuses such nodes, so only shapes unknown to the check cause errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,5 +25,11 @@ pub enum Problem {
 impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Self {
         Self::new(RefusalKind::Partition, problem.to_string())
+    }
+}
+
+impl From<ArgumentError> for Problem {
+    fn from(_: ArgumentError) -> Self {
+        Self::Arguments
     }
 }

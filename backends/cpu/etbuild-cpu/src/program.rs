@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use et_cpu::{Access, Instruction, SlotNumber, Weights};
+use etbuild_backend::ByteWeights;
 use etbuild_ir::{ConstantData, Graph};
 
-use crate::constant::ByteWeights;
 use crate::pack::{Form, Packing};
 use crate::tensor::Buffer;
 use crate::{Architecture, Problem};

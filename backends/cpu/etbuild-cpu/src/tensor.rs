@@ -4,6 +4,9 @@ use et_core::ScalarType;
 use et_cpu::{Place, QParams};
 use etbuild_ir::TensorSpec;
 
+/// The dtype of floating-point kernels.
+pub const FLOAT: ScalarType = ScalarType::Float;
+
 /// A buffer of tensor elements; the number of the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Buffer(pub u32);

@@ -6,13 +6,12 @@ use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Argument, Links, Node, ValueId};
 
 use super::{Lowering, Order, bounds, cut};
-use crate::capability::{self, Check, no, quantized};
-use crate::pattern::{self, Epilogue, Operand, operand};
+use crate::pattern::{self, Check, Epilogue, Operand, no, operand, quantized};
 
 /// Accepts sums, differences and products of two int8 tensors, and sums of a product's result and an int8 tensor.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
     if let Some(product) = fused(links, node) {
-        let epilogue = pattern::epilogue(links, product, capability::output(product)?);
+        let epilogue = pattern::epilogue(links, product, pattern::output(product)?);
         return match epilogue.residual {
             Some(_) => super::product::check(links, product),
             None => Err(no(RefusalKind::Quantization, "the sum is not quantized to int8")),
@@ -23,7 +22,7 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
         return Err(no(RefusalKind::Quantization, "an operand is not quantized to int8"));
     };
     let spec = |id: ValueId| &links.graph.spec(id).sizes;
-    let output = capability::output(node)?;
+    let output = pattern::output(node)?;
     if spec(left) != spec(output) && spec(right) != spec(output) {
         return Err(no(RefusalKind::Shape, "both operands are broadcast"));
     }

@@ -2,13 +2,11 @@
 
 use et_cortex_m::requantize::FRACTION;
 use et_cortex_m::{Average, Maximum, Multiplier, Window};
-use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_backend::{Call, Geometry, Refusal, RefusalKind, image_sizes};
 use etbuild_ir::{Argument, Links, Node};
 
-use super::product::{image, pair};
-use super::{Lowering, Order, bounds, cut};
-use crate::capability::{self, Check, int8_operand, moves, no, quantized};
-use crate::pattern::{self, Epilogue};
+use super::{Lowering, Order, bounds, cut, product};
+use crate::pattern::{Check, Epilogue, int8_operand, moves, no, quantized};
 
 /// Accepts pools of images, and means over all pixels.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
@@ -23,7 +21,7 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
     if name == "avg_pool2d" {
         let is_default = matches!(node.arguments.get(6), None | Some(Argument::None));
         let includes = node.arguments.get(5) != Some(&Argument::Bool(false));
-        let pad = pair(node, 3, 0, 2)?;
+        let pad = Call::new(links, node).pool()?.padding;
         if !is_default || flag(node, 4) || !(includes || pad == [0, 0]) {
             return Err(no(RefusalKind::Argument, "windows at the border have other divisors"));
         }
@@ -39,55 +37,23 @@ fn flag(node: &Node, position: usize) -> bool {
 
 /// The window of a pool, or of a mean over all pixels.
 fn window(links: &Links<'_>, node: &Node) -> Result<Window, Refusal> {
-    let sizes =
-        |id| links.graph.spec(id).sizes.iter().map(|size| u32::try_from(*size).unwrap_or(0)).collect::<Vec<_>>();
-    let input = pattern::first(node).map(sizes).filter(|sizes| sizes.len() == 4);
-    let [batch, channels, height, width] = input
-        .and_then(|sizes| image(&sizes))
-        .ok_or_else(|| no(RefusalKind::Shape, "the operand is no batch of images"))?;
-    let (in_channels, out_channels) = (channels, channels);
-    if node.operator.name() == "mean" {
-        let Some(Argument::Ints(dims)) = node.arguments.get(1) else {
-            return Err(no(RefusalKind::Argument, "the dimensions of the mean are not known"));
-        };
-        let mut dims: Vec<i64> = dims.iter().map(|dim| dim.rem_euclid(4)).collect();
-        dims.sort_unstable();
-        if dims != [2, 3] {
-            return Err(no(RefusalKind::Argument, "the mean is over other dimensions than pixels"));
-        }
-        let whole =
-            Window { batch, in_height: height, in_width: width, in_channels, out_channels, ..Window::default() };
-        let (kernel_height, kernel_width) = (height, width);
-        let whole = Window { out_height: 1, out_width: 1, kernel_height, kernel_width, ..whole };
-        return Ok(Window { stride_height: 1, stride_width: 1, dilation_height: 1, dilation_width: 1, ..whole });
+    let call = Call::new(links, node);
+    let input: [usize; 4] = call
+        .sizes(call.value(0)?)
+        .try_into()
+        .map_err(|_| no(RefusalKind::Shape, "the operand is no batch of images"))?;
+    if node.operator.name() != "mean" {
+        return Ok(product::window(input, image_sizes(&call.output_sizes()?)?, call.pool()?));
     }
-    let output = sizes(capability::output(node)?);
-    let [_, _, out_height, out_width] =
-        image(&output).ok_or_else(|| no(RefusalKind::Shape, "the result is no image"))?;
-    let kernel = pair(node, 1, 1, 2)?;
-    let stride = match node.arguments.get(2) {
-        Some(Argument::Ints(numbers)) if !numbers.is_empty() => pair(node, 2, 1, 2)?,
-        _ => kernel,
-    };
-    let pad = pair(node, 3, 0, 2)?;
-    let dilation = if node.operator.name() == "avg_pool2d" { [1, 1] } else { pair(node, 4, 1, 2)? };
-    Ok(Window {
-        batch,
-        in_height: height,
-        in_width: width,
-        in_channels,
-        out_height,
-        out_width,
-        out_channels,
-        kernel_height: kernel[0],
-        kernel_width: kernel[1],
-        stride_height: stride[0],
-        stride_width: stride[1],
-        pad_top: pad[0],
-        pad_left: pad[1],
-        dilation_height: dilation[0],
-        dilation_width: dilation[1],
-    })
+    let [batch, channels, height, width] = input;
+    let mut dims: Vec<i64> = call.ints(1)?.iter().map(|dim| dim.rem_euclid(4)).collect();
+    dims.sort_unstable();
+    if dims != [2, 3] {
+        return Err(no(RefusalKind::Argument, "the mean is over other dimensions than pixels"));
+    }
+    let kernel = [height as u32, width as u32];
+    let geometry = Geometry { kernel, stride: [1; 2], padding: [0; 2], dilation: [1; 2] };
+    Ok(product::window(input, [batch, channels, 1, 1], geometry))
 }
 
 impl Lowering<'_> {

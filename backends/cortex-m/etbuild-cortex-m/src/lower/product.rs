@@ -2,14 +2,12 @@
 
 use et_cortex_m::requantize::FRACTION;
 use et_cortex_m::{Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Residual, Window};
-use etbuild_backend::{Refusal, RefusalKind};
-use etbuild_ir::{Argument, Links, Node, ValueId};
+use etbuild_backend::{ByteWeights, Call, Geometry, Refusal, RefusalKind, floats, image_sizes};
+use etbuild_ir::{Links, Node, ValueId};
 
 use super::{Lowering, Order, bounds, cut};
-use crate::capability::{self, Check, int8_operand, no};
-use crate::constant::{self, ByteWeights};
 use crate::pack;
-use crate::pattern::{self, Epilogue, Operand, QParams};
+use crate::pattern::{self, Check, Epilogue, Operand, QParams, int8_operand, no};
 use crate::program::{Buffer, Storage};
 
 /// The greatest sum whose requantization is exact: below 2^30.
@@ -48,13 +46,11 @@ impl Product {
         if !pattern::has_weights(links, node) {
             return Err(no(RefusalKind::Constant, "the weights are not int8 constants without zero points"));
         }
-        let weights = pattern::tensor(node, 1).and_then(|id| constant::byte_weights(links, id)).ok_or_else(cut)?;
-        let bias = pattern::tensor(node, 2).and_then(|id| constant::floats(links, id)).unwrap_or_default();
-        let input = sizes(links, operand.id);
-        let output = sizes(links, capability::output(node)?);
+        let weights = pattern::tensor(node, 1).and_then(|id| ByteWeights::of(links, id)).ok_or_else(cut)?;
+        let bias = pattern::tensor(node, 2).and_then(|id| floats(links, id)).unwrap_or_default();
         let (window, groups) = match node.operator.name() {
-            "linear" => (linear(&input, &weights)?, 1),
-            _ => convolution(node, (&input, &output), &weights)?,
+            "linear" => (linear(&Call::new(links, node).sizes(operand.id), &weights)?, 1),
+            _ => convolution(&Call::new(links, node), operand.id, &weights)?,
         };
         Ok(Self { operand, weights, bias, window, groups })
     }
@@ -103,21 +99,17 @@ impl Product {
     }
 }
 
-fn sizes(links: &Links<'_>, id: ValueId) -> Vec<u32> {
-    links.graph.spec(id).sizes.iter().map(|size| u32::try_from(*size).unwrap_or(0)).collect()
-}
-
 /// A linear layer as a 1x1 convolution: every row is an image of one pixel.
-fn linear(input: &[u32], weights: &ByteWeights) -> Result<Window, Refusal> {
+fn linear(input: &[usize], weights: &ByteWeights) -> Result<Window, Refusal> {
     let (Some(inner), [columns, _]) = (input.last(), &weights.sizes[..]) else {
         return Err(no(RefusalKind::Shape, "the operand is a scalar, or the weights are no matrix"));
     };
-    let rows = input.iter().rev().skip(1).product();
+    let rows: usize = input.iter().rev().skip(1).product();
     Ok(Window {
-        batch: rows,
+        batch: rows as u32,
         in_height: 1,
         in_width: 1,
-        in_channels: *inner,
+        in_channels: *inner as u32,
         out_height: 1,
         out_width: 1,
         out_channels: *columns as u32,
@@ -132,71 +124,39 @@ fn linear(input: &[u32], weights: &ByteWeights) -> Result<Window, Refusal> {
 }
 
 /// The window and the groups of a convolution; a one-dimensional convolution has images of one row.
-fn convolution(
-    node: &Node,
-    (input, output): (&[u32], &[u32]),
-    weights: &ByteWeights,
-) -> Result<(Window, usize), Refusal> {
-    if node.arguments.get(6) != Some(&Argument::Bool(false)) {
+fn convolution(call: &Call<'_>, input: ValueId, weights: &ByteWeights) -> Result<(Window, usize), Refusal> {
+    if call.flag(6)? {
         return Err(no(RefusalKind::Argument, "the convolution is transposed"));
     }
-    let (Some(input), Some(output), Some(kernel)) = (image(input), image(output), image(&narrow(&weights.sizes)))
-    else {
+    if !(3..=4).contains(&weights.sizes.len()) {
         return Err(no(RefusalKind::Shape, "images have one or two dimensions"));
-    };
-    let pair = |position: usize, absent: u32| pair(node, position, absent, weights.sizes.len() - 2);
-    let (stride, pad, dilation) = (pair(3, 1)?, pair(4, 0)?, pair(5, 1)?);
-    let groups = match node.arguments.get(8) {
-        Some(Argument::Int(groups)) => usize::try_from(*groups).unwrap_or(0),
-        _ => return Err(no(RefusalKind::Argument, "the groups are not known")),
-    };
-    let window = Window {
-        batch: input[0],
-        in_height: input[2],
-        in_width: input[3],
-        in_channels: input[1],
-        out_height: output[2],
-        out_width: output[3],
-        out_channels: output[1],
-        kernel_height: kernel[2],
-        kernel_width: kernel[3],
+    }
+    let groups = call.int(8)?.and_then(|groups| usize::try_from(groups).ok()).unwrap_or(0);
+    let (input, output) = (image_sizes(&call.sizes(input))?, image_sizes(&call.output_sizes()?)?);
+    Ok((window(input, output, call.convolution()?), groups))
+}
+
+/// The window of a convolution or pool of images `[batch, channels, height, width]`.
+pub fn window(input: [usize; 4], output: [usize; 4], geometry: Geometry) -> Window {
+    let ([batch, in_channels, in_height, in_width], [_, out_channels, out_height, out_width]) =
+        (input.map(|size| size as u32), output.map(|size| size as u32));
+    let Geometry { kernel, stride, padding, dilation } = geometry;
+    Window {
+        batch,
+        in_height,
+        in_width,
+        in_channels,
+        out_height,
+        out_width,
+        out_channels,
+        kernel_height: kernel[0],
+        kernel_width: kernel[1],
         stride_height: stride[0],
         stride_width: stride[1],
-        pad_top: pad[0],
-        pad_left: pad[1],
+        pad_top: padding[0],
+        pad_left: padding[1],
         dilation_height: dilation[0],
         dilation_width: dilation[1],
-    };
-    Ok((window, groups))
-}
-
-fn narrow(sizes: &[usize]) -> Vec<u32> {
-    sizes.iter().map(|size| *size as u32).collect()
-}
-
-/// `[batch, channels, height, width]`.
-pub fn image(sizes: &[u32]) -> Option<[u32; 4]> {
-    match *sizes {
-        [batch, channels, width] => Some([batch, channels, 1, width]),
-        [batch, channels, height, width] => Some([batch, channels, height, width]),
-        _ => None,
-    }
-}
-
-/// Vertical and horizontal numbers of an argument; a one-dimensional window has the horizontal number only.
-pub fn pair(node: &Node, position: usize, absent: u32, spatial: usize) -> Result<[u32; 2], Refusal> {
-    let numbers = match node.arguments.get(position) {
-        Some(Argument::Ints(numbers)) => &numbers[..],
-        None | Some(Argument::None) => &[],
-        _ => return Err(no(RefusalKind::Argument, "the window is not known")),
-    };
-    let number = |number: i64| u32::try_from(number).map_err(|_| no(RefusalKind::Argument, "the window is negative"));
-    match (numbers, spatial) {
-        ([], _) => Ok([absent; 2]),
-        ([one], 1) => Ok([absent, number(*one)?]),
-        ([one], _) => Ok([number(*one)?; 2]),
-        ([rows, columns], _) => Ok([number(*rows)?, number(*columns)?]),
-        _ => Err(no(RefusalKind::Shape, "the window has more than two dimensions")),
     }
 }
 

@@ -5,8 +5,7 @@ use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Argument, Links, Node};
 
 use super::{Lowering, Order, cut};
-use crate::capability::{self, Check, int8_operand, no, quantized};
-use crate::pattern::Epilogue;
+use crate::pattern::{self, Check, Epilogue, int8_operand, no, quantized};
 
 /// The exponential of 0 in integers: sums of 2^9 columns fit in 32 bits.
 const ONE: f64 = 4_194_304.0;
@@ -15,7 +14,7 @@ const ONE: f64 = 4_194_304.0;
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
     int8_operand(links, node)?;
     let epilogue = quantized(links, node)?;
-    let output = capability::output(node)?;
+    let output = pattern::output(node)?;
     let rank = links.graph.spec(output).rank() as i64;
     let is_last = matches!(node.arguments.get(1), Some(Argument::Int(dim)) if *dim == -1 || *dim == rank - 1);
     if !is_last {

@@ -6,7 +6,7 @@ use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Argument, ConstantData, Graph, Node, TensorSpec, ValueId, ValueKind, evaluate_constant};
 
 use super::Lowering;
-use crate::capability::no;
+use crate::pattern::no;
 use crate::pattern::{Operand, QParams};
 
 impl Lowering<'_> {

@@ -170,6 +170,21 @@ impl Activation {
 }
 
 impl Window {
+    /// A GEMM as a 1x1 convolution of an image of height 1.
+    pub const fn matrix(rows: usize, inner: usize, columns: usize) -> Self {
+        Self {
+            batch: 1,
+            input: [1, rows as u32, inner as u32],
+            output: [1, rows as u32, columns as u32],
+            kernel: [1, 1],
+            stride: [1, 1],
+            padding: [0, 0],
+            dilation: [1, 1],
+            groups: 1,
+            is_planar: false,
+        }
+    }
+
     /// The implicit GEMM shape of a convolution; `pixel_stride` is the stride of an NHWC pixel in elements. `None` for zero groups,
     /// and for NCHW images with several groups.
     pub fn shape(&self, pixel_stride: usize) -> Option<Shape> {

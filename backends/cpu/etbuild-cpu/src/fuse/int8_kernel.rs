@@ -2,12 +2,11 @@
 //! the outputs are int8 too.
 
 use et_cpu::{ActivationKind, Depthwise, Instruction, Mean, Place, SlotNumber, Stream};
+use etbuild_backend::floats_of;
 
 use super::Change;
 use super::legal::{Dense, absorbed, converted, recomputed};
-use crate::lower::conv2d::little_endian;
-use crate::lower::quantized::{accumulator_scales, int32_bias};
-use crate::pack::{self, floats};
+use crate::pack::{self, accumulator_scales, int32_bias, little_endian};
 use crate::program::{Program, Storage};
 use crate::tensor::Buffer;
 
@@ -62,8 +61,8 @@ fn quantized(program: &mut Program<'_>, depthwise: Depthwise) -> Option<Depthwis
 /// The elements of an f32 constant.
 fn constant(program: &Program<'_>, slot: SlotNumber) -> Option<Vec<f32>> {
     match &program.memory(slot)?.storage {
-        Storage::Model(data) => Some(floats(data.bytes())),
-        Storage::Made(bytes) => Some(floats(bytes)),
+        Storage::Model(data) => Some(floats_of(data.bytes())),
+        Storage::Made(bytes) => Some(floats_of(bytes)),
         _ => None,
     }
 }

@@ -6,10 +6,10 @@ use etbuild_ir::ValueId;
 
 use crate::Problem;
 use crate::builder::{Builder, place};
-use crate::call::Call;
 use crate::lower::find_attention::Match;
-use crate::lower::{Lowered, choose};
+use crate::lower::{Lowered, elementwise};
 use crate::tensor::Tensor;
+use etbuild_backend::Call;
 
 /// The operands of attention.
 pub struct Attended {
@@ -28,7 +28,7 @@ pub fn attention(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let operands = [heads(builder, call.value(0)?)?, heads(builder, call.value(1)?)?, heads(builder, call.value(2)?)?];
     let sizes = [operands[0].sizes[0], operands[0].sizes[1], operands[0].sizes[2], operands[1].sizes[2]];
     let biases = match call.optional_value(3)? {
-        Some(mask) => vec![choose::mask(builder, mask)?.expanded(&sizes)],
+        Some(mask) => vec![elementwise::mask(builder, mask)?.expanded(&sizes)],
         None => Vec::new(),
     };
     let depth = operands[0].sizes[3] as f64;

@@ -1,20 +1,31 @@
-//! Convolutions and linear layers with constant weights.
+//! Convolutions and linear layers with constant weights: the dtypes of input and weights select the GEMM.
 
 use et_core::ScalarType;
 use et_cpu::{Activation, Conv2d, Depthwise, Epilogue, Place, QParams, Rows, SlotNumber, Window, Write};
-use etbuild_ir::ValueId;
+use etbuild_backend::{ByteWeights, Call, floats_of, image_sizes};
+use etbuild_ir::{ConstantData, ValueId};
 
 use crate::builder::{Builder, place, rows, slot};
-use crate::call::Call;
-use crate::lower::{Lowered, dynamic, quantized};
-use crate::pack::{self, Form, Packing};
+use crate::lower::{Lowered, window};
+use crate::pack::{self, Form, Packing, accumulator_scales, int32_bias, little_endian};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
 
+/// The input rows of a GEMM: f32, or int8 with qparams.
+struct Input {
+    rows: Rows,
+    qparams: QParams,
+    /// Per-token qparams; absent for other inputs.
+    row_scales: Place,
+}
+
+/// Weights, the form that the GEMM reads, and the name of the weights of an adapter.
+type Unpacked = (ConstantData, Form, Option<String>);
+
 /// Convolution; a one-dimensional convolution has images of height 1.
 pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let integers = quantized::Operands::of(builder, &call)?;
-    let input = match &integers {
+    let int8 = int8_weights(builder, &call)?;
+    let input = match &int8 {
         Some(_) => builder.stored(call.value(0)?)?,
         None if is_depthwise_call(&call)? => depthwise_input(builder, call.value(0)?)?,
         None => builder.tensor(call.value(0)?)?,
@@ -22,23 +33,116 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let input = image(&input)?;
     let sizes = call.output_sizes()?;
     let output = builder.image(ScalarType::Float, &image_sizes(&sizes)?);
-    let window = window(&call, &input, &output)?;
-    let is_planar = integers.is_none() && reads_planes(&input, &window);
+    let groups = call.int(8)?.and_then(|groups| u32::try_from(groups).ok()).ok_or(Problem::Arguments)?;
+    let window = window(&input, &output, call.convolution()?, groups);
+    let is_planar = int8.is_none() && reads_planes(&input, &window);
     let window = Window { is_planar, ..window };
     let input = if is_planar { input } else { builder.in_channels_last(input) };
-    match integers {
-        Some(integers) => {
-            let read = pixels(&input, window.input[2]);
-            quantized::gemm(builder, &integers, (read, input.qparams), &output, window)?;
-        }
-        None if is_depthwise(&window) => depthwise(builder, &call, &input, &output, window)?,
-        None => {
-            let stride = if is_planar { 1 } else { window.input[2] };
-            gemm(builder, &call, pixels(&input, stride), &output, window)?;
-        }
+    if int8.is_none() && is_depthwise(&window) {
+        depthwise(builder, &call, &input, &output, window)?;
+    } else {
+        let weights = match int8 {
+            Some(int8) => static_int8(builder, &call, int8, input.qparams)?,
+            None => floating(builder, &call)?,
+        };
+        let rows = pixels(&input, if is_planar { 1 } else { window.input[2] });
+        gemm(builder, Input { rows, qparams: input.qparams, row_scales: Place::ABSENT }, weights, &output, window)?;
     }
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     Ok(Some(output))
+}
+
+/// `input x weight^T + bias` over the last dimension.
+pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let id = call.value(0)?;
+    let quantized_rows = builder.quantized_rows(id).cloned();
+    let int8 = if quantized_rows.is_some() { None } else { int8_weights(builder, &call)? };
+    let (input, weights) = if let Some(int8) = int8 {
+        let input = builder.stored(id)?;
+        let weights = static_int8(builder, &call, int8, input.qparams)?;
+        (input, weights)
+    } else if let Some(weights) = dequantizing(builder, &call)? {
+        (quantized_rows.map_or_else(|| builder.dense(id), Ok)?, weights)
+    } else {
+        (builder.tensor(id)?, floating(builder, &call)?)
+    };
+    let input = if rows(&input).is_some() { input } else { builder.in_row_major(input) };
+    let (left, count, inner) = rows(&input).ok_or(Problem::Arguments)?;
+    let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
+    let columns = output.sizes.last().copied().ok_or(Problem::Arguments)?;
+    let row_scales = input.row_scales.unwrap_or(Place::ABSENT);
+    let qparams = if input.row_scales.is_some() { QParams::FLOAT } else { input.qparams };
+    let input = Input { rows: left, qparams, row_scales };
+    gemm(builder, input, weights, &output, Window::matrix(count, inner, columns))?;
+    Ok(Some(output))
+}
+
+/// Packs the weights and emits the GEMM, with an empty epilogue.
+fn gemm(
+    builder: &mut Builder<'_>,
+    Input { rows: input, qparams: input_qparams, row_scales }: Input,
+    (weights, form, adapter): Unpacked,
+    output: &Tensor,
+    window: Window,
+) -> Result<(), Problem> {
+    let weights = builder.program.packed(Packing { window, weights, form, adapter })?;
+    let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+    builder.emit(Conv2d {
+        input,
+        input_qparams,
+        row_scales,
+        channel_scales: Place::ABSENT,
+        weights,
+        output: Write(pixels(output, window.output[2])),
+        output_qparams: QParams::FLOAT,
+        window,
+        epilogue: Epilogue { residual: Rows::ABSENT, activation, ..Epilogue::default() },
+    });
+    Ok(())
+}
+
+/// The int8 weights of a call whose input tensor is int8 too. A depthwise convolution is int8 where the output is int8 too.
+fn int8_weights(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<Option<ByteWeights>, Problem> {
+    let weights = constant::byte_weights(builder.links, call.value(1)?);
+    let is_int8 = weights.is_some() && builder.stored(call.value(0)?)?.qparams.is_int8() && !is_depthwise_call(call)?;
+    Ok(weights.filter(|_| is_int8))
+}
+
+/// int8 weights for an int8 input.
+fn static_int8(
+    builder: &Builder<'_>,
+    call: &Call<'_>,
+    weights: ByteWeights,
+    input: QParams,
+) -> Result<Unpacked, Problem> {
+    let scales = accumulator_scales(&weights, input);
+    let bias = int32_bias(&bias_of(builder, call)?, &scales);
+    Ok((weights.bytes, Form::Bytes(scales, bias), None))
+}
+
+/// int8 or int4 weights for dynamically quantized rows or f32 rows; `None` for other weights.
+fn dequantizing(builder: &Builder<'_>, call: &Call<'_>) -> Result<Option<Unpacked>, Problem> {
+    let (links, id, bias) = (builder.links, call.value(1)?, bias_of(builder, call)?);
+    if let Some(weights) = constant::byte_weights(links, id) {
+        return Ok(Some((weights.bytes, Form::BytesForRows(weights.scales, bias), None)));
+    }
+    let blocks = constant::grouped_weights(links, id);
+    Ok(blocks.map(|weights| {
+        let form = weights.form(!bias.is_empty());
+        (weights.bytes, Form::Groups(form, weights.scales, bias), None)
+    }))
+}
+
+/// f32 weights.
+fn floating(builder: &Builder<'_>, call: &Call<'_>) -> Result<Unpacked, Problem> {
+    let (bias, id) = (bias_of(builder, call)?, call.value(1)?);
+    let weights = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
+    Ok((weights, Form::Floats(bias), constant::name_in_adapter(builder.links, id)))
+}
+
+/// The bias of a call; empty without a bias.
+fn bias_of(builder: &Builder<'_>, call: &Call<'_>) -> Result<Vec<f32>, Problem> {
+    call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))
 }
 
 /// The maximum channels of an NCHW input: an RGBA picture.
@@ -69,7 +173,7 @@ fn depthwise_input(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Pro
 }
 
 /// Whether a call is a depthwise convolution.
-pub fn is_depthwise_call(call: &Call<'_>) -> Result<bool, Problem> {
+fn is_depthwise_call(call: &Call<'_>) -> Result<bool, Problem> {
     if call.node.operator.name() != "convolution" {
         return Ok(false);
     }
@@ -78,30 +182,6 @@ pub fn is_depthwise_call(call: &Call<'_>) -> Result<bool, Problem> {
     let shape = |channels| [1, 1, channels];
     let (input, output) = (shape(channels(call.value(0)?)?), shape(channels(call.output()?)?));
     Ok(is_depthwise(&Window { input, output, groups, ..Window::default() }))
-}
-
-/// A convolution without operands, and with an empty epilogue.
-pub fn conv2d(window: Window) -> Conv2d {
-    let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
-    let epilogue = Epilogue { residual: Rows::ABSENT, activation, ..Epilogue::default() };
-    Conv2d { row_scales: Place::ABSENT, channel_scales: Place::ABSENT, window, epilogue, ..Conv2d::default() }
-}
-
-fn gemm(
-    builder: &mut Builder<'_>,
-    call: &Call<'_>,
-    input: Rows,
-    output: &Tensor,
-    window: Window,
-) -> Result<(), Problem> {
-    let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
-    let id = call.value(1)?;
-    let weights = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
-    let adapter = constant::name_in_adapter(builder.links, id);
-    let weights = builder.program.packed(Packing { window, weights, form: Form::Floats(bias), adapter })?;
-    let output = Write(pixels(output, window.output[2]));
-    builder.emit(Conv2d { input, weights, output, ..conv2d(window) });
-    Ok(())
 }
 
 /// An f32 depthwise convolution. The program keeps int8 weights too: fusion with quantization reads these.
@@ -132,57 +212,8 @@ fn depthwise(
     Ok(())
 }
 
-/// f32 numbers as little-endian bytes.
-pub fn little_endian(numbers: &[f32]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-/// `input x weight^T + bias` over the last dimension.
-pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let integers = match builder.quantized_rows(call.value(0)?) {
-        Some(_) => None,
-        None => quantized::Operands::of(builder, &call)?,
-    };
-    let dynamic = if integers.is_none() { dynamic::linear(builder, &call)? } else { None };
-    if dynamic.is_some() {
-        return Ok(dynamic);
-    }
-    let input = match &integers {
-        Some(_) => builder.stored(call.value(0)?)?,
-        None => builder.tensor(call.value(0)?)?,
-    };
-    let input = match rows(&input) {
-        Some(_) => input,
-        None => builder.in_row_major(input),
-    };
-    let (left, count, inner) = rows(&input).ok_or(Problem::Arguments)?;
-    let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
-    let columns = output.sizes.last().copied().ok_or(Problem::Arguments)?;
-    let window = matrix_window(count, inner, columns);
-    match integers {
-        Some(integers) => quantized::gemm(builder, &integers, (left, input.qparams), &output, window)?,
-        None => gemm(builder, &call, left, &output, window)?,
-    }
-    Ok(Some(output))
-}
-
-/// A GEMM as a 1x1 convolution of an image of height 1.
-pub fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
-    Window {
-        batch: 1,
-        input: [1, rows as u32, inner as u32],
-        output: [1, rows as u32, columns as u32],
-        kernel: [1, 1],
-        stride: [1, 1],
-        padding: [0, 0],
-        dilation: [1, 1],
-        groups: 1,
-        is_planar: false,
-    }
-}
-
 /// The pixel rows of a contiguous NHWC tensor; an NCHW image is a single row.
-pub fn pixels(tensor: &Tensor, channels: u32) -> Rows {
+fn pixels(tensor: &Tensor, channels: u32) -> Rows {
     Rows { place: place(tensor), stride: channels }
 }
 
@@ -190,44 +221,6 @@ pub fn pixels(tensor: &Tensor, channels: u32) -> Rows {
 fn image(tensor: &Tensor) -> Result<Tensor, Problem> {
     let sizes = image_sizes(&tensor.sizes)?;
     tensor.viewed(&sizes).ok_or(Problem::Arguments)
-}
-
-fn image_sizes(sizes: &[usize]) -> Result<[usize; 4], Problem> {
-    match *sizes {
-        [batch, channels, width] => Ok([batch, channels, 1, width]),
-        [batch, channels, height, width] => Ok([batch, channels, height, width]),
-        _ => Err(Problem::Arguments),
-    }
-}
-
-/// The window of a convolution's arguments.
-fn window(call: &Call<'_>, input: &Tensor, output: &Tensor) -> Result<Window, Problem> {
-    let weight = image_sizes(&call.sizes(call.value(1)?))?;
-    let spatial = call.output_sizes()?.len() - 2;
-    let shape = |tensor: &Tensor| [tensor.sizes[2] as u32, tensor.sizes[3] as u32, tensor.sizes[1] as u32];
-    Ok(Window {
-        batch: input.sizes[0] as u32,
-        input: shape(input),
-        output: shape(output),
-        kernel: [weight[2] as u32, weight[3] as u32],
-        stride: pair(call.ints(3)?, spatial, 1)?,
-        padding: pair(call.ints(4)?, spatial, 0)?,
-        dilation: pair(call.ints(5)?, spatial, 1)?,
-        groups: call.int(8)?.and_then(|groups| u32::try_from(groups).ok()).ok_or(Problem::Arguments)?,
-        is_planar: false,
-    })
-}
-
-/// Vertical and horizontal numbers; one-dimensional convolutions have the horizontal number only.
-pub fn pair(numbers: &[i64], spatial: usize, absent: u32) -> Result<[u32; 2], Problem> {
-    let number = |number: i64| u32::try_from(number).map_err(|_| Problem::Arguments);
-    match (numbers, spatial) {
-        ([], _) => Ok([absent; 2]),
-        ([one], 1) => Ok([absent, number(*one)?]),
-        ([one], _) => Ok([number(*one)?; 2]),
-        ([rows, columns], _) => Ok([number(*rows)?, number(*columns)?]),
-        _ => Err(Problem::Arguments),
-    }
 }
 
 /// The slot of the per-channel bias.
@@ -239,7 +232,7 @@ fn bias(builder: &mut Builder<'_>, id: Option<ValueId>, channels: u32) -> Result
 }
 
 /// The elements of a constant in row-major order.
-pub fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
+fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
     let data = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
-    Ok(pack::floats(data.bytes()))
+    Ok(floats_of(data.bytes()))
 }

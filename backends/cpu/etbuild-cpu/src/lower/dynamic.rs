@@ -1,19 +1,16 @@
 //! Dynamic quantization: activation rows quantized at run time for int8 GEMM.
 
 use et_core::ScalarType;
-use et_cpu::{Conv2d, Place, QuantizeRows, Write};
-use etbuild_backend::RefusalKind;
+use et_cpu::{QuantizeRows, Write};
+use etbuild_backend::{Call, RefusalKind, dequantizes_constants};
 use etbuild_ir::{Argument, Graph, Node};
 
+use crate::Problem;
 use crate::builder::{Builder, place};
-use crate::call::Call;
 use crate::capability::{Checked, ensure};
-use crate::lower::conv2d::{conv2d, floats, matrix_window, pixels};
+use crate::lower::Lowered;
 use crate::lower::table::{self, Table};
-use crate::lower::{Lowered, quantized};
-use crate::pack::{Form, Packing};
 use crate::tensor::Tensor;
-use crate::{Problem, constant};
 
 /// The bytes of a scale and a zero point.
 const PARAMETERS: usize = 8;
@@ -31,7 +28,7 @@ pub fn check(call: &Call<'_>) -> Checked {
     let links = call.links;
     let is_found = call.node.uses().filter_map(|id| links.maker(id)).any(|node| finds_parameters(links.graph, node));
     let is_table = table::is_dequantizing(call.node) && Table::of(links, call.node).is_some();
-    let holds = is_found || is_table || constant::dequantizes_constants(links, call.node);
+    let holds = is_found || is_table || dequantizes_constants(links, call.node);
     ensure(holds, RefusalKind::Argument, "its scales are computed in another way")
 }
 
@@ -57,11 +54,6 @@ fn finds_parameters(graph: &Graph, node: &Node) -> bool {
     }
 }
 
-/// No instruction: the kernel that quantizes rows chooses the qparams.
-pub fn choose_parameters(_: &mut Builder<'_>, _: Call<'_>) -> Lowered {
-    Ok(None)
-}
-
 /// Dynamic quantization: `(input, scale, zero_point, ...)` per-tensor, `(input, block, ...)` per-row.
 pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let input = builder.dense(call.value(0)?)?;
@@ -82,8 +74,8 @@ pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// Dequantization: int8 GEMM reads the int8 tensor, other operators read the f32 tensor. Constants are dequantized by consumers.
 pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    if constant::dequantizes_constants(builder.links, call.node) {
-        return quantized::dequantize_constant(builder, call);
+    if dequantizes_constants(builder.links, call.node) {
+        return Ok(None);
     }
     if let Some(table) = Table::of(builder.links, call.node) {
         return table::gather(builder, &call, table);
@@ -91,34 +83,4 @@ pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let rows = builder.quantized(call.value(0)?).filter(|tensor| tensor.row_scales.is_some());
     let rows = rows.cloned().ok_or(Problem::Order)?;
     Ok(Some(rows))
-}
-
-/// A linear layer with int8 or int4 weights, and dynamically quantized rows or f32 rows; `None` for other linear layers.
-pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>) -> Lowered {
-    let weights = call.value(1)?;
-    let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
-    let (weights, form) = if let Some(weights) = constant::byte_weights(builder.links, weights) {
-        (weights.bytes, Form::BytesForRows(weights.scales, bias))
-    } else if let Some(weights) = constant::grouped_weights(builder.links, weights) {
-        let form = Form::Groups(weights.form(!bias.is_empty()), weights.scales, bias);
-        (weights.bytes, form)
-    } else {
-        return Ok(None);
-    };
-    let input = match builder.quantized_rows(call.value(0)?) {
-        Some(rows) => rows.clone(),
-        None => builder.dense(call.value(0)?)?,
-    };
-    let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
-    let ([rows, inner], [_, columns]) = (input.rows_and_columns(), output.rows_and_columns());
-    let window = matrix_window(rows, inner, columns);
-    let weights = builder.program.packed(Packing { window, weights, form, adapter: None })?;
-    builder.emit(Conv2d {
-        input: pixels(&input, inner as u32),
-        row_scales: input.row_scales.unwrap_or(Place::ABSENT),
-        weights,
-        output: Write(pixels(&output, columns as u32)),
-        ..conv2d(window)
-    });
-    Ok(Some(output))
 }

@@ -5,9 +5,10 @@ use etbuild_ir::ValueId;
 
 use crate::Problem;
 use crate::builder::{Builder, place, rows, slot};
-use crate::call::{Call, dim};
-use crate::lower::{FLOAT, Lowered};
+use crate::lower::Lowered;
+use crate::tensor::FLOAT;
 use crate::tensor::Tensor;
+use etbuild_backend::{Call, dim};
 
 /// Softmax over the last dimension.
 pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {

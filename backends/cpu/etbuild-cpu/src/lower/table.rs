@@ -1,17 +1,17 @@
 //! Quantized int8 or int4 embedding tables tied to a linear layer: integer rows and scale rows are gathered and dequantized.
 
 use et_core::ScalarType;
-use et_cpu::{GatherColumns, Write};
+use et_cpu::{GatherColumns, Window, Write};
 use et_gemm::Int4Format;
 use etbuild_ir::{Argument, Links, Node, ValueId};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
-use crate::call::Call;
 use crate::constant;
-use crate::lower::conv2d::matrix_window;
-use crate::lower::{FLOAT, Lowered};
+use crate::lower::Lowered;
 use crate::pack::{Form, Packing};
+use crate::tensor::FLOAT;
+use etbuild_backend::{Call, floats};
 
 /// An embedding table with the lookup indices.
 pub struct Table {
@@ -81,11 +81,11 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lower
             Form::Groups(form, scales, Vec::new())
         }
         None => {
-            let scales = constant::floats(builder.links, scales).ok_or(Problem::Order)?;
+            let scales = floats(builder.links, scales).ok_or(Problem::Order)?;
             Form::BytesForRows(scales, Vec::new())
         }
     };
-    let window = matrix_window(1, columns, rows);
+    let window = Window::matrix(1, columns, rows);
     let weights = builder.program.packed(Packing { window, weights, form, adapter: None })?;
     let gather = GatherColumns {
         weights,

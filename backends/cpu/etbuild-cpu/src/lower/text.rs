@@ -6,10 +6,11 @@ use etbuild_backend::RefusalKind;
 
 use crate::Problem;
 use crate::builder::{Builder, place, slot};
-use crate::call::Call;
 use crate::capability::{Checked, ensure};
-use crate::lower::{FLOAT, Lowered};
+use crate::lower::Lowered;
+use crate::tensor::FLOAT;
 use crate::tensor::Tensor;
+use etbuild_backend::Call;
 
 /// The bytes of a scale behind an int8 row of the KV cache.
 const SCALE: usize = size_of::<f32>();

@@ -4,11 +4,11 @@ use etbuild_ir::ValueId;
 
 use crate::Problem;
 use crate::builder::Builder;
-use crate::call::{Call, dim};
 use crate::lower::Lowered;
 use crate::lower::table::Table;
 use crate::lower::text::gather;
 use crate::tensor::Tensor;
+use etbuild_backend::{Call, dim};
 
 /// Reshape; copied where strides cannot express the shape.
 pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
