@@ -26,9 +26,7 @@ type Edges = BTreeMap<String, BTreeSet<String>>;
 pub fn breaches(root: &Path, packages: &[Package], table: &BTreeMap<String, Arrows>) -> Result<Vec<String>, Error> {
     let files = tracked::files(root)?;
     let mut findings = Vec::new();
-    for package in packages.iter().filter(|package| {
-        ["etbuild", "cache", "runtime", "kernel-library/et-ops"].iter().any(|folder| package.folder.starts_with(folder))
-    }) {
+    for package in packages {
         let tree = read(root, package, &files)?;
         let edges = tree.edges();
         let Some(arrows) = table.get(&package.name) else { continue };

@@ -19,6 +19,7 @@ use et_runtime::{Delegate, DelegateSetup, Workers};
 use et_simd::Level;
 
 use crate::memory::Memory;
+use crate::split::Context;
 use crate::{Blob, Instruction};
 
 /// The backend id in program files.
@@ -85,20 +86,6 @@ impl<'a, F: Fn(&Instruction)> Delegate<'a> for Cpu<'a, F> {
             Ok(())
         })
     }
-}
-
-/// The execution context of instructions.
-pub struct Context<'r, 'a, 'c> {
-    /// The operand memory of the delegate call.
-    pub memory: &'r Memory<'a, 'c>,
-    /// The thread pool.
-    pub workers: &'r dyn Workers,
-    /// The maximum number of threads in the memory plan of the blob.
-    pub threads: usize,
-    /// The instruction set of the GEMM micro-kernels.
-    pub isa: Isa,
-    /// The SIMD level of all further kernels.
-    pub level: Level,
 }
 
 /// Executes an instruction by the function beside its name. An instruction that is not compiled references no function,

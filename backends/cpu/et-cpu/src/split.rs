@@ -5,11 +5,26 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use et_core::{Error, Plain, Result};
-use et_gemm::{Block, Grid, Output};
+use et_gemm::{Block, Grid, Isa, Output};
+use et_runtime::Workers;
+use et_simd::Level;
 
 use crate::Rows;
-use crate::memory::{Operands, Written};
-use crate::run::Context;
+use crate::memory::{Memory, Operands, Written};
+
+/// The execution context of instructions.
+pub struct Context<'r, 'a, 'c> {
+    /// The operand memory of the delegate call.
+    pub memory: &'r Memory<'a, 'c>,
+    /// The thread pool.
+    pub workers: &'r dyn Workers,
+    /// The maximum number of threads in the memory plan of the blob.
+    pub threads: usize,
+    /// The instruction set of the GEMM micro-kernels.
+    pub isa: Isa,
+    /// The SIMD level of all further kernels.
+    pub level: Level,
+}
 
 /// A pointer that tasks share.
 struct Shared<T>(*mut T);

@@ -5,9 +5,8 @@ use et_core::{Error, Result};
 use et_kernels::attention::{self, Causal, Mask, Numbers, Sizes, Slots, Strides, Tokens};
 
 use crate::memory::Operands;
-use crate::run::Context;
 use crate::run::conv2d::LEAST;
-use crate::split::{self, Chunks, Elements, count, span};
+use crate::split::{self, Chunks, Context, Elements, count, span};
 use crate::{Attention, BatchMatmul, Heads, Matrices};
 
 /// Executes attention: heads are partitioned among tasks.

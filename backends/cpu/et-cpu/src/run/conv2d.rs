@@ -7,8 +7,7 @@ use et_gemm::{
 };
 
 use crate::memory::Operands;
-use crate::run::Context;
-use crate::split::{Rectangle, count};
+use crate::split::{Context, Rectangle, count};
 use crate::{ActivationKind, Conv2d, Epilogue, Gemm, QParams, Rows, Window};
 
 /// The minimum multiply-accumulates of a task.

@@ -5,8 +5,7 @@ use et_core::{Error, Plain, Result};
 use et_kernels::copy::{Strided, copy_part};
 
 use crate::Copy;
-use crate::run::Context;
-use crate::split::{self, Chunks, Elements, span};
+use crate::split::{self, Chunks, Context, Elements, span};
 
 /// The minimum elements of a task.
 const LEAST: usize = 1 << 14;

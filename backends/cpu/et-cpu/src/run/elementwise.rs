@@ -8,9 +8,8 @@ use et_kernels::elementwise::{self, Instruction, Operand, Output, Program, Sourc
 use et_simd::Level;
 
 use crate::memory::Operands;
-use crate::run::Context;
 use crate::run::attention::numbers;
-use crate::split;
+use crate::split::{self, Context};
 use crate::{Elementwise, QParams, Step, Stream, Term};
 
 /// The minimum elements of a task.

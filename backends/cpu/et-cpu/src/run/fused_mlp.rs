@@ -10,11 +10,10 @@ use et_kernels::normalize::{Normalization, normalize};
 use et_simd::Level;
 
 use crate::memory::Operands;
-use crate::run::Context;
 use crate::run::attention::numbers;
 use crate::run::conv2d::{LEAST, activation, rectangles, residual, shape_of, work};
 use crate::run::rows::normalization;
-use crate::split::{self, Chunks, Elements, Rectangle};
+use crate::split::{self, Chunks, Context, Elements, Rectangle};
 use crate::{Conv2d, FusedMlp, Gemm, Rows};
 
 /// The minimum rows of a band: a GEMM with fewer rows accumulates in another order.

@@ -4,8 +4,7 @@ use et_core::{Error, Plain, Result};
 use et_gemm::{Int4Gemm, Int8Gemm, Shape};
 
 use crate::memory::Operands;
-use crate::run::Context;
-use crate::split::count;
+use crate::split::{Context, count};
 use crate::{Gather, GatherColumns, Place};
 
 /// Gathers rows of a table.

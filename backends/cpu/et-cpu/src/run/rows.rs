@@ -10,9 +10,8 @@ use et_kernels::softmax::softmax as softmax_rows;
 use et_kernels::window::{Image, Window};
 
 use crate::memory::Operands;
-use crate::run::Context;
 use crate::run::window::quantization;
-use crate::split::{self, Chunks, Elements, count};
+use crate::split::{self, Chunks, Context, Elements, count};
 use crate::{DequantizeRows, Mean, Normalize, QuantizeRows, Rows, Softmax};
 
 /// The minimum elements of a task of softmax and normalization.

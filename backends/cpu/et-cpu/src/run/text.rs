@@ -6,10 +6,9 @@ use et_kernels::attention::{Attention, Causal, Numbers, Sizes, Slots, Strides, T
 use et_kernels::rotate::rotate as turn;
 
 use crate::memory::Operands;
-use crate::run::Context;
 use crate::run::attention::numbers;
 use crate::run::conv2d::LEAST;
-use crate::split::{self, Chunks, Elements, count};
+use crate::split::{self, Chunks, Context, Elements, count};
 use crate::{AttendCache, CacheType, Piece, Place, Rotate};
 
 /// The position of the first row, and the index of the last row that is a token.

@@ -9,9 +9,8 @@ use et_kernels::quantized::Quantization;
 use et_kernels::window::{Image, Window};
 
 use crate::memory::Operands;
-use crate::run::Context;
 use crate::run::conv2d::{activation, byte, byte_limits};
-use crate::split::{self, count};
+use crate::split::{self, Context, count};
 use crate::{ActivationKind, Depthwise, Place, Pool, PoolKind, QParams};
 
 /// The minimum multiply-accumulates of a task of a depthwise convolution, f32 and int8.
