@@ -61,7 +61,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A type with a serialized form of words.
+/// A type with a serialized form of words. `write`, `visit` and `show` of declared records are inline, so that a device, which only
+/// reads records, does not compile them.
 pub trait Record: Sized {
     /// Deserializes a record; `None` for missing or invalid words.
     fn read(words: &mut Words<'_>) -> Option<Self>;
@@ -150,11 +151,13 @@ macro_rules! words {
                 $from
             }
 
+            #[inline]
             fn write(&self, put: &mut dyn FnMut(u32)) {
                 let $value = *self;
                 put($to);
             }
 
+            #[inline]
             fn show(&self, text: &mut dyn $crate::Text) {
                 text.value(self);
             }
@@ -226,14 +229,17 @@ macro_rules! records {
                 Some(Self { $($field: <$type as $crate::Record>::read(words)?,)* })
             }
 
+            #[inline]
             fn write(&self, put: &mut dyn FnMut(u32)) {
                 $($crate::Record::write(&self.$field, put);)*
             }
 
+            #[inline]
             fn visit(&mut self, visit: &mut dyn FnMut($crate::Operand<'_>)) {
                 $($crate::Record::visit(&mut self.$field, visit);)*
             }
 
+            #[inline]
             fn show(&self, text: &mut dyn $crate::Text) {
                 let usual = Self::default();
                 text.begin();
@@ -264,10 +270,12 @@ macro_rules! numbered {
                 [Self::$first, $(Self::$variant,)*].get(words.word()? as usize).copied()
             }
 
+            #[inline]
             fn write(&self, put: &mut dyn FnMut(u32)) {
                 put(*self as u32);
             }
 
+            #[inline]
             fn show(&self, text: &mut dyn $crate::Text) {
                 text.value(self);
             }

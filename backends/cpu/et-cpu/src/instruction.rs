@@ -37,6 +37,7 @@ macro_rules! instructions {
                 fields.is_empty().then_some(read)
             }
 
+            #[inline]
             fn write(&self, put: &mut dyn FnMut(u32)) {
                 let number = match self { $(Self::$name(_) => $number,)* };
                 let mut length = 0;
@@ -46,10 +47,12 @@ macro_rules! instructions {
                 self.write_fields(put);
             }
 
+            #[inline]
             fn visit(&mut self, visit: &mut dyn FnMut(Operand<'_>)) {
                 match self { $(Self::$name(fields) => fields.visit(visit),)* }
             }
 
+            #[inline]
             fn show(&self, text: &mut dyn Text) {
                 match self { $(Self::$name(fields) => fields.show(text),)* }
             }
@@ -78,6 +81,7 @@ macro_rules! instructions {
                 self.feature().is_none_or(|feature| FEATURES.contains(&(feature, true)))
             }
 
+            #[inline]
             fn write_fields(&self, put: &mut dyn FnMut(u32)) {
                 match self { $(Self::$name(fields) => fields.write(put),)* }
             }
@@ -101,7 +105,7 @@ instructions! {
     2 => Depthwise by Depthwise::feature,
     3 => Pool by Pool::feature,
     4 => Mean by Mean::feature,
-    5 => Copy,
+    5 => Copy by Copy::feature,
     6 => Softmax if "normalization",
     7 => Normalize if "normalization",
     8 => Attention if "attention",
@@ -113,11 +117,11 @@ instructions! {
     14 => Rotate if "cached-attention",
     15 => AttendCache if "cached-attention",
     16 => GatherColumns if "gather",
-    17 => FusedMlp if "float-products",
+    17 => FusedMlp if "fused-mlp",
 }
 
 /// The cargo features of kernels, and whether this build has each.
-const FEATURES: [(&str, bool); 13] = [
+const FEATURES: [(&str, bool); 16] = [
     ("float-products", cfg!(feature = "float-products")),
     ("byte-products", cfg!(feature = "byte-products")),
     ("wide-products", cfg!(feature = "wide-products")),
@@ -129,6 +133,9 @@ const FEATURES: [(&str, bool); 13] = [
     ("elementwise", cfg!(feature = "elementwise")),
     ("normalization", cfg!(feature = "normalization")),
     ("gather", cfg!(feature = "gather")),
+    ("fused-mlp", cfg!(feature = "fused-mlp")),
+    ("byte-copies", cfg!(feature = "byte-copies")),
+    ("wide-copies", cfg!(feature = "wide-copies")),
     ("attention", cfg!(feature = "attention")),
     ("cached-attention", cfg!(feature = "cached-attention")),
 ];

@@ -177,11 +177,16 @@ pub fn span<const N: usize>(sizes: [usize; N], strides: [usize; N]) -> Result<us
 
 /// Whether the sizes and strides of an output tensor address distinct elements, so that tasks may write in parallel.
 pub fn are_apart<const N: usize>(mut dims: [(usize, usize); N]) -> bool {
+    dims_are_apart(&mut dims)
+}
+
+/// Compiled once for all numbers of dimensions.
+fn dims_are_apart(dims: &mut [(usize, usize)]) -> bool {
     dims.sort_unstable_by_key(|(size, stride)| (*size > 1, *stride));
     let mut reach = 1;
-    dims.into_iter().filter(|(size, _)| *size > 1).all(|(size, stride)| {
-        let apart = stride >= reach;
-        reach = (size - 1).saturating_mul(stride).saturating_add(reach);
+    dims.iter().filter(|(size, _)| *size > 1).all(|(size, stride)| {
+        let apart = *stride >= reach;
+        reach = (size - 1).saturating_mul(*stride).saturating_add(reach);
         apart
     })
 }

@@ -80,3 +80,14 @@ impl Term {
         Self { kind: 1, bits: number.to_bits() }
     }
 }
+
+impl Copy {
+    /// The cargo feature that compiles the kernel of the element width; `None` for 4 bytes, which every build has.
+    pub fn feature(&self) -> Option<&'static str> {
+        match self.width {
+            1 => Some("byte-copies"),
+            2 | 8 => Some("wide-copies"),
+            _ => None,
+        }
+    }
+}

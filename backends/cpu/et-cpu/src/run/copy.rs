@@ -16,10 +16,11 @@ const MOST: usize = 8;
 /// Executes the instruction.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Copy) -> Result<()> {
     match fields.width {
-        1 => of_type::<u8>(context, fields),
-        2 => of_type::<[u8; 2]>(context, fields),
+        1 if cfg!(feature = "byte-copies") => of_type::<u8>(context, fields),
+        2 if cfg!(feature = "wide-copies") => of_type::<[u8; 2]>(context, fields),
         4 => of_type::<f32>(context, fields),
-        8 => of_type::<i64>(context, fields),
+        8 if cfg!(feature = "wide-copies") => of_type::<i64>(context, fields),
+        1 | 2 | 8 => Err(Error::NotSupported),
         _ => Err(Error::InvalidProgram),
     }
 }
