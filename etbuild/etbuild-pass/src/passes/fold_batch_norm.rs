@@ -1,4 +1,4 @@
-//! Folds a batch norm with running statistics into the weights of the convolution before.
+//! Folds a batch norm with running statistics into the weights of the convolution or linear layer before.
 //!
 //! `(conv(x, w) + b - mean) * s + beta` with `s = gamma / sqrt(var + eps)` is `conv(x, w * s) + (b - mean) * s +
 //! beta` (Jacob et al. 2018, "Quantization and training of neural networks", equation 14). Computed in `f64`, rounded
@@ -13,7 +13,7 @@ use crate::pass::Pass;
 /// The pass.
 pub static PASS: Pass = Pass {
     name: "fold_batch_norm",
-    purpose: "Folds the batch norm behind a convolution into the weights of the convolution.",
+    purpose: "Folds the batch norm behind a convolution or linear layer into the weights of that layer.",
     run,
 };
 
@@ -23,9 +23,9 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     for mut node in std::mem::take(&mut graph.nodes) {
         node.replace_uses(|id| replaced.get(id).copied().unwrap_or(id));
         match folded(&mut graph, &producers, &reads, &node) {
-            Some((output, convolution)) => {
-                replaced.insert(output, convolution);
-                reads.insert(convolution, reads.get(output).copied().unwrap_or(0));
+            Some((output, product)) => {
+                replaced.insert(output, product);
+                reads.insert(product, reads.get(output).copied().unwrap_or(0));
             }
             None => {
                 for id in &node.outputs {
@@ -50,7 +50,7 @@ fn count_reads(graph: &Graph) -> IdMap<usize> {
     reads
 }
 
-/// Folds `node` if possible; returns the output of the norm and the output of the convolution that replaces it.
+/// Folds `node` if possible; returns the output of the norm and the output of the layer that replaces it.
 fn folded(
     graph: &mut Graph,
     producers: &IdMap<usize>,
@@ -102,26 +102,39 @@ impl Norm {
     }
 }
 
-/// The arguments of the convolution with normalized weights.
-fn fold_into(graph: &mut Graph, convolution: &Node, norm: &Norm, beta: &Argument) -> Option<Vec<Argument>> {
-    let is_convolution = convolution.operator.as_str() == "aten.convolution.default";
-    let [_, Argument::Value(weight), bias, _, _, _, Argument::Bool(false), ..] = &convolution.arguments[..] else {
-        return None;
-    };
+/// Weight and bias of a convolution, or of a linear layer of a matrix, whose last dimension is the norm's.
+fn product<'n>(graph: &Graph, node: &'n Node) -> Option<(ValueId, &'n Argument)> {
+    match (node.operator.as_str(), &node.arguments[..]) {
+        ("aten.convolution.default", [_, Argument::Value(weight), bias, _, _, _, Argument::Bool(false), ..]) => {
+            Some((*weight, bias))
+        }
+        ("aten.linear.default", [Argument::Value(input), Argument::Value(weight), rest @ ..])
+            if graph.spec(*input).rank() == 2 =>
+        {
+            Some((*weight, rest.first().unwrap_or(&Argument::None)))
+        }
+        _ => None,
+    }
+}
+
+/// The arguments of the layer with normalized weights.
+fn fold_into(graph: &mut Graph, node: &Node, norm: &Norm, beta: &Argument) -> Option<Vec<Argument>> {
+    let (weight, bias) = product(graph, node)?;
     let channels = norm.mean.len();
     let old_bias = per_channel(graph, bias, channels, 0.0)?;
     let new_bias: Vec<f32> =
         old_bias.iter().enumerate().map(|(channel, bias)| norm.bias(channel, *bias)).collect::<Option<_>>()?;
-    let new_weight = scale_weight(float_bytes(graph, *weight)?, norm, channels)?;
-    graph.constant(*weight).into_iter().for_each(ConstantData::release);
+    let new_weight = scale_weight(float_bytes(graph, weight)?, norm, channels)?;
+    graph.constant(weight).into_iter().for_each(ConstantData::release);
     let named = if matches!(bias, Argument::Value(_)) { bias } else { beta };
-    let bias_name = constant_name(graph, named).unwrap_or_else(|| format!("{}_bias", graph.value(*weight).name));
-    let weight_name = constant_name(graph, &Argument::Value(*weight))?;
-    let mut arguments = convolution.arguments.clone();
-    *arguments.get_mut(1)? = Argument::Value(add(graph, &weight_name, graph.spec(*weight).clone(), new_weight));
+    let bias_name = constant_name(graph, named).unwrap_or_else(|| format!("{}_bias", graph.value(weight).name));
+    let weight_name = constant_name(graph, &Argument::Value(weight))?;
+    let mut arguments = node.arguments.clone();
+    arguments.resize(arguments.len().max(3), Argument::None);
+    *arguments.get_mut(1)? = Argument::Value(add(graph, &weight_name, graph.spec(weight).clone(), new_weight));
     let spec = TensorSpec::contiguous(ScalarType::Float, [i32::try_from(channels).ok()?]);
     *arguments.get_mut(2)? = Argument::Value(add(graph, &bias_name, spec, to_bytes(&new_bias)));
-    is_convolution.then_some(arguments)
+    Some(arguments)
 }
 
 /// Scales each output channel, the outermost dimension of the weight. A single pass over the bytes, since weights are
