@@ -14,31 +14,62 @@ pub struct ScratchPlan {
     pub size: usize,
 }
 
-/// Places the largest buffer first, each at the lowest multiple of `alignment` that is free during its lifetime. `sizes` are in
-/// bytes; a buffer without a lifetime takes no memory.
+/// A buffer with its index, its bytes and its lifetime.
+type Buffer = (usize, usize, Life);
+
+/// More buffers than this are placed once, without a search for a better order.
+const MOST_SEARCHED: usize = 128;
+
+/// Places buffers one after the other, each at the lowest multiple of `alignment` that is free during its lifetime: the largest
+/// first, unless another order takes less memory. `sizes` are in bytes; a buffer without a lifetime takes no memory.
 pub fn plan_scratch(sizes: &[usize], lives: &[Option<Life>], alignment: usize) -> ScratchPlan {
-    let mut order: Vec<(usize, usize, Life)> = sizes
+    let mut order: Vec<Buffer> = sizes
         .iter()
         .zip(lives)
         .enumerate()
-        .filter_map(|(index, (size, life))| life.map(|life| (index, *size, life)))
+        .filter_map(|(index, (size, life))| life.map(|life| (index, size.next_multiple_of(alignment), life)))
         .collect();
     order.sort_by_key(|(index, size, _)| (Reverse(*size), *index));
-    let mut plan = ScratchPlan { starts: vec![0; sizes.len()], size: 0 };
-    let mut placed: Vec<(usize, usize, Life)> = Vec::new();
+    let mut best = place(&order, sizes.len());
+    let bound = if order.len() > MOST_SEARCHED { usize::MAX } else { most_at_once(&order) };
+    while best.size > bound {
+        // Brings a buffer to the front that has to be placed earlier.
+        let better = (1..order.len()).find_map(|from| {
+            let mut other = order.clone();
+            other[..=from].rotate_right(1);
+            let plan = place(&other, sizes.len());
+            (plan.size < best.size).then_some((other, plan))
+        });
+        let Some(better) = better else { break };
+        (order, best) = better;
+    }
+    best
+}
+
+/// The plan of buffers that are placed in this order.
+fn place(order: &[Buffer], count: usize) -> ScratchPlan {
+    let mut plan = ScratchPlan { starts: vec![0; count], size: 0 };
+    let mut placed: Vec<Buffer> = Vec::new();
     for (index, size, life) in order {
-        let size = size.next_multiple_of(alignment);
-        let start = lowest(&placed, life, size);
+        let start = lowest(&placed, *life, *size);
         let at = placed.partition_point(|(other, ..)| *other < start);
-        placed.insert(at, (start, size, life));
-        plan.starts[index] = start;
+        placed.insert(at, (start, *size, *life));
+        plan.starts[*index] = start;
         plan.size = plan.size.max(start + size);
     }
     plan
 }
 
+/// The most bytes that are used at the same time: no plan is smaller.
+fn most_at_once(buffers: &[Buffer]) -> usize {
+    let at = |time: usize| {
+        buffers.iter().filter(|(.., life)| life.0 <= time && time <= life.1).map(|(_, size, _)| size).sum()
+    };
+    buffers.iter().map(|(.., life)| at(life.0)).max().unwrap_or(0)
+}
+
 /// The lowest free offset for `size` bytes among placed buffers, sorted by offset.
-fn lowest(placed: &[(usize, usize, Life)], life: Life, size: usize) -> usize {
+fn lowest(placed: &[Buffer], life: Life, size: usize) -> usize {
     let mut start = 0;
     for (other, length, theirs) in placed {
         let meets = life.0 <= theirs.1 && theirs.0 <= life.1;
@@ -57,5 +88,13 @@ mod tests {
     fn buffers_share_memory_unless_their_lives_meet() {
         let plan = plan_scratch(&[16, 8, 24], &[Some((0, 1)), Some((1, 2)), Some((2, 3))], 8);
         assert_eq!((plan.starts, plan.size), (vec![0, 24, 0], 32));
+    }
+
+    /// Largest first, the second buffer would lie in the middle and the third behind it.
+    #[test]
+    fn another_order_saves_memory() {
+        let lives = [Some((0, 1)), Some((1, 2)), Some((2, 3)), Some((3, 4))];
+        let plan = plan_scratch(&[27, 18, 18, 36], &lives, 1);
+        assert_eq!(plan.size, 54);
     }
 }
