@@ -53,6 +53,7 @@ fn method() -> MethodFacts {
         inputs: vec!["x".to_owned()],
         input_bytes: vec![16],
         output_bytes: vec![16],
+        int8_outputs: vec![false],
         arenas: vec![32],
         sizes: 0,
         values: 5,
