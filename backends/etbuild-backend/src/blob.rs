@@ -38,26 +38,21 @@ pub struct Weights {
     /// The size in bytes.
     pub size: usize,
     /// The packing function.
-    pub content: Arc<dyn Content>,
+    pub content: Arc<Content>,
 }
 
-/// A function that packs weights.
-pub trait Content: Send + Sync {
-    /// Hands all bytes to `take`, in order, in chunks.
-    ///
-    /// # Errors
-    /// The source tensor contradicts its tensor spec.
-    fn write(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), Refusal>;
-}
+/// A function that packs weights: hands all bytes to the argument, in order, in chunks. Fails where the source tensor
+/// contradicts its tensor spec.
+pub type Content = dyn Fn(&mut dyn FnMut(&[u8])) -> Result<(), Refusal> + Send + Sync;
 
 impl Weights {
     /// The bytes in memory.
     ///
     /// # Errors
-    /// As [`Content::write`].
+    /// As [`Content`].
     pub fn bytes(&self) -> Result<Vec<u8>, Refusal> {
         let mut bytes = Vec::with_capacity(self.size);
-        self.content.write(&mut |piece| bytes.extend_from_slice(piece))?;
+        (self.content)(&mut |piece| bytes.extend_from_slice(piece))?;
         Ok(bytes)
     }
 }

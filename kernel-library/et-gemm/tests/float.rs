@@ -3,7 +3,7 @@
 mod plain;
 
 use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, KERNELS, Output, Residual, Shape, Weights};
-use plain::{Numbers, activate, input_length, products, shapes};
+use plain::{Numbers, activate, available, in_parts, input_length, packed, products, shapes};
 
 #[derive(Clone)]
 struct Case {
@@ -29,19 +29,15 @@ impl Case {
 
     fn compute(&self, isa: Isa, activation: Activation, after: Option<bool>, parts: usize) -> Vec<f32> {
         let product = FloatProduct::new(self.shape, isa).unwrap();
-        let mut packed = vec![0; product.packed_size()];
-        product.pack(&Weights::convolution(&self.weights, &self.shape), &self.bias, &mut packed).unwrap();
+        let weights = Weights::convolution(&self.weights, &self.shape);
+        let weights = packed(product.packed_size(), |packed| product.pack(&weights, &self.bias, packed));
         let columns = self.shape.all_columns();
         let residual = after.map(|after| Residual { elements: &self.residual, stride: columns, after });
-        let operands = FloatOperands { input: &self.input, weights: &packed, activation, residual };
-        let mut memory = vec![f32::NAN; self.shape.rows() * columns];
-        let mut output = Output::new(&mut memory, self.shape.rows(), columns, columns).unwrap();
-        let mut scratch = vec![0; product.scratch_size()];
-        for part in 0..parts {
-            let block = product.grid().part(part, parts);
-            product.compute(&operands, &mut output, block, &mut scratch).unwrap();
-        }
-        memory
+        let operands = FloatOperands { input: &self.input, weights: &weights, activation, residual };
+        let (sizes, needs) = ([self.shape.rows(), columns], (product.grid(), product.scratch_size()));
+        in_parts(sizes, f32::NAN, needs, parts, |output, block, scratch| {
+            product.compute(&operands, output, block, scratch)
+        })
     }
 
     /// The element in `f64`, and the sum of the magnitudes that were added.
@@ -72,10 +68,6 @@ impl Case {
             assert!(error <= bound, "{isa:?} {:?} {activation:?} {after:?} {index}: {value} {plain}", self.shape);
         }
     }
-}
-
-fn available() -> impl Iterator<Item = Isa> {
-    KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available())
 }
 
 #[test]
@@ -207,9 +199,7 @@ fn factors_of_channels_can_be_in_the_weights() {
         let factors = Numbers(7).floats(21);
         let product = FloatProduct::new(case.shape, isa).unwrap();
         let pack = |weights: &[f32]| {
-            let mut packed = vec![0; product.packed_size()];
-            product.pack(&Weights::linear(weights, 21), &case.bias, &mut packed).unwrap();
-            packed
+            packed(product.packed_size(), |packed| product.pack(&Weights::linear(weights, 21), &case.bias, packed))
         };
         let mut scaled = vec![0; product.packed_size()];
         product.scale(&pack(&case.weights), &factors, &mut scaled).unwrap();
@@ -241,11 +231,8 @@ fn matrices_are_packed_as_their_transposes_are() {
         let matrix = Numbers(7).floats(inner * columns);
         let transpose: Vec<f32> =
             (0..inner * columns).map(|index| matrix[index % inner * columns + index / inner]).collect();
-        let pack = |weights: Weights<'_, f32>| {
-            let mut packed = vec![0xff; product.packed_size()];
-            product.pack(&weights, &[], &mut packed).unwrap();
-            packed
-        };
+        let pack =
+            |weights: Weights<'_, f32>| packed(product.packed_size(), |packed| product.pack(&weights, &[], packed));
         assert_eq!(pack(Weights::matrix(&matrix, columns)), pack(Weights::linear(&transpose, inner)));
     }
 }
@@ -254,8 +241,7 @@ fn matrices_are_packed_as_their_transposes_are() {
 fn short_operands_are_refused() {
     let case = Case::new(Shape::product(8, 4, 40));
     let product = FloatProduct::new(case.shape, Isa::Portable).unwrap();
-    let mut packed = vec![0; product.packed_size()];
-    product.pack(&Weights::linear(&case.weights, 4), &[], &mut packed).unwrap();
+    let packed = packed(product.packed_size(), |packed| product.pack(&Weights::linear(&case.weights, 4), &[], packed));
     let good = FloatOperands { input: &case.input, weights: &packed, activation: Activation::None, residual: None };
     let mut memory = vec![0.0; 320];
     let mut scratch = vec![0; product.scratch_size()];

@@ -2,8 +2,8 @@
 
 mod plain;
 
-use et_gemm::{Activation, Int4Format, Int4Gemm, Int4Operands, Isa, KERNELS, Output, RowScale, Scales, quantize_rows};
-use plain::{Numbers, activate};
+use et_gemm::{Activation, Int4Format, Int4Gemm, Int4Operands, Isa, RowScale, Scales, quantize_rows};
+use plain::{Numbers, activate, available, in_parts, packed};
 
 const FORMS: [Scales; 2] = [Scales::Halves, Scales::Steps];
 
@@ -28,8 +28,7 @@ fn check_form(
     let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
     quantize_rows(isa, &real, inner, &mut input, &mut row_scales).unwrap();
     let product = Int4Gemm::new([rows, inner, columns], form, isa).unwrap();
-    let mut packed = vec![0; product.packed_size()];
-    product.pack(&weights, &scales, &bias, &mut packed).unwrap();
+    let packed = packed(product.packed_size(), |packed| product.pack(&weights, &scales, &bias, packed));
     let mut elements = vec![0.0; inner];
     for column in 0..columns {
         product.column(&packed, column, &mut elements).unwrap();
@@ -40,12 +39,10 @@ fn check_form(
     }
     assert!(product.column(&packed, columns, &mut elements).is_err());
     let operands = Int4Operands { input: &input, row_scales: &row_scales, weights: &packed, activation };
-    let mut memory = vec![f32::NAN; rows * columns];
-    let mut output = Output::new(&mut memory, rows, columns, columns).unwrap();
-    let mut scratch = vec![0; product.scratch_size()];
-    for part in 0..parts {
-        product.compute(&operands, &mut output, product.grid().part(part, parts), &mut scratch).unwrap();
-    }
+    let needs = (product.grid(), product.scratch_size());
+    let memory = in_parts([rows, columns], f32::NAN, needs, parts, |output, block, scratch| {
+        product.compute(&operands, output, block, scratch)
+    });
     for (index, &value) in memory.iter().enumerate() {
         let (row, column) = (index / columns, index % columns);
         let RowScale { scale, zero_point } = row_scales[row];
@@ -67,7 +64,7 @@ fn check_form(
 
 #[test]
 fn all_rows_agree_with_the_plain_loop() {
-    for isa in KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available()) {
+    for isa in available() {
         for rows in [0, 1, 2, 5, 6, 7, 13, 32, 41] {
             for sizes in [[32, 1, 32], [64, 17, 32], [128, 33, 64], [128, 64, 128], [0, 5, 32], [40, 7, 8], [96, 9, 32]]
             {

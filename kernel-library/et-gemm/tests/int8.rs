@@ -3,10 +3,10 @@
 mod plain;
 
 use et_gemm::{
-    Activation, Architecture, Bias, Int8Gemm, Int8Operands, Int8Residual, Isa, KERNELS, Output, Quantization, Residual,
-    RowScale, Shape, Weights,
+    Activation, Architecture, Bias, Int8Gemm, Int8Operands, Int8Residual, Isa, Quantization, Residual, RowScale, Shape,
+    Weights,
 };
-use plain::{Numbers, activate, input_length, products, shapes};
+use plain::{Numbers, activate, available, in_parts, input_length, packed, products, shapes};
 
 struct Case {
     shape: Shape,
@@ -42,10 +42,8 @@ impl Case {
     }
 
     fn packed(&self, product: &Int8Gemm, bias: Bias<'_>) -> Vec<u8> {
-        let mut packed = vec![0; product.packed_size()];
         let weights = Weights::convolution(&self.weights, &self.shape);
-        product.pack(&weights, &self.scales, bias, &mut packed).unwrap();
-        packed
+        packed(product.packed_size(), |packed| product.pack(&weights, &self.scales, bias, packed))
     }
 
     fn compute(&self, isa: Isa, after: Option<bool>, parts: usize) -> Vec<i8> {
@@ -63,14 +61,10 @@ impl Case {
             residual: after.map(residual),
         };
         let quantization = Quantization { inverse_scale: 1.0, zero_point: self.output_zero, least: -100, most: 120 };
-        let mut memory = vec![99; self.shape.rows() * columns];
-        let mut output = Output::new(&mut memory, self.shape.rows(), columns, columns).unwrap();
-        let mut scratch = vec![0x55; product.scratch_size()];
-        for part in 0..parts {
-            let block = product.grid().part(part, parts);
-            product.compute(&operands, quantization, &mut output, block, &mut scratch).unwrap();
-        }
-        memory
+        let (sizes, needs) = ([self.shape.rows(), columns], (product.grid(), product.scratch_size()));
+        in_parts(sizes, 99, needs, parts, |output, block, scratch| {
+            product.compute(&operands, quantization, output, block, scratch)
+        })
     }
 
     fn sum(&self, row: usize, column: usize, zero_point: i32) -> i32 {
@@ -102,10 +96,6 @@ impl Case {
             assert_eq!(byte, plain, "{isa:?} {:?} {after:?} {index}", self.shape);
         }
     }
-}
-
-fn available() -> impl Iterator<Item = Isa> {
-    KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available())
 }
 
 #[test]
@@ -182,10 +172,10 @@ fn rows_with_scales_give_real_numbers() {
                 residual: None,
             };
             let columns = shape.columns;
-            let mut memory = vec![0.0; shape.rows() * columns];
-            let mut output = Output::new(&mut memory, shape.rows(), columns, columns).unwrap();
-            let mut scratch = vec![0; product.scratch_size()];
-            product.compute_floats(&operands, &mut output, product.grid().all(), &mut scratch).unwrap();
+            let needs = (product.grid(), product.scratch_size());
+            let memory = in_parts([shape.rows(), columns], 0.0, needs, 1, |output, block, scratch| {
+                product.compute_floats(&operands, output, block, scratch)
+            });
             for (index, &value) in memory.iter().enumerate() {
                 let (row, column) = (index / columns, index % columns);
                 let sum = f64::from(case.sum(row, column, row_scales[row].zero_point));

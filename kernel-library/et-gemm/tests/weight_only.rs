@@ -3,10 +3,10 @@
 mod plain;
 
 use et_gemm::{
-    Activation, Bias, Int4Format, Int4Gemm, Int8Gemm, Isa, KERNELS, Output, Scales, Shape, WeightOnlyGemm,
-    WeightOnlyOperands, Weights,
+    Activation, Bias, Int4Format, Int4Gemm, Int8Gemm, Isa, Output, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands,
+    Weights,
 };
-use plain::{Numbers, activate};
+use plain::{Numbers, activate, available, in_parts};
 
 /// Packed weights, and the dequantized values.
 struct Packed {
@@ -23,9 +23,9 @@ fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
     let scales: Vec<f32> = numbers.floats(columns).into_iter().map(|number| 0.1 + 0.05 * number).collect();
     let bias = if rows % 2 == 1 { numbers.floats(columns) } else { Vec::new() };
     let product = Int8Gemm::new(Shape::product(rows, inner, columns), isa).unwrap();
-    let mut packed = vec![0; product.packed_size()];
     let packed_bias = if bias.is_empty() { Bias::None } else { Bias::Real(&bias) };
-    product.pack(&Weights::linear(&weights, inner), &scales, packed_bias, &mut packed).unwrap();
+    let linear = Weights::linear(&weights, inner);
+    let packed = plain::packed(product.packed_size(), |packed| product.pack(&linear, &scales, packed_bias, packed));
     let real: Vec<f32> = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / inner]).collect();
     let mut elements = vec![0.0; inner];
     for column in 0..columns {
@@ -44,8 +44,7 @@ fn halves(isa: Isa, scales: Scales, [rows, inner, columns, group]: [usize; 4]) -
     let scales = plain::scales(&mut numbers, form, [columns, inner]);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
     let product = Int4Gemm::new([rows, inner, columns], form, isa).unwrap();
-    let mut packed = vec![0; product.packed_size()];
-    product.pack(&weights, &scales, &bias, &mut packed).unwrap();
+    let packed = plain::packed(product.packed_size(), |packed| product.pack(&weights, &scales, &bias, packed));
     let real = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / group]).collect();
     let product = WeightOnlyGemm::halves([rows, inner, columns], form, isa).unwrap();
     Packed { product, bytes: packed, numbers: real, bias }
@@ -54,13 +53,10 @@ fn halves(isa: Isa, scales: Scales, [rows, inner, columns, group]: [usize; 4]) -
 fn check(isa: Isa, [rows, inner, columns]: [usize; 3], packed: &Packed, activation: Activation, parts: usize) {
     let input = Numbers(0xdef1_1234_5678_9abc).floats(rows * inner);
     let operands = WeightOnlyOperands { input: &input, weights: &packed.bytes, activation };
-    let (mut memory, grid) = (vec![f32::NAN; rows * columns], packed.product.grid());
-    let mut output = Output::new(&mut memory, rows, columns, columns).unwrap();
-    let mut scratch = vec![0; packed.product.scratch_size()];
-    for part in 0..parts {
-        let block = grid.part(part, parts);
-        packed.product.compute(&operands, &mut output, block, &mut scratch).unwrap();
-    }
+    let needs = (packed.product.grid(), packed.product.scratch_size());
+    let memory = in_parts([rows, columns], f32::NAN, needs, parts, |output, block, scratch| {
+        packed.product.compute(&operands, output, block, scratch)
+    });
     for (index, &value) in memory.iter().enumerate() {
         let (row, column) = (index / columns, index % columns);
         let pairs = input[row * inner..][..inner].iter().zip(&packed.numbers[column * inner..]);
@@ -79,7 +75,7 @@ fn check(isa: Isa, [rows, inner, columns]: [usize; 3], packed: &Packed, activati
 
 #[test]
 fn products_are_those_of_the_numbers_that_integers_stand_for() {
-    for isa in KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available()) {
+    for isa in available() {
         for rows in [0, 1, 2, 7, 15, 41] {
             for [inner, columns] in [[32, 1], [7, 17], [129, 33], [260, 64], [0, 5], [128, 70]] {
                 let sizes = [rows, inner, columns];

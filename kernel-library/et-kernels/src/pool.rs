@@ -6,7 +6,6 @@ use et_simd::{Float, Integer, Level, Simd, Work};
 
 use crate::quantized::{ALL, Quantization, Rescale};
 use crate::receptive_fields::{Reduction, reduce};
-use crate::rows::{read_some, write_some};
 use crate::window::Image;
 
 /// The divisor of average pooling.
@@ -94,13 +93,13 @@ impl Reduction for Max {
     #[inline(always)]
     unsafe fn add<S: Simd>(self, isa: S, sum: S::F32, from: *const f32, _: usize, lanes: usize) -> S::F32 {
         // SAFETY: the caller guarantees `lanes` elements. The same argument holds for the methods below.
-        let numbers = unsafe { read_some(isa, from, lanes) };
+        let numbers = unsafe { isa.read_some(from, lanes) };
         sum.max(numbers).select(sum.is_equal(sum), sum)
     }
     #[inline(always)]
     unsafe fn store<S: Simd>(self, isa: S, sum: S::F32, _: usize, to: *mut f32, lanes: usize) {
         // SAFETY: as above.
-        unsafe { write_some(isa, to, lanes, sum) }
+        unsafe { isa.write_some(to, lanes, sum) }
     }
 }
 
@@ -119,12 +118,12 @@ impl Reduction for Mean {
     #[inline(always)]
     unsafe fn add<S: Simd>(self, isa: S, sum: S::F32, from: *const f32, _: usize, lanes: usize) -> S::F32 {
         // SAFETY: as above.
-        sum + unsafe { read_some(isa, from, lanes) }
+        sum + unsafe { isa.read_some(from, lanes) }
     }
     #[inline(always)]
     unsafe fn store<S: Simd>(self, isa: S, sum: S::F32, inside: usize, to: *mut f32, lanes: usize) {
         // SAFETY: as above.
-        unsafe { write_some(isa, to, lanes, sum / isa.splat(self.0.of(inside))) }
+        unsafe { isa.write_some(to, lanes, sum / isa.splat(self.0.of(inside))) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Vectors of a row: a filler past the end, folds, and loads and stores of at most a vector.
+//! Vectors of a row: a filler past the end, and folds.
 #![allow(unsafe_code)] // Whole vectors are read without a check of each.
 
 use et_simd::{Float, Simd};
@@ -42,24 +42,4 @@ pub fn fold<S: Simd, const N: usize>(
         folded[0] = step(folded[0], load_or(isa, row, at, filler));
     }
     folded
-}
-
-/// Loads at most a vector. Lanes from `count` on are 0.
-///
-/// # Safety
-/// `from` is valid for reads of `count` elements, or of [`Simd::LANES`] if `count` is larger.
-#[inline(always)]
-pub unsafe fn read_some<S: Simd>(isa: S, from: *const f32, count: usize) -> S::F32 {
-    // SAFETY: the caller upholds the contract of this function.
-    unsafe { if count >= S::LANES { isa.read(from) } else { isa.read_part(from, count) } }
-}
-
-/// Stores the first `count` lanes, or a vector if `count` is larger.
-///
-/// # Safety
-/// `to` is valid for writes of `count` elements, or of [`Simd::LANES`] if `count` is larger.
-#[inline(always)]
-pub unsafe fn write_some<S: Simd>(isa: S, to: *mut f32, count: usize, vector: S::F32) {
-    // SAFETY: the caller upholds the contract of this function.
-    unsafe { if count >= S::LANES { isa.write(to, vector) } else { isa.write_part(to, count, vector) } }
 }

@@ -116,6 +116,20 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
     unsafe fn read_halves(self, from: *const u16) -> Self::F32;
 
     intrinsics! {
+        /// Loads at most a vector, without a mask for a whole vector. Lanes from `count` on are 0.
+        ///
+        /// # Safety
+        /// `from` is valid for reads of `count` elements, or of [`Simd::LANES`] if `count` is larger.
+        unsafe fn read_some(self, from: *const f32, count: usize) -> Self::F32 =
+            if count >= Self::LANES { self.read(from) } else { self.read_part(from, count) };
+
+        /// Stores the first `count` lanes, or a vector without a mask if `count` is larger.
+        ///
+        /// # Safety
+        /// `to` is valid for writes of `count` elements, or of [`Simd::LANES`] if `count` is larger.
+        unsafe fn write_some(self, to: *mut f32, count: usize, vector: Self::F32) =
+            if count >= Self::LANES { self.write(to, vector) } else { self.write_part(to, count, vector) };
+
         /// Loads the first `count` fp16, converted to `f32`; the remaining lanes are 0.
         ///
         /// # Safety
@@ -191,26 +205,16 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
     #[inline(always)]
     fn load(self, numbers: &[f32], at: usize) -> Self::F32 {
         let Some(rest) = numbers.get(at..) else { return self.splat(0.0) };
-        if rest.len() >= Self::LANES {
-            // SAFETY: `rest` has at least `LANES` elements.
-            unsafe { self.read(rest.as_ptr()) }
-        } else {
-            // SAFETY: `rest` has `rest.len()` elements, fewer than `LANES`.
-            unsafe { self.read_part(rest.as_ptr(), rest.len()) }
-        }
+        // SAFETY: `rest` has `rest.len()` elements.
+        unsafe { self.read_some(rest.as_ptr(), rest.len()) }
     }
 
     /// Stores the lanes from index `at` on. Lanes past the end are dropped.
     #[inline(always)]
     fn store(self, numbers: &mut [f32], at: usize, vector: Self::F32) {
         let Some(rest) = numbers.get_mut(at..) else { return };
-        if rest.len() >= Self::LANES {
-            // SAFETY: `rest` has room for `LANES` elements.
-            unsafe { self.write(rest.as_mut_ptr(), vector) }
-        } else {
-            // SAFETY: `rest` has room for `rest.len()` elements, fewer than `LANES`.
-            unsafe { self.write_part(rest.as_mut_ptr(), rest.len(), vector) }
-        }
+        // SAFETY: `rest` has room for `rest.len()` elements.
+        unsafe { self.write_some(rest.as_mut_ptr(), rest.len(), vector) }
     }
 
     /// Loads the int8 from index `at` on, sign-extended to a lane each. Lanes past the end are 0.
@@ -219,11 +223,10 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
         let Some(rest) = bytes.get(at..) else { return self.splat_i32(0) };
         if rest.len() >= Self::LANES {
             // SAFETY: `rest` has at least `LANES` bytes.
-            unsafe { self.read_i8(rest.as_ptr()) }
-        } else {
-            // SAFETY: `rest` has `rest.len()` bytes, fewer than `LANES`.
-            unsafe { self.read_i8_part(rest.as_ptr(), rest.len()) }
+            return unsafe { self.read_i8(rest.as_ptr()) };
         }
+        // SAFETY: `rest` has `rest.len()` bytes.
+        unsafe { self.read_i8_part(rest.as_ptr(), rest.len()) }
     }
 
     /// Stores the lanes as int8 from index `at` on, saturating. Lanes past the end are dropped.
@@ -232,11 +235,10 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
         let Some(rest) = bytes.get_mut(at..) else { return };
         if rest.len() >= Self::LANES {
             // SAFETY: `rest` has room for `LANES` bytes.
-            unsafe { self.write_i8(rest.as_mut_ptr(), vector) }
-        } else {
-            // SAFETY: `rest` has room for `rest.len()` bytes, fewer than `LANES`.
-            unsafe { self.write_i8_part(rest.as_mut_ptr(), rest.len(), vector) }
+            return unsafe { self.write_i8(rest.as_mut_ptr(), vector) };
         }
+        // SAFETY: `rest` has room for `rest.len()` bytes.
+        unsafe { self.write_i8_part(rest.as_mut_ptr(), rest.len(), vector) }
     }
 }
 

@@ -21,6 +21,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod claims;
 mod delegate;
 mod execute;
 mod failure;
@@ -32,6 +33,7 @@ mod program;
 mod steps;
 mod workers;
 
+pub use claims::Claims;
 pub use delegate::{Delegate, DelegateSetup};
 pub use execute::INSTRUCTION_LIMIT;
 pub use failure::{Failure, Place};

@@ -1,9 +1,8 @@
 //! The memory of a delegate call: operands as slices.
 #![allow(unsafe_code, reason = "operands are parts of memory that the caller lends; bounds are checked here")]
 
-use core::ops::Range;
-
 use et_core::{Access, Args, Error, Plain, Result};
+use et_runtime::Claims;
 
 use crate::{Blob, Channel, Place};
 
@@ -26,8 +25,7 @@ pub struct FloatChannel {
 pub struct Operands<'m, 'a> {
     blob: Blob<'a>,
     arguments: &'m Args<'a, 'm>,
-    claimed: [(Range<usize>, bool); MOST],
-    count: usize,
+    claims: Claims<MOST>,
 }
 
 /// The maximum number of operands of an instruction.
@@ -36,7 +34,7 @@ const MOST: usize = 5;
 impl<'m, 'a> Operands<'m, 'a> {
     /// No operands yet.
     pub const fn new(blob: Blob<'a>, arguments: &'m Args<'a, 'm>) -> Self {
-        Self { blob, arguments, claimed: [const { (0..0, false) }; MOST], count: 0 }
+        Self { blob, arguments, claims: Claims::new() }
     }
 
     /// `count` elements that the instruction reads.
@@ -88,15 +86,10 @@ impl<'m, 'a> Operands<'m, 'a> {
             return Err(Error::InvalidProgram);
         }
         let start = tensor.data().wrapping_add(offset).cast::<T>();
-        let range = start.addr()..start.addr() + size;
-        let meets = |(other, written): &(Range<usize>, bool)| {
-            (writes || *written) && other.start < range.end && range.start < other.end
-        };
-        if !start.is_aligned() || self.claimed.iter().any(meets) {
+        if !start.is_aligned() {
             return Err(Error::InvalidProgram);
         }
-        *self.claimed.get_mut(self.count).ok_or(Error::InvalidProgram)? = (range, writes);
-        self.count += 1;
+        self.claims.add(start.addr()..start.addr() + size, writes)?;
         Ok(start)
     }
 }

@@ -9,7 +9,7 @@ mod text;
 
 use et_record::{Access, Operand, Record, Text, Words};
 
-pub use attention::{Attention, BatchMatmul, Heads, Matrices};
+pub use attention::{Attention, BatchMatmul, Strided};
 pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use operand::{BlockScales, Place, QParams, Rows, Weights};

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::ops::Range;
 
 use et_core::{Access, Args, Error, Plain, Result};
+use et_runtime::Claims;
 
 use crate::blob::Header;
 use crate::{Blob, Place, SlotKind, SlotNumber};
@@ -22,14 +23,11 @@ pub struct Memory<'a, 'c> {
 /// The operands of an instruction: the output tensors overlap no input tensor.
 pub struct Operands<'m, 'a, 'c> {
     memory: &'m Memory<'a, 'c>,
-    read: [Range<usize>; MOST],
-    count: usize,
-    written: [Range<usize>; 2],
-    writes: usize,
+    claims: Claims<MOST>,
 }
 
 /// The maximum number of operands of an instruction.
-const MOST: usize = 8;
+const MOST: usize = 10;
 
 impl<'a, 'c> Memory<'a, 'c> {
     /// The memory of a delegate call: input tensors, output tensors, and the scratch arena where the blob needs scratch.
@@ -45,7 +43,7 @@ impl<'a, 'c> Memory<'a, 'c> {
 
     /// The operands of an instruction, initially empty.
     pub fn operands(&self) -> Operands<'_, 'a, 'c> {
-        Operands { memory: self, read: [const { 0..0 }; MOST], count: 0, written: [const { 0..0 }; 2], writes: 0 }
+        Operands { memory: self, claims: Claims::new() }
     }
 
     /// The address and size of a thread's workspace.
@@ -92,12 +90,6 @@ impl<'m> Operands<'m, '_, '_> {
     /// `count` elements of an input tensor.
     pub fn read<T: Plain>(&mut self, place: Place, count: usize) -> Result<&'m [T]> {
         let start = self.claim::<T>(place.slot, place.offset as usize, count, false)?;
-        let range = start.addr()..start.addr() + count * size_of::<T>();
-        if self.written.iter().any(|written| meet(&range, written)) {
-            return Err(Error::InvalidProgram);
-        }
-        *self.read.get_mut(self.count).ok_or(Error::InvalidProgram)? = range;
-        self.count += 1;
         // SAFETY: the region has `count` aligned elements; no kernel writes to the region while the instruction runs.
         Ok(unsafe { core::slice::from_raw_parts(start, count) })
     }
@@ -113,28 +105,23 @@ impl<'m> Operands<'m, '_, '_> {
         if slot == SlotNumber::NONE { Ok(None) } else { self.read_all(slot).map(Some) }
     }
 
-    /// `count` elements of an output tensor; an instruction has at most two output tensors.
+    /// `count` elements of an output tensor.
     pub fn write<T: Plain>(&mut self, place: Place, count: usize) -> Result<Written<'m, T>> {
         let start = self.claim::<T>(place.slot, place.offset as usize, count, true)?;
-        let range = start.addr()..start.addr() + count * size_of::<T>();
-        let mut others = self.read.iter().take(self.count).chain(&self.written);
-        if others.any(|other| meet(other, &range)) {
-            return Err(Error::InvalidProgram);
-        }
-        *self.written.get_mut(self.writes).ok_or(Error::InvalidProgram)? = range;
-        self.writes += 1;
         Ok(Written { start, count, memory: PhantomData })
     }
 
-    fn claim<T: Plain>(&self, slot: SlotNumber, offset: usize, count: usize, writes: bool) -> Result<*mut T> {
+    fn claim<T: Plain>(&mut self, slot: SlotNumber, offset: usize, count: usize, writes: bool) -> Result<*mut T> {
         let (start, size) = self.memory.region(slot, offset, writes)?;
         let bytes = count.checked_mul(size_of::<T>()).ok_or(Error::InvalidProgram)?;
         if bytes > size || start.addr() % align_of::<T>() != 0 {
             return Err(Error::InvalidProgram);
         }
-        if bytes > 0 && meet(&(start.addr()..start.addr() + bytes), &self.memory.workspaces) {
+        let (range, workspaces) = (start.addr()..start.addr() + bytes, &self.memory.workspaces);
+        if bytes > 0 && range.start < workspaces.end && workspaces.start < range.end {
             return Err(Error::InvalidProgram);
         }
+        self.claims.add(range, writes)?;
         Ok(start.cast())
     }
 }
@@ -165,10 +152,6 @@ fn workspaces(header: &Header, scratch: usize) -> Result<Range<usize>> {
     let size = (header.threads as usize).checked_mul(number(header.workspace)?).ok_or(Error::InvalidProgram)?;
     let start = scratch.checked_add(number(header.workspaces)?).ok_or(Error::InvalidProgram)?;
     Ok(start..start.checked_add(size).ok_or(Error::InvalidProgram)?)
-}
-
-fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
-    one.start < other.end && other.start < one.end
 }
 
 fn part((start, size): (*mut u8, usize), offset: usize, length: usize) -> Result<(*mut u8, usize)> {

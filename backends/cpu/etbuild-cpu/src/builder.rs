@@ -6,7 +6,7 @@ use etbuild_backend::constant_of;
 use etbuild_ir::{IdMap, Links, TensorSpec, ValueId};
 
 use crate::program::{Program, Storage};
-use crate::tensor::{Buffer, Tensor, dense_strides};
+use crate::tensor::{Buffer, Tensor, dense_strides, fused_dims};
 use crate::{Architecture, Problem};
 
 /// A backend program under construction.
@@ -213,18 +213,10 @@ pub fn rows(tensor: &Tensor) -> Option<(Rows, usize, usize)> {
 fn copy(from: &Tensor, to: &Tensor) -> Copy {
     let mut copy =
         Copy { input: place(from), output: Write(place(to)), width: from.scalar_type.size() as u32, ..Copy::default() };
-    let mut dims: Vec<(usize, usize, usize)> = Vec::new();
-    for dim in to.order().into_iter().filter(|dim| to.sizes[*dim] != 1) {
-        let (size, input, output) = (to.sizes[dim], from.strides[dim], to.strides[dim]);
-        match dims.last_mut() {
-            Some((length, outer, outer_output)) if *outer == size * input && *outer_output == size * output => {
-                (*length, *outer, *outer_output) = (*length * size, input, output);
-            }
-            _ => dims.push((size, input, output)),
-        }
-    }
+    let strided = |dim: usize| (to.sizes[dim], [from.strides[dim], to.strides[dim]]);
+    let dims = fused_dims(to.order().into_iter().map(strided));
     copy.rank = dims.len() as u32;
-    for (position, (size, input, output)) in dims.into_iter().enumerate().take(copy.sizes.len()) {
+    for (position, (size, [input, output])) in dims.into_iter().enumerate().take(copy.sizes.len()) {
         copy.sizes[position] = size as u32;
         copy.input_strides[position] = input as u32;
         copy.output_strides[position] = output as u32;

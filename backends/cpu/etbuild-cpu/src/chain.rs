@@ -5,7 +5,7 @@ use et_kernels::elementwise::Operation;
 
 use crate::Problem;
 use crate::builder::{Builder, place};
-use crate::tensor::{Tensor, dense_strides};
+use crate::tensor::{Tensor, dense_strides, fused_dims};
 
 /// An operand of an element-wise operator.
 #[derive(Clone, Debug)]
@@ -109,17 +109,8 @@ struct Nest {
 /// The loop nest over the output in memory order, with neighbouring dimensions fused where all operands allow fusion;
 /// `None` for more than four remaining dimensions, or an operand whose innermost stride is neither 1 nor 0.
 fn nest(output: &Tensor, order: &[usize], operands: &[Tensor]) -> Option<Nest> {
-    let mut dims: Vec<(usize, Vec<usize>)> = Vec::new();
-    for dim in order.iter().filter(|dim| output.sizes[**dim] != 1) {
-        let size = output.sizes[*dim];
-        let strides: Vec<usize> = operands.iter().map(|operand| operand.strides[*dim]).collect();
-        match dims.last_mut() {
-            Some((length, outer)) if outer.iter().zip(&strides).all(|(outer, own)| *outer == own * size) => {
-                (*length, *outer) = (*length * size, strides);
-            }
-            _ => dims.push((size, strides)),
-        }
-    }
+    let strides = |dim: usize| operands.iter().map(|operand| operand.strides[dim]).collect::<Vec<usize>>();
+    let mut dims = fused_dims(order.iter().map(|dim| (output.sizes[*dim], strides(*dim))));
     if dims.is_empty() {
         dims.push((1, vec![0; operands.len()]));
     }

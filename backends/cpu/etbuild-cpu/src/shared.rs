@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_backend::{Content, Refusal, Weights};
+use etbuild_backend::{Content, Weights};
 use etbuild_ir::{ConstantData, Digest, Graph, ValueKind};
 
 use crate::Architecture;
@@ -19,28 +19,6 @@ pub struct Shared {
     positions: BTreeMap<String, usize>,
 }
 
-/// Weights for an architecture.
-struct Packed {
-    packing: Packing,
-    architecture: Architecture,
-}
-
-/// Elements of the model.
-struct AsIs(ConstantData);
-
-impl Content for AsIs {
-    fn write(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), Refusal> {
-        take(self.0.bytes());
-        Ok(())
-    }
-}
-
-impl Content for Packed {
-    fn write(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), Refusal> {
-        Ok(self.packing.write(self.architecture, take)?)
-    }
-}
-
 impl Shared {
     /// No weights yet; the first weights are the input of the call behind the inputs of the partition.
     pub fn new(graph: &Graph, architecture: Architecture) -> Self {
@@ -51,7 +29,10 @@ impl Shared {
     /// The input position of weights whose packed form has `size` bytes.
     pub fn position(&mut self, packing: &Packing, size: usize) -> usize {
         let architecture = self.architecture;
-        let content = || -> Arc<dyn Content> { Arc::new(Packed { packing: packing.clone(), architecture }) };
+        let content = || -> Arc<Content> {
+            let packing = packing.clone();
+            Arc::new(move |take| Ok(packing.write(architecture, take)?))
+        };
         let origin = self.names.get(&packing.weights.digest()).cloned();
         self.add(packing.identity(architecture), packing.name(architecture), origin, size, content)
     }
@@ -60,7 +41,14 @@ impl Shared {
     pub fn as_is(&mut self, data: &ConstantData) -> usize {
         let (identity, size) = (format!("as it is {}", data.digest()), data.bytes().len());
         let origin = self.names.get(&data.digest()).cloned();
-        self.add(identity, None, origin, size, || Arc::new(AsIs(data.clone())))
+        let content = || -> Arc<Content> {
+            let data = data.clone();
+            Arc::new(move |take| {
+                take(data.bytes());
+                Ok(())
+            })
+        };
+        self.add(identity, None, origin, size, content)
     }
 
     fn add(
@@ -69,7 +57,7 @@ impl Shared {
         name: Option<String>,
         origin: Option<String>,
         size: usize,
-        content: impl FnOnce() -> Arc<dyn Content>,
+        content: impl FnOnce() -> Arc<Content>,
     ) -> usize {
         if let Some(position) = self.positions.get(&identity) {
             return *position;

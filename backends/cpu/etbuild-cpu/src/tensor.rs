@@ -169,7 +169,8 @@ impl Tensor {
 
 /// The strides of a view: uniformly strided dimensions are fused to runs, and runs are split to the new shape.
 fn view_strides(tensor: &Tensor, sizes: &[usize]) -> Option<Vec<usize>> {
-    let mut runs = runs(tensor);
+    let dims = tensor.sizes.iter().zip(&tensor.strides).map(|(size, stride)| (*size, [*stride]));
+    let mut runs = fused_dims(dims);
     let mut strides = vec![0; sizes.len()];
     let mut run = runs.pop();
     let mut used = 1;
@@ -180,7 +181,7 @@ fn view_strides(tensor: &Tensor, sizes: &[usize]) -> Option<Vec<usize>> {
         while run.is_some_and(|(length, _)| used == length) {
             (run, used) = (runs.pop(), 1);
         }
-        let (length, step) = run?;
+        let (length, [step]) = run?;
         strides[dim] = step * used;
         used *= size;
         if length % used != 0 {
@@ -190,16 +191,19 @@ fn view_strides(tensor: &Tensor, sizes: &[usize]) -> Option<Vec<usize>> {
     Some(strides)
 }
 
-/// Lengths and strides of the uniformly strided runs of a tensor, outermost first.
-fn runs(tensor: &Tensor) -> Vec<(usize, usize)> {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for (size, stride) in tensor.sizes.iter().zip(&tensor.strides).filter(|(size, _)| **size != 1) {
-        match runs.last_mut() {
-            Some((length, step)) if *step == size * stride => (*length, *step) = (*length * size, *stride),
-            _ => runs.push((*size, *stride)),
+/// Sizes and strides of dimensions, outermost first: neighbouring dimensions are fused where the strides of every operand are
+/// uniform, and dimensions of size 1 are dropped.
+pub fn fused_dims<S: AsRef<[usize]>>(dims: impl Iterator<Item = (usize, S)>) -> Vec<(usize, S)> {
+    let mut fused: Vec<(usize, S)> = Vec::new();
+    for (size, strides) in dims.filter(|(size, _)| *size != 1) {
+        let mut pairs = fused.last().into_iter().flat_map(|(_, outer)| outer.as_ref().iter().zip(strides.as_ref()));
+        let is_uniform = pairs.all(|(outer, own)| *outer == own * size);
+        match fused.last_mut().filter(|_| is_uniform) {
+            Some((length, outer)) => (*length, *outer) = (*length * size, strides),
+            None => fused.push((size, strides)),
         }
     }
-    runs
+    fused
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 mod part;
 
-use etbuild_ir::{Argument, LoweredProgram, ValueId, ValueKind};
-use part::{Made, computed, numbers, spec};
+use etbuild_ir::{Argument, LoweredProgram};
+use part::{Made, computed_alike, numbers};
 
 const PIXELS: [usize; 2] = [12, 13];
 const CHANNELS: usize = 20;
@@ -20,26 +20,19 @@ fn weights() -> Weights {
     Weights { first: numbers(CHANNELS, 1), second: numbers(CHANNELS * COLUMNS, 2), bias: numbers(COLUMNS, 3) }
 }
 
-fn convolution(made: &mut Made, input: ValueId, weights: Argument, bias: Argument, columns: usize) -> ValueId {
-    let pair = |number| Argument::Ints(vec![number; 2]);
-    let rest = [pair(1), pair(0), pair(1), Argument::Bool(false), pair(0), Argument::Int(1)];
-    let arguments = [Argument::Value(input), weights, bias].into_iter().chain(rest).collect();
-    made.node("aten.convolution.default", &[1, columns, PIXELS[0], PIXELS[1]], arguments)
-}
-
 /// `second(first(x) * factors)`.
 fn excitation(weights: &Weights) -> LoweredProgram {
     let mut made = Made::default();
-    let input = made.0.add_value("x", spec(&[1, 1, PIXELS[0], PIXELS[1]]), ValueKind::Input);
-    let factors = made.0.add_value("factors", spec(&[1, CHANNELS, 1, 1]), ValueKind::Input);
-    made.0.inputs.extend([input, factors]);
+    let [input, factors] = [("x", [1, 1, PIXELS[0], PIXELS[1]]), ("factors", [1, CHANNELS, 1, 1])]
+        .map(|(name, sizes)| made.input(name, &sizes));
     let first = made.constant(&[CHANNELS, 1, 1, 1], &weights.first);
-    let image = convolution(&mut made, input, first, Argument::None, CHANNELS);
+    let sizes = |channels| [1, channels, PIXELS[0], PIXELS[1]];
+    let image = made.convolution([Argument::Value(input), first, Argument::None], sizes(CHANNELS), 0, 1);
     let operands = vec![Argument::Value(image), Argument::Value(factors)];
-    let excited = made.node("aten.mul.Tensor", &[1, CHANNELS, PIXELS[0], PIXELS[1]], operands);
+    let excited = made.node("aten.mul.Tensor", &sizes(CHANNELS), operands);
     let second = made.constant(&[COLUMNS, CHANNELS, 1, 1], &weights.second);
     let bias = made.constant(&[COLUMNS], &weights.bias);
-    let output = convolution(&mut made, excited, second, bias, COLUMNS);
+    let output = made.convolution([Argument::Value(excited), second, bias], sizes(COLUMNS), 0, 1);
     made.program(output)
 }
 
@@ -59,14 +52,9 @@ fn inputs() -> [Vec<f32>; 2] {
 #[test]
 fn threads_compute_the_same_bits_and_they_are_right() {
     let (weights, inputs) = (weights(), inputs());
-    let compute = |threads| computed(excitation(&weights), &inputs, threads);
     let [image, factors] = &inputs;
-    let alone = compute(1);
-    for threads in [2, 3] {
-        assert_eq!(alone, compute(threads), "{threads} threads");
-    }
-    let results = alone.as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
-    for (index, result) in results.enumerate() {
+    let results = computed_alike(|| excitation(&weights), &inputs, &[2, 3]);
+    for (index, result) in results.iter().enumerate() {
         let (column, pixel) = (index / image.len(), index % image.len());
         let expected = plain(&weights, factors, image[pixel], column);
         assert!((result - expected).abs() < 1e-5, "{column} {pixel}: {result} is not {expected}");

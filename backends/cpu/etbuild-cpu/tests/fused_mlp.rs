@@ -6,8 +6,8 @@ use et_cpu::Instruction;
 use et_gemm::Architecture;
 use et_record::Record;
 use etbuild_conformance::{compile, load, run};
-use etbuild_ir::{Argument, LoweredProgram, ValueKind};
-use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};
+use etbuild_ir::{Argument, LoweredProgram};
+use part::{Made, TOLD, bytes, candidate, computed_alike, numbers, this_machine};
 
 /// The hidden tensor exceeds the cache; bands have 133 and 134 rows.
 const ROWS: usize = 401;
@@ -36,8 +36,7 @@ fn weights() -> Weights {
 /// `x + down(gelu(up(norm(x))))`.
 fn feed_forward(weights: &Weights) -> LoweredProgram {
     let mut made = Made::default();
-    let input = made.0.add_value("x", spec(&[ROWS, WIDTH]), ValueKind::Input);
-    made.0.inputs.push(input);
+    let input = made.input("x", &[ROWS, WIDTH]);
     let parameters = [made.constant(&[WIDTH], &weights.scale), made.constant(&[WIDTH], &weights.shift)];
     let [scale, shift] = parameters;
     let shape = Argument::Ints(vec![WIDTH as i64]);
@@ -98,13 +97,7 @@ fn the_hidden_rows_are_never_in_memory_as_a_whole() {
 #[test]
 fn threads_compute_the_same_bits_and_they_are_right() {
     let (weights, input) = (weights(), numbers(ROWS * WIDTH, 6));
-    let compute = |threads| computed(feed_forward(&weights), std::slice::from_ref(&input), threads);
-    let alone = compute(1);
-    for threads in [2, 3, 8] {
-        assert_eq!(alone, compute(threads), "{threads} threads");
-    }
-    let results = alone.as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
-    let results: Vec<f64> = results.collect();
+    let results = computed_alike(|| feed_forward(&weights), std::slice::from_ref(&input), &[2, 3, 8]);
     for row in [0, 132, 133, 134, 267, ROWS - 1] {
         let expected = plain(&weights, &input[row * WIDTH..][..WIDTH]);
         for (result, expected) in results[row * WIDTH..].iter().zip(expected) {

@@ -6,8 +6,8 @@ mod part;
 use et_cpu::Instruction;
 use et_record::Record;
 use etbuild_conformance::{compile, load, run};
-use etbuild_ir::{Argument, LoweredProgram, ValueId, ValueKind};
-use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};
+use etbuild_ir::{Argument, LoweredProgram, ValueId};
+use part::{Made, TOLD, bytes, candidate, computed, numbers, this_machine};
 
 const PIXELS: usize = 9;
 const CHANNELS: usize = 20;
@@ -25,31 +25,13 @@ const WORKSPACES: usize = 10;
 /// A 3x3 convolution with an indirection buffer, a depthwise convolution, and a GEMM.
 fn program() -> LoweredProgram {
     let mut made = Made::default();
-    let input = made.0.add_value("x", spec(&[1, CHANNELS, PIXELS, PIXELS]), ValueKind::Input);
-    made.0.inputs.push(input);
+    let (input, sizes) = (made.input("x", &[1, CHANNELS, PIXELS, PIXELS]), [1, COLUMNS, PIXELS, PIXELS]);
     let weights = made.constant(&[COLUMNS, CHANNELS, 3, 3], &numbers(COLUMNS * CHANNELS * 9, 1));
-    let first = convolution(&mut made, input, weights, 1);
+    let first = made.convolution([Argument::Value(input), weights, Argument::None], sizes, 1, 1);
     let weights = made.constant(&[COLUMNS, 1, 3, 3], &numbers(COLUMNS * 9, 2));
-    let second = convolution(&mut made, first, weights, COLUMNS as i64);
-    let operands = vec![Argument::Value(second)];
-    let output = made.node("aten.relu.default", &[1, COLUMNS, PIXELS, PIXELS], operands);
+    let second = made.convolution([Argument::Value(first), weights, Argument::None], sizes, 1, COLUMNS as i64);
+    let output = made.node("aten.relu.default", &sizes, vec![Argument::Value(second)]);
     made.program(output)
-}
-
-fn convolution(made: &mut Made, input: ValueId, weights: Argument, groups: i64) -> ValueId {
-    let pair = |number| Argument::Ints(vec![number; 2]);
-    let arguments = vec![
-        Argument::Value(input),
-        weights,
-        Argument::None,
-        pair(1),
-        pair(1),
-        pair(1),
-        Argument::Bool(false),
-        pair(0),
-        Argument::Int(groups),
-    ];
-    made.node("aten.convolution.default", &[1, COLUMNS, PIXELS, PIXELS], arguments)
 }
 
 /// A program file with the position of the blob's first word.
@@ -143,9 +125,7 @@ fn runs_edited(program: LoweredProgram, inputs: &[Vec<f32>], edit: impl Fn(&mut 
 /// A program of one operator on inputs of these sizes.
 fn operator(name: &str, inputs: &[&[usize]], output: &[usize], others: &[Argument]) -> LoweredProgram {
     let mut made = Made::default();
-    let ids = inputs.iter().map(|sizes| made.0.add_value("x", spec(sizes), ValueKind::Input));
-    let ids: Vec<ValueId> = ids.collect();
-    made.0.inputs.extend(ids.iter().copied());
+    let ids: Vec<ValueId> = inputs.iter().map(|sizes| made.input("x", sizes)).collect();
     let arguments = ids.into_iter().map(Argument::Value).chain(others.iter().cloned()).collect();
     let output = made.node(name, output, arguments);
     made.program(output)

@@ -50,7 +50,7 @@ fn stored(world: &World, engines: &str, weights: &Made) -> Result<Blob, Refusal>
         return Ok(known);
     }
     let mut writer = made_once::writer(world);
-    weights.content.write(&mut |piece| writer.append(piece).unwrap_or_else(|error| interrupt(error)))?;
+    (weights.content)(&mut |piece| writer.append(piece).unwrap_or_else(|error| interrupt(error)))?;
     let [made] = made_once::keep(world, &subject, [writer]);
     world.tell(&Event::Packed { weights: weights.identity.clone() });
     Ok(made)

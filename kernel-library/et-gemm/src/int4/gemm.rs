@@ -139,10 +139,11 @@ impl Int4Gemm {
         let scratch = Scratch::new(scratch)?;
         // SAFETY: operands and output are validated for the block above.
         unsafe {
-            match self.by_matrix && Isa::Amx.is_available() {
-                true => self.multiply_matrices(operands, output, block, scratch),
-                false => self.multiply_vectors(operands, output, block, scratch),
+            #[cfg(target_arch = "x86_64")]
+            if self.by_matrix && Isa::Amx.is_available() {
+                return self.multiply_matrices(operands, output, block, scratch);
             }
+            self.multiply_vectors(operands, output, block, scratch)
         }
     }
 
@@ -233,17 +234,6 @@ impl Int4Gemm {
             }
         }
         Ok(())
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn multiply_matrices(
-        &self,
-        _: &Int4Operands<'_>,
-        _: &mut Output<'_, f32>,
-        _: Block,
-        _: Scratch<'_>,
-    ) -> Result<()> {
-        Err(Error::NotSupported)
     }
 
     /// Splits panels into tiles of `width` columns: pairs of panel index and first column within the panel.

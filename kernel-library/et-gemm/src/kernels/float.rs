@@ -353,21 +353,11 @@ unsafe fn finish_with<S: Simd>(epilogue: &Epilogue, computed: Computed, activati
         let residual = epilogue.residual.wrapping_add(row * epilogue.residual_stride);
         for start in (0..epilogue.columns).step_by(S::LANES) {
             let count = (epilogue.columns - start).min(S::LANES);
-            let mut value = activation.apply(isa, load_some(isa, from.add(start), count));
+            let mut value = activation.apply(isa, isa.read_some(from.add(start), count));
             if last {
-                value = value + load_some(isa, residual.add(start), count);
+                value = value + isa.read_some(residual.add(start), count);
             }
-            if count == S::LANES {
-                isa.write(to.add(start), value);
-            } else {
-                isa.write_part(to.add(start), count, value);
-            }
+            isa.write_some(to.add(start), count, value);
         }
     }
-}
-
-/// Loads a full vector, or the first `count` elements.
-#[inline(always)]
-unsafe fn load_some<S: Simd>(isa: S, from: *const f32, count: usize) -> S::F32 {
-    if count == S::LANES { isa.read(from) } else { isa.read_part(from, count) }
 }

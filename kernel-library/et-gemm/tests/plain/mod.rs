@@ -1,8 +1,34 @@
 //! Reference loops in `f64` and reproducible random values.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use et_core::Half;
-use et_gemm::{Activation, Int4Format, Scales, Shape};
+use et_core::{Half, Result};
+use et_gemm::{Activation, Block, Grid, Int4Format, Isa, KERNELS, Output, Scales, Shape};
+
+/// The ISAs of this CPU.
+pub fn available() -> impl Iterator<Item = Isa> {
+    KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available())
+}
+
+/// Packed weights of `size` bytes that `pack` writes.
+pub fn packed(size: usize, pack: impl FnOnce(&mut [u8]) -> Result<()>) -> Vec<u8> {
+    let mut packed = vec![0; size];
+    pack(&mut packed).unwrap();
+    packed
+}
+
+/// A contiguous output `[rows, columns]` that `compute` computes in parts of the grid, with `scratch` bytes.
+pub fn in_parts<T: Copy>(
+    [rows, columns]: [usize; 2],
+    filler: T,
+    (grid, scratch): (Grid, usize),
+    parts: usize,
+    compute: impl Fn(&mut Output<'_, T>, Block, &mut [u8]) -> Result<()>,
+) -> Vec<T> {
+    let (mut memory, mut scratch) = (vec![filler; rows * columns], vec![0x55; scratch]);
+    let mut output = Output::new(&mut memory, rows, columns, columns).unwrap();
+    (0..parts).for_each(|part| compute(&mut output, grid.part(part, parts), &mut scratch).unwrap());
+    memory
+}
 
 /// A reproducible random generator (xorshift).
 pub struct Numbers(pub u64);

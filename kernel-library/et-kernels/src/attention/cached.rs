@@ -15,7 +15,6 @@ use super::kept::{Kept, Numbers, each_type};
 use super::scores::{Bent, Seen, exponentials};
 use super::{Attention, Causal, Sizes, Slots, run_part};
 use crate::check::ensure;
-use crate::rows::write_some;
 
 /// Positions per block: the keys or values of a block stay in L1 while the heads that share a KV head read the block.
 const BLOCK: usize = 8;
@@ -276,7 +275,7 @@ impl Attend<'_> {
             for (vector, sum) in sums.into_iter().enumerate() {
                 let start = vector * S::LANES;
                 if start < columns {
-                    write_some(isa, result.add(start), columns - start, sum * isa.splat(factor));
+                    isa.write_some(result.add(start), columns - start, sum * isa.splat(factor));
                 }
             }
         }

@@ -135,7 +135,7 @@ impl Bent<'_> {
             }
             for mask in self.masks {
                 let mask = mask.add(at);
-                score = score + if count < S::LANES { isa.read_part(mask, count) } else { isa.read(mask) };
+                score = score + isa.read_some(mask, count);
             }
             score
         }

@@ -3,8 +3,6 @@
 
 use et_simd::{Float, Simd};
 
-use crate::rows::{read_some, write_some};
-
 /// A block of packed values.
 #[derive(Clone, Copy)]
 pub struct Values {
@@ -89,7 +87,7 @@ unsafe fn tile<S: Simd, const M: usize, const N: usize>(
             for (query, tile) in tile.iter_mut().enumerate().take(sums.count) {
                 for (vector, sum) in tile.iter_mut().enumerate() {
                     let from = sums.to.add(query * sums.step + at + vector * S::LANES);
-                    *sum = read_some(isa, from, lanes) * isa.splat(before[query]);
+                    *sum = isa.read_some(from, lanes) * isa.splat(before[query]);
                 }
             }
         }
@@ -109,7 +107,7 @@ unsafe fn tile<S: Simd, const M: usize, const N: usize>(
         for (query, tile) in tile.iter().enumerate().take(sums.count) {
             for (vector, sum) in tile.iter().enumerate() {
                 let to = sums.to.add(query * sums.step + at + vector * S::LANES);
-                write_some(isa, to, lanes, *sum * isa.splat(after[query]));
+                isa.write_some(to, lanes, *sum * isa.splat(after[query]));
             }
         }
     }

@@ -7,7 +7,7 @@ use super::PIXELS;
 use super::lines::{Channels, lanes};
 use crate::quantized::Rescale;
 use crate::receptive_fields::Reduction;
-use crate::rows::{MOST_LANES, read_some, write_some};
+use crate::rows::MOST_LANES;
 
 /// Weights, bias and activation.
 #[derive(Clone, Copy)]
@@ -62,14 +62,14 @@ impl Reduction for FloatFilter<'_> {
     unsafe fn add<S: Simd>(self, isa: S, sum: S::F32, from: *const f32, weight: usize, lanes: usize) -> S::F32 {
         // SAFETY: the caller guarantees elements and weights. The same argument holds for the method below.
         unsafe {
-            let weights = read_some(isa, self.weights.as_ptr().add(weight), lanes);
-            read_some(isa, from, lanes).mul_add(weights, sum)
+            let weights = isa.read_some(self.weights.as_ptr().add(weight), lanes);
+            isa.read_some(from, lanes).mul_add(weights, sum)
         }
     }
     #[inline(always)]
     unsafe fn store<S: Simd>(self, isa: S, sum: S::F32, _: usize, to: *mut f32, lanes: usize) {
         // SAFETY: as above.
-        unsafe { write_some(isa, to, lanes, self.activation.apply(isa, sum)) }
+        unsafe { isa.write_some(to, lanes, self.activation.apply(isa, sum)) }
     }
 }
 

@@ -7,7 +7,7 @@ use et_kernels::attention::{self, Causal, Mask, Numbers, Sizes, Slots, Strides, 
 use crate::memory::Operands;
 use crate::run::conv2d::LEAST;
 use crate::split::{self, Chunks, Context, Elements, count, span};
-use crate::{Attention, BatchMatmul, Heads, Matrices};
+use crate::{Attention, BatchMatmul, Strided};
 
 /// Executes attention: heads are partitioned among tasks.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
@@ -75,12 +75,12 @@ pub fn numbers(bytes: &mut [u8]) -> &mut [f32] {
     unsafe { bytes.align_to_mut::<f32>() }.1
 }
 
-fn tokens<'m>(operands: &mut Operands<'m, '_, '_>, heads: &Heads, sizes: [usize; 4]) -> Result<Tokens<&'m [f32]>> {
+fn tokens<'m>(operands: &mut Operands<'m, '_, '_>, heads: &Strided, sizes: [usize; 4]) -> Result<Tokens<&'m [f32]>> {
     let strides @ Strides { batch, head, token } = strides(heads);
     Ok(Tokens { numbers: operands.read(heads.place, span(sizes, [batch, head, token, 1])?)?, strides })
 }
 
-fn strides(heads: &Heads) -> Strides {
+fn strides(heads: &Strided) -> Strides {
     let [batch, head, token] = heads.strides.map(|stride| stride as usize);
     Strides { batch, head, token }
 }
@@ -88,7 +88,7 @@ fn strides(heads: &Heads) -> Strides {
 /// Executes a batched matmul: output rows are partitioned among tasks.
 pub fn batch_matmul(context: &Context<'_, '_, '_>, fields: &BatchMatmul) -> Result<()> {
     let [batches, rows, inner, columns] = fields.sizes.map(|size| size as usize);
-    let strides = |matrices: &Matrices| matrices.strides.map(|stride| stride as usize);
+    let strides = |matrices: &Strided| matrices.strides.map(|stride| stride as usize);
     let (of_left, of_right) = (strides(&fields.left), strides(&fields.right));
     let mut operands = context.memory.operands();
     let left = operands.read::<f32>(fields.left.place, span([batches, rows, inner], of_left)?)?;

@@ -1,7 +1,7 @@
 //! Attention, and batched matmul of activation tensors.
 
 use et_core::ScalarType;
-use et_cpu::{Attention, BatchMatmul, Heads, Matrices, Place, Write};
+use et_cpu::{Attention, BatchMatmul, Place, Strided, Write};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
@@ -45,7 +45,7 @@ fn attend(builder: &mut Builder<'_>, sizes: &[usize], attended: Attended) -> Res
     // With this memory order, joining the heads afterwards is a view.
     let result = builder.scratch(ScalarType::Float, &[batch, heads, queries, depth], &[0, 2, 1, 3]);
     let mut biases = biases.into_iter().map(|bias| strided(&neighbours(builder, bias)));
-    let absent = Heads { place: Place::ABSENT, strides: [0; 3] };
+    let absent = Strided { place: Place::ABSENT, strides: [0; 3] };
     let (bias, mask) = (biases.next().unwrap_or(absent), biases.next().unwrap_or(absent));
     if biases.next().is_some() {
         return Err(Problem::Large);
@@ -67,14 +67,9 @@ pub fn batch_matmul(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         if right.strides.ends_with(&[1]) || right.strides[1] == 1 { right } else { builder.in_row_major(right) };
     let output = builder.row_major(left.scalar_type, &call.output_sizes()?);
     let sizes = [left.sizes[0], left.sizes[1], left.sizes[2], right.sizes[2]].map(|size| size as u32);
-    let product =
-        BatchMatmul { left: matrices(&left), right: matrices(&right), output: Write(matrices(&output)), sizes };
+    let product = BatchMatmul { left: strided(&left), right: strided(&right), output: Write(strided(&output)), sizes };
     builder.emit(product);
     Ok(Some(output))
-}
-
-fn matrices(tensor: &Tensor) -> Matrices {
-    Matrices { place: place(tensor), strides: std::array::from_fn(|dim| tensor.strides[dim] as u32) }
 }
 
 /// A four-dimensional tensor.
@@ -92,8 +87,8 @@ fn neighbours(builder: &mut Builder<'_>, tensor: Tensor) -> Tensor {
     }
 }
 
-fn strided(tensor: &Tensor) -> Heads {
-    Heads { place: place(tensor), strides: std::array::from_fn(|dim| tensor.strides[dim] as u32) }
+fn strided(tensor: &Tensor) -> Strided {
+    Strided { place: place(tensor), strides: std::array::from_fn(|dim| tensor.strides[dim] as u32) }
 }
 
 /// Attention that the graph spells out in several nodes.

@@ -75,47 +75,27 @@ fn operands(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(Tensor, Tenso
 pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let sizes = call.output_sizes()?;
     let input = builder.tensor(call.value(0)?)?;
-    let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, input.rank())).collect();
-    let dims = dims?;
-    let mut kept: Vec<usize> = (0..input.rank()).filter(|dim| !dims.contains(dim)).collect();
-    let input =
-        if are_neighbours(&input.order(), &dims) && is_dense(&input) { input } else { builder.in_row_major(input) };
+    let dims = call.ints(1)?.iter().map(|number| dim(*number, input.rank())).collect::<Result<Vec<_>, _>>()?;
+    let is_dense = input.is_row_major() || input.is_channels_last();
+    let are_neighbours = is_dense && position(&input.order(), &dims).is_some();
+    let input = if are_neighbours { input } else { builder.in_row_major(input) };
     let order = input.order();
-    if !are_neighbours(&order, &dims) {
-        return Err(Problem::Arguments);
-    }
-    kept.sort_by_key(|dim| order.iter().position(|other| other == dim));
-    let (outer, inner): (Vec<usize>, Vec<usize>) = kept.iter().partition(|dim| is_before(&order, **dim, &dims));
+    let first = position(&order, &dims).ok_or(Problem::Arguments)?;
+    let (outer, rest) = order.split_at(first);
+    let (reduced, inner) = rest.split_at(dims.len());
     let count = |dims: &[usize]| dims.iter().map(|dim| input.sizes[*dim]).product::<usize>() as u32;
-    let shape = [count(&outer), count(&dims), count(&inner)];
-    let kept_sizes: Vec<usize> =
-        (0..input.rank()).map(|dim| if dims.contains(&dim) { 1 } else { input.sizes[dim] }).collect();
-    let output = builder.scratch(FLOAT, &kept_sizes, &order);
+    let shape = [outer, reduced, inner].map(count);
+    let kept = (0..input.rank()).map(|dim| if dims.contains(&dim) { 1 } else { input.sizes[dim] });
+    let output = builder.scratch(FLOAT, &kept.collect::<Vec<_>>(), &order);
     let (from, to) = (QParams::FLOAT, QParams::FLOAT);
     builder.emit(Mean { input: place(&input), from, output: Write(place(&output)), to, sizes: shape });
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     Ok(Some(output))
 }
 
-/// Whether the tensor is contiguous in memory.
-fn is_dense(tensor: &Tensor) -> bool {
-    tensor.is_row_major() || tensor.is_channels_last()
-}
-
-/// Whether dimensions follow each other in memory.
-fn are_neighbours(order: &[usize], dims: &[usize]) -> bool {
-    let mut places: Vec<usize> = (0..order.len()).filter(|place| dims.contains(&order[*place])).collect();
-    places.dedup_by(|next, last| {
-        *next == *last + 1 && {
-            *last = *next;
-            true
-        }
-    });
-    places.len() <= 1
-}
-
-/// Whether a dimension is outside of all `dims` in memory order.
-fn is_before(order: &[usize], dim: usize, dims: &[usize]) -> bool {
-    let place = |dim: usize| order.iter().position(|other| *other == dim);
-    dims.iter().all(|reduced| place(dim) < place(*reduced))
+/// The position in a memory order from which on `dims` follow each other; `None` where other dimensions are in between.
+fn position(order: &[usize], dims: &[usize]) -> Option<usize> {
+    let first = order.iter().position(|dim| dims.contains(dim))?;
+    let together = order.get(first..first + dims.len())?;
+    together.iter().all(|dim| dims.contains(dim)).then_some(first)
 }

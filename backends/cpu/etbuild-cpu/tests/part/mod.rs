@@ -1,4 +1,5 @@
 //! Partitions of models: graphs, compiled programs, execution, and the executed instructions.
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -60,6 +61,27 @@ impl Made {
         Argument::Value(self.0.add_value(&name, spec(sizes), kind))
     }
 
+    /// An input of the program.
+    pub fn input(&mut self, name: &str, sizes: &[usize]) -> ValueId {
+        let input = self.0.add_value(name, spec(sizes), ValueKind::Input);
+        self.0.inputs.push(input);
+        input
+    }
+
+    /// A convolution of stride 1 with the output sizes, the padding and the groups.
+    pub fn convolution(
+        &mut self,
+        [input, weights, bias]: [Argument; 3],
+        sizes: [usize; 4],
+        padding: i64,
+        groups: i64,
+    ) -> ValueId {
+        let pair = |number| Argument::Ints(vec![number; 2]);
+        let rest = [pair(1), pair(padding), pair(1), Argument::Bool(false), pair(0), Argument::Int(groups)];
+        let arguments = [input, weights, bias].into_iter().chain(rest).collect();
+        self.node("aten.convolution.default", &sizes, arguments)
+    }
+
     /// The program with this value as the only output.
     pub fn program(mut self, output: ValueId) -> LoweredProgram {
         self.0.outputs.push(output);
@@ -78,6 +100,15 @@ impl Made {
 pub fn spec(sizes: &[usize]) -> TensorSpec {
     let sizes: Vec<i32> = sizes.iter().map(|size| *size as i32).collect();
     TensorSpec::contiguous(ScalarType::Float, sizes)
+}
+
+/// The first output of a program on a thread, with the same bits on other numbers of threads.
+pub fn computed_alike(program: impl Fn() -> LoweredProgram, inputs: &[Vec<f32>], threads: &[usize]) -> Vec<f64> {
+    let alone = computed(program(), inputs, 1);
+    for threads in threads {
+        assert_eq!(alone, computed(program(), inputs, *threads), "{threads} threads");
+    }
+    alone.as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect()
 }
 
 /// The bytes of a program's first output tensor, computed on `threads` threads.
