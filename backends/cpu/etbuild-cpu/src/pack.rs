@@ -40,27 +40,20 @@ pub enum Form {
     Groups(Int4Format, ConstantData, Vec<f32>),
 }
 
-/// What belongs to the columns of a matrix besides weights.
-#[derive(Clone, Copy)]
-struct Numbers<'a> {
-    scales: &'a ConstantData,
-    bias: &'a [f32],
-}
-
 impl Packing {
     /// Bytes of the packed form.
     pub fn size(&self, architecture: Architecture) -> Result<usize, Problem> {
         match &self.form {
             Form::Floats(_) => Ok(self.floats(architecture)?.packed_size()),
             Form::Bytes(..) | Form::BytesForRows(..) => Ok(self.bytes(architecture)?.packed_size()),
-            Form::Groups(form, ..) => Ok(self.groups(*form, architecture)?.packed_size()),
+            Form::Groups(..) => Ok(self.groups(architecture)?.packed_size()),
         }
     }
 
     /// Gives the packed form to `take`.
     pub fn write(&self, architecture: Architecture, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
-        if let Form::Groups(form, scales, bias) = &self.form {
-            return self.panels(*form, Numbers { scales, bias }, architecture, take);
+        if matches!(self.form, Form::Groups(..)) {
+            return self.panels(architecture, take);
         }
         let mut packed = vec![0; self.size(architecture)?];
         self.fill(architecture, &mut packed)?;
@@ -91,19 +84,12 @@ impl Packing {
     }
 
     /// Packs int4 weights by panels of columns; the packed form of a matrix is the sequence of its panels.
-    fn panels(
-        &self,
-        form: Int4Format,
-        numbers: Numbers<'_>,
-        architecture: Architecture,
-        take: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), Problem> {
-        let whole = self.groups(form, architecture)?;
+    fn panels(&self, architecture: Architecture, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
         let [inner, columns] = [self.window.input[2], self.window.output[2]].map(|size| size as usize);
-        let step = (JOB / inner.max(1)).max(1).next_multiple_of(whole.layout());
+        let step = (JOB / inner.max(1)).max(1).next_multiple_of(self.groups(architecture)?.layout());
         let starts: Vec<usize> = (0..columns).step_by(step).collect();
         for starts in starts.chunks(JOBS) {
-            let part = |first: &usize| self.columns(*first..columns.min(first + step), form, numbers, architecture);
+            let part = |first: &usize| self.columns(*first..columns.min(first + step), architecture);
             let made: Vec<_> = starts.par_iter().map(part).collect();
             made.into_iter().try_for_each(|packed| packed.map(|packed| take(&packed)))?;
         }
@@ -111,21 +97,16 @@ impl Packing {
     }
 
     /// The packed form of some columns, of which the first begins a panel.
-    fn columns(
-        &self,
-        columns: Range<usize>,
-        form: Int4Format,
-        numbers: Numbers<'_>,
-        architecture: Architecture,
-    ) -> Result<Vec<u8>, Problem> {
+    fn columns(&self, columns: Range<usize>, architecture: Architecture) -> Result<Vec<u8>, Problem> {
+        let Form::Groups(form, scales, bias) = &self.form else { return Err(Problem::Weights) };
         let inner = self.window.input[2] as usize;
         let part =
             |bytes: &'_ [u8], size: usize| bytes.get(columns.start * size..columns.end * size).map(<[u8]>::to_vec);
         let weights = part(self.weights.bytes(), inner).ok_or(Problem::Weights)?;
         let weights: Vec<i8> = weights.into_iter().map(u8::cast_signed).collect();
-        let scales = part(numbers.scales.bytes(), inner / form.group * size_of::<f32>()).ok_or(Problem::Weights)?;
-        let bias = numbers.bias.get(columns.clone()).unwrap_or_default();
-        let product = Int4Gemm::new([1, inner, columns.len()], form, architecture.baseline());
+        let scales = part(scales.bytes(), inner / form.group * size_of::<f32>()).ok_or(Problem::Weights)?;
+        let bias = bias.get(columns.clone()).unwrap_or_default();
+        let product = Int4Gemm::new([1, inner, columns.len()], *form, architecture.baseline());
         let product = product.map_err(|_| Problem::Weights)?;
         let mut packed = vec![0; product.packed_size()];
         product.pack(&weights, &floats_of(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
@@ -158,7 +139,8 @@ impl Packing {
         self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
 
-    fn groups(&self, form: Int4Format, architecture: Architecture) -> Result<Int4Gemm, Problem> {
+    fn groups(&self, architecture: Architecture) -> Result<Int4Gemm, Problem> {
+        let Form::Groups(form, ..) = self.form else { return Err(Problem::Weights) };
         let [_, rows, inner] = self.window.input.map(|size| size as usize);
         let columns = self.window.output[2] as usize;
         Int4Gemm::new([rows, inner, columns], form, architecture.baseline()).map_err(|_| Problem::Weights)
@@ -244,7 +226,7 @@ mod tests {
             let architecture = Architecture::Portable;
             let mut parts = Vec::new();
             packing.write(architecture, &mut |part| parts.extend_from_slice(part)).unwrap();
-            let product = packing.groups(nibbles, architecture).unwrap();
+            let product = packing.groups(architecture).unwrap();
             let mut whole = vec![0; packing.size(architecture).unwrap()];
             product.pack(&signed, &scales, &bias, &mut whole).unwrap();
             assert!(parts == whole);

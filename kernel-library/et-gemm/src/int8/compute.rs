@@ -126,7 +126,9 @@ impl Int8Gemm {
             bias: scratch.take::<f32>(columns)?.as_mut_ptr(),
             gathered: scratch.take::<i8>(self.gathered(rows))?,
         };
-        let mut strip = Strip::new(self, operands, store, kernels, memory);
+        let windows = Windows::new(&self.shape, self.runs, operands.input.as_ptr(), memory.padding);
+        let (product, grid, first_row, first_strip) = (self, self.grid(), 0, true);
+        let mut strip = Strip { product, operands, store, windows, kernels, grid, memory, first_row, first_strip };
         // SAFETY: `is_available` checked that the CPU has AMX and that the operating system permits AMX.
         #[cfg(target_arch = "x86_64")]
         let _tiles =
@@ -190,20 +192,7 @@ struct Strip<'a> {
     first_strip: bool,
 }
 
-impl<'a> Strip<'a> {
-    /// A strip before the first tile.
-    fn new(
-        product: &'a Int8Gemm,
-        operands: &'a Int8Operands<'a>,
-        store: (Store, usize),
-        kernels: &'static Int8Kernels,
-        memory: Memory<'a>,
-    ) -> Self {
-        let windows = Windows::new(&product.shape, product.runs, operands.input.as_ptr(), memory.padding);
-        let grid = product.grid();
-        Self { product, operands, store, windows, kernels, grid, memory, first_row: 0, first_strip: true }
-    }
-
+impl Strip<'_> {
     /// Computes the tiles of a strip for a range of panels.
     ///
     /// # Safety
