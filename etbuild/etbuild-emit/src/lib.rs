@@ -21,9 +21,9 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use et_format::INPUTS_KEY;
 use et_format::write::{self, ExecutionPlan, NamedData};
-use etbuild_ir::{DelegateCall, Graph, PlannedProgram};
+use et_format::{INPUTS_KEY, LEAST_KEY};
+use etbuild_ir::{DelegateCall, Graph, PlannedProgram, ValueId};
 
 pub use constant_method::{ConstantMethod, ConstantOutputs, ConstantScalar};
 pub use emitted::{EmitError, EmitOptions, Emitted, KernelUse, MethodInfo};
@@ -42,8 +42,8 @@ pub const PRODUCER_KEY: &str = "etbuild.producer";
 /// # Errors
 /// A failed write, an operator outside the kernel catalogue, an unknown backend, a missing label or memory plan.
 pub fn emit(program: &PlannedProgram, options: &EmitOptions, out: &mut dyn Write) -> Result<Emitted, EmitError> {
-    let names = input_names(program);
-    let (file, emitted) = lower(program, options, &names, &mut Constants::default())?;
+    let facts = input_facts(program);
+    let (file, emitted) = lower(program, options, &facts, &mut Constants::default())?;
     write::write_program(&file, out)?;
     Ok(emitted)
 }
@@ -64,9 +64,9 @@ pub fn emit_with_data(
     out: &mut dyn Write,
     data: DataFiles<'_>,
 ) -> Result<Emitted, EmitError> {
-    let names = input_names(program);
+    let facts = input_facts(program);
     let mut constants = Constants::external();
-    let (file, emitted) = lower(program, options, &names, &mut constants)?;
+    let (file, emitted) = lower(program, options, &facts, &mut constants)?;
     write::write_program(&file, out)?;
     let external = constants.take_external();
     write::write_data(&external.of_model(), data.model)?;
@@ -76,18 +76,34 @@ pub fn emit_with_data(
     Ok(emitted)
 }
 
-/// The named data with the input names of each method.
-fn input_names(program: &PlannedProgram) -> BTreeMap<String, String> {
-    let methods = program.program().program().methods.iter();
-    let lines = |graph: &Graph| graph.inputs.iter().map(|id| format!("{}\n", graph.value(*id).name)).collect();
-    methods.map(|(method, graph)| (format!("{INPUTS_KEY}{method}"), lines(graph))).collect()
+/// The named data about the inputs of each method: the names, and the smallest sizes where a size is dynamic.
+fn input_facts(program: &PlannedProgram) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    for (method, graph) in &program.program().program().methods {
+        let lines = |line: &dyn Fn(&ValueId) -> String| graph.inputs.iter().map(|id| line(id) + "\n").collect();
+        facts.insert(format!("{INPUTS_KEY}{method}"), lines(&|id| graph.value(*id).name.clone()));
+        if graph.inputs.iter().any(|id| is_dynamic(graph, *id)) {
+            facts.insert(format!("{LEAST_KEY}{method}"), lines(&|id| least_sizes(graph, *id)));
+        }
+    }
+    facts
+}
+
+fn is_dynamic(graph: &Graph, id: ValueId) -> bool {
+    graph.number(id).is_none() && graph.spec(id).is_dynamic()
+}
+
+/// The smallest sizes of a dynamic tensor, separated by commas; nothing for other values.
+fn least_sizes(graph: &Graph, id: ValueId) -> String {
+    let least = if is_dynamic(graph, id) { graph.spec(id).least.as_slice() } else { &[] };
+    least.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// The program file as plain data.
 fn lower<'a>(
     program: &'a PlannedProgram,
     options: &'a EmitOptions,
-    input_names: &'a BTreeMap<String, String>,
+    input_facts: &'a BTreeMap<String, String>,
     constants: &mut Constants<'a>,
 ) -> Result<(write::Program<'a>, Emitted), EmitError> {
     let mut kernels = Kernels::default();
@@ -106,7 +122,7 @@ fn lower<'a>(
         execution_plans.push(execution_plan);
     }
     execution_plans.extend(constant_methods(&execution_plans, options)?);
-    let named_data = named_data(options, input_names);
+    let named_data = named_data(options, input_facts);
     let (constants, initial_values) = constants.take_bytes();
     let file = write::Program { execution_plans, constants, initial_values, named_data };
     Ok((file, Emitted { kernels: kernels.into_uses(), methods }))
@@ -134,10 +150,10 @@ fn constant_methods<'a>(
     plans.collect()
 }
 
-fn named_data<'a>(options: &'a EmitOptions, input_names: &'a BTreeMap<String, String>) -> Vec<NamedData<'a>> {
+fn named_data<'a>(options: &'a EmitOptions, input_facts: &'a BTreeMap<String, String>) -> Vec<NamedData<'a>> {
     let stamp = NamedData { key: PRODUCER_KEY.to_owned(), data: options.producer.as_bytes(), alignment: 1 };
     let inputs =
-        input_names.iter().map(|(key, names)| NamedData { key: key.clone(), data: names.as_bytes(), alignment: 1 });
+        input_facts.iter().map(|(key, text)| NamedData { key: key.clone(), data: text.as_bytes(), alignment: 1 });
     let given = options.named_data.iter();
     let given = given.map(|(key, data)| NamedData { key: key.clone(), data, alignment: 1 });
     std::iter::once(stamp).chain(inputs).chain(given).collect()

@@ -2,6 +2,8 @@
 //! geometry of the drawings.
 
 mod accuracy;
+mod graph;
+mod index;
 mod latency;
 mod memory;
 mod overview;
@@ -9,18 +11,22 @@ mod partition;
 mod sizes;
 mod treemap;
 
+use std::path::Path;
+
 use serde::Serialize;
 use tera::{Context, Tera};
 
 use crate::report::DeployReport;
 
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("report.html", include_str!("../../../templates/report/report.html")),
+    ("index.html", include_str!("../../../templates/report/index.html")),
     ("style.css", include_str!("../../../templates/report/style.css")),
     ("overview.html", include_str!("../../../templates/report/overview.html")),
     ("stages.html", include_str!("../../../templates/report/stages.html")),
     ("sizes.html", include_str!("../../../templates/report/sizes.html")),
     ("partition.html", include_str!("../../../templates/report/partition.html")),
+    ("graph.html", include_str!("../../../templates/report/graph.html")),
     ("memory.html", include_str!("../../../templates/report/memory.html")),
     ("accuracy.html", include_str!("../../../templates/report/accuracy.html")),
     ("latency.html", include_str!("../../../templates/report/latency.html")),
@@ -34,6 +40,7 @@ struct View {
     sizes: Option<sizes::View>,
     changes: Option<sizes::Changes>,
     partition: Option<partition::View>,
+    graph: Vec<graph::View>,
     memory: Vec<memory::View>,
     accuracy: accuracy::View,
     latency: Option<latency::View>,
@@ -49,14 +56,27 @@ pub fn html(report: &DeployReport) -> tera::TeraResult<String> {
         sizes: report.sizes.as_ref().map(|sizes| sizes::view(sizes, &report.anatomy)),
         changes: report.previous.as_ref().map(|previous| sizes::changes(report, previous)),
         partition: (!report.anatomy.nodes.is_empty()).then(|| partition::view(&report.anatomy)),
+        graph: graph::views(&report.anatomy),
         memory: memory::views(&report.anatomy.memory),
         accuracy: accuracy::view(report),
         latency: latency::view(report),
     };
+    render("report.html", &view)
+}
+
+/// The page in `folder` that links the reports of several units.
+///
+/// # Errors
+/// As of [`html`].
+pub fn index(reports: &[DeployReport], folder: &Path) -> tera::TeraResult<String> {
+    render("index.html", &index::view(reports, folder))
+}
+
+fn render(template: &str, view: &impl Serialize) -> tera::TeraResult<String> {
     let mut tera = Tera::new();
     tera.autoescape_on([".html"]);
     tera.add_raw_templates(TEMPLATES)?;
-    tera.render("report.html", &Context::from_serialize(&view)?)
+    tera.render(template, &Context::from_serialize(view)?)
 }
 
 /// A part of a whole in percent, for style sheets.
@@ -95,6 +115,8 @@ mod tests {
             method: NAME.to_owned(),
             operator: NAME.to_owned(),
             value: NAME.to_owned(),
+            shape: NAME.to_owned(),
+            reads: vec![0],
             module: Some(NAME.to_owned()),
             engine: Some(NAME.to_owned()),
             partition: Some(0),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use et_core::ScalarType;
 use et_module::Array;
 use et_module::safetensors::{SafeTensors, write};
 
@@ -88,15 +89,14 @@ fn refused(model: &str, case: &Case) -> (i32, String) {
 }
 
 #[test]
-fn a_size_above_the_bound_is_refused_with_the_bound() {
-    let mut case = cases("residual").remove(2);
-    let x = case.get_mut("x").unwrap();
-    assert_eq!(x.shape, [4, 3, 32, 29]);
-    x.bytes.extend_from_within(..x.bytes.len() / 4);
-    x.shape[0] = 5;
-    let (status, told) = refused("residual", &case);
-    assert_eq!(status, 3, "{told}");
-    assert!(told.contains("error[ETB0706]") && told.contains("at most float32[4, 3, 32, 29] is wanted"), "{told}");
+fn sizes_beyond_the_bounds_are_refused_with_the_bounds() {
+    for shape in [[5, 3, 32, 29], [0, 3, 16, 16], [1, 3, 15, 16]] {
+        let zeros = Array::zeros(ScalarType::Float, &shape);
+        let (status, told) = refused("residual", &Case::from([("x".to_owned(), zeros)]));
+        assert_eq!(status, 3, "{told}");
+        let sizes = format!("float32{shape:?} was given, float32 from [1, 3, 16, 16] to [4, 3, 32, 29] is wanted");
+        assert!(told.contains("error[ETB0706]") && told.contains(&sizes), "{told}");
+    }
 }
 
 #[test]

@@ -18,7 +18,8 @@ fn page(place: &Place, name: &str) -> String {
 
 /// Elements that are open at the end, or closed without being open.
 fn unbalanced(html: &str) -> Vec<String> {
-    const VOID: [&str; 4] = ["meta", "rect", "line", "!DOCTYPE"];
+    const DRAWN: [&str; 3] = ["rect", "path", "circle"];
+    const VOID: [&str; 6] = ["meta", "rect", "line", "path", "circle", "!DOCTYPE"];
     let (mut open, mut wrong) = (Vec::<String>::new(), Vec::new());
     for tag in html.split('<').skip(1) {
         let tag = tag.split('>').next().unwrap();
@@ -27,7 +28,7 @@ fn unbalanced(html: &str) -> Vec<String> {
         match tag.strip_prefix('/') {
             Some(_) if open.last() == Some(&name) => drop(open.pop()),
             Some(_) => wrong.push(format!("</{name}> in {open:?}")),
-            None if VOID.contains(&name.as_str()) && (tag.ends_with('/') || !["rect"].contains(&name.as_str())) => {}
+            None if VOID.contains(&name.as_str()) && (tag.ends_with('/') || !DRAWN.contains(&name.as_str())) => {}
             None => open.push(name),
         }
     }
@@ -38,15 +39,19 @@ fn unbalanced(html: &str) -> Vec<String> {
 fn a_page_is_written_for_every_target_and_its_path_printed() {
     let place = Place::warm();
     let printed = place.run(&format!("report {RECIPE} --target linux-x86_64 --target mps2-an505")).expect(0).stdout;
-    for line in printed.lines() {
+    let [linux, board, index] = printed.lines().collect::<Vec<_>>().try_into().unwrap();
+    for line in [linux, board, index] {
         let html = std::fs::read_to_string(line).unwrap();
         assert!(html.starts_with("<!DOCTYPE html>") && html.len() < 3_000_000, "{line}");
-        for section in ["size", "changes", "stages", "partition", "memory", "accuracy", "latency"] {
-            assert!(html.contains(&format!("<section id=\"{section}\"")), "{line}: {section}");
-        }
         assert_eq!(unbalanced(&html), Vec::<String>::new(), "{line}");
+        for section in ["size", "changes", "stages", "partition", "graph", "memory", "accuracy", "latency"] {
+            assert_eq!(html.contains(&format!("<section id=\"{section}\"")), line != index, "{line}: {section}");
+        }
     }
-    assert_eq!(printed.lines().count(), 2);
+    let html = std::fs::read_to_string(index).unwrap();
+    for target in ["linux-x86_64", "mps2-an505"] {
+        assert!(html.contains(&format!("<a href=\"digits/{target}/report.html\">digits</a>")), "{html}");
+    }
 }
 
 #[test]

@@ -7,6 +7,10 @@ use crate::{BackendDelegate, DataLocation, ExtendedHeader, IDENTIFIER, Program, 
 /// The prefix of the named-data key with the names of a method's inputs; the method's name follows.
 pub const INPUTS_KEY: &str = "etbuild.inputs.";
 
+/// The prefix of the named-data key with the smallest sizes of a method's inputs; the method's name follows. A line per input: sizes
+/// separated by commas, or nothing for an input of static sizes. A program of static sizes has no such key.
+pub const LEAST_KEY: &str = "etbuild.least.";
+
 /// A program file in memory, with validated header, identifier and segment ranges.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramFile<'a> {
@@ -73,11 +77,21 @@ impl<'a> ProgramFile<'a> {
     /// The names of a method's inputs, a line each, if the producer recorded names: upstream's runtime identifies
     /// inputs by position.
     pub fn input_names(self, method: &str) -> Result<&'a str> {
+        self.text_of_method(INPUTS_KEY, method)
+    }
+
+    /// The smallest sizes of a method's inputs, in the form of [`LEAST_KEY`], if the producer recorded sizes.
+    pub fn least_sizes(self, method: &str) -> Result<&'a str> {
+        self.text_of_method(LEAST_KEY, method)
+    }
+
+    /// The named data of a method.
+    fn text_of_method(self, prefix: &str, method: &str) -> Result<&'a str> {
         for entry in self.program.named_data()?.iter() {
             let entry = entry?;
-            if entry.key()?.strip_prefix(INPUTS_KEY) == Some(method) {
-                let names = self.segment(entry.segment_index()?)?;
-                return core::str::from_utf8(names).map_err(|_| Error::InvalidProgram);
+            if entry.key()?.strip_prefix(prefix) == Some(method) {
+                let text = self.segment(entry.segment_index()?)?;
+                return core::str::from_utf8(text).map_err(|_| Error::InvalidProgram);
             }
         }
         Err(Error::NotFound)

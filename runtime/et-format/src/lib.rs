@@ -33,7 +33,7 @@ pub mod write;
 pub use bundled::{
     BUNDLE_IDENTIFIER, BundledCase, BundledProgram, BundledSlot, BundledSuite, BundledTensor, BundledValue,
 };
-pub use file::{INPUTS_KEY, ProgramFile};
+pub use file::{INPUTS_KEY, LEAST_KEY, ProgramFile};
 pub use flat_tensor::{DATA_IDENTIFIER, DataEntry, DataFile, DataLayout};
 pub use flatbuffer::{Table, Tables};
 pub use header::{ExtendedHeader, IDENTIFIER};

@@ -231,6 +231,9 @@ impl Module {
 
     fn copy_input(&self, index: usize, view: &TensorView<'_>) -> et_core::Result<()> {
         let (method, target) = (self.loaded.method(), self.loaded.input_tensor(index)?);
+        if target.is_dynamic() && view.shape.iter().zip(self.least_sizes(index)).any(|(size, least)| *size < least) {
+            return Err(et_core::Error::InvalidArgument);
+        }
         if is_as_it_is(&target, view) {
             let bytes = target.bytes_mut()?;
             if bytes.len() != view.bytes.len() {
@@ -261,6 +264,14 @@ impl Module {
         self.input_names().get(index).cloned().unwrap_or_else(|| index.to_string())
     }
 
+    /// The smallest sizes of input `index`; empty where the program file states none.
+    fn least_sizes(&self, index: usize) -> Vec<usize> {
+        let plan = self.loaded.method().plan();
+        let lines = plan.plan().name().and_then(|method| plan.file().least_sizes(method));
+        let line = lines.unwrap_or_default().lines().nth(index).unwrap_or_default();
+        line.split(',').map_while(|size| size.parse().ok()).collect()
+    }
+
     /// Names the expected type of an input.
     pub(crate) fn input_error(
         &self,
@@ -270,13 +281,16 @@ impl Module {
         error: et_core::Error,
     ) -> Error {
         let problem = match self.input_type(index) {
-            Ok(Some(wanted)) => format!(
-                "{}{shape:?} was given, {}{}{:?} is wanted",
-                scalar_type.name(),
-                if wanted.dynamic { "at most " } else { "" },
-                wanted.scalar_type.name(),
-                wanted.shape
-            ),
+            Ok(Some(wanted)) => {
+                let (given, name) = (scalar_type.name(), wanted.scalar_type.name());
+                let least = if wanted.dynamic { self.least_sizes(index) } else { vec![] };
+                let sizes = match (wanted.dynamic, least.is_empty()) {
+                    (false, _) => format!("{name}{:?}", wanted.shape),
+                    (true, true) => format!("at most {name}{:?}", wanted.shape),
+                    (true, false) => format!("{name} from {least:?} to {:?}", wanted.shape),
+                };
+                format!("{given}{shape:?} was given, {sizes} is wanted")
+            }
             _ => error.message().to_owned(),
         };
         Error::Input { name: self.input_name(index), problem }

@@ -111,6 +111,8 @@ mod tests {
             method: "forward".to_owned(),
             operator: "aten.relu.default".to_owned(),
             value: "x".to_owned(),
+            shape: String::new(),
+            reads: Vec::new(),
             module: None,
             work,
             scalar_type: "float64".to_owned(),

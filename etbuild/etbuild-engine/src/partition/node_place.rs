@@ -12,6 +12,10 @@ pub struct NodePlace {
     pub operator: String,
     /// The first output value; empty for a node without outputs.
     pub value: String,
+    /// The type and the largest shape of the first output, such as `float32[1, 8]`; empty for a node without outputs.
+    pub shape: String,
+    /// The positions among the method's nodes of the nodes whose results the node reads.
+    pub reads: Vec<usize>,
     /// The module of the model's source, where the archive says so.
     pub module: Option<String>,
     /// The multiply-adds of the node, or the elements of a node without: an estimate for shares.
@@ -56,6 +60,8 @@ impl From<&NodeReport> for NodePlace {
             method: report.method.clone(),
             operator: report.operator.clone(),
             value: report.value.clone(),
+            shape: report.shape.clone(),
+            reads: report.reads.clone(),
             module: report.module.as_deref().map(str::to_owned),
             work: report.work,
             scalar_type: report.scalar_type.name().to_owned(),

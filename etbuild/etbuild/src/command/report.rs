@@ -36,7 +36,14 @@ pub fn run(session: &Session, arguments: &arguments::Report) -> Outcome {
         write(session, folder, &report)?;
         reports.push(report);
     }
-    show(session, &reports, &found);
+    let mut pages: Vec<PathBuf> = reports.iter().map(|report| report.page.clone()).collect();
+    if reports.len() > 1 {
+        let index = out.join("report.html");
+        let html = page::index(&reports, out).map_err(|error| render_failed(&error))?;
+        put(session, &index, html.as_bytes())?;
+        pages.push(index);
+    }
+    show(session, &reports, &pages, &found);
     Ok(found)
 }
 
@@ -62,12 +69,15 @@ fn look(
 }
 
 fn write(session: &Session, folder: &Path, report: &DeployReport) -> Result<(), Vec<Diagnostic>> {
-    let html = page::html(report)
-        .map_err(|error| vec![Diagnostic::error(Code::Internal, format!("failed to render the report: {error}"))])?;
+    let html = page::html(report).map_err(|error| render_failed(&error))?;
     let noted = note(report.sizes.as_ref(), report.previous.as_ref());
     put(session, &report.page, html.as_bytes())?;
     // A failed deploy is not compared with.
     if report.sizes.is_some() { put(session, &folder.join(NOTE), &noted) } else { Ok(()) }
+}
+
+fn render_failed(error: &dyn std::error::Error) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Code::Internal, format!("failed to render the report: {error}"))]
 }
 
 fn put(session: &Session, path: &Path, bytes: &[u8]) -> Result<(), Vec<Diagnostic>> {
@@ -79,12 +89,12 @@ fn put(session: &Session, path: &Path, bytes: &[u8]) -> Result<(), Vec<Diagnosti
     })
 }
 
-fn show(session: &Session, reports: &[DeployReport], found: &[Diagnostic]) {
+fn show(session: &Session, reports: &[DeployReport], pages: &[PathBuf], found: &[Diagnostic]) {
     let ok = !found.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let value = serde_json::json!({
         "schema": "etbuild.report/1", "ok": ok, "units": reports, "diagnostics": found,
     });
-    let pages: Vec<String> = reports.iter().map(|report| report.page.display().to_string()).collect();
+    let pages: Vec<String> = pages.iter().map(|page| page.display().to_string()).collect();
     session.terminal.present(&value, &pages.join("\n"));
     session.terminal.explain(found);
 }

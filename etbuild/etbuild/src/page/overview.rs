@@ -19,12 +19,20 @@ pub struct View {
     files: Vec<File>,
 }
 
+/// A diagnostic.
 #[derive(Serialize)]
-struct Finding {
+pub struct Finding {
     severity: &'static str,
     code: String,
     message: String,
     help: Option<String>,
+}
+
+impl Finding {
+    /// The code of the diagnostic.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
 }
 
 #[derive(Serialize)]
@@ -47,7 +55,7 @@ struct File {
 
 pub fn view(report: &DeployReport) -> View {
     let deploy = &report.deploy;
-    let whole: u64 = deploy.stages.iter().map(|row| row.milliseconds).sum();
+    let whole = milliseconds(report);
     let cached = deploy.stages.iter().filter(|row| row.cached).count();
     let file = |file: &etbuild_engine::OutputFile| File {
         name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -57,7 +65,7 @@ pub fn view(report: &DeployReport) -> View {
     View {
         recipe: deploy.recipe.clone(),
         target: deploy.target.clone(),
-        figures: figures(report, whole),
+        figures: figures(report),
         diagnostics: findings(report),
         stages: deploy.stages.iter().map(|row| stage(row, whole)).collect(),
         stage_summary: format!("{} stages, {cached} from the cache, {}", deploy.stages.len(), duration(whole)),
@@ -65,7 +73,13 @@ pub fn view(report: &DeployReport) -> View {
     }
 }
 
-fn figures(report: &DeployReport, milliseconds: u64) -> Vec<(&'static str, String)> {
+/// The time of all stages.
+fn milliseconds(report: &DeployReport) -> u64 {
+    report.deploy.stages.iter().map(|row| row.milliseconds).sum()
+}
+
+/// The main figures by name.
+pub fn figures(report: &DeployReport) -> Vec<(&'static str, String)> {
     let mut figures = Vec::new();
     if let Some(sizes) = &report.sizes {
         figures.push(("Program", bytes(sizes.program)));
@@ -80,7 +94,7 @@ fn figures(report: &DeployReport, milliseconds: u64) -> Vec<(&'static str, Strin
         figures.push(("Planned memory", bytes(arenas)));
     }
     figures.extend(accuracy(&report.deploy.verification));
-    figures.push(("Build time", duration(milliseconds)));
+    figures.push(("Build time", duration(milliseconds(report))));
     figures
 }
 
@@ -95,7 +109,8 @@ fn accuracy(verification: &Verification) -> Option<(&'static str, String)> {
     }
 }
 
-fn findings(report: &DeployReport) -> Vec<Finding> {
+/// The diagnostics of the deploy and of the verification.
+pub fn findings(report: &DeployReport) -> Vec<Finding> {
     let skipped = match &report.deploy.verification {
         Verification::Skipped { reason } => Some(&**reason),
         _ => None,

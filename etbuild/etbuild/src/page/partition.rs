@@ -62,7 +62,16 @@ fn name(node: &NodePlace) -> &str {
     node.engine.as_deref().unwrap_or("no code")
 }
 
-fn class(node: &NodePlace) -> &'static str {
+/// The backend of a node with the number of the partition.
+pub fn place_name(node: &NodePlace) -> String {
+    match node.partition {
+        Some(partition) => format!("{} {partition}", name(node)),
+        None => name(node).to_owned(),
+    }
+}
+
+/// The colour of a node.
+pub fn class(node: &NodePlace) -> &'static str {
     match node.engine.as_deref() {
         None => "none",
         Some("portable") => "portable",
@@ -115,10 +124,7 @@ fn node(node: &NodePlace) -> Node {
         value: node.value.clone(),
         operator: node.operator.clone(),
         module: node.module.clone().unwrap_or_default(),
-        place: match node.partition {
-            Some(partition) => format!("{} {partition}", name(node)),
-            None => name(node).to_owned(),
-        },
+        place: place_name(node),
         class: class(node),
         reasons: reasons.join("; "),
     }
