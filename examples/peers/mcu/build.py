@@ -32,7 +32,8 @@ class Core:
 CORES = {
     core.name: core
     for core in [
-        Core("m0", "microbit", ("-mcpu=cortex-m0", "-mfloat-abi=soft"), "thumbv6m-none-eabi", "cortex-m0", ram_size=16 << 10),
+        # The networks need more memory than the micro:bit has, the one machine of QEMU with a Cortex-M0: a Cortex-M3 runs its code.
+        Core("m0", "mps2-an385", ("-mcpu=cortex-m0", "-mfloat-abi=soft"), "thumbv6m-none-eabi", "cortex-m0"),
         Core("m3", "mps2-an385", ("-mcpu=cortex-m3", "-mfloat-abi=soft"), "thumbv7m-none-eabi", "cortex-m3"),
         Core("m4", "mps2-an386", ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"), "thumbv7em-none-eabi", "cortex-m4"),
         Core("m33", "mps2-an505", ("-mcpu=cortex-m33", "-mfloat-abi=hard"), "thumbv8m.main-none-eabi", "cortex-m33", 0x1000_0000, 0x3800_0000),
@@ -45,7 +46,7 @@ COMMON = """-mthumb -ffunction-sections -fdata-sections -fno-unwind-tables -fno-
  -DCMSIS_NN -DARM_NN_ENABLE_F16=0 -DARM_NN_ENABLE_F32=0 -w""".split()
 CXX = "-std=c++17 -fno-rtti -fno-exceptions -fno-threadsafe-statics".split()
 KERNELS = "conv depthwise_conv fully_connected softmax pooling add reshape".split()
-CMSIS_NN = "BasicMathFunctions ConvolutionFunctions FullyConnectedFunctions NNSupportFunctions PoolingFunctions SoftmaxFunctions".split()
+CMSIS_NN = "BasicMathFunctions ConvolutionFunctions FullyConnectedFunctions NNSupportFunctions PoolingFunctions SoftmaxFunctions TransposeFunctions".split()
 
 
 def run(*command):

@@ -53,8 +53,7 @@ def write_models(sources: pathlib.Path, make) -> str:
 
 def peer(arguments, core: build.Core, name: str, weights: int) -> dict:
     """Builds, runs and measures TensorFlow Lite Micro."""
-    arena = core.ram_size - (5 << 10) if core.ram_size < 1 << 16 else 160 << 10
-    image = Image(build.firmware(core, arguments.sources, OUT, OUT / f"{name}.tflite", arena))
+    image = Image(build.firmware(core, arguments.sources, OUT, OUT / f"{name}.tflite", 160 << 10))
     lines, calls = image.run(core, OUT / "libcount.so", arguments.profile)
     found = {line.split()[0]: bytes.fromhex(line.split()[1]) for line in lines if " " in line}
     if "arena" not in found:

@@ -95,6 +95,9 @@ records! {
         pub bounds: Bounds,
         /// The residual.
         pub residual: Residual,
+        /// 1 if kernels may requantize without checks: all factors are below 1/2 and at least 2^-31, sums are below 2^23, the limits
+        /// are those of int8, and the number of channels is a multiple of that of a panel or group ([`crate::row`]).
+        pub direct: u32,
     }
 
     /// Convolution and fully connected layers, int8 to float32: `clamp(accumulator * scale)`.
@@ -125,11 +128,13 @@ records! {
         pub input: Place,
         /// int8 `[batch, out_height, out_width, in_channels]`.
         pub output: Place,
-        /// Scratch for the taps of a pixel at the border, int8 `[kernel_height, kernel_width, in_channels]`.
-        pub patch: Place,
+        /// Scratch for taps outside of the image, int8 `[in_channels]`.
+        pub zeros: Place,
+        /// Scratch for the offsets of taps, uint32 `[2][taps]`, where the taps are rounded up to an even number.
+        pub offsets: Place,
         /// Sizes.
         pub window: Window,
-        /// Packed weights ([`crate::row`]), int16.
+        /// Packed weights ([`crate::row`]).
         pub weights: u32,
         /// A [`crate::Channel`] per channel; the bias contains the input's zero point times the weights.
         pub channels: u32,
@@ -137,6 +142,8 @@ records! {
         pub input_zero: i32,
         /// The result.
         pub bounds: Bounds,
+        /// 1 if kernels may requantize without checks: see [`Convolution`].
+        pub direct: u32,
     }
 
     /// The maximum of each window; padding does not count.

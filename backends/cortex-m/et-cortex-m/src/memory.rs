@@ -93,10 +93,3 @@ impl<'m, 'a> Operands<'m, 'a> {
         Ok(start)
     }
 }
-
-/// Copies elements, as many as the shorter slice has.
-pub fn copy(to: &mut [i8], from: &[i8]) {
-    let count = to.len().min(from.len());
-    // SAFETY: both slices have `count` elements, and a mutable slice overlaps no other.
-    unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr(), count) };
-}

@@ -1,14 +1,16 @@
 //! The inner loops, in a row per instruction set, and the layouts that they read.
 //!
-//! The columns of a tile of pixels are int16: `[pair][pixel][2]`, where a pair is two neighbouring products of a sum. The weights
-//! of a convolution are int8: `[channel / 2][pair][2 products][2 channels]`. A 32-bit word of weights has the products of two
-//! channels, so that `sxtb16` gives the two products of a channel as a pair. The weights of a depthwise convolution are int16:
-//! `[channel / 4][tap][channels 0, 2, 1, 3]`, the order in which `sxtb16` gives the channels of a word of an image. Products and
-//! channels behind the last have weights 0.
+//! The columns of a tile of pixels are int16: `[pair][pixel][2]`, where a pair is two neighbouring products of a sum.
+//!
+//! The weights of a convolution are `[channel / 2][pair][2]` int16, each the weights of two channels for a product: `256 * odd +
+//! even`. With columns `x`, the sum of `x * (256 * odd + even)` less the sum of `x * even` is 256 times the sum of the odd channel,
+//! so that a single `sxtb16` for each pair suffices. Sums of up to [`MOST_PAIRS`] pairs are exact in this form.
+//!
+//! The weights of a depthwise convolution are int8: `[channel / 4][tap / 2][channel / 2 % 2][tap % 2][channel % 2]`, so that
+//! `sxtb16` of a word gives a channel's weights of two taps. Products, taps and channels behind the last have weights 0.
 
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
 mod dsp;
-#[cfg(not(all(target_arch = "arm", feature = "dsp")))]
 mod plain;
 
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
@@ -16,7 +18,7 @@ use dsp as selected;
 #[cfg(not(all(target_arch = "arm", feature = "dsp")))]
 use plain as selected;
 
-pub(crate) use selected::{depthwise, doubling_high_product, expand, products};
+pub(crate) use selected::{IS_DIRECT, depthwise_pixel, doubling_high_product, expand, products, tile_to_int8};
 
 /// Pixels of a tile.
 pub const LANES: usize = 4;
@@ -24,11 +26,11 @@ pub const LANES: usize = 4;
 /// Channels that share a word of the weights of a convolution.
 pub const CHANNELS: usize = 2;
 
+/// The most pairs whose sum is below 2^23 for any weights and columns.
+pub const MOST_PAIRS: usize = 256;
+
 /// Channels that share a word of an image in a depthwise convolution.
 pub const DEPTHWISE_CHANNELS: usize = 4;
-
-/// The order of the channels of a depthwise convolution's weights.
-pub const DEPTHWISE_ORDER: [usize; DEPTHWISE_CHANNELS] = [0, 2, 1, 3];
 
 /// An instruction set that kernels are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,67 +76,31 @@ impl Row {
     }
 }
 
-/// The taps of a depthwise window of one pixel and [`DEPTHWISE_CHANNELS`] channels that lie inside of the image.
+/// The taps of a depthwise window at a pixel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taps {
-    /// The first tap in the input.
-    input: usize,
-    /// Elements from the first tap to the end of the last.
-    input_span: usize,
-    /// The first tap in the weights.
-    weights: usize,
-    /// Elements from the first tap to the end of the last in the weights.
-    weights_span: usize,
-    distances: Distances,
+pub(crate) struct Taps<'m> {
+    /// The input, from a place on that all offsets begin at.
+    pub image: &'m [i8],
+    /// The offset of each tap's first channel, an even number of taps.
+    pub offsets: &'m [u32],
+    /// The zero point for each channel, for taps outside of the image.
+    pub zeros: &'m [i8],
 }
 
-/// The distances between taps, in elements.
+impl Taps<'_> {
+    /// The offset of the zeros from `image`: on a processor the distance of the addresses, and otherwise a number that no tap has.
+    pub(crate) fn outside(image: &[i8], zeros: &[i8]) -> u32 {
+        if IS_DIRECT { zeros.as_ptr().addr().wrapping_sub(image.as_ptr().addr()) as u32 } else { u32::MAX }
+    }
+}
+
+/// How sums become int8 in kernels that need no table per channel but [`crate::Channel`]: all factors are below 1/2, and results are
+/// clamped to the range of int8 only.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Distances {
-    /// Between rows of taps.
-    pub input_row: usize,
-    /// Between taps of a row.
-    pub input_tap: usize,
-    /// Between rows of taps in the weights.
-    pub weights_row: usize,
-    /// Rows of taps.
-    pub rows: usize,
-    /// Taps of a row.
-    pub columns: usize,
+#[allow(dead_code, reason = "the row `plain` has no such kernels")]
+pub(crate) struct Direct {
+    /// The zero point of the result.
+    pub zero: i32,
 }
 
-impl Taps {
-    /// The taps from these places on.
-    pub(crate) fn new(input: usize, weights: usize, distances: Distances) -> Self {
-        let Distances { input_row, input_tap, weights_row, rows, columns } = distances;
-        let (rows, columns) = (rows.saturating_sub(1), columns.saturating_sub(1));
-        let input_span = rows * input_row + columns * input_tap + DEPTHWISE_CHANNELS;
-        let weights_span = rows * weights_row + columns * DEPTHWISE_CHANNELS + DEPTHWISE_CHANNELS;
-        Self { input, input_span, weights, weights_span, distances }
-    }
-
-    /// Whether there are taps, and all lie inside of operands of these lengths.
-    #[inline(always)]
-    pub(crate) const fn fit(&self, input: usize, weights: usize) -> bool {
-        let has_taps = self.distances.rows > 0 && self.distances.columns > 0;
-        has_taps && self.input + self.input_span <= input && self.weights + self.weights_span <= weights
-    }
-
-    /// Goes on to the next channels; a window has `taps` taps.
-    #[inline(always)]
-    pub(crate) const fn advance(&mut self, taps: usize) {
-        self.input += DEPTHWISE_CHANNELS;
-        self.weights += taps * DEPTHWISE_CHANNELS;
-    }
-
-    /// Visits the places of the taps in input and weights.
-    #[inline(always)]
-    pub(crate) fn for_each(&self, mut visit: impl FnMut(usize, usize)) {
-        for row in 0..self.distances.rows {
-            for column in 0..self.distances.columns {
-                let input = self.input + row * self.distances.input_row + column * self.distances.input_tap;
-                visit(input, self.weights + row * self.distances.weights_row + column * DEPTHWISE_CHANNELS);
-            }
-        }
-    }
-}
+pub(crate) use plain::depthwise;

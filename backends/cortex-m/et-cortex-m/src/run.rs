@@ -58,13 +58,7 @@ impl Bounds {
     }
 
     /// Whether the limits are those of int8.
-    pub(crate) const fn is_whole(&self) -> bool {
+    pub const fn is_whole(&self) -> bool {
         self.least <= -128 && self.most >= 127
-    }
-
-    /// The result of a requantized value, where `NARROW` says whether the limits are narrower than those of int8.
-    #[inline(always)]
-    pub(crate) fn clamp_to<const NARROW: bool>(&self, value: i32) -> i8 {
-        if NARROW { self.clamp(value) } else { value.wrapping_add(self.zero).clamp(-128, 127) as i8 }
     }
 }

@@ -129,9 +129,11 @@ fn convolutions_are_bit_exact() {
         (PLAIN, 7),
         (Shape { groups: 6, ..dense }, 6),
         (Shape { groups: 6, stride: 2, kernel: [5, 3], pad: [2, 2], ..PLAIN }, 6),
+        (Shape { groups: 8, stride: 2, ..dense }, 8),
     ];
-    let (channels, height, width) = (6, 8, 7);
+    let (height, width) = (8, 7);
     for (seed, (shape, outputs)) in (1..).zip(shapes) {
+        let channels = if shape.groups > 1 { outputs } else { 6 };
         let build = |net: &mut Net, input| net.convolution(input, outputs, shape);
         let (got, graph, input) = computed(&[1, channels, height, width], seed, build);
         let (constants, input) = (Constants::of(&graph), integers(&input));

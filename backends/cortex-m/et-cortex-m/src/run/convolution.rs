@@ -5,7 +5,7 @@ use et_core::Result;
 use super::tiles::{Epilogue, Tiles, weights_len};
 use crate::memory::Operands;
 use crate::requantize::{FRACTION, Factor, divide_by_power_of_two};
-use crate::row::CHANNELS;
+use crate::row::{CHANNELS, Direct, IS_DIRECT};
 use crate::{Bounds, Channel, Convolution, Residual};
 
 pub fn run(step: &Convolution, mut operands: Operands<'_, '_>) -> Result<()> {
@@ -19,6 +19,9 @@ pub fn run(step: &Convolution, mut operands: Operands<'_, '_>) -> Result<()> {
     };
     let channels = operands.constant(step.channels, window.out_channels as usize)?;
     let output = operands.write::<i8>(step.output, window.output_len()?)?;
+    if step.direct == 1 && IS_DIRECT {
+        return tiles.run_direct((channels, Direct { zero: step.bounds.zero }), output);
+    }
     if step.residual.enabled == 0 {
         return tiles.run(&mut Requantize { channels, bounds: step.bounds, output });
     }
@@ -49,32 +52,15 @@ impl Epilogue for Requantize<'_> {
     }
 
     fn store(&mut self, pair: usize, pixel: usize, sums: &[[i32; CHANNELS]]) {
-        let start = pixel * self.channels.len() + pair * CHANNELS;
-        let Some(output) = self.output.get_mut(start..) else { return };
-        if self.bounds.is_whole() {
-            store::<false>((self.channels, pair), output, &self.bounds, sums);
-        } else {
-            store::<true>((self.channels, pair), output, &self.bounds, sums);
-        }
-    }
-}
-
-/// Requantizes the sums of a pair of channels to `output`, whose pixels are as many elements apart as there are channels.
-#[inline(always)]
-fn store<const NARROW: bool>(
-    (channels, pair): (&[Channel], usize),
-    output: &mut [i8],
-    bounds: &Bounds,
-    sums: &[[i32; CHANNELS]],
-) {
-    let (stride, bounds) = (channels.len(), *bounds);
-    for (index, factor) in factors(channels, pair).into_iter().enumerate() {
-        let (Some(factor), mut place) = (factor, index) else { return };
-        for sums in sums {
-            if let Some(result) = output.get_mut(place) {
-                *result = bounds.clamp_to::<NARROW>(factor.apply(sums[index]));
+        let stride = self.channels.len();
+        for (index, factor) in factors(self.channels, pair).into_iter().enumerate() {
+            let (Some(factor), mut place) = (factor, pixel * stride + pair * CHANNELS + index) else { return };
+            for sums in sums {
+                if let Some(result) = self.output.get_mut(place) {
+                    *result = self.bounds.clamp(factor.apply(sums[index]));
+                }
+                place += stride;
             }
-            place += stride;
         }
     }
 }

@@ -3,90 +3,66 @@
 use et_core::{Error, Result};
 
 use super::columns::{Inside, Pixel};
-use crate::memory::{Operands, copy};
-use crate::row::{DEPTHWISE_CHANNELS, DEPTHWISE_ORDER, Distances, Taps, depthwise};
+use crate::memory::Operands;
+use crate::row::{DEPTHWISE_CHANNELS, Direct, IS_DIRECT, Taps, depthwise, depthwise_pixel};
 use crate::{Bounds, Channel, Depthwise, Window};
 
 pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
-    let (window, bounds) = (step.window, step.bounds);
-    let (channels, taps) = (window.in_channels as usize, window.taps()?);
+    let window = step.window;
+    let (channels, taps) = (window.in_channels as usize, window.taps()?.next_multiple_of(2));
     let input = operands.read::<i8>(step.input, window.input_len()?)?;
-    let patch = operands.write::<i8>(step.patch, taps.checked_mul(channels).ok_or(Error::InvalidProgram)?)?;
+    let zeros = operands.write::<i8>(step.zeros, channels)?;
+    zeros.fill(step.input_zero as i8);
+    let zeros = &*zeros;
+    let offsets = operands.write::<u32>(step.offsets, taps.checked_mul(2).ok_or(Error::InvalidProgram)?)?;
     let weights = taps.checked_mul(channels.next_multiple_of(DEPTHWISE_CHANNELS)).ok_or(Error::InvalidProgram)?;
-    let weights = operands.constant::<i16>(step.weights, weights)?;
+    let weights = operands.constant::<i8>(step.weights, weights)?;
     let table = operands.constant::<Channel>(step.channels, channels)?;
     let output = operands.write::<i8>(step.output, window.output_len()?)?;
-    let (in_image, in_patch) = distances(&window);
+    let (whole, border) = offsets.split_at_mut(taps);
+    let kernel = Kernel { weights, table, bounds: step.bounds, direct: step.direct == 1 && IS_DIRECT };
+    let end = Spot::whole(&window).offsets(&window, (usize::MAX, 0), whole);
     let mut pixel = Pixel::default();
     for results in output.chunks_exact_mut(channels.max(1)) {
         let spot = Spot::of(&window, pixel);
-        let (image, place) = if spot.is_whole(&window) {
-            (input, Taps::new(spot.start(&window), 0, in_image))
+        let inside = input.get(spot.start(&window)..).filter(|image| spot.is_whole(&window) && end <= image.len());
+        if let Some(image) = inside {
+            kernel.run(&Taps { image, offsets: whole, zeros }, results);
         } else {
-            spot.fill(&window, input, step.input_zero as i8, patch);
-            (&*patch, Taps::new(0, 0, in_patch))
-        };
-        let operands = (image, weights, table);
-        if bounds.is_whole() {
-            self::pixel::<false>(operands, (place, taps), &bounds, results);
-        } else {
-            self::pixel::<true>(operands, (place, taps), &bounds, results);
+            let outside = Taps::outside(input, zeros);
+            spot.offsets(&window, (input.len(), outside), border);
+            kernel.run(&Taps { image: input, offsets: border, zeros }, results);
         }
         pixel.advance(&window);
     }
     Ok(())
 }
 
-/// Computes all channels of a pixel.
-#[inline(never)]
-fn pixel<const NARROW: bool>(
-    (image, weights, table): (&[i8], &[i16], &[Channel]),
-    (mut place, taps): (Taps, usize),
-    bounds: &Bounds,
-    results: &mut [i8],
-) {
-    for (results, table) in results.chunks_mut(DEPTHWISE_CHANNELS).zip(table.chunks(DEPTHWISE_CHANNELS)) {
-        let mut sums = [0; DEPTHWISE_CHANNELS];
-        if let (Some(results), Some(table)) = (results.first_chunk_mut(), table.first_chunk()) {
-            sums = table.map(|channel: Channel| channel.bias);
-            depthwise(image, weights, &place, &mut sums);
-            requantize::<NARROW, DEPTHWISE_CHANNELS>(results, table, &sums, bounds);
-        } else {
+/// The constants of a layer.
+struct Kernel<'m> {
+    weights: &'m [i8],
+    table: &'m [Channel],
+    bounds: Bounds,
+    direct: bool,
+}
+
+impl Kernel<'_> {
+    /// Computes all channels of a pixel.
+    fn run(&self, taps: &Taps<'_>, results: &mut [i8]) {
+        if self.direct {
+            return depthwise_pixel(taps, self.weights, self.table, Direct { zero: self.bounds.zero }, results);
+        }
+        let groups = results.chunks_mut(DEPTHWISE_CHANNELS).zip(self.table.chunks(DEPTHWISE_CHANNELS));
+        let weights = self.weights.chunks_exact((DEPTHWISE_CHANNELS * taps.offsets.len()).max(1));
+        for (group, ((results, table), weights)) in groups.zip(weights).enumerate() {
+            let mut sums = [0; DEPTHWISE_CHANNELS];
             sums.iter_mut().zip(table).for_each(|(sum, channel)| *sum = channel.bias);
-            part(&place, (image, weights), results.len(), &mut sums);
+            depthwise(taps, group * DEPTHWISE_CHANNELS, weights, &mut sums);
             for ((result, sum), channel) in results.iter_mut().zip(sums).zip(table) {
-                *result = bounds.clamp(channel.factor.apply(sum));
+                *result = self.bounds.clamp(channel.factor.apply(sum));
             }
         }
-        place.advance(taps);
     }
-}
-
-#[inline(always)]
-fn requantize<const NARROW: bool, const N: usize>(
-    results: &mut [i8; N],
-    table: &[Channel; N],
-    sums: &[i32; N],
-    bounds: &Bounds,
-) {
-    for ((result, sum), channel) in results.iter_mut().zip(sums).zip(table) {
-        *result = bounds.clamp_to::<NARROW>(channel.factor.apply(*sum));
-    }
-}
-
-/// The distances between taps in the image and in a patch.
-fn distances(window: &Window) -> (Distances, Distances) {
-    let (channels, columns) = (window.in_channels as usize, window.kernel_width as usize);
-    let in_patch = Distances {
-        input_row: columns * channels,
-        input_tap: channels,
-        weights_row: columns * DEPTHWISE_CHANNELS,
-        rows: window.kernel_height as usize,
-        columns,
-    };
-    let line = window.in_width as usize * channels;
-    let input_row = window.dilation_height as usize * line;
-    (Distances { input_row, input_tap: window.dilation_width as usize * channels, ..in_patch }, in_patch)
 }
 
 /// The taps of an output pixel inside of the image.
@@ -105,6 +81,12 @@ impl Spot {
         Self { image: pixel.image, rows, columns }
     }
 
+    /// The taps of a pixel at the start of the image, all of them inside.
+    fn whole(window: &Window) -> Self {
+        let all = |taps: u32| Inside { first: 0, end: taps as usize, start: 0 };
+        Self { image: 0, rows: all(window.kernel_height), columns: all(window.kernel_width) }
+    }
+
     /// Whether all taps lie inside.
     const fn is_whole(&self, window: &Window) -> bool {
         let (rows, columns) = (self.rows.end - self.rows.first, self.columns.end - self.columns.first);
@@ -117,30 +99,24 @@ impl Spot {
         (row * window.in_width as usize + self.columns.start) * window.in_channels as usize
     }
 
-    /// Copies the taps to a patch, where taps outside have the zero point.
-    fn fill(&self, window: &Window, input: &[i8], zero: i8, patch: &mut [i8]) {
-        let channels = window.in_channels as usize;
-        let (taps, start) = (window.kernel_width as usize, self.start(window));
-        patch.fill(zero);
-        for row in self.rows.first..self.rows.end {
-            let line = (row - self.rows.first) * (window.dilation_height * window.in_width) as usize * channels;
-            for column in self.columns.first..self.columns.end {
-                let from = line + (column - self.columns.first) * window.dilation_width as usize * channels;
-                let from = input.get(start + from..).and_then(|rest| rest.get(..channels)).unwrap_or_default();
-                copy(patch.get_mut((row * taps + column) * channels..).unwrap_or_default(), from);
+    /// Writes the offset of each tap in an image of `len` elements, where taps outside have the offset `outside`. Returns the end of
+    /// the last tap inside.
+    fn offsets(&self, window: &Window, (len, outside): (usize, u32), offsets: &mut [u32]) -> usize {
+        let (channels, taps) = (window.in_channels as usize, window.kernel_width as usize);
+        let line = (window.dilation_height * window.in_width) as usize * channels;
+        let (mut at, mut end) = (self.start(window), 0);
+        offsets.fill(outside);
+        for row in offsets.chunks_exact_mut(taps.max(1)).take(self.rows.end).skip(self.rows.first) {
+            let mut place = at;
+            for offset in row.iter_mut().take(self.columns.end).skip(self.columns.first) {
+                if place.saturating_add(channels) <= len {
+                    *offset = place as u32;
+                    end = place.saturating_add(channels);
+                }
+                place = place.saturating_add(window.dilation_width as usize * channels);
             }
+            at = at.saturating_add(line);
         }
+        end
     }
-}
-
-/// Adds the products of the last channels, fewer than a word has.
-fn part(taps: &Taps, (image, weights): (&[i8], &[i16]), count: usize, sums: &mut [i32; DEPTHWISE_CHANNELS]) {
-    taps.for_each(|pixel, tap| {
-        let pixel = image.get(pixel..).and_then(|rest| rest.get(..count)).unwrap_or_default();
-        let factors = weights.get(tap..).unwrap_or_default();
-        for (channel, factor) in DEPTHWISE_ORDER.iter().zip(factors) {
-            let element = pixel.get(*channel).copied().unwrap_or_default();
-            sums[*channel] += i32::from(element) * i32::from(*factor);
-        }
-    });
 }

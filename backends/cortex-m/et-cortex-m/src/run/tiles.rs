@@ -5,6 +5,11 @@ use et_core::{Error, Result};
 use super::columns::{Column, Pixel};
 use crate::Window;
 use crate::row::{CHANNELS, LANES, products};
+#[cfg(feature = "convolution")]
+use crate::{
+    Channel,
+    row::{Direct, tile_to_int8},
+};
 
 /// The operands of a convolution.
 pub struct Tiles<'m> {
@@ -48,11 +53,35 @@ impl Tiles<'_> {
         Ok(())
     }
 
-    fn tile<const P: usize>(&mut self, pixel: &mut Pixel, (done, pairs): (usize, usize), epilogue: &mut impl Epilogue) {
+    /// Computes all pixels to int8, with kernels that requantize.
+    #[cfg(feature = "convolution")]
+    pub fn run_direct(&mut self, (channels, direct): (&[Channel], Direct), output: &mut [i8]) -> Result<()> {
+        let pairs = self.window.pairs()?;
+        let mut pixel = Pixel::default();
+        let mut tiles = output.chunks_exact_mut((LANES * channels.len()).max(1));
+        for results in &mut tiles {
+            self.fill::<LANES>(&mut pixel);
+            let tile = self.tile.get(..2 * LANES * pairs).unwrap_or_default();
+            tile_to_int8::<LANES>((tile, self.weights), channels, direct, results);
+        }
+        for results in tiles.into_remainder().chunks_exact_mut(channels.len().max(1)) {
+            self.fill::<1>(&mut pixel);
+            let tile = self.tile.get(..2 * pairs).unwrap_or_default();
+            tile_to_int8::<1>((tile, self.weights), channels, direct, results);
+        }
+        Ok(())
+    }
+
+    /// Fills the columns of the next pixels.
+    fn fill<const P: usize>(&mut self, pixel: &mut Pixel) {
         for lane in 0..P {
             Column::new(self.tile, P, lane).fill(self.input, &self.window, self.zero, *pixel);
             pixel.advance(&self.window);
         }
+    }
+
+    fn tile<const P: usize>(&mut self, pixel: &mut Pixel, (done, pairs): (usize, usize), epilogue: &mut impl Epilogue) {
+        self.fill::<P>(pixel);
         let tile = self.tile.get(..2 * P * pairs).unwrap_or_default();
         for (pair, panel) in self.weights.chunks_exact((2 * CHANNELS * pairs).max(1)).enumerate() {
             let mut sums = [epilogue.biases(pair); P];

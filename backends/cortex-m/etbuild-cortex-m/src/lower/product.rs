@@ -1,7 +1,8 @@
 //! Convolutions and fully connected layers.
 
 use et_cortex_m::requantize::FRACTION;
-use et_cortex_m::{Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Residual, Window};
+use et_cortex_m::row::{CHANNELS, DEPTHWISE_CHANNELS};
+use et_cortex_m::{Bounds, Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Residual, Window};
 use etbuild_backend::{ByteWeights, Call, Geometry, Refusal, RefusalKind, floats, image_sizes};
 use etbuild_ir::{Links, Node, ValueId};
 
@@ -32,6 +33,9 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
     }
     if window.dilation_width == 0 || window.dilation_height == 0 {
         return Err(no(RefusalKind::Argument, "the dilation is 0"));
+    }
+    if !product.is_depthwise() && !pack::fits(&product.integers(), window.out_channels as usize) {
+        return Err(no(RefusalKind::Quantization, "a weight is -128 next to a channel with a negative weight"));
     }
     let sums = product.channels(None);
     if sums.iter().any(|(bias, weights)| bias.abs() + 128 * weights >= MOST) {
@@ -92,6 +96,15 @@ impl Product {
         table
             .collect::<Option<_>>()
             .ok_or_else(|| no(RefusalKind::Quantization, "the sums of a channel exceed 30 bits"))
+    }
+
+    /// Whether kernels may requantize without checks: see [`Convolution::direct`].
+    fn is_direct(&self, (table, multiple): (&[Channel], usize), bounds: Bounds) -> bool {
+        let sums = self.channels(None);
+        table.len().is_multiple_of(multiple)
+            && bounds.is_whole()
+            && table.iter().all(|channel| (-31..0).contains(&channel.factor.shift))
+            && sums.iter().all(|(bias, weights)| bias.abs() + 128 * weights < 1 << 23)
     }
 
     fn integers(&self) -> Vec<i8> {
@@ -175,6 +188,7 @@ impl Lowering<'_> {
         let table = product.table(qparams, fraction)?;
         let residual = epilogue.residual.map(|other| self.residual(other, qparams, order)).transpose()?;
         let tile = self.tile(&product.window)?;
+        let bounds = bounds(epilogue, qparams);
         let step = Convolution {
             input: input.place(),
             output: self.create(to, order).place(),
@@ -183,8 +197,9 @@ impl Lowering<'_> {
             input_zero: product.operand.qparams.zero,
             weights: self.program.constant(&pack::convolution(&product.integers(), &product.window)),
             channels: self.program.records(&table),
-            bounds: bounds(epilogue, qparams),
+            bounds,
             residual: residual.unwrap_or_default(),
+            direct: u32::from(residual.is_none() && product.is_direct((&table, CHANNELS), bounds)),
         };
         self.program.emit(step, self.name(to));
         Ok(())
@@ -206,16 +221,19 @@ impl Lowering<'_> {
         (to, qparams): (ValueId, QParams),
     ) -> Result<(), Refusal> {
         let window = product.window;
-        let patch = window.kernel_height as usize * window.kernel_width as usize * window.in_channels as usize;
+        let taps = (window.kernel_height as usize * window.kernel_width as usize).next_multiple_of(2);
+        let (table, bounds) = (product.table(qparams, 0)?, bounds(epilogue, qparams));
         let step = Depthwise {
             input: input.place(),
             output: self.create(to, Order::Nhwc).place(),
-            patch: self.program.buffer(Storage::Scratch(patch)).place(),
+            zeros: self.program.buffer(Storage::Scratch(window.in_channels as usize)).place(),
+            offsets: self.program.buffer(Storage::Scratch(2 * taps * size_of::<u32>())).place(),
             window: product.window,
             weights: self.program.constant(&pack::depthwise(&product.integers(), &product.window)),
-            channels: self.program.records(&product.table(qparams, 0)?),
+            channels: self.program.records(&table),
             input_zero: product.operand.qparams.zero,
-            bounds: bounds(epilogue, qparams),
+            bounds,
+            direct: u32::from(product.is_direct((&table, DEPTHWISE_CHANNELS), bounds)),
         };
         self.program.emit(step, self.name(to));
         Ok(())

@@ -40,7 +40,7 @@ pub const BOARDS: &[Board] = &[
         flash: 0x1000_0000,
         sram: 0x3800_0000,
         tick: 50.0,
-        instructions: 7_300_000,
+        instructions: 4_500_000,
     },
     Board {
         machine: "mps2-an386",
@@ -50,7 +50,7 @@ pub const BOARDS: &[Board] = &[
         flash: 0,
         sram: 0x2000_0000,
         tick: 40.0,
-        instructions: 7_300_000,
+        instructions: 4_500_000,
     },
     Board {
         machine: "mps2-an385",

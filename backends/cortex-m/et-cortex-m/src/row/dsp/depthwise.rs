@@ -1,0 +1,129 @@
+//! Depthwise convolution: two taps of four channels at a time.
+
+use core::arch::asm;
+
+use super::super::{DEPTHWISE_CHANNELS, Direct, Taps};
+use crate::Channel;
+
+/// The products of two taps and four channels: 20 instructions for 8 products. r0 image, r1 weights, r2 to r5 sums, r6 offsets.
+macro_rules! two_taps {
+    () => {
+        "ldrd r8, r9, [r6], #8
+        ldr r8, [r0, r8]
+        ldr r9, [r0, r9]
+        ldrd r12, lr, [r1], #8
+        pkhbt r10, r8, r9, lsl #16
+        pkhtb r8, r9, r8, asr #16
+        sxtb16 r9, r10
+        sxtb16 r11, r12
+        smlad r2, r9, r11, r2
+        sxtb16 r9, r10, ror #8
+        sxtb16 r11, r12, ror #8
+        smlad r3, r9, r11, r3
+        sxtb16 r9, r8
+        sxtb16 r11, lr
+        smlad r4, r9, r11, r4
+        sxtb16 r9, r8, ror #8
+        sxtb16 r11, lr, ror #8
+        smlad r5, r9, r11, r5
+        "
+    };
+}
+
+/// What the loop over groups of channels reads, and changes, in memory.
+#[repr(C)]
+struct Groups {
+    image: *const i8,
+    weights: *const i8,
+    offsets: *const u32,
+    offsets_end: *const u32,
+    channels: *const Channel,
+    output: *mut i8,
+    /// `2 * zero + 1`.
+    rounding: i32,
+    groups: usize,
+}
+
+/// Computes all channels, a multiple of [`DEPTHWISE_CHANNELS`], of a pixel. The taps lie inside of the image, or at the zeros.
+pub fn depthwise_pixel(taps: &Taps<'_>, weights: &[i8], channels: &[Channel], direct: Direct, output: &mut [i8]) {
+    let groups = channels.len() / DEPTHWISE_CHANNELS;
+    let pairs = taps.offsets.len() / 2;
+    let fits = weights.len() >= 2 * DEPTHWISE_CHANNELS * pairs * groups && output.len() >= channels.len();
+    if pairs == 0 || groups == 0 || !fits {
+        return;
+    }
+    let offsets = taps.offsets.as_ptr();
+    let mut groups = Groups {
+        image: taps.image.as_ptr(),
+        weights: weights.as_ptr(),
+        offsets,
+        offsets_end: offsets.wrapping_add(2 * pairs),
+        channels: channels.as_ptr(),
+        output: output.as_mut_ptr(),
+        rounding: 2 * direct.zero + 1,
+        groups,
+    };
+    // SAFETY: the operands have the lengths that the loops need, as checked above, and the caller checks the offsets.
+    unsafe { all_groups(&raw mut groups) }
+}
+
+/// The loop over groups of four channels.
+///
+/// # Safety
+/// The pointers are those of operands for all pairs of taps and all channels.
+#[inline(never)]
+unsafe fn all_groups(groups: *mut Groups) {
+    // A copy of the arguments is on the stack. The compiler reserves r6 and r7, which are saved here.
+    // SAFETY: the caller's promise; all other registers are declared.
+    unsafe {
+        asm!(
+            "push {{r6, r7}}",
+            "sub sp, sp, #32",
+            "ldm r0, {{r1-r5, r8-r10}}",
+            "stm sp, {{r1-r5, r8-r10}}",
+            "1:",
+            "ldrd r0, r1, [sp]",
+            "ldrd r6, r7, [sp, #8]",
+            "ldr r8, [sp, #16]",
+            "ldr r2, [r8]",
+            "ldr r3, [r8, #12]",
+            "ldr r4, [r8, #24]",
+            "ldr r5, [r8, #36]",
+            "2:",
+            two_taps!(),
+            "cmp r6, r7",
+            "bne 2b",
+            "ldrd r6, r7, [sp, #16]",
+            "ldr lr, [sp, #24]",
+            "ldrd r11, r12, [r6, #4]",
+            "mvn r12, r12",
+            requantize!("lsl", "1", "r2"),
+            "ldrd r11, r12, [r6, #16]",
+            "mvn r12, r12",
+            requantize!("lsl", "1", "r3"),
+            "ldrd r11, r12, [r6, #28]",
+            "mvn r12, r12",
+            requantize!("lsl", "1", "r4"),
+            "ldrd r11, r12, [r6, #40]",
+            "mvn r12, r12",
+            requantize!("lsl", "1", "r5"),
+            "strb r2, [r7]",
+            "strb r3, [r7, #1]",
+            "strb r4, [r7, #2]",
+            "strb r5, [r7, #3]",
+            "add r6, r6, #48",
+            "add r7, r7, #4",
+            "strd r6, r7, [sp, #16]",
+            "add r0, r0, #4",
+            "strd r0, r1, [sp]",
+            "ldr r12, [sp, #28]",
+            "subs r12, r12, #1",
+            "str r12, [sp, #28]",
+            "bne 1b",
+            "add sp, sp, #32",
+            "pop {{r6, r7}}",
+            inout("r0") groups => _, out("r1") _, out("r2") _, out("r3") _,
+            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
+        );
+    }
+}
