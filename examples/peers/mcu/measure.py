@@ -1,6 +1,6 @@
 """Compares etbuild with TensorFlow Lite Micro and CMSIS-NN on the networks of MLPerf Tiny: instructions, flash, RAM, stack, outputs.
 
-    python measure.py --sources FOLDER --etbuild PATH [--core m33 ...] [--network keyword-spotting ...] [--profile]
+    python measure.py --sources FOLDER --etbuild PATH [--core m33 ...] [--network keyword-spotting ...] [--logits] [--profile]
 
 `FOLDER` has checkouts of tflite-micro, flatbuffers, gemmlowp, ruy, CMSIS-NN and CMSIS_6 (README.md says which). Results are written to
 `out/`; needs arm-none-eabi-gcc, qemu-system-arm, and Python with torch, torchao, flatbuffers and safetensors.
@@ -27,13 +27,14 @@ from image import Image
 OUT = HERE / "out"
 
 
-def write_models(sources: pathlib.Path, make) -> str:
-    """Writes the files of a network for both runtimes; returns its name."""
-    name = make.__name__.replace("_", "-")
+def write_models(sources: pathlib.Path, make, logits: bool) -> str:
+    """Writes the files of a network for both runtimes, without softmax if `logits`; returns its name."""
+    name = make.__name__.replace("_", "-") + ("-logits" if logits else "")
     if (OUT / f"{name}.pt2").exists():
         return name
     network, inputs = networks.build(make)
     layers = quantize.quantize(network, inputs)
+    layers = {key: layer for key, layer in layers.items() if not logits or layer.kind != "SOFTMAX"}
     model = quantize.Quantized(layers).eval()
     integers = quantize.integers(inputs[:2], layers["input"])
     (OUT / f"{name}.tflite").write_bytes(tflite.write(sources, layers))
@@ -111,6 +112,7 @@ def main() -> None:
     parser.add_argument("--etbuild", type=pathlib.Path, required=True)
     parser.add_argument("--core", nargs="*", default=list(build.CORES))
     parser.add_argument("--network", nargs="*", default=[make.__name__.replace("_", "-") for make in networks.SHAPES])
+    parser.add_argument("--logits", action="store_true", help="measure the networks without softmax")
     parser.add_argument("--profile", action="store_true", help="print where the instructions are")
     arguments = parser.parse_args()
     OUT.mkdir(exist_ok=True)
@@ -120,7 +122,7 @@ def main() -> None:
     for make in networks.SHAPES:
         if make.__name__.replace("_", "-") not in arguments.network:
             continue
-        name = write_models(arguments.sources, make)
+        name = write_models(arguments.sources, make, arguments.logits)
         weights = int((OUT / f"{name}.weights").read_text())
         for core in map(build.CORES.get, arguments.core):
             results = [side(arguments, core, name, weights) for side in (peer, ours)]

@@ -29,10 +29,8 @@ records! {
 
     /// A tensor that is added to the accumulators of a convolution before requantization.
     pub struct Residual {
-        /// int8 elements in the order of the output; ignored unless `enabled`.
+        /// int8 elements in the order of the output: the output itself, or other memory.
         pub input: Place,
-        /// 1 if there is a residual.
-        pub enabled: u32,
         /// The zero point of the residual.
         pub zero: i32,
         /// The scale of the residual relative to the result's, times 2^[`crate::requantize::FRACTION`].
@@ -93,11 +91,30 @@ records! {
         pub channels: u32,
         /// The result.
         pub bounds: Bounds,
-        /// The residual.
-        pub residual: Residual,
         /// 1 if kernels may requantize without checks: all factors are below 1/2 and at least 2^-31, sums are below 2^23, the limits
         /// are those of int8, and the number of channels is a multiple of that of a panel or group ([`crate::row`]).
         pub direct: u32,
+    }
+
+    /// Convolution and fully connected layers, int8 to int8, with a residual in steps of the result: the factors of the channels are
+    /// times 2^[`crate::requantize::FRACTION`].
+    pub struct ConvolutionResidual {
+        /// The convolution, whose output is that of the sum.
+        pub convolution: Convolution,
+        /// The residual.
+        pub residual: Residual,
+    }
+
+    /// Convolution and fully connected layers, int8 to int8, and the sum of the result and an int8 tensor.
+    pub struct ConvolutionAdd {
+        /// The convolution, whose output is that of the sum.
+        pub convolution: Convolution,
+        /// Scratch for the convolution's results of a tile of pixels, int8 `[pixels][out_channels]`.
+        pub results: Place,
+        /// int8 elements in the order of the output: the output itself, or other memory.
+        pub other: Place,
+        /// The rule, whose left operand is the convolution's result.
+        pub sum: Sum,
     }
 
     /// Convolution and fully connected layers, int8 to float32: `clamp(accumulator * scale)`.
@@ -172,7 +189,24 @@ records! {
         pub bounds: Bounds,
     }
 
-    /// The sum of two tensors: both are scaled to a common scale, with 2^[`crate::requantize::FRACTION`] steps, and added.
+    /// How two int8 numbers are added, as TensorFlow Lite does: differences from the zero points, with
+    /// [`crate::requantize::SUM_FRACTION`] fractional bits, are scaled to twice the greater of both scales, added, and requantized.
+    pub struct Sum {
+        /// The zero point of the left operand.
+        pub left_zero: i32,
+        /// The zero point of the right operand.
+        pub right_zero: i32,
+        /// The left scale relative to twice the greater one.
+        pub left_scale: Multiplier,
+        /// The right scale, likewise; negative to subtract.
+        pub right_scale: Multiplier,
+        /// Twice the greater scale relative to the result's, with the fractional bits removed.
+        pub scale: Multiplier,
+        /// The result.
+        pub bounds: Bounds,
+    }
+
+    /// The sum of two tensors.
     pub struct Add {
         /// int8.
         pub left: Place,
@@ -184,16 +218,8 @@ records! {
         pub count: u32,
         /// Elements of the right operand.
         pub period: u32,
-        /// The zero point of the left operand.
-        pub left_zero: i32,
-        /// The zero point of the right operand.
-        pub right_zero: i32,
-        /// The left scale relative to the result's, times 2^[`crate::requantize::FRACTION`].
-        pub left_scale: Multiplier,
-        /// The right scale, likewise; negative to subtract.
-        pub right_scale: Multiplier,
-        /// The result.
-        pub bounds: Bounds,
+        /// The rule.
+        pub sum: Sum,
     }
 
     /// The product of two tensors.
@@ -361,4 +387,6 @@ instructions! {
     10 => Table if "tables",
     11 => Softmax if "softmax",
     12 => Transpose if "transpose",
+    13 => ConvolutionResidual if "residual",
+    14 => ConvolutionAdd if "sum",
 }

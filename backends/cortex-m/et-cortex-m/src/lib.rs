@@ -17,6 +17,7 @@ mod blob;
 mod delegate;
 mod instruction;
 mod memory;
+mod multiplier;
 pub mod requantize;
 pub mod row;
 mod run;
@@ -24,8 +25,8 @@ mod run;
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, VERSION};
 pub use delegate::{Engine, ID, delegate};
 pub use instruction::{
-    Add, Average, Bounds, Convolution, ConvolutionToFloat, Depthwise, Dequantize, Instruction, Maximum, Multiply,
-    Place, Quantize, Residual, Softmax, Table, Transpose, Window,
+    Add, Average, Bounds, Convolution, ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, Depthwise, Dequantize,
+    Instruction, Maximum, Multiply, Place, Quantize, Residual, Softmax, Sum, Table, Transpose, Window,
 };
-pub use requantize::{Channel, Multiplier};
+pub use multiplier::{Channel, Multiplier};
 pub use row::Row;

@@ -13,6 +13,8 @@ mod float_output;
 mod pool;
 #[cfg(feature = "softmax")]
 mod softmax;
+#[cfg(any(feature = "arithmetic", feature = "sum"))]
+mod sum;
 mod tiles;
 
 use et_core::{Error, Result};
@@ -27,6 +29,10 @@ pub fn run(instruction: &Instruction, operands: Operands<'_, '_>) -> Result<()> 
         Instruction::Dequantize(step) => border::dequantize(step, operands),
         #[cfg(feature = "convolution")]
         Instruction::Convolution(step) => convolution::run(step, operands),
+        #[cfg(feature = "residual")]
+        Instruction::ConvolutionResidual(step) => convolution::run_residual(step, operands),
+        #[cfg(feature = "sum")]
+        Instruction::ConvolutionAdd(step) => convolution::run_add(step, operands),
         #[cfg(feature = "float-output")]
         Instruction::ConvolutionToFloat(step) => float_output::run(step, operands),
         #[cfg(feature = "depthwise")]

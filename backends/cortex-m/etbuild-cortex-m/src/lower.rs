@@ -4,7 +4,9 @@ pub mod arithmetic;
 mod border;
 pub mod pool;
 pub mod product;
+mod residual;
 pub mod row;
+mod sum;
 mod table;
 
 use std::collections::BTreeMap;

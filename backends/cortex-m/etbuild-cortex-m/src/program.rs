@@ -1,6 +1,6 @@
 //! A partition as device instructions: buffers, constants and instructions in order.
 
-use et_cortex_m::{ALIGNMENT, Header, Instruction, MAGIC, Place, Row, VERSION};
+use et_cortex_m::{ALIGNMENT, Convolution, Header, Instruction, MAGIC, Place, Row, VERSION};
 use et_record::Record;
 use etbuild_backend::{Blob, Life, plan_scratch};
 
@@ -57,6 +57,25 @@ impl Program {
     pub fn emit(&mut self, instruction: impl Into<Instruction>, layer: &str) {
         self.instructions.push(instruction.into());
         self.layers.push(layer.to_owned());
+    }
+
+    /// The last instruction, if it is a convolution whose result lies in a buffer.
+    pub fn last_convolution(&self, output: Buffer) -> Option<Convolution> {
+        match self.instructions.last() {
+            Some(Instruction::Convolution(step)) if step.output == output.place() => Some(*step),
+            _ => None,
+        }
+    }
+
+    /// Removes the last instruction.
+    pub fn remove_last(&mut self) {
+        self.instructions.pop();
+        self.layers.pop();
+    }
+
+    /// Whether a buffer is scratch.
+    pub fn is_scratch(&self, buffer: Buffer) -> bool {
+        matches!(self.buffers.get(buffer.0), Some(Storage::Scratch(_)))
     }
 
     /// The blob, with the memory plan of the scratch.

@@ -8,8 +8,6 @@ use crate::Table;
 #[cfg(any(feature = "arithmetic", feature = "tables"))]
 use crate::memory::Operands;
 #[cfg(feature = "arithmetic")]
-use crate::requantize::{FRACTION, divide_by_power_of_two};
-#[cfg(feature = "arithmetic")]
 use crate::{Add, Multiply};
 
 #[cfg(feature = "arithmetic")]
@@ -17,11 +15,8 @@ pub fn add(step: &Add, mut operands: Operands<'_, '_>) -> Result<()> {
     let left = operands.read::<i8>(step.left, step.count as usize)?;
     let right = operands.read::<i8>(step.right, step.period as usize)?;
     let output = operands.write::<i8>(step.output, step.count as usize)?;
-    each(output, left, right, |left, right| {
-        let left = step.left_scale.apply(left.wrapping_sub(step.left_zero));
-        let right = step.right_scale.apply(right.wrapping_sub(step.right_zero));
-        step.bounds.clamp(divide_by_power_of_two(left.wrapping_add(right), FRACTION))
-    });
+    let sum = step.sum.prepare();
+    each(output, left, right, |left, right| sum.of(left, right));
     Ok(())
 }
 

@@ -1,12 +1,14 @@
 //! Sums and products of two tensors.
 
-use et_cortex_m::requantize::FRACTION;
 use et_cortex_m::{Add, Multiplier, Multiply};
 use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Argument, Links, Node, ValueId};
 
+use super::residual::{Addend, Target};
+use super::sum::sum;
 use super::{Lowering, Order, bounds, cut};
 use crate::pattern::{self, Check, Epilogue, Operand, no, operand, quantized};
+use crate::program::Buffer;
 
 /// Accepts sums, differences and products of two int8 tensors, and sums of a product's result and an int8 tensor.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
@@ -71,11 +73,18 @@ impl Lowering<'_> {
         }
         let (count, period) = (numel(&left) as u32, numel(&right) as u32);
         let order = if period == count { self.stored(left.id)?.order } else { Order::Nhwc };
-        let (left_place, right_place) = (self.ordered(left.id, order)?.place(), self.ordered(right.id, order)?.place());
+        let buffers = [self.ordered(left.id, order)?, self.ordered(right.id, order)?];
+        let bounds = bounds(epilogue, qparams);
+        if node.operator.name() != "mul" && period == count {
+            let addend = |operand, sign, buffer| Addend { operand, sign, buffer };
+            let addends = [addend(left, left_sign, buffers[0]), addend(right, right_sign, buffers[1])];
+            if self.add_to_convolution(addends, Target { id: to, order, qparams, bounds })? {
+                return Ok(());
+            }
+        }
+        let [left_place, right_place] = buffers.map(Buffer::place);
         let (left_zero, right_zero) = (left.qparams.zero, right.qparams.zero);
         let output = self.create(to, order).place();
-        let bounds = bounds(epilogue, qparams);
-        let [left_ratio, right_ratio] = [left, right].map(|operand| operand.qparams.scale / qparams.scale);
         if node.operator.name() == "mul" {
             let scale = factor(left.qparams.scale * right.qparams.scale / qparams.scale)?;
             let (left, right) = (left_place, right_place);
@@ -83,11 +92,9 @@ impl Lowering<'_> {
             self.program.emit(step, self.name(to));
             return Ok(());
         }
-        let steps = f64::from(1 << FRACTION);
-        let (left_scale, right_scale) =
-            (factor(left_sign * left_ratio * steps)?, factor(right_sign * right_ratio * steps)?);
+        let sum = sum([left.qparams, right.qparams], [left_sign, right_sign], (qparams, bounds))?;
         let (left, right) = (left_place, right_place);
-        let step = Add { left, right, output, count, period, left_zero, right_zero, left_scale, right_scale, bounds };
+        let step = Add { left, right, output, count, period, sum };
         self.program.emit(step, self.name(to));
         Ok(())
     }

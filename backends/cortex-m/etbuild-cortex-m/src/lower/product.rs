@@ -2,10 +2,11 @@
 
 use et_cortex_m::requantize::FRACTION;
 use et_cortex_m::row::{CHANNELS, DEPTHWISE_CHANNELS};
-use et_cortex_m::{Bounds, Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Residual, Window};
+use et_cortex_m::{Bounds, Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Window};
 use etbuild_backend::{ByteWeights, Call, Geometry, Refusal, RefusalKind, floats, image_sizes};
 use etbuild_ir::{Links, Node, ValueId};
 
+use super::residual::Target;
 use super::{Lowering, Order, bounds, cut};
 use crate::pack;
 use crate::pattern::{self, Check, Epilogue, Operand, QParams, int8_operand, no};
@@ -185,33 +186,24 @@ impl Lowering<'_> {
             return Err(no(RefusalKind::Partition, "a depthwise convolution adds no residual"));
         }
         let fraction = if epilogue.residual.is_some() { FRACTION } else { 0 };
-        let table = product.table(qparams, fraction)?;
-        let residual = epilogue.residual.map(|other| self.residual(other, qparams, order)).transpose()?;
-        let tile = self.tile(&product.window)?;
-        let bounds = bounds(epilogue, qparams);
+        let (table, bounds) = (product.table(qparams, fraction)?, bounds(epilogue, qparams));
         let step = Convolution {
             input: input.place(),
-            output: self.create(to, order).place(),
-            tile,
+            tile: self.tile(&product.window)?,
             window: product.window,
             input_zero: product.operand.qparams.zero,
             weights: self.program.constant(&pack::convolution(&product.integers(), &product.window)),
             channels: self.program.records(&table),
             bounds,
-            residual: residual.unwrap_or_default(),
-            direct: u32::from(residual.is_none() && product.is_direct((&table, CHANNELS), bounds)),
+            direct: u32::from(product.is_direct((&table, CHANNELS), bounds)),
+            ..Convolution::default()
         };
-        self.program.emit(step, self.name(to));
-        Ok(())
-    }
-
-    fn residual(&mut self, other: Operand, result: QParams, order: Order) -> Result<Residual, Refusal> {
-        let scale = Multiplier::of(other.qparams.scale / result.scale * f64::from(1 << FRACTION));
-        if scale.shift > 20 {
-            return Err(no(RefusalKind::Quantization, "the scales of a sum differ too much"));
+        if let Some(other) = epilogue.residual {
+            return self.add_to_accumulators(step, other, Target { id: to, order, qparams, bounds });
         }
-        let input = self.ordered(other.id, order)?.place();
-        Ok(Residual { input, enabled: 1, zero: other.qparams.zero, scale })
+        let output = self.create(to, order).place();
+        self.program.emit(Convolution { output, ..step }, self.name(to));
+        Ok(())
     }
 
     fn depthwise(

@@ -60,7 +60,7 @@ pub const BOARDS: &[Board] = &[
         flash: 0,
         sram: 0x2000_0000,
         tick: 40.0,
-        instructions: 17_700_000,
+        instructions: 17_800_000,
     },
 ];
 
