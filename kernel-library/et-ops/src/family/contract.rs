@@ -4,7 +4,7 @@ use et_core::{Element, Input, Number, Result, Shape, Tensor};
 
 use super::matrix::{Matrix, Target, matrix};
 use super::opmath::{Opmath, Raise};
-use super::tile::Product;
+use super::tile::{Product, Right};
 use crate::operator::dispatch;
 use crate::simd::HOSTED;
 
@@ -58,11 +58,11 @@ pub fn multiply<T: Opmath>(
 }
 
 /// The tiled GEMM is the largest function of the library, so the callers of all dtypes share a single copy; the
-/// epilogue `finish` is called through a reference.
+/// epilogue `finish` is called through a reference. It is generic, so that programs without GEMM do not compile it.
 #[inline(never)]
-fn multiply_in_tiles(
+fn multiply_in_tiles<B: Right>(
     sizes: [usize; 3],
-    (left, right): (Matrix<'_, f32>, Matrix<'_, f32>),
+    (left, right): (Matrix<'_, f32>, B),
     target: Target<'_, f32>,
     finish: &dyn Fn(usize, usize, &mut [f32]),
 ) {
