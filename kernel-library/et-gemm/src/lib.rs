@@ -59,5 +59,5 @@ pub use kernels::int4_format::{Int4Format, Scales, step_of};
 pub use kernels::quantize::quantize_rows;
 pub use kernels::{KERNELS, KernelRow, Kernels};
 pub use output::{Output, Residual};
-pub use shape::{Axis, Block, Grid, Runs, Shape};
+pub use shape::{Block, Grid, Runs, Shape};
 pub use weight_only::{WeightOnlyGemm, WeightOnlyOperands};

@@ -239,35 +239,23 @@ impl Grid {
         Block { tiles: [0, self.tiles], panels: [0, self.panels] }
     }
 
-    /// The dimension that `threads` threads share more evenly. On a tie, a small M is not split, so that each weight is
-    /// read once.
-    pub const fn axis(&self, threads: usize) -> Axis {
+    /// A share of the grid along the dimension that `threads` threads share more evenly: `range` gets the extent of the
+    /// dimension. On a tie, a small M is not split, so that each weight is read once.
+    pub fn share(&self, threads: usize, range: impl FnOnce(usize) -> Range<usize>) -> Block {
         let longest = self.tiles.div_ceil(threads) * self.panels;
         let widest = self.panels.div_ceil(threads) * self.tiles;
-        if longest < widest || (longest == widest && self.rows > FEW) { Axis::Tiles } else { Axis::Panels }
-    }
-
-    /// The extent of the grid along a dimension.
-    pub const fn count(&self, axis: Axis) -> usize {
-        match axis {
-            Axis::Tiles => self.tiles,
-            Axis::Panels => self.panels,
-        }
-    }
-
-    /// The range `part` along `axis`, times the full extent of the other dimension.
-    pub const fn block(&self, axis: Axis, part: [usize; 2]) -> Block {
-        match axis {
-            Axis::Tiles => Block { tiles: part, ..self.all() },
-            Axis::Panels => Block { panels: part, ..self.all() },
+        if longest < widest || (longest == widest && self.rows > FEW) {
+            let Range { start, end } = range(self.tiles);
+            Block { tiles: [start, end], ..self.all() }
+        } else {
+            let Range { start, end } = range(self.panels);
+            Block { panels: [start, end], ..self.all() }
         }
     }
 
     /// Part `index` of `whole` parts; may be empty.
-    pub const fn part(&self, index: usize, whole: usize) -> Block {
-        let axis = self.axis(whole);
-        let count = self.count(axis);
-        self.block(axis, [count * index / whole, count * (index + 1) / whole])
+    pub fn part(&self, index: usize, whole: usize) -> Block {
+        self.share(whole, |count| count * index / whole..count * (index + 1) / whole)
     }
 
     /// The number of consecutive tiles from `tile` on with equal height.
@@ -285,15 +273,6 @@ impl Grid {
         let start = tile * self.height + if tile < self.higher { tile } else { self.higher };
         start..start + self.height + (tile < self.higher) as usize
     }
-}
-
-/// A dimension of the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    /// M: tiles of rows.
-    Tiles,
-    /// N: panels of columns.
-    Panels,
 }
 
 /// A block of the grid: half-open ranges of tiles and panels.

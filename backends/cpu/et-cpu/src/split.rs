@@ -118,9 +118,7 @@ impl Task<'_> {
 
     /// The output block of a GEMM that the chunk computes, possibly empty.
     pub fn block(&self, grid: &Grid) -> Block {
-        let axis = grid.axis(self.chunks.threads);
-        let range = self.range(grid.count(axis));
-        grid.block(axis, [range.start, range.end])
+        grid.share(self.chunks.threads, |count| self.range(count))
     }
 }
 

@@ -71,6 +71,10 @@ macro_rules! tile {
             unsafe {
                 asm!(
                     $($zero,)*
+                    // The loop begins four bytes before a cache line: at the start of a line, a GEMM of 197 x 768 x 768 took
+                    // 1.15 to 1.2 times as long on an Intel Xeon with AMX.
+                    ".p2align 6",
+                    ".nops 60",
                     "2:",
                     $($body,)*
                     "add {low}, 64",

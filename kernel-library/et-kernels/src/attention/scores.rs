@@ -32,27 +32,22 @@ pub unsafe fn products<S: Simd, const M: usize>(
     row: usize,
 ) {
     let mut panel = 0;
+    macro_rules! tiles {
+        ($count:literal) => {
+            while panels - panel >= $count {
+                let (keys, to) = (keys.add(panel * queries.width * S::LANES), to.add(panel * S::LANES));
+                tile::<S, M, $count>(isa, queries, keys, to, row);
+                panel += $count;
+            }
+        };
+    }
     // SAFETY: the tile ends at the last panel.
     unsafe {
         if S::REGISTERS >= 32 {
-            while panel + 4 <= panels {
-                tile::<S, M, 4>(
-                    isa,
-                    queries,
-                    keys.add(panel * queries.width * S::LANES),
-                    to.add(panel * S::LANES),
-                    row,
-                );
-                panel += 4;
-            }
+            tiles!(4);
         }
-        while panel + 2 <= panels {
-            tile::<S, M, 2>(isa, queries, keys.add(panel * queries.width * S::LANES), to.add(panel * S::LANES), row);
-            panel += 2;
-        }
-        if panel < panels {
-            tile::<S, M, 1>(isa, queries, keys.add(panel * queries.width * S::LANES), to.add(panel * S::LANES), row);
-        }
+        tiles!(2);
+        tiles!(1);
     }
 }
 

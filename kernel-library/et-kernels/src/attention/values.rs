@@ -41,24 +41,22 @@ pub unsafe fn weigh<S: Simd, const M: usize>(
     before: [f32; M],
     after: [f32; M],
 ) {
-    let whole = values.width - values.width % S::LANES;
     let mut at = 0;
-    // SAFETY: the tile ends within the width.
+    macro_rules! tiles {
+        ($count:literal, $end:expr, $lanes:expr) => {
+            while at + $count * S::LANES <= $end {
+                tile::<S, M, $count>(isa, weights, row, values, sums, before, after, at, $lanes);
+                at += $count * S::LANES;
+            }
+        };
+    }
+    // SAFETY: the tile ends within the width, the last one after the remaining columns.
     unsafe {
         if S::REGISTERS >= 32 {
-            while at + 4 * S::LANES <= whole {
-                tile::<S, M, 4>(isa, weights, row, values, sums, before, after, at, S::LANES);
-                at += 4 * S::LANES;
-            }
+            tiles!(4, values.width, S::LANES);
         }
-        while at + 2 * S::LANES <= whole {
-            tile::<S, M, 2>(isa, weights, row, values, sums, before, after, at, S::LANES);
-            at += 2 * S::LANES;
-        }
-        while at < values.width {
-            tile::<S, M, 1>(isa, weights, row, values, sums, before, after, at, S::LANES.min(values.width - at));
-            at += S::LANES;
-        }
+        tiles!(2, values.width, S::LANES);
+        tiles!(1, values.width.next_multiple_of(S::LANES), S::LANES.min(values.width - at));
     }
 }
 
