@@ -49,7 +49,7 @@ const MOST_SUMS: usize = {
 pub struct FloatOperands<'a> {
     /// Pixels of the input: rows of A.
     pub input: &'a [f32],
-    /// Weights packed by [`FloatProduct::pack`]; 64-byte alignment is fastest.
+    /// Weights packed by [`crate::FloatProduct::pack`]; 64-byte alignment is fastest.
     pub weights: &'a [u8],
     /// The activation of the epilogue.
     pub activation: Activation,
