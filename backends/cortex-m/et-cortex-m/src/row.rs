@@ -9,6 +9,8 @@
 //! The weights of a depthwise convolution are int8: `[channel / 4][tap / 2][channel / 2 % 2][tap % 2][channel % 2]`, so that
 //! `sxtb16` of a word gives a channel's weights of two taps. Products, taps and channels behind the last have weights 0.
 
+#[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
+mod armv6m;
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
 mod dsp;
 mod plain;

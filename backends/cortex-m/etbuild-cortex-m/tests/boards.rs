@@ -16,9 +16,9 @@ fn every_row_computes_on_a_board_what_it_computes_here() {
     for board in BOARDS {
         let firmware = Firmware::new(net::keyword_spotting(), board, BACKENDS);
         let Some(ran) = firmware.run() else { return };
-        assert_eq!(ran.outputs, firmware.expected(), "{}", board.machine);
+        assert_eq!(ran.outputs, firmware.expected(), "{} {}", board.machine, board.cpu);
         if ran.instructions > board.instructions {
-            wrong.push(format!("{}: {} instructions; {:?}", board.machine, ran.instructions, ran.size));
+            wrong.push(format!("{}: {} instructions; {:?}", board.cpu, ran.instructions, ran.size));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

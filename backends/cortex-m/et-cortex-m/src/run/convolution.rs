@@ -154,6 +154,15 @@ impl Epilogue for Requantize<'_> {
     }
 
     fn store(&mut self, pair: usize, pixel: usize, sums: &[[i32; CHANNELS]]) {
+        if let [sums] = sums {
+            // Prepared factors pay off for several pixels.
+            let start = pixel * self.channels.len() + pair * CHANNELS;
+            let results = self.output.get_mut(start..).unwrap_or_default().iter_mut();
+            for ((result, sum), channel) in results.zip(sums).zip(self.channels.iter().skip(pair * CHANNELS)) {
+                *result = self.bounds.clamp(channel.factor.apply(*sum));
+            }
+            return;
+        }
         let stride = self.channels.len();
         for (index, factor) in factors(self.channels, pair).into_iter().enumerate() {
             let (Some(factor), mut place) = (factor, pixel * stride + pair * CHANNELS + index) else { return };

@@ -60,7 +60,18 @@ pub const BOARDS: &[Board] = &[
         flash: 0,
         sram: 0x2000_0000,
         tick: 40.0,
-        instructions: 17_800_000,
+        instructions: 18_000_000,
+    },
+    // QEMU's one Cortex-M0 has too little memory; a Cortex-M3 executes its instructions.
+    Board {
+        machine: "mps2-an385",
+        triple: "thumbv6m-none-eabi",
+        cpu: "cortex-m0",
+        dsp: false,
+        flash: 0,
+        sram: 0x2000_0000,
+        tick: 40.0,
+        instructions: 25_000_000,
     },
 ];
 
@@ -185,7 +196,7 @@ impl Firmware {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let workshop = Workshop { folder, offline: false, slots: &Slots::new(1) };
         let binary = build(&system, &toolchain, &target, &project, &workshop).unwrap().binary;
-        let path = folder.join(format!("{}-{}.elf", board.machine, self.facts.engines.len()));
+        let path = folder.join(format!("{}-{}-{}.elf", board.machine, board.cpu, self.facts.engines.len()));
         system.write(&path, &binary, true).unwrap();
         let arguments = [
             "-machine",
