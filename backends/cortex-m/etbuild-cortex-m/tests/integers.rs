@@ -6,7 +6,7 @@ use et_core::ScalarType;
 use etbuild_backend::TargetFacts;
 use etbuild_conformance::{Candidate, compile, load, run};
 use etbuild_cortex_m::BACKEND;
-use etbuild_ir::Graph;
+use etbuild_ir::{Argument, Graph};
 use net::{ENGINES, Net, PLAIN, Quantized, Shape, random_inputs};
 
 const SCALE: f64 = 1.0 / 120.0;
@@ -154,6 +154,34 @@ fn convolutions_are_bit_exact() {
             expected.push(constants.result(channel as usize, taps.sum()).cast_unsigned());
         }
         assert_eq!(got, expected, "{seed}");
+    }
+}
+
+/// TensorFlow Lite's sum of two numbers, without their zero points, of operands and a result with these scales.
+fn summed(left: i64, right: i64, [left_scale, right_scale, scale]: [f64; 3]) -> i64 {
+    let twice = 2.0 * left_scale.max(right_scale);
+    let scaled = |number: i64, scale: f64| requantized(number << 20, scale / twice);
+    requantized(scaled(left, left_scale) + scaled(right, right_scale), twice / (f64::from(1 << 20) * scale))
+}
+
+#[test]
+fn sums_are_bit_exact() {
+    for (seed, other) in [(1, 0.004), (2, 0.031)] {
+        let sizes = [1, 300];
+        let build = |net: &mut Net, input: Quantized| {
+            let left = net.dequantize(input);
+            // The other operand has the same elements with another scale.
+            let right = net.quantize(left, other, 0);
+            let right = net.dequantize(right);
+            net.node("aten.add.Tensor", &sizes, vec![Argument::Value(left), Argument::Value(right), Argument::Int(1)])
+        };
+        let (got, _, input) = computed(&sizes, seed, build);
+        let expected = integers(&input).into_iter().map(|left| {
+            let right = ((left as f32 * SCALE as f32) * (1.0 / other) as f32).round_ties_even() as i64;
+            let sum = summed(left, right.clamp(-128, 127), [SCALE, other, RESULT.0]) + RESULT.1;
+            (sum.clamp(-128, 127) as i8).cast_unsigned()
+        });
+        assert_eq!(got, expected.collect::<Vec<_>>(), "{other}");
     }
 }
 
