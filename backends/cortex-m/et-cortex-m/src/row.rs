@@ -92,7 +92,7 @@ pub(crate) struct Taps<'m> {
 impl Taps<'_> {
     /// The offset of the zeros from `image`: on a processor the distance of the addresses, and otherwise a number that no tap has.
     pub(crate) fn outside(image: &[i8], zeros: &[i8]) -> u32 {
-        if IS_DIRECT { zeros.as_ptr().addr().wrapping_sub(image.as_ptr().addr()) as u32 } else { u32::MAX }
+        if IS_DIRECT || IS_ARMV6M { zeros.as_ptr().addr().wrapping_sub(image.as_ptr().addr()) as u32 } else { u32::MAX }
     }
 }
 
@@ -105,4 +105,5 @@ pub(crate) struct Direct {
     pub zero: i32,
 }
 
+use plain::IS_ARMV6M;
 pub(crate) use plain::depthwise;

@@ -1,9 +1,9 @@
-//! Armv6-M: GEMM, with the sums of four pixels in the high registers, which only additions and moves reach.
+//! Armv6-M: sums are in the high registers, which only additions and moves reach.
 #![allow(unsafe_code, reason = "inline assembly; the lengths are checked before the loops")]
 
 use core::arch::asm;
 
-use super::{CHANNELS, LANES, MOST_PAIRS};
+use super::{CHANNELS, DEPTHWISE_CHANNELS, LANES, MOST_PAIRS, Taps};
 
 /// A product of a pixel and both channels: 7 instructions for 2 products. r4 even weight, r5 weights of both channels.
 macro_rules! pixel {
@@ -173,6 +173,71 @@ unsafe fn one_pixel(tile: *const i16, weights: *const i8, pairs: usize, sums: *m
             "stm r3!, {{r4, r5}}",
             inout("r0") tile => _, inout("r1") weights => _, inout("r2") pairs => _, inout("r3") sums => _,
             out("r4") _, out("r5") _, out("r8") _, out("r9") _,
+        );
+    }
+}
+
+/// The product of a tap and a channel: r4 weights, the next in the lowest byte.
+macro_rules! tap {
+    ($tap:literal, $channel:literal, $sum:literal) => {
+        concat!(
+            "sxtb r5, r4\n ldrb r6, [",
+            $tap,
+            ", #",
+            $channel,
+            "]\n sxtb r6, r6\n muls r5, r6, r5\n",
+            "add ",
+            $sum,
+            ", r5\n lsrs r4, r4, #8\n"
+        )
+    };
+}
+
+/// Adds the products of four channels from `first` on to the sums; the image, or the zeros, have all four. 56 instructions for 8
+/// products.
+pub fn depthwise(taps: &Taps<'_>, first: usize, weights: &[i8], sums: &mut [i32; DEPTHWISE_CHANNELS]) {
+    let pairs = (taps.offsets.len() / 2).min(weights.len() / (2 * DEPTHWISE_CHANNELS));
+    if pairs == 0 || taps.zeros.len() < first + DEPTHWISE_CHANNELS {
+        return;
+    }
+    let offsets = taps.offsets.as_ptr();
+    // r0 image, r1 offsets, r2 weights, r8 to r11 sums, r12 end of the offsets. The compiler reserves r6 and r7, which are saved here.
+    // SAFETY: each tap has all channels, in the image or in the zeros; there are `pairs` pairs of offsets and weights.
+    unsafe {
+        asm!(
+            "push {{r4, r6, r7}}",
+            "mov r12, r3",
+            "ldm r4!, {{r3, r5, r6, r7}}",
+            "mov r8, r3",
+            "mov r9, r5",
+            "mov r10, r6",
+            "mov r11, r7",
+            "1:",
+            "ldm r1!, {{r3, r7}}",
+            "adds r3, r0, r3",
+            "adds r7, r0, r7",
+            "ldm r2!, {{r4}}",
+            tap!("r3", "0", "r8"),
+            tap!("r3", "1", "r9"),
+            tap!("r7", "0", "r8"),
+            tap!("r7", "1", "r9"),
+            "ldm r2!, {{r4}}",
+            tap!("r3", "2", "r10"),
+            tap!("r3", "3", "r11"),
+            tap!("r7", "2", "r10"),
+            tap!("r7", "3", "r11"),
+            "cmp r1, r12",
+            "bne 1b",
+            "mov r0, r8",
+            "mov r1, r9",
+            "mov r2, r10",
+            "mov r3, r11",
+            "pop {{r4, r6, r7}}",
+            "stm r4!, {{r0, r1, r2, r3}}",
+            inout("r0") taps.image.as_ptr().wrapping_add(first) => _, inout("r1") offsets => _,
+            inout("r2") weights.as_ptr() => _, inout("r3") offsets.wrapping_add(2 * pairs) => _,
+            inout("r4") sums.as_mut_ptr() => _,
+            out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _,
         );
     }
 }

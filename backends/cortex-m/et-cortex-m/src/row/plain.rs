@@ -17,7 +17,7 @@ pub const fn doubling_high_product(value: i32, multiplier: i32) -> i32 {
 }
 
 /// Whether the processor is an Armv6-M: no product of 32 bits has 64, and no instruction compares and swaps.
-const IS_ARMV6M: bool = cfg!(all(target_arch = "arm", not(target_has_atomic = "32")));
+pub const IS_ARMV6M: bool = cfg!(all(target_arch = "arm", not(target_has_atomic = "32")));
 
 /// [`doubling_high_product`] of 16-bit halves, for values below 2^30.
 #[inline(always)]
@@ -64,21 +64,26 @@ pub fn depthwise_pixel(_: &Taps<'_>, _: &[i8], _: &[Channel], _: Direct, _: &mut
 
 /// Adds the products of four channels from `first` on to the sums; `weights` are those of the four channels.
 pub fn depthwise(taps: &Taps<'_>, first: usize, weights: &[i8], sums: &mut [i32; DEPTHWISE_CHANNELS]) {
+    #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
+    if first + DEPTHWISE_CHANNELS <= taps.zeros.len() {
+        return super::armv6m::depthwise(taps, first, weights, sums);
+    }
     let outside = Taps::outside(taps.image, taps.zeros);
-    let elements = |offset: u32| {
-        let (from, start) = if offset == outside { (taps.zeros, first) } else { (taps.image, offset as usize + first) };
-        from.get(start..).unwrap_or_default()
-    };
+    let [image, zeros] = [taps.image, taps.zeros].map(|from| from.get(first..).unwrap_or_default());
+    let elements =
+        |offset: u32| if offset == outside { zeros } else { image.get(offset as usize..).unwrap_or_default() };
+    let mut totals = *sums;
     for (offsets, weights) in taps.offsets.as_chunks::<2>().0.iter().zip(weights.as_chunks::<8>().0) {
         let [left, right] = offsets.map(elements);
         if let (Some(left), Some(right)) = (left.first_chunk(), right.first_chunk()) {
-            two_taps(left, right, weights, sums);
+            two_taps(left, right, weights, &mut totals);
         } else {
             // Fewer channels than a group has; the weights of missing channels are 0.
             let padded = |from: &[i8]| core::array::from_fn(|channel| from.get(channel).copied().unwrap_or_default());
-            two_taps(&padded(left), &padded(right), weights, sums);
+            two_taps(&padded(left), &padded(right), weights, &mut totals);
         }
     }
+    *sums = totals;
 }
 
 /// Adds the products of two taps.

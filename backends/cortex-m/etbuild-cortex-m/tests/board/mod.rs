@@ -71,7 +71,7 @@ pub const BOARDS: &[Board] = &[
         flash: 0,
         sram: 0x2000_0000,
         tick: 40.0,
-        instructions: 25_000_000,
+        instructions: 22_000_000,
     },
 ];
 
