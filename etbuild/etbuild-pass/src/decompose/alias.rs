@@ -31,6 +31,7 @@ const NAMES: &[(&str, &str)] = &[
     ("not_equal", "ne"),
     ("sgn", "sign"),
     ("special_erf", "erf"),
+    ("special_exp2", "exp2"),
     ("special_expit", "sigmoid"),
     ("special_expm1", "expm1"),
     ("special_log1p", "log1p"),
@@ -47,9 +48,9 @@ pub fn renamed(editor: &mut Editor, call: &Call) -> Rewritten {
     editor.call_many(&name, call.arguments.clone(), call.outputs.clone())
 }
 
-/// `max(self, other)` and `min(self, other)`.
+/// `max(self, other)`, `clamp_min(self, min)` and `min(self, other)`, `clamp_max(self, max)` of tensors.
 pub fn extremum(editor: &mut Editor, call: &Call) -> Rewritten {
-    let name = if call.operator.name() == "max" { "maximum.default" } else { "minimum.default" };
+    let name = if matches!(call.operator.name(), "max" | "clamp_min") { "maximum.default" } else { "minimum.default" };
     Ok(vec![editor.call(name, call.arguments.clone(), call.output()?)?])
 }
 

@@ -26,7 +26,7 @@ pub fn bitwise_xor(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// `square(self)`.
 pub fn square(editor: &mut Editor, call: &Call) -> Rewritten {
-    let input = call.value(0)?;
+    let input = editor.convert(call.value(0)?, call.output()?.scalar_type)?;
     Ok(vec![editor.map("mul.Tensor", input, vec![Argument::Value(input)])?])
 }
 

@@ -109,8 +109,11 @@ pub fn line(editor: &mut Editor, call: &Call) -> Rewritten {
 /// `linalg_cross(self, other, dim)`: vectors of three elements.
 pub fn cross(editor: &mut Editor, call: &Call) -> Rewritten {
     let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
-    let given = if *call.argument(2)? == Argument::None { -1 } else { call.int(2)? };
-    let dim = normal_dim(given, output.rank())?;
+    let dim = match call.argument(2)? {
+        // `cross` takes the first dimension of size 3, `linalg_cross` the last dimension.
+        Argument::None => output.sizes.iter().position(|size| *size == 3).ok_or(Reason::Arguments)?,
+        _ => normal_dim(call.int(2)?, output.rank())?,
+    };
     let (next, before) = ([1, 2, 0], [2, 0, 1]);
     let first = [editor.select_many(left, dim, &next)?, editor.select_many(right, dim, &before)?];
     let second = [editor.select_many(left, dim, &before)?, editor.select_many(right, dim, &next)?];

@@ -71,8 +71,18 @@ pub fn extremum(editor: &mut Editor, call: &Call) -> Rewritten {
 /// `isclose(self, other, rtol, atol, equal_nan)`.
 pub fn is_close(editor: &mut Editor, call: &Call) -> Rewritten {
     let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
-    if !editor.spec(left).scalar_type.is_float() || call.flag(4)? {
-        return Err(Reason::Unsupported("`isclose` of integers or with `equal_nan`"));
+    if editor.spec(left).scalar_type == ScalarType::Bool {
+        return Ok(vec![editor.compare("eq.Tensor", left, Argument::Value(right))?]);
+    }
+    let is_float = editor.spec(left).scalar_type.is_float();
+    // Products of integers and tolerances are computed in float32, like PyTorch.
+    let scalar_type = if is_float { editor.spec(left).scalar_type } else { ScalarType::Float };
+    let (left, right) = (editor.convert(left, scalar_type)?, editor.convert(right, scalar_type)?);
+    let mut both_undefined = None;
+    if is_float && call.flag(4)? {
+        let pair = [editor.test("isnan", left)?, editor.test("isnan", right)?];
+        both_undefined =
+            Some(editor.call("logical_and.default", pair.map(Argument::Value).to_vec(), output.clone())?);
     }
     let equal = editor.compare("eq.Tensor", left, Argument::Value(right))?;
     let difference = editor.pair("sub", left, right)?;
@@ -83,5 +93,27 @@ pub fn is_close(editor: &mut Editor, call: &Call) -> Rewritten {
     let allowed = editor.plus(allowed, call.number(3)?)?;
     let near = editor.compare("le.Tensor", difference, Argument::Value(allowed))?;
     let near = editor.call("logical_and.default", [finite, near].map(Argument::Value).to_vec(), output.clone())?;
-    Ok(vec![editor.call("logical_or.default", [equal, near].map(Argument::Value).to_vec(), output)?])
+    let close = editor.call("logical_or.default", [equal, near].map(Argument::Value).to_vec(), output.clone())?;
+    Ok(vec![match both_undefined {
+        Some(both) => editor.call("logical_or.default", [close, both].map(Argument::Value).to_vec(), output)?,
+        None => close,
+    }])
+}
+
+/// `isposinf(self)` and `isneginf(self)`.
+pub fn is_infinite_one_way(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    if !editor.spec(input).scalar_type.is_float() {
+        return super::create::filled(editor, call, Argument::Bool(false));
+    }
+    let infinity = if call.operator.name() == "isposinf" { f64::INFINITY } else { f64::NEG_INFINITY };
+    Ok(vec![editor.compare("eq.Scalar", input, Argument::Float(infinity))?])
+}
+
+/// `isreal(self)` of real numbers.
+pub fn is_real(editor: &mut Editor, call: &Call) -> Rewritten {
+    if editor.spec(call.value(0)?).scalar_type.is_complex() {
+        return Err(Reason::Unsupported("`isreal` of complex numbers"));
+    }
+    super::create::filled(editor, call, Argument::Bool(true))
 }

@@ -5,7 +5,8 @@ use etbuild_ir::{Argument, ValueId};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-fn operands(editor: &mut Editor, call: &Call) -> Result<[ValueId; 2], Reason> {
+/// The first two operands in the type of the result.
+pub fn operands(editor: &mut Editor, call: &Call) -> Result<[ValueId; 2], Reason> {
     let scalar_type = call.output()?.scalar_type;
     Ok([editor.convert(call.value(0)?, scalar_type)?, editor.convert(call.value(1)?, scalar_type)?])
 }
@@ -40,6 +41,71 @@ pub fn log_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
     let exponential = editor.apply("exp", negated)?;
     let rest = editor.apply("log1p", exponential)?;
     Ok(vec![editor.pair("add", larger, rest)?])
+}
+
+/// `logaddexp2(self, other)`: `max + log2(1 + 2^-|difference|)`.
+pub fn log2_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
+    let ([left, right], output) = (operands(editor, call)?, call.output()?);
+    let larger = editor.call("maximum.default", [left, right].map(Argument::Value).to_vec(), output.clone())?;
+    let difference = editor.pair("sub", left, right)?;
+    let difference = editor.apply("abs", difference)?;
+    let equal = editor.compare("eq.Tensor", left, Argument::Value(right))?;
+    let zero = editor.number(Argument::Int(0), output.scalar_type)?;
+    let difference = editor.choose(equal, zero, difference, output)?;
+    let negated = editor.apply("neg", difference)?;
+    let power = power_of_two(editor, negated)?;
+    let sum = editor.plus(power, 1.0)?;
+    let rest = editor.apply("log2", sum)?;
+    Ok(vec![editor.pair("add", larger, rest)?])
+}
+
+/// `exp2(self)`.
+pub fn exp2(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = editor.convert(call.value(0)?, call.output()?.scalar_type)?;
+    Ok(vec![power_of_two(editor, input)?])
+}
+
+/// `ldexp(self, other)`: `self * 2^other`.
+pub fn scale_by_power(editor: &mut Editor, call: &Call) -> Rewritten {
+    let [mantissa, exponent] = operands(editor, call)?;
+    let power = power_of_two(editor, exponent)?;
+    Ok(vec![editor.pair("mul", mantissa, power)?])
+}
+
+fn power_of_two(editor: &mut Editor, exponent: ValueId) -> Result<ValueId, Reason> {
+    let output = editor.spec(exponent).clone();
+    let two = editor.number(Argument::Int(2), output.scalar_type)?;
+    editor.call("pow.Tensor_Tensor", [two, exponent].map(Argument::Value).to_vec(), output)
+}
+
+/// `float_power(self, exponent)` of tensors: computed in float64.
+pub fn power_in_double(editor: &mut Editor, call: &Call) -> Rewritten {
+    let pair = operands(editor, call)?;
+    Ok(vec![editor.call("pow.Tensor_Tensor", pair.map(Argument::Value).to_vec(), call.output()?)?])
+}
+
+/// `heaviside(self, values)`: `values` at 0, 1 above 0, else 0.
+pub fn heaviside(editor: &mut Editor, call: &Call) -> Rewritten {
+    let ([input, values], output) = (operands(editor, call)?, call.output()?);
+    let above = editor.compare("gt.Scalar", input, Argument::Int(0))?;
+    let step = editor.convert(above, output.scalar_type)?;
+    let zero = editor.compare("eq.Scalar", input, Argument::Int(0))?;
+    Ok(vec![editor.choose(zero, values, step, output)?])
+}
+
+/// `angle(self)` of real numbers: pi below 0, else 0; NaN stays.
+pub fn angle(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (given, output) = (call.value(0)?, call.output()?);
+    if editor.spec(given).scalar_type.is_complex() {
+        return Err(Reason::Unsupported("`angle` of complex numbers"));
+    }
+    let input = editor.convert(given, output.scalar_type)?;
+    let below = editor.compare("lt.Scalar", input, Argument::Int(0))?;
+    let half_turn = editor.number(Argument::Float(std::f64::consts::PI), output.scalar_type)?;
+    let zero = editor.number(Argument::Int(0), output.scalar_type)?;
+    let angle = editor.choose(below, half_turn, zero, output.clone())?;
+    let undefined = editor.test("isnan", input)?;
+    Ok(vec![editor.choose(undefined, input, angle, output)?])
 }
 
 /// `xlogy(self, other)`: `self * log(other)`; 0 where `self` is 0 and `other` is not NaN.
@@ -90,18 +156,13 @@ pub fn sinc(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.choose(zero, one, ratio, output)?])
 }
 
-/// `mse_loss(self, target, reduction)` and `l1_loss(self, target, reduction)`.
-pub fn loss(editor: &mut Editor, call: &Call) -> Rewritten {
-    let [left, right] = operands(editor, call)?;
-    let difference = editor.pair("sub", left, right)?;
-    let each = match call.operator.name() {
-        "mse_loss" => editor.pair("mul", difference, difference)?,
-        _ => editor.apply("abs", difference)?,
-    };
-    let dims: Vec<usize> = (0..editor.spec(each).rank()).collect();
-    match call.int(2)? {
-        0 => Ok(vec![each]),
-        1 => Ok(vec![editor.reduce("mean.dim", each, &dims, false, vec![Argument::None])?]),
-        _ => Ok(vec![editor.sum(each, &dims, false)?]),
-    }
+/// `special_entr(self)`: `-self * log(self)`, 0 at 0, negative infinity below.
+pub fn entropy(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let input = editor.convert(call.value(0)?, output.scalar_type)?;
+    let product = editor.combine("xlogy.Tensor", [input, input])?;
+    let entropy = editor.apply("neg", product)?;
+    let below = editor.compare("lt.Scalar", input, Argument::Int(0))?;
+    let infinity = editor.number(Argument::Float(f64::NEG_INFINITY), output.scalar_type)?;
+    Ok(vec![editor.choose(below, infinity, entropy, output)?])
 }

@@ -58,6 +58,7 @@ pub fn take(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, index, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let flat = flat(editor, input)?;
     let positions = self::flat(editor, index)?;
+    let positions = from_the_start(editor, positions, flat)?;
     let made = Dim::spec(output.scalar_type, &editor.dims(positions));
     let arguments = vec![Argument::Value(flat), Argument::Int(0), Argument::Value(positions)];
     let taken = editor.call("index_select.default", arguments, made)?;
@@ -131,4 +132,37 @@ pub fn search(editor: &mut Editor, call: &Call) -> Rewritten {
     };
     let arguments = vec![input, Argument::Value(sequence), call.argument(2)?.clone(), right];
     Ok(vec![editor.call("bucketize.Tensor", arguments, call.output()?)?])
+}
+
+/// `isin(elements, test_elements, assume_unique, invert)`: whether any of the test elements equals.
+pub fn is_in(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (elements, tests, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    let column = [editor.sizes(elements), vec![1]].concat();
+    let count = i32::try_from(editor.spec(tests).numel()).map_err(|_| Reason::Arguments)?;
+    let (column, row) = (editor.view(elements, &column)?, editor.view(tests, &[count])?);
+    let equal = editor.compare("eq.Tensor", column, Argument::Value(row))?;
+    let last = Argument::Int(output.rank() as i64);
+    let found = editor.call("any.dim", vec![Argument::Value(equal), last, Argument::Bool(false)], output)?;
+    Ok(vec![if call.flag(3)? { editor.test("logical_not", found)? } else { found }])
+}
+
+/// Positions in a static vector, counted from the start where negative ones count from the end.
+fn from_the_start(editor: &mut Editor, positions: ValueId, vector: ValueId) -> Result<ValueId, Reason> {
+    if editor.spec(vector).is_dynamic() {
+        return Ok(positions);
+    }
+    let below = editor.compare("lt.Scalar", positions, Argument::Int(0))?;
+    let spec = editor.spec(positions).clone();
+    let count = Argument::Int(editor.spec(vector).numel() as i64);
+    let moved = editor.map("add.Scalar", positions, vec![count, Argument::Int(1)])?;
+    editor.choose(below, moved, positions, spec)
+}
+
+/// `msort(self)`: sorted along the first dimension.
+pub fn sort_first(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let mut positions = output.clone();
+    positions.scalar_type = et_core::ScalarType::Long;
+    let arguments = vec![call.argument(0)?.clone(), Argument::Int(0), Argument::Bool(false)];
+    Ok(editor.call_many("sort.default", arguments, vec![output, positions])?.into_iter().take(1).collect())
 }

@@ -30,11 +30,37 @@ pub fn add_batch(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let arguments = vec![call.argument(1)?.clone(), call.argument(2)?.clone()];
     let product = editor.call("bmm.default", arguments, output)?;
+    added(editor, call, product)
+}
+
+/// `addbmm(self, batch1, batch2, beta, alpha)`: as `baddbmm`, with the sum over the batch.
+pub fn add_sum_of_batch(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (left, right, output) = (call.value(1)?, call.value(2)?, call.output()?);
+    let batch = editor.dims(left).first().copied().ok_or(Reason::Arguments)?;
+    let sizes = [vec![batch], Dim::of(&output)].concat();
+    let arguments = [left, right].map(Argument::Value).to_vec();
+    let products = editor.call("bmm.default", arguments, Dim::spec(output.scalar_type, &sizes))?;
+    let sum = editor.sum(products, &[0], false)?;
+    added(editor, call, sum)
+}
+
+/// `addr(self, vec1, vec2, beta, alpha)`: `beta * self + alpha * outer(vec1, vec2)`.
+pub fn add_outer(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let pair =
+        [editor.convert(call.value(1)?, output.scalar_type)?, editor.convert(call.value(2)?, output.scalar_type)?];
+    let product = editor.call("outer.default", pair.map(Argument::Value).to_vec(), output)?;
+    added(editor, call, product)
+}
+
+/// `beta * self + alpha * product`, with `beta` and `alpha` as arguments 3 and 4; `self` is not read if `beta` is 0.
+fn added(editor: &mut Editor, call: &Call, product: ValueId) -> Rewritten {
     let product = scaled(editor, product, call.argument(4)?)?;
     if call.number(3)? == 0.0 {
         return Ok(vec![product]);
     }
-    let bias = scaled(editor, call.value(0)?, call.argument(3)?)?;
+    let bias = editor.convert(call.value(0)?, call.output()?.scalar_type)?;
+    let bias = scaled(editor, bias, call.argument(3)?)?;
     Ok(vec![editor.pair("add", bias, product)?])
 }
 
@@ -96,4 +122,36 @@ pub fn bilinear(editor: &mut Editor, call: &Call) -> Rewritten {
         Some(bias) => Ok(vec![editor.pair("add", product, bias)?]),
         None => Ok(vec![product]),
     }
+}
+
+/// `inner(self, other)` and `linalg_vecdot(self, other, dim)`.
+pub fn inner(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    let [left_rank, right_rank] = [left, right].map(|value| editor.spec(value).rank());
+    if left_rank == 0 || right_rank == 0 {
+        return Ok(vec![editor.pair("mul", left, right)?]);
+    }
+    let last = |rank: usize| Argument::Ints(vec![rank as i64 - 1]);
+    let arguments = vec![Argument::Value(left), Argument::Value(right), last(left_rank), last(right_rank)];
+    Ok(vec![editor.call("tensordot.default", arguments, output)?])
+}
+
+/// `linalg_vecdot(self, other, dim)` of real vectors.
+pub fn vector_products(editor: &mut Editor, call: &Call) -> Rewritten {
+    let product = editor.pair("mul", call.value(0)?, call.value(1)?)?;
+    let dim = call.dim(2, editor.spec(product).rank())?;
+    Ok(vec![editor.sum(product, &[dim], false)?])
+}
+
+/// `linalg_multi_dot(tensors)`: products from left to right.
+pub fn chain(editor: &mut Editor, call: &Call) -> Rewritten {
+    let mut factors = call.values(0)?.into_iter();
+    let first = factors.next().ok_or(Reason::Arguments)?;
+    let product = factors.try_fold(first, |left, right| {
+        let (rows, columns) = (editor.dims(left), editor.dims(right));
+        let kept = rows[..rows.len().saturating_sub(1)].iter().chain(columns.iter().skip(1)).copied();
+        let output = Dim::spec(editor.spec(left).scalar_type, &kept.collect::<Vec<_>>());
+        editor.call("matmul.default", vec![Argument::Value(left), Argument::Value(right)], output)
+    })?;
+    Ok(vec![product])
 }

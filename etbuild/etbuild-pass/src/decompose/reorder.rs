@@ -93,3 +93,17 @@ pub fn shuffle(editor: &mut Editor, call: &Call) -> Rewritten {
     let shuffled = editor.permute(grouped, &[0, 2, 1, 3])?;
     Ok(vec![editor.view_as(shuffled, &dims)?])
 }
+
+/// `fliplr(self)` and `flipud(self)`.
+pub fn mirror(editor: &mut Editor, call: &Call) -> Rewritten {
+    let dim = i64::from(call.operator.name() == "fliplr");
+    Ok(vec![editor.map("flip.default", call.value(0)?, vec![Argument::Ints(vec![dim])])?])
+}
+
+/// `mH` of real matrices.
+pub fn adjoint(editor: &mut Editor, call: &Call) -> Rewritten {
+    if call.output()?.scalar_type.is_complex() {
+        return Err(Reason::Unsupported("`mH` of complex numbers"));
+    }
+    transpose(editor, call)
+}

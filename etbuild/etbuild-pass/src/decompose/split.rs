@@ -8,8 +8,22 @@ use crate::edit::{Call, Editor, Rewritten};
 /// `chunk`, `split` and `split_with_sizes`, with the dimension as last argument: slices with the sizes of the
 /// outputs.
 pub fn pieces(editor: &mut Editor, call: &Call) -> Rewritten {
+    let dim = call.dim(2, editor.spec(call.value(0)?).rank())?;
+    along(editor, call, dim)
+}
+
+/// `hsplit`, `vsplit` and `dsplit`.
+pub fn pieces_of_named_dim(editor: &mut Editor, call: &Call) -> Rewritten {
+    let dim = match (call.operator.name(), editor.spec(call.value(0)?).rank()) {
+        ("vsplit", _) | (_, 1) => 0,
+        ("hsplit", _) => 1,
+        _ => 2,
+    };
+    along(editor, call, dim)
+}
+
+fn along(editor: &mut Editor, call: &Call, dim: usize) -> Rewritten {
     let input = call.value(0)?;
-    let dim = call.dim(2, editor.spec(input).rank())?;
     let mut start = 0;
     let mut made = Vec::with_capacity(call.outputs.len());
     for output in &call.outputs {
