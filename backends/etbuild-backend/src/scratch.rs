@@ -14,7 +14,7 @@ pub struct ScratchPlan {
     pub size: usize,
 }
 
-/// A buffer with its index, its bytes and its lifetime.
+/// The index, the size in bytes and the lifetime of a buffer.
 type Buffer = (usize, usize, Life);
 
 /// More buffers than this are placed once, without a search for a better order.

@@ -133,7 +133,7 @@ impl<'a> Blob<'a> {
     /// Slot `index`.
     ///
     /// # Errors
-    /// [`Error::InvalidProgram`] where there is none.
+    /// [`Error::InvalidProgram`] for a number without a slot.
     pub fn slot(&self, index: u32) -> Result<(SlotKind, Slot)> {
         let mut words = self.slots;
         let skipped = (index as usize).checked_mul(SLOT_WORDS).and_then(|count| words.take(count));

@@ -8,30 +8,27 @@ use crate::edit::{Call, Editor, Rewritten};
 /// `cartesian_prod(tensors)`: a row for each combination of an element of each vector, the last vector fastest.
 pub fn cartesian_product(editor: &mut Editor, call: &Call) -> Rewritten {
     let vectors = call.values(0)?;
-    let [only] = vectors[..] else {
-        let sizes: Vec<usize> = vectors.iter().map(|vector| editor.spec(*vector).numel()).collect();
-        let positions = |column: usize| {
-            let fast: usize = sizes[column + 1..].iter().product();
-            (0..sizes.iter().product()).map(move |row: usize| row / fast.max(1)).collect::<Vec<_>>()
-        };
-        let columns = vectors.iter().enumerate().map(|(column, vector)| {
-            let size = sizes[column].max(1);
-            (*vector, positions(column).into_iter().map(|position| (position % size) as i64).collect())
-        });
-        return columns_of(editor, call, columns.collect());
+    if let [only] = vectors[..] {
+        return Ok(vec![only]);
+    }
+    let sizes: Vec<usize> = vectors.iter().map(|vector| editor.spec(*vector).numel()).collect();
+    let rows = sizes.iter().product();
+    let column = |(column, vector): (usize, &ValueId)| {
+        // Rows with the same element of this vector.
+        let run: usize = sizes[column + 1..].iter().product();
+        (*vector, (0..rows).map(|row: usize| (row / run % sizes[column]) as i64).collect())
     };
-    Ok(vec![only])
+    columns_of(editor, call, vectors.iter().enumerate().map(column).collect())
 }
 
 /// `combinations(self, r, with_replacement)`: a row for each combination of `r` elements, in the order of positions.
 pub fn combinations(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
-    let [rows, width] = output.sizes[..] else { return Err(Reason::Arguments) };
-    let mut found = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
-    let count = editor.spec(input).numel() as i64;
-    extend(&mut found, &mut Vec::new(), (0, count), (usize::try_from(width).unwrap_or(0), call.flag(2)?));
-    let columns = 0..usize::try_from(width).unwrap_or(0);
-    let columns = columns.map(|column| (input, found.iter().map(|row: &Vec<i64>| row[column]).collect()));
+    let [_, width] = output.sizes[..] else { return Err(Reason::Arguments) };
+    let width = usize::try_from(width).map_err(|_| Reason::Arguments)?;
+    let (mut found, count) = (Vec::new(), editor.spec(input).numel() as i64);
+    extend(&mut found, &mut Vec::new(), (0, count), (width, call.flag(2)?));
+    let columns = (0..width).map(|column| (input, found.iter().map(|row: &Vec<i64>| row[column]).collect()));
     columns_of(editor, call, columns.collect())
 }
 

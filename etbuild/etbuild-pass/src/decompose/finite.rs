@@ -36,7 +36,8 @@ fn number(call: &Call, index: usize, default: f64) -> Result<f64, Reason> {
     if *call.argument(index)? == Argument::None { Ok(default) } else { call.number(index) }
 }
 
-fn instead(editor: &mut Editor, mask: ValueId, number: f64, value: ValueId) -> Result<ValueId, Reason> {
+/// `value` with a number instead of the elements of a mask.
+pub fn instead(editor: &mut Editor, mask: ValueId, number: f64, value: ValueId) -> Result<ValueId, Reason> {
     let output = editor.spec(value).clone();
     let number = editor.number(Argument::Float(number), output.scalar_type)?;
     editor.choose(mask, number, value, output)

@@ -30,14 +30,7 @@ pub fn hypotenuse(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// `logaddexp(self, other)`: `max + log(1 + exp(-|difference|))`.
 pub fn log_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
-    let ([left, right], output) = (operands(editor, call)?, call.output()?);
-    let larger = editor.call("maximum.default", [left, right].map(Argument::Value).to_vec(), output.clone())?;
-    let difference = editor.pair("sub", left, right)?;
-    let difference = editor.apply("abs", difference)?;
-    let equal = editor.compare("eq.Tensor", left, Argument::Value(right))?;
-    let zero = editor.number(Argument::Int(0), output.scalar_type)?;
-    let difference = editor.choose(equal, zero, difference, output)?;
-    let negated = editor.apply("neg", difference)?;
+    let (larger, negated) = larger_and_distance(editor, call)?;
     let exponential = editor.apply("exp", negated)?;
     let rest = editor.apply("log1p", exponential)?;
     Ok(vec![editor.pair("add", larger, rest)?])
@@ -45,6 +38,15 @@ pub fn log_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// `logaddexp2(self, other)`: `max + log2(1 + 2^-|difference|)`.
 pub fn log2_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (larger, negated) = larger_and_distance(editor, call)?;
+    let power = power_of_two(editor, negated)?;
+    let sum = editor.plus(power, 1.0)?;
+    let rest = editor.apply("log2", sum)?;
+    Ok(vec![editor.pair("add", larger, rest)?])
+}
+
+/// `max(self, other)` and `-|self - other|`, which is 0 for equal infinities.
+fn larger_and_distance(editor: &mut Editor, call: &Call) -> Result<(ValueId, ValueId), Reason> {
     let ([left, right], output) = (operands(editor, call)?, call.output()?);
     let larger = editor.call("maximum.default", [left, right].map(Argument::Value).to_vec(), output.clone())?;
     let difference = editor.pair("sub", left, right)?;
@@ -52,11 +54,7 @@ pub fn log2_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
     let equal = editor.compare("eq.Tensor", left, Argument::Value(right))?;
     let zero = editor.number(Argument::Int(0), output.scalar_type)?;
     let difference = editor.choose(equal, zero, difference, output)?;
-    let negated = editor.apply("neg", difference)?;
-    let power = power_of_two(editor, negated)?;
-    let sum = editor.plus(power, 1.0)?;
-    let rest = editor.apply("log2", sum)?;
-    Ok(vec![editor.pair("add", larger, rest)?])
+    Ok((larger, editor.apply("neg", difference)?))
 }
 
 /// `exp2(self)`.

@@ -3,6 +3,7 @@
 use etbuild_ir::{Argument, ValueId};
 
 use super::formula::operands;
+use super::statistics::norm_of;
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
@@ -120,14 +121,7 @@ fn row_distance(editor: &mut Editor, [left, right]: [ValueId; 2], (power, epsilo
     let difference = editor.pair("sub", left, right)?;
     let difference = editor.plus(difference, epsilon)?;
     let last = editor.spec(difference).rank().checked_sub(1).ok_or(Reason::Arguments)?;
-    let output = {
-        let dims = crate::edit::reduced(&editor.dims(difference), &[last], keep);
-        crate::edit::Dim::spec(editor.spec(difference).scalar_type, &dims)
-    };
-    let dims = Argument::Ints(vec![last as i64]);
-    let arguments =
-        vec![Argument::Value(difference), Argument::Float(power), dims, Argument::Bool(keep), Argument::None];
-    editor.call("linalg_vector_norm.default", arguments, output)
+    norm_of(editor, difference, power, &[last], keep)
 }
 
 /// `binary_cross_entropy(self, target, weight, reduction)`: logarithms are at least -100, like PyTorch's.

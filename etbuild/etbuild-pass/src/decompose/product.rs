@@ -124,7 +124,7 @@ pub fn bilinear(editor: &mut Editor, call: &Call) -> Rewritten {
     }
 }
 
-/// `inner(self, other)` and `linalg_vecdot(self, other, dim)`.
+/// `inner(self, other)`: products over the last dimensions.
 pub fn inner(editor: &mut Editor, call: &Call) -> Rewritten {
     let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let [left_rank, right_rank] = [left, right].map(|value| editor.spec(value).rank());

@@ -1,7 +1,9 @@
 //! Reductions over all dimensions, with explicit dimensions.
 
-use etbuild_ir::Argument;
+use etbuild_ir::{Argument, TensorSpec};
 
+use super::finite::instead;
+use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
 /// `mean(self, dtype)`.
@@ -29,7 +31,7 @@ pub fn sum_to_size(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let input = editor.convert(call.value(0)?, output.scalar_type)?;
     let sizes = editor.sizes(input);
-    let added = sizes.len() - output.rank();
+    let added = sizes.len().checked_sub(output.rank()).ok_or(Reason::Arguments)?;
     let is_enlarged = |dim: usize| dim < added || sizes[dim] != output.sizes[dim - added];
     let dims: Vec<usize> = (0..sizes.len()).filter(|dim| is_enlarged(*dim)).collect();
     if dims.is_empty() {
@@ -48,28 +50,21 @@ fn over_all(editor: &mut Editor, call: &Call, name: &str, rest: Vec<Argument>) -
 
 /// `nansum(self, dim, keepdim, dtype)`: NaN counts as 0.
 pub fn sum_of_numbers(editor: &mut Editor, call: &Call) -> Rewritten {
-    let input = without_nan(editor, call)?;
+    let mut input = call.value(0)?;
+    if editor.spec(input).scalar_type.is_float() {
+        let mask = editor.test("isnan", input)?;
+        input = instead(editor, mask, 0.0, input)?;
+    }
     let arguments = std::iter::once(Argument::Value(input)).chain(call.arguments.iter().skip(1).cloned()).collect();
     Ok(vec![editor.call("sum.dim_IntList", arguments, call.output()?)?])
-}
-
-fn without_nan(editor: &mut Editor, call: &Call) -> Result<etbuild_ir::ValueId, crate::Reason> {
-    let input = call.value(0)?;
-    let spec = editor.spec(input).clone();
-    if !spec.scalar_type.is_float() {
-        return Ok(input);
-    }
-    let mask = editor.test("isnan", input)?;
-    let zero = editor.number(Argument::Int(0), spec.scalar_type)?;
-    editor.choose(mask, zero, input, spec)
 }
 
 /// `trace(self)`: the sum of the diagonal.
 pub fn trace(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let input = editor.convert(call.value(0)?, output.scalar_type)?;
-    let count = editor.sizes(input).into_iter().min().ok_or(crate::Reason::Arguments)?;
-    let spec = etbuild_ir::TensorSpec::contiguous(output.scalar_type, [count]);
+    let count = editor.sizes(input).into_iter().min().ok_or(Reason::Arguments)?;
+    let spec = TensorSpec::contiguous(output.scalar_type, [count]);
     let arguments = [0, 0, 1].map(Argument::Int);
     let arguments = std::iter::once(Argument::Value(input)).chain(arguments).collect();
     let diagonal = editor.call("diagonal.default", arguments, spec)?;

@@ -91,7 +91,8 @@ pub fn distance(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![norm_of(editor, difference, call.number(2)?, &dims, false)?])
 }
 
-fn norm_of(editor: &mut Editor, of: ValueId, order: f64, dims: &[usize], keep: bool) -> Result<ValueId, Reason> {
+/// The norm of this order over `dims`.
+pub fn norm_of(editor: &mut Editor, of: ValueId, order: f64, dims: &[usize], keep: bool) -> Result<ValueId, Reason> {
     if order == 2.0 {
         let squares = editor.pair("mul", of, of)?;
         let sum = editor.sum(squares, dims, keep)?;

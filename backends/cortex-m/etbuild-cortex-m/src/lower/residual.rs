@@ -11,7 +11,7 @@ use super::{Lowering, Order, Stored};
 use crate::pattern::{self, Operand, QParams, no};
 use crate::program::{Buffer, Storage};
 
-/// An operand of a sum: its sign and its memory.
+/// The sign and the memory of an operand of a sum.
 #[derive(Clone, Copy)]
 pub struct Addend {
     pub operand: Operand,

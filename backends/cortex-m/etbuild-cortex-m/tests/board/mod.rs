@@ -62,7 +62,7 @@ pub const BOARDS: &[Board] = &[
         tick: 40.0,
         instructions: 18_000_000,
     },
-    // QEMU's one Cortex-M0 has too little memory; a Cortex-M3 executes its instructions.
+    // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {
         machine: "mps2-an385",
         triple: "thumbv6m-none-eabi",
