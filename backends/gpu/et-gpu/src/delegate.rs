@@ -1,0 +1,43 @@
+//! The backend as a delegate.
+
+use core::cell::OnceCell;
+use core::fmt::Debug;
+
+use et_core::{Args, Error, Result};
+use et_runtime::{Delegate, DelegateSetup, Workers};
+
+use crate::problem::report;
+use crate::session::Session;
+
+/// The delegate of a blob.
+struct Gpu<'a, F> {
+    workers: &'a dyn Workers,
+    session: OnceCell<Session<'a>>,
+    /// Called after each dispatch.
+    observe: Option<F>,
+}
+
+/// A delegate that executes its blob on the best GPU, and compiles kernels on `workers`. The first delegate of a process opens
+/// the GPU. The words of a failure are in [`crate::problem()`].
+pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
+    Gpu::<fn(&dyn Debug)> { workers, session: OnceCell::new(), observe: None }
+}
+
+/// A delegate as of [`delegate`] that executes dispatch by dispatch and calls `observe` after each has ended, with a printable
+/// [`crate::Ended`].
+pub fn observed_delegate<'a>(workers: &'a dyn Workers, observe: impl Fn(&dyn Debug) + 'a) -> impl Delegate<'a> {
+    Gpu { workers, session: OnceCell::new(), observe: Some(observe) }
+}
+
+impl<'a, F: Fn(&dyn Debug)> Delegate<'a> for Gpu<'a, F> {
+    fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
+        let session = report(Session::load(setup.blob, self.workers))?;
+        self.session.set(session).map_err(|_| Error::InvalidState)
+    }
+
+    fn execute(&self, arguments: &Args<'a, '_>) -> Result<()> {
+        let session = self.session.get().ok_or(Error::DelegateInvalidHandle)?;
+        let observe = self.observe.as_ref().map(|observe| observe as &dyn Fn(&dyn Debug));
+        report(session.execute(arguments, observe))
+    }
+}

@@ -1,0 +1,43 @@
+//! The GPU delegate: executes a partition as compute shaders through Vulkan.
+//!
+//! A [`Blob`] holds the kernels in SPIR-V, made and validated at build time, the GPU objects, and the dispatches in order. A
+//! [`Session`] is a loaded blob: pipelines, buffers and images, and a command buffer that each execution submits once. All
+//! sessions of a process share one device, pipelines of equal kernels, and equal weights.
+
+mod blob;
+mod declared;
+mod delegate;
+mod descriptor;
+#[cfg(any(test, feature = "faults"))]
+pub mod faults;
+mod kernels;
+mod limits;
+mod loaded;
+mod objects;
+mod pipeline_cache;
+mod placement;
+mod plan;
+mod pool;
+mod problem;
+mod record;
+mod schedule;
+mod session;
+mod shared;
+mod spirv;
+mod state;
+mod step;
+mod summary;
+mod vulkan;
+mod weights;
+
+pub use blob::{Binding, Blob, Dispatch, Header, Kernel, Kind, MAGIC, Needs, Object, Records, Role, VERSION, checksum};
+pub use delegate::{delegate, observed_delegate};
+pub use problem::{Outcome, Problem, problem};
+pub use session::{Ended, Observe, Session};
+#[cfg(any(test, feature = "faults"))]
+pub use shared::live_objects;
+pub use summary::{DeviceKind, Summary, device_summary};
+pub use vulkan::validation::validation_messages;
+
+/// The delegate id in program files.
+pub const ID: &str = "EtbuildGpu";

@@ -1,0 +1,156 @@
+//! A loaded blob with command buffers.
+
+use core::cell::{Cell, RefCell};
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use et_core::{Access, Args, Error, Tensor};
+use et_runtime::Workers;
+
+use crate::blob::Role;
+use crate::loaded::Loaded;
+use crate::objects::Mapped;
+use crate::problem::{Outcome, Problem};
+use crate::record::{Held, Prepared, prepare};
+use crate::state::{InPlace, State};
+use crate::weights::WeightsKey;
+
+/// A blob on the device of this process. Inputs, weights, states and outputs are tensors that live for `'a`.
+pub struct Session<'a> {
+    prepared: RefCell<Option<Prepared>>,
+    loaded: Loaded,
+    in_place: InPlace,
+    // Invariant, so that tensors of a shorter life are refused.
+    tensors: PhantomData<Cell<&'a [u8]>>,
+}
+
+/// A dispatch that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// The number of the dispatch in the blob.
+    pub dispatch: usize,
+    /// The number of the kernel in the blob, or of the alternative that the device executes.
+    pub kernel: usize,
+    /// Workgroups in x, y and z.
+    pub workgroups: [u32; 3],
+}
+
+/// What is called after each dispatch, with a printable [`Ended`].
+pub type Observe<'o> = &'o dyn Fn(&dyn Debug);
+
+impl<'a> Session<'a> {
+    /// Checks a blob, compiles the kernels on `workers` and allocates memory.
+    ///
+    /// # Errors
+    /// [`Error::InvalidProgram`] for a malformed blob, [`Error::NotSupported`] where the device lacks something, and errors of
+    /// the driver.
+    pub fn load(bytes: &[u8], workers: &dyn Workers) -> Outcome<Self> {
+        let loaded = Loaded::load(bytes, workers)?;
+        let (prepared, in_place) = (RefCell::new(None), InPlace::of(&loaded.objects, loaded.arguments));
+        Ok(Self { prepared, loaded, in_place, tensors: PhantomData })
+    }
+
+    /// Executes the blob on tensors, dispatch by dispatch for an observer.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for tensors of other sizes, [`Error::AccessFailed`] for a state that must not be written,
+    /// [`Error::InvalidState`] for an output without an object in other memory than that of a state,
+    /// [`Error::DelegateInvalidHandle`] after a loss of the device.
+    pub fn execute(&self, arguments: &Args<'a, '_>, observe: Option<Observe<'_>>) -> Outcome<()> {
+        if arguments.len() < self.loaded.arguments {
+            return Err(Error::InvalidArgument.into());
+        }
+        let mut prepared = self.prepared.try_borrow_mut().map_err(|_| Error::InvalidState)?;
+        let (weights, states) = (self.held(arguments, Role::Weights)?, self.held(arguments, Role::State)?);
+        self.check_states(arguments, &states)?;
+        let keys = weights.iter().map(|(index, tensor)| Ok(WeightsKey::of(self.loaded.object(*index)?, tensor)));
+        let keys: Vec<_> = keys.collect::<Outcome<_>>()?;
+        let apart = observe.is_some();
+        let is_ready = |ready: &Prepared| {
+            let mut in_place = ready.states.iter().zip(&states);
+            ready.keys == keys && ready.apart == apart && in_place.all(|(state, (_, tensor))| state.is_of(tensor))
+        };
+        if !prepared.as_ref().is_some_and(is_ready) {
+            // The same weights stay on the device meanwhile.
+            let _kept = prepared.take().filter(|old| old.keys == keys).map(|old| old.weights);
+            *prepared = Some(prepare(&self.loaded, [&weights, &states], keys, apart)?);
+        }
+        let prepared = prepared.as_mut().ok_or(Error::Internal)?;
+        self.write_inputs(arguments)?;
+        each_state(&prepared.states, &states, State::fill)?;
+        for (steps, commands) in &mut prepared.commands {
+            commands.run()?;
+            for (index, step) in self.loaded.steps.iter().enumerate().filter(|(index, _)| steps.contains(index)) {
+                let Some(observe) = observe else { break };
+                observe(&Ended { dispatch: index, kernel: step.kernel, workgroups: step.workgroups });
+            }
+        }
+        each_state(&prepared.states, &states, State::store)?;
+        self.read_outputs(arguments)
+    }
+
+    /// The objects of a role with their tensors.
+    fn held(&self, arguments: &Args<'a, '_>, role: Role) -> Outcome<Vec<Held<'a>>> {
+        let objects = self.loaded.objects.iter().enumerate().filter(|(_, object)| object.role == role);
+        objects.map(|(index, object)| Ok((index, self.tensor(arguments, index, object.argument as usize)?))).collect()
+    }
+
+    /// Checks that states are writable, and that outputs without an object are in the memory of states.
+    fn check_states(&self, arguments: &Args<'a, '_>, states: &[Held<'a>]) -> Outcome<()> {
+        if states.iter().any(|(_, tensor)| tensor.access() == Access::Constant) {
+            return Err(Problem::new(Error::AccessFailed, "a state of the GPU program is a constant"));
+        }
+        for argument in self.in_place.arguments() {
+            let output = arguments.tensor(argument)?;
+            let is_of = |tensor: &Tensor<'_>| (tensor.data(), tensor.nbytes()) == (output.data(), output.nbytes());
+            if !states.iter().any(|(_, tensor)| is_of(tensor)) {
+                let sentence = format!("argument {argument} of the GPU program is not in the memory of a state");
+                return Err(Problem::new(Error::InvalidState, sentence));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tensor of an object, which has the object's size.
+    fn tensor(&self, arguments: &Args<'a, '_>, index: usize, argument: usize) -> Outcome<Tensor<'a>> {
+        let (tensor, object) = (arguments.tensor(argument)?, self.loaded.object(index)?);
+        let bytes = tensor.nbytes() as u64;
+        if bytes > object.size || object.size - bytes > 3 {
+            let sentence =
+                format!("argument {argument} of the GPU program has {bytes} bytes instead of {}", object.size);
+            return Err(Problem::new(Error::InvalidArgument, sentence));
+        }
+        Ok(tensor)
+    }
+
+    fn write_inputs(&self, arguments: &Args<'a, '_>) -> Outcome<()> {
+        let Mapped { memory: Some(memory), entries } = &self.loaded.placed.inputs else { return Ok(()) };
+        for (index, argument, offset) in entries {
+            let tensor = self.tensor(arguments, *index, *argument)?;
+            memory.write(*offset, &tensor, 0..tensor.nbytes())?;
+        }
+        memory.flush()
+    }
+
+    fn read_outputs(&self, arguments: &Args<'a, '_>) -> Outcome<()> {
+        let Mapped { memory: Some(memory), entries } = &self.loaded.placed.outputs else { return Ok(()) };
+        memory.invalidate()?;
+        for (index, argument, offset) in entries {
+            memory.read(*offset, &self.tensor(arguments, *index, *argument)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Applies a function to each state and the tensor of the state.
+fn each_state(states: &[State], held: &[Held<'_>], apply: fn(&State, &Tensor<'_>) -> Outcome<()>) -> Outcome<()> {
+    states.iter().zip(held).try_for_each(|(state, (_, tensor))| apply(state, tensor))
+}
+
+// A session with an own drop lives no longer than `'a`, the life of weights and states that the device may have imported.
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        // Command buffers and descriptor sets end before the objects that they name.
+        *self.prepared.get_mut() = None;
+    }
+}

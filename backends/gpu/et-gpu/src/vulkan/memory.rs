@@ -1,0 +1,190 @@
+//! Memory allocations, and copies between them and the tensors of a call.
+#![allow(unsafe_code, reason = "calls the Vulkan driver, and copies through pointers")]
+
+use core::ffi::c_void;
+use core::ops::Range;
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use ash::vk;
+use et_core::{Access, Error, Tensor};
+
+use super::device::Device;
+use crate::problem::{Outcome, Problem, failed};
+
+/// A memory allocation, mapped if the host can access the memory and [`Use`] says so.
+pub struct Memory {
+    device: Arc<Device>,
+    raw: vk::DeviceMemory,
+    size: u64,
+    mapped: Option<NonNull<u8>>,
+    coherent: bool,
+}
+
+// SAFETY: the driver synchronizes accesses to memory, and copies through the mapping are synchronized by the owner.
+unsafe impl Send for Memory {}
+// SAFETY: as before.
+unsafe impl Sync for Memory {}
+
+/// Who accesses memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Kernels.
+    Device,
+    /// The host and kernels.
+    Shared,
+}
+
+type Flags = vk::MemoryPropertyFlags;
+
+impl Use {
+    /// The properties of memory, best first.
+    fn preferences(self) -> Vec<Flags> {
+        let cached = Flags::HOST_VISIBLE | Flags::HOST_CACHED;
+        match self {
+            Self::Device => vec![Flags::DEVICE_LOCAL, Flags::empty()],
+            Self::Shared => {
+                vec![cached | Flags::DEVICE_LOCAL, cached, Flags::HOST_VISIBLE | Flags::HOST_COHERENT]
+            }
+        }
+    }
+}
+
+impl Memory {
+    /// Allocates `size` bytes of one of the memory types in the bits `types`.
+    pub fn allocate(device: &Arc<Device>, size: u64, types: u32, usage: Use) -> Outcome<Arc<Self>> {
+        let found = usage.preferences().into_iter().find_map(|flags| find_type(device, types, flags));
+        let (index, flags) = found.ok_or_else(|| Problem::unsupported("the GPU has no memory of a needed type"))?;
+        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(index);
+        let raw = allocate(device, &info).map_err(failed(&format!("hold {size} bytes of tensors")))?;
+        let coherent = flags.contains(Flags::HOST_COHERENT);
+        let mut memory = Self { device: Arc::clone(device), raw, size, mapped: None, coherent };
+        if usage == Use::Shared {
+            memory.map()?;
+        }
+        Ok(Arc::new(memory))
+    }
+
+    /// Imports host memory without a copy. The address and the size are multiples of the alignment that the device states.
+    ///
+    /// # Safety
+    /// The memory exists as long as the allocation. While kernels access bytes of the memory, the host writes none of these,
+    /// and while kernels write bytes, the host reads none of these.
+    pub unsafe fn import(device: &Arc<Device>, address: *mut c_void, size: u64, types: u32) -> Option<Arc<Self>> {
+        let handle = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
+        let functions = device.import.as_ref()?;
+        let mut properties = vk::MemoryHostPointerPropertiesEXT::default();
+        // SAFETY: the device has the extension, and the caller guarantees the memory.
+        let result = unsafe {
+            let call = functions.fp().get_memory_host_pointer_properties_ext;
+            call(device.raw.handle(), handle, address, &raw mut properties)
+        };
+        if result != vk::Result::SUCCESS {
+            return None;
+        }
+        // Without a mapping, nothing is flushed.
+        let (index, _) = find_type(device, types & properties.memory_type_bits, Flags::HOST_COHERENT)?;
+        let mut import = vk::ImportMemoryHostPointerInfoEXT::default().handle_type(handle).host_pointer(address);
+        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(index);
+        // SAFETY: as before, and the memory type can import the pointer.
+        let raw = unsafe { device.raw.allocate_memory(&info.push_next(&mut import), None) }.ok()?;
+        Some(Arc::new(Self { device: Arc::clone(device), raw, size, mapped: None, coherent: true }))
+    }
+
+    fn map(&mut self) -> Outcome<()> {
+        // SAFETY: the memory is host-visible and not mapped.
+        let start = unsafe { self.device.raw.map_memory(self.raw, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
+        self.mapped = NonNull::new(start.map_err(failed("map memory"))?.cast());
+        Ok(())
+    }
+
+    /// The handle.
+    pub const fn raw(&self) -> vk::DeviceMemory {
+        self.raw
+    }
+
+    /// Copies bytes `range` of a tensor to offset `offset`, and fills the last 4 bytes with zeros.
+    pub fn write(&self, offset: u64, tensor: &Tensor<'_>, range: Range<usize>) -> Outcome<()> {
+        if range.start > range.end || range.end > tensor.nbytes() || (tensor.data().is_null() && !range.is_empty()) {
+            return Err(Error::AccessFailed.into());
+        }
+        let padding = range.len().next_multiple_of(4) - range.len();
+        let start = self.place(offset, range.len() + padding)?;
+        // SAFETY: the tensor has the range, `place` checked the target, and no other copy accesses the target now.
+        unsafe {
+            core::ptr::copy_nonoverlapping(tensor.data().add(range.start), start, range.len());
+            core::ptr::write_bytes(start.add(range.len()), 0, padding);
+        }
+        Ok(())
+    }
+
+    /// Copies the bytes from offset `offset` to a tensor.
+    pub fn read(&self, offset: u64, tensor: &Tensor<'_>) -> Outcome<()> {
+        let size = tensor.nbytes();
+        if tensor.access() == Access::Constant || tensor.data().is_null() {
+            return Err(Error::AccessFailed.into());
+        }
+        let start = self.place(offset, size)?;
+        // SAFETY: the tensor is writable, `place` checked the source, and no kernel accesses the source now.
+        unsafe { core::ptr::copy_nonoverlapping(start.cast_const(), tensor.data(), size) };
+        Ok(())
+    }
+
+    /// The start of mapped bytes.
+    fn place(&self, offset: u64, size: usize) -> Outcome<*mut u8> {
+        let mapped = self.mapped.ok_or(Error::Internal)?;
+        let end = offset.checked_add(size as u64).ok_or(Error::Internal)?;
+        if end > self.size {
+            return Err(Error::Internal.into());
+        }
+        // SAFETY: the mapping has the offset.
+        Ok(unsafe { mapped.as_ptr().add(offset as usize) })
+    }
+
+    /// Makes writes of the host visible to kernels.
+    pub fn flush(&self) -> Outcome<()> {
+        if self.coherent {
+            return Ok(());
+        }
+        // SAFETY: the memory is mapped.
+        unsafe { self.device.raw.flush_mapped_memory_ranges(&[self.whole()]) }.map_err(failed("flush memory"))
+    }
+
+    /// Makes writes of kernels visible to the host.
+    pub fn invalidate(&self) -> Outcome<()> {
+        if self.coherent {
+            return Ok(());
+        }
+        // SAFETY: the memory is mapped.
+        unsafe { self.device.raw.invalidate_mapped_memory_ranges(&[self.whole()]) }.map_err(failed("read memory"))
+    }
+
+    fn whole(&self) -> vk::MappedMemoryRange<'static> {
+        vk::MappedMemoryRange::default().memory(self.raw).size(vk::WHOLE_SIZE)
+    }
+}
+
+/// The first memory type in the bits `types` with the properties `flags`, and all its properties.
+fn find_type(device: &Device, types: u32, flags: Flags) -> Option<(u32, Flags)> {
+    let all = (0..).zip(device.description.memory.memory_types_as_slice());
+    let mut all = all.map(|(index, kind)| (index, kind.property_flags));
+    all.find(|(index, found)| types >> index & 1 == 1 && found.contains(flags))
+}
+
+fn allocate(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<vk::DeviceMemory, vk::Result> {
+    #[cfg(any(test, feature = "faults"))]
+    if crate::faults::fails_allocation() {
+        return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    // SAFETY: the memory type exists; a size above the limits is an error of the driver.
+    unsafe { device.raw.allocate_memory(info, None) }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if !self.device.queue.hangs() {
+            // SAFETY: buffers and images own their memory, so that none uses the memory. This unmaps the memory.
+            unsafe { self.device.raw.free_memory(self.raw, None) };
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Buffers and images alike.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::buffer::Buffer;
+use super::device::Device;
+use super::image::Image;
+use super::memory::Memory;
+use crate::blob::{Kind, Object};
+use crate::problem::Outcome;
+
+/// An object of a blob on a device.
+pub enum Resource {
+    /// A storage buffer.
+    Buffer(Buffer),
+    /// An image.
+    Image(Image),
+}
+
+impl Resource {
+    /// The object without memory.
+    pub fn create(device: &Arc<Device>, object: &Object) -> Outcome<Self> {
+        match object.kind {
+            Kind::Buffer => Buffer::create(device, object.size, false).map(Self::Buffer),
+            kind => Image::create(device, kind, object.extent).map(Self::Image),
+        }
+    }
+
+    /// The size and alignment of the memory, and the memory types.
+    pub fn requirements(&self) -> vk::MemoryRequirements {
+        match self {
+            Self::Buffer(buffer) => buffer.requirements(),
+            Self::Image(image) => image.requirements(),
+        }
+    }
+
+    /// Gives the object memory, once.
+    pub fn bind(&mut self, memory: &Arc<Memory>, offset: u64) -> Outcome<()> {
+        match self {
+            Self::Buffer(buffer) => buffer.bind(memory, offset),
+            Self::Image(image) => image.bind(memory, offset),
+        }
+    }
+
+    /// The image, if the object is one.
+    pub const fn image(&self) -> Option<&Image> {
+        match self {
+            Self::Image(image) => Some(image),
+            Self::Buffer(_) => None,
+        }
+    }
+}
