@@ -20,6 +20,12 @@ pub trait Backend: Send + Sync {
     /// fn delegate(workers: &dyn Workers) -> impl Delegate`.
     fn device_crate(&self) -> &'static str;
 
+    /// Whether the device crate exports `pub fn problem() -> Option<String>`, the last failure of a delegate call of the process
+    /// in words: messages of failures then end in these words.
+    fn explains_failures(&self) -> bool {
+        false
+    }
+
     /// The Cargo features of the device crate that executing a blob of [`Backend::lower`] requires. A binary enables
     /// the union over the blobs of its program, without default features. Empty for a crate without optional kernels.
     fn device_features(&self, _blob: &[u8]) -> BTreeSet<&'static str> {
@@ -39,6 +45,12 @@ pub trait Backend: Send + Sync {
     /// Why the node cannot run there; `None` where it can. Constant operands, and what computes the others, can be read from
     /// the graph. What only the neighbourhood of a node decides, such as a fusion, must not make the node's lowering fail.
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal>;
+
+    /// Whether the delegate writes state in place: such nodes are judged like others then. The state is an input of the partition,
+    /// and an output in the same memory.
+    fn writes_state(&self) -> bool {
+        false
+    }
 
     /// Lowers a partition: a graph of accepted nodes, whose inputs and outputs are the delegate call's.
     ///

@@ -18,4 +18,4 @@ pub use call::{ArgumentError, Call, Geometry, dim, image_sizes};
 pub use constant::{ByteWeights, constant_of, dequantizes_constants, floats, floats_of, integers};
 pub use refusal::{Refusal, RefusalKind};
 pub use scratch::{Life, ScratchPlan, plan_scratch};
-pub use target::TargetFacts;
+pub use target::{GpuFacts, TargetFacts};

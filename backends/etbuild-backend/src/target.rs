@@ -10,6 +10,27 @@ pub struct TargetFacts {
     pub features: Vec<String>,
     /// Whether the target has an operating system.
     pub hosted: bool,
+    /// The GPU, if the target states one.
+    pub gpu: Option<GpuFacts>,
+}
+
+/// What kernels may rely on of a target's GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GpuFacts {
+    /// Whether texels of four channels are in images, and not in buffers, where both objects can hold them.
+    pub images: bool,
+    /// The greatest width and height of an image, in texels.
+    pub max_image: u32,
+    /// The most layers of an array of images.
+    pub max_layers: u32,
+    /// The size of subgroups; 0 for kernels without subgroups.
+    pub subgroup: u32,
+    /// Whether reads outside an image give 0.
+    pub zero_clamp: bool,
+    /// 64-bit integers.
+    pub int64: bool,
+    /// 64-bit floating point.
+    pub float64: bool,
 }
 
 impl TargetFacts {

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use et_format::ProgramFile;
-use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module, Named};
+use et_module::{Array, DataFiles, Engine, Engines, Error, FileBytes, Kernels, Module, Named};
 use etbuild_backend::Backend;
-use etbuild_engine::{Event, Mode, Request, World, program_file};
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::{AbsentBackend, Event, Mode, Request, World, program_file};
 use etbuild_inspect::partitions;
 use etbuild_recipe::Override;
 use etbuild_system::RealSystem;
 
-use mirror::{ENGINES, ID, MIRROR, PARTLY};
+use mirror::{ENGINES, FAILING, ID, MIRROR, PARTLY};
 
 static BACKENDS: &[&dyn Backend] = &[&PARTLY, &MIRROR];
 
@@ -106,6 +107,35 @@ fn a_program_without_its_delegate_is_refused() {
     let file = compiled(&world(cache.path()), &model(MODELS[0]), "mirror");
     let refused = load(&file, &Engines::none()).err().unwrap();
     assert!(matches!(&refused, Error::DelegatesMissing(names) if names[..] == [ID]), "{refused}");
+}
+
+#[test]
+fn a_failed_delegate_is_told_in_the_words_of_its_backend() {
+    let cache = tempfile::tempdir().unwrap();
+    let file = compiled(&world(cache.path()), &model(MODELS[0]), "mirror");
+    let [absent, broken] = FAILING.map(|table| Engines::new(table, 1));
+    assert_eq!(load(&file, &absent).err().unwrap().to_string(), "delegate 0: no mirror");
+    let failed = load(&file, &broken).unwrap().execute().unwrap_err();
+    assert_eq!(failed.to_string(), format!("instruction 0: {ID}: it broke"));
+    let wordless: &[Engine] = &[Engine { problem: || None, ..FAILING[0][0] }];
+    let wordless = Engines::new(Box::leak(wordless.into()), 1);
+    assert_eq!(load(&file, &wordless).err().unwrap().to_string(), "delegate 0: not supported");
+}
+
+#[test]
+fn a_backend_that_a_build_lacks_is_refused_with_its_feature() {
+    static ABSENT: &[AbsentBackend] = &[AbsentBackend {
+        name: "absent",
+        refusal: || Diagnostic::error(Code::FeatureMissing, "a feature is missing"),
+    }];
+    let cache = tempfile::tempdir().unwrap();
+    let silence = Arc::new(|_: &Event| {});
+    let world = World::open(Arc::new(RealSystem::default()), cache.path(), silence, Mode::Build, 1).unwrap();
+    let world = Arc::new(world.backends(BACKENDS).absent_backends(ABSENT));
+    let found = program_file(&world, &model(MODELS[0]), &[partition("absent")]).unwrap_err();
+    assert_eq!((found[0].code.id(), found[0].message.as_str()), ("ETB0805", "a feature is missing"));
+    assert!(found[0].span.is_some());
+    assert_eq!(program_file(&world, &model(MODELS[0]), &[partition("absnt")]).unwrap_err()[0].code.id(), "ETB0204");
 }
 
 #[test]

@@ -41,7 +41,7 @@ const LINES: [(&str, &str, &str); 6] = [
     (
         BACKENDS,
         "pub static ENGINES: &[Engine] = &[",
-        "    Engine { id: et_placeholder::ID, make: |host| Box::new(et_placeholder::delegate(host.workers)) },",
+        "    Engine { id: et_placeholder::ID, make: |host| Box::new(et_placeholder::delegate(host.workers)), problem: || None },",
     ),
 ];
 

@@ -45,7 +45,7 @@ pub use request::{
     ProgramFiles, Request, Subject, catalogue, file_format, foreign, program_file, program_files, resolve, subject,
     unit_folders,
 };
-pub use session::{Event, Mode, World};
+pub use session::{AbsentBackend, Event, Mode, World};
 pub use unit::Unit;
 pub use verify::Judgement;
 

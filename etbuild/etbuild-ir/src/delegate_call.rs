@@ -3,7 +3,7 @@
 //! `delegate.cpu.default(%blob, [%x, %y])` calls the backend `cpu` with a blob, a `uint8` constant, and inputs. The
 //! call computes the outputs of the partition and, where the backend needs scratch memory, a last `uint8` value
 //! without meaning after the call. The memory planner places scratch like any value. Only lowered programs have
-//! delegate calls.
+//! delegate calls. A third argument `[0, 1]` says that the call writes input 0 in place, which is output 1 after the call.
 
 use et_core::ScalarType;
 
@@ -22,6 +22,8 @@ pub struct DelegateCall<'a> {
     pub inputs: &'a [Option<ValueId>],
     /// The values that the call writes: results, then scratch memory if needed.
     pub outputs: &'a [ValueId],
+    /// The inputs that the call writes in place, and the outputs that they become: pairs of positions.
+    pub writes: &'a [i64],
 }
 
 impl<'a> DelegateCall<'a> {
@@ -31,17 +33,40 @@ impl<'a> DelegateCall<'a> {
             return None;
         }
         match &node.arguments[..] {
-            [Argument::Value(blob), Argument::Values(inputs)] => {
-                Some(Self { backend: node.operator.name(), blob: *blob, inputs, outputs: &node.outputs })
+            [Argument::Value(blob), Argument::Values(inputs), rest @ ..] => {
+                let writes: &[i64] = match rest {
+                    [] => &[],
+                    [Argument::Ints(writes)] => writes,
+                    _ => return None,
+                };
+                Some(Self { backend: node.operator.name(), blob: *blob, inputs, outputs: &node.outputs, writes })
             }
             _ => None,
         }
     }
 
+    /// The inputs that the call writes in place, each with its value after the call.
+    pub fn writes_in_place(self) -> impl Iterator<Item = (ValueId, ValueId)> + use<'a> {
+        self.writes.chunks(2).filter_map(move |pair| {
+            let [input, output] = pair else { return None };
+            let input = self.inputs.get(usize::try_from(*input).ok()?)?;
+            Some(((*input)?, *self.outputs.get(usize::try_from(*output).ok()?)?))
+        })
+    }
+
     /// The node that calls `backend`; `None` where `backend` is not an operator name.
-    pub fn node(backend: &str, blob: ValueId, inputs: &[ValueId], outputs: Vec<ValueId>) -> Option<Node> {
+    pub fn node(
+        backend: &str,
+        blob: ValueId,
+        inputs: &[ValueId],
+        outputs: Vec<ValueId>,
+        writes: Vec<i64>,
+    ) -> Option<Node> {
         let operator = OperatorName::parse(&format!("{NAMESPACE}.{backend}.default"))?;
-        let arguments = vec![Argument::Value(blob), Argument::values(inputs.iter().copied())];
+        let mut arguments = vec![Argument::Value(blob), Argument::values(inputs.iter().copied())];
+        if !writes.is_empty() {
+            arguments.push(Argument::Ints(writes));
+        }
         Some(Node { operator, arguments, outputs })
     }
 
@@ -55,6 +80,9 @@ impl<'a> DelegateCall<'a> {
         let blob = graph.spec(self.blob);
         if graph.constant(self.blob).is_none() || blob.scalar_type != ScalarType::Byte || blob.rank() != 1 {
             return Some("the blob is not a `uint8` constant");
+        }
+        if self.writes_in_place().count() * 2 != self.writes.len() {
+            return Some("a delegate call writes an input in place that it does not have");
         }
         let mut passed = self.inputs.iter().copied().chain(self.outputs.iter().copied().map(Some));
         let is_tensor = |id: Option<ValueId>| id.is_some_and(|id| graph.number(id).is_none());
@@ -71,7 +99,7 @@ pub(crate) fn is_delegate(node: &Node) -> bool {
 mod tests {
     use super::*;
     use crate::text::{parse, print};
-    use crate::{Dialect, Edge, EdgeProgram, Lowered, LoweredProgram, Program};
+    use crate::{Dialect, Edge, EdgeProgram, Lowered, LoweredProgram, Program, aliases, in_place};
 
     const TEXT: &str = "etbuild-ir 1 lowered
 method forward
@@ -93,9 +121,23 @@ method forward
         let call = DelegateCall::of(&graph.nodes[0]).unwrap();
         assert_eq!((call.backend, call.inputs, call.outputs.len()), ("cpu", &[Some(ValueId(0))][..], 2));
         assert_eq!(
-            DelegateCall::node("cpu", call.blob, &[ValueId(0)], call.outputs.to_vec()).as_ref(),
+            DelegateCall::node("cpu", call.blob, &[ValueId(0)], call.outputs.to_vec(), Vec::new()).as_ref(),
             graph.nodes.first()
         );
+    }
+
+    #[test]
+    fn an_input_may_be_an_output_in_the_same_memory() {
+        let text = TEXT.replace("values[%x])", "values[%x], [0, 0])").replace("return %y", "update %x %y\n  return %y");
+        let program = program(&text);
+        assert_eq!(print(Lowered::NAME, &program), text);
+        let graph = &program.methods["forward"];
+        assert_eq!(in_place(&graph.nodes[0]), [(graph.inputs[0], graph.outputs[0])]);
+        assert_eq!(aliases(graph).get(graph.outputs[0]), Some(&graph.inputs[0]));
+        assert!(LoweredProgram::verify(program).is_ok());
+        for (from, to) in [("[0, 0]", "[1, 0]"), ("[0, 0]", "[0]"), ("update %x %y\n", "")] {
+            assert!(LoweredProgram::verify(self::program(&text.replace(from, to))).is_err(), "{to}");
+        }
     }
 
     #[test]

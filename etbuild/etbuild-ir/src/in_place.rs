@@ -2,14 +2,17 @@
 
 use et_ops::Outs;
 
-use crate::{Graph, IdMap, Node, ValueId, ValueKind};
+use crate::{DelegateCall, Graph, IdMap, Node, ValueId, ValueKind};
 
-/// The operand that a node writes in place, and the value after the write; `None` for nodes without writes.
-pub fn in_place(node: &Node) -> Option<(ValueId, ValueId)> {
-    let operator = et_ops::find_functional(&node.operator.qualified())?;
+/// The operands that a node writes in place, each with the value after the write: one of an operator, any number of a delegate call.
+pub fn in_place(node: &Node) -> Vec<(ValueId, ValueId)> {
+    if let Some(call) = DelegateCall::of(node) {
+        return call.writes_in_place().collect();
+    }
+    let Some(operator) = et_ops::find_functional(&node.operator.qualified()) else { return Vec::new() };
     match (operator.outs(), node.uses().next(), &node.outputs[..]) {
-        (Outs::FirstArgument, Some(target), [value]) => Some((target, *value)),
-        _ => None,
+        (Outs::FirstArgument, Some(target), [value]) => vec![(target, *value)],
+        _ => Vec::new(),
     }
 }
 
@@ -17,8 +20,8 @@ pub fn in_place(node: &Node) -> Option<(ValueId, ValueId)> {
 /// the target is updated with the written value, and no other node reads the target, so nodes may be moved as their
 /// values allow. Linear in the size of the graph.
 pub fn unsound_writes(graph: &Graph) -> Vec<(&Node, &'static str)> {
-    let writes: Vec<(&Node, ValueId, ValueId)> =
-        graph.nodes.iter().filter_map(|node| in_place(node).map(|(target, value)| (node, target, value))).collect();
+    let of_node = |node| in_place(node).into_iter().map(move |(target, value)| (node, target, value));
+    let writes: Vec<(&Node, ValueId, ValueId)> = graph.nodes.iter().flat_map(of_node).collect();
     if writes.is_empty() {
         return Vec::new();
     }

@@ -42,6 +42,8 @@ pub struct EngineFacts {
     pub package: String,
     /// The features of that crate that the blobs need.
     pub features: BTreeSet<String>,
+    /// Whether that crate has `problem()`, the last failure in words.
+    pub explains: bool,
 }
 
 /// A method, as far as a generated project cares.

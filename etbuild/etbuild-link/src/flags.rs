@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::code::MAP;
+use crate::project::EMPTY_LIBRARY;
 use crate::{CompileTarget, Project, Route, Toolchain};
 
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
@@ -55,6 +56,9 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
             vec!["linker=rust-lld".to_owned(), "link-arg=--build-id=none".to_owned(), format!("link-arg=-Map={MAP}")]
         }
     };
+    if target.crt_static && project.package.contains_key(EMPTY_LIBRARY) {
+        options.push("link-arg=-L.".to_owned());
+    }
     if project.package.contains_key(LINKER_SCRIPT) {
         options.push(format!("link-arg=-T{LINKER_SCRIPT}"));
     }

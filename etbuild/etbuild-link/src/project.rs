@@ -26,6 +26,13 @@ pub struct Project {
     pub sources: String,
 }
 
+/// The path of an archive without members, for crates that name `dl`: static C libraries have its functions themselves, and
+/// Rust's musl comes without the empty archive that distributions add.
+pub const EMPTY_LIBRARY: &str = "libdl.a";
+
+/// An archive without members.
+const EMPTY_ARCHIVE: &[u8] = b"!<arch>\n";
+
 impl Project {
     /// Fills in the template that `facts` name.
     ///
@@ -56,6 +63,7 @@ impl Project {
         if third_party {
             // Cargo leaves out the crates that the project does not use.
             package.insert("Cargo.lock".to_owned(), LOCK.as_bytes().to_vec());
+            package.insert(EMPTY_LIBRARY.to_owned(), EMPTY_ARCHIVE.to_vec());
         }
         let crates = used.iter().flat_map(|source| placed_files(source)).collect();
         let dependencies = used.iter().map(|source| (source.name().to_owned(), source.digest())).collect();

@@ -51,6 +51,8 @@ struct Engine<'a> {
     /// The package as Rust names it.
     path: String,
     features: &'a BTreeSet<String>,
+    /// Whether the package has `problem()`.
+    explains: bool,
 }
 
 /// The files of `template` with `facts` filled in, and the data that the facts carry.
@@ -115,7 +117,7 @@ fn kernel(selected: &SelectedKernel) -> Kernel<'_> {
 
 fn engine(facts: &EngineFacts) -> Engine<'_> {
     let path = facts.package.replace('-', "_");
-    Engine { id: &facts.id, package: &facts.package, path, features: &facts.features }
+    Engine { id: &facts.id, package: &facts.package, path, features: &facts.features, explains: facts.explains }
 }
 
 /// The device crates of the method's blobs, as Rust names the crates.

@@ -151,12 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn text_and_media_alone_need_crates_from_elsewhere() {
+    fn text_media_and_the_gpu_alone_need_crates_from_elsewhere() {
         let sources = Sources::embedded().unwrap();
         for source in sources.crates.values().filter(|source| source.name() != "et-conformance") {
             sources.closure(vec![source.name().to_owned()]).unwrap();
             let names: Vec<String> = sources.third_party(&[source]).keys().cloned().collect();
             let expected: &[&str] = match source.name() {
+                "et-gpu" => &["ash"],
                 "et-media" => &["hound", "png", "zune-core", "zune-jpeg"],
                 "et-text" => &["minijinja", "minijinja-contrib", "serde_json", "time", "tokenizers"],
                 _ => &[],

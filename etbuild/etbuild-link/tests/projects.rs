@@ -36,11 +36,13 @@ fn a_process_depends_on_the_engines_that_it_calls_only() {
         id: "Engine".to_owned(),
         package: "et-platform".to_owned(),
         features: ["more".to_owned()].into(),
+        explains: false,
     };
     let facts = ProjectFacts { engines: vec![engine], ..tiny::hosted(Program::Beside("tiny.pte".to_owned())) };
     let text = written(&facts, &["Cargo.toml", "src/engines.rs"]);
     assert!(text.contains("[dependencies.et-platform]\nfeatures = [\"more\"]\nworkspace = true"), "{text}");
-    assert!(text.contains("id: \"Engine\", make: |host| Box::new(et_platform::delegate(host.workers))"), "{text}");
+    assert!(text.contains("make: |host| Box::new(et_platform::delegate(host.workers)),"), "{text}");
+    assert!(text.contains("id: \"Engine\",") && text.contains("problem: || None,"), "{text}");
     let without = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
     assert!(!written(&without, &["Cargo.toml"]).contains("dependencies.et-platform"));
 }
@@ -54,6 +56,29 @@ fn a_process_has_decoders_if_its_program_states_preprocessing() {
     let sources = Sources::embedded().unwrap();
     let third_party = |facts: &ProjectFacts| Project::new(facts, &sources).unwrap().third_party;
     assert_eq!([third_party(&without), third_party(&facts)], [false, true]);
+}
+
+#[test]
+fn a_process_has_the_third_party_crates_of_its_engines() {
+    let engine = |package: &str| EngineFacts {
+        id: "Engine".to_owned(),
+        package: package.to_owned(),
+        features: Default::default(),
+        explains: package == "et-gpu",
+    };
+    let project = |template: &str, engine: EngineFacts| {
+        let facts = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
+        tiny::project(&ProjectFacts { template: template.to_owned(), engines: vec![engine], ..facts })
+    };
+    for template in ["host-app", "language-app"] {
+        let with = project(template, engine("et-gpu"));
+        let declared = String::from_utf8_lossy(&with.package["Cargo.toml"]).contains("[workspace.dependencies.ash]");
+        let engines = String::from_utf8_lossy(&with.package["src/engines.rs"]);
+        assert!(engines.contains("problem: et_gpu::problem,"), "{template}: {engines}");
+        assert!(with.third_party && declared && with.package.contains_key("Cargo.lock"), "{template}");
+        let without = project(template, engine("et-cpu"));
+        assert!(!without.third_party && !without.package.contains_key("Cargo.lock"), "{template}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use etbuild_ir::{Graph, IdMap, Node, ValueId, ValueKind};
+use etbuild_ir::{Graph, IdMap, Node, ValueId, ValueKind, in_place};
 
 /// A graph of some nodes of a source graph, with the connections to the source graph.
 pub struct Carved {
@@ -12,6 +12,8 @@ pub struct Carved {
     pub inputs: Vec<ValueId>,
     /// The outputs of the partition as values of the source graph, in order of computation.
     pub outputs: Vec<ValueId>,
+    /// The inputs that the partition writes in place, and the outputs that they become: pairs of positions.
+    pub writes: Vec<i64>,
 }
 
 /// Carves the nodes at `indices`, ascending, out of `graph`. `escapes` says whether a value is read outside of the
@@ -24,7 +26,12 @@ pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool
     let outputs: Vec<ValueId> = computed.filter(|id| escapes(*id)).collect();
     carved.outputs = outputs.iter().filter_map(|id| moved.get(*id).copied()).collect();
     carved.nodes = nodes;
-    Carved { graph: carved, inputs, outputs }
+    let position =
+        |ids: &[ValueId], id: ValueId| ids.iter().position(|other| *other == id).map(|position| position as i64);
+    let written = indices.iter().flat_map(|index| in_place(&graph.nodes[*index]));
+    let pairs = written.filter_map(|(target, value)| Some([position(&inputs, target)?, position(&outputs, value)?]));
+    let writes = pairs.flatten().collect();
+    Carved { graph: carved, inputs, outputs, writes }
 }
 
 /// The values that are read outside of the partition that computes the value.

@@ -9,18 +9,18 @@ use etbuild_ir::{Control, DelegateCall, Graph, Links, Node, ValueId, in_place};
 /// The reason why the backend refuses the node; `None` where the backend accepts. Inseparable nodes are refused without asking
 /// the backend.
 pub fn refusal(links: &Links<'_>, node: &Node, backend: &dyn Backend, target: &TargetFacts) -> Option<Refusal> {
-    inseparable(links.graph, node).or_else(|| backend.refusal(links, node, target))
+    inseparable(links.graph, node, backend.writes_state()).or_else(|| backend.refusal(links, node, target))
 }
 
 /// The reason why a node cannot leave its method.
-fn inseparable(graph: &Graph, node: &Node) -> Option<Refusal> {
+fn inseparable(graph: &Graph, node: &Node, writes_state: bool) -> Option<Refusal> {
     if Control::of(node).is_some() || node.operator.runs_graphs() {
         return Some(Refusal::new(RefusalKind::Control, "the node is control flow"));
     }
     if node.operator.primitive().is_some() {
         return Some(Refusal::new(RefusalKind::Control, "the node computes with scalars, not tensors"));
     }
-    if writes_in_place(node) {
+    if writes_in_place(node) && (in_place(node).is_empty() || !writes_state) {
         return Some(Refusal::new(RefusalKind::Control, "the node writes to an input or to state in place"));
     }
     let mut mentioned = node.uses().chain(node.outputs.iter().copied());
@@ -38,7 +38,7 @@ pub fn is_delegated(node: &Node) -> bool {
 pub fn boundaries(graph: &Graph) -> Vec<bool> {
     let again = computed_again(graph);
     let is_boundary = |node: &Node| {
-        let writes = writes_in_place(node) && in_place(node).is_none();
+        let writes = writes_in_place(node) && in_place(node).is_empty();
         let stays = Control::of(node).is_some() || node.operator.runs_graphs() || writes;
         stays || node.outputs.iter().any(|id| again.contains(id))
     };

@@ -129,7 +129,7 @@ impl Method {
         (backend, target): (&dyn Backend, &TargetFacts),
         keep: &dyn Keep,
     ) -> Result<Option<Node>, Refusal> {
-        let Carved { graph, mut inputs, mut outputs } = carve(&self.graph, nodes, |id| escaping.contains(&id));
+        let Carved { graph, mut inputs, mut outputs, writes } = carve(&self.graph, nodes, |id| escaping.contains(&id));
         if outputs.is_empty() {
             return Ok(None);
         }
@@ -143,7 +143,7 @@ impl Method {
         }
         let kind = ValueKind::Constant { qualified_name: String::new(), data: ConstantData::new(bytes) };
         let blob = self.graph.add_value(&format!("{}_blob", backend.name()), spec, kind);
-        let call = DelegateCall::node(backend.name(), blob, &inputs, outputs);
+        let call = DelegateCall::node(backend.name(), blob, &inputs, outputs, writes);
         let call =
             call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the backend's name is not an operator name"))?;
         self.layers.push(layers);

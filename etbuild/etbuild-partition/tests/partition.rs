@@ -1,6 +1,7 @@
 //! Golden tests of partitioning (`tests/partitions/*.ir`), and random graphs.
 //!
-//! Two backends take part: `arith` accepts additions, multiplications and views, `relu` accepts `relu`. The option
+//! Three backends take part: `arith` accepts additions, multiplications and views, `relu` accepts `relu`, and `state` accepts additions
+//! and writes to a KV cache, which it writes in place. The option
 //! `backends` lists the backends in order of preference; `most nodes` limits the size of partitions that `arith`
 //! lowers.
 
@@ -35,6 +36,10 @@ impl Only {
     const fn relu() -> Self {
         Self::new("relu", &["aten.relu.default"])
     }
+
+    const fn state() -> Self {
+        Self::new("state", &["aten.add.Tensor", "etbuild.write_cache.default"])
+    }
 }
 
 impl Backend for Only {
@@ -62,6 +67,10 @@ impl Backend for Only {
         true
     }
 
+    fn writes_state(&self) -> bool {
+        self.name == "state"
+    }
+
     fn refusal(&self, _: &Links<'_>, node: &Node, _: &TargetFacts) -> Option<Refusal> {
         let known = self.operators.contains(&node.operator.as_str());
         (!known).then(|| Refusal::new(RefusalKind::Operator, format!("there is no `{}`", node.operator)))
@@ -84,12 +93,12 @@ fn partitioned(program: Program, backends: &[&dyn Backend]) -> Partitioned {
 /// The program with its calls, the partition behind each call, and a line of the report per node.
 fn run(case: &Case) -> Result<String, String> {
     let arith = Only { most_nodes: case.parsed_option("most nodes")?.unwrap_or(usize::MAX), ..Only::arith() };
-    let relu = Only::relu();
-    let known: [&Only; 2] = [&arith, &relu];
+    let (relu, state) = (Only::relu(), Only::state());
+    let known: [&Only; 3] = [&arith, &relu, &state];
     let find = |name: &str| known.into_iter().find(|backend| backend.name == name);
     let names = case.option("backends").unwrap_or("arith").split(", ");
     let backends: Option<Vec<&Only>> = names.map(find).collect();
-    let backends = backends.ok_or("the backends are `arith` and `relu`")?;
+    let backends = backends.ok_or("the backends are `arith`, `relu` and `state`")?;
     let contracts: Vec<&dyn Backend> = backends.iter().map(|backend| *backend as &dyn Backend).collect();
     let done = partitioned(case.program(), &contracts);
     let mut text = case.print(Lowered::NAME, done.program.program());

@@ -15,6 +15,7 @@
 
 mod catalogue;
 mod console;
+mod gpu;
 mod memory;
 mod run;
 mod rust;
@@ -26,6 +27,7 @@ mod triple;
 
 pub use catalogue::Catalogue;
 pub use console::{Console, RegisterBits, RegisterStep, RegisterValue, Uart};
+pub use gpu::{Gpu, TexelStorage};
 pub use memory::{Access, Bank, BootBlock, Memory};
 pub use run::{Device, Emulator, Image, Run, Uf2};
 pub use rust::{Feature, Linker, Rust};

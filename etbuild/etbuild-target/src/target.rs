@@ -5,8 +5,9 @@ use etbuild_yaml::{FormatVersion, Name, Source, Spanned, check_version, parse, r
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::gpu::GpuFile;
 use crate::memory::MemoryFile;
-use crate::{Console, Image, Memory, Run, Rust};
+use crate::{Console, Gpu, Image, Memory, Run, Rust};
 
 /// Whether a target has an operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -57,6 +58,9 @@ pub struct TargetFile {
     /// The instruction sets among which backends select at run time, such as `avx2`; default: none.
     #[serde(default)]
     instruction_sets: Vec<String>,
+    /// The GPU, which the backend `gpu` requires; left out, partitions cannot run there.
+    #[serde(default)]
+    gpu: Option<Spanned<GpuFile>>,
     /// The memory; required for bare metal, forbidden for a hosted target.
     #[serde(default)]
     memory: Option<Spanned<MemoryFile>>,
@@ -81,6 +85,7 @@ pub struct Target {
     endian: Endian,
     rust: Rust,
     instruction_sets: Vec<String>,
+    gpu: Option<Gpu>,
     memory: Option<Memory>,
     console: Console,
     image: Vec<Image>,
@@ -102,6 +107,7 @@ impl TargetFile {
     fn check(self) -> Result<Target, Diagnostic> {
         check_pointer_width(&self.pointer_width)?;
         let memory = check_memory(&self.kind, self.memory)?;
+        let gpu = check_gpu(&self.kind, self.gpu)?;
         Ok(Target {
             name: self.name,
             summary: self.summary,
@@ -112,6 +118,7 @@ impl TargetFile {
             endian: self.endian,
             rust: self.rust,
             instruction_sets: self.instruction_sets,
+            gpu,
             memory,
             console: self.console,
             image: self.image,
@@ -126,6 +133,17 @@ fn check_pointer_width(width: &Spanned<u32>) -> Result<(), Diagnostic> {
     }
     let message = format!("unsupported pointer width {}", width.value);
     Err(Diagnostic::error(Code::BadValue, message).at((*width.span).clone()).help("write 32 or 64"))
+}
+
+fn check_gpu(kind: &Spanned<Kind>, gpu: Option<Spanned<GpuFile>>) -> Result<Option<Gpu>, Diagnostic> {
+    match (kind.value, gpu) {
+        (_, None) => Ok(None),
+        (Kind::Hosted, Some(gpu)) => gpu.value.check().map(Some),
+        (Kind::BareMetal, Some(gpu)) => {
+            let message = "`gpu:` requires an operating system with a driver";
+            Err(Diagnostic::error(Code::TargetInconsistent, message).at(*gpu.span).help("remove `gpu:`"))
+        }
+    }
 }
 
 fn check_memory(kind: &Spanned<Kind>, memory: Option<Spanned<MemoryFile>>) -> Result<Option<Memory>, Diagnostic> {
@@ -189,6 +207,11 @@ impl Target {
     /// The instruction sets among which backends select at run time, according to the device.
     pub fn instruction_sets(&self) -> &[String] {
         &self.instruction_sets
+    }
+
+    /// The GPU; `None` where the target states none.
+    pub fn gpu(&self) -> Option<&Gpu> {
+        self.gpu.as_ref()
     }
 
     /// The memory; `None` exactly for hosted targets.
@@ -294,6 +317,19 @@ mod tests {
         assert_eq!((code, place), (Code::TargetInconsistent, Position::new(11, 3)));
         let (code, place, _) = mistake("linux-x86_64", "kind: hosted", "kind: bare-metal");
         assert_eq!((code, place), (Code::TargetInconsistent, Position::new(5, 7)));
+    }
+
+    #[test]
+    fn a_gpu_is_for_hosted_targets_and_has_the_sizes_of_a_gpu() {
+        assert_eq!(target("galaxy-s25").gpu().unwrap().name.as_str(), "adreno-830");
+        assert!(target("pico2").gpu().is_none());
+        let text = shipped("linux-x86_64");
+        let gpu = text.split_once("gpu:").unwrap().1.split_once('}').unwrap().0;
+        let (code, ..) = mistake("pico2", "console:", &format!("gpu:{gpu}}}\nconsole:"));
+        assert_eq!(code, Code::TargetInconsistent);
+        for (from, to) in [("subgroup: 8", "subgroup: 12"), ("max_image: 16384", "max_image: 0")] {
+            assert_eq!(mistake("linux-x86_64", from, to).0, Code::BadValue, "{to}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod completions;
 mod deploy;
 mod doctor;
 mod explain;
+mod gpu;
 mod init;
 mod inputs;
 mod inspect;

@@ -8,6 +8,8 @@ pub static BACKENDS: &[&dyn Backend] = &[
     // A row per backend; `ENGINES` needs a row too.
     &etbuild_cpu::BACKEND,
     &etbuild_cortex_m::BACKEND,
+    #[cfg(feature = "gpu")]
+    &etbuild_gpu::BACKEND,
 ];
 
 /// The delegates that run the blobs on this machine.
@@ -19,8 +21,18 @@ pub static ENGINES: &[Engine] = &[
             Some(observer) => Box::new(et_cpu::observed_delegate(host.workers, |instruction| observer(instruction))),
             None => Box::new(et_cpu::delegate(host.workers)),
         },
+        problem: || None,
     },
-    Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)) },
+    Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None },
+    #[cfg(feature = "gpu")]
+    Engine {
+        id: et_gpu::ID,
+        make: |host| match host.observer {
+            Some(observer) => Box::new(et_gpu::observed_delegate(host.workers, |dispatch| observer(dispatch))),
+            None => Box::new(et_gpu::delegate(host.workers)),
+        },
+        problem: et_gpu::problem,
+    },
 ];
 
 /// The portable kernel of an operator.

@@ -3,12 +3,15 @@
 use et_llm::MakeText;
 use et_module::ReadMedia;
 use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::AbsentBackend;
 
 /// An optional part of etbuild with a Cargo feature.
 #[derive(Clone, Copy, Debug)]
 pub enum Feature {
     /// Revisions of files in git.
     Git,
+    /// The GPU backend.
+    Gpu,
     /// Pictures and recordings as inputs.
     Media,
     /// Clients of remote caches.
@@ -29,6 +32,12 @@ pub const READ_MEDIA: Option<ReadMedia> = Some(et_media::read);
 #[cfg(not(feature = "media"))]
 pub const READ_MEDIA: Option<ReadMedia> = None;
 
+/// The backends that this build lacks, whose feature is named to who writes their name.
+pub static ABSENT: &[AbsentBackend] = &[
+    #[cfg(not(feature = "gpu"))]
+    AbsentBackend { name: "gpu", refusal: || Feature::Gpu.missing("the backend `gpu`") },
+];
+
 impl Feature {
     /// Fails where this build lacks the feature; `purpose` says what the command needs the feature for.
     pub fn require(self, purpose: &str) -> Result<(), Vec<Diagnostic>> {
@@ -45,18 +54,26 @@ impl Feature {
         Diagnostic::error(Code::FeatureMissing, message).help(help)
     }
 
+    /// The feature whose absence explains a missing delegate of a program file.
+    pub fn of_delegate(id: &str) -> Option<Self> {
+        (id == "EtbuildGpu" && !Self::Gpu.is_built_in()).then_some(Self::Gpu)
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::Git => "git",
+            Self::Gpu => "gpu",
             Self::Media => "media",
             Self::Remote => "remote",
             Self::Text => "text",
         }
     }
 
-    const fn is_built_in(self) -> bool {
+    /// Whether this build has the feature.
+    pub const fn is_built_in(self) -> bool {
         match self {
             Self::Git => cfg!(feature = "git"),
+            Self::Gpu => cfg!(feature = "gpu"),
             Self::Media => cfg!(feature = "media"),
             Self::Remote => cfg!(feature = "remote"),
             Self::Text => cfg!(feature = "text"),
@@ -79,6 +96,7 @@ mod tests {
     fn a_feature_is_required_as_this_build_has_it() {
         for (feature, built_in) in [
             (Feature::Git, cfg!(feature = "git")),
+            (Feature::Gpu, cfg!(feature = "gpu")),
             (Feature::Media, cfg!(feature = "media")),
             (Feature::Remote, cfg!(feature = "remote")),
             (Feature::Text, cfg!(feature = "text")),

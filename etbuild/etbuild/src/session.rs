@@ -11,7 +11,7 @@ use etbuild_system::{RealSystem, System};
 
 use crate::arguments::{Global, Recipes};
 use crate::engines::BACKENDS;
-use crate::feature::{Feature, MAKE_TEXT};
+use crate::feature::{ABSENT, Feature, MAKE_TEXT};
 #[cfg(unix)]
 use crate::interrupt;
 use crate::render::{ProgressView, Terminal};
@@ -76,7 +76,7 @@ impl Session {
         let view = Arc::new(ProgressView::new(&self.terminal, self.global.progress));
         let world = World::open(self.system.clone(), folder, view, mode, self.jobs());
         world
-            .map(|world| world.backends(BACKENDS).reading_texts(MAKE_TEXT))
+            .map(|world| world.backends(BACKENDS).absent_backends(ABSENT).reading_texts(MAKE_TEXT))
             .map_err(|error| vec![store_unavailable(&error)])
     }
 

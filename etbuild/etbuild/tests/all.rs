@@ -20,6 +20,7 @@ mod faults;
 mod faults_options;
 mod flow;
 mod golden_sizes;
+mod gpu;
 mod incremental;
 mod inputs;
 mod inspect;

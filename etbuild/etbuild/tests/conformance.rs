@@ -1,5 +1,5 @@
 //! Single operators and layers, compiled and run in this process, compute PyTorch's outputs, with portable kernels and
-//! with the `cpu` backend.
+//! with the backends `cpu` and `gpu`.
 //!
 //!  `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test fails,
 //!  unless `ETBUILD_SKIP_PYTHON=1` skips the test. `ETBUILD_CASES` names a folder with other cases in the same layout,
@@ -21,7 +21,8 @@ use case::{Case, Laboratory};
 use crate::support::{self, Ran};
 
 /// The forms of a program, with the recipe options of each.
-const FORMS: [(&str, &[&str]); 2] = [("kernels", &["partition=[portable]"]), ("cpu", &["partition=[cpu]"])];
+const FORMS: [(&str, &[&str]); 3] =
+    [("kernels", &["partition=[portable]"]), ("cpu", &["partition=[cpu]"]), ("gpu", &["partition=[gpu]"])];
 
 #[test]
 fn every_case_equals_pytorch() {

@@ -194,6 +194,13 @@ const STATED: &[Stated] = &[
     ("console.uart.setup[].write.address", "pico2", &["write: { address: 0x40070024", "write: { address: 0x40070020"]),
     ("console.uart.setup[].write.value", "pico2", &["value: 33", "value: 34"]),
     ("console.uart.status", "pico2", &["status: 0x40070018", "status: 0x4007001c"]),
+    ("gpu.float64", "linux-x86_64", &["float64: true", "float64: false"]),
+    ("gpu.int64", "linux-x86_64", &["int64: true", "int64: false"]),
+    ("gpu.max_image", "linux-x86_64", &["max_image: 16384", "max_image: 8192"]),
+    ("gpu.max_layers", "linux-x86_64", &["max_layers: 2048", "max_layers: 256"]),
+    ("gpu.storage", "linux-x86_64", &["storage: image", "storage: buffer"]),
+    ("gpu.subgroup", "linux-x86_64", &["subgroup: 8", "subgroup: 0", "subgroup: 32"]),
+    ("gpu.zero_clamp", "linux-x86_64", &["zero_clamp: true", "zero_clamp: false"]),
     ("image[]", "pico2", &["image: [elf, {", "image: [{"]),
     ("image[].uf2.family", "pico2", &["0xe48bff59", "0xe48bff5a"]),
     ("instruction_sets", "linux-x86_64", &["[avx2, avx512, avx512vnni, amx]", "[avx]"]),
@@ -235,6 +242,7 @@ const UNSTATED: &[(&str, &str)] = &[
     ("aliases", "recipes find the target by these names; results have the name"),
     ("endian", "compared with other keys where the file is read; the triple decides"),
     ("etbuild", "the version of the format, of which there is one"),
+    ("gpu.name", "a text for people"),
     ("kind", "decides which other keys there are, and those are in keys"),
     ("memory.banks[].access", "compared with the use of the bank where the file is read"),
     ("name", "the folder of the results"),
@@ -377,7 +385,7 @@ fn every_key_of_a_target_is_in_an_action_key_or_has_a_reason() {
         let mut seen = BTreeSet::new();
         for value in *values {
             let file = place.file(&format!("{index}.yaml"), target_text(target, values[0], value));
-            let keys = planned_for(&place, &file);
+            let keys = planned_for(&place, key, &file);
             if keys.is_empty() || !seen.insert(keys) {
                 faults.push(format!("`{key}`: {value:?} has no action key of its own"));
             }
@@ -396,8 +404,9 @@ fn target_text(target: &str, from: &str, to: &str) -> String {
     text.replace(from, to)
 }
 
-fn planned_for(place: &Place, target: &Path) -> BTreeMap<String, String> {
+fn planned_for(place: &Place, key: &str, target: &Path) -> BTreeMap<String, String> {
     let target = target.display().to_string();
-    let words = ["plan", RECIPE, "--target", &target, "--output", "json"];
+    let partition = if key.starts_with("gpu.") { "gpu" } else { "auto" };
+    let words = ["plan", RECIPE, "--target", &target, "--partition", partition, "--output", "json"];
     keys(&support::Ran::of(&mut place.command(words)).expect(0).json())
 }

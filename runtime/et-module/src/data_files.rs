@@ -60,13 +60,11 @@ fn unusable(path: &Path, problem: &str) -> Error {
     Error::DataFile { path: PathBuf::from(path), problem: problem.to_owned() }
 }
 
-/// Names the tensor that a method did not find in the data files, or the other failure.
-pub(crate) fn explain(plan: MethodPlan<'_>, files: &[DataFile<'_>], failure: Failure) -> Error {
-    let Place::Value(slot) = failure.place else { return failure.into() };
-    match external(plan, files, slot) {
-        Ok(Some((name, problem))) => Error::ExternalTensor { name, problem },
-        _ => failure.into(),
-    }
+/// Names the tensor that a method did not find in the data files; `None` for another failure.
+pub(crate) fn explain(plan: MethodPlan<'_>, files: &[DataFile<'_>], failure: Failure) -> Option<Error> {
+    let Place::Value(slot) = failure.place else { return None };
+    let (name, problem) = external(plan, files, slot).ok()??;
+    Some(Error::ExternalTensor { name, problem })
 }
 
 /// The name of a missing or mismatched tensor of the data files, and the mismatch.

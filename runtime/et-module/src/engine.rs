@@ -14,6 +14,8 @@ pub struct Engine {
     pub id: &'static str,
     /// Makes a delegate for a blob.
     pub make: MakeDelegate,
+    /// The last failure of a delegate of this process in words, without a full stop; `None` from a backend without words.
+    pub problem: fn() -> Option<String>,
 }
 
 /// Makes a delegate for a host.

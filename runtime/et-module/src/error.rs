@@ -57,6 +57,8 @@ pub enum Error {
         failure: Failure,
         /// The operator of a failed kernel call.
         operator: Option<String>,
+        /// The failure of a delegate in the words of its backend.
+        problem: Option<String>,
     },
     /// An input is missing or does not fit.
     Input {
@@ -73,7 +75,7 @@ pub enum Error {
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
-        Self::Program { failure, operator: None }
+        Self::Program { failure, operator: None, problem: None }
     }
 }
 
@@ -98,7 +100,10 @@ impl Display for Error {
                 write!(formatter, "linked for another program than this, which calls {}", names.join(", "))
             }
             Self::DelegatesMissing(names) => write!(formatter, "no delegate for {}", names.join(", ")),
-            Self::Program { failure, operator } => program_failure(formatter, failure, operator.as_deref()),
+            Self::Program { failure, operator, problem } => {
+                program_place(formatter, failure, operator.as_deref())?;
+                formatter.write_str(problem.as_deref().unwrap_or_else(|| failure.error.message()))
+            }
             Self::Input { name, problem } => write!(formatter, "input {name}: {problem}"),
             Self::Classes(error) => error.fmt(formatter),
             Self::Output(problem) => formatter.write_str(problem),
@@ -108,7 +113,7 @@ impl Display for Error {
 
 impl std::error::Error for Error {}
 
-fn program_failure(formatter: &mut Formatter<'_>, failure: &Failure, operator: Option<&str>) -> std::fmt::Result {
+fn program_place(formatter: &mut Formatter<'_>, failure: &Failure, operator: Option<&str>) -> std::fmt::Result {
     match failure.place {
         Place::Method => {}
         Place::Value(index) => write!(formatter, "value {index}: ")?,
@@ -118,5 +123,5 @@ fn program_failure(formatter: &mut Formatter<'_>, failure: &Failure, operator: O
     if let Some(operator) = operator {
         write!(formatter, "{operator}: ")?;
     }
-    formatter.write_str(failure.error.message())
+    Ok(())
 }

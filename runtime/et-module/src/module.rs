@@ -185,19 +185,19 @@ impl Module {
 
     /// Executes the method.
     pub fn execute(&mut self) -> Result<(), Error> {
-        self.loaded.execute().map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
+        self.loaded.execute().map_err(|failure| self.explain(failure))
     }
 
     /// Executes the method; `told` is called after each executed instruction. A program of several chains is not
     /// executed.
     pub fn execute_telling(&mut self, told: impl FnMut(u32)) -> Result<(), Error> {
         let executed = self.loaded.execute_telling(told);
-        executed.map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
+        executed.map_err(|failure| self.explain(failure))
     }
 
     /// The callee of an instruction: an operator, or a backend.
     pub fn called(&self, instruction: u32) -> Option<String> {
-        self.operator_at(Failure { place: Place::Instruction(instruction), error: et_core::Error::Internal })
+        self.name_of(self.instruction(instruction)?)
     }
 
     /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
@@ -296,25 +296,42 @@ impl Module {
         Error::Input { name: self.input_name(index), problem }
     }
 
-    /// The operator at a failed instruction.
-    fn operator_at(&self, failure: Failure) -> Option<String> {
-        let Place::Instruction(mut index) = failure.place else { return None };
-        let plan = self.loaded.method().plan().plan();
-        for chain in plan.chains().ok()?.iter() {
+    /// A failed execution, with the callee and the words of the backend.
+    fn explain(&self, failure: Failure) -> Error {
+        let failed = match failure.place {
+            Place::Instruction(index) => self.instruction(index),
+            _ => None,
+        };
+        let problem = match failed {
+            Some(Instruction::DelegateCall { delegate, .. }) => self.loaded.problem(delegate),
+            _ => None,
+        };
+        Error::Program { failure, operator: failed.and_then(|failed| self.name_of(failed)), problem }
+    }
+
+    /// An instruction, counted over all chains.
+    fn instruction(&self, mut index: u32) -> Option<Instruction<'static>> {
+        for chain in self.loaded.method().plan().plan().chains().ok()?.iter() {
             let chain = chain.ok()?;
             let count = chain.instruction_count().ok()? as u32;
             if index < count {
-                return match chain.instruction(index as usize).ok()? {
-                    Instruction::KernelCall { operator, .. } => operator_name(self.loaded.method().plan(), operator),
-                    Instruction::DelegateCall { delegate, .. } => {
-                        Some(plan.delegate(delegate as usize).ok()?.id().ok()?.to_owned())
-                    }
-                    _ => None,
-                };
+                return chain.instruction(index as usize).ok();
             }
             index -= count;
         }
         None
+    }
+
+    /// The callee of an instruction.
+    fn name_of(&self, instruction: Instruction<'_>) -> Option<String> {
+        let plan = self.loaded.method().plan();
+        match instruction {
+            Instruction::KernelCall { operator, .. } => operator_name(plan, operator),
+            Instruction::DelegateCall { delegate, .. } => {
+                Some(plan.plan().delegate(delegate as usize).ok()?.id().ok()?.to_owned())
+            }
+            _ => None,
+        }
     }
 }
 

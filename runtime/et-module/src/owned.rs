@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_core::{Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor, Value};
-use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Program, Step, Workers};
+use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Place, Program, Step, Workers};
 
 use crate::engine::{Host, Observer};
 use crate::{DataFiles, Engines, Error, FileBytes, bundled_file, data_files};
@@ -30,7 +30,7 @@ pub(crate) struct LoadedMethod {
     _arenas: Owned<[&'static [Cell<u8>]]>,
     _sizes: Owned<[i32]>,
     _kernels: Owned<[Kernel]>,
-    _delegates: Delegates,
+    delegates: Delegates,
     _file: Owned<FileBytes>,
     _data: Owned<DataFiles>,
 }
@@ -52,6 +52,7 @@ impl FirstArena {
 /// The delegates of a method, and the memory that the delegates borrow.
 struct Delegates {
     references: Owned<[&'static dyn Delegate<'static>]>,
+    problems: Box<[LastProblem]>,
     _delegates: Owned<[BoxedDelegate]>,
     // The last fields, since the delegates borrow the workers and the observer.
     _workers: Arc<dyn Workers + Send>,
@@ -59,6 +60,9 @@ struct Delegates {
 }
 
 type BoxedDelegate = Box<dyn Delegate<'static>>;
+
+/// Tells the last problem of a backend.
+type LastProblem = fn() -> Option<String>;
 
 impl LoadedMethod {
     /// Loads the method that `choose` picks from the program; `kernels` gives the kernels of its operators. With `first` it
@@ -100,8 +104,10 @@ impl LoadedMethod {
         let borrowed = Memory { values: values_of, arenas: arenas_of, sizes: sizes_of, holds_state: true };
         // SAFETY: as above.
         let (called, delegated) = unsafe { (kernels.borrow(), delegates.references.borrow()) };
-        let method = Method::load_with_data(plan, called, delegated, borrowed, external.as_slice())
-            .map_err(|failure| data_files::explain(plan, &external, failure))?;
+        let method =
+            Method::load_with_data(plan, called, delegated, borrowed, external.as_slice()).map_err(|failure| {
+                data_files::explain(plan, &external, failure).unwrap_or_else(|| delegates.explain(failure))
+            })?;
         let (steps, inputs, outputs) = (method.steps()?.collect(), plan.plan().inputs()?, plan.plan().outputs()?);
         let (_values, _arenas, _sizes, _kernels, _file, _data) = (values, arenas, sizes, kernels, file, data);
         Ok(Self {
@@ -115,7 +121,7 @@ impl LoadedMethod {
             _arenas,
             _sizes,
             _kernels,
-            _delegates: delegates,
+            delegates,
             _file,
             _data,
         })
@@ -159,6 +165,11 @@ impl LoadedMethod {
         self.method.execute_telling(&self.steps, told)
     }
 
+    /// The last failure in words of the backend of a delegate.
+    pub(crate) fn problem(&self, delegate: u32) -> Option<String> {
+        self.delegates.problem(delegate)
+    }
+
     /// Memory that lives as long as the method.
     pub(crate) fn allocate(&mut self, size: usize) -> CoreResult<&'static mut [u8]> {
         allocate(&mut self.memory, size)
@@ -184,10 +195,25 @@ impl Delegates {
         let references = unsafe { delegates.borrow() }.iter().map(|delegate| &**delegate);
         Ok(Self {
             references: Owned::new(references.collect()),
+            problems: found.iter().map(|engine| engine.problem).collect(),
             _delegates: delegates,
             _workers: workers,
             _observer: observer,
         })
+    }
+
+    /// The last failure of a delegate's backend in words.
+    fn problem(&self, delegate: u32) -> Option<String> {
+        self.problems.get(delegate as usize)?()
+    }
+
+    /// The failure of loading a method, in the words of the backend where a delegate failed.
+    fn explain(&self, failure: Failure) -> Error {
+        let problem = match failure.place {
+            Place::Delegate(delegate) => self.problem(delegate),
+            _ => None,
+        };
+        Error::Program { failure, operator: None, problem }
     }
 }
 

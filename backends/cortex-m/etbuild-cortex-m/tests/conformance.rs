@@ -6,10 +6,10 @@ use etbuild_conformance::{Candidate, check_blobs, check_cases, check_refusals};
 use etbuild_cortex_m::BACKEND;
 
 static ENGINES: &[Engine] =
-    &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)) }];
+    &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None }];
 
 fn board() -> TargetFacts {
-    TargetFacts { architecture: "thumb".to_owned(), features: vec!["dsp".to_owned()], hosted: false }
+    TargetFacts { architecture: "thumb".to_owned(), features: vec!["dsp".to_owned()], hosted: false, gpu: None }
 }
 
 fn candidate(target: &TargetFacts) -> Candidate<'_> {

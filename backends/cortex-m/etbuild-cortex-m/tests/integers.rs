@@ -92,7 +92,8 @@ fn computed(
     let output = net.quantize(output, RESULT.0, RESULT.1);
     let program = net.program(&[output.id]);
     let (inputs, graph) = (random_inputs(&program, seed), program.program().methods["forward"].clone());
-    let target = TargetFacts { architecture: "thumb".to_owned(), features: vec!["dsp".to_owned()], hosted: false };
+    let target =
+        TargetFacts { architecture: "thumb".to_owned(), features: vec!["dsp".to_owned()], hosted: false, gpu: None };
     let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
     let compiled = compile(program, &candidate).unwrap();
     let mut outputs = run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap();

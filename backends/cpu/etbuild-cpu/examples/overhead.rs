@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
 
-static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)) }];
+static ENGINES: &[Engine] =
+    &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)), problem: || None }];
 
 /// Default executions per latency measurement: a small program is faster than the clock's resolution.
 const TOGETHER: u32 = 1000;

@@ -11,7 +11,7 @@ macro_rules! engines {
     ($($isa:ident)*) => {
         &[$((
             Isa::$isa,
-            &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate_of(host.workers, Isa::$isa)) }],
+            &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate_of(host.workers, Isa::$isa)), problem: || None }],
         )),*]
     };
 }
@@ -19,7 +19,8 @@ macro_rules! engines {
 static ENGINES: &[(Isa, &[Engine])] = engines![Avx2 AvxVnni Avx512 Avx512Vnni Amx Neon NeonDot NeonI8mm];
 
 /// The delegate of programs, with the best ISA of the CPU.
-static BEST: &[Engine] = &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)) }];
+static BEST: &[Engine] =
+    &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)), problem: || None }];
 
 fn architecture() -> Architecture {
     Architecture::from_name(std::env::consts::ARCH).unwrap()
@@ -28,7 +29,7 @@ fn architecture() -> Architecture {
 /// This machine, with the minimum instruction set of the backend.
 fn this_machine() -> TargetFacts {
     let features = vec![architecture().baseline().name().to_owned()];
-    TargetFacts { architecture: architecture().name().to_owned(), features, hosted: true }
+    TargetFacts { architecture: architecture().name().to_owned(), features, hosted: true, gpu: None }
 }
 
 fn candidate(target: &TargetFacts) -> Candidate<'_> {

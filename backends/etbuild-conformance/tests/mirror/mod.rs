@@ -28,7 +28,7 @@ pub static PARTLY: Mirror = Mirror { name: "partly", words: &["addmm", "conv", "
 pub const ID: &str = "EtbuildMirror";
 
 /// The delegate of both backends.
-pub static ENGINES: &[Engine] = &[Engine { id: ID, make: |host| Box::new(delegate(host.workers)) }];
+pub static ENGINES: &[Engine] = &[Engine { id: ID, make: |host| Box::new(delegate(host.workers)), problem: || None }];
 
 /// The size of the scratch argument in bytes.
 const SCRATCH: usize = 1_000;
@@ -149,7 +149,7 @@ fn read(blob: &[u8]) -> Option<Graph> {
 }
 
 /// A delegate that leaves its outputs unchanged.
-pub static SILENT: &[Engine] = &[Engine { id: ID, make: |_| Box::new(Silent) }];
+pub static SILENT: &[Engine] = &[Engine { id: ID, make: |_| Box::new(Silent), problem: || None }];
 
 struct Silent;
 
@@ -160,5 +160,25 @@ impl<'a> Delegate<'a> for Silent {
 
     fn execute(&self, _: &Args<'a, '_>) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A backend whose delegates fail to load, and a backend whose delegates fail to execute, with words.
+pub static FAILING: [&[Engine]; 2] = [
+    &[Engine { id: ID, make: |_| Box::new(Failing { loads: false }), problem: || Some("no mirror".to_owned()) }],
+    &[Engine { id: ID, make: |_| Box::new(Failing { loads: true }), problem: || Some("it broke".to_owned()) }],
+];
+
+struct Failing {
+    loads: bool,
+}
+
+impl<'a> Delegate<'a> for Failing {
+    fn init(&self, _: &DelegateSetup<'a>) -> Result<()> {
+        if self.loads { Ok(()) } else { Err(Error::NotSupported) }
+    }
+
+    fn execute(&self, _: &Args<'a, '_>) -> Result<()> {
+        Err(Error::Internal)
     }
 }

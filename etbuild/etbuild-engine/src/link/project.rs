@@ -277,8 +277,9 @@ fn kernel(used: &KernelUse) -> String {
 
 /// A backend with the needed features, as a key names both: `EtbuildCpu et-cpu attention pools`.
 fn engine(facts: &EngineFacts) -> String {
-    let EngineFacts { id, package, features } = facts;
-    features.iter().fold(format!("{id} {package}"), |text, feature| format!("{text} {feature}"))
+    let EngineFacts { id, package, features, explains } = facts;
+    let start = format!("{id} {package}{}", if *explains { " (explains)" } else { "" });
+    features.iter().fold(start, |text, feature| format!("{text} {feature}"))
 }
 
 fn too_large(size: u64, bank: &Bank) -> Diagnostic {
@@ -301,10 +302,13 @@ pub fn read_interface(db: &dyn Db, emitted: &Staged) -> Result<Interface, Blocke
 fn engines(backends: &[&dyn Backend], called: &[InterfaceEngine]) -> Result<Vec<EngineFacts>, Vec<Diagnostic>> {
     let engine = |InterfaceEngine { id, features }: &InterfaceEngine| {
         let backend = backends.iter().find(|backend| backend.delegate_id() == id);
-        let package = backend.map(|backend| backend.device_crate().to_owned());
-        package
-            .map(|package| EngineFacts { id: id.clone(), package, features: features.clone() })
-            .ok_or_else(|| failure::internal("a backend is missing"))
+        let facts = |backend: &&dyn Backend| EngineFacts {
+            id: id.clone(),
+            package: backend.device_crate().to_owned(),
+            features: features.clone(),
+            explains: backend.explains_failures(),
+        };
+        backend.map(facts).ok_or_else(|| failure::internal("a backend is missing"))
     };
     called.iter().map(engine).collect()
 }

@@ -100,7 +100,8 @@ fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
     let mut facts = catalogue.iter().map(target_facts::of);
     let architecture = std::env::consts::ARCH;
     let same = facts.find(|facts| facts.hosted && facts.architecture == architecture);
-    let unknown = || TargetFacts { architecture: architecture.to_owned(), features: Vec::new(), hosted: true };
+    let unknown =
+        || TargetFacts { architecture: architecture.to_owned(), features: Vec::new(), hosted: true, gpu: None };
     Ok(same.unwrap_or_else(unknown))
 }
 

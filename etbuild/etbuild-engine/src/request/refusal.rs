@@ -72,7 +72,10 @@ pub fn partition_mistakes(recipe: &Recipe, world: &World) -> Vec<Diagnostic> {
     let words = [Partition::AUTO, Partition::PORTABLE];
     let engines = recipe.partition.names().iter().filter(|engine| !words.contains(&engine.value.as_str()));
     let mistake = |engine: &Spanned<String>| match (world.engine(&engine.value), recipe.runtime) {
-        (None, _) => Some(unknown_engine(engine, world)),
+        (None, _) => Some(match world.refused_engine(&engine.value) {
+            Some(refusal) => refusal.at((*engine.span).clone()),
+            None => unknown_engine(engine, world),
+        }),
         (Some(_), Runtime::Executorch) => Some(no_engine_upstream(engine)),
         (Some(_), Runtime::Etbuild) => None,
     };

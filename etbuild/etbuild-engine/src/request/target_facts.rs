@@ -1,7 +1,7 @@
 //! Targets in the form for backends.
 
-use etbuild_backend::TargetFacts;
-use etbuild_target::{Kind, Target};
+use etbuild_backend::{GpuFacts, TargetFacts};
+use etbuild_target::{Gpu, Kind, Target, TexelStorage};
 
 /// The facts of a target that backends may read.
 pub fn of(target: &Target) -> TargetFacts {
@@ -11,7 +11,19 @@ pub fn of(target: &Target) -> TargetFacts {
     let mut features: Vec<String> = target.instruction_sets().iter().cloned().chain(stated).chain(implied).collect();
     features.sort();
     features.dedup();
-    TargetFacts { architecture: architecture(target.rust().triple.as_str()), features, hosted }
+    TargetFacts {
+        architecture: architecture(target.rust().triple.as_str()),
+        features,
+        hosted,
+        gpu: target.gpu().map(gpu),
+    }
+}
+
+/// The facts of a GPU without its name.
+fn gpu(gpu: &Gpu) -> GpuFacts {
+    let Gpu { name: _, storage, max_image, max_layers, subgroup, zero_clamp, int64, float64 } = *gpu;
+    let images = storage == TexelStorage::Image;
+    GpuFacts { images, max_image, max_layers, subgroup, zero_clamp, int64, float64 }
 }
 
 /// Processors of Arm with the DSP extension, as the compiler assumes.
@@ -52,6 +64,8 @@ mod tests {
         assert_eq!(facts("linux-aarch64").architecture, "aarch64");
         assert_eq!((facts("pico2").architecture.as_str(), facts("pico2").hosted), ("thumb", false));
         assert_eq!(facts("riscv-virt").architecture, "riscv32");
+        assert_eq!((facts("pixel-9-pro-xl").gpu, facts("pico2").gpu), (facts("galaxy-s25").gpu, None));
+        assert_eq!(server.gpu.map(|gpu| (gpu.images, gpu.subgroup, gpu.max_image)), Some((true, 8, 16384)));
         assert_eq!(["pico2", "pico", "riscv-virt"].map(|name| facts(name).has("dsp")), [true, false, false]);
     }
 }

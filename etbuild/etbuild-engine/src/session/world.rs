@@ -29,6 +29,15 @@ pub enum Mode {
 /// the memory of the largest stage. Compilers and quantizers use all processors.
 const AT_WORK: usize = 2;
 
+/// A backend that this build lacks.
+#[derive(Clone, Copy, Debug)]
+pub struct AbsentBackend {
+    /// The name for `partition:`.
+    pub name: &'static str,
+    /// The diagnostic for a recipe that names the backend, without a place.
+    pub refusal: fn() -> Diagnostic,
+}
+
 /// The machine, the store and the observer of one session.
 pub struct World {
     system: Arc<dyn System>,
@@ -40,6 +49,7 @@ pub struct World {
     slots: Slots,
     offline: bool,
     backends: &'static [&'static dyn Backend],
+    absent: &'static [AbsentBackend],
     text_maker: Option<MakeText>,
     held: Mutex<BTreeMap<Digest, Blob>>,
     shared: Mutex<Vec<Blob>>,
@@ -68,6 +78,7 @@ impl World {
             slots: Slots::new(AT_WORK),
             offline: false,
             backends: &[],
+            absent: &[],
             text_maker: None,
             held: Mutex::default(),
             shared: Mutex::default(),
@@ -85,6 +96,12 @@ impl World {
     #[must_use]
     pub fn backends(self, backends: &'static [&'static dyn Backend]) -> Self {
         Self { backends, ..self }
+    }
+
+    /// The same world, which knows of backends that this build lacks.
+    #[must_use]
+    pub fn absent_backends(self, absent: &'static [AbsentBackend]) -> Self {
+        Self { absent, ..self }
     }
 
     /// The same world with a remote cache behind the store.
@@ -117,6 +134,11 @@ impl World {
     /// The engine of this name.
     pub fn engine(&self, name: &str) -> Option<&'static dyn Backend> {
         self.backends.iter().copied().find(|backend| backend.name() == name)
+    }
+
+    /// The refusal of a backend of this name that this build lacks.
+    pub fn refused_engine(&self, name: &str) -> Option<Diagnostic> {
+        self.absent.iter().find(|absent| absent.name == name).map(|absent| (absent.refusal)())
     }
 
     /// Whether network downloads are off.

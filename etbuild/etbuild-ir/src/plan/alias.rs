@@ -27,8 +27,11 @@ pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
     let written_again = written_again(graph);
     let mut aliases = IdMap::default();
     for node in &graph.nodes {
-        if let Some((target, value)) = in_place(node) {
-            aliases.insert(value, aliases.get(target).copied().unwrap_or(target));
+        let writes = in_place(node);
+        for (target, value) in &writes {
+            aliases.insert(*value, aliases.get(*target).copied().unwrap_or(*target));
+        }
+        if !writes.is_empty() {
             continue;
         }
         let Some((source, view)) = view(graph, node) else { continue };
@@ -45,7 +48,7 @@ pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
 
 /// Whether a node becomes no instruction, because its output is an alias.
 pub fn is_elided(node: &Node, aliases: &IdMap<ValueId>) -> bool {
-    node.outputs.iter().any(|id| aliases.get(*id).is_some()) && in_place(node).is_none()
+    node.outputs.iter().any(|id| aliases.get(*id).is_some()) && in_place(node).is_empty()
 }
 
 /// The updates that need a copy: the new value is not in the memory of the target.

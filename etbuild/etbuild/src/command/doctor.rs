@@ -1,4 +1,4 @@
-//! `etbuild doctor`: the tools of the machine for each target, and the way to install missing tools.
+//! `etbuild doctor`: the tools of the machine for each target, the way to install missing tools, and the GPU.
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::Mode;
@@ -6,6 +6,7 @@ use etbuild_inspect::{ToolCheck, check_tools};
 use etbuild_target::Catalogue;
 
 use super::Outcome;
+use super::gpu::{self, Gpu};
 use crate::render::Table;
 use crate::session::Session;
 
@@ -22,8 +23,10 @@ pub fn run(session: &Session) -> Outcome {
     }
     findings.sort();
     findings.dedup();
-    let value = serde_json::json!({ "cache": world.store().root(), "targets": values, "diagnostics": findings });
-    let text = format!("{}\n\ncache: {}", table.render(), world.store().root().display());
+    let Gpu { value: gpu, text } = gpu::describe();
+    let cache = world.store().root();
+    let value = serde_json::json!({ "cache": cache, "targets": values, "gpu": gpu, "diagnostics": findings });
+    let text = format!("{}\n\ngpu: {text}\ncache: {}", table.render(), cache.display());
     session.terminal.present(&value, &text);
     session.terminal.explain(&findings);
     Ok(Vec::new())

@@ -7,6 +7,7 @@ use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::{Format, Mode, Subject, file_format, program_file, subject};
 
 use crate::arguments::{self, Language};
+use crate::feature::Feature;
 use crate::session::{Session, partition_override};
 
 /// The program file, or the program file that a model becomes.
@@ -78,6 +79,9 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
 
 pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
     let diagnostic = Diagnostic::error(code(error), format!("`{}`: {error}", path.display()));
+    if let Some(missing) = missing_feature(path, error) {
+        return missing;
+    }
     match error {
         et_module::Error::MethodMissing { methods, .. } if methods.iter().any(|method| method == PREFILL) => {
             diagnostic.help("a language model takes --prompt, --chat or --tokens-in")
@@ -87,6 +91,9 @@ pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
         }
         et_module::Error::Input { .. } => diagnostic
             .help("`etbuild inspect` shows the names, shapes and dtypes of the inputs; `--inputs FILE` gives them"),
+        et_module::Error::Program { problem: Some(_), .. } => {
+            diagnostic.help("`etbuild doctor` describes the GPU of this machine; `--partition auto` runs on the CPU")
+        }
         et_module::Error::Program { operator: None, .. } => {
             diagnostic.help("the file is cut or damaged, or of another format: build it again, or download it again")
         }
@@ -95,6 +102,13 @@ pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
         }
         _ => diagnostic,
     }
+}
+
+/// The feature of a program's delegate that this build lacks.
+fn missing_feature(path: &Path, error: &et_module::Error) -> Option<Diagnostic> {
+    let et_module::Error::DelegatesMissing(ids) = error else { return None };
+    let feature = ids.iter().find_map(|id| Feature::of_delegate(id))?;
+    Some(feature.missing(&format!("`{}`", path.display())))
 }
 
 /// The method that language models have.
@@ -108,9 +122,9 @@ fn code(error: &et_module::Error) -> Code {
         Error::OperatorsMissing(_) | Error::DelegatesMissing(_) => Code::OperatorUnavailable,
         Error::File { .. } => Code::FileUnreadable,
         Error::MethodMissing { .. } => Code::Usage,
-        Error::Program { operator: None, .. } | Error::DataFile { .. } | Error::ExternalTensor { .. } => {
-            Code::ProgramFileMalformed
-        }
+        Error::Program { operator: None, problem: None, .. }
+        | Error::DataFile { .. }
+        | Error::ExternalTensor { .. } => Code::ProgramFileMalformed,
         _ => Code::RunFailed,
     }
 }

@@ -152,6 +152,9 @@ binary |= spread({
 })  # fmt: skip
 
 reduce = {
+    "mean_of_a_large_map": lambda: (lambda a: a.mean((1, 2, 3)), torch.rand(2, 3, 300, 301)),
+    "sum_of_many": lambda: (lambda a: a.sum(), torch.rand(300_001)),
+    "amax_of_many": lambda: (lambda a: a.amax(0), x(70_001, 2)),
     "sum_all": lambda: (torch.sum, x(3, 4, 5)),
     "sum_dims": lambda: (lambda a: a.sum((0, -1), keepdim=True), x(3, 4, 5)),
     "sum_integers": lambda: (lambda a: a.sum(1), x(3, 4, dtype=I32)),
@@ -453,6 +456,7 @@ sequences = {
     "lstm_cell": lambda: (nn.LSTMCell(4, 5), x(2, 4)),
     "gru_cell": lambda: (nn.GRUCell(4, 5), x(2, 4)),
     "attention": lambda: (F.scaled_dot_product_attention, x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 4)),
+    "attention_of_many_keys": lambda: (F.scaled_dot_product_attention, x(1, 2, 37, 20), x(1, 2, 101, 20), x(1, 2, 101, 12)),
     "attention_causal": lambda: (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), x(1, 2, 4, 4), x(1, 2, 4, 4), x(1, 2, 4, 4)),
     "attention_mask": lambda: (F.scaled_dot_product_attention, x(1, 2, 3, 4), x(1, 2, 5, 4), x(1, 2, 5, 4), x(3, 5)),
     "attention_bool_mask": lambda: (F.scaled_dot_product_attention, x(1, 2, 3, 4), x(1, 2, 5, 4), x(1, 2, 5, 4), torch.ones(3, 5, dtype=BOOL).tril(2)),

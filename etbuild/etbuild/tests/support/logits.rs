@@ -17,7 +17,8 @@ use etbuild_system::RealSystem;
 pub static BACKENDS: &[&dyn etbuild_backend::Backend] = &[&etbuild_cpu::BACKEND];
 
 /// The delegates of this process.
-pub static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)) }];
+pub static ENGINES: &[Engine] =
+    &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)), problem: || None }];
 
 /// The kernel of an operator.
 pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {

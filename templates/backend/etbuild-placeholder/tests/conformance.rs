@@ -6,10 +6,10 @@ use etbuild_conformance::{Candidate, check_blobs, check_cases, check_refusals};
 use etbuild_placeholder::BACKEND;
 
 static ENGINES: &[Engine] =
-    &[Engine { id: et_placeholder::ID, make: |host| Box::new(et_placeholder::delegate(host.workers)) }];
+    &[Engine { id: et_placeholder::ID, make: |host| Box::new(et_placeholder::delegate(host.workers)), problem: || None }];
 
 fn this_machine() -> TargetFacts {
-    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: Vec::new(), hosted: true }
+    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: Vec::new(), hosted: true, gpu: None }
 }
 
 fn candidate(target: &TargetFacts) -> Candidate<'_> {

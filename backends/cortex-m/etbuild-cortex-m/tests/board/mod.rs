@@ -94,7 +94,7 @@ pub struct Run {
 impl Firmware {
     pub fn new(program: LoweredProgram, board: &Board, backends: &[&dyn Backend]) -> Self {
         let features = board.dsp.then(|| "dsp".to_owned()).into_iter().collect();
-        let target = TargetFacts { architecture: "thumb".to_owned(), features, hosted: false };
+        let target = TargetFacts { architecture: "thumb".to_owned(), features, hosted: false, gpu: None };
         let inputs = random_inputs(&program, 3);
         let partitioned = partition(program, backends, &target, &InMemory).unwrap();
         let bank = Bank { alignment: 16, ..Bank::unlimited("memory") };
@@ -117,6 +117,7 @@ impl Firmware {
         let engines = backends.iter().filter(|_| !blobs.is_empty()).map(|backend| EngineFacts {
             id: backend.delegate_id().to_owned(),
             package: backend.device_crate().to_owned(),
+            explains: backend.explains_failures(),
             features: blobs
                 .iter()
                 .flat_map(|blob| backend.device_features(blob))

@@ -10,7 +10,7 @@ use etbuild_ir::{
 };
 
 pub static ENGINES: &[Engine] =
-    &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)) }];
+    &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None }];
 
 /// Pseudo-random numbers.
 pub struct Random(pub u32);

@@ -23,13 +23,21 @@ fn told(instruction: &Instruction) {
     TOLD.with_borrow_mut(|told| told.push(*instruction));
 }
 
-static ENGINES: &[Engine] =
-    &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::observed_delegate(host.workers, told)) }];
+static ENGINES: &[Engine] = &[Engine {
+    id: et_cpu::ID,
+    make: |host| Box::new(et_cpu::observed_delegate(host.workers, told)),
+    problem: || None,
+}];
 
 /// The minimum instruction set, present on every test machine.
 pub fn this_machine() -> TargetFacts {
     let feature = if cfg!(target_arch = "x86_64") { "avx2" } else { "neon" };
-    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: vec![feature.to_owned()], hosted: true }
+    TargetFacts {
+        architecture: std::env::consts::ARCH.to_owned(),
+        features: vec![feature.to_owned()],
+        hosted: true,
+        gpu: None,
+    }
 }
 
 pub fn candidate(target: &TargetFacts, threads: usize) -> Candidate<'_> {

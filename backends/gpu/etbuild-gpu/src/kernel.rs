@@ -1,0 +1,108 @@
+//! A kernel: WGSL, the tensors that it accesses, and its workgroups.
+
+use et_core::ScalarType;
+
+use crate::expr::TensorId;
+use crate::functions::called;
+use crate::tensor::{Layout, Storage, Tensor};
+
+/// The invocations of a workgroup.
+pub const WORKGROUP: usize = 64;
+
+/// The iterations of all loops of a kernel that every driver allows: Mesa's driver for CPUs ends loops behind 65,535.
+pub const MOST_ITERATIONS: usize = 30_000;
+
+/// The most workgroups in x, which every device has.
+const MOST_WORKGROUPS: usize = 65535;
+
+/// A kernel with its tensors.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The module in WGSL.
+    pub source: String,
+    /// The module for devices without subgroups of the size, with the same bindings and workgroups.
+    pub otherwise: Option<String>,
+    /// The tensors that the kernel reads, bindings 0 and up.
+    pub reads: Vec<TensorId>,
+    /// The tensor that the kernel writes, the last binding.
+    pub output: TensorId,
+    /// Workgroups in x, y and z.
+    pub workgroups: [u32; 3],
+    /// The value that the kernel computes, for profiles.
+    pub label: String,
+    /// The size of the subgroups in which the kernel exchanges values; 0 for none.
+    pub subgroup: u32,
+}
+
+/// The module of a kernel: bindings, functions, and the entry point with these statements.
+pub fn module(tensors: &[Tensor], reads: &[TensorId], output: TensorId, head: &str, body: &str) -> String {
+    let mut source = String::new();
+    for (position, id) in reads.iter().enumerate() {
+        let declaration = read(&tensors[id.0 as usize]);
+        source += &format!("@group(0) @binding({position}) {} b{position}: {};\n", declaration.0, declaration.1);
+    }
+    let (space, ty) = written(&tensors[output.0 as usize]);
+    source += &format!("@group(0) @binding({}) {space} out: {ty};\n", reads.len());
+    source += &called(body);
+    source + &format!("@compute {head}{{\n{body}}}\n")
+}
+
+/// The entry point of a kernel with an invocation for each of `count` numbers, `n`; and its workgroups.
+pub fn counted(count: usize) -> (String, String, [u32; 3]) {
+    let groups = count.div_ceil(WORKGROUP).max(1);
+    let x = groups.min(MOST_WORKGROUPS);
+    let y = groups.div_ceil(x);
+    let head = format!("@workgroup_size({WORKGROUP}) fn main(@builtin(global_invocation_id) id: vec3<u32>) ");
+    let row = if y > 1 { format!(" + i32(id.y) * {}i", x * WORKGROUP) } else { String::new() };
+    let begin = format!("    let n = i32(id.x){row};\n    if (n >= {count}i) {{ return; }}\n");
+    (head, begin, [x as u32, y as u32, 1])
+}
+
+/// The address space and the type of a tensor that is read.
+fn read(tensor: &Tensor) -> (&'static str, &'static str) {
+    match &tensor.layout {
+        Layout::Elements(_) => ("var<storage, read>", elements(tensor.scalar_type)),
+        Layout::Texels(texels) => match texels.storage {
+            Storage::Buffer => ("var<storage, read>", vectors(tensor.scalar_type)),
+            Storage::Image if texels.extent[2] > 1 => ("var", "texture_2d_array<f32>"),
+            Storage::Image => ("var", "texture_2d<f32>"),
+        },
+    }
+}
+
+/// The address space and the type of a tensor that is written.
+fn written(tensor: &Tensor) -> (&'static str, &'static str) {
+    let is_half = tensor.scalar_type == ScalarType::Half;
+    match &tensor.layout {
+        Layout::Elements(_) => ("var<storage, read_write>", elements(tensor.scalar_type)),
+        Layout::Texels(texels) => match texels.storage {
+            Storage::Buffer => ("var<storage, read_write>", vectors(tensor.scalar_type)),
+            Storage::Image => (
+                "var",
+                match (texels.extent[2] > 1, is_half) {
+                    (false, false) => "texture_storage_2d<rgba32float, write>",
+                    (false, true) => "texture_storage_2d<rgba16float, write>",
+                    (true, false) => "texture_storage_2d_array<rgba32float, write>",
+                    (true, true) => "texture_storage_2d_array<rgba16float, write>",
+                },
+            ),
+        },
+    }
+}
+
+fn elements(scalar_type: ScalarType) -> &'static str {
+    match scalar_type {
+        ScalarType::Float => "array<f32>",
+        ScalarType::Double => "array<f64>",
+        ScalarType::Int => "array<i32>",
+        ScalarType::Long => "array<i64>",
+        _ => "array<u32>",
+    }
+}
+
+fn vectors(scalar_type: ScalarType) -> &'static str {
+    match scalar_type {
+        ScalarType::Half => "array<vec2<u32>>",
+        _ => "array<vec4<f32>>",
+    }
+}

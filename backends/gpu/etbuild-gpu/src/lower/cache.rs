@@ -1,0 +1,256 @@
+//! Language models: rotary position embedding, and attention to a KV cache.
+
+use et_core::ScalarType;
+use etbuild_backend::{Call, Refusal, RefusalKind};
+use etbuild_ir::ValueId;
+
+use crate::builder::Builder;
+use crate::expr::{ExprId, Fold, IndexOp, TensorId};
+use crate::product::{Limits, Product, RightTexel};
+use crate::store::RowWrite;
+use crate::tensor::TEXEL;
+use crate::types::Type;
+
+use super::attention::store;
+use super::product::sliced;
+use super::{Done, no_arguments};
+
+/// An integer tensor of one element.
+fn number(builder: &mut Builder<'_>, call: &Call<'_>, position: usize) -> Result<ExprId, Refusal> {
+    let id = call.value(position)?;
+    let rank = call.sizes(id).len();
+    let source = builder.repeated(id)?;
+    let source = builder.exprs.cast(source, Type::Int);
+    let zeros: Vec<ExprId> = (0..rank).map(|_| builder.exprs.int(0)).collect();
+    Ok(builder.exprs.at(source, &zeros))
+}
+
+/// Rotary position embedding of `[..., row, head, element]`: pairs of elements turn by the angles of the row's position.
+pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let (input, cosines, sines) = (call.value(0)?, call.value(1)?, call.value(2)?);
+    let (rank, pairs) = (call.sizes(input).len(), call.sizes(cosines)[1]);
+    if builder.ty(input)? != Type::Float {
+        return Err(Refusal::new(RefusalKind::Type, "the rotation is computed in float32"));
+    }
+    let (start, last) = (number(builder, &call, 3)?, number(builder, &call, 4)?);
+    let mut at = builder.exprs.coordinates(rank);
+    let (row, element) = (at[rank - 3], at[rank - 1]);
+    let position = builder.exprs.apply("({0} + min({1}, {2}))", &[start, row, last], Type::Int);
+    let source = builder.repeated(input)?;
+    let tables = [builder.repeated(cosines)?, builder.repeated(sines)?];
+    let lower = builder.exprs.int(pairs);
+    let pair = builder.exprs.index(IndexOp::Rem, element, lower);
+    let angles = tables.map(|table| builder.exprs.at(table, &[position, pair]));
+    // The half of an element decides for whole texels where it can.
+    let unit = if pairs.is_multiple_of(TEXEL) { TEXEL } else { 1 };
+    let step = builder.exprs.int(unit);
+    let slice = builder.exprs.index(IndexOp::Div, element, step);
+    let [half, whole] = [pairs / unit, 2 * pairs / unit].map(|size| builder.exprs.int(size));
+    let is_left = builder.exprs.apply("({0} < {1})", &[slice, half], Type::Bool);
+    let is_turned = builder.exprs.apply("({0} < {1})", &[slice, whole], Type::Bool);
+    at[rank - 1] = pair;
+    let left = builder.exprs.at(source, &at);
+    at[rank - 1] = builder.exprs.linear(&[pair], &[1], pairs);
+    let right = builder.exprs.at(source, &at);
+    let parts = [left, right, angles[0], angles[1], is_left];
+    let template = "select({1} * {2} + {0} * {3}, {0} * {2} - {1} * {3}, {4})";
+    let turned = builder.exprs.apply(template, &parts, Type::Float);
+    let depth = *call.sizes(input).last().ok_or_else(no_arguments)?;
+    let expr = if depth > 2 * pairs { builder.exprs.choose(is_turned, turned, source) } else { turned };
+    builder.set(call.output()?, expr)
+}
+
+/// `write_cache`: rows `[batch, row, head, element]` to the slots of their positions, in the memory of the cache.
+pub fn write(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let (cache, rows) = (call.value(0)?, call.value(1)?);
+    let ([_, slots, heads, depth], [batch, count, ..]) = (&call.sizes(cache)[..], &call.sizes(rows)[..]) else {
+        return Err(no_arguments());
+    };
+    let scalar_type = call.graph.spec(cache).scalar_type;
+    let is_whole = depth.is_multiple_of(TEXEL) && scalar_type == ScalarType::Half;
+    if builder.ty(rows)? != Type::Float || !(scalar_type == ScalarType::Float || is_whole) {
+        return Err(Refusal::new(RefusalKind::Type, "the cache is neither float32 nor float16"));
+    }
+    let (start, last) = (number(builder, &call, 2)?, number(builder, &call, 3)?);
+    let source = builder.repeated(rows)?;
+    let row = builder.exprs.coordinate(1);
+    let position = builder.exprs.apply("({0} + {1})", &[start, row], Type::Int);
+    let slots = builder.exprs.int(*slots);
+    let write = RowWrite {
+        sizes: vec![*batch, *count, *heads, *depth],
+        rows: source,
+        dim: 1,
+        slot: builder.exprs.index(IndexOp::Rem, position, slots),
+        is_written: builder.exprs.apply("({0} <= {1})", &[row, last], Type::Bool),
+    };
+    builder.write_state(cache, call.output()?, &write)
+}
+
+/// Attention to a KV cache.
+struct Attention {
+    /// Batch, rows, heads and depth of the queries.
+    query: [usize; 4],
+    slots: usize,
+    /// The query heads that share a head of the cache.
+    shared: usize,
+    /// The width of the values.
+    width: usize,
+    /// The position of the first row, and the last row that holds a token.
+    start: ExprId,
+    last: ExprId,
+    /// The slots that are used.
+    used: ExprId,
+    /// The positions that a row sees; 0 for all.
+    window: usize,
+    soft_cap: f64,
+    scale: f64,
+}
+
+/// `attend_cache`: the scores are `[batch, head, row, slot]`.
+pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let [query, keys, values, output] = [call.value(0)?, call.value(1)?, call.value(2)?, call.output()?];
+    let is_float = |id| matches!(call.graph.spec(id).scalar_type, ScalarType::Float | ScalarType::Half);
+    if ![query, keys, values].into_iter().all(is_float) {
+        return Err(Refusal::new(RefusalKind::Type, "queries and cache are neither float32 nor float16"));
+    }
+    let ([batch, rows, heads, depth], [_, slots, key_heads, _]) = (&call.sizes(query)[..], &call.sizes(keys)[..])
+    else {
+        return Err(no_arguments());
+    };
+    let (start, last) = (number(builder, &call, 3)?, number(builder, &call, 4)?);
+    let all = builder.exprs.int(*slots);
+    let attention = Attention {
+        query: [*batch, *rows, *heads, *depth],
+        slots: *slots,
+        shared: heads / key_heads.max(&1),
+        width: *call.sizes(values).last().ok_or_else(no_arguments)?,
+        used: builder.exprs.apply("min({0} + {1} + 1i, {2})", &[start, last, all], Type::Int),
+        start,
+        last,
+        window: usize::try_from(call.int(6)?.unwrap_or(0)).map_err(|_| no_arguments())?,
+        soft_cap: call.number(7)?.unwrap_or(0.0),
+        scale: call.number(5)?.unwrap_or(1.0),
+    };
+    let scores = attention.scores(builder, output, [query, keys])?;
+    let kept = vec![*batch, *heads, *rows, 1];
+    let most = attention.over_slots(builder, Fold::Max, scores);
+    let most = builder.exprs.apply("max({0}, -3.0e38f)", &[most], Type::Float);
+    let most = builder.store_expr(output, most, kept.clone())?;
+    let most = row_value(builder, most);
+    let is_seen = attention.is_seen(builder);
+    let power = builder.exprs.apply("exp_f32({0} - {1})", &[scores, most], Type::Float);
+    // Scores of unused slots are not written.
+    let zero = builder.exprs.number(0.0, Type::Float);
+    let power = builder.exprs.choose(is_seen, power, zero);
+    let powers = store(builder, output, power, vec![*batch, *heads, *rows, *slots])?;
+    let sum = attention.over_slots(builder, Fold::Sum, powers);
+    let sum = builder.store_expr(output, sum, kept)?;
+    let sum = row_value(builder, sum);
+    let product = attention.weighted(builder, powers, values)?;
+    let expr = builder.exprs.apply("select(0.0f, {0} / {1}, {1} > 0.0f)", &[product, sum], Type::Float);
+    let sizes = vec![*batch, *heads, *rows, attention.width];
+    let result = store(builder, output, expr, sizes)?;
+    let at = [0, 2, 1, 3].map(|dim| builder.exprs.coordinate(dim));
+    let expr = builder.exprs.at(result, &at);
+    builder.set(output, expr)
+}
+
+/// A tensor `[batch, head, row, 1]` at the coordinates of `[batch, head, row, slot]`.
+fn row_value(builder: &mut Builder<'_>, tensor: TensorId) -> ExprId {
+    super::attention::row_value(builder, tensor, 4)
+}
+
+impl Attention {
+    /// Whether the row at coordinate 2 sees the slot at coordinate 3: the position in the slot is the greatest of those that the ring
+    /// buffer keeps there.
+    fn is_seen(&self, builder: &mut Builder<'_>) -> ExprId {
+        let [row, slot] = [2, 3].map(|dim| builder.exprs.coordinate(dim));
+        let slots = builder.exprs.int(self.slots);
+        let end = builder.exprs.apply("({0} + {1} + 1i)", &[self.start, self.last], Type::Int);
+        let template = "({0} + ({1} - 1i - {0}) / {2} * {2})";
+        let position = builder.exprs.apply(template, &[slot, end, slots], Type::Int);
+        let seen = builder.exprs.apply("({0} + min({1}, {2}))", &[self.start, row, self.last], Type::Int);
+        let window = if self.window == 0 { usize::try_from(i32::MAX).unwrap_or(0) } else { self.window };
+        let window = builder.exprs.int(window);
+        let template = "({0} < {1} && {2} <= {3} && {3} - {2} < {4})";
+        builder.exprs.apply(template, &[slot, self.used, position, seen, window], Type::Bool)
+    }
+
+    /// A fold over the used slots, at the coordinates of `[batch, head, row, 1]`.
+    fn over_slots(&self, builder: &mut Builder<'_>, fold: Fold, element: ExprId) -> ExprId {
+        let mut at = builder.exprs.coordinates(4);
+        at[3] = builder.exprs.coordinate(4);
+        let body = builder.exprs.at(element, &at);
+        builder.exprs.fold_to(fold, 4, vec![self.used], body)
+    }
+
+    /// The coordinates of a row of the cache: batch, slot, head.
+    fn cache_row(&self, builder: &mut Builder<'_>, slot: ExprId) -> Vec<ExprId> {
+        let [batch, head] = [0, 1].map(|dim| builder.exprs.coordinate(dim));
+        let shared = builder.exprs.int(self.shared);
+        let head = builder.exprs.index(IndexOp::Div, head, shared);
+        vec![batch, slot, head]
+    }
+
+    fn scores(
+        &self,
+        builder: &mut Builder<'_>,
+        output: ValueId,
+        [query, keys]: [ValueId; 2],
+    ) -> Result<ExprId, Refusal> {
+        let [batch, rows, heads, depth] = self.query;
+        let (left, right) = (sliced(builder, query, 3)?, sliced(builder, keys, 3)?);
+        let [slot, inner] = [3, 4].map(|dim| builder.exprs.coordinate(dim));
+        let left_at = [0, 2, 1].map(|dim| builder.exprs.coordinate(dim));
+        let left_at = [&left_at[..], &[inner]].concat();
+        let right_at = [self.cache_row(builder, slot), vec![inner]].concat();
+        let sizes = vec![batch, heads, rows, self.slots];
+        let product = Product {
+            sizes: sizes.clone(),
+            rows: vec![2],
+            batch: vec![0, 1],
+            column: 3,
+            positions: Vec::new(),
+            inner: depth,
+            limits: Limits { columns: Some(self.used), inner: None },
+            left: builder.exprs.at(left, &left_at),
+            is_inside: None,
+            right: builder.exprs.at(right, &right_at),
+            right_texel: RightTexel::Inner,
+        };
+        let product = builder.product(product);
+        let scale = builder.exprs.number(self.scale, Type::Float);
+        let mut score = builder.exprs.apply("({0} * {1})", &[product, scale], Type::Float);
+        if self.soft_cap > 0.0 {
+            let cap = builder.exprs.number(self.soft_cap, Type::Float);
+            score = builder.exprs.apply("(tanh_f32({0} / {1}) * {1})", &[score, cap], Type::Float);
+        }
+        let hidden = builder.exprs.number(f64::NEG_INFINITY, Type::Float);
+        let is_seen = self.is_seen(builder);
+        let score = builder.exprs.apply("select({1}, {0}, {2})", &[score, hidden, is_seen], Type::Float);
+        store(builder, output, score, sizes)
+    }
+
+    fn weighted(&self, builder: &mut Builder<'_>, powers: ExprId, values: ValueId) -> Result<ExprId, Refusal> {
+        let [batch, rows, heads, _] = self.query;
+        let right = sliced(builder, values, 3)?;
+        let [column, inner] = [3, 4].map(|dim| builder.exprs.coordinate(dim));
+        let mut left_at = builder.exprs.coordinates(4);
+        left_at[3] = inner;
+        let right_at = [self.cache_row(builder, inner), vec![column]].concat();
+        let product = Product {
+            sizes: vec![batch, heads, rows, self.width],
+            rows: vec![2],
+            batch: vec![0, 1],
+            column: 3,
+            positions: Vec::new(),
+            inner: self.slots,
+            limits: Limits { columns: None, inner: Some(self.used) },
+            left: builder.exprs.at(powers, &left_at),
+            is_inside: None,
+            right: builder.exprs.at(right, &right_at),
+            right_texel: RightTexel::Columns,
+        };
+        Ok(builder.product(product))
+    }
+}

@@ -1,0 +1,164 @@
+//! Operators that split and join tensors.
+
+use etbuild_backend::{Call, dim};
+use etbuild_ir::{Argument, ValueId};
+
+use crate::builder::Builder;
+use crate::expr::ExprId;
+use crate::types::Type;
+
+use super::view::start_of;
+use super::{Done, along, no_arguments};
+
+/// Parts of a dimension, each an output.
+pub fn split(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let input = call.value(0)?;
+    let rank = call.sizes(input).len();
+    let along = along(&call, 2, rank)?;
+    let mut start = 0;
+    let source = builder.repeated(input)?;
+    for output in &call.node.outputs {
+        let mut coordinates = builder.exprs.coordinates(rank);
+        coordinates[along] = builder.exprs.linear(&[coordinates[along]], &[1], start);
+        let part = builder.exprs.at(source, &coordinates);
+        start += call.sizes(*output).get(along).copied().unwrap_or(0);
+        builder.set(*output, part)?;
+    }
+    Ok(())
+}
+
+/// Every index of a dimension, each an output.
+pub fn unbind(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let input = call.value(0)?;
+    let rank = call.sizes(input).len();
+    let along = along(&call, 1, rank)?;
+    let source = builder.repeated(input)?;
+    for (index, output) in call.node.outputs.iter().enumerate() {
+        let mut coordinates = builder.exprs.coordinates(rank - 1);
+        coordinates.insert(along, builder.exprs.int(index));
+        let part = builder.exprs.at(source, &coordinates);
+        builder.set(*output, part)?;
+    }
+    Ok(())
+}
+
+/// Concatenation along a dimension.
+pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let sizes = call.output_sizes()?;
+    let along = along(&call, 1, sizes.len())?;
+    let ids: Vec<ValueId> = call.values(0)?.into_iter().filter(|id| call.sizes(*id).len() == sizes.len()).collect();
+    let lengths: Vec<usize> = ids.iter().map(|id| call.sizes(*id)[along]).collect();
+    let coordinates = builder.exprs.coordinates(sizes.len());
+    joined(builder, &call, &ids, &lengths, along, &coordinates)
+}
+
+/// Concatenation along a new dimension.
+pub fn stack(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let sizes = call.output_sizes()?;
+    let along = along(&call, 1, sizes.len())?;
+    let ids = call.values(0)?;
+    let mut coordinates = builder.exprs.coordinates(sizes.len());
+    coordinates.remove(along);
+    joined(builder, &call, &ids, &vec![1; ids.len()], along, &coordinates)
+}
+
+/// The part that holds the coordinate `along`, of the lengths. `coordinates` may lack that dimension.
+fn joined(
+    builder: &mut Builder<'_>,
+    call: &Call<'_>,
+    ids: &[ValueId],
+    lengths: &[usize],
+    along: usize,
+    coordinates: &[ExprId],
+) -> Done {
+    let ty = builder.ty(call.output()?)?;
+    let position = builder.exprs.coordinate(along);
+    let has_dim = coordinates.contains(&position);
+    let mut start: usize = lengths.iter().sum();
+    let mut whole: Option<ExprId> = None;
+    for (id, length) in ids.iter().zip(lengths).rev() {
+        start -= length;
+        let mut at = coordinates.to_vec();
+        if has_dim {
+            let begin = builder.exprs.int(start);
+            at[along] =
+                if start == 0 { position } else { builder.exprs.apply("({0} - {1})", &[position, begin], Type::Int) };
+        }
+        let source = builder.moved(*id)?;
+        let source = builder.exprs.cast(source, ty);
+        let part = builder.exprs.at(source, &at);
+        whole = Some(match whole {
+            None => part,
+            Some(rest) => {
+                let end = builder.exprs.int(start + length);
+                let is_here = builder.exprs.apply("({0} < {1})", &[position, end], Type::Bool);
+                builder.exprs.choose(is_here, part, rest)
+            }
+        });
+    }
+    builder.set(call.output()?, whole.ok_or_else(no_arguments)?)
+}
+
+/// A slice replaced by another tensor.
+pub fn slice_scatter(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let (input, part) = (call.value(0)?, call.value(1)?);
+    let sizes = call.sizes(input);
+    let along = along(&call, 2, sizes.len())?;
+    let start = start_of(call.int(3)?, sizes[along]);
+    let step = usize::try_from(call.int(5)?.unwrap_or(1)).map_err(|_| no_arguments())?.max(1);
+    let length = call.sizes(part)[along];
+    let mut coordinates = builder.exprs.coordinates(sizes.len());
+    let begin = builder.exprs.int(start);
+    let moved = builder.exprs.apply("({0} - {1})", &[coordinates[along], begin], Type::Int);
+    let (step, length) = (builder.exprs.int(step), builder.exprs.int(length));
+    let is_inside = "({0} >= 0i && {0} % {1} == 0i && {0} / {1} < {2})";
+    let is_inside = builder.exprs.apply(is_inside, &[moved, step, length], Type::Bool);
+    coordinates[along] = builder.exprs.apply("({0} / {1})", &[moved, step], Type::Int);
+    replaced(builder, &call, part, is_inside, &coordinates)
+}
+
+/// One index of a dimension replaced by another tensor.
+pub fn select_scatter(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let (input, part) = (call.value(0)?, call.value(1)?);
+    let sizes = call.sizes(input);
+    let along = along(&call, 2, sizes.len())?;
+    let index = dim(call.int(3)?.ok_or_else(no_arguments)?, sizes[along])?;
+    let mut coordinates = builder.exprs.coordinates(sizes.len());
+    let index = builder.exprs.int(index);
+    let is_inside = builder.exprs.apply("({0} == {1})", &[coordinates[along], index], Type::Bool);
+    coordinates.remove(along);
+    replaced(builder, &call, part, is_inside, &coordinates)
+}
+
+fn replaced(builder: &mut Builder<'_>, call: &Call<'_>, part: ValueId, is_inside: ExprId, at: &[ExprId]) -> Done {
+    let ty = builder.ty(call.output()?)?;
+    let whole = builder.moved(call.value(0)?)?;
+    let part = builder.moved(part)?;
+    let part = builder.exprs.cast(part, ty);
+    let part = builder.exprs.at(part, at);
+    let expr = builder.exprs.choose(is_inside, part, whole);
+    builder.set(call.output()?, expr)
+}
+
+/// `copy`: the second tensor in the type and shape of the first.
+pub fn copy(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let source = call.node.arguments.get(1).ok_or_else(no_arguments)?;
+    let (ty, sizes) = (builder.ty(call.output()?)?, call.output_sizes()?);
+    let Argument::Value(_) = source else { return Err(no_arguments()) };
+    let expr = builder.argument_as(source, &sizes, ty)?;
+    builder.set(call.output()?, expr)
+}
+
+/// Elements repeated along a dimension.
+pub fn glu(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let input = call.value(0)?;
+    let sizes = call.sizes(input);
+    let along = along(&call, 1, sizes.len())?;
+    let source = builder.repeated(input)?;
+    let first = builder.exprs.coordinates(sizes.len());
+    let mut second = first.clone();
+    second[along] = builder.exprs.linear(&[first[along]], &[1], sizes[along] / 2);
+    let parts = [builder.exprs.at(source, &first), builder.exprs.at(source, &second)];
+    let expr = builder.exprs.apply("({0} * sigmoid_f32({1}))", &parts, Type::Float);
+    builder.set(call.output()?, expr)
+}

@@ -1,0 +1,36 @@
+//! What is known of a GPU when kernels are written for it.
+
+use etbuild_backend::GpuFacts;
+
+use crate::tensor::{Storage, TexelLimits};
+
+/// A class of GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Profile {
+    /// Where texels are kept.
+    pub texels: TexelLimits,
+    /// Whether texels outside an image are read as 0.
+    pub clamps_to_zero: bool,
+    /// 64-bit integers.
+    pub int64: bool,
+    /// 64-bit floating point.
+    pub float64: bool,
+    /// The invocations of a subgroup that kernels may exchange values in; 0 for none.
+    pub subgroup: u32,
+}
+
+impl Profile {
+    /// The profile of a target's GPU.
+    pub fn of(gpu: GpuFacts) -> Self {
+        let storage = if gpu.images { Storage::Image } else { Storage::Buffer };
+        let texels = TexelLimits { storage, side: gpu.max_image as usize, layers: gpu.max_layers as usize };
+        Self { texels, clamps_to_zero: gpu.zero_clamp, int64: gpu.int64, float64: gpu.float64, subgroup: gpu.subgroup }
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        let texels = TexelLimits { storage: Storage::Image, side: 16384, layers: 2048 };
+        Self { texels, clamps_to_zero: true, int64: true, float64: true, subgroup: 8 }
+    }
+}

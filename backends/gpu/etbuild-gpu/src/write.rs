@@ -1,0 +1,236 @@
+//! The blob's bytes.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use et_gpu::{Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum};
+use et_record::Record;
+use etbuild_backend::{Blob, Refusal, Weights as Packed};
+use rayon::prelude::*;
+
+use crate::builder::{Builder, Weights};
+use crate::expr::TensorId;
+use crate::kernel::Kernel;
+use crate::pack::packed;
+use crate::spirv::compile;
+use crate::tensor::{Source, Tensor};
+
+/// The blob of the kernels of a partition.
+pub fn blob(builder: &Builder<'_>) -> Result<Blob, Refusal> {
+    let graph = builder.links.graph;
+    let modules = Modules::compile(&builder.kernels)?;
+    let used = Used::of(builder);
+    let (inputs, weights) = (graph.inputs.len(), used.weights.len());
+    let mut objects = Vec::new();
+    for id in &used.tensors {
+        let tensor = builder.tensor(*id);
+        let (role, argument) = match tensor.source {
+            Source::Scratch => (Role::Scratch, 0),
+            Source::Input(position) => (Role::Input, position),
+            Source::State(position) => (Role::State, position),
+            Source::Weights(number) => (Role::Weights, inputs + used.weights[&number]),
+            Source::Output(position) => (Role::Output, inputs + weights + position),
+        };
+        objects.push(object(tensor, role, argument as u32, used.lives[id]));
+    }
+    let (mut dispatches, mut bindings, mut hazards) = (Vec::new(), Vec::new(), Hazards::default());
+    for (kernel, module) in builder.kernels.iter().zip(&modules.of_kernel) {
+        let accessed = kernel.reads.iter().map(|id| (id, false)).chain([(&kernel.output, true)]);
+        let own: Vec<Binding> =
+            accessed.map(|(id, writes)| Binding { object: used.numbers[id] as u32, writes }).collect();
+        dispatches.push(Dispatch {
+            kernel: *module,
+            workgroups: kernel.workgroups,
+            first_binding: bindings.len() as u32,
+            bindings: own.len() as u32,
+            barrier: hazards.barrier(&own, &objects),
+        });
+        bindings.extend(own);
+    }
+    let header = Header {
+        magic: MAGIC,
+        version: VERSION,
+        needs: needs(builder),
+        arguments: (inputs + weights + graph.outputs.len()) as u32,
+        objects: objects.len() as u32,
+        kernels: modules.modules.len() as u32,
+        dispatches: dispatches.len() as u32,
+        bindings: bindings.len() as u32,
+        words: modules.words.len() as u32,
+        ..Header::default()
+    };
+    let mut body = Vec::new();
+    records(&objects, &mut body);
+    records(&modules.modules, &mut body);
+    records(&dispatches, &mut body);
+    records(&bindings, &mut body);
+    body.extend(modules.words.iter().flat_map(|word| word.to_le_bytes()));
+    let header = Header { checksum: checksum(&body), ..header };
+    let mut bytes = Vec::new();
+    records(&[header], &mut bytes);
+    bytes.extend(body);
+    Ok(Blob {
+        bytes,
+        scratch: 0,
+        weights: used.weights.keys().map(|number| weights_of(builder, &builder.weights[*number])).collect(),
+        layers: vec![builder.kernels.iter().map(|kernel| kernel.label.clone()).collect()],
+    })
+}
+
+fn records<T: Record>(records: &[T], bytes: &mut Vec<u8>) {
+    records.iter().for_each(|record| record.write(&mut |word| bytes.extend_from_slice(&word.to_le_bytes())));
+}
+
+fn object(tensor: &Tensor, role: Role, argument: u32, life: [u32; 2]) -> Object {
+    let kind = tensor.kind();
+    let extent = match (kind.texel(), tensor.layout.as_texels()) {
+        (Some(_), Some(texels)) => texels.extent.map(|size| size as u32),
+        _ => [0; 3],
+    };
+    Object { kind, role, argument, size: tensor.bytes(), extent, life }
+}
+
+/// The optional features that the kernels use.
+fn needs(builder: &Builder<'_>) -> Needs {
+    let has = |text: &str| builder.kernels.iter().any(|kernel| kernel.source.contains(text));
+    let zero_clamp = builder.profile.clamps_to_zero && has("textureLoad");
+    Needs { int64: has("i64"), float64: has("f64"), float16: false, zero_clamp }
+}
+
+/// The distinct modules of kernels.
+#[derive(Default)]
+struct Modules {
+    modules: Vec<Module>,
+    words: Vec<u32>,
+    /// The module of each kernel.
+    of_kernel: Vec<u32>,
+}
+
+impl Modules {
+    fn compile(kernels: &[Kernel]) -> Result<Self, Refusal> {
+        let mut sources = Sources::default();
+        let of_kernel = kernels.iter().map(|kernel| sources.kernel(kernel)).collect();
+        let compiled = sources.list.par_iter().map(|(source, ..)| compile(source)).collect::<Result<Vec<_>, _>>()?;
+        let mut all = Self { of_kernel, ..Self::default() };
+        for (words, (_, subgroup, otherwise)) in compiled.into_iter().zip(sources.list) {
+            let start = all.words.len() as u32;
+            all.modules.push(Module { start, words: words.len() as u32, subgroup, otherwise });
+            all.words.extend(words);
+        }
+        Ok(all)
+    }
+}
+
+/// Distinct sources, each with its subgroup size and the number of its alternative.
+#[derive(Default)]
+struct Sources<'b> {
+    list: Vec<(&'b str, u32, u32)>,
+    numbers: HashMap<&'b str, u32>,
+}
+
+impl<'b> Sources<'b> {
+    fn kernel(&mut self, kernel: &'b Kernel) -> u32 {
+        let otherwise = kernel.otherwise.as_deref().map(|source| self.add(source, 0, None));
+        self.add(&kernel.source, kernel.subgroup, otherwise)
+    }
+
+    fn add(&mut self, source: &'b str, subgroup: u32, otherwise: Option<u32>) -> u32 {
+        let next = self.list.len() as u32;
+        let number = *self.numbers.entry(source).or_insert(next);
+        if number == next {
+            self.list.push((source, subgroup, otherwise.unwrap_or(number)));
+        }
+        number
+    }
+}
+
+/// The tensors that kernels access.
+#[derive(Default)]
+struct Used {
+    /// In order of their first use.
+    tensors: Vec<TensorId>,
+    /// The object of each.
+    numbers: HashMap<TensorId, usize>,
+    /// The first and the last kernel that accesses each.
+    lives: HashMap<TensorId, [u32; 2]>,
+    /// The position of each used weight among those of the call.
+    weights: BTreeMap<usize, usize>,
+}
+
+impl Used {
+    fn of(builder: &Builder<'_>) -> Self {
+        let mut used = Self::default();
+        for (position, kernel) in builder.kernels.iter().enumerate() {
+            for id in kernel.reads.iter().chain([&kernel.output]) {
+                let life = used.lives.entry(*id).or_insert([position as u32; 2]);
+                life[1] = position as u32;
+                if !used.numbers.contains_key(id) {
+                    used.numbers.insert(*id, used.tensors.len());
+                    used.tensors.push(*id);
+                }
+                if let Source::Weights(number) = builder.tensor(*id).source {
+                    used.weights.insert(number, 0);
+                }
+            }
+        }
+        used.weights.values_mut().enumerate().for_each(|(position, slot)| *slot = position);
+        used
+    }
+}
+
+/// Memory accesses since the last barrier.
+#[derive(Default)]
+struct Hazards {
+    read: HashSet<u32>,
+    written: HashSet<u32>,
+    /// Whether anything was written: scratch objects may share memory with each other.
+    lives: Vec<[u32; 2]>,
+}
+
+impl Hazards {
+    /// Whether a dispatch has to wait for dispatches before; notes its accesses.
+    fn barrier(&mut self, bindings: &[Binding], objects: &[Object]) -> bool {
+        let position = |binding: &Binding| objects[binding.object as usize].life;
+        let is_first = |binding: &Binding| binding.writes && objects[binding.object as usize].role == Role::Scratch;
+        let conflicts = |binding: &Binding| {
+            self.written.contains(&binding.object) || (binding.writes && self.read.contains(&binding.object))
+        };
+        // The memory of a scratch object may have been another one's whose life ended since the last barrier.
+        let reuses =
+            |binding: &Binding| is_first(binding) && self.lives.iter().any(|life| life[1] < position(binding)[0]);
+        let waits = bindings.iter().any(|binding| conflicts(binding) || reuses(binding));
+        if waits {
+            *self = Self::default();
+        }
+        for binding in bindings {
+            let set = if binding.writes { &mut self.written } else { &mut self.read };
+            set.insert(binding.object);
+            if objects[binding.object as usize].role == Role::Scratch {
+                self.lives.push(position(binding));
+            }
+        }
+        waits
+    }
+}
+
+/// The weights as an input of the call.
+fn weights_of(builder: &Builder<'_>, weights: &Weights) -> Packed {
+    let value = builder.links.graph.value(weights.value);
+    let etbuild_ir::ValueKind::Constant { qualified_name, .. } = &value.kind else {
+        return Packed { identity: String::new(), name: None, origin: None, size: 0, content: Arc::new(|_| Ok(())) };
+    };
+    let Weights { data, tensor, .. } = weights.clone();
+    let is_plain =
+        tensor.scalar_type.size() * tensor.numel() == data.bytes().len() && tensor.layout.as_texels().is_none();
+    let identity = format!("gpu {} {:?} {:?} {:?}", data.digest(), tensor.scalar_type, tensor.sizes, tensor.layout);
+    let size = if is_plain { data.bytes().len() } else { tensor.bytes() as usize };
+    let content = move |take: &mut dyn FnMut(&[u8])| {
+        match tensor.layout.as_texels() {
+            None => take(data.bytes()),
+            Some(texels) => take(&packed(data.bytes(), &tensor, texels)),
+        }
+        data.release();
+        Ok(())
+    };
+    Packed { identity, name: None, origin: Some(qualified_name.clone()), size, content: Arc::new(content) }
+}

@@ -1,0 +1,72 @@
+//! The conformance suite of backends, on the Vulkan driver of this machine.
+
+use et_module::Engine;
+use etbuild_backend::{GpuFacts, TargetFacts};
+use etbuild_conformance::{Candidate, check_blobs, check_cases, check_refusals};
+use etbuild_gpu::BACKEND;
+
+static ENGINES: &[Engine] =
+    &[Engine { id: et_gpu::ID, make: |host| Box::new(et_gpu::delegate(host.workers)), problem: et_gpu::problem }];
+
+/// What Mesa's driver for CPUs has.
+const IMAGES: GpuFacts = GpuFacts {
+    images: true,
+    max_image: 16384,
+    max_layers: 2048,
+    subgroup: 8,
+    zero_clamp: true,
+    int64: true,
+    float64: true,
+};
+
+fn target(gpu: GpuFacts) -> TargetFacts {
+    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: Vec::new(), hosted: true, gpu: Some(gpu) }
+}
+
+fn candidate(target: &TargetFacts) -> Candidate<'_> {
+    Candidate { backend: &BACKEND, engines: ENGINES, target, threads: 2, tolerance: 1e-5 }
+}
+
+fn compute_the_expected_outputs(gpu: GpuFacts) {
+    let target = target(gpu);
+    let tally = check_cases(&candidate(&target)).unwrap_or_else(|problems| panic!("{}", problems.join("\n")));
+    assert!(tally.taken > 1200, "{tally:?}");
+    // With `ETBUILD_GPU_VALIDATION=1`, the validation layers watch.
+    assert_eq!(et_gpu::validation_messages(), Vec::<String>::new());
+}
+
+#[test]
+fn accepted_cases_compute_the_expected_outputs() {
+    compute_the_expected_outputs(IMAGES);
+}
+
+#[test]
+fn texels_in_buffers_without_subgroups_compute_the_same() {
+    compute_the_expected_outputs(GpuFacts { images: false, subgroup: 0, ..IMAGES });
+}
+
+#[test]
+fn small_images_without_zero_clamp_compute_the_same() {
+    compute_the_expected_outputs(GpuFacts { max_image: 8, max_layers: 4, zero_clamp: false, ..IMAGES });
+}
+
+#[test]
+fn arrays_of_images_with_zero_clamp_compute_the_same() {
+    compute_the_expected_outputs(GpuFacts { max_image: 8, ..IMAGES });
+}
+
+#[test]
+fn answers_are_deterministic_and_have_reasons() {
+    check_refusals(&candidate(&target(IMAGES))).unwrap();
+}
+
+#[test]
+fn a_target_without_gpu_is_refused() {
+    let target = TargetFacts { gpu: None, ..target(IMAGES) };
+    assert_eq!(check_cases(&candidate(&target)).unwrap().taken, 0);
+}
+
+#[test]
+fn damaged_blobs_are_errors() {
+    check_blobs(&candidate(&target(IMAGES)), 8).unwrap();
+}

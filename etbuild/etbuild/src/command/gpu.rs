@@ -1,0 +1,89 @@
+//! The GPU of this machine, for `etbuild doctor`.
+
+use serde_json::Value;
+
+/// The GPU, as JSON and as a line of text.
+pub struct Gpu {
+    /// The description, or `problem`.
+    pub value: Value,
+    /// The same in words.
+    pub text: String,
+}
+
+/// Opens the GPU and describes it, or says why there is none.
+#[cfg(feature = "gpu")]
+pub fn describe() -> Gpu {
+    match et_gpu::device_summary() {
+        Ok(summary) => Gpu { value: value(&summary), text: text(&summary) },
+        Err(error) => none(&et_gpu::problem().unwrap_or_else(|| error.message().to_owned())),
+    }
+}
+
+/// Says that this build cannot look.
+#[cfg(not(feature = "gpu"))]
+pub fn describe() -> Gpu {
+    none("the feature `gpu` is not compiled into this etbuild")
+}
+
+fn none(problem: &str) -> Gpu {
+    Gpu { value: serde_json::json!({ "problem": problem }), text: format!("none: {problem}") }
+}
+
+#[cfg(feature = "gpu")]
+fn value(summary: &et_gpu::Summary) -> Value {
+    let (version, features) = (version(summary), features(summary));
+    serde_json::json!({
+        "name": summary.name,
+        "kind": kind(summary.kind),
+        "driver": summary.driver,
+        "driver_version": summary.driver_version,
+        "api": "vulkan",
+        "api_version": version,
+        "subgroup": summary.subgroup,
+        "features": features,
+        "max_buffer": summary.buffer,
+        "max_image": summary.image,
+        "memory": summary.heap,
+    })
+}
+
+#[cfg(feature = "gpu")]
+fn text(summary: &et_gpu::Summary) -> String {
+    let et_gpu::Summary { name, driver, driver_version, subgroup, heap, .. } = summary;
+    let features = features(summary).join(", ");
+    format!(
+        "{name}, {}; driver {driver} {driver_version}, Vulkan {}, subgroups of {subgroup}, {} MiB; {features}",
+        kind(summary.kind),
+        version(summary),
+        heap >> 20,
+    )
+}
+
+#[cfg(feature = "gpu")]
+fn version(summary: &et_gpu::Summary) -> String {
+    summary.api_version.map(|part| part.to_string()).join(".")
+}
+
+/// The features that kernels may need or that save memory, by name.
+#[cfg(feature = "gpu")]
+fn features(summary: &et_gpu::Summary) -> Vec<&'static str> {
+    let features = [
+        (summary.float16, "float16"),
+        (summary.float64, "float64"),
+        (summary.int64, "int64"),
+        (summary.imports_weights, "weights in place"),
+        (summary.validates, "validation"),
+    ];
+    features.into_iter().filter(|(has, _)| *has).map(|(_, name)| name).collect()
+}
+
+#[cfg(feature = "gpu")]
+const fn kind(kind: et_gpu::DeviceKind) -> &'static str {
+    match kind {
+        et_gpu::DeviceKind::Discrete => "discrete",
+        et_gpu::DeviceKind::Integrated => "integrated",
+        et_gpu::DeviceKind::Virtual => "virtual",
+        et_gpu::DeviceKind::Cpu => "CPU",
+        et_gpu::DeviceKind::Other => "other",
+    }
+}
