@@ -14,11 +14,18 @@ use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 
 /// The backends for recipes in these tests.
-pub static BACKENDS: &[&dyn etbuild_backend::Backend] = &[&etbuild_cpu::BACKEND];
+pub static BACKENDS: &[&dyn etbuild_backend::Backend] = &[
+    &etbuild_cpu::BACKEND,
+    #[cfg(feature = "gpu")]
+    &etbuild_gpu::BACKEND,
+];
 
 /// The delegates of this process.
-pub static ENGINES: &[Engine] =
-    &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)), problem: || None }];
+pub static ENGINES: &[Engine] = &[
+    Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)), problem: || None },
+    #[cfg(feature = "gpu")]
+    Engine { id: et_gpu::ID, make: |host| Box::new(et_gpu::delegate(host.workers)), problem: et_gpu::problem },
+];
 
 /// The kernel of an operator.
 pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
