@@ -118,7 +118,7 @@ def measure(name, arguments):
             run()
             peers[peer] = run
         except Exception as problem:  # A peer that cannot run a model is a row of the table.
-            cells.append(f"{peer}: {str(problem).splitlines()[0][:80]}")
+            cells.append(f"{peer}: {(str(problem).splitlines() or [repr(problem)])[0][:80]}")
     run_etbuild(arguments, program)
     own, others = [], {peer: [] for peer in peers}
     for _ in range(arguments.rounds):
