@@ -1,4 +1,4 @@
-//! Kernels in subgroups, and their alternatives. One test, because the device without subgroups is that of the process.
+//! Kernels in subgroups, and their alternatives. A single test, because subgroups are turned off for the whole process.
 
 mod common;
 

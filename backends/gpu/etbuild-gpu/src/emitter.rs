@@ -10,7 +10,6 @@ use et_core::ScalarType;
 use self::fold::Loop;
 use crate::coordinate::{Value, element_index};
 use crate::expr::{Expr, ExprId, Exprs, TensorId};
-
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
 use crate::types::Literal;
 
@@ -241,7 +240,7 @@ impl<'p> Emitter<'p> {
         self.places[place.0].get(dim).cloned().unwrap_or(Value::Known(0))
     }
 
-    /// One of two expressions, of which the other is not evaluated.
+    /// Writes an `if` statement that evaluates only the chosen expression.
     fn branch(&mut self, condition: &str, then: ExprId, otherwise: ExprId, places: &[Place]) -> Vec<Value> {
         let ty = self.scope.exprs.ty(then).wgsl();
         let names: Vec<String> = places.iter().map(|_| self.name("v")).collect();

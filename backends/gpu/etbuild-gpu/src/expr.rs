@@ -38,7 +38,7 @@ pub enum Expr {
     Index(IndexOp, ExprId, ExprId),
     /// The source at other coordinates.
     At(ExprId, Vec<ExprId>),
-    /// One of two expressions; only the chosen one is evaluated.
+    /// A choice between two expressions by a condition: only the chosen expression is evaluated.
     If {
         /// The condition.
         condition: ExprId,
@@ -266,7 +266,7 @@ impl Exprs {
         found
     }
 
-    /// Visits an expression and its operands, each once, at whatever coordinates.
+    /// Visits an expression and its operands. An operand read at several coordinates is visited once.
     pub fn visit(&self, root: ExprId, visit: &mut dyn FnMut(ExprId, &Expr)) {
         let (mut seen, mut open) = (std::collections::HashSet::new(), vec![root]);
         while let Some(id) = open.pop() {

@@ -1,4 +1,4 @@
-//! A kernel: WGSL, the tensors that it accesses, and its workgroups.
+//! A kernel: its WGSL source, the tensors that it reads and writes, and its number of workgroups.
 
 use et_core::ScalarType;
 

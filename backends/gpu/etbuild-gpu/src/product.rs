@@ -16,7 +16,7 @@ use crate::tensor::{Layout, TEXEL};
 
 pub use attention::Attention;
 
-/// What a kernel computes before its epilogue.
+/// The computation of a product kernel before its epilogue.
 #[derive(Clone, Debug)]
 pub enum Producer {
     /// A product.

@@ -215,9 +215,10 @@ impl Hazards {
 
 /// The weights as an input of the call.
 fn weights_of(builder: &Builder<'_>, weights: &Weights) -> Packed {
-    let value = builder.links.graph.value(weights.value);
-    let etbuild_ir::ValueKind::Constant { qualified_name, .. } = &value.kind else {
-        return Packed { identity: String::new(), name: None, origin: None, size: 0, content: Arc::new(|_| Ok(())) };
+    // Dequantized constants are computed values: they have no name in the checkpoint.
+    let origin = match &builder.links.graph.value(weights.value).kind {
+        etbuild_ir::ValueKind::Constant { qualified_name, .. } => Some(qualified_name.clone()),
+        _ => None,
     };
     let Weights { data, tensor, .. } = weights.clone();
     let is_plain =
@@ -232,5 +233,5 @@ fn weights_of(builder: &Builder<'_>, weights: &Weights) -> Packed {
         data.release();
         Ok(())
     };
-    Packed { identity, name: None, origin: Some(qualified_name.clone()), size, content: Arc::new(content) }
+    Packed { identity, name: None, origin, size, content: Arc::new(content) }
 }

@@ -10,7 +10,7 @@ pub struct Gpu {
     pub text: String,
 }
 
-/// Opens the GPU and describes it, or says why there is none.
+/// Opens the GPU and describes it. Without a GPU, the description gives the reason.
 #[cfg(feature = "gpu")]
 pub fn describe() -> Gpu {
     match et_gpu::device_summary() {

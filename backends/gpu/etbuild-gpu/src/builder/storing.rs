@@ -187,7 +187,8 @@ impl Builder<'_> {
         {
             return Ok(*tensor);
         }
-        if self.is_constant(id) {
+        // The desk packs row-major constants only; a kernel packs those in another dimension order.
+        if self.is_constant(id) && self.links.graph.spec(id).is_contiguous() {
             return self.weights(id, sizes, layout);
         }
         let scalar_type = self.links.graph.spec(id).scalar_type;

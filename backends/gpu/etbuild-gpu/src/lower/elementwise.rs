@@ -151,7 +151,6 @@ pub fn power(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     match (ty, call.node.arguments.get(1)) {
         (Type::Float | Type::Double, Some(Argument::Float(_) | Argument::Int(_))) => {
             let template = match call.number(1)?.unwrap_or(1.0) {
-                0.0 => "({0} * 0.0f + 1.0f)",
                 1.0 => "{0}",
                 2.0 => "({0} * {0})",
                 3.0 => "({0} * {0} * {0})",
@@ -160,9 +159,6 @@ pub fn power(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
                 -0.5 if ty == Type::Float => "inverseSqrt({0})",
                 _ => return float_binary(builder, call, "pow_f32({0}, {1})"),
             };
-            if template.contains("1.0f") && ty == Type::Double {
-                return float_binary(builder, call, "pow_f32({0}, {1})");
-            }
             apply(builder, call, &[0], ty, template)
         }
         (Type::Float | Type::Double, _) => float_binary(builder, call, "pow_f32({0}, {1})"),
@@ -336,7 +332,7 @@ pub fn gelu(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
 /// `log(x / (1 - x))`, with x clamped to `eps` from both ends.
 pub fn logit(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     match call.number(1)? {
-        None => float(builder, call, "log({0} / (1.0f - {0}))"),
+        None => float(builder, call, "log_f32({0} / (1.0f - {0}))"),
         Some(_) => with_numbers(builder, call, "logit_f32({0}, {1})", &[0.0]),
     }
 }
@@ -354,7 +350,7 @@ pub fn cast(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let to = call.graph.spec(output).scalar_type;
     let expr = match to {
         ScalarType::Byte | ScalarType::Char | ScalarType::Short => builder.exprs.cast(expr, Type::Int),
-        // What reads the value in the same kernel gets it rounded, too.
+        // The value is rounded here, so that readers in the same kernel get the rounded value.
         ScalarType::Half | ScalarType::BFloat16 if call.graph.spec(input).scalar_type != to => {
             let expr = builder.exprs.cast(expr, Type::Float);
             let template = if to == ScalarType::Half { "as_half({0})" } else { "as_bf16({0})" };

@@ -149,7 +149,7 @@ pub fn copy(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     builder.set(call.output()?, expr)
 }
 
-/// Elements repeated along a dimension.
+/// Gated linear unit: the first half of a dimension times the sigmoid of the second half.
 pub fn glu(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let input = call.value(0)?;
     let sizes = call.sizes(input);

@@ -209,7 +209,7 @@ impl Cell<'_> {
     }
 }
 
-/// Parts `[step, ...]` one after the other.
+/// Concatenates tensors `[step, ...]` along the steps.
 fn joined(builder: &mut Builder<'_>, parts: &[(ExprId, usize)]) -> ExprId {
     let step = builder.exprs.coordinate(0);
     let mut start: usize = parts.iter().map(|(_, steps)| steps).sum();

@@ -92,7 +92,7 @@ pub fn sort(builder: &mut Builder<'_>, call: Call<'_>, along: usize, descending:
     Ok(())
 }
 
-/// The middle element along a dimension, the lower of two, and its position; NaN where there is one.
+/// The middle element along a dimension, the lower of two, and its position. The median is NaN if any element is NaN.
 pub fn median(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let input = call.value(0)?;
     let along = along(&call, 1, call.sizes(input).len())?;

@@ -1,6 +1,7 @@
 //! Products in tiles: an invocation has several rows, and eight neighbours have neighbouring rows.
 //!
-//! Where the eight are a subgroup, each loads a part of the right operand, and all exchange the parts. Otherwise each loads all of it.
+//! Where the eight are a subgroup, each invocation loads a part of the right operand, and all exchange the parts. Otherwise each
+//! invocation loads the whole right operand.
 
 use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place};
