@@ -25,7 +25,8 @@ impl<T> Residual<'_, T> {
 
     /// Fails unless the residual has the elements of a rectangle with at least a row.
     pub(crate) fn check(&self, rows: &Range<usize>, columns: &Range<usize>) -> Result<()> {
-        let needed = (rows.end - 1).checked_mul(self.stride).and_then(|start| start.checked_add(columns.end));
+        let last = rows.end.checked_sub(1).and_then(|row| row.checked_mul(self.stride));
+        let needed = last.and_then(|start| start.checked_add(columns.end));
         if needed.is_some_and(|needed| needed <= self.elements.len()) { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 }

@@ -39,6 +39,16 @@ impl FloatProduct {
         Ok(Self { shape, algorithm })
     }
 
+    /// As [`Self::new`], by the algorithm whose packed weights have `size` bytes: a convolution of another image size may have
+    /// packed the weights. Fails for another size.
+    pub fn of_packed(shape: Shape, isa: Isa, size: usize) -> Result<Self> {
+        let direct = Self { shape, algorithm: Algorithm::Direct(Direct::new(shape, isa)?) };
+        let winograd =
+            || Winograd::of(&shape, isa).map(|winograd| Self { shape, algorithm: Algorithm::Winograd(winograd) });
+        let product = if direct.packed_size() == size { Some(direct) } else { winograd() };
+        product.filter(|product| product.packed_size() == size).ok_or(Error::InvalidArgument)
+    }
+
     /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
         by_algorithm!(self, |algorithm| algorithm.packed_size())

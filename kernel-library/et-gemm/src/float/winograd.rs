@@ -44,13 +44,24 @@ pub struct Winograd {
 impl Winograd {
     /// The Winograd convolution, if faster than the direct convolution.
     pub fn new(shape: &Shape, isa: Isa) -> Option<Self> {
-        let windows = shape.output.map(|size| size.div_ceil(2));
-        let small = [shape.kernel, shape.stride, shape.dilation] == [[3, 3], [1, 1], [1, 1]];
-        let deep = shape.groups == 1 && shape.channels.min(shape.columns) >= LEAST_CHANNELS;
-        let many = shape.batch.checked_mul(windows[0])?.checked_mul(windows[1])? >= LEAST_WINDOWS;
-        let size = shape.channels.checked_add(shape.columns)?.checked_mul(4 * POINTS)?.checked_mul(windows[1])?;
-        let chosen = small && deep && many && size <= STRIP_BYTES;
-        chosen.then_some(Self { shape: *shape, isa, windows })
+        let winograd = Self::of(shape, isa)?;
+        let [down, across] = winograd.windows;
+        let deep = shape.channels.min(shape.columns) >= LEAST_CHANNELS;
+        let many = shape.batch.checked_mul(down)?.checked_mul(across)? >= LEAST_WINDOWS;
+        (deep && many && winograd.most_at_once() >= across).then_some(winograd)
+    }
+
+    /// The Winograd convolution of a shape that the algorithm computes.
+    pub fn of(shape: &Shape, isa: Isa) -> Option<Self> {
+        let is_3x3 = [shape.kernel, shape.stride, shape.dilation] == [[3, 3], [1, 1], [1, 1]];
+        let is_single = [shape.groups, shape.planes] == [1, 1];
+        shape.channels.checked_add(shape.columns)?.checked_mul(4 * POINTS)?;
+        (is_3x3 && is_single).then_some(Self { shape: *shape, isa, windows: shape.output.map(|size| size.div_ceil(2)) })
+    }
+
+    /// The output tiles whose transformed inputs and GEMM outputs fit [`STRIP_BYTES`].
+    const fn most_at_once(&self) -> usize {
+        STRIP_BYTES / (4 * POINTS * (self.shape.channels + self.shape.columns))
     }
 
     /// The GEMM of a point: M is the number of output tiles, K the input channels, N the output channels.
@@ -103,10 +114,17 @@ impl Winograd {
         Grid::of_tiles(self.shape.rows(), self.lines().div_ceil(self.most_lines()), 1)
     }
 
-    /// The maximum number of tile lines per strip.
+    /// The maximum number of tile lines per strip, at least one.
     const fn most_lines(&self) -> usize {
-        let line = 4 * POINTS * self.windows[1] * (self.shape.channels + self.shape.columns);
-        STRIP_BYTES / line
+        match self.most_at_once().checked_div(self.windows[1]) {
+            None | Some(0) => 1,
+            Some(lines) => lines,
+        }
+    }
+
+    /// The most tiles of a strip, for any image up to this width.
+    fn most_windows(&self) -> usize {
+        self.most_at_once().max(self.windows[1])
     }
 
     /// The first tile line of a strip: strips have equal numbers of lines, up to a line.
@@ -116,7 +134,7 @@ impl Winograd {
 
     /// Scratch bytes per call.
     pub fn scratch_size(&self) -> usize {
-        let windows = self.most_lines() * self.windows[1];
+        let windows = self.most_windows();
         let inner = self.product(windows).map_or(0, |product| product.scratch_size());
         scratch::total(&[
             scratch::part(self.shape.channels, 4),
@@ -151,7 +169,7 @@ impl Winograd {
         let mut scratch = Scratch::new(scratch)?;
         let padding = scratch.take::<f32>(channels)?;
         padding.fill(0.0);
-        let most = self.most_lines() * self.windows[1];
+        let most = self.most_windows();
         let points = scratch.take::<f32>(POINTS * (most * channels + GAP))?;
         let products = scratch.take::<f32>(POINTS * (most * columns + GAP))?;
         let inner = scratch.take::<u8>(self.product(most)?.scratch_size())?;
