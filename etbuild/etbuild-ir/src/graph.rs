@@ -1,12 +1,14 @@
 //! Programs, graphs, nodes and values.
 
 mod argument;
+mod symbolic;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 pub use argument::{Argument, MemoryFormat, Size};
 use et_core::ScalarType;
+pub use symbolic::SymbolicSize;
 
 use crate::{ConstantData, IdMap, OperatorName, TensorSpec, ValueId};
 
@@ -54,6 +56,8 @@ pub struct Value {
     pub spec: TensorSpec,
     /// The range of a number such as a size; `None` for a tensor. Numbers need no memory.
     pub number: Option<Interval>,
+    /// What the dynamic sizes of an input depend on, for each dimension; empty for other values.
+    pub symbolic: Vec<Option<SymbolicSize>>,
     /// The origin of the value.
     pub kind: ValueKind,
 }
@@ -130,7 +134,7 @@ impl Graph {
     pub fn add_value(&mut self, name: &str, spec: TensorSpec, kind: ValueKind) -> ValueId {
         let id = ValueId(self.values.len() as u32);
         let name = self.claim_name(name);
-        self.values.push(Value { name, spec, number: None, kind });
+        self.values.push(Value { name, spec, number: None, symbolic: Vec::new(), kind });
         id
     }
 
@@ -180,6 +184,7 @@ impl Graph {
     pub fn add_like(&mut self, value: &Value) -> ValueId {
         let id = self.add_value(&value.name, value.spec.clone(), value.kind.clone());
         self.values[id.index()].number = value.number;
+        self.values[id.index()].symbolic.clone_from(&value.symbolic);
         id
     }
 

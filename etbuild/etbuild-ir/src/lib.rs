@@ -8,6 +8,7 @@
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
 mod adapter;
+mod at_sizes;
 mod compact;
 mod constant;
 pub mod control;
@@ -27,6 +28,7 @@ mod spec;
 pub mod text;
 
 pub use adapter::{adapter_name, is_of_adapter};
+pub use at_sizes::at_sizes;
 pub use compact::compact;
 pub use constant::{Buffer, ConstantData, Digest};
 pub use control::Control;
@@ -36,7 +38,7 @@ pub use dialect::{
     Violation,
 };
 pub use evaluate::{evaluate, evaluate_constant};
-pub use graph::{Argument, Graph, Interval, MemoryFormat, Node, Program, Size, Update, Value, ValueKind};
+pub use graph::{Argument, Graph, Interval, MemoryFormat, Node, Program, Size, SymbolicSize, Update, Value, ValueKind};
 pub use id::{IdMap, ValueId};
 pub use in_place::in_place;
 pub use interpret::{Interruption, interpret};

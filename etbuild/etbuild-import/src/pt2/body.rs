@@ -40,7 +40,9 @@ impl<'a> Body<'a> {
         let meta = meta.ok_or_else(|| ImportError::Undefined(name.to_owned()))?;
         let layout = Layout::read(name, meta, self.symbols)?;
         let row_major = layout.is_row_major();
+        let symbolic = if matches!(kind, ValueKind::Input) { layout.symbolic } else { Vec::new() };
         let id = self.captured.graph.add_value(name, layout.spec, kind);
+        self.captured.graph.values[id.index()].symbolic = symbolic;
         self.captured.row_major.insert(id, row_major);
         self.scope.define(name, id)?;
         Ok(id)

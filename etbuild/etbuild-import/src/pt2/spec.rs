@@ -1,7 +1,7 @@
 //! Types and shapes in the terms of the export schema.
 
 use et_core::{MAX_RANK, ScalarType};
-use etbuild_ir::{Interval, TensorSpec};
+use etbuild_ir::{Interval, SymbolicSize, TensorSpec};
 
 use super::model::{SymInt, TensorMeta};
 use super::symbol::Symbols;
@@ -19,6 +19,8 @@ pub struct Layout {
     pub strides: Vec<i64>,
     /// The index of the first element in the storage.
     pub offset: i64,
+    /// What each dynamic size depends on, where one symbol determines it; empty for static sizes.
+    pub symbolic: Vec<Option<SymbolicSize>>,
 }
 
 impl Layout {
@@ -36,7 +38,9 @@ impl Layout {
         let possible = strides.len() == ranges.len() && ranges.len() <= MAX_RANK;
         let spec = possible.then(|| checked_spec(&ranges, scalar_type)).flatten();
         let spec = spec.ok_or_else(|| ImportError::Shape(name.to_owned()))?;
-        Ok(Self { spec, strides, offset: range(&meta.storage_offset)?.least })
+        let symbolic: Vec<_> = meta.sizes.iter().map(|size| linear(size, symbols)).collect();
+        let symbolic = if symbolic.iter().any(Option::is_some) { symbolic } else { Vec::new() };
+        Ok(Self { spec, strides, offset: range(&meta.storage_offset)?.least, symbolic })
     }
 
     /// Whether the elements are row-major without gaps.
@@ -56,6 +60,13 @@ pub fn range(size: &SymInt, symbols: &Symbols) -> Option<Interval> {
         SymInt::Int(value) => Some(Interval { least: *value, most: *value }),
         SymInt::Expression(expression) => symbols.range(&expression.expr_str),
         SymInt::Name(_) => None,
+    }
+}
+
+fn linear(size: &SymInt, symbols: &Symbols) -> Option<SymbolicSize> {
+    match size {
+        SymInt::Expression(expression) => symbols.linear(&expression.expr_str),
+        SymInt::Int(_) | SymInt::Name(_) => None,
     }
 }
 

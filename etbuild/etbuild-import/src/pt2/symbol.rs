@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use etbuild_ir::Interval;
+use etbuild_ir::{Interval, SymbolicSize};
 
 use super::model::RangeConstraint;
 
@@ -29,6 +29,25 @@ impl Symbols {
         let mut reader = Reader { text: expression, symbols: self, depth: 0 };
         let range = reader.expression()?;
         reader.text.is_empty().then_some(range.integers())
+    }
+
+    /// An expression as a linear function of its only symbol; `None` for other expressions.
+    pub fn linear(&self, expression: &str) -> Option<SymbolicSize> {
+        let mut names = expression.split("Symbol('").skip(1).filter_map(|rest| rest.split('\'').next());
+        let name = names.next()?;
+        if names.any(|other| other != name) {
+            return None;
+        }
+        let value = |symbol: i64| {
+            let exactly = Interval { least: symbol, most: symbol };
+            let range = Self { ranges: HashMap::from([(name.to_owned(), exactly)]) }.range(expression)?;
+            (range.least == range.most).then_some(range.least)
+        };
+        let offset = i32::try_from(value(0)?).ok()?;
+        let factor = i32::try_from(value(1)?).ok()?.checked_sub(offset)?;
+        let linear = |symbol: i64| i64::from(factor) * symbol + i64::from(offset);
+        let is_linear = [2, 3, 1001].into_iter().all(|symbol| value(symbol) == Some(linear(symbol)));
+        (is_linear && factor > 0).then(|| SymbolicSize { symbol: name.into(), factor, offset })
     }
 }
 
@@ -203,6 +222,17 @@ mod tests {
         let scaled = format!("TruncToInt(Mul(Float('1.3', precision=53), ToFloat({symbol})))");
         assert_eq!(range(&scaled), Some((2, 83)));
         assert_eq!(range(&format!("CeilToInt(IntTrueDiv({symbol}, Integer(3)))")), Some((1, 22)));
+    }
+
+    #[test]
+    fn a_linear_size_names_its_symbol() {
+        let linear = |expression: &str| Symbols::new(&HashMap::new()).linear(expression).map(|size| size.to_string());
+        let symbol = "Symbol('s7', positive=True, integer=True)";
+        assert_eq!(linear(symbol).as_deref(), Some("s7"));
+        assert_eq!(linear(&format!("Add(Mul(Integer(8), {symbol}), Integer(-1))")).as_deref(), Some("8*s7-1"));
+        assert_eq!(linear(&format!("FloorDiv({symbol}, Integer(2))")), None);
+        assert_eq!(linear(&format!("Add({symbol}, Symbol('s8', integer=True))")), None);
+        assert_eq!(linear("Integer(3)"), None);
     }
 
     #[test]

@@ -137,7 +137,8 @@ mod tests {
     use super::*;
 
     fn layout(sizes: &[i32], strides: &[i64], offset: i64) -> Layout {
-        Layout { spec: TensorSpec::contiguous(ScalarType::Byte, sizes), strides: strides.to_vec(), offset }
+        let spec = TensorSpec::contiguous(ScalarType::Byte, sizes);
+        Layout { spec, strides: strides.to_vec(), offset, symbolic: Vec::new() }
     }
 
     #[test]

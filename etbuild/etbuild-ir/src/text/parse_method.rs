@@ -10,8 +10,8 @@ use et_core::ScalarType;
 use super::lex::{Cursor, Result};
 use super::word::MEMORY_FORMATS;
 use crate::{
-    Argument, ConstantData, Digest, Graph, Interval, Node, OperatorName, Size, TensorSpec, Update, Value, ValueId,
-    ValueKind,
+    Argument, ConstantData, Digest, Graph, Interval, Node, OperatorName, Size, SymbolicSize, TensorSpec, Update, Value,
+    ValueId, ValueKind,
 };
 
 /// Looks up the bytes of constants.
@@ -57,10 +57,7 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
             return self.cursor.error("the numbers of the values have a gap");
         }
         for value in self.values.into_values() {
-            match value.number {
-                Some(range) => self.graph.add_number(&value.name, value.spec.scalar_type, range, value.kind),
-                None => self.graph.add_value(&value.name, value.spec, value.kind),
-            };
+            self.graph.add_like(&value);
         }
         self.graph.origins = self.origins.into_iter().collect();
         Ok(self.graph)
@@ -172,7 +169,8 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         self.next = next;
         self.cursor.expect(':')?;
         let (spec, number) = spec(self.cursor)?;
-        let value = Value { name: name.clone().into_owned(), spec, number, kind };
+        let symbolic = symbolic(self.cursor)?;
+        let value = Value { name: name.clone().into_owned(), spec, number, symbolic, kind };
         self.origin(id)?;
         if self.ids.insert(name, id).is_some() || self.values.insert(id, value).is_some() {
             return self.cursor.error("the name or number of the value is defined twice");
@@ -205,6 +203,18 @@ fn spec(cursor: &mut Cursor<'_>) -> Result<(TensorSpec, Option<Interval>)> {
         spec.dim_order = cursor.list('}', Cursor::number)?;
     }
     Ok((spec, None))
+}
+
+/// `sizes [s7, none, "2*s8"]`, or nothing.
+fn symbolic(cursor: &mut Cursor<'_>) -> Result<Vec<Option<SymbolicSize>>> {
+    if !cursor.accept_word("sizes") {
+        return Ok(Vec::new());
+    }
+    cursor.expect('[')?;
+    cursor.list(']', |cursor| match &*cursor.name()? {
+        "none" => Ok(None),
+        text => text.parse().map(Some).or_else(|()| cursor.error("expected a size such as `s7` or `\"2*s7+1\"`")),
+    })
 }
 
 /// `2..64`, or `3` for `3..3`.

@@ -5,7 +5,10 @@ use std::fmt::{self, Display, Formatter};
 
 use super::VERSION;
 use super::word::{MEMORY_FORMATS, Name, Quoted};
-use crate::{Argument, ConstantData, Graph, MemoryFormat, Node, Program, Size, TensorSpec, Value, ValueId, ValueKind};
+use crate::{
+    Argument, ConstantData, Graph, MemoryFormat, Node, Program, Size, SymbolicSize, TensorSpec, Value, ValueId,
+    ValueKind,
+};
 
 /// The program as text. A verified program parses back to an equal program.
 ///
@@ -127,7 +130,11 @@ impl Display for Type<'_> {
         match self.0.number {
             Some(range) => write!(formatter, "{} {}..{}", spec.scalar_type.name(), range.least, range.most),
             None => Spec(spec).fmt(formatter),
+        }?;
+        if self.0.symbolic.is_empty() {
+            return Ok(());
         }
+        write!(formatter, " sizes [{}]", List(self.0.symbolic.iter().map(Symbolic)))
     }
 }
 
@@ -150,6 +157,18 @@ struct Range(i32, i32);
 impl Display for Range {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         if self.0 == self.1 { self.1.fmt(formatter) } else { write!(formatter, "{}..{}", self.0, self.1) }
+    }
+}
+
+/// A size as a function of a symbol, or `none`.
+struct Symbolic<'a>(&'a Option<SymbolicSize>);
+
+impl Display for Symbolic<'_> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(size) => Name(&size.to_string()).fmt(formatter),
+            None => formatter.write_str("none"),
+        }
     }
 }
 
