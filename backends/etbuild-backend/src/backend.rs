@@ -5,7 +5,7 @@ use std::fmt;
 
 use etbuild_ir::{Graph, Links, Node};
 
-use crate::{Blob, Refusal, TargetFacts};
+use crate::{Blob, Refusal, RefusalKind, TargetFacts};
 
 /// A backend: executes parts of programs. Every answer is a function of the arguments alone, so that builds are
 /// reproducible.
@@ -50,6 +50,20 @@ pub trait Backend: Send + Sync {
     /// and an output in the same memory.
     fn writes_state(&self) -> bool {
         false
+    }
+
+    /// Whether the backend has [`Backend::lower_dynamic`]: nodes with dynamic sizes are judged like others then, at sample sizes.
+    fn has_dynamic_sizes(&self) -> bool {
+        false
+    }
+
+    /// Lowers a partition with dynamic sizes to a blob for all sizes. `samples` are the partition at different sizes, with
+    /// static sizes and without numbers; `bounds` has the dynamic sizes and their limits.
+    ///
+    /// # Errors
+    /// As of [`Backend::lower`].
+    fn lower_dynamic(&self, _samples: &[Graph], _bounds: &Graph, _target: &TargetFacts) -> Result<Blob, Refusal> {
+        Err(Refusal::new(RefusalKind::DynamicShape, "the backend computes static sizes only"))
     }
 
     /// Lowers a partition: a graph of accepted nodes, whose inputs and outputs are the delegate call's.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use etbuild_ir::{Graph, IdMap, Node, ValueId, ValueKind, in_place};
+use etbuild_ir::{Graph, IdMap, Node, Value, ValueId, ValueKind, in_place};
 
 /// A graph of some nodes of a source graph, with the connections to the source graph.
 pub struct Carved {
@@ -86,7 +86,7 @@ impl Carver<'_> {
 
     fn add(&mut self, id: ValueId, kind: ValueKind) -> ValueId {
         let value = self.source.value(id);
-        let moved = self.carved.add_value(&value.name, value.spec.clone(), kind);
+        let moved = self.carved.add_like(&Value { kind, ..value.clone() });
         self.source.origins.get(id).map(|origin| self.carved.origins.insert(moved, origin.clone()));
         self.moved.insert(id, moved);
         moved

@@ -6,26 +6,50 @@ use et_ops::{Outs, PrimitiveResult};
 use etbuild_backend::{Backend, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Control, DelegateCall, Graph, Links, Node, ValueId, in_place};
 
-/// The reason why the backend refuses the node; `None` where the backend accepts. Inseparable nodes are refused without asking
-/// the backend.
-pub fn refusal(links: &Links<'_>, node: &Node, backend: &dyn Backend, target: &TargetFacts) -> Option<Refusal> {
-    inseparable(links.graph, node, backend.writes_state()).or_else(|| backend.refusal(links, node, target))
+/// A backend's judgement of the nodes of a graph.
+pub struct Judge<'a> {
+    /// The graph.
+    pub links: Links<'a>,
+    /// The graph at sample sizes. Empty where the backend computes static sizes only, or where sizes do not follow from the
+    /// sizes of the inputs.
+    pub samples: Vec<Links<'a>>,
+    /// The backend.
+    pub backend: &'a dyn Backend,
+    /// The target.
+    pub target: &'a TargetFacts,
+}
+
+impl Judge<'_> {
+    /// The reason why the backend refuses the node at `index`; `None` where the backend accepts. Inseparable nodes are refused
+    /// without asking the backend.
+    pub fn refusal(&self, index: usize) -> Option<Refusal> {
+        let graph = self.links.graph;
+        let node = graph.nodes.get(index)?;
+        let ask = |links: &Links<'_>| self.backend.refusal(links, links.graph.nodes.get(index)?, self.target);
+        inseparable(node, self.backend.writes_state()).or_else(|| match &self.samples[..] {
+            _ if !is_dynamic(graph, node) => ask(&self.links),
+            [] => Some(Refusal::new(RefusalKind::DynamicShape, "a size is dynamic")),
+            samples => samples.iter().find_map(ask),
+        })
+    }
+}
+
+/// Whether a size or a number that the node reads or computes is known at run time only.
+pub fn is_dynamic(graph: &Graph, node: &Node) -> bool {
+    let mut mentioned = node.uses().chain(node.outputs.iter().copied());
+    mentioned.any(|id| graph.number(id).is_some() || graph.spec(id).is_dynamic())
 }
 
 /// The reason why a node cannot leave its method.
-fn inseparable(graph: &Graph, node: &Node, writes_state: bool) -> Option<Refusal> {
+fn inseparable(node: &Node, writes_state: bool) -> Option<Refusal> {
     if Control::of(node).is_some() || node.operator.runs_graphs() {
         return Some(Refusal::new(RefusalKind::Control, "the node is control flow"));
     }
     if node.operator.primitive().is_some() {
         return Some(Refusal::new(RefusalKind::Control, "the node computes with scalars, not tensors"));
     }
-    if writes_in_place(node) && (in_place(node).is_empty() || !writes_state) {
-        return Some(Refusal::new(RefusalKind::Control, "the node writes to an input or to state in place"));
-    }
-    let mut mentioned = node.uses().chain(node.outputs.iter().copied());
-    let moving = mentioned.any(|id| graph.number(id).is_some() || graph.spec(id).is_dynamic());
-    moving.then(|| Refusal::new(RefusalKind::DynamicShape, "a size is dynamic"))
+    let writes = writes_in_place(node) && (in_place(node).is_empty() || !writes_state);
+    writes.then(|| Refusal::new(RefusalKind::Control, "the node writes to an input or to state in place"))
 }
 
 /// Whether the node is a delegate call.

@@ -15,6 +15,7 @@ mod levels;
 mod order;
 mod partition;
 mod report;
+mod samples;
 mod trivial;
 mod work;
 

@@ -11,10 +11,11 @@ use etbuild_ir::{
 
 use crate::carve::{Carved, carve, escaping};
 use crate::gather::{Gathered, gather};
-use crate::judge::{is_delegated, refusal};
+use crate::judge::{Judge, is_delegated, is_dynamic};
 use crate::keep::Keep;
 use crate::order::{Step, order};
 use crate::report::{NodeReport, Place, portable};
+use crate::samples::samples;
 
 /// A program with delegate calls.
 #[derive(Clone, Debug)]
@@ -85,7 +86,8 @@ impl Method {
 
     /// Partitions the remaining nodes for one backend.
     fn delegate(&mut self, backend: &dyn Backend, target: &TargetFacts, keep: &dyn Keep) {
-        let taken = self.judge(backend, target);
+        let samples = if backend.has_dynamic_sizes() { samples(&self.graph) } else { Vec::new() };
+        let taken = self.judge(&samples, backend, target);
         let Gathered { stretches, partitions, dropped } = gather(&self.graph, &taken);
         let reason =
             Refusal::new(RefusalKind::Gain, "the partition has only views, and a call costs more than the views");
@@ -93,7 +95,7 @@ impl Method {
         let escaping = escaping(&self.graph, &partitions);
         let mut lowered = Vec::new();
         for nodes in partitions {
-            match self.lower(&nodes, &escaping, (backend, target), keep) {
+            match self.lower(&nodes, &escaping, &samples, (backend, target), keep) {
                 Ok(Some(call)) => lowered.push(Lowered { nodes, call }),
                 Ok(None) => {}
                 Err(reason) => self.refuse(&nodes, backend, &reason),
@@ -105,11 +107,13 @@ impl Method {
     }
 
     /// Whether the backend accepts each node. The reports record the reasons for refusals.
-    fn judge(&mut self, backend: &dyn Backend, target: &TargetFacts) -> Vec<bool> {
+    fn judge(&mut self, samples: &[Graph], backend: &dyn Backend, target: &TargetFacts) -> Vec<bool> {
         let mut taken = vec![false; self.graph.nodes.len()];
-        let links = Links::of(&self.graph);
-        for (index, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| !is_delegated(node)) {
-            match refusal(&links, node, backend, target) {
+        // The checks of a node read the kinds of its operands, and few of them a size: the first and the last sample are enough.
+        let asked = [samples.first(), samples.last()].into_iter().flatten().map(Links::of).collect();
+        let judge = Judge { links: Links::of(&self.graph), samples: asked, backend, target };
+        for (index, _) in self.graph.nodes.iter().enumerate().filter(|(_, node)| !is_delegated(node)) {
+            match judge.refusal(index) {
                 None => taken[index] = true,
                 Some(reason) => note(&mut self.reports, self.places[index], backend, reason),
             }
@@ -126,14 +130,24 @@ impl Method {
         &mut self,
         nodes: &[usize],
         escaping: &HashSet<ValueId>,
+        samples: &[Graph],
         (backend, target): (&dyn Backend, &TargetFacts),
         keep: &dyn Keep,
     ) -> Result<Option<Node>, Refusal> {
-        let Carved { graph, mut inputs, mut outputs, writes } = carve(&self.graph, nodes, |id| escaping.contains(&id));
+        let escapes = |id| escaping.contains(&id);
+        let Carved { graph, mut inputs, mut outputs, writes } = carve(&self.graph, nodes, escapes);
         if outputs.is_empty() {
             return Ok(None);
         }
-        let Blob { bytes, scratch, weights, layers } = backend.lower(&graph, target)?;
+        let blob = if nodes.iter().any(|node| is_dynamic(&self.graph, &self.graph.nodes[*node])) {
+            // A blob computes its sizes from the tensors, so that the call takes no numbers.
+            inputs.retain(|id| self.graph.number(*id).is_none());
+            let samples: Vec<Graph> = samples.iter().map(|sample| carve(sample, nodes, escapes).graph).collect();
+            backend.lower_dynamic(&samples, &graph, target)?
+        } else {
+            backend.lower(&graph, target)?
+        };
+        let Blob { bytes, scratch, weights, layers } = blob;
         inputs.extend(self.weights(&weights, backend, keep)?);
         graph.for_each_data(&mut ConstantData::release);
         let spec = memory(bytes.len(), "blob")?;

@@ -109,7 +109,7 @@ fn sizes_that_do_not_go_together_are_an_error_of_the_operator() {
 }
 
 #[test]
-fn a_binary_takes_every_size_and_the_table_tells_the_dynamic_nodes() {
+fn a_binary_takes_every_size_on_the_cpu_backend() {
     let place = Place::warm();
     for case in cases("residual") {
         let file = file(&place, "case", &case, |_| true);
@@ -119,8 +119,8 @@ fn a_binary_takes_every_size_and_the_table_tells_the_dynamic_nodes() {
         let report = unit(&result, "linux-x86_64");
         assert_eq!(report["verification"]["state"], "done", "{report}");
         let fallback = &report["fallback"];
-        assert_eq!(fallback["nodes"], fallback["all_nodes"], "{report}");
-        assert_eq!(fallback["reasons"][0]["reason"], "dynamic size", "{report}");
+        assert!(fallback["work"].as_f64().unwrap() < 0.01, "{report}");
+        assert!(!fallback["reasons"].to_string().contains("dynamic size"), "{report}");
     }
 }
 

@@ -50,6 +50,11 @@ impl<'a> Words<'a> {
         Some(Self(taken))
     }
 
+    /// The unread words as bytes.
+    pub const fn bytes(&self) -> &'a [[u8; 4]] {
+        self.0
+    }
+
     /// The number of unread words.
     pub const fn len(&self) -> usize {
         self.0.len()

@@ -1,18 +1,20 @@
-//! The blob of a partition: a header, slots, instructions, and constants that are used where they lie.
+//! The blob of a partition: a header, slots, instructions, what depends on dynamic sizes, and constants that are used where they
+//! lie.
 //!
 //! All numbers are little-endian words. Constants begin at a multiple of 64 bytes, each of them too, so that a mapped file
 //! needs no copy.
 
-use et_core::{Error, Result};
+use et_core::{Args, Error, Result};
 use et_record::{Record, Words, records};
 
 use crate::Instruction;
+use crate::sizes::{SHAPE_WORDS, Sizes, resize_outputs};
 
 /// `ETCP`.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCP");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// What constants are aligned to, in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;
@@ -46,6 +48,16 @@ records! {
         pub threads: u32,
         /// Where the constants begin.
         pub constants: u64,
+        /// The number of [`crate::OutputShape`]s: of outputs where a size is dynamic, else 0.
+        pub shapes: u32,
+        /// The number of [`crate::Variable`]s.
+        pub variables: u32,
+        /// The number of [`crate::Quantity`]s.
+        pub quantities: u32,
+        /// The number of [`crate::Formula`]s.
+        pub formulas: u32,
+        /// Where in the memory of a call the words with the values of formulas are, before the workspaces.
+        pub words_of_call: u64,
     }
 
     /// Memory that operands lie in.
@@ -85,8 +97,9 @@ impl SlotKind {
 #[derive(Clone, Copy, Debug)]
 pub struct Blob<'a> {
     header: Header,
-    slots: Words<'a>,
-    instructions: Words<'a>,
+    /// Slots, instructions and output shapes.
+    words: Words<'a>,
+    sizes: Sizes<'a>,
     constants: &'a [u8],
 }
 
@@ -114,15 +127,43 @@ impl<'a> Blob<'a> {
         if (header.magic, header.version) != (MAGIC, VERSION) {
             return Err(Error::DelegateInvalidCompatibility);
         }
-        let slots = (header.slots as usize).checked_mul(SLOT_WORDS).and_then(|count| words.take(count));
-        let slots = slots.ok_or(Error::InvalidProgram)?;
-        let instructions = words.take(header.words as usize).ok_or(Error::InvalidProgram)?;
+        let sections = sections(&header).and_then(|[slots, instructions, shapes]| {
+            words.take(slots.checked_add(instructions)?.checked_add(shapes)?)
+        });
+        let sizes = Sizes::take(&mut words, &header);
         let start = usize::try_from(header.constants).map_err(|_| Error::InvalidProgram)?;
-        let constants = bytes.get(start..).ok_or(Error::InvalidProgram)?;
-        match start % ALIGNMENT {
-            0 => Ok(Self { header, slots, instructions, constants }),
+        match (sections, sizes, bytes.get(start..)) {
+            (Some(words), Some(sizes), Some(constants)) if start % ALIGNMENT == 0 => {
+                Ok(Self { header, words, sizes, constants })
+            }
             _ => Err(Error::InvalidProgram),
         }
+    }
+
+    /// Whether words depend on the sizes of the inputs.
+    pub const fn has_dynamic_sizes(&self) -> bool {
+        self.header.formulas > 0
+    }
+
+    /// The number of words that a call with dynamic sizes writes.
+    pub(crate) const fn words_of_call(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The blob for the sizes of a call's inputs, and the outputs resized. The words of the call are written to `memory`, which has
+    /// [`Blob::words_of_call`] words.
+    pub(crate) fn sized<'c>(self, arguments: &Args<'_, '_>, memory: &'c mut [[u8; 4]]) -> Result<Blob<'c>>
+    where
+        'a: 'c,
+    {
+        let [slots, instructions, _] = sections(&self.header).ok_or(Error::InvalidProgram)?;
+        memory.copy_from_slice(self.words.bytes());
+        self.sizes.write(arguments, memory)?;
+        let words = Words::new(memory.as_flattened());
+        let mut shapes = words;
+        shapes.take(slots + instructions).ok_or(Error::InvalidProgram)?;
+        resize_outputs(shapes, &self.header, arguments)?;
+        Ok(Blob { words, ..self })
     }
 
     /// The header.
@@ -135,15 +176,20 @@ impl<'a> Blob<'a> {
     /// # Errors
     /// [`Error::InvalidProgram`] for a number without a slot.
     pub fn slot(&self, index: u32) -> Result<(SlotKind, Slot)> {
-        let mut words = self.slots;
-        let skipped = (index as usize).checked_mul(SLOT_WORDS).and_then(|count| words.take(count));
+        let mut words = self.words;
+        let known = Some(index as usize).filter(|_| index < self.header.slots);
+        let skipped = known.and_then(|index| words.take(index.checked_mul(SLOT_WORDS)?));
         let slot = skipped.and_then(|_| Slot::read(&mut words)).ok_or(Error::InvalidProgram)?;
         Ok((SlotKind::from_number(slot.kind).ok_or(Error::InvalidProgram)?, slot))
     }
 
     /// The instructions in their order.
     pub fn instructions(&self) -> impl Iterator<Item = Result<Instruction>> + use<'a> {
-        let mut words = self.instructions;
+        let mut words = self.words;
+        let counts = sections(&self.header);
+        let taken =
+            counts.and_then(|[slots, instructions, _]| words.take(slots).and_then(|_| words.take(instructions)));
+        let mut words = taken.unwrap_or(Words::new(&[]));
         (0..self.header.instructions).map(move |_| Instruction::read(&mut words).ok_or(Error::InvalidProgram))
     }
 
@@ -151,4 +197,10 @@ impl<'a> Blob<'a> {
     pub const fn constants(&self) -> &'a [u8] {
         self.constants
     }
+}
+
+/// The words of the slots, the instructions and the output shapes.
+fn sections(header: &Header) -> Option<[usize; 3]> {
+    let slots = (header.slots as usize).checked_mul(SLOT_WORDS)?;
+    Some([slots, header.words as usize, (header.shapes as usize).checked_mul(SHAPE_WORDS)?])
 }

@@ -10,6 +10,7 @@ mod instruction;
 mod memory;
 mod record;
 mod run;
+mod sizes;
 mod split;
 
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
@@ -21,3 +22,4 @@ pub use instruction::{
 };
 pub use record::{Opcode, SlotNumber};
 pub use run::{ID, delegate, delegate_of, observed_delegate, workspace};
+pub use sizes::{Formula, MOST_QUANTITIES, OutputShape, Quantity, SizeTerm, Variable};

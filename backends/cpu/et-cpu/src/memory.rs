@@ -12,12 +12,14 @@ use crate::{Blob, Place, SlotKind, SlotNumber};
 
 /// The operand memory of a delegate call.
 pub struct Memory<'a, 'c> {
-    blob: Blob<'a>,
+    /// The blob at the sizes of the call.
+    blob: Blob<'c>,
     arguments: &'c Args<'a, 'c>,
     /// The scratch arena of the call, aligned to a cache line.
     scratch: (*mut u8, usize),
-    /// Addresses of the threads' workspaces. Kernels keep pointers there, so no operand tensor may overlap a workspace.
-    workspaces: Range<usize>,
+    /// Addresses of the words of the call and of the threads' workspaces. Kernels keep pointers there, so no operand tensor may
+    /// overlap them.
+    reserved: Range<usize>,
 }
 
 /// The operands of an instruction: the output tensors overlap no input tensor.
@@ -30,15 +32,30 @@ pub struct Operands<'m, 'a, 'c> {
 const MOST: usize = 10;
 
 impl<'a, 'c> Memory<'a, 'c> {
-    /// The memory of a delegate call: input tensors, output tensors, and the scratch arena where the blob needs scratch.
+    /// The memory of a delegate call: input tensors, output tensors, and the scratch arena where the blob needs scratch. Gives the
+    /// blob the sizes of the inputs, and the outputs their shapes.
     pub fn new(blob: Blob<'a>, arguments: &'c Args<'a, 'c>) -> Result<Self> {
         let header = *blob.header();
         let scratch = match usize::try_from(header.scratch).map_err(|_| Error::InvalidProgram)? {
             0 => (core::ptr::null_mut(), 0),
             _ => scratch(arguments, (header.inputs as usize).saturating_add(header.outputs as usize))?,
         };
-        let workspaces = workspaces(&header, scratch.0.addr())?;
-        Ok(Self { blob, arguments, scratch, workspaces })
+        let mut reserved = workspaces(&header, scratch.0.addr())?;
+        if !cfg!(feature = "dynamic-sizes") || !blob.has_dynamic_sizes() {
+            return Ok(Self { blob, arguments, scratch, reserved });
+        }
+        let words = words_of_call(&blob, scratch)?;
+        let addresses = words.as_ptr_range();
+        if addresses.end.addr() > reserved.start {
+            return Err(Error::InvalidProgram);
+        }
+        reserved.start = addresses.start.addr();
+        Ok(Self { blob: blob.sized(arguments, words)?, arguments, scratch, reserved })
+    }
+
+    /// The blob at the sizes of the call.
+    pub const fn blob(&self) -> &Blob<'c> {
+        &self.blob
     }
 
     /// The operands of an instruction, initially empty.
@@ -117,8 +134,8 @@ impl<'m> Operands<'m, '_, '_> {
         if bytes > size || start.addr() % align_of::<T>() != 0 {
             return Err(Error::InvalidProgram);
         }
-        let (range, workspaces) = (start.addr()..start.addr() + bytes, &self.memory.workspaces);
-        if bytes > 0 && range.start < workspaces.end && workspaces.start < range.end {
+        let (range, reserved) = (start.addr()..start.addr() + bytes, &self.memory.reserved);
+        if bytes > 0 && range.start < reserved.end && reserved.start < range.end {
             return Err(Error::InvalidProgram);
         }
         self.claims.add(range, writes)?;
@@ -152,6 +169,16 @@ fn workspaces(header: &Header, scratch: usize) -> Result<Range<usize>> {
     let size = (header.threads as usize).checked_mul(number(header.workspace)?).ok_or(Error::InvalidProgram)?;
     let start = scratch.checked_add(number(header.workspaces)?).ok_or(Error::InvalidProgram)?;
     Ok(start..start.checked_add(size).ok_or(Error::InvalidProgram)?)
+}
+
+/// The part of the scratch arena for the words of a call with dynamic sizes.
+fn words_of_call<'c>(blob: &Blob<'_>, scratch: (*mut u8, usize)) -> Result<&'c mut [[u8; 4]]> {
+    let start = usize::try_from(blob.header().words_of_call).map_err(|_| Error::InvalidProgram)?;
+    let bytes = blob.words_of_call().checked_mul(4).filter(|bytes| *bytes > 0).ok_or(Error::InvalidProgram)?;
+    let (first, _) = part(scratch, start, bytes)?;
+    // SAFETY: the bytes are initialized memory that the caller lends for the call, of which no operand may be a part
+    // (`Memory::reserved`); bytes have no alignment.
+    Ok(unsafe { core::slice::from_raw_parts_mut(first.cast(), bytes / 4) })
 }
 
 fn part((start, size): (*mut u8, usize), offset: usize, length: usize) -> Result<(*mut u8, usize)> {

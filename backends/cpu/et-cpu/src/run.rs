@@ -20,7 +20,7 @@ use et_simd::Level;
 
 use crate::memory::Memory;
 use crate::split::Context;
-use crate::{Blob, Instruction};
+use crate::{Blob, Instruction, SlotNumber};
 
 /// The backend id in program files.
 pub const ID: &str = "EtbuildCpu";
@@ -69,6 +69,9 @@ impl<'a, F: Fn(&Instruction)> Delegate<'a> for Cpu<'a, F> {
                 return Err(Error::DelegateInvalidCompatibility);
             }
         }
+        if blob.has_dynamic_sizes() && !cfg!(feature = "dynamic-sizes") {
+            return Err(Error::DelegateInvalidCompatibility);
+        }
         let level = Level::detect().ok_or(Error::DelegateInvalidCompatibility)?;
         self.loaded.set(Some((blob, isa, level)));
         Ok(())
@@ -79,7 +82,7 @@ impl<'a, F: Fn(&Instruction)> Delegate<'a> for Cpu<'a, F> {
         let memory = Memory::new(blob, arguments)?;
         let threads = blob.header().threads as usize;
         let context = Context { memory: &memory, workers: self.workers, threads, isa, level };
-        blob.instructions().try_for_each(|instruction| {
+        memory.blob().instructions().try_for_each(|instruction| {
             let instruction = instruction?;
             run(&context, &instruction)?;
             (self.observe)(&instruction);
@@ -125,14 +128,14 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
     }
 }
 
-/// The workspace size per thread of an instruction on any CPU of an architecture, in bytes.
-pub fn workspace(instruction: &Instruction, architecture: Architecture) -> usize {
-    architecture.isas().map(|isa| workspace_of(instruction, isa)).max().unwrap_or(0)
+/// The workspace size per thread of an instruction on any CPU of an architecture, in bytes. `size` is the size of a slot in bytes.
+pub fn workspace(instruction: &Instruction, architecture: Architecture, size: impl Fn(SlotNumber) -> usize) -> usize {
+    architecture.isas().map(|isa| workspace_of(instruction, isa, &size)).max().unwrap_or(0)
 }
 
-fn workspace_of(instruction: &Instruction, isa: Isa) -> usize {
+fn workspace_of(instruction: &Instruction, isa: Isa, size: &dyn Fn(SlotNumber) -> usize) -> usize {
     match instruction {
-        Instruction::Conv2d(fields) => conv2d::workspace(fields, isa),
+        Instruction::Conv2d(fields) => conv2d::workspace(fields, isa, size(fields.weights.slot)),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::FusedMlp(fields) => fused_mlp::workspace(fields, isa),
         Instruction::AttendCache(fields) => text::workspace(fields),

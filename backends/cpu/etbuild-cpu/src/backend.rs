@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
-use crate::fuse::FUSIONS;
+use crate::fuse::{FUSIONS, Fusions};
 use crate::lower::{self, compile};
 use crate::text::text;
-use crate::{Architecture, Problem, write};
+use crate::write::{self, DynamicSizes};
+use crate::{Architecture, Problem, sizes};
 
 /// The CPU backend.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,6 +55,15 @@ impl Backend for Cpu {
         }
     }
 
+    fn has_dynamic_sizes(&self) -> bool {
+        true
+    }
+
+    fn lower_dynamic(&self, samples: &[Graph], bounds: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
+        let architecture = architecture(target).ok_or_else(no_instruction_set)?;
+        Ok(sizes::blob(samples, bounds, architecture)?)
+    }
+
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
         let architecture = architecture(target).ok_or_else(no_instruction_set)?;
         Ok(lower(graph, architecture)?)
@@ -71,7 +81,7 @@ fn architecture(target: &TargetFacts) -> Option<Architecture> {
 }
 
 fn lower(graph: &Graph, architecture: Architecture) -> Result<Blob, Problem> {
-    Ok(write::blob(&compile(&Links::of(graph), architecture)?))
+    Ok(write::blob(&compile(&Links::of(graph), architecture, Fusions::All)?, &DynamicSizes::default()))
 }
 
 /// The text of a partition's program after fusion, an instruction per line.
@@ -79,7 +89,7 @@ fn lower(graph: &Graph, architecture: Architecture) -> Result<Blob, Problem> {
 /// # Errors
 /// As lowering.
 pub fn program_text(graph: &Graph) -> Result<String, Problem> {
-    Ok(text(&compile(&Links::of(graph), Architecture::Portable)?))
+    Ok(text(&compile(&Links::of(graph), Architecture::Portable, Fusions::All)?))
 }
 
 /// The names of all fusions, in order of priority.
@@ -89,8 +99,10 @@ pub fn fusion_names() -> impl Iterator<Item = &'static str> {
 
 /// The features of `et-cpu` that the instructions of a blob need.
 fn features(bytes: &[u8]) -> BTreeSet<&'static str> {
-    let instructions = et_cpu::Blob::read(bytes).into_iter().flat_map(|blob| blob.instructions()).map_while(Result::ok);
-    instructions.filter_map(|instruction| instruction.feature()).collect()
+    let Ok(blob) = et_cpu::Blob::read(bytes) else { return BTreeSet::new() };
+    let instructions = blob.instructions().map_while(Result::ok);
+    let sizes = blob.has_dynamic_sizes().then_some("dynamic-sizes");
+    instructions.filter_map(|instruction| instruction.feature()).chain(sizes).collect()
 }
 
 #[cfg(test)]

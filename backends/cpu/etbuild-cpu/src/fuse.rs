@@ -24,6 +24,27 @@ pub struct Fusion {
     pub name: &'static str,
     /// Finds a change of the instruction at a position; `None` where the program stays as it is.
     pub find: fn(&mut Program<'_>, usize) -> Option<Change>,
+    /// Whether the fusion pays at some sizes only.
+    pub weighs_sizes: bool,
+}
+
+impl Fusion {
+    const fn new(name: &'static str, find: fn(&mut Program<'_>, usize) -> Option<Change>) -> Self {
+        Self { name, find, weighs_sizes: false }
+    }
+
+    const fn where_it_pays(name: &'static str, find: fn(&mut Program<'_>, usize) -> Option<Change>) -> Self {
+        Self { name, find, weighs_sizes: true }
+    }
+}
+
+/// The fusions to apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fusions {
+    /// Every fusion.
+    All,
+    /// Fusions that apply to all sizes or to none.
+    AtAllSizes,
 }
 
 /// A change of an instruction.
@@ -42,19 +63,20 @@ impl Change {
 
 /// Every fusion, the most important first.
 pub static FUSIONS: &[Fusion] = &[
-    Fusion { name: "activation", find: activation::find },
-    Fusion { name: "residual", find: residual::find },
-    Fusion { name: "requantize", find: requantize::find },
-    Fusion { name: "int8_kernel", find: int8_kernel::find },
-    Fusion { name: "elementwise_chain", find: elementwise_chain::find },
-    Fusion { name: "dead_code", find: dead_code::find },
-    Fusion { name: "fused_mlp", find: fused_mlp::find },
-    Fusion { name: "channel_scales", find: channel_scales::find },
+    Fusion::new("activation", activation::find),
+    Fusion::new("residual", residual::find),
+    Fusion::new("requantize", requantize::find),
+    Fusion::new("int8_kernel", int8_kernel::find),
+    Fusion::new("elementwise_chain", elementwise_chain::find),
+    Fusion::new("dead_code", dead_code::find),
+    Fusion::where_it_pays("fused_mlp", fused_mlp::find),
+    Fusion::where_it_pays("channel_scales", channel_scales::find),
 ];
 
-/// Applies all fusions until none applies.
-pub fn fuse(program: &mut Program<'_>) {
-    while FUSIONS.iter().any(|fusion| sweep(program, fusion)) {}
+/// Applies fusions until none applies.
+pub fn fuse(program: &mut Program<'_>, fusions: Fusions) {
+    let applied = |fusion: &&Fusion| fusions == Fusions::All || !fusion.weighs_sizes;
+    while FUSIONS.iter().filter(applied).any(|fusion| sweep(program, fusion)) {}
 }
 
 /// Applies a fusion to every consumer, first to last; false where the program stays as it is.

@@ -22,6 +22,7 @@ mod pack;
 mod problem;
 mod program;
 mod shared;
+mod sizes;
 mod tensor;
 mod text;
 mod write;

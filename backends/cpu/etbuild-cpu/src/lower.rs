@@ -21,14 +21,14 @@ use etbuild_ir::{Links, Node};
 
 use crate::builder::Builder;
 use crate::capability::{self, Check};
-use crate::fuse::fuse;
+use crate::fuse::{Fusions, fuse};
 use crate::program::Program;
 use crate::tensor::Tensor;
 use crate::{Architecture, Problem};
 use find_attention::find_attention;
 
 /// The fused program of a partition.
-pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture) -> Result<Program<'g>, Problem> {
+pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture, fusions: Fusions) -> Result<Program<'g>, Problem> {
     let graph = links.graph;
     let mut builder = Builder::new(links, architecture);
     let (matches, replaced) = find_attention(graph);
@@ -48,7 +48,7 @@ pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture) -> Result<P
     }
     results(&mut builder)?;
     let mut program = builder.program;
-    fuse(&mut program);
+    fuse(&mut program, fusions);
     Ok(program)
 }
 

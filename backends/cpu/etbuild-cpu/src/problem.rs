@@ -17,6 +17,9 @@ pub enum Problem {
     /// A call exceeds the dimensions, operands or bytes of an instruction.
     #[error("a call is larger than an instruction")]
     Large,
+    /// Programs at different sizes differ in more than sizes.
+    #[error("its instructions do not follow from the sizes of its inputs")]
+    Sizes,
     /// Weights could not be packed.
     #[error("weights could not be packed")]
     Weights,

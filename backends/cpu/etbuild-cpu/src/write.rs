@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use et_cpu::{ALIGNMENT, Header, Instruction, MAGIC, Slot, SlotKind, VERSION, workspace};
-use etbuild_backend::{Blob, ScratchPlan};
+use et_cpu::{
+    ALIGNMENT, Formula, Header, Instruction, MAGIC, OutputShape, Quantity, Slot, SlotKind, SlotNumber, VERSION,
+    Variable, workspace,
+};
+use etbuild_backend::Blob;
 use etbuild_ir::Digest;
 
 use crate::memory::{lay_out, lives, words};
@@ -16,9 +19,24 @@ const THREADS: usize = 8;
 /// The minimum bytes at which an unpacked constant, such as a RoPE table, is shared by all blobs.
 const SHARED: usize = 1 << 12;
 
+/// What of a blob depends on the sizes of the inputs; empty for static sizes.
+#[derive(Debug, Default)]
+pub struct DynamicSizes {
+    /// The shapes of the outputs.
+    pub shapes: Vec<OutputShape>,
+    /// The dynamic sizes of the inputs.
+    pub variables: Vec<Variable>,
+    /// The sizes of results.
+    pub quantities: Vec<Quantity>,
+    /// The words that change.
+    pub formulas: Vec<Formula>,
+    /// Bytes of a thread's workspace at other sizes than the program's.
+    pub workspace: usize,
+}
+
 /// The blob of the instructions, with weights as further inputs. Constants that no instruction reads are omitted; equal constants
-/// are stored once.
-pub fn blob(program: &Program<'_>) -> Blob {
+/// are stored once. With dynamic sizes, the program is that of the largest sizes.
+pub fn blob(program: &Program<'_>, sizes: &DynamicSizes) -> Blob {
     let mut shared = Shared::new(program.graph, program.architecture);
     let instructions: Vec<Instruction> = program.instructions.iter().copied().flatten().collect();
     let lives = lives(program.buffers.len(), &instructions);
@@ -40,14 +58,36 @@ pub fn blob(program: &Program<'_>) -> Blob {
         let size = if lives || start > 0 { memory.size } else { 0 };
         body.extend(words(&Slot { kind: kind as u32, start: start as u64, size: size as u64 }));
     }
-    let workspace = instructions.iter().map(|instruction| workspace(instruction, program.architecture)).max();
-    let workspace = workspace.unwrap_or(0).next_multiple_of(ALIGNMENT);
     let slots = body.len();
     body.extend(instructions.iter().flat_map(words));
+    let instruction_words = body.len() - slots;
+    body.extend(sizes.shapes.iter().flat_map(words));
+    let call_words = if sizes.formulas.is_empty() { 0 } else { body.len() };
+    body.extend(sizes.variables.iter().flat_map(words));
+    body.extend(sizes.quantities.iter().flat_map(words));
+    body.extend(sizes.formulas.iter().flat_map(words));
+    let words_of_call = layout.size.next_multiple_of(ALIGNMENT);
+    let workspaces = (words_of_call + 4 * call_words).next_multiple_of(ALIGNMENT);
+    let workspace = workspace_size(program).max(sizes.workspace).next_multiple_of(ALIGNMENT);
     let header = Header {
+        magic: MAGIC,
+        version: VERSION,
+        architecture: program.architecture.number(),
         inputs: shared.inputs() as u32,
-        words: (body.len() - slots) as u32,
-        ..header(program, &instructions, &layout, workspace)
+        outputs: program.graph.outputs.len() as u32,
+        slots: program.buffers.len() as u32,
+        instructions: instructions.len() as u32,
+        words: instruction_words as u32,
+        scratch: (workspaces + THREADS * workspace) as u64,
+        workspaces: workspaces as u64,
+        workspace: workspace as u64,
+        threads: THREADS as u32,
+        constants: 0,
+        shapes: sizes.shapes.len() as u32,
+        variables: sizes.variables.len() as u32,
+        quantities: sizes.quantities.len() as u32,
+        formulas: sizes.formulas.len() as u32,
+        words_of_call: words_of_call as u64,
     };
     Blob {
         bytes: bytes(header, &body, &constants),
@@ -86,23 +126,11 @@ fn layers(program: &Program<'_>) -> Vec<String> {
     left.map(|(_, node)| value(node).map(name).unwrap_or_default()).collect()
 }
 
-fn header(program: &Program<'_>, instructions: &[Instruction], layout: &ScratchPlan, workspace: usize) -> Header {
-    let workspaces = layout.size.next_multiple_of(ALIGNMENT);
-    Header {
-        magic: MAGIC,
-        version: VERSION,
-        architecture: program.architecture.number(),
-        inputs: 0,
-        outputs: program.graph.outputs.len() as u32,
-        slots: program.buffers.len() as u32,
-        instructions: instructions.len() as u32,
-        words: 0,
-        scratch: (workspaces + THREADS * workspace) as u64,
-        workspaces: workspaces as u64,
-        workspace: workspace as u64,
-        threads: THREADS as u32,
-        constants: 0,
-    }
+/// The bytes of a thread's workspace.
+pub fn workspace_size(program: &Program<'_>) -> usize {
+    let size = |slot: SlotNumber| program.memory(slot).map_or(0, |memory| memory.size);
+    let sizes = program.instructions.iter().flatten();
+    sizes.map(|instruction| workspace(instruction, program.architecture, size)).max().unwrap_or(0)
 }
 
 fn bytes(header: Header, body: &[u32], constants: &Constants) -> Vec<u8> {

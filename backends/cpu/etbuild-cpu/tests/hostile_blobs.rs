@@ -14,7 +14,7 @@ const CHANNELS: usize = 20;
 const COLUMNS: usize = 36;
 
 /// Words of a header before the first slot, and words of a slot.
-const HEADER_WORDS: usize = 17;
+const HEADER_WORDS: usize = 23;
 const SLOT_WORDS: usize = 5;
 
 /// Where the header states the number of slots, the words of all instructions, and the start of the workspaces.

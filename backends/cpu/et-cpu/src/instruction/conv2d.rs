@@ -76,8 +76,6 @@ records! {
         pub first: Conv2d,
         /// The second GEMM, on the output of the first; its input place is absent.
         pub second: Conv2d,
-        /// The minimum number of bands.
-        pub bands: u32,
     }
 
     /// Depthwise convolution: f32, or int8 with int8 weights and an int8 output tensor.
@@ -245,6 +243,24 @@ impl Conv2d {
             Gemm::Int4 => "grouped-products",
             Gemm::WeightOnly => "wide-products",
         })
+    }
+}
+
+impl FusedMlp {
+    /// The intermediate bytes of a band that fit in a second-level cache beside weight panels.
+    const BAND: usize = 5 << 17;
+
+    /// The bands of the intermediate tensor, so that each fits in a second-level cache.
+    pub const fn bands(rows: usize, columns: usize) -> usize {
+        rows.saturating_mul(columns).saturating_mul(size_of::<f32>()).div_ceil(Self::BAND)
+    }
+
+    /// The most rows of a band.
+    pub const fn most_rows(columns: usize) -> usize {
+        match (Self::BAND / size_of::<f32>()).checked_div(columns) {
+            Some(rows) => rows,
+            None => 0,
+        }
     }
 }
 

@@ -24,11 +24,11 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     }
 }
 
-/// The workspace size per thread, in bytes.
-pub fn workspace(fields: &Conv2d, isa: Isa) -> usize {
+/// The workspace size per thread, in bytes; `packed` is the size of the packed weights.
+pub fn workspace(fields: &Conv2d, isa: Isa, packed: usize) -> usize {
     let shape = || shape_of(&fields.window, fields.input);
     let size = match fields.gemm() {
-        Some(Gemm::Float) => shape().and_then(|shape| FloatProduct::new(shape, isa)).map(|planned| {
+        Some(Gemm::Float) => shape().and_then(|shape| FloatProduct::of_packed(shape, isa, packed)).map(|planned| {
             let weights = if fields.channel_scales.is_present() { scaled(&planned) } else { 0 };
             weights.saturating_add(planned.scratch_size())
         }),
@@ -43,12 +43,13 @@ pub fn workspace(fields: &Conv2d, isa: Isa) -> usize {
 /// f32 convolution and GEMM.
 fn float(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     let shape = shape_of(&fields.window, fields.input)?;
-    let planned = FloatProduct::new(shape, context.isa)?;
     let (input, output) = rectangles(&shape, fields.input, *fields.output);
     let mut operands = context.memory.operands();
+    let weights = operands.read_all::<u8>(fields.weights.slot)?;
+    let planned = FloatProduct::of_packed(shape, context.isa, weights.len())?;
     let read = FloatOperands {
         input: input.read(&mut operands)?,
-        weights: operands.read_all::<u8>(fields.weights.slot)?,
+        weights,
         activation: activation(&fields.epilogue.activation),
         residual: residual(&fields.epilogue, &output, &mut operands)?,
     };

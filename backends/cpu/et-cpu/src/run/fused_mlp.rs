@@ -39,7 +39,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &FusedMlp) -> Result<()> {
     };
     let elements = Elements::new(&operands.write::<f32>(output.place.place, output.span()?)?);
     let chunks = Chunks::new(context, work(first).saturating_add(work(second)), LEAST);
-    let bands = bands(fields, output.rows, chunks.threads());
+    let bands = bands(first, chunks.threads());
     split::tasks(context, chunks, |task| {
         task.range(bands).try_for_each(|band| {
             let rows = output.rows * band / bands..output.rows * (band + 1) / bands;
@@ -53,7 +53,8 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &FusedMlp) -> Result<()> {
 /// The workspace size per thread, in bytes.
 pub fn workspace(fields: &FusedMlp, isa: Isa) -> usize {
     let Ok([first, second]) = shapes(fields) else { return 0 };
-    let rows = first.rows().div_ceil(bands(fields, first.rows(), 1));
+    // The rows of a band differ between sizes: fewer rows in all may be a larger band.
+    let rows = first.rows().min(FusedMlp::most_rows(first.columns).max(2 * FEWEST));
     let between = Parts::of(rows, &first, is_normalized(fields)).size();
     // A GEMM with fewer rows may need more scratch because its tile shape differs; so the maximum over all row counts counts.
     let scratch = |shape: &Shape| {
@@ -91,10 +92,11 @@ const fn source(fields: &FusedMlp) -> Rows {
     if is_normalized(fields) { fields.normalize.input } else { fields.first.input }
 }
 
-/// The number of bands: the minimum of the blob, rounded up to equal shares of the threads.
-fn bands(fields: &FusedMlp, rows: usize, threads: usize) -> usize {
+/// The number of bands: those that fit the cache, rounded up to equal shares of the threads.
+fn bands(first: &Shape, threads: usize) -> usize {
+    let (rows, columns) = (first.rows(), first.columns);
     let most = (rows / FEWEST).max(1);
-    (fields.bands as usize).clamp(1, most).next_multiple_of(threads.max(1)).min(most)
+    FusedMlp::bands(rows, columns).clamp(1, most).next_multiple_of(threads.max(1)).min(most)
 }
 
 /// The GEMM of a band with `rows` rows.

@@ -9,9 +9,6 @@ use super::Change;
 use super::legal::{Dense, absorbed};
 use crate::program::Program;
 
-/// The intermediate bytes of a band that fit in a second-level cache beside weight panels.
-const BAND: usize = 5 << 17;
-
 /// The minimum rows that amortize a pass over the weights.
 const ROWS: usize = 56;
 
@@ -33,7 +30,7 @@ fn with_first(program: &Program<'_>, consumer: usize, second: &Conv2d) -> Option
         absorbed(program, consumer, matrix(second.input, rows, columns).filter(|_| is_dense)?)?;
     let Instruction::Conv2d(first) = instruction else { return None };
     let agrees = rows_of(&first)? == rows && first.window.output[2] as usize == columns;
-    let bands = (rows * columns * size_of::<f32>()).div_ceil(BAND);
+    let bands = FusedMlp::bands(rows, columns);
     let pays = bands > 1 && rows / bands >= ROWS;
     let hidden = Rows { stride: columns as u32, ..Rows::ABSENT };
     (agrees && pays).then_some((
@@ -42,7 +39,6 @@ fn with_first(program: &Program<'_>, consumer: usize, second: &Conv2d) -> Option
             normalize: Normalize { input: Rows::ABSENT, output: Write(Rows::ABSENT), ..Normalize::default() },
             first: Conv2d { output: Write(hidden), ..first },
             second: Conv2d { input: hidden, ..*second },
-            bands: bands as u32,
         },
     ))
 }

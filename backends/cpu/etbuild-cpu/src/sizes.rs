@@ -1,0 +1,199 @@
+//! Lowering of a partition with dynamic sizes: the partition is lowered at sample sizes, and the words of the blob that differ become
+//! formulas of the sizes of the inputs.
+//!
+//! Lowering itself knows static sizes only. A partition whose programs differ in more than sizes, such as the number of instructions,
+//! is refused.
+
+mod fit;
+
+use std::collections::BTreeSet;
+
+use et_cpu::{Conv2d, Formula, Instruction, OutputShape, Quantity, Variable};
+use et_record::{Record, Words};
+use etbuild_backend::Blob;
+use etbuild_ir::{Graph, Links, TensorSpec};
+
+use crate::fuse::Fusions;
+use crate::lower::compile;
+use crate::memory::{lives, words};
+use crate::program::{Program, Storage};
+use crate::write::{self, DynamicSizes};
+use crate::{Architecture, Problem};
+use fit::{Fit, Series};
+
+/// Words of a slot, and the position of the low word of its size.
+const SLOT_WORDS: usize = 5;
+const SIZE: usize = 3;
+
+/// The blob of a partition for all sizes within `bounds`, from the partition at sample sizes. Fusions that pay at some of the
+/// sizes only are left out.
+pub fn blob(samples: &[Graph], bounds: &Graph, architecture: Architecture) -> Result<Blob, Problem> {
+    let links: Vec<Links<'_>> = samples.iter().map(Links::of).collect();
+    let compiled =
+        |fusions| links.iter().map(|links| compile(links, architecture, fusions)).collect::<Result<Vec<_>, _>>();
+    let mut programs = compiled(Fusions::All)?;
+    if !are_alike(&programs) {
+        programs = compiled(Fusions::AtAllSizes)?;
+    }
+    if !are_alike(&programs) {
+        return Err(Problem::Sizes);
+    }
+    let mut fit = Fit::new(variables(samples, bounds));
+    sizes(samples).into_iter().for_each(|series| fit.add(series));
+    let calls: Vec<Vec<u32>> = programs.iter().map(call_words).collect::<Result<_, _>>()?;
+    let formulas = formulas(&mut fit, &calls)?;
+    let call = at_bounds(&fit, calls.first().ok_or(Problem::Sizes)?, &formulas, bounds)?;
+    let (program, others) = programs.split_first_mut().ok_or(Problem::Sizes)?;
+    let shapes = set_words(program, &call)?;
+    choose_algorithms(program)?;
+    let workspace = others.iter_mut().map(|other| workspace_with(other, program)).max().unwrap_or(0);
+    let (variables, quantities) = (fit.variables(), fit.quantities());
+    Ok(write::blob(program, &DynamicSizes { shapes, variables, quantities, formulas, workspace }))
+}
+
+/// Packs the weights of convolutions for the algorithm that is the fastest at the sizes of their instructions.
+fn choose_algorithms(program: &mut Program<'_>) -> Result<(), Problem> {
+    for instruction in program.instructions.iter().flatten() {
+        let Instruction::Conv2d(Conv2d { weights, window, .. }) = instruction else { continue };
+        let Some(buffer) = program.buffers.get_mut(weights.slot.0 as usize) else { continue };
+        if let Storage::Packed(packing) = &mut buffer.storage {
+            packing.window = *window;
+            buffer.size = packing.size(program.architecture)?;
+        }
+    }
+    Ok(())
+}
+
+/// The workspace of a program with the packed weights of another.
+fn workspace_with(program: &mut Program<'_>, weights: &Program<'_>) -> usize {
+    for (buffer, packed) in program.buffers.iter_mut().zip(&weights.buffers) {
+        if matches!(packed.storage, Storage::Packed(_)) {
+            buffer.size = packed.size;
+        }
+    }
+    write::workspace_size(program)
+}
+
+/// Whether the programs differ in sizes only.
+fn are_alike(programs: &[Program<'_>]) -> bool {
+    programs.split_first().is_some_and(|(first, others)| others.iter().all(|other| is_alike(first, other)))
+}
+
+/// Whether two programs have the same kinds of instructions and buffers.
+fn is_alike(one: &Program<'_>, other: &Program<'_>) -> bool {
+    let kind = |instruction: &Option<Instruction>| instruction.as_ref().map(std::mem::discriminant);
+    let mut buffers = one.buffers.iter().zip(&other.buffers);
+    one.buffers.len() == other.buffers.len()
+        && one.instructions.iter().map(kind).eq(other.instructions.iter().map(kind))
+        && buffers.all(|(one, other)| stores_the_same(&one.storage, &other.storage))
+}
+
+fn stores_the_same(one: &Storage, other: &Storage) -> bool {
+    match (one, other) {
+        (Storage::Input(one), Storage::Input(other)) | (Storage::Output(one), Storage::Output(other)) => one == other,
+        (Storage::Scratch, Storage::Scratch) => true,
+        (Storage::Model(one), Storage::Model(other)) => one.digest() == other.digest(),
+        (Storage::Made(one), Storage::Made(other)) => one == other,
+        (Storage::Packed(one), Storage::Packed(other)) => {
+            one.weights.digest() == other.weights.digest() && one.form == other.form && one.adapter == other.adapter
+        }
+        _ => false,
+    }
+}
+
+/// The dynamic sizes of the inputs.
+fn variables(samples: &[Graph], bounds: &Graph) -> Vec<(Variable, Series)> {
+    let inputs = bounds.inputs.iter().filter(|id| bounds.number(**id).is_none());
+    let dims = (0..).zip(inputs).flat_map(|(input, id)| bounds.spec(*id).dynamic_dims().map(move |dim| (input, dim)));
+    let series = |input: u32, dim: usize| samples.iter().map(|sample| size(input_of(sample, input), dim)).collect();
+    dims.map(|(input, dim)| (Variable { input, dim: dim as u32 }, series(input, dim))).collect()
+}
+
+fn input_of(sample: &Graph, input: u32) -> Option<&TensorSpec> {
+    sample.inputs.get(input as usize).map(|id| sample.spec(*id))
+}
+
+fn size(spec: Option<&TensorSpec>, dim: usize) -> i64 {
+    spec.and_then(|spec| spec.sizes.get(dim)).map_or(0, |size| i64::from(*size))
+}
+
+/// Every size of every tensor.
+fn sizes(samples: &[Graph]) -> BTreeSet<Series> {
+    let values = samples.first().map_or(&[][..], |sample| &sample.values);
+    let dims = values.iter().enumerate().flat_map(|(value, of)| (0..of.spec.rank()).map(move |dim| (value, dim)));
+    let series = |(value, dim): (usize, usize)| {
+        samples.iter().map(|sample| size(sample.values.get(value).map(|value| &value.spec), dim)).collect()
+    };
+    dims.map(series).collect()
+}
+
+/// The words of a call: the sizes of slots, the instructions, and the shapes of the outputs.
+fn call_words(program: &Program<'_>) -> Result<Vec<u32>, Problem> {
+    let instructions: Vec<Instruction> = program.instructions.iter().copied().flatten().collect();
+    let lives = lives(program.buffers.len(), &instructions);
+    let mut all = Vec::new();
+    for (memory, life) in program.buffers.iter().zip(&lives) {
+        // The size of packed weights depends on the algorithm, which is chosen at the end.
+        let is_known = life.is_some() && !matches!(memory.storage, Storage::Packed(_));
+        let size = if is_known { memory.size } else { 0 };
+        let mut slot = [0; SLOT_WORDS];
+        slot[SIZE] = u32::try_from(size).map_err(|_| Problem::Large)?;
+        all.extend(slot);
+    }
+    all.extend(instructions.iter().flat_map(words));
+    all.extend(shapes(program).iter().flat_map(words));
+    Ok(all)
+}
+
+fn shapes(program: &Program<'_>) -> Vec<OutputShape> {
+    let shape = |id: &etbuild_ir::ValueId| {
+        let sizes = &program.graph.spec(*id).sizes;
+        let mut shape = OutputShape { rank: sizes.len() as u32, ..OutputShape::default() };
+        shape.sizes.iter_mut().zip(sizes).for_each(|(to, size)| *to = size.cast_unsigned());
+        shape
+    };
+    program.graph.outputs.iter().map(shape).collect()
+}
+
+/// The formulas of the words that differ between samples.
+fn formulas(fit: &mut Fit, calls: &[Vec<u32>]) -> Result<Vec<Formula>, Problem> {
+    let count = calls.first().map_or(0, Vec::len);
+    if calls.iter().any(|call| call.len() != count) {
+        return Err(Problem::Sizes);
+    }
+    let series = |word: usize| calls.iter().map(|call| i64::from(call[word])).collect::<Series>();
+    let differing = (0..count).filter(|word| calls.iter().any(|call| call[*word] != calls[0][*word]));
+    differing.map(|word| fit.formula(word as u32, series(word)).ok_or(Problem::Sizes)).collect()
+}
+
+/// Gives the program the sizes and instructions of a call's words. Returns the shapes of the outputs.
+fn set_words(program: &mut Program<'_>, call: &[u32]) -> Result<Vec<OutputShape>, Problem> {
+    let bytes: Vec<u8> = call.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut words = Words::new(&bytes);
+    for memory in &mut program.buffers {
+        let slot = words.take(SLOT_WORDS).ok_or(Problem::Sizes)?;
+        let size = u32::from_le_bytes(slot.bytes()[SIZE]);
+        memory.size = if size > 0 { size as usize } else { memory.size };
+    }
+    for instruction in program.instructions.iter_mut().flatten() {
+        *instruction = Instruction::read(&mut words).ok_or(Problem::Sizes)?;
+    }
+    program.graph.outputs.iter().map(|_| OutputShape::read(&mut words).ok_or(Problem::Sizes)).collect()
+}
+
+/// The words of a call at the largest sizes.
+fn at_bounds(fit: &Fit, call: &[u32], formulas: &[Formula], bounds: &Graph) -> Result<Vec<u32>, Problem> {
+    let inputs: Vec<_> = bounds.inputs.iter().filter(|id| bounds.number(**id).is_none()).collect();
+    let largest = |variable: &Variable| {
+        size(inputs.get(variable.input as usize).map(|id| bounds.spec(**id)), variable.dim as usize)
+    };
+    let variables: Vec<i64> = fit.variables().iter().map(largest).collect();
+    let value = |quantity: &Quantity| quantity.value(|index| variables.get(index as usize).copied());
+    let values: Vec<i64> = fit.quantities().iter().map(value).collect::<Option<_>>().ok_or(Problem::Large)?;
+    let mut call = call.to_vec();
+    for formula in formulas {
+        let value = formula.value(&values).ok_or(Problem::Large)?;
+        *call.get_mut(formula.word as usize).ok_or(Problem::Sizes)? = value;
+    }
+    Ok(call)
+}
