@@ -12,7 +12,7 @@ use crate::problem::{Outcome, Problem};
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETGP");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 records! {
     /// The beginning of a blob.
@@ -91,8 +91,6 @@ records! {
         pub first_binding: u32,
         /// The number of bindings.
         pub bindings: u32,
-        /// Whether the dispatch depends on memory accesses of dispatches since the last barrier.
-        pub barrier: bool,
     }
 
     /// An object that a kernel accesses.

@@ -135,7 +135,6 @@ fn step(dispatch: &Dispatch, bindings: &[Binding], blob: &Blob<'_>, limits: &Lim
         kernel: dispatch.kernel as usize,
         module: 0,
         workgroups: dispatch.workgroups,
-        barrier: dispatch.barrier,
         bindings: bindings.iter().map(|binding| (binding.object as usize, binding.writes)).collect(),
     })
 }

@@ -46,8 +46,8 @@ struct Last {
     write: Option<usize>,
 }
 
-/// What comes before each dispatch: a barrier where the blob asks for one, and where a dispatch accesses bytes whose last
-/// accesses had no barrier since. An object that shares bytes is renewed at its first use.
+/// What comes before each dispatch: a barrier where the dispatch writes bytes that were accessed since the last barrier, or accesses
+/// bytes that were written since. An object that shares bytes is renewed at its first use.
 pub fn schedule(steps: &[Step], objects: usize, sharing: &Sharing) -> Vec<Before> {
     let (mut last, mut fence) = (vec![Last::default(); objects], 0);
     let mut schedule = Vec::with_capacity(steps.len());
@@ -61,8 +61,7 @@ pub fn schedule(steps: &[Step], objects: usize, sharing: &Sharing) -> Vec<Before
             step.bindings.iter().map(|(object, _)| *object).filter(|object| is_new(*object)).collect();
         renewed.sort_unstable();
         renewed.dedup();
-        let barrier =
-            index > 0 && (step.barrier || step.bindings.iter().any(|binding| own(binding) || shared(binding)));
+        let barrier = index > 0 && step.bindings.iter().any(|binding| own(binding) || shared(binding));
         if barrier {
             fence = index;
         }
@@ -82,7 +81,7 @@ mod tests {
     use super::*;
 
     fn step(bindings: &[(usize, bool)]) -> Step {
-        Step { kernel: 0, module: 0, workgroups: [1; 3], barrier: false, bindings: bindings.to_vec() }
+        Step { kernel: 0, module: 0, workgroups: [1; 3], bindings: bindings.to_vec() }
     }
 
     fn barriers(steps: &[Step], places: &[Option<((), Place)>]) -> Vec<bool> {

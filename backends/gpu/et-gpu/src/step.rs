@@ -9,8 +9,6 @@ pub struct Step {
     pub module: usize,
     /// Workgroups in x, y and z.
     pub workgroups: [u32; 3],
-    /// The blob asks for a barrier before the step.
-    pub barrier: bool,
     /// The object of each binding, and whether the kernel writes the object.
     pub bindings: Vec<(usize, bool)>,
 }

@@ -44,18 +44,6 @@ fn a_chain_of_kernels_gives_equal_results_in_every_execution() {
 }
 
 #[test]
-fn missing_barriers_between_dependent_dispatches_are_added() {
-    start();
-    let mut program = chain(1000);
-    program.dispatches.iter_mut().for_each(|dispatch| dispatch.barrier = false);
-    let (input, output) = (Memory::of(&[9; 1000]), Memory::new(4000));
-    let session = program.load();
-    call(&session, &[&input, &output]).unwrap();
-    assert_eq!(output.words(), [expected(9); 1000]);
-    check_silence();
-}
-
-#[test]
 fn an_observer_sees_every_dispatch_in_order() {
     start();
     let (input, output) = (Memory::of(&[3; 100]), Memory::new(400));

@@ -110,9 +110,6 @@ fn random_program(random: &mut Random, input: &[u32]) -> (Program, Vec<u32>) {
         step(random, choice, Role::Scratch);
     }
     let (_, expected) = step(random, 3, Role::Output);
-    // Even without the barriers of the blob, dispatches wait for what they read.
-    let barriers = random.below(2) == 1;
-    program.dispatches.iter_mut().for_each(|dispatch| dispatch.barrier &= barriers);
     (program, expected)
 }
 

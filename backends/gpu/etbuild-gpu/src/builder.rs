@@ -95,17 +95,17 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// What expressions are made of.
+    /// The expressions and the tensors of the partition.
     pub fn scope(&self) -> Scope<'_> {
         Scope { exprs: &self.exprs, tensors: &self.tensors }
     }
 
-    /// Adds a product; its elements.
+    /// Adds a product; returns the elements.
     pub fn product(&mut self, product: Product) -> ExprId {
         self.produced(Producer::Product(product))
     }
 
-    /// Adds an attention; its elements. `attention` is told the product of query and key.
+    /// Adds an attention; returns the elements. `attention` is told the product of query and key.
     pub fn attention(&mut self, attention: impl FnOnce(&mut Self, ExprId) -> Attention) -> ExprId {
         let id = ProductId(self.products.len() as u32);
         let product = self.exprs.add(Expr::Score(id), Type::Float);
@@ -145,7 +145,7 @@ impl<'g> Builder<'g> {
         let is_texel =
             matches!(scalar_type, ScalarType::Float | ScalarType::Half) && self.sliced.get(id) == Some(&last);
         let layout = match sizes.last() {
-            // A buffer of whole texels is read as such.
+            // A buffer of whole texels is read by texels.
             Some(size) if is_texel && spec.is_contiguous() && size.is_multiple_of(TEXEL) => {
                 Layout::texel_buffer(&sizes)
             }
@@ -265,11 +265,8 @@ impl<'g> Builder<'g> {
         if from == to {
             return expr;
         }
-        let added = to.len().saturating_sub(from.len());
-        let coordinates: Vec<ExprId> = (0..from.len())
-            .map(|dim| if from[dim] == 1 { self.exprs.int(0) } else { self.exprs.coordinate(dim + added) })
-            .collect();
-        self.exprs.at(expr, &coordinates)
+        let at = self.exprs.coordinates(to.len());
+        self.exprs.broadcast(expr, from, &at)
     }
 
     /// A tensor or number argument, broadcast to a shape, as a type.

@@ -125,11 +125,7 @@ pub fn element_index(coordinates: &[Value], strides: &[usize]) -> Value {
 impl Texels {
     /// X, y and layer of the texel at coordinates, of which the channel is a slice.
     pub fn place(&self, coordinates: &[Value]) -> [Value; 3] {
-        self.strides.each_ref().map(|strides| {
-            let parts = coordinates.iter().zip(strides);
-            let add = |sum: Value, (index, stride): (&Value, &usize)| sum.plus(&index.times(&Value::Known(*stride)));
-            parts.fold(Value::Known(0), add)
-        })
+        self.strides.each_ref().map(|strides| element_index(coordinates, strides))
     }
 
     /// The number of a texel in a buffer.

@@ -6,14 +6,15 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use et_core::ScalarType;
+use et_gpu::Needs;
 
 use self::fold::Loop;
 use crate::coordinate::{Value, element_index};
 use crate::expr::{Expr, ExprId, Exprs, TensorId};
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
-use crate::types::Literal;
+use crate::types::{Literal, Type};
 
-/// What expressions are made of.
+/// The expressions and the tensors that kernels are written of.
 #[derive(Clone, Copy)]
 pub struct Scope<'p> {
     /// The expressions.
@@ -33,17 +34,26 @@ impl<'p> Scope<'p> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(usize);
 
-/// Writes the statements of a kernel. What is evaluated once in a block, or around it, is a variable.
+/// Writes the statements of a kernel. The value of an expression is a variable of the block, which the blocks inside use.
 pub struct Emitter<'p> {
     scope: Scope<'p>,
-    text: String,
     names: usize,
     places: Vec<Vec<Value>>,
     known_places: HashMap<Vec<Value>, Place>,
     /// What is known in each open block, outermost first.
     blocks: Vec<HashMap<Key, Value>>,
-    /// The tensors that the kernel reads, by binding.
-    reads: Vec<TensorId>,
+    body: Body,
+}
+
+/// The statements of a kernel.
+#[derive(Default)]
+pub struct Body {
+    /// The lines.
+    pub text: String,
+    /// The tensors that the lines read by binding `b0`, `b1` and so on.
+    pub reads: Vec<TensorId>,
+    /// The optional features of a device that the lines use.
+    pub needs: Needs,
 }
 
 /// What a variable holds.
@@ -62,27 +72,31 @@ impl<'p> Emitter<'p> {
     pub fn new(scope: Scope<'p>) -> Self {
         Self {
             scope,
-            text: String::new(),
             names: 0,
             places: Vec::new(),
             known_places: HashMap::new(),
             blocks: vec![HashMap::new()],
-            reads: Vec::new(),
+            body: Body::default(),
         }
     }
 
-    /// The statements, and the tensors that they read by binding `b0`, `b1` and so on.
-    pub fn finish(self) -> (String, Vec<TensorId>) {
-        (self.text, self.reads)
+    /// The expressions and the tensors.
+    pub fn scope(&self) -> Scope<'p> {
+        self.scope
+    }
+
+    /// The statements.
+    pub fn finish(self) -> Body {
+        self.body
     }
 
     /// Writes a line.
     pub fn line(&mut self, line: &str) {
         for _ in 0..self.blocks.len() {
-            self.text.push_str("    ");
+            self.body.text.push_str("    ");
         }
-        self.text.push_str(line);
-        self.text.push('\n');
+        self.body.text.push_str(line);
+        self.body.text.push('\n');
     }
 
     /// Opens a block: `for (...)`, `if (...)`.
@@ -110,7 +124,7 @@ impl<'p> Emitter<'p> {
         format!("{prefix}{}", self.names)
     }
 
-    /// A variable with this value, which depends on nothing that changes: equal texts are one variable.
+    /// A variable with this value, which never changes: equal texts are one variable.
     pub fn variable(&mut self, text: &str) -> String {
         let key = Key::Text(text.to_owned());
         if let Some(known) = self.recall(&key) {
@@ -171,7 +185,7 @@ impl<'p> Emitter<'p> {
         self.values(id, &[place]).swap_remove(0)
     }
 
-    /// The expression at several places, in one loop or branch where they agree.
+    /// The expression at several places, in a loop or branch for all where the extents or conditions are equal.
     pub fn values(&mut self, id: ExprId, places: &[Place]) -> Vec<Value> {
         let mut missing: Vec<Place> = Vec::new();
         for place in places {
@@ -190,6 +204,8 @@ impl<'p> Emitter<'p> {
 
     fn evaluate(&mut self, id: ExprId, places: &[Place]) -> Vec<Value> {
         let exprs = self.scope.exprs;
+        self.body.needs.int64 |= exprs.ty(id) == Type::Long;
+        self.body.needs.float64 |= exprs.ty(id) == Type::Double;
         match exprs.get(id) {
             Expr::Literal(Literal::Int(index)) if *index >= 0 => vec![Value::Known(*index as usize); places.len()],
             Expr::Literal(literal) => vec![Value::Text(literal.wgsl()); places.len()],
@@ -357,9 +373,11 @@ impl<'p> Emitter<'p> {
 
     /// The name of a tensor's binding.
     fn binding(&mut self, id: TensorId) -> String {
-        let position = self.reads.iter().position(|read| *read == id).unwrap_or_else(|| {
-            self.reads.push(id);
-            self.reads.len() - 1
+        self.body.needs.zero_clamp |= self.scope.tensor(id).is_image();
+        let reads = &mut self.body.reads;
+        let position = reads.iter().position(|read| *read == id).unwrap_or_else(|| {
+            reads.push(id);
+            reads.len() - 1
         });
         format!("b{position}")
     }

@@ -47,7 +47,7 @@ pub enum Expr {
         /// The value otherwise.
         otherwise: ExprId,
     },
-    /// A fold over further coordinates, which follow those of the fold itself.
+    /// A fold over further coordinates, which follow the fold's own coordinates.
     Fold {
         /// How elements are combined.
         fold: Fold,
@@ -80,9 +80,9 @@ pub enum Fold {
     Sum,
     /// The product.
     Product,
-    /// The greatest element, or NaN where one is.
+    /// The greatest element; NaN if any element is NaN.
     Max,
-    /// The smallest element, or NaN where one is.
+    /// The smallest element; NaN if any element is NaN.
     Min,
     /// Whether any element is true.
     Any,
@@ -143,7 +143,12 @@ impl Exprs {
 
     /// The coordinates of the first `rank` dimensions.
     pub fn coordinates(&mut self, rank: usize) -> Vec<ExprId> {
-        (0..rank).map(|dim| self.coordinate(dim)).collect()
+        self.coordinates_of(0..rank)
+    }
+
+    /// The coordinates along these dimensions.
+    pub fn coordinates_of(&mut self, dims: impl IntoIterator<Item = usize>) -> Vec<ExprId> {
+        dims.into_iter().map(|dim| self.coordinate(dim)).collect()
     }
 
     /// A WGSL expression of operands.
@@ -159,6 +164,22 @@ impl Exprs {
             _ if is_identity => source,
             _ => self.add(Expr::At(source, coordinates.to_vec()), self.ty(source)),
         }
+    }
+
+    /// A source of a shape that is broadcast to another shape, at the coordinates of the other shape: both end in the same dimensions.
+    pub fn broadcast(&mut self, source: ExprId, sizes: &[usize], at: &[ExprId]) -> ExprId {
+        let added = at.len().saturating_sub(sizes.len());
+        let own = sizes.iter().enumerate().map(|(dim, size)| match at.get(dim + added) {
+            Some(coordinate) if *size != 1 => *coordinate,
+            _ => self.int(0),
+        });
+        let own: Vec<ExprId> = own.collect();
+        self.at(source, &own)
+    }
+
+    /// Whether all conditions hold; `None` without conditions.
+    pub fn all(&mut self, conditions: impl IntoIterator<Item = ExprId>) -> Option<ExprId> {
+        conditions.into_iter().reduce(|all, one| self.apply("({0} && {1})", &[all, one], Type::Bool))
     }
 
     /// One of two expressions.
@@ -259,7 +280,7 @@ impl Exprs {
         self.has(id, |expr| matches!(expr, Expr::Fold { .. }))
     }
 
-    /// Whether an expression, or one that it is made of, is as wanted.
+    /// Whether a test holds for an expression or for an operand of the expression.
     pub fn has(&self, id: ExprId, is_wanted: impl Fn(&Expr) -> bool) -> bool {
         let mut found = false;
         self.visit(id, &mut |_, expr| found |= is_wanted(expr));

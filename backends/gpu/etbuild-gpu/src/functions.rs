@@ -1,28 +1,24 @@
 //! The functions that kernels may call, in WGSL.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 const FUNCTIONS: &str = include_str!("functions.wgsl");
 
-/// A function of the file.
-struct Function {
-    name: &'static str,
-    text: &'static str,
-}
-
-fn functions() -> impl Iterator<Item = Function> {
-    FUNCTIONS.split("\n\n").filter_map(|text| {
-        let name = text.trim_start().strip_prefix("fn ")?.split('(').next()?;
-        Some(Function { name, text: text.trim_end() })
-    })
-}
+/// The texts of the functions by name.
+static BY_NAME: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
+    let named = |text: &'static str| Some((text.trim_start().strip_prefix("fn ")?.split('(').next()?, text.trim_end()));
+    FUNCTIONS.split("\n\n").filter_map(named).collect()
+});
 
 /// The functions that statements call, and those that these call.
 pub fn called(body: &str) -> String {
     let mut texts: Vec<&str> = vec![body];
     let mut next = 0;
     while let Some(text) = texts.get(next).copied() {
-        for function in functions().filter(|function| calls(text, function.name)) {
-            if !texts.contains(&function.text) {
-                texts.push(function.text);
+        for function in words_before_parentheses(text).filter_map(|word| BY_NAME.get(word)) {
+            if !texts.contains(function) {
+                texts.push(function);
             }
         }
         next += 1;
@@ -30,12 +26,10 @@ pub fn called(body: &str) -> String {
     texts[1..].iter().map(|text| format!("{text}\n")).collect()
 }
 
-/// Whether a text calls the function.
-fn calls(text: &str, name: &str) -> bool {
-    text.match_indices(name).any(|(start, _)| {
-        let is_word = text[..start].ends_with(|before: char| before.is_ascii_alphanumeric() || before == '_');
-        !is_word && text[start + name.len()..].starts_with('(')
-    })
+fn words_before_parentheses(text: &str) -> impl Iterator<Item = &str> {
+    let before = text.rsplit_once('(').map_or("", |(before, _)| before);
+    let is_between = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
+    before.split('(').filter_map(move |part| part.rsplit(is_between).next())
 }
 
 #[cfg(test)]

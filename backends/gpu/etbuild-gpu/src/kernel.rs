@@ -1,7 +1,9 @@
-//! A kernel: its WGSL source, the tensors that it reads and writes, and its number of workgroups.
+//! Kernels: WGSL source, the tensors of the bindings, and the number of workgroups.
 
 use et_core::ScalarType;
+use et_gpu::Needs;
 
+use crate::emitter::{Body, Emitter};
 use crate::expr::TensorId;
 use crate::functions::called;
 use crate::tensor::{Layout, Storage, Tensor};
@@ -32,10 +34,33 @@ pub struct Kernel {
     pub label: String,
     /// The size of the subgroups in which the kernel exchanges values; 0 for none.
     pub subgroup: u32,
+    /// The optional features of a device that the kernel uses; `zero_clamp` if the kernel reads images.
+    pub needs: Needs,
+}
+
+/// The entry point of a kernel.
+pub struct Entry {
+    /// Attributes, name and parameters.
+    pub head: String,
+    /// The first statements.
+    pub begin: String,
+    /// Workgroups in x, y and z.
+    pub workgroups: [u32; 3],
+}
+
+impl Kernel {
+    /// The kernel with the statements of an emitter, which store a tensor.
+    pub fn new(emitter: Emitter<'_>, entry: Entry, output: TensorId, label: &str) -> Self {
+        let tensors = emitter.scope().tensors;
+        let Body { text, reads, needs } = emitter.finish();
+        let Entry { head, begin, workgroups } = entry;
+        let source = module(tensors, &reads, output, &head, &(begin + &text));
+        Self { source, otherwise: None, reads, output, workgroups, label: label.to_owned(), subgroup: 0, needs }
+    }
 }
 
 /// The module of a kernel: bindings, functions, and the entry point with these statements.
-pub fn module(tensors: &[Tensor], reads: &[TensorId], output: TensorId, head: &str, body: &str) -> String {
+fn module(tensors: &[Tensor], reads: &[TensorId], output: TensorId, head: &str, body: &str) -> String {
     let mut source = String::new();
     for (position, id) in reads.iter().enumerate() {
         let declaration = read(&tensors[id.0 as usize]);
@@ -47,15 +72,15 @@ pub fn module(tensors: &[Tensor], reads: &[TensorId], output: TensorId, head: &s
     source + &format!("@compute {head}{{\n{body}}}\n")
 }
 
-/// The entry point of a kernel with an invocation for each of `count` numbers, `n`; and its workgroups.
-pub fn counted(count: usize) -> (String, String, [u32; 3]) {
+/// The entry point of a kernel with an invocation for each of `count` numbers, `n`.
+pub fn counted(count: usize) -> Entry {
     let groups = count.div_ceil(WORKGROUP).max(1);
     let x = groups.min(MOST_WORKGROUPS);
     let y = groups.div_ceil(x);
     let head = format!("@workgroup_size({WORKGROUP}) fn main(@builtin(global_invocation_id) id: vec3<u32>) ");
     let row = if y > 1 { format!(" + i32(id.y) * {}i", x * WORKGROUP) } else { String::new() };
     let begin = format!("    let n = i32(id.x){row};\n    if (n >= {count}i) {{ return; }}\n");
-    (head, begin, [x as u32, y as u32, 1])
+    Entry { head, begin, workgroups: [x as u32, y as u32, 1] }
 }
 
 /// The address space and the type of a tensor that is read.

@@ -10,7 +10,7 @@ mod tiled;
 use crate::coordinate::{Value, element_index};
 use crate::emitter::{Emitter, Place, Scope};
 use crate::expr::{ExprId, TensorId};
-use crate::kernel::{Kernel, module};
+use crate::kernel::{Entry, Kernel};
 use crate::store::{counted_coordinates, texel};
 use crate::tensor::{Layout, TEXEL};
 
@@ -156,11 +156,11 @@ impl Product {
 }
 
 impl Site<'_> {
-    /// The kernel whose statements `write` writes; they are told the entry point and the workgroups.
-    fn kernel(&self, write: impl Fn(&mut Emitter<'_>) -> (String, [u32; 3])) -> Kernel {
+    /// The kernel whose statements `write` writes, with its entry point.
+    fn kernel(&self, write: impl Fn(&mut Emitter<'_>) -> Entry) -> Kernel {
         let mut emitter = Emitter::new(self.scope);
-        let (head, workgroups) = write(&mut emitter);
-        finished(emitter, self.epilogue, self.scope, &head, workgroups)
+        let entry = write(&mut emitter);
+        Kernel::new(emitter, entry, self.epilogue.output, self.epilogue.label)
     }
 
     /// Where the results go.
@@ -230,20 +230,6 @@ impl Site<'_> {
         };
         values.iter().map(&mut checked).collect()
     }
-}
-
-/// The kernel with the statements of an emitter.
-fn finished(
-    emitter: Emitter<'_>,
-    epilogue: &Epilogue<'_>,
-    scope: Scope<'_>,
-    head: &str,
-    workgroups: [u32; 3],
-) -> Kernel {
-    let (text, reads) = emitter.finish();
-    let output = epilogue.output;
-    let source = module(scope.tensors, &reads, output, head, &text);
-    Kernel { source, otherwise: None, reads, output, workgroups, label: epilogue.label.to_owned(), subgroup: 0 }
 }
 
 /// Where results go: columns of a shape, through an epilogue.

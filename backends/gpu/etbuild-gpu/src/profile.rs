@@ -1,4 +1,4 @@
-//! What is known of a GPU when kernels are written for it.
+//! The facts of a GPU that kernels rely on.
 
 use etbuild_backend::GpuFacts;
 

@@ -1,26 +1,22 @@
 //! Kernels that store an expression: an invocation for each word or texel of the tensor.
 
 use et_core::ScalarType;
-use etbuild_backend::Refusal;
 
 use crate::coordinate::{Value, element_index};
 use crate::emitter::{Emitter, Place, Scope};
 use crate::expr::{ExprId, IndexOp, TensorId};
-use crate::kernel::{Kernel, counted, module};
+use crate::kernel::{Kernel, counted};
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
 
 /// The kernel that stores an expression.
-pub fn kernel(scope: Scope<'_>, expr: ExprId, output: TensorId, label: &str) -> Result<Kernel, Refusal> {
+pub fn kernel(scope: Scope<'_>, expr: ExprId, output: TensorId, label: &str) -> Kernel {
     let tensor = scope.tensor(output);
     let mut emitter = Emitter::new(scope);
     let count = match &tensor.layout {
         Layout::Elements(strides) => elements(&mut emitter, expr, tensor, strides),
         Layout::Texels(texels) => all_texels(&mut emitter, expr, tensor, texels, scope.exprs.folds(expr)),
     };
-    let (head, begin, workgroups) = counted(count);
-    let (text, reads) = emitter.finish();
-    let source = module(scope.tensors, &reads, output, &head, &(begin + &text));
-    Ok(Kernel { source, otherwise: None, reads, output, workgroups, label: label.to_owned(), subgroup: 0 })
+    Kernel::new(emitter, counted(count), output, label)
 }
 
 /// Rows that are written to places of a tensor, which keeps the rest of its elements.
@@ -47,8 +43,7 @@ pub fn rows_kernel(scope: Scope<'_>, write: &RowWrite, output: TensorId, label: 
         sizes[texels.channel] = sizes[texels.channel].div_ceil(TEXEL);
     }
     let dims: Vec<usize> = (0..rank).collect();
-    let coordinates = counted_coordinates(&Value::Text("n".to_owned()), &dims, &sizes, rank);
-    let at: Vec<Value> = coordinates.into_iter().map(|value| emitter.named(value)).collect();
+    let at = named_coordinates(&mut emitter, "n", &dims, &sizes);
     let place = emitter.place(at.clone());
     let is_written = emitter.text(write.is_written, place);
     emitter.line(&format!("if (!{is_written}) {{ return; }}"));
@@ -72,10 +67,7 @@ pub fn rows_kernel(scope: Scope<'_>, write: &RowWrite, output: TensorId, label: 
             emitter.line(&format!("out[{}] = {text};", element_index(&target, strides).text()));
         }
     }
-    let (head, begin, workgroups) = counted(sizes.iter().product());
-    let (text, reads) = emitter.finish();
-    let source = module(scope.tensors, &reads, output, &head, &(begin + &text));
-    Kernel { source, otherwise: None, reads, output, workgroups, label: label.to_owned(), subgroup: 0 }
+    Kernel::new(emitter, counted(sizes.iter().product()), output, label)
 }
 
 /// The coordinates of dimensions that a number counts, outermost first.
@@ -94,15 +86,20 @@ pub fn counted_coordinates(number: &Value, dims: &[usize], sizes: &[usize], rank
     coordinates
 }
 
+/// The same as variables where they are computed.
+fn named_coordinates(emitter: &mut Emitter<'_>, number: &str, dims: &[usize], sizes: &[usize]) -> Vec<Value> {
+    let coordinates = counted_coordinates(&Value::Text(number.to_owned()), dims, sizes, sizes.len());
+    coordinates.into_iter().map(|value| emitter.named(value)).collect()
+}
+
 /// Stores the elements of a word; returns the number of words.
 fn elements(emitter: &mut Emitter<'_>, expr: ExprId, tensor: &Tensor, strides: &[usize]) -> usize {
     let per_word = (4 / tensor.scalar_type.size().max(1)).max(1);
-    let (rank, numel) = (tensor.sizes.len(), tensor.numel());
-    let mut dims: Vec<usize> = (0..rank).collect();
+    let numel = tensor.numel();
+    let mut dims: Vec<usize> = (0..tensor.sizes.len()).collect();
     dims.sort_by_key(|dim| std::cmp::Reverse(if tensor.sizes[*dim] == 1 { usize::MAX } else { strides[*dim] }));
     if per_word == 1 {
-        let coordinates = counted_coordinates(&Value::Text("n".to_owned()), &dims, &tensor.sizes, rank);
-        let coordinates = coordinates.into_iter().map(|value| emitter.named(value)).collect();
+        let coordinates = named_coordinates(emitter, "n", &dims, &tensor.sizes);
         let place = emitter.place(coordinates);
         let text = emitter.text(expr, place);
         emitter.line(&format!("out[n] = {text};"));
@@ -115,8 +112,7 @@ fn elements(emitter: &mut Emitter<'_>, expr: ExprId, tensor: &Tensor, strides: &
         if is_partial {
             emitter.open(&format!("if ({index} < {numel}i)"));
         }
-        let coordinates = counted_coordinates(&Value::Text(index), &dims, &tensor.sizes, rank);
-        let coordinates = coordinates.into_iter().map(|value| emitter.named(value)).collect();
+        let coordinates = named_coordinates(emitter, &index, &dims, &tensor.sizes);
         let place = emitter.place(coordinates);
         let text = emitter.text(expr, place);
         let bits = encoded(&text, tensor.scalar_type);
@@ -160,8 +156,7 @@ fn all_texels(emitter: &mut Emitter<'_>, expr: ExprId, tensor: &Tensor, texels: 
     let together = if texels.count() / together < LEAST_INVOCATIONS { 1 } else { together };
     let counted: Vec<usize> =
         (0..rank).map(|dim| if Some(dim) == along { sizes[dim] / together } else { sizes[dim] }).collect();
-    let coordinates = counted_coordinates(&Value::Text("n".to_owned()), &dims, &counted, rank);
-    let coordinates: Vec<Value> = coordinates.into_iter().map(|value| emitter.named(value)).collect();
+    let coordinates = named_coordinates(emitter, "n", &dims, &counted);
     let neighbours: Vec<Vec<Value>> = (0..together)
         .map(|offset| {
             let mut at = coordinates.clone();
@@ -218,27 +213,26 @@ pub fn texel(emitter: &mut Emitter<'_>, expr: ExprId, tensor: &Tensor, texels: &
 
 /// The statement that stores a texel.
 fn write_texel(tensor: &Tensor, texels: &Texels, at: &[Value; 3], lanes: &[String]) -> String {
-    let [x, y, layer] = at.each_ref().map(Value::text);
+    let is_half = tensor.scalar_type == ScalarType::Half;
+    let pair = |lanes: &[String]| format!("pack2x16float(vec2<f32>({}))", lanes.join(", "));
+    let (low, high) = lanes.split_at(2.min(lanes.len()));
     match texels.storage {
         Storage::Image => {
+            let [x, y, layer] = at.each_ref().map(Value::text);
             let layer = if texels.extent[2] > 1 { format!(", {layer}") } else { String::new() };
-            let texel = match tensor.scalar_type {
-                // Drivers may truncate: the texel is rounded to nearest before.
-                ScalarType::Half => {
-                    let pair =
-                        |lanes: &[String]| format!("unpack2x16float(pack2x16float(vec2<f32>({})))", lanes.join(", "));
-                    let (low, high) = lanes.split_at(2.min(lanes.len()));
-                    format!("{}, {}", pair(low), pair(high))
-                }
-                _ => lanes.join(", "),
+            // Drivers may truncate: the texel is rounded to nearest before.
+            let texel = match is_half {
+                true => format!("unpack2x16float({}), unpack2x16float({})", pair(low), pair(high)),
+                false => lanes.join(", "),
             };
             format!("textureStore(out, vec2<i32>({x}, {y}){layer}, vec4<f32>({texel}));")
         }
-        Storage::Buffer if tensor.scalar_type == ScalarType::Half => {
-            let pair = |lanes: &[String]| format!("pack2x16float(vec2<f32>({}))", lanes.join(", "));
-            let (low, high) = lanes.split_at(2.min(lanes.len()));
-            format!("out[{}] = vec2<u32>({}, {});", texels.index(at).text(), pair(low), pair(high))
+        Storage::Buffer => {
+            let texel = match is_half {
+                true => format!("vec2<u32>({}, {})", pair(low), pair(high)),
+                false => format!("vec4<f32>({})", lanes.join(", ")),
+            };
+            format!("out[{}] = {texel};", texels.index(at).text())
         }
-        Storage::Buffer => format!("out[{}] = vec4<f32>({});", texels.index(at).text(), lanes.join(", ")),
     }
 }

@@ -168,6 +168,16 @@ impl Tensor {
         matches!(&self.layout, Layout::Texels(texels) if matches!(texels.storage, Storage::Image))
     }
 
+    /// Whether every index outside of a dimension is outside of the image: the dimension is the outermost one of an axis.
+    pub fn is_bounded(&self, dim: usize) -> bool {
+        let Some(Texels { storage: Storage::Image, strides, extent, .. }) = self.layout.as_texels() else {
+            return false;
+        };
+        let is_outermost =
+            |(strides, extent): (&Vec<usize>, &usize)| strides[dim] > 0 && strides[dim] * self.sizes[dim] == *extent;
+        strides.iter().zip(extent).any(is_outermost)
+    }
+
     /// The kind of GPU memory.
     pub fn kind(&self) -> Kind {
         match &self.layout {
@@ -190,5 +200,34 @@ impl Tensor {
             Layout::Texels(texels) => TEXEL * texels.count(),
         };
         (numel * self.scalar_type.size()).next_multiple_of(4) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The dimensions of an image of this shape, sliced along the channels, outside of which is nothing of the image.
+    fn bounded(sizes: &[usize]) -> Vec<usize> {
+        let limits = TexelLimits { storage: Storage::Image, side: 64, layers: 64 };
+        let layout = Layout::texels(sizes, 1, limits);
+        let tensor = Tensor { scalar_type: ScalarType::Float, sizes: sizes.to_vec(), layout, source: Source::Scratch };
+        (2..sizes.len()).filter(|dim| tensor.is_bounded(*dim)).collect()
+    }
+
+    #[test]
+    fn rows_and_columns_of_a_feature_map_end_at_the_border_of_the_image() {
+        assert_eq!(bounded(&[2, 8, 5, 6]), [2, 3]);
+        // A layer for each slice.
+        assert_eq!(bounded(&[2, 200, 5, 6]), [2, 3]);
+    }
+
+    #[test]
+    fn dimensions_that_share_an_axis_lie_side_by_side() {
+        assert_eq!(bounded(&[2, 8, 5]), []);
+        assert_eq!(bounded(&[1, 8, 5]), [2]);
+        assert_eq!(bounded(&[1, 4, 2, 3, 5]), [2]);
+        // A layer for each depth and row.
+        assert_eq!(bounded(&[1, 4, 3, 5, 6]), [2, 4]);
     }
 }

@@ -30,6 +30,17 @@ impl Type {
         }
     }
 
+    /// The type of elements that hold every number of this type.
+    pub const fn scalar_type(self) -> ScalarType {
+        match self {
+            Self::Float => ScalarType::Float,
+            Self::Double => ScalarType::Double,
+            Self::Int => ScalarType::Int,
+            Self::Long => ScalarType::Long,
+            Self::Bool => ScalarType::Bool,
+        }
+    }
+
     /// The name of the type in WGSL.
     pub const fn wgsl(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! The blob's bytes.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use et_gpu::{Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum};
@@ -33,19 +33,17 @@ pub fn blob(builder: &Builder<'_>) -> Result<Blob, Refusal> {
         };
         objects.push(object(tensor, role, argument as u32, used.lives[id]));
     }
-    let (mut dispatches, mut bindings, mut hazards) = (Vec::new(), Vec::new(), Hazards::default());
+    let (mut dispatches, mut bindings) = (Vec::new(), Vec::<Binding>::new());
     for (kernel, module) in builder.kernels.iter().zip(&modules.of_kernel) {
         let accessed = kernel.reads.iter().map(|id| (id, false)).chain([(&kernel.output, true)]);
-        let own: Vec<Binding> =
-            accessed.map(|(id, writes)| Binding { object: used.numbers[id] as u32, writes }).collect();
+        let first_binding = bindings.len() as u32;
+        bindings.extend(accessed.map(|(id, writes)| Binding { object: used.numbers[id] as u32, writes }));
         dispatches.push(Dispatch {
             kernel: *module,
             workgroups: kernel.workgroups,
-            first_binding: bindings.len() as u32,
-            bindings: own.len() as u32,
-            barrier: hazards.barrier(&own, &objects),
+            first_binding,
+            bindings: bindings.len() as u32 - first_binding,
         });
-        bindings.extend(own);
     }
     let header = Header {
         magic: MAGIC,
@@ -92,9 +90,13 @@ fn object(tensor: &Tensor, role: Role, argument: u32, life: [u32; 2]) -> Object 
 
 /// The optional features that the kernels use.
 fn needs(builder: &Builder<'_>) -> Needs {
-    let has = |text: &str| builder.kernels.iter().any(|kernel| kernel.source.contains(text));
-    let zero_clamp = builder.profile.clamps_to_zero && has("textureLoad");
-    Needs { int64: has("i64"), float64: has("f64"), float16: false, zero_clamp }
+    let any = |of: fn(&Needs) -> bool| builder.kernels.iter().any(|kernel| of(&kernel.needs));
+    Needs {
+        int64: any(|needs| needs.int64),
+        float64: any(|needs| needs.float64),
+        float16: false,
+        zero_clamp: builder.profile.clamps_to_zero && any(|needs| needs.zero_clamp),
+    }
 }
 
 /// The distinct modules of kernels.
@@ -121,7 +123,7 @@ impl Modules {
     }
 }
 
-/// Distinct sources, each with its subgroup size and the number of its alternative.
+/// Distinct sources, with subgroup sizes and the numbers of alternatives.
 #[derive(Default)]
 struct Sources<'b> {
     list: Vec<(&'b str, u32, u32)>,
@@ -175,41 +177,6 @@ impl Used {
         }
         used.weights.values_mut().enumerate().for_each(|(position, slot)| *slot = position);
         used
-    }
-}
-
-/// Memory accesses since the last barrier.
-#[derive(Default)]
-struct Hazards {
-    read: HashSet<u32>,
-    written: HashSet<u32>,
-    /// Whether anything was written: scratch objects may share memory with each other.
-    lives: Vec<[u32; 2]>,
-}
-
-impl Hazards {
-    /// Whether a dispatch has to wait for dispatches before; notes its accesses.
-    fn barrier(&mut self, bindings: &[Binding], objects: &[Object]) -> bool {
-        let position = |binding: &Binding| objects[binding.object as usize].life;
-        let is_first = |binding: &Binding| binding.writes && objects[binding.object as usize].role == Role::Scratch;
-        let conflicts = |binding: &Binding| {
-            self.written.contains(&binding.object) || (binding.writes && self.read.contains(&binding.object))
-        };
-        // The memory of a scratch object may have been another one's whose life ended since the last barrier.
-        let reuses =
-            |binding: &Binding| is_first(binding) && self.lives.iter().any(|life| life[1] < position(binding)[0]);
-        let waits = bindings.iter().any(|binding| conflicts(binding) || reuses(binding));
-        if waits {
-            *self = Self::default();
-        }
-        for binding in bindings {
-            let set = if binding.writes { &mut self.written } else { &mut self.read };
-            set.insert(binding.object);
-            if objects[binding.object as usize].role == Role::Scratch {
-                self.lives.push(position(binding));
-            }
-        }
-        waits
     }
 }
 

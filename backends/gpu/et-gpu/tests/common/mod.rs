@@ -104,7 +104,7 @@ impl Program {
             *life = [life[0].min(number), number];
         }
         let bindings = self.bindings.len() as u32 - first_binding;
-        self.dispatches.push(Dispatch { kernel, workgroups, first_binding, bindings, barrier: number > 0 });
+        self.dispatches.push(Dispatch { kernel, workgroups, first_binding, bindings });
     }
 
     /// The bytes of the lists and of the kernels.

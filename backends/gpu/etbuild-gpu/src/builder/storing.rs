@@ -32,7 +32,7 @@ impl Builder<'_> {
     }
 
     /// Whether a value is a constant, or dequantizes constants.
-    fn is_constant(&self, id: ValueId) -> bool {
+    pub fn is_constant(&self, id: ValueId) -> bool {
         let links = self.links;
         links.graph.constant(id).is_some() || links.maker(id).is_some_and(|node| dequantizes_constants(links, node))
     }
@@ -64,16 +64,11 @@ impl Builder<'_> {
     /// is a result of the partition.
     pub fn set(&mut self, id: ValueId, expr: ExprId) -> Result<(), Refusal> {
         let ty = self.ty(id)?;
-        let expr = self.exprs.cast(expr, ty);
-        let expr = self.narrowed(expr, self.links.graph.spec(id).scalar_type);
-        let is_single = |expr: &Expr| match expr {
-            Expr::Apply(template, _) => template.contains("f32(") || template.contains("0f"),
-            Expr::Fold { fold, .. } => !matches!(fold, Fold::Sum | Fold::Product),
-            _ => false,
-        };
-        if ty == Type::Double && self.exprs.has(expr, is_single) {
+        if ty == Type::Double && self.is_lossy(id, expr) {
             return Err(Refusal::new(RefusalKind::Type, "the function is not computed in float64"));
         }
+        let expr = self.exprs.cast(expr, ty);
+        let expr = self.narrowed(expr, self.links.graph.spec(id).scalar_type);
         self.values.insert(id, expr);
         let results = &self.links.graph.outputs;
         if let Some(position) = results.iter().position(|result| *result == id) {
@@ -84,6 +79,18 @@ impl Builder<'_> {
             self.stored(id)?;
         }
         Ok(())
+    }
+
+    /// Whether an expression computes a value in float64 of such values less exactly: in float32, or by a fold that drops NaN.
+    fn is_lossy(&self, id: ValueId, expr: ExprId) -> bool {
+        let links = self.links;
+        let is_double = |id: ValueId| links.graph.spec(id).scalar_type == ScalarType::Double;
+        let reads_double = links.maker(id).is_some_and(|node| node.uses().any(is_double));
+        let drops_nan = |expr: &Expr| match expr {
+            Expr::Fold { fold: Fold::Max | Fold::Min, body, .. } => self.exprs.ty(*body) == Type::Double,
+            _ => false,
+        };
+        self.exprs.ty(expr) == Type::Float && reads_double || self.exprs.has(expr, drops_nan)
     }
 
     /// A computed narrow integer, without the bits beyond its type.
@@ -159,7 +166,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The tensor of a value, which is stored unless it is.
+    /// The tensor of a value; a computed value is stored first.
     pub fn stored(&mut self, id: ValueId) -> Result<TensorId, Refusal> {
         let expr = self.value(id)?;
         if let Expr::Load(tensor) = self.exprs.get(expr) {
@@ -199,48 +206,23 @@ impl Builder<'_> {
         Ok(tensor)
     }
 
-    /// Stores an expression of a shape as float32, in the course of computing the value `id`.
-    pub fn store_expr(&mut self, id: ValueId, expr: ExprId, sizes: Vec<usize>) -> Result<TensorId, Refusal> {
-        let ty = if self.exprs.ty(expr) == Type::Double { ScalarType::Double } else { ScalarType::Float };
-        self.store_expr_as(id, expr, sizes, ty)
-    }
-
-    /// Stores a part of the value that is being computed; its elements.
+    /// Stores a part of the value that is being computed, of a shape; its elements.
     pub fn store_part(&mut self, expr: ExprId, sizes: Vec<usize>) -> Result<ExprId, Refusal> {
-        let scalar_type = match self.exprs.ty(expr) {
-            Type::Float => ScalarType::Float,
-            Type::Double => ScalarType::Double,
-            Type::Int => ScalarType::Int,
-            Type::Long => ScalarType::Long,
-            Type::Bool => ScalarType::Bool,
-        };
-        let id = self.current.ok_or_else(|| Refusal::new(RefusalKind::Partition, "no node is lowered"))?;
-        let tensor = self.store_expr_as(id, expr, sizes, scalar_type)?;
-        Ok(self.load(tensor))
-    }
-
-    /// Stores an expression of a shape as a type.
-    pub fn store_expr_as(
-        &mut self,
-        id: ValueId,
-        expr: ExprId,
-        sizes: Vec<usize>,
-        scalar_type: ScalarType,
-    ) -> Result<TensorId, Refusal> {
         let layout = Layout::row_major(&sizes);
-        self.store_in(id, expr, sizes, scalar_type, layout)
+        self.store_in(expr, sizes, layout)
     }
 
-    /// Stores an expression of a shape as a type, in a layout.
-    pub fn store_in(
-        &mut self,
-        id: ValueId,
-        expr: ExprId,
-        sizes: Vec<usize>,
-        scalar_type: ScalarType,
-        layout: Layout,
-    ) -> Result<TensorId, Refusal> {
-        self.write(id, expr, Tensor { scalar_type, sizes, layout, source: Source::Scratch })
+    /// The same in texels along the last dimension, of a part in float32.
+    pub fn store_rows(&mut self, expr: ExprId, sizes: Vec<usize>) -> Result<ExprId, Refusal> {
+        let layout = Layout::texels(&sizes, sizes.len() - 1, self.profile.texels);
+        self.store_in(expr, sizes, layout)
+    }
+
+    fn store_in(&mut self, expr: ExprId, sizes: Vec<usize>, layout: Layout) -> Result<ExprId, Refusal> {
+        let scalar_type = self.exprs.ty(expr).scalar_type();
+        let id = self.current.ok_or_else(|| Refusal::new(RefusalKind::Partition, "no node is lowered"))?;
+        let tensor = self.write(id, expr, Tensor { scalar_type, sizes, layout, source: Source::Scratch })?;
+        Ok(self.load(tensor))
     }
 
     /// Writes the kernel that stores an expression in a tensor.
@@ -265,11 +247,11 @@ impl Builder<'_> {
                 let result = self.exprs.add(Expr::Product(product), Type::Float);
                 let product = &self.products[product.0 as usize];
                 let epilogue = Epilogue { result, expr, output, label };
-                Ok(product.kernel(self.scope(), self.profile.subgroup, &epilogue))
+                product.kernel(self.scope(), self.profile.subgroup, &epilogue)
             }
             _ => return Err(Refusal::new(RefusalKind::Partition, "an expression has two products")),
         };
-        self.kernels.push(kernel?);
+        self.kernels.push(kernel);
         Ok(output)
     }
 
@@ -290,7 +272,8 @@ impl Builder<'_> {
         let (sizes, column) = self.products[product.0 as usize].sizes_and_column();
         let (sizes, layout) = (sizes.to_vec(), Layout::texels(sizes, column, self.profile.texels));
         let expr = self.exprs.cast(expr, Type::Float);
-        let tensor = self.store_in(id, expr, sizes, ScalarType::Float, layout)?;
+        let tensor = Tensor { scalar_type: ScalarType::Float, sizes, layout, source: Source::Scratch };
+        let tensor = self.write(id, expr, tensor)?;
         Ok(self.load(tensor))
     }
 }

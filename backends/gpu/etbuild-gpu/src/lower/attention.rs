@@ -1,13 +1,11 @@
 //! Scaled dot-product attention, a kernel of its own.
 
-use et_core::ScalarType;
 use etbuild_backend::{Call, Refusal, RefusalKind};
 use etbuild_ir::ValueId;
 
 use crate::builder::Builder;
 use crate::expr::{ExprId, IndexOp};
 use crate::product::Attention;
-use crate::tensor::Layout;
 use crate::types::Type;
 
 use super::Done;
@@ -135,19 +133,4 @@ fn key_batch(builder: &mut Builder<'_>, shapes: &Shapes) -> Vec<ExprId> {
         *head = builder.exprs.index(IndexOp::Div, *head, shared);
     }
     batch
-}
-
-/// An expression of rows of scores, stored in texels along the rows.
-pub fn store(builder: &mut Builder<'_>, id: ValueId, expr: ExprId, sizes: Vec<usize>) -> Result<ExprId, Refusal> {
-    let layout = Layout::texels(&sizes, sizes.len() - 1, builder.profile.texels);
-    let tensor = builder.store_in(id, expr, sizes, ScalarType::Float, layout)?;
-    Ok(builder.load(tensor))
-}
-
-/// A tensor `[batch..., row, 1]` at the coordinates of `[batch..., row, column]`.
-pub fn row_value(builder: &mut Builder<'_>, tensor: crate::expr::TensorId, rank: usize) -> ExprId {
-    let load = builder.load(tensor);
-    let mut at = builder.exprs.coordinates(rank);
-    at[rank - 1] = builder.exprs.int(0);
-    builder.exprs.at(load, &at)
 }

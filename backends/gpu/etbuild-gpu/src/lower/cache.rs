@@ -5,24 +5,22 @@ use etbuild_backend::{Call, Refusal, RefusalKind};
 use etbuild_ir::ValueId;
 
 use crate::builder::Builder;
-use crate::expr::{ExprId, Fold, IndexOp, TensorId};
+use crate::expr::{ExprId, Fold, IndexOp};
 use crate::product::{Limits, Product, RightTexel};
 use crate::store::RowWrite;
 use crate::tensor::TEXEL;
 use crate::types::Type;
 
-use super::attention::store;
+use super::norm::statistic;
 use super::product::sliced;
 use super::{Done, no_arguments};
 
 /// An integer tensor of one element.
 fn number(builder: &mut Builder<'_>, call: &Call<'_>, position: usize) -> Result<ExprId, Refusal> {
     let id = call.value(position)?;
-    let rank = call.sizes(id).len();
     let source = builder.repeated(id)?;
     let source = builder.exprs.cast(source, Type::Int);
-    let zeros: Vec<ExprId> = (0..rank).map(|_| builder.exprs.int(0)).collect();
-    Ok(builder.exprs.at(source, &zeros))
+    Ok(builder.exprs.broadcast(source, &call.sizes(id), &[]))
 }
 
 /// Rotary position embedding of `[..., row, head, element]`: pairs of elements turn by the angles of the row's position.
@@ -131,33 +129,25 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         soft_cap: call.number(7)?.unwrap_or(0.0),
         scale: call.number(5)?.unwrap_or(1.0),
     };
-    let scores = attention.scores(builder, output, [query, keys])?;
-    let kept = vec![*batch, *heads, *rows, 1];
+    let scores = attention.scores(builder, [query, keys])?;
+    let sizes = [*batch, *heads, *rows, *slots];
     let most = attention.over_slots(builder, Fold::Max, scores);
     let most = builder.exprs.apply("max({0}, -3.0e38f)", &[most], Type::Float);
-    let most = builder.store_expr(output, most, kept.clone())?;
-    let most = row_value(builder, most);
+    let most = statistic(builder, &sizes, &[3], most)?;
     let is_seen = attention.is_seen(builder);
     let power = builder.exprs.apply("exp_f32({0} - {1})", &[scores, most], Type::Float);
     // Scores of unused slots are not written.
     let zero = builder.exprs.number(0.0, Type::Float);
     let power = builder.exprs.choose(is_seen, power, zero);
-    let powers = store(builder, output, power, vec![*batch, *heads, *rows, *slots])?;
+    let powers = builder.store_rows(power, sizes.to_vec())?;
     let sum = attention.over_slots(builder, Fold::Sum, powers);
-    let sum = builder.store_expr(output, sum, kept)?;
-    let sum = row_value(builder, sum);
+    let sum = statistic(builder, &sizes, &[3], sum)?;
     let product = attention.weighted(builder, powers, values)?;
     let expr = builder.exprs.apply("select(0.0f, {0} / {1}, {1} > 0.0f)", &[product, sum], Type::Float);
-    let sizes = vec![*batch, *heads, *rows, attention.width];
-    let result = store(builder, output, expr, sizes)?;
+    let result = builder.store_rows(expr, vec![*batch, *heads, *rows, attention.width])?;
     let at = [0, 2, 1, 3].map(|dim| builder.exprs.coordinate(dim));
     let expr = builder.exprs.at(result, &at);
     builder.set(output, expr)
-}
-
-/// A tensor `[batch, head, row, 1]` at the coordinates of `[batch, head, row, slot]`.
-fn row_value(builder: &mut Builder<'_>, tensor: TensorId) -> ExprId {
-    super::attention::row_value(builder, tensor, 4)
 }
 
 impl Attention {
@@ -192,12 +182,7 @@ impl Attention {
         vec![batch, slot, head]
     }
 
-    fn scores(
-        &self,
-        builder: &mut Builder<'_>,
-        output: ValueId,
-        [query, keys]: [ValueId; 2],
-    ) -> Result<ExprId, Refusal> {
+    fn scores(&self, builder: &mut Builder<'_>, [query, keys]: [ValueId; 2]) -> Result<ExprId, Refusal> {
         let [batch, rows, heads, depth] = self.query;
         let (left, right) = (sliced(builder, query, 3)?, sliced(builder, keys, 3)?);
         let [slot, inner] = [3, 4].map(|dim| builder.exprs.coordinate(dim));
@@ -228,7 +213,7 @@ impl Attention {
         let hidden = builder.exprs.number(f64::NEG_INFINITY, Type::Float);
         let is_seen = self.is_seen(builder);
         let score = builder.exprs.apply("select({1}, {0}, {2})", &[score, hidden, is_seen], Type::Float);
-        store(builder, output, score, sizes)
+        builder.store_rows(score, sizes)
     }
 
     fn weighted(&self, builder: &mut Builder<'_>, powers: ExprId, values: ValueId) -> Result<ExprId, Refusal> {

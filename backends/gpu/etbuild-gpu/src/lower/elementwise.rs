@@ -10,22 +10,31 @@ use crate::types::Type;
 
 use super::Done;
 
-/// A function of floating-point numbers; integers are converted.
-pub fn float(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str) -> Done {
-    let output = call.output()?;
-    let ty = builder.ty(output)?;
-    let ty = if ty.is_float() { ty } else { Type::Float };
-    let is_arithmetic = !template.contains(|letter: char| letter.is_ascii_alphabetic());
-    if ty == Type::Double && !is_arithmetic {
-        return Err(Refusal::new(RefusalKind::Type, "the function is not computed in float64"));
-    }
-    apply(builder, call, &[0], ty, template)
+/// A function of the operands at these positions that is computed in float32; integers are converted.
+pub fn float(builder: &mut Builder<'_>, call: Call<'_>, positions: &[usize], template: &'static str) -> Done {
+    refuse_double(builder, call.output()?)?;
+    apply(builder, call, positions, Type::Float, template)
 }
 
-/// A function of any number, with the template for floating point and for integers.
-pub fn number(builder: &mut Builder<'_>, call: Call<'_>, templates: [&'static str; 2]) -> Done {
+/// A function in the type of the output, with the template for floating point and for integers.
+pub fn number(builder: &mut Builder<'_>, call: Call<'_>, positions: &[usize], templates: [&'static str; 2]) -> Done {
     let ty = builder.ty(call.output()?)?;
-    apply(builder, call, &[0], ty, templates[usize::from(!ty.is_float())])
+    let ty = if ty == Type::Bool { Type::Int } else { ty };
+    apply(builder, call, positions, ty, templates[usize::from(!ty.is_float())])
+}
+
+/// The same with a template for float32 only.
+pub fn single(builder: &mut Builder<'_>, call: Call<'_>, positions: &[usize], templates: [&'static str; 2]) -> Done {
+    refuse_double(builder, call.output()?)?;
+    number(builder, call, positions, templates)
+}
+
+/// Refuses a value in float64.
+pub fn refuse_double(builder: &Builder<'_>, id: ValueId) -> Done {
+    match builder.ty(id)? {
+        Type::Double => Err(Refusal::new(RefusalKind::Type, "the function is not computed in float64")),
+        _ => Ok(()),
+    }
 }
 
 /// The operands at these positions as a type, and a template.
@@ -69,7 +78,7 @@ pub fn operands(
     Ok(exprs)
 }
 
-/// The type that a comparison or bitwise operator computes in: that of its promoted operands.
+/// The type of the promoted operands, in which a comparison is computed.
 pub fn promoted(builder: &Builder<'_>, call: &Call<'_>) -> Type {
     let graph = call.graph;
     let has_float_number = call.node.arguments.iter().any(|argument| matches!(argument, Argument::Float(_)));
@@ -85,6 +94,7 @@ pub fn promoted(builder: &Builder<'_>, call: &Call<'_>) -> Type {
 
 /// -1, 0 or 1.
 pub fn sign(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    refuse_double(builder, call.output()?)?;
     let ty = builder.ty(call.output()?)?;
     let template = match ty {
         Type::Float | Type::Double => "sign_f32({0})",
@@ -128,23 +138,6 @@ pub fn scaled(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str)
     builder.set(call.output()?, expr)
 }
 
-/// An operator on two operands in the type of the output.
-pub fn binary(builder: &mut Builder<'_>, call: Call<'_>, templates: [&'static str; 2]) -> Done {
-    let ty = builder.ty(call.output()?)?;
-    let ty = if ty == Type::Bool { Type::Int } else { ty };
-    apply(builder, call, &[0, 1], ty, templates[usize::from(!ty.is_float())])
-}
-
-/// An operator on two floating-point operands.
-pub fn float_binary(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str) -> Done {
-    let ty = builder.ty(call.output()?)?;
-    let ty = if ty.is_float() { ty } else { Type::Float };
-    if ty == Type::Double && template.contains("_f32") {
-        return Err(Refusal::new(RefusalKind::Type, "the function is not computed in float64"));
-    }
-    apply(builder, call, &[0, 1], ty, template)
-}
-
 /// A power.
 pub fn power(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let ty = builder.ty(call.output()?)?;
@@ -157,11 +150,11 @@ pub fn power(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
                 -1.0 if ty == Type::Float => "(1.0f / {0})",
                 0.5 => "sqrt({0})",
                 -0.5 if ty == Type::Float => "inverseSqrt({0})",
-                _ => return float_binary(builder, call, "pow_f32({0}, {1})"),
+                _ => return float(builder, call, &[0, 1], "pow_f32({0}, {1})"),
             };
             apply(builder, call, &[0], ty, template)
         }
-        (Type::Float | Type::Double, _) => float_binary(builder, call, "pow_f32({0}, {1})"),
+        (Type::Float | Type::Double, _) => float(builder, call, &[0, 1], "pow_f32({0}, {1})"),
         (Type::Long, _) => apply(builder, call, &[0, 1], Type::Long, "pow_i64({0}, {1})"),
         _ => {
             let operands = operands(builder, &call, &[0, 1], Type::Int)?;
@@ -229,12 +222,13 @@ fn rounded(number: f64, scalar_type: ScalarType) -> f64 {
 
 /// A test of one floating-point operand.
 pub fn test(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str) -> Done {
+    refuse_double(builder, call.value(0)?)?;
     let operands = operands(builder, &call, &[0], Type::Float)?;
     let expr = builder.exprs.apply(template, &operands, Type::Bool);
     builder.set(call.output()?, expr)
 }
 
-/// An operator on booleans: any other number is true unless it is 0.
+/// An operator on booleans; numbers but 0 are true.
 pub fn logical(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str) -> Done {
     let count = call.node.uses().count();
     let positions: Vec<usize> = (0..count).collect();
@@ -244,11 +238,9 @@ pub fn logical(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str
 }
 
 /// A bitwise operator, logical on booleans.
-pub fn bitwise(builder: &mut Builder<'_>, call: Call<'_>, templates: [&'static str; 2]) -> Done {
+pub fn bitwise(builder: &mut Builder<'_>, call: Call<'_>, positions: &[usize], templates: [&'static str; 2]) -> Done {
     let ty = builder.ty(call.output()?)?;
-    let count = call.node.arguments.len().min(if templates[0].contains("{1}") { 2 } else { 1 });
-    let positions: Vec<usize> = (0..count).collect();
-    apply(builder, call, &positions, ty, templates[usize::from(ty == Type::Bool)])
+    apply(builder, call, positions, ty, templates[usize::from(ty == Type::Bool)])
 }
 
 /// A shift.
@@ -326,21 +318,15 @@ pub fn with_numbers(builder: &mut Builder<'_>, call: Call<'_>, template: &'stati
 /// GELU, exact or by tanh.
 pub fn gelu(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let is_tanh = call.text(1)? == "tanh";
-    float(builder, call, if is_tanh { "gelu_tanh_f32({0})" } else { "gelu_f32({0})" })
+    float(builder, call, &[0], if is_tanh { "gelu_tanh_f32({0})" } else { "gelu_f32({0})" })
 }
 
 /// `log(x / (1 - x))`, with x clamped to `eps` from both ends.
 pub fn logit(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     match call.number(1)? {
-        None => float(builder, call, "log_f32({0} / (1.0f - {0}))"),
+        None => float(builder, call, &[0], "log_f32({0} / (1.0f - {0}))"),
         Some(_) => with_numbers(builder, call, "logit_f32({0}, {1})", &[0.0]),
     }
-}
-
-/// Linear interpolation.
-pub fn lerp(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
-    let ty = builder.ty(call.output()?)?;
-    apply(builder, call, &[0, 1, 2], ty, "lerp_f32({0}, {1}, {2})")
 }
 
 /// Another type.

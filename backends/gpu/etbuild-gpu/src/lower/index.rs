@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::expr::{ExprId, Fold};
 use crate::types::Type;
 
+use super::elementwise::promoted;
 use super::{Done, along, no_arguments};
 
 /// An index tensor as coordinates: negative indices count from the end, and others are clamped to the dimension.
@@ -32,8 +33,8 @@ pub fn embedding(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     builder.set(call.output()?, expr)
 }
 
-/// Indices of one dimension.
-pub fn index_select(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+/// The elements at a list of indices of a dimension, or at an index `of_each` element of the output.
+pub fn gather(builder: &mut Builder<'_>, call: Call<'_>, of_each: bool) -> Done {
     let (input, ids) = (call.value(0)?, call.value(2)?);
     let sizes = call.sizes(input);
     let source = builder.repeated(input)?;
@@ -41,25 +42,10 @@ pub fn index_select(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         return builder.set(call.output()?, source);
     }
     let along = along(&call, 1, sizes.len())?;
+    let mut coordinates = builder.exprs.coordinates(sizes.len());
     let index = indices(builder, ids, sizes[along])?;
-    let mut coordinates = builder.exprs.coordinates(sizes.len());
-    let at = if call.sizes(ids).is_empty() { Vec::new() } else { vec![coordinates[along]] };
-    coordinates[along] = builder.exprs.at(index, &at);
-    let expr = builder.exprs.at(source, &coordinates);
-    builder.set(call.output()?, expr)
-}
-
-/// An index for each element of the output.
-pub fn gather(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
-    let (input, ids) = (call.value(0)?, call.value(2)?);
-    let sizes = call.sizes(input);
-    let source = builder.repeated(input)?;
-    if sizes.is_empty() {
-        return builder.set(call.output()?, source);
-    }
-    let along = along(&call, 1, sizes.len())?;
-    let mut coordinates = builder.exprs.coordinates(sizes.len());
-    coordinates[along] = indices(builder, ids, sizes[along])?;
+    let at = if of_each { &coordinates[..] } else { &coordinates[along..=along] };
+    coordinates[along] = builder.exprs.broadcast(index, &call.sizes(ids), at);
     let expr = builder.exprs.at(source, &coordinates);
     builder.set(call.output()?, expr)
 }
@@ -78,6 +64,7 @@ pub fn index(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let (sizes, ids) = (call.sizes(input), index_tensors(&call)?);
     let places = IndexPlaces::of(&call, &ids, sizes.len());
     let source = builder.repeated(input)?;
+    let at = builder.exprs.coordinates_of(places.start..places.start + places.shape.len());
     let mut coordinates = Vec::new();
     let mut next = 0;
     for (dim, size) in sizes.iter().enumerate() {
@@ -85,7 +72,7 @@ pub fn index(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
             next += places.shape.len();
         }
         match ids.get(dim).copied().flatten() {
-            Some(id) => coordinates.push(places.coordinate(builder, &call, id, *size)?),
+            Some(id) => coordinates.push(broadcast_indices(builder, id, *size, &at)?),
             None => {
                 coordinates.push(builder.exprs.coordinate(next));
                 next += 1;
@@ -116,25 +103,13 @@ impl IndexPlaces {
         }
         Self { start, shape }
     }
+}
 
-    /// The index of a dimension, at the coordinates of the output.
-    fn coordinate(
-        &self,
-        builder: &mut Builder<'_>,
-        call: &Call<'_>,
-        id: ValueId,
-        size: usize,
-    ) -> Result<ExprId, Refusal> {
-        let own = call.sizes(id);
-        let index = indices(builder, id, size)?;
-        let added = self.start + self.shape.len() - own.len();
-        let at: Vec<ExprId> = own
-            .iter()
-            .enumerate()
-            .map(|(dim, size)| if *size == 1 { builder.exprs.int(0) } else { builder.exprs.coordinate(dim + added) })
-            .collect();
-        Ok(builder.exprs.at(index, &at))
-    }
+/// The index tensor of a dimension, at the coordinates of the broadcast indices.
+fn broadcast_indices(builder: &mut Builder<'_>, id: ValueId, size: usize, at: &[ExprId]) -> Result<ExprId, Refusal> {
+    let sizes = builder.sizes(id);
+    let index = indices(builder, id, size)?;
+    Ok(builder.exprs.broadcast(index, &sizes, at))
 }
 
 /// The elements of a source that go to each place: found by a search over the source, whose last match counts.
@@ -176,7 +151,7 @@ impl Search {
     /// The number of the searched element in row-major order.
     fn number(&self, builder: &mut Builder<'_>, rank: usize) -> ExprId {
         let strides = crate::tensor::dense_strides(&self.extents, 0..self.extents.len());
-        let further: Vec<ExprId> = (0..self.extents.len()).map(|dim| builder.exprs.coordinate(rank + dim)).collect();
+        let further = builder.exprs.coordinates_of(rank..rank + self.extents.len());
         builder.exprs.linear(&further, &strides, 0)
     }
 }
@@ -196,18 +171,15 @@ pub fn scatter(builder: &mut Builder<'_>, call: Call<'_>, adds: bool) -> Done {
     let target = at[along];
     at[along] = builder.exprs.coordinate(rank);
     // Places beyond the index tensor get nothing: coordinates stay inside, and the match is false.
-    let mut is_inside = None;
+    let mut conditions = Vec::new();
     for dim in (0..rank).filter(|dim| *dim != along && index_sizes[*dim] < sizes[*dim]) {
         let size = builder.exprs.int(index_sizes[dim]);
-        let one = builder.exprs.apply("({0} < {1})", &[at[dim], size], Type::Bool);
+        conditions.push(builder.exprs.apply("({0} < {1})", &[at[dim], size], Type::Bool));
         at[dim] = builder.exprs.apply("min({0}, {1} - 1i)", &[at[dim], size], Type::Int);
-        is_inside = Some(is_inside.map_or(one, |all| builder.exprs.apply("({0} && {1})", &[all, one], Type::Bool)));
     }
     let index = builder.exprs.at(index, &at);
-    let mut is_match = builder.exprs.apply("({0} == {1})", &[index, target], Type::Bool);
-    if let Some(is_inside) = is_inside {
-        is_match = builder.exprs.apply("({0} && {1})", &[is_match, is_inside], Type::Bool);
-    }
+    conditions.push(builder.exprs.apply("({0} == {1})", &[index, target], Type::Bool));
+    let is_match = builder.exprs.all(conditions).ok_or_else(no_arguments)?;
     let element = match call.node.arguments.get(3) {
         Some(Argument::Value(id)) => {
             let source = builder.repeated(*id)?;
@@ -229,41 +201,22 @@ pub fn index_put(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let rank = sizes.len();
     let places = IndexPlaces::of(&call, &ids, rank);
     let before = builder.repeated(input)?;
-    // The further coordinates are those of the broadcast indices.
-    let mut is_match: Option<ExprId> = None;
-    let mut kept = Vec::new();
+    let further = builder.exprs.coordinates_of(rank..rank + places.shape.len());
+    let (mut conditions, mut kept) = (Vec::new(), Vec::new());
     for (dim, size) in sizes.iter().enumerate() {
         let target = builder.exprs.coordinate(dim);
         let Some(id) = ids.get(dim).copied().flatten() else {
             kept.push(target);
             continue;
         };
-        let own = call.sizes(id);
-        let index = indices(builder, id, *size)?;
-        let added = rank + places.shape.len() - own.len();
-        let at: Vec<ExprId> = own
-            .iter()
-            .enumerate()
-            .map(|(dim, size)| if *size == 1 { builder.exprs.int(0) } else { builder.exprs.coordinate(dim + added) })
-            .collect();
-        let index = builder.exprs.at(index, &at);
-        let one = builder.exprs.apply("({0} == {1})", &[index, target], Type::Bool);
-        is_match = Some(is_match.map_or(one, |all| builder.exprs.apply("({0} && {1})", &[all, one], Type::Bool)));
+        let index = broadcast_indices(builder, id, *size, &further)?;
+        conditions.push(builder.exprs.apply("({0} == {1})", &[index, target], Type::Bool));
     }
-    let is_match = is_match.ok_or_else(no_arguments)?;
-    // The coordinates of the values, before broadcasting.
-    let further: Vec<ExprId> = (0..places.shape.len()).map(|dim| builder.exprs.coordinate(rank + dim)).collect();
-    let full: Vec<ExprId> = kept[..places.start].iter().chain(&further).chain(&kept[places.start..]).copied().collect();
-    let own = call.sizes(values);
-    let added = full.len().checked_sub(own.len()).ok_or_else(no_arguments)?;
-    let at: Vec<ExprId> = own
-        .iter()
-        .enumerate()
-        .map(|(dim, size)| if *size == 1 { builder.exprs.int(0) } else { full[dim + added] })
-        .collect();
+    let is_match = builder.exprs.all(conditions).ok_or_else(no_arguments)?;
+    let at = [&kept[..places.start], &further, &kept[places.start..]].concat();
     let source = builder.repeated(values)?;
     let source = builder.exprs.cast(source, ty);
-    let element = builder.exprs.at(source, &at);
+    let element = builder.exprs.broadcast(source, &call.sizes(values), &at);
     let search = Search { extents: places.shape.clone(), is_match, element };
     let expr =
         if call.flag(3)? { search.added(builder, before, rank)? } else { search.replaced(builder, before, rank) };
@@ -274,8 +227,9 @@ pub fn index_put(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
 pub fn bucketize(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let (input, boundaries) = (call.value(0)?, call.value(1)?);
     let (rank, size) = (call.sizes(input).len(), call.sizes(boundaries)[0]);
+    let ty = promoted(builder, &call);
     let (element, edges) = (builder.repeated(input)?, builder.repeated(boundaries)?);
-    let (element, edges) = (builder.exprs.cast(element, Type::Float), builder.exprs.cast(edges, Type::Float));
+    let (element, edges) = (builder.exprs.cast(element, ty), builder.exprs.cast(edges, ty));
     let edge = builder.exprs.coordinate(rank);
     let edge = builder.exprs.at(edges, &[edge]);
     let is_right = call.flag(3)?;

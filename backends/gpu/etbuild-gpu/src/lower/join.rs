@@ -4,7 +4,7 @@ use etbuild_backend::{Call, dim};
 use etbuild_ir::{Argument, ValueId};
 
 use crate::builder::Builder;
-use crate::expr::ExprId;
+use crate::expr::{ExprId, Exprs};
 use crate::types::Type;
 
 use super::view::start_of;
@@ -45,58 +45,62 @@ pub fn unbind(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
 /// Concatenation along a dimension.
 pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let sizes = call.output_sizes()?;
-    let along = along(&call, 1, sizes.len())?;
-    let ids: Vec<ValueId> = call.values(0)?.into_iter().filter(|id| call.sizes(*id).len() == sizes.len()).collect();
-    let lengths: Vec<usize> = ids.iter().map(|id| call.sizes(*id)[along]).collect();
-    let coordinates = builder.exprs.coordinates(sizes.len());
-    joined(builder, &call, &ids, &lengths, along, &coordinates)
+    let (along, ty) = (along(&call, 1, sizes.len())?, builder.ty(call.output()?)?);
+    let mut parts = Vec::new();
+    for id in call.values(0)?.into_iter().filter(|id| call.sizes(*id).len() == sizes.len()) {
+        let part = builder.moved(id)?;
+        parts.push((builder.exprs.cast(part, ty), call.sizes(id)[along]));
+    }
+    let whole = concatenated(&mut builder.exprs, sizes.len(), along, &parts);
+    builder.set(call.output()?, whole.ok_or_else(no_arguments)?)
 }
 
 /// Concatenation along a new dimension.
 pub fn stack(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let sizes = call.output_sizes()?;
-    let along = along(&call, 1, sizes.len())?;
-    let ids = call.values(0)?;
+    let (along, ty) = (along(&call, 1, sizes.len())?, builder.ty(call.output()?)?);
     let mut coordinates = builder.exprs.coordinates(sizes.len());
     coordinates.remove(along);
-    joined(builder, &call, &ids, &vec![1; ids.len()], along, &coordinates)
+    let mut parts = Vec::new();
+    for id in call.values(0)? {
+        let part = builder.moved(id)?;
+        let part = builder.exprs.cast(part, ty);
+        parts.push((builder.exprs.at(part, &coordinates), 1));
+    }
+    let whole = joined(&mut builder.exprs, along, &parts);
+    builder.set(call.output()?, whole.ok_or_else(no_arguments)?)
 }
 
-/// The part that holds the coordinate `along`, of the lengths. `coordinates` may lack that dimension.
-fn joined(
-    builder: &mut Builder<'_>,
-    call: &Call<'_>,
-    ids: &[ValueId],
-    lengths: &[usize],
-    along: usize,
-    coordinates: &[ExprId],
-) -> Done {
-    let ty = builder.ty(call.output()?)?;
-    let position = builder.exprs.coordinate(along);
-    let has_dim = coordinates.contains(&position);
-    let mut start: usize = lengths.iter().sum();
-    let mut whole: Option<ExprId> = None;
-    for (id, length) in ids.iter().zip(lengths).rev() {
-        start -= length;
-        let mut at = coordinates.to_vec();
-        if has_dim {
-            let begin = builder.exprs.int(start);
-            at[along] =
-                if start == 0 { position } else { builder.exprs.apply("({0} - {1})", &[position, begin], Type::Int) };
+/// The concatenation of tensors of a rank with these lengths along a dimension; `None` of no tensors.
+pub fn concatenated(exprs: &mut Exprs, rank: usize, along: usize, parts: &[(ExprId, usize)]) -> Option<ExprId> {
+    let mut at = exprs.coordinates(rank);
+    let (position, mut start) = (at[along], 0);
+    let mut moved = Vec::new();
+    for (part, length) in parts {
+        if start > 0 {
+            let begin = exprs.int(start);
+            at[along] = exprs.apply("({0} - {1})", &[position, begin], Type::Int);
         }
-        let source = builder.moved(*id)?;
-        let source = builder.exprs.cast(source, ty);
-        let part = builder.exprs.at(source, &at);
-        whole = Some(match whole {
-            None => part,
-            Some(rest) => {
-                let end = builder.exprs.int(start + length);
-                let is_here = builder.exprs.apply("({0} < {1})", &[position, end], Type::Bool);
-                builder.exprs.choose(is_here, part, rest)
-            }
-        });
+        moved.push((exprs.at(*part, &at), *length));
+        start += length;
     }
-    builder.set(call.output()?, whole.ok_or_else(no_arguments)?)
+    joined(exprs, along, &moved)
+}
+
+/// The expression that takes each part for the part's length of indices of a dimension; `None` of no parts.
+pub fn joined(exprs: &mut Exprs, along: usize, parts: &[(ExprId, usize)]) -> Option<ExprId> {
+    let position = exprs.coordinate(along);
+    let mut end: usize = parts.iter().map(|(_, length)| length).sum();
+    let mut whole: Option<ExprId> = None;
+    for (part, length) in parts.iter().rev() {
+        let limit = exprs.int(end);
+        whole = Some(whole.map_or(*part, |rest| {
+            let is_here = exprs.apply("({0} < {1})", &[position, limit], Type::Bool);
+            exprs.choose(is_here, *part, rest)
+        }));
+        end -= length;
+    }
+    whole
 }
 
 /// A slice replaced by another tensor.

@@ -1,7 +1,7 @@
-//! Norms, softmax and variance: statistics are stored, and what is computed of them is element-wise.
+//! Norms, softmax and variance: element-wise expressions of stored statistics.
 
 use etbuild_backend::{Call, Refusal, RefusalKind};
-use etbuild_ir::{Argument, ValueId};
+use etbuild_ir::Argument;
 
 use crate::builder::Builder;
 use crate::expr::{ExprId, Fold, IndexOp};
@@ -10,33 +10,17 @@ use crate::types::Type;
 use super::reduce::{Dims, count, fold, mean_of, reduced};
 use super::{Done, along, no_arguments};
 
-/// An expression of the value stored under the reduced shape, at the coordinates of the whole shape.
-fn spread(builder: &mut Builder<'_>, reduced: ExprId, rank: usize, folded: &[usize]) -> ExprId {
-    let coordinates: Vec<ExprId> = (0..rank)
-        .map(|dim| if folded.contains(&dim) { builder.exprs.int(0) } else { builder.exprs.coordinate(dim) })
-        .collect();
-    builder.exprs.at(reduced, &coordinates)
-}
-
-/// A statistic of a value: a fold with kept dimensions, stored, and spread over the shape of the value.
-fn statistic(
-    builder: &mut Builder<'_>,
-    id: ValueId,
-    sizes: &[usize],
-    dims: &[usize],
-    expr: ExprId,
-) -> Result<ExprId, Refusal> {
+/// A statistic of a tensor: a fold over dimensions, which stay with size 1, stored, and broadcast to the shape of the tensor.
+pub fn statistic(builder: &mut Builder<'_>, sizes: &[usize], dims: &[usize], expr: ExprId) -> Result<ExprId, Refusal> {
     let mut kept = sizes.to_vec();
     dims.iter().for_each(|dim| kept[*dim] = 1);
-    let tensor = builder.store_expr(id, expr, kept)?;
-    let load = builder.load(tensor);
-    Ok(spread(builder, load, sizes.len(), dims))
+    let stored = builder.store_part(expr, kept.clone())?;
+    Ok(builder.broadcast(stored, &kept, sizes))
 }
 
 /// Mean and variance of a value over dimensions.
 fn moments(
     builder: &mut Builder<'_>,
-    id: ValueId,
     source: ExprId,
     sizes: &[usize],
     dims: &[usize],
@@ -45,12 +29,12 @@ fn moments(
     let dims = Dims { folded: dims.to_vec(), keeps: true };
     let ty = builder.exprs.ty(source);
     let mean = mean_of(builder, source, sizes, &dims)?;
-    let mean = statistic(builder, id, sizes, &dims.folded, mean)?;
+    let mean = statistic(builder, sizes, &dims.folded, mean)?;
     let distance = builder.exprs.apply("(({0} - {1}) * ({0} - {1}))", &[source, mean], ty);
     let sum = fold(builder, Fold::Sum, distance, sizes, &dims)?;
     let divisor = builder.exprs.number((count(sizes, &dims) as f64 - lost).max(0.0), ty);
     let variance = builder.exprs.quotient(sum, divisor);
-    Ok([mean, statistic(builder, id, sizes, &dims.folded, variance)?])
+    Ok([mean, statistic(builder, sizes, &dims.folded, variance)?])
 }
 
 /// The variance, and the mean if it is an output.
@@ -60,7 +44,7 @@ pub fn variance(builder: &mut Builder<'_>, call: Call<'_>, is_unbiased: bool) ->
     let lost = if is_unbiased { f64::from(u8::from(call.flag(2)?)) } else { call.number(2)?.unwrap_or(1.0) };
     let sizes = call.sizes(input);
     let source = builder.repeated(input)?;
-    let [mean, variance] = moments(builder, input, source, &sizes, &dims.folded, lost)?;
+    let [mean, variance] = moments(builder, source, &sizes, &dims.folded, lost)?;
     let results = [variance, mean].map(|expr| reduced(builder, expr, sizes.len(), &dims));
     for (output, expr) in call.node.outputs.iter().zip(results) {
         builder.set(*output, expr)?;
@@ -80,10 +64,10 @@ pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str
     let source = builder.exprs.cast(source, Type::Float);
     let dims = Dims { folded: vec![along], keeps: true };
     let most = fold(builder, Fold::Max, source, &sizes, &dims)?;
-    let most = statistic(builder, input, &sizes, &[along], most)?;
+    let most = statistic(builder, &sizes, &[along], most)?;
     let power = builder.exprs.apply("exp_f32({0} - {1})", &[source, most], Type::Float);
     let sum = fold(builder, Fold::Sum, power, &sizes, &dims)?;
-    let sum = statistic(builder, input, &sizes, &[along], sum)?;
+    let sum = statistic(builder, &sizes, &[along], sum)?;
     let expr = builder.exprs.apply(template, &[source, most, sum], Type::Float);
     builder.set(call.output()?, expr)
 }
@@ -117,19 +101,24 @@ fn scale(
     let Some(id) = call.optional_value(position)? else { return Ok(None) };
     let source = builder.repeated(id)?;
     let source = builder.exprs.cast(source, Type::Float);
-    let coordinates: Vec<ExprId> = dims.iter().map(|dim| builder.exprs.coordinate(*dim)).collect();
+    let coordinates = builder.exprs.coordinates_of(dims.iter().copied());
     Ok(Some(builder.exprs.at(source, &coordinates)))
+}
+
+/// The input of a norm over its last dimensions, the shape, and these dimensions.
+fn last_dims(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(ExprId, Vec<usize>, Vec<usize>), Refusal> {
+    let input = call.value(0)?;
+    let sizes = call.sizes(input);
+    let first = sizes.len().checked_sub(call.ints(1)?.len()).ok_or_else(no_arguments)?;
+    let source = builder.repeated(input)?;
+    let dims = (first..sizes.len()).collect();
+    Ok((builder.exprs.cast(source, Type::Float), sizes, dims))
 }
 
 /// Layer normalization: over the last dimensions, with weight and bias; `native` has mean and inverse deviation as outputs.
 pub fn layer_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
-    let input = call.value(0)?;
-    let sizes = call.sizes(input);
-    let first = sizes.len().checked_sub(call.ints(1)?.len()).ok_or_else(no_arguments)?;
-    let dims: Vec<usize> = (first..sizes.len()).collect();
-    let source = builder.repeated(input)?;
-    let source = builder.exprs.cast(source, Type::Float);
-    let moments = moments(builder, input, source, &sizes, &dims, 0.0)?;
+    let (source, sizes, dims) = last_dims(builder, &call)?;
+    let moments = moments(builder, source, &sizes, &dims, 0.0)?;
     let scales = [scale(builder, &call, 2, &dims)?, scale(builder, &call, 3, &dims)?];
     let eps = call.number(4)?.unwrap_or(1e-5);
     let expr = normalized(builder, source, moments, eps, scales);
@@ -158,15 +147,10 @@ fn statistics(
 
 /// RMS normalization over the last dimensions, with a weight.
 pub fn rms_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
-    let input = call.value(0)?;
-    let sizes = call.sizes(input);
-    let first = sizes.len().checked_sub(call.ints(1)?.len()).ok_or_else(no_arguments)?;
-    let dims: Vec<usize> = (first..sizes.len()).collect();
-    let source = builder.repeated(input)?;
-    let source = builder.exprs.cast(source, Type::Float);
+    let (source, sizes, dims) = last_dims(builder, &call)?;
     let square = builder.exprs.apply("({0} * {0})", &[source], Type::Float);
     let mean = mean_of(builder, square, &sizes, &Dims { folded: dims.clone(), keeps: true })?;
-    let mean = statistic(builder, input, &sizes, &dims, mean)?;
+    let mean = statistic(builder, &sizes, &dims, mean)?;
     let eps = builder.exprs.number(call.number(3)?.unwrap_or(f64::from(f32::EPSILON)), Type::Float);
     let mut expr = builder.exprs.apply("({0} * (1.0f / sqrt({1} + {2})))", &[source, mean, eps], Type::Float);
     if let Some(weight) = scale(builder, &call, 2, &dims)? {
@@ -189,10 +173,10 @@ pub fn group_norm(builder: &mut Builder<'_>, call: Call<'_>, groups: usize, weig
     let mut coordinates = vec![builder.exprs.coordinate(0)];
     let [group, channel] = [1, 2].map(|dim| builder.exprs.coordinate(dim));
     coordinates.push(builder.exprs.linear(&[group, channel], &[grouped[2], 1], 0));
-    coordinates.extend((3..grouped.len()).map(|dim| builder.exprs.coordinate(dim)).collect::<Vec<_>>());
+    coordinates.extend(builder.exprs.coordinates_of(3..grouped.len()));
     let view = builder.exprs.at(source, &coordinates);
     let dims: Vec<usize> = (2..grouped.len()).collect();
-    let moments = moments(builder, input, view, &grouped, &dims, 0.0)?;
+    let moments = moments(builder, view, &grouped, &dims, 0.0)?;
     // The coordinates of the grouped shape for those of the input.
     let per_group = builder.exprs.int(grouped[2]);
     let all = builder.exprs.coordinate(1);

@@ -27,13 +27,12 @@ pub fn pad(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     }
     let source = builder.moved(input)?;
     let inside = builder.exprs.at(source, &coordinates);
-    let condition =
-        conditions.into_iter().reduce(|all, one| builder.exprs.apply("({0} && {1})", &[all, one], Type::Bool));
-    let expr = condition.map_or(inside, |condition| builder.exprs.choose(condition, inside, outside));
+    let expr =
+        builder.exprs.all(conditions).map_or(inside, |condition| builder.exprs.choose(condition, inside, outside));
     builder.set(call.output()?, expr)
 }
 
-/// Padding by other elements: mirrored at the border, or those of the border.
+/// Padding by mirrored elements, or by the elements of the border.
 pub fn pad_by_border(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str) -> Done {
     let sizes = call.sizes(call.value(0)?);
     let mut coordinates = builder.exprs.coordinates(sizes.len());

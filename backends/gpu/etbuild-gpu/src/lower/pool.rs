@@ -40,7 +40,7 @@ fn window(call: &Call<'_>, spatial: usize, dilation: Option<usize>) -> Result<Wi
 fn window_coordinates(builder: &mut Builder<'_>, window: &Window, sizes: &[usize]) -> (Vec<ExprId>, Option<ExprId>) {
     let (rank, spatial) = (sizes.len(), window.kernel.len());
     let mut coordinates = builder.exprs.coordinates(rank);
-    let mut inside: Option<ExprId> = None;
+    let mut conditions = Vec::new();
     for axis in 0..spatial {
         let dim = rank - spatial + axis;
         let (outer, inner) = (coordinates[dim], builder.exprs.coordinate(rank + axis));
@@ -48,18 +48,14 @@ fn window_coordinates(builder: &mut Builder<'_>, window: &Window, sizes: &[usize
         let sum = builder.exprs.linear(&[outer, inner], &strides, 0);
         coordinates[dim] = sum;
         let (padding, size) = (builder.exprs.int(window.padding[axis]), builder.exprs.int(sizes[dim]));
-        let is_inside = if window.padding[axis] == 0 {
+        conditions.push(if window.padding[axis] == 0 {
             builder.exprs.apply("({0} < {1})", &[sum, size], Type::Bool)
         } else {
             coordinates[dim] = builder.exprs.apply("({0} - {1})", &[sum, padding], Type::Int);
             builder.exprs.apply("({0} >= 0i && {0} < {1})", &[coordinates[dim], size], Type::Bool)
-        };
-        inside = Some(match inside {
-            None => is_inside,
-            Some(other) => builder.exprs.apply("({0} && {1})", &[other, is_inside], Type::Bool),
         });
     }
-    (coordinates, inside)
+    (coordinates, builder.exprs.all(conditions))
 }
 
 /// Average pooling over the last dimensions.
@@ -81,10 +77,10 @@ pub fn average(builder: &mut Builder<'_>, call: Call<'_>, spatial: usize) -> Don
     builder.set(output, expr)
 }
 
-/// The number of elements of a window: those of the input, or those of the padded input.
+/// The number of elements of a window in the input, or in the padded input.
 fn divisor(builder: &mut Builder<'_>, window: &Window, sizes: &[usize], with_padding: bool, ty: Type) -> ExprId {
     let (rank, spatial) = (sizes.len(), window.kernel.len());
-    let mut product: Option<ExprId> = None;
+    let mut counts = Vec::new();
     for axis in 0..spatial {
         let size = sizes[rank - spatial + axis];
         let outer = builder.exprs.coordinate(rank - spatial + axis);
@@ -96,13 +92,15 @@ fn divisor(builder: &mut Builder<'_>, window: &Window, sizes: &[usize], with_pad
         } else {
             "(min({0} - {2} + {1}, {3}) - max({0} - {2}, 0i))"
         };
-        let count = builder.exprs.apply(template, &[start, kernel, padding, size], Type::Int);
-        product = Some(match product {
-            None => count,
-            Some(other) => builder.exprs.apply("({0} * {1})", &[other, count], Type::Int),
-        });
+        counts.push(builder.exprs.apply(template, &[start, kernel, padding, size], Type::Int));
     }
-    let count = product.unwrap_or_else(|| builder.exprs.int(1));
+    product(builder, counts, ty)
+}
+
+/// The product of numbers of elements, as a type.
+fn product(builder: &mut Builder<'_>, counts: Vec<ExprId>, ty: Type) -> ExprId {
+    let times = |product, count| builder.exprs.apply("({0} * {1})", &[product, count], Type::Int);
+    let count = counts.into_iter().reduce(times).unwrap_or_else(|| builder.exprs.int(1));
     builder.exprs.cast(count, ty)
 }
 
@@ -162,11 +160,7 @@ pub fn adaptive(builder: &mut Builder<'_>, call: Call<'_>, spatial: usize, is_ma
     let body = builder.exprs.at(source, &coordinates);
     if !is_max {
         let sum = builder.exprs.fold_to(Fold::Sum, rank, extents.clone(), body);
-        let count = extents
-            .into_iter()
-            .reduce(|product, extent| builder.exprs.apply("({0} * {1})", &[product, extent], Type::Int));
-        let count = count.ok_or_else(no_arguments)?;
-        let count = builder.exprs.cast(count, ty);
+        let count = product(builder, extents, ty);
         let expr = builder.exprs.apply("({0} / {1})", &[sum, count], ty);
         return builder.set(output, expr);
     }

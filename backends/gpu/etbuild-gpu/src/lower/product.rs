@@ -7,6 +7,7 @@ use etbuild_ir::ValueId;
 use crate::builder::Builder;
 use crate::expr::{Expr, ExprId, Fold, IndexOp};
 use crate::product::{Limits, Product, RightTexel};
+use crate::tensor::Tensor;
 use crate::types::{Literal, Type};
 
 use super::pool::by_dim;
@@ -77,9 +78,10 @@ pub fn is_single(call: &Call<'_>, id: ValueId) -> bool {
     matches!(call.graph.spec(id).scalar_type, ScalarType::Float | ScalarType::Half)
 }
 
-/// A value whose texels are slices of a dimension; copied to such unless a view of such.
+/// A value in texels along a dimension: the value itself, or a copy.
 pub fn sliced(builder: &mut Builder<'_>, id: ValueId, dim: usize) -> Result<ExprId, Refusal> {
-    let expr = builder.repeated(id)?;
+    // Weights are packed at build time, and not stored before.
+    let expr = if builder.is_constant(id) { builder.value(id)? } else { builder.repeated(id)? };
     if builder.sliced_dim(expr) == Some(dim) {
         return Ok(expr);
     }
@@ -187,6 +189,39 @@ impl Convolution {
         };
         self.is_transposed || !axes.into_iter().all(fits)
     }
+
+    /// The channel of the input for the output's and for one of the group.
+    fn input_channel(&self, builder: &mut Builder<'_>, within: usize) -> ExprId {
+        let [inputs, per_group] = self.channels;
+        let [channel, within] = [1, within].map(|dim| builder.exprs.coordinate(dim));
+        let size = builder.exprs.int(per_group);
+        let group = builder.exprs.index(IndexOp::Div, channel, size);
+        builder.exprs.linear(&[group, within], &[inputs, 1], 0)
+    }
+
+    /// The coordinates in the input at a channel, for kernel positions at the coordinates from `first` on; and whether the input has
+    /// them, unless reads of the source are 0 elsewhere.
+    fn window(
+        &self,
+        builder: &mut Builder<'_>,
+        call: &Call<'_>,
+        [source, channel]: [ExprId; 2],
+        first: usize,
+    ) -> Result<(Vec<ExprId>, Option<ExprId>), Refusal> {
+        let (sizes, outputs) = (call.sizes(call.value(0)?), call.output_sizes()?);
+        let is_bounded = |tensor: &Tensor| (2..sizes.len()).all(|dim| tensor.is_bounded(dim));
+        let is_image = matches!(builder.exprs.get(source), Expr::Load(id) if is_bounded(builder.tensor(*id)));
+        let reads_zero = is_image && builder.profile.clamps_to_zero && !self.is_transposed;
+        let (mut at, mut conditions) = (vec![builder.exprs.coordinate(0), channel], Vec::new());
+        for axis in 0..self.kernel.len() {
+            let pair = [2 + axis, first + axis].map(|dim| builder.exprs.coordinate(dim));
+            let [place, is_inside] = self.place(builder, axis, pair, sizes[2 + axis]);
+            at.push(place);
+            conditions.push(is_inside);
+        }
+        let is_inside = builder.exprs.all(conditions);
+        Ok((at, is_inside.filter(|_| self.reaches_beyond(&sizes, &outputs) && !reads_zero)))
+    }
 }
 
 /// A convolution with any number of spatial dimensions, or a transposed one.
@@ -219,43 +254,32 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
 
 /// A product over the input channels at each kernel position.
 fn as_product(builder: &mut Builder<'_>, call: &Call<'_>, convolution: &Convolution) -> Result<ExprId, Refusal> {
-    let (input, weight) = (call.value(0)?, call.value(1)?);
-    let (sizes, outputs) = (call.sizes(input), call.output_sizes()?);
-    let [inputs, per_group] = convolution.channels;
+    let input = call.value(0)?;
     let source = sliced(builder, input, 1)?;
-    let weights = sliced(builder, weight, 1)?;
+    let weights = sliced(builder, call.value(1)?, 1)?;
     // Coordinates: batch, channel, y, x, kernel positions, input channel of the group.
-    let [channel, within] = [1, 6].map(|dim| builder.exprs.coordinate(dim));
-    let size = builder.exprs.int(per_group);
-    let group = builder.exprs.index(IndexOp::Div, channel, size);
-    let from = builder.exprs.linear(&[group, within], &[inputs, 1], 0);
-    let mut at = vec![builder.exprs.coordinate(0), from];
-    let mut is_inside: Option<ExprId> = None;
-    for axis in 0..2 {
-        let pair = [2 + axis, 4 + axis].map(|dim| builder.exprs.coordinate(dim));
-        let [place, one] = convolution.place(builder, axis, pair, sizes[2 + axis]);
-        let last = builder.exprs.int(sizes[2 + axis] - 1);
-        at.push(match convolution.reaches_beyond(&sizes, &outputs) && !builder.profile.clamps_to_zero {
-            true => builder.exprs.apply("clamp({0}, 0i, {1})", &[place, last], Type::Int),
-            false => place,
-        });
-        is_inside = Some(is_inside.map_or(one, |all| builder.exprs.apply("({0} && {1})", &[all, one], Type::Bool)));
+    let channel = convolution.input_channel(builder, 6);
+    let (mut at, is_inside) = convolution.window(builder, call, [source, channel], 4)?;
+    if is_inside.is_some() {
+        // The kernel reads before it checks.
+        for (place, size) in at.iter_mut().zip(call.sizes(input)).skip(2) {
+            let last = builder.exprs.int(size - 1);
+            *place = builder.exprs.apply("clamp({0}, 0i, {1})", &[*place, last], Type::Int);
+        }
     }
-    let is_image = matches!(builder.exprs.get(source), Expr::Load(tensor) if builder.tensor(*tensor).is_image());
-    let needs_check = convolution.reaches_beyond(&sizes, &outputs) && !(builder.profile.clamps_to_zero && is_image);
     let place = [1, 6, 4, 5].map(|dim| builder.exprs.coordinate(dim));
     let product = Product {
+        sizes: call.output_sizes()?,
         rows: vec![0, 2, 3],
         batch: Vec::new(),
         column: 1,
         positions: convolution.kernel.clone(),
         limits: Limits::default(),
-        inner: inputs,
+        inner: convolution.channels[0],
         left: builder.exprs.at(source, &at),
-        is_inside: is_inside.filter(|_| needs_check),
+        is_inside,
         right: builder.exprs.at(weights, &place),
         right_texel: RightTexel::Inner,
-        sizes: outputs,
     };
     Ok(builder.product(product))
 }
@@ -268,42 +292,29 @@ fn as_fold(
     is_depthwise: bool,
 ) -> Result<ExprId, Refusal> {
     let (input, weight) = (call.value(0)?, call.value(1)?);
-    let (sizes, ty) = (call.sizes(input), builder.ty(call.output()?)?);
-    let (source, weights) = if is_depthwise {
-        (sliced(builder, input, 1)?, sliced(builder, weight, 0)?)
+    let (rank, ty) = (call.sizes(input).len(), builder.ty(call.output()?)?);
+    let operands = if is_depthwise {
+        [sliced(builder, input, 1)?, sliced(builder, weight, 0)?]
     } else {
-        (builder.repeated(input)?, builder.repeated(weight)?)
+        [builder.repeated(input)?, builder.repeated(weight)?]
     };
-    let (source, weights) = (builder.exprs.cast(source, ty), builder.exprs.cast(weights, ty));
-    let [inputs, per_group] = convolution.channels;
-    let (rank, spatial) = (sizes.len(), convolution.kernel.len());
+    let [source, weights] = operands.map(|expr| builder.exprs.cast(expr, ty));
     // The further coordinates: the input channel of the group, then the kernel positions.
-    let (channel, within) = (builder.exprs.coordinate(1), builder.exprs.coordinate(rank));
-    let size = builder.exprs.int(per_group);
-    let group = builder.exprs.index(IndexOp::Div, channel, size);
-    let from = if is_depthwise { channel } else { builder.exprs.linear(&[group, within], &[inputs, 1], 0) };
-    let mut at = vec![builder.exprs.coordinate(0), from];
-    let mut is_inside: Option<ExprId> = None;
-    for axis in 0..spatial {
-        let pair = [2 + axis, rank + 1 + axis].map(|dim| builder.exprs.coordinate(dim));
-        let [place, one] = convolution.place(builder, axis, pair, sizes[2 + axis]);
-        at.push(place);
-        is_inside = Some(is_inside.map_or(one, |all| builder.exprs.apply("({0} && {1})", &[all, one], Type::Bool)));
-    }
+    let [channel, within] = [1, rank].map(|dim| builder.exprs.coordinate(dim));
+    let from = if is_depthwise { channel } else { convolution.input_channel(builder, rank) };
+    let (at, is_inside) = convolution.window(builder, call, [source, from], rank + 1)?;
     let element = builder.exprs.at(source, &at);
+    let [inputs, per_group] = convolution.channels;
+    let size = builder.exprs.int(per_group);
     let mut place = match convolution.is_transposed {
         true => vec![from, builder.exprs.index(IndexOp::Rem, channel, size)],
         false => vec![channel, within],
     };
-    place.extend((0..spatial).map(|axis| builder.exprs.coordinate(rank + 1 + axis)).collect::<Vec<_>>());
+    place.extend(builder.exprs.coordinates_of(rank + 1..rank + 1 + convolution.kernel.len()));
     let factor = builder.exprs.at(weights, &place);
     let part = builder.exprs.apply("({0} * {1})", &[element, factor], ty);
     let zero = builder.exprs.number(0.0, ty);
-    let outputs = call.output_sizes()?;
-    let is_image = matches!(builder.exprs.get(source), Expr::Load(tensor) if builder.tensor(*tensor).is_image());
-    let reads_zero = is_image && builder.profile.clamps_to_zero && !convolution.is_transposed;
-    let is_inside = is_inside.filter(|_| convolution.reaches_beyond(&sizes, &outputs) && !reads_zero);
     let body = is_inside.map_or(part, |is_inside| builder.exprs.choose(is_inside, part, zero));
-    let extents: Vec<usize> = [inputs].into_iter().chain(convolution.kernel.iter().copied()).collect();
+    let extents = [&[inputs], &convolution.kernel[..]].concat();
     Ok(builder.exprs.fold(Fold::Sum, rank, &extents, body))
 }

@@ -14,11 +14,9 @@ use super::{Done, no_arguments};
 fn scalar(builder: &mut Builder<'_>, call: &Call<'_>, position: usize, ty: Type) -> Result<ExprId, Refusal> {
     match call.node.arguments.get(position) {
         Some(Argument::Value(id)) => {
-            let rank = call.sizes(*id).len();
             let source = builder.repeated(*id)?;
             let source = builder.exprs.cast(source, ty);
-            let zeros: Vec<ExprId> = (0..rank).map(|_| builder.exprs.int(0)).collect();
-            Ok(builder.exprs.at(source, &zeros))
+            Ok(builder.exprs.broadcast(source, &call.sizes(*id), &[]))
         }
         Some(number) => builder.argument_as(number, &[], ty),
         None => Err(no_arguments()),

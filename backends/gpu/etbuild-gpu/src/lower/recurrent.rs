@@ -1,15 +1,14 @@
 //! Recurrent layers: a product for the inputs of all steps, then kernels for each step.
 
-use et_core::ScalarType;
 use etbuild_backend::{Call, Refusal, RefusalKind};
 use etbuild_ir::ValueId;
 
 use crate::builder::Builder;
-use crate::expr::{ExprId, IndexOp};
+use crate::expr::ExprId;
 use crate::product::{Limits, Product, RightTexel};
-use crate::tensor::Layout;
 use crate::types::Type;
 
+use super::join::{concatenated, joined};
 use super::product::{is_single, sliced};
 use super::{Done, no_arguments};
 
@@ -21,8 +20,6 @@ const JOINED: usize = 6;
 
 /// A direction of a layer.
 struct Cell<'a> {
-    /// The value that names the kernels.
-    label: ValueId,
     steps: usize,
     batch: usize,
     /// The width of the inputs, and that of the state.
@@ -47,7 +44,6 @@ pub fn lstm(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         return Err(Refusal::new(RefusalKind::Shape, "the sequence is too long for a kernel per step"));
     }
     let per_cell = if has_biases { 4 } else { 2 };
-    let label = call.output()?;
     let [states, cells] = [builder.repeated(hidden)?, builder.repeated(cells)?];
     let mut source = builder.repeated(input)?;
     if batch_first {
@@ -61,7 +57,7 @@ pub fn lstm(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         for direction in 0..directions {
             let position = layer * directions + direction;
             let params = params.get(position * per_cell..(position + 1) * per_cell).ok_or_else(no_arguments)?;
-            let cell = Cell { label, steps, batch, widths: [input_width, width], params, is_reversed: direction == 1 };
+            let cell = Cell { steps, batch, widths: [input_width, width], params, is_reversed: direction == 1 };
             let first = [states, cells].map(|of| {
                 let at = [builder.exprs.int(position), builder.exprs.coordinate(0), builder.exprs.coordinate(1)];
                 builder.exprs.at(of, &at)
@@ -71,19 +67,19 @@ pub fn lstm(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
             last[1].push(state);
             outputs.push(cell.in_order(builder, hidden)?);
         }
-        source = sequence(builder, label, &outputs, [steps, batch, width])?;
+        source = sequence(builder, &outputs, [steps, batch, width])?;
         input_width = directions * width;
     }
     if batch_first {
         let at = [1, 0, 2].map(|dim| builder.exprs.coordinate(dim));
         source = builder.exprs.at(source, &at);
     }
-    builder.set(label, source)?;
+    builder.set(call.output()?, source)?;
     for (output, parts) in call.node.outputs.iter().skip(1).zip(last) {
         let at = [1, 2].map(|dim| builder.exprs.coordinate(dim));
-        let parts: Vec<ExprId> = parts.into_iter().map(|part| builder.exprs.at(part, &at)).collect();
-        let joined = by_index(builder, &parts, 0);
-        builder.set(*output, joined)?;
+        let parts: Vec<_> = parts.into_iter().map(|part| (builder.exprs.at(part, &at), 1)).collect();
+        let all = joined(&mut builder.exprs, 0, &parts).ok_or_else(no_arguments)?;
+        builder.set(*output, all)?;
     }
     Ok(())
 }
@@ -127,7 +123,7 @@ impl Cell<'_> {
         let left = if builder.sliced_dim(source) == Some(2) {
             source
         } else {
-            store(builder, self.label, source, vec![self.steps, self.batch, self.widths[0]])?
+            builder.store_rows(source, vec![self.steps, self.batch, self.widths[0]])?
         };
         let mut product = self.product(builder, left, self.params[0], vec![0, 1], self.widths[0])?;
         for bias in self.params.iter().skip(2) {
@@ -136,7 +132,7 @@ impl Cell<'_> {
             let bias = builder.exprs.at(bias, &[gate]);
             product = builder.exprs.apply("({0} + {1})", &[product, bias], Type::Float);
         }
-        store(builder, self.label, product, vec![self.steps, self.batch, 4 * self.widths[1]])
+        builder.store_rows(product, vec![self.steps, self.batch, 4 * self.widths[1]])
     }
 
     /// The gates of a step before their functions: `[batch, gate]`.
@@ -145,7 +141,7 @@ impl Cell<'_> {
         let at = [builder.exprs.int(step), builder.exprs.coordinate(0), builder.exprs.coordinate(1)];
         let own = builder.exprs.at(inputs, &at);
         let sum = builder.exprs.apply("({0} + {1})", &[product, own], Type::Float);
-        store(builder, self.label, sum, vec![self.batch, 4 * self.widths[1]])
+        builder.store_rows(sum, vec![self.batch, 4 * self.widths[1]])
     }
 
     /// Rows times weights `[gate, inner]`.
@@ -183,7 +179,7 @@ impl Cell<'_> {
     }
 
     fn store(&self, builder: &mut Builder<'_>, expr: ExprId) -> Result<ExprId, Refusal> {
-        store(builder, self.label, expr, vec![self.batch, self.widths[1]])
+        builder.store_rows(expr, vec![self.batch, self.widths[1]])
     }
 
     /// The hidden states in the order of the sequence.
@@ -199,9 +195,8 @@ impl Cell<'_> {
             let mut longer = Vec::new();
             for group in parts.chunks(JOINED) {
                 let steps = group.iter().map(|(_, steps)| steps).sum();
-                let joined = joined(builder, group);
-                let sizes = vec![steps, self.batch, self.widths[1]];
-                longer.push((store(builder, self.label, joined, sizes)?, steps));
+                let whole = concatenated(&mut builder.exprs, 3, 0, group).ok_or_else(no_arguments)?;
+                longer.push((builder.store_rows(whole, vec![steps, self.batch, self.widths[1]])?, steps));
             }
             parts = longer;
         }
@@ -209,62 +204,16 @@ impl Cell<'_> {
     }
 }
 
-/// Concatenates tensors `[step, ...]` along the steps.
-fn joined(builder: &mut Builder<'_>, parts: &[(ExprId, usize)]) -> ExprId {
-    let step = builder.exprs.coordinate(0);
-    let mut start: usize = parts.iter().map(|(_, steps)| steps).sum();
-    let mut whole: Option<ExprId> = None;
-    for (part, steps) in parts.iter().rev() {
-        start -= steps;
-        let begin = builder.exprs.int(start);
-        let own = builder.exprs.apply("({0} - {1})", &[step, begin], Type::Int);
-        let at = [own, builder.exprs.coordinate(1), builder.exprs.coordinate(2)];
-        let part = builder.exprs.at(*part, &at);
-        whole = Some(whole.map_or(part, |rest| {
-            let end = builder.exprs.int(start + steps);
-            let is_here = builder.exprs.apply("({0} < {1})", &[step, end], Type::Bool);
-            builder.exprs.choose(is_here, part, rest)
-        }));
-    }
-    whole.unwrap_or(step)
-}
-
-/// The expression of the number that a coordinate has.
-fn by_index(builder: &mut Builder<'_>, parts: &[ExprId], dim: usize) -> ExprId {
-    let index = builder.exprs.coordinate(dim);
-    let mut all = parts.iter().enumerate().rev();
-    let last = all.next().map_or(index, |(_, part)| *part);
-    all.fold(last, |rest, (number, part)| {
-        let number = builder.exprs.int(number);
-        let is_here = builder.exprs.apply("({0} == {1})", &[index, number], Type::Bool);
-        builder.exprs.choose(is_here, *part, rest)
-    })
-}
-
 /// The directions of a layer side by side: `[step, batch, direction and unit]`.
 fn sequence(
     builder: &mut Builder<'_>,
-    label: ValueId,
     directions: &[ExprId],
     [steps, batch, width]: [usize; 3],
 ) -> Result<ExprId, Refusal> {
-    let [only] = directions else {
-        let unit = builder.exprs.coordinate(2);
-        let size = builder.exprs.int(width);
-        let within = builder.exprs.index(IndexOp::Rem, unit, size);
-        let at = [builder.exprs.coordinate(0), builder.exprs.coordinate(1), within];
-        let parts: Vec<ExprId> = directions.iter().map(|part| builder.exprs.at(*part, &at)).collect();
-        let is_first = builder.exprs.apply("({0} < {1})", &[unit, size], Type::Bool);
-        let [first, second] = parts[..] else { return Err(no_arguments()) };
-        let whole = builder.exprs.choose(is_first, first, second);
-        return store(builder, label, whole, vec![steps, batch, 2 * width]);
-    };
-    Ok(*only)
-}
-
-/// An expression stored in texels along its last dimension.
-fn store(builder: &mut Builder<'_>, label: ValueId, expr: ExprId, sizes: Vec<usize>) -> Result<ExprId, Refusal> {
-    let layout = Layout::texels(&sizes, sizes.len() - 1, builder.profile.texels);
-    let tensor = builder.store_in(label, expr, sizes, ScalarType::Float, layout)?;
-    Ok(builder.load(tensor))
+    if let [only] = directions {
+        return Ok(*only);
+    }
+    let parts: Vec<_> = directions.iter().map(|part| (*part, width)).collect();
+    let whole = concatenated(&mut builder.exprs, 3, 2, &parts).ok_or_else(no_arguments)?;
+    builder.store_rows(whole, vec![steps, batch, parts.len() * width])
 }

@@ -123,29 +123,25 @@ pub fn grid_sample(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         1 => vec![["round_f32({0})", "1.0f"]],
         _ => vec![["floor({0})", "(1.0f - ({0} - floor({0})))"], ["(floor({0}) + 1.0f)", "({0} - floor({0}))"]],
     };
-    let mut sum: Option<ExprId> = None;
+    let mut parts = Vec::new();
     for row in &corners {
         for column in &corners {
             let mut coordinates = at.clone();
-            let mut is_inside = None;
-            let mut weight = None;
+            let (mut conditions, mut shares) = (Vec::new(), Vec::new());
             for (dim, real, [place, share]) in [(2, reals[0], row), (3, reals[1], column)] {
                 let place = builder.exprs.apply(place, &[real], Type::Float);
                 let size = builder.exprs.int(sizes[dim]);
-                let one = builder.exprs.apply("({0} >= 0.0f && {0} < f32({1}))", &[place, size], Type::Bool);
+                conditions.push(builder.exprs.apply("({0} >= 0.0f && {0} < f32({1}))", &[place, size], Type::Bool));
                 coordinates[dim] = builder.exprs.apply("clamp(i32({0}), 0i, {1} - 1i)", &[place, size], Type::Int);
-                let share = builder.exprs.apply(share, &[real], Type::Float);
-                is_inside =
-                    Some(is_inside.map_or(one, |other| builder.exprs.apply("({0} && {1})", &[other, one], Type::Bool)));
-                weight = Some(
-                    weight.map_or(share, |other| builder.exprs.apply("({0} * {1})", &[other, share], Type::Float)),
-                );
+                shares.push(builder.exprs.apply(share, &[real], Type::Float));
             }
-            let (is_inside, weight) = (is_inside.ok_or_else(no_arguments)?, weight.ok_or_else(no_arguments)?);
+            let is_inside = builder.exprs.all(conditions).ok_or_else(no_arguments)?;
+            let weight = builder.exprs.apply("({0} * {1})", &shares, Type::Float);
             let element = builder.exprs.at(source, &coordinates);
             let part = builder.exprs.apply("select(0.0f, {0} * {1}, {2})", &[element, weight, is_inside], Type::Float);
-            sum = Some(sum.map_or(part, |other| builder.exprs.apply("({0} + {1})", &[other, part], Type::Float)));
+            parts.push(part);
         }
     }
+    let sum = parts.into_iter().reduce(|sum, part| builder.exprs.apply("({0} + {1})", &[sum, part], Type::Float));
     builder.set(call.output()?, sum.ok_or_else(no_arguments)?)
 }

@@ -39,7 +39,7 @@ pub fn wanted(links: &Links<'_>) -> IdMap<usize> {
     wanted
 }
 
-/// What is computed element by element of a value in texels is in such too.
+/// Results of element-wise operators on texels are in texels too.
 fn follow(links: &Links<'_>, wanted: &mut IdMap<usize>, node: &Node) {
     let (Some(output), Some(input)) = (node.outputs.first(), node.uses().next()) else { return };
     if sizes_of(links, input) == sizes_of(links, *output) {

@@ -1,6 +1,6 @@
 //! Sorting: the place of an element is the number of elements that come before it.
 
-use etbuild_backend::{Call, Refusal};
+use etbuild_backend::{Call, Refusal, RefusalKind};
 use etbuild_ir::ValueId;
 
 use crate::builder::Builder;
@@ -36,6 +36,9 @@ impl Order {
     ) -> Result<Self, Refusal> {
         let rank = sizes.len();
         let ty = builder.exprs.ty(source);
+        if ty == Type::Double {
+            return Err(Refusal::new(RefusalKind::Type, "numbers in float64 are not sorted"));
+        }
         let source = if ty == Type::Bool { builder.exprs.cast(source, Type::Int) } else { source };
         let at = builder.exprs.coordinates(rank);
         let mut other = at.clone();

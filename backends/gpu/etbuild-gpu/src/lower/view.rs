@@ -58,7 +58,7 @@ pub fn reshaped(exprs: &mut Exprs, from: &[i32], to: &[usize]) -> Result<Vec<Exp
                 return Err(Refusal::new(RefusalKind::Shape, "the shapes have other numbers of elements"));
             }
         }
-        let dims: Vec<ExprId> = (first_right..right).map(|dim| exprs.coordinate(dim)).collect();
+        let dims = exprs.coordinates_of(first_right..right);
         coordinates.extend(run(exprs, &from[first_left..left], &to[first_right..right], &dims));
     }
     Ok(coordinates)
@@ -280,7 +280,7 @@ pub fn diagonal(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let offset = call.int(1)?.unwrap_or(0);
     let (first, second) = (dim(call.int(2)?.unwrap_or(0), rank)?, dim(call.int(3)?.unwrap_or(1), rank)?);
     let along = builder.exprs.coordinate(rank - 2);
-    let mut others = (0..rank - 2).map(|dim| builder.exprs.coordinate(dim)).collect::<Vec<_>>().into_iter();
+    let mut others = builder.exprs.coordinates(rank - 2).into_iter();
     let down = builder.exprs.linear(&[along], &[1], usize::try_from(-offset).unwrap_or(0));
     let right = builder.exprs.linear(&[along], &[1], usize::try_from(offset).unwrap_or(0));
     let coordinates: Vec<ExprId> = (0..rank)

@@ -4,10 +4,10 @@
 use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place, Scope};
 use crate::expr::ExprId;
-use crate::kernel::{Kernel, MOST_ITERATIONS};
+use crate::kernel::{Entry, Kernel, MOST_ITERATIONS};
 use crate::tensor::TEXEL;
 
-use super::{Epilogue, Target, finished, sum};
+use super::{Epilogue, Target, sum};
 
 /// The invocations that have neighbouring rows, and the keys of a tile.
 const LANES: usize = 8;
@@ -104,8 +104,9 @@ impl Tile<'_> {
             "@workgroup_size({LANES}, {TILES}) fn main(@builtin(local_invocation_id) local: vec3<u32>, \
              @builtin(workgroup_id) group: vec3<u32>) "
         );
-        let groups = [rows.div_ceil(LANES * TILES) as u32, self.attention.batches() as u32, 1];
-        finished(emitter, self.epilogue, self.scope, &head, groups)
+        let workgroups = [rows.div_ceil(LANES * TILES) as u32, self.attention.batches() as u32, 1];
+        let entry = Entry { head, begin: String::new(), workgroups };
+        Kernel::new(emitter, entry, self.epilogue.output, self.epilogue.label)
     }
 
     /// The coordinates of the row; the column is not used.

@@ -2,6 +2,7 @@
 
 use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place};
+use crate::kernel::Entry;
 use crate::tensor::TEXEL;
 
 use super::{RightTexel, Site, declare, sum};
@@ -9,8 +10,8 @@ use super::{RightTexel, Site, declare, sum};
 /// The invocations of a workgroup.
 const WORKGROUP: usize = 64;
 
-/// Writes the kernel; its entry point and workgroups.
-pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>) -> (String, [u32; 3]) {
+/// Writes the kernel; its entry point.
+pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>) -> Entry {
     let product = site.product;
     let (rows, slices) = (product.row_count(), product.column_count().div_ceil(TEXEL));
     emitter.line("let slice = i32(id.x);");
@@ -46,13 +47,13 @@ pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>) -> (String, [u32; 3]) {
         site.target().store(emitter, at, &slice, &sums);
     }
     let head = format!("@workgroup_size({WORKGROUP}) fn main(@builtin(global_invocation_id) id: vec3<u32>) ");
-    (head, [slices.div_ceil(WORKGROUP) as u32, batches as u32, 1])
+    Entry { head, begin: String::new(), workgroups: [slices.div_ceil(WORKGROUP) as u32, batches as u32, 1] }
 }
 
 /// Four indices of the inner dimension by four columns of the right operand, at the coordinates of a row.
 fn square(site: &Site<'_>, emitter: &mut Emitter<'_>, at: &[Value], slice: &Value, inner: &Value) -> Vec<Vec<String>> {
     let product = site.product;
-    // What a texel holds beyond the matrix is 0; other indices stay inside.
+    // Lanes of texels beyond the matrix are 0; indices of elements stay inside.
     let mut four = |first: &Value, size: usize, is_texel: bool| -> Vec<Value> {
         let mut clamped = |lane: usize| match Value::channel(first, lane) {
             index if is_texel || size.is_multiple_of(TEXEL) => index,

@@ -5,6 +5,7 @@
 
 use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place};
+use crate::kernel::Entry;
 use crate::tensor::TEXEL;
 
 use super::{RightTexel, Site, declare, sum};
@@ -29,8 +30,8 @@ struct Tile<'s, 'p> {
     exchanges: bool,
 }
 
-/// Writes the kernel; its entry point and workgroups.
-pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>, exchanges: bool) -> (String, [u32; 3]) {
+/// Writes the kernel; its entry point.
+pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>, exchanges: bool) -> Entry {
     let (rows, columns) = (site.product.row_count(), site.product.column_count());
     let across = columns.div_ceil(COLUMNS).min(MOST);
     let tile = Tile { site, rows: rows_of(rows), across, exchanges };
@@ -40,7 +41,7 @@ pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>, exchanges: bool) -> (St
          @builtin(workgroup_id) group: vec3<u32>) "
     );
     let [x, y] = [rows.div_ceil(LANES * tile.rows), columns.div_ceil(COLUMNS * across)];
-    (head, [x as u32, y as u32, site.product.batch_count() as u32])
+    Entry { head, begin: String::new(), workgroups: [x as u32, y as u32, site.product.batch_count() as u32] }
 }
 
 /// The rows of an invocation for as little work as possible, where a row costs about three loads of the right operand.
