@@ -1,6 +1,7 @@
 """The cases: suites of names, each with a function that makes what is exported and its inputs."""
 
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401 (the operators `quantized_decomposed`)
 import torch.nn.functional as F
 from torch import nn
 
@@ -78,6 +79,8 @@ elementwise |= {
     "round_decimals": lambda: (lambda a: torch.round(a, decimals=2), x(4, 6)),
     "round_tens": lambda: (lambda a: torch.round(a * 100, decimals=-1), x(4, 6)),
     "logit": lambda: (lambda a: torch.logit(a, 1e-3), torch.rand(4, 6)),
+    "logit_without_eps": lambda: (torch.logit, torch.linspace(0.49, 0.51, 24)),
+    "sigmoid_as_double": lambda: (lambda a: torch.sigmoid(a).double() * 2, x(3, 4)),
     "bitwise_not": lambda: (torch.bitwise_not, x(4, 6, dtype=I32)),
 }
 elementwise |= spread({
@@ -112,6 +115,7 @@ binary = {
     "fmod": lambda: (torch.fmod, x(3, 4), positive(4)),
     "pow_tensors": lambda: (torch.pow, positive(3, 4), x(4)),
     "pow_number_of": lambda: (lambda a: 2.0**a, x(3, 4)),
+    "pow_zero_special": lambda: (lambda a: a**0.0, special()),
     "pow_square": lambda: (lambda a: a**2, x(3, 4, dtype=I64)),
     "maximum": lambda: (torch.maximum, x(3, 4), x(4)),
     "minimum_nan": lambda: (torch.minimum, special(), torch.flip(special(), [0])),
@@ -383,12 +387,36 @@ products = {
     "kron": lambda: (torch.kron, x(2, 3), x(3, 2)),
 }
 
+class ByteConvolution(nn.Module):
+    """Weights in int8 with a scale for each output channel."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("weight", torch.randint(-127, 128, (8, 4, 3, 3), dtype=I8))
+        self.register_buffer("scales", torch.rand(8) / 100 + 0.001)
+        self.register_buffer("zero_points", torch.zeros(8, dtype=I64))
+
+    def forward(self, a):
+        dequantize = torch.ops.quantized_decomposed.dequantize_per_channel
+        return F.conv2d(a, dequantize(self.weight, self.scales, self.zero_points, 0, -127, 127, I8), padding=1)
+
+
+def convolution_beside_a_product(a, weight):
+    """The product, which comes last, wants rows of the map together."""
+    a = F.relu(a)
+    return F.conv2d(a, weight, padding=1), a @ a.mT
+
+
 images = {
     "conv1d": lambda: (nn.Conv1d(4, 6, 3, padding=1, groups=2), x(2, 4, 9)),
     "conv2d": lambda: (nn.Conv2d(3, 5, 3, stride=2, padding=1), x(1, 3, 8, 9)),
     "conv2d_same": lambda: (nn.Conv2d(3, 5, 4, padding="same", dilation=2), x(1, 3, 9, 8)),
     "conv2d_reflect": lambda: (nn.Conv2d(3, 5, 3, padding=1, padding_mode="reflect"), x(1, 3, 6, 6)),
     "conv2d_channels_last": lambda: (nn.Conv2d(4, 8, 3, padding=1).to(memory_format=torch.channels_last), last(2, 4, 5, 6)),
+    "conv2d_of_bytes": lambda: (ByteConvolution(), x(2, 4, 6, 7)),
+    "conv1d_of_a_computed_map": lambda: (nn.Sequential(nn.ReLU(), nn.Conv1d(4, 6, 3, padding=1)), x(2, 4, 9)),
+    "conv2d_beside_a_product": lambda: (convolution_beside_a_product, x(2, 2, 8, 8), x(3, 2, 3, 3)),
+    "conv3d_of_a_computed_map": lambda: (nn.Sequential(nn.ReLU(), nn.Conv3d(4, 3, 3, padding=1)), x(1, 4, 3, 4, 5)),
     "conv2d_depthwise": lambda: (nn.Conv2d(4, 4, 3, groups=4, bias=False), x(1, 4, 6, 6)),
     "conv2d_unbatched": lambda: (nn.Conv2d(3, 5, 3), x(3, 6, 6)),
     "conv3d": lambda: (nn.Conv3d(2, 3, 2), x(1, 2, 4, 4, 4)),
