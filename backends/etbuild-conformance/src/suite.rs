@@ -1,9 +1,11 @@
 //! The checks.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use et_conformance::compare_outputs;
 use et_ops::{Case, CaseTensor, Expectation, OPERATORS, Operator};
+use etbuild_backend::TargetFacts;
 use etbuild_partition::Place;
 
 use crate::Candidate;
@@ -59,27 +61,44 @@ impl Subject {
 /// # Errors
 /// Every case that fails or has other outputs.
 pub fn check_cases(candidate: &Candidate<'_>) -> Result<Tally, Vec<String>> {
-    let (mut tally, mut problems) = (Tally::default(), Vec::new());
-    for subject in subjects() {
-        match check_case(&subject, candidate) {
-            Ok(None) => {}
-            Ok(Some(true)) => tally.taken += 1,
-            Ok(Some(false)) => tally.refused += 1,
-            Err(problem) => problems.push(subject.named(&problem)),
-        }
-    }
-    if problems.is_empty() { Ok(tally) } else { Err(problems) }
+    check_targets(candidate, &[candidate.target]).map(|tallies| tallies[0])
 }
 
-/// `true` if the backend accepted the case and computed the expected outputs; `None` for a case that a program cannot
-/// express.
-fn check_case(subject: &Subject, candidate: &Candidate<'_>) -> Result<Option<bool>, String> {
+/// The same for several targets, of which this machine must be each; a tally for each. Targets for which a case has equal
+/// programs run the program once.
+///
+/// # Errors
+/// As [`check_cases`].
+pub fn check_targets(candidate: &Candidate<'_>, targets: &[&TargetFacts]) -> Result<Vec<Tally>, Vec<String>> {
+    let (mut tallies, mut problems) = (vec![Tally::default(); targets.len()], Vec::new());
+    for subject in subjects() {
+        let mut known = BTreeSet::new();
+        for (tally, target) in tallies.iter_mut().zip(targets) {
+            match check_case(&subject, &Candidate { target, ..*candidate }, &mut known) {
+                Ok(None) => {}
+                Ok(Some(true)) => tally.taken += 1,
+                Ok(Some(false)) => tally.refused += 1,
+                Err(problem) => problems.push(subject.named(&format!("{problem} ({target:?})"))),
+            }
+        }
+    }
+    if problems.is_empty() { Ok(tallies) } else { Err(problems) }
+}
+
+/// `true` if the backend accepted the case and the program is right: one of the `known` right programs, or one that computes
+/// the expected outputs. `None` for a case that a program cannot express.
+fn check_case(
+    subject: &Subject,
+    candidate: &Candidate<'_>,
+    known: &mut BTreeSet<Vec<u8>>,
+) -> Result<Option<bool>, String> {
     let Some(CaseProgram { program, inputs }) = subject.program() else { return Ok(None) };
     let compiled = compile(program, candidate)?;
     let taken = compiled.partitioned.report.iter().any(|node| matches!(node.place, Place::Backend(..)));
-    if taken {
+    if taken && !known.contains(&compiled.file) {
         let got = run(&mut load(&compiled.file, candidate)?, &inputs)?;
         compare_outputs(subject.expected, &got, subject.tolerance.max(candidate.tolerance))?;
+        known.insert(compiled.file);
     }
     Ok(Some(taken))
 }
