@@ -26,8 +26,8 @@ pub struct Project {
     pub sources: String,
 }
 
-/// The path of an archive without members, for crates that name `dl`: static C libraries have its functions themselves, and
-/// Rust's musl comes without the empty archive that distributions add.
+/// The path of an archive without members. Crates that open libraries have the linker look for `dl`, whose functions musl keeps in
+/// `libc.a`; the musl of Rust lacks the empty `libdl.a` that distributions add.
 pub const EMPTY_LIBRARY: &str = "libdl.a";
 
 /// An archive without members.

@@ -41,7 +41,7 @@ pub struct TargetFile {
     name: Name,
     /// A summary of the hardware.
     summary: String,
-    /// Other names of such machines: a recipe that names one is told this target.
+    /// Other names of this hardware. A recipe that names one is refused, and the error names this target.
     #[serde(default)]
     aliases: Vec<Name>,
     /// Whether the target has an operating system.
@@ -58,7 +58,7 @@ pub struct TargetFile {
     /// The instruction sets among which backends select at run time, such as `avx2`; default: none.
     #[serde(default)]
     instruction_sets: Vec<String>,
-    /// The GPU, which the backend `gpu` requires; left out, partitions cannot run there.
+    /// The GPU, which the backend `gpu` requires; left out, the backend `gpu` refuses every node.
     #[serde(default)]
     gpu: Option<Spanned<GpuFile>>,
     /// The memory; required for bare metal, forbidden for a hosted target.
@@ -174,7 +174,7 @@ impl Target {
         &self.summary
     }
 
-    /// Other names of such machines.
+    /// Other names of this hardware.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
         self.aliases.iter().map(Name::as_str)
     }

@@ -32,7 +32,7 @@ pub const READ_MEDIA: Option<ReadMedia> = Some(et_media::read);
 #[cfg(not(feature = "media"))]
 pub const READ_MEDIA: Option<ReadMedia> = None;
 
-/// The backends that this build lacks, whose feature is named to who writes their name.
+/// The backends that this build lacks: the error of a recipe that names one names the feature.
 pub static ABSENT: &[AbsentBackend] = &[
     #[cfg(not(feature = "gpu"))]
     AbsentBackend { name: "gpu", refusal: || Feature::Gpu.missing("the backend `gpu`") },

@@ -275,7 +275,8 @@ fn kernel(used: &KernelUse) -> String {
     format!("{operator} {:#x}", dtypes.0)
 }
 
-/// A backend with the needed features, as a key names both: `EtbuildCpu et-cpu attention pools`.
+/// A backend with the needed features, as a key names both: `EtbuildCpu et-cpu attention pools`; `(explains)` behind the crate if
+/// the crate has words for failures.
 fn engine(facts: &EngineFacts) -> String {
     let EngineFacts { id, package, features, explains } = facts;
     let start = format!("{id} {package}{}", if *explains { " (explains)" } else { "" });

@@ -94,15 +94,13 @@ fn one_of(path: &Path, recipes: &[Recipe]) -> Diagnostic {
     Diagnostic::error(Code::Usage, message).help("choose one value of each variable: `--set matrix.NAME=VALUE`")
 }
 
-/// This machine as engines see it: the shipped target of its kind.
+/// This machine as backends see it: the shipped target for Linux on its processor, and not one of a device with such a processor.
 fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
-    let catalogue = Catalogue::shipped()?;
-    let mut facts = catalogue.iter().map(target_facts::of);
-    let architecture = std::env::consts::ARCH;
-    let same = facts.find(|facts| facts.hosted && facts.architecture == architecture);
+    let (catalogue, architecture) = (Catalogue::shipped()?, std::env::consts::ARCH);
+    let target = catalogue.get(&format!("linux-{architecture}"));
     let unknown =
         || TargetFacts { architecture: architecture.to_owned(), features: Vec::new(), hosted: true, gpu: None };
-    Ok(same.unwrap_or_else(unknown))
+    Ok(target.map_or_else(unknown, target_facts::of))
 }
 
 fn open(db: &dyn Db, emitted: &Staged) -> Result<ProgramFiles, Blocked> {

@@ -72,7 +72,7 @@ pub fn partition_mistakes(recipe: &Recipe, world: &World) -> Vec<Diagnostic> {
     let words = [Partition::AUTO, Partition::PORTABLE];
     let engines = recipe.partition.names().iter().filter(|engine| !words.contains(&engine.value.as_str()));
     let mistake = |engine: &Spanned<String>| match (world.engine(&engine.value), recipe.runtime) {
-        (None, _) => Some(match world.refused_engine(&engine.value) {
+        (None, _) => Some(match world.absent_engine(&engine.value) {
             Some(refusal) => refusal.at((*engine.span).clone()),
             None => unknown_engine(engine, world),
         }),

@@ -136,8 +136,8 @@ impl World {
         self.backends.iter().copied().find(|backend| backend.name() == name)
     }
 
-    /// The refusal of a backend of this name that this build lacks.
-    pub fn refused_engine(&self, name: &str) -> Option<Diagnostic> {
+    /// The refusal of the backend of this name, if this build lacks it.
+    pub fn absent_engine(&self, name: &str) -> Option<Diagnostic> {
         self.absent.iter().find(|absent| absent.name == name).map(|absent| (absent.refusal)())
     }
 
