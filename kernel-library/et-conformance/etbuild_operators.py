@@ -13,12 +13,17 @@ def operator(schema):
     return register
 
 
-@operator("rotate(Tensor input, Tensor cosines, Tensor sines, Tensor start, Tensor last) -> Tensor")
-def rotate(input, cosines, sines, start, last):
+@operator("rotate(Tensor input, Tensor cosines, Tensor sines, Tensor start, Tensor last, bool interleaved=False) -> Tensor")
+def rotate(input, cosines, sines, start, last, interleaved=False):
     rows, pairs = input.shape[-3], cosines.shape[1]
     positions = start + torch.arange(rows).clamp(max=int(last))
     cosine, sine = cosines[positions].unsqueeze(1), sines[positions].unsqueeze(1)
-    left, right, rest = input.split([pairs, pairs, input.shape[-1] - 2 * pairs], -1)
+    turned, rest = input.split([2 * pairs, input.shape[-1] - 2 * pairs], -1)
+    if interleaved:
+        left, right = turned[..., ::2], turned[..., 1::2]
+        turned = torch.stack([left * cosine - right * sine, right * cosine + left * sine], -1).flatten(-2)
+        return torch.cat([turned, rest], -1)
+    left, right = turned.split(pairs, -1)
     return torch.cat([left * cosine - right * sine, right * cosine + left * sine, rest], -1)
 
 
@@ -46,8 +51,8 @@ def write_cache(cache, rows, start, last):
 
 
 @operator("attend_cache(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, int window=0, "
-          "float soft_cap=0.0) -> Tensor")
-def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0):
+          "float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None) -> Tensor")
+def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0, slopes=None, sinks=None):
     end, slots, window = int(start + last) + 1, keys.shape[1], window or 1 << 40
     if end > slots and window + int(last) > slots:
         raise ValueError("the cache has no slot for what rows see")
@@ -59,7 +64,18 @@ def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0
     scores = torch.einsum("brhd,bkhd->bhrk", query, keys) * scale
     if soft_cap > 0:
         scores = (scores / soft_cap).tanh() * soft_cap
+    if slopes is not None:
+        scores = scores + slopes[:, None, None] * positions
     own = (start + torch.arange(query.shape[1]).clamp(max=int(last))).unsqueeze(1)
     hidden = (positions > own) | (positions <= own - window)
-    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    scores = scores.masked_fill(hidden, -torch.inf)
+    if sinks is not None:
+        scores = torch.cat([scores, sinks[:, None, None].expand(*scores.shape[:-1], 1)], -1)
+    weights = scores.softmax(-1)[..., :end]
     return torch.einsum("bhrk,bkhd->brhd", weights, values)
+
+
+@operator("expert_linear(Tensor input, Tensor experts, Tensor[] weights, Tensor? biases=None) -> Tensor")
+def expert_linear(input, experts, weights, biases=None):
+    made = torch.einsum("rvc,rkoc->rko" if input.shape[1] == 1 else "rkc,rkoc->rko", input, torch.stack(weights)[experts])
+    return made if biases is None else made + biases[experts]

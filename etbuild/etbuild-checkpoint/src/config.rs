@@ -15,7 +15,12 @@ pub struct Config {
     /// The prefix of the keys in messages.
     path: String,
     map: Map<String, Value>,
+    /// The keys of the family, by the common key.
+    keys: Keys,
 }
+
+/// The keys of a family whose configuration names common facts otherwise: the common key and the family's key.
+pub type Keys = &'static [(&'static str, &'static str)];
 
 impl Config {
     /// Reads the configuration of a model.
@@ -27,9 +32,19 @@ impl Config {
     pub fn parse_file(file: &'static str, bytes: &[u8]) -> Result<Self, CheckpointError> {
         let malformed = |reason: String| CheckpointError::Json { file, reason };
         match serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))? {
-            Value::Object(map) => Ok(Self { file, path: String::new(), map }),
+            Value::Object(map) => Ok(Self { file, path: String::new(), map, keys: &[] }),
             _ => Err(malformed("it is no map".to_owned())),
         }
+    }
+
+    /// The same configuration, read by the keys of a family.
+    pub fn with_keys(self, keys: Keys) -> Self {
+        Self { keys, ..self }
+    }
+
+    /// The key in the file.
+    fn key<'k>(&self, key: &'k str) -> &'k str {
+        self.keys.iter().find(|(common, _)| *common == key).map_or(key, |(_, own)| own)
     }
 
     /// The class of the model: the first of `architectures`.
@@ -63,12 +78,24 @@ impl Config {
 
     /// The value of a key; `None` where the key is absent or null.
     fn get(&self, key: &str) -> Option<&Value> {
-        self.map.get(key).filter(|value| !value.is_null())
+        self.map.get(self.key(key)).filter(|value| !value.is_null())
     }
 
     /// The error for a key.
     pub fn mistake(&self, key: &str, reason: impl Into<String>) -> CheckpointError {
-        CheckpointError::Key { file: self.file, key: format!("{}{key}", self.path), reason: reason.into() }
+        CheckpointError::Key { file: self.file, key: format!("{}{}", self.path, self.key(key)), reason: reason.into() }
+    }
+
+    /// The error for a value that means a model beyond what `supported` says.
+    pub fn unsupported(&self, key: &str, supported: impl Into<String>) -> CheckpointError {
+        let value = self.get(key).map_or_else(|| "null".to_owned(), Value::to_string);
+        let key = format!("{}{}", self.path, self.key(key));
+        CheckpointError::Unsupported { file: self.file, key, value, supported: supported.into() }
+    }
+
+    /// Refuses a flag that is set.
+    pub fn refuse(&self, key: &str) -> Result<(), CheckpointError> {
+        if self.flag(key)? { Err(self.unsupported(key, "`false`")) } else { Ok(()) }
     }
 
     /// Reads a value, if present.
@@ -89,7 +116,7 @@ impl Config {
         read: impl FnOnce(&Self, &str) -> Result<Option<T>, CheckpointError>,
         default: impl Into<Option<T>>,
     ) -> Result<Option<T>, CheckpointError> {
-        if self.map.contains_key(key) { read(self, key) } else { Ok(default.into()) }
+        if self.map.contains_key(self.key(key)) { read(self, key) } else { Ok(default.into()) }
     }
 
     /// A size: a positive integer, if present.
@@ -139,6 +166,11 @@ impl Config {
         Ok(self.optional_flag(key)?.unwrap_or(false))
     }
 
+    /// A boolean, or the default of the class for an absent key.
+    pub fn flag_or(&self, key: &str, default: bool) -> Result<bool, CheckpointError> {
+        Ok(self.optional_flag(key)?.unwrap_or(default))
+    }
+
     /// A boolean, if present.
     pub fn optional_flag(&self, key: &str) -> Result<Option<bool>, CheckpointError> {
         self.read(key, "a boolean", Value::as_bool)
@@ -147,6 +179,18 @@ impl Config {
     /// A text, if present.
     pub fn optional_text(&self, key: &str) -> Result<Option<String>, CheckpointError> {
         self.read(key, "a text", |value| value.as_str().map(str::to_owned))
+    }
+
+    /// Flags of layers as numbers, if present.
+    pub fn optional_switches(&self, key: &str) -> Result<Option<Vec<bool>>, CheckpointError> {
+        let list = |value: &Value| value.as_array()?.iter().map(|item| Some(item.as_u64()? != 0)).collect();
+        self.read(key, "a list of zeros and ones", list)
+    }
+
+    /// Counts, if present.
+    pub fn optional_counts(&self, key: &str) -> Result<Option<Vec<usize>>, CheckpointError> {
+        let count = |value: &Value| value.as_u64().and_then(|count| usize::try_from(count).ok());
+        self.read(key, "a list of counts", |value| value.as_array()?.iter().map(count).collect())
     }
 
     /// Texts, if present.
@@ -158,6 +202,6 @@ impl Config {
     /// The map under a key, if present.
     pub fn optional_map(&self, key: &str) -> Result<Option<Self>, CheckpointError> {
         let map = self.read(key, "a map", |value| value.as_object().cloned())?;
-        Ok(map.map(|map| Self { path: format!("{}{key}.", self.path), map, ..*self }))
+        Ok(map.map(|map| Self { path: format!("{}{}.", self.path, self.key(key)), map, keys: &[], ..*self }))
     }
 }

@@ -1,6 +1,7 @@
 //! The program of a decoder, from the description.
 
 mod attention;
+mod experts;
 mod feed_forward;
 mod linear;
 mod method;

@@ -1,6 +1,14 @@
 //! The differences between the decoders of all families, as data.
 
-use crate::{CheckpointError, Options};
+mod attention;
+mod network;
+mod position;
+
+pub use attention::{Attention, Biases, HeadNorm, Inputs};
+pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
+pub use position::{Rotary, Scaling};
+
+use crate::{CheckpointError, Names, Options};
 
 /// A decoder: layers of attention and feed-forward networks between an embedding and the output head.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,10 +19,20 @@ pub struct Decoder {
     pub width: usize,
     /// The most tokens of a text.
     pub longest: usize,
+    /// The names of the modules.
+    pub names: Names,
     /// The factor of the embedding.
     pub embedding_scale: Option<f64>,
+    /// Whether the embedding is normalized.
+    pub embedding_norm: bool,
+    /// Learned position embeddings, which are added to the embedding.
+    pub positions: Option<Positions>,
     /// Whether the embedding is also the output's matrix.
     pub tied: bool,
+    /// Whether the output's matrix has a bias.
+    pub head_bias: bool,
+    /// Whether linear layers between embedding and head store the matrix `[columns, rows]`.
+    pub transposed: bool,
     /// The layers.
     pub layers: Vec<Layer>,
     /// The rotary position embeddings of queries and keys; layers choose from the list.
@@ -23,12 +41,27 @@ pub struct Decoder {
     pub norm: Norm,
     /// The places of normalizations in a layer.
     pub norm_places: NormPlaces,
+    /// The factor of what attention and the feed-forward network add to a token.
+    pub residual_scale: Option<f64>,
     /// Attention.
     pub attention: Attention,
     /// The feed-forward network.
     pub feed_forward: FeedForward,
+    /// The experts of layers that have some in place of the feed-forward network.
+    pub experts: Option<Experts>,
+    /// The factor of the logits.
+    pub logit_scale: Option<f64>,
     /// Logits are at most this: `tanh(logit / cap) * cap`.
     pub logit_cap: Option<f64>,
+}
+
+/// Learned position embeddings: a row of a table for each position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Positions {
+    /// The row of the first position.
+    pub first: usize,
+    /// The rows of the table.
+    pub rows: usize,
 }
 
 /// The differences between layers of one decoder.
@@ -38,134 +71,70 @@ pub struct Layer {
     pub window: Option<usize>,
     /// The index of the rotary embedding of queries and keys; `None` for no rotary embedding.
     pub rotary: Option<usize>,
+    /// Whether experts take the place of the feed-forward network.
+    pub has_experts: bool,
 }
 
-/// Root mean square normalization.
+/// Normalization.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Norm {
-    /// The epsilon, added to the mean of squares.
+    /// The statistics.
+    pub kind: NormKind,
+    /// The epsilon, added to the mean of squares or to the variance.
     pub epsilon: f64,
+    /// Whether there are weights.
+    pub has_weights: bool,
     /// Whether the stored weights are less by one.
     pub less_one: bool,
+    /// Whether there are biases.
+    pub has_biases: bool,
 }
 
-/// Where a layer normalizes.
+/// The statistics of a normalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NormPlaces {
-    /// Ahead of attention and ahead of the feed-forward network.
-    Before,
-    /// Behind attention and behind the feed-forward network as well.
-    BeforeAndBehind,
+pub enum NormKind {
+    /// RMSNorm: the root of the mean of squares.
+    RootMeanSquare,
+    /// LayerNorm: mean and variance.
+    Layer,
 }
 
-/// Attention with shared heads.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Attention {
-    /// The heads of queries.
-    pub heads: usize,
-    /// The heads of keys and values, each for a group of neighbouring heads of queries.
-    pub key_heads: usize,
-    /// The elements of a head.
-    pub depth: usize,
-    /// The factor of the scores.
-    pub scale: f64,
-    /// Scores are at most this: `tanh(score / cap) * cap`.
-    pub cap: Option<f64>,
-    /// Which projections have biases.
-    pub biases: Biases,
-    /// Whether the projections to queries, keys and values are one matrix, in this order.
-    pub fused: bool,
-    /// Whether the heads of queries and keys are normalized.
-    pub head_norm: HeadNorm,
-}
-
-/// Which of attention's projections have biases.
+/// Where a layer normalizes: the names of the modules, each absent where a layer lacks the normalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Biases {
-    /// No projection.
-    None,
-    /// The projections to queries, keys and values.
-    Inputs,
-    /// All four.
-    All,
+pub struct NormPlaces {
+    /// Ahead of attention.
+    pub before_attention: Option<&'static str>,
+    /// Behind attention, of what attention adds to the token.
+    pub behind_attention: Option<&'static str>,
+    /// Ahead of the feed-forward network.
+    pub before_network: Option<&'static str>,
+    /// Behind the feed-forward network, of what the network adds to the token.
+    pub behind_network: Option<&'static str>,
+    /// Whether the feed-forward network reads the layer's input, as attention does, instead of the sum behind attention. A network
+    /// without a normalization ahead then reads the normalized input of attention.
+    pub is_parallel: bool,
 }
 
-/// Normalization of the heads of queries and keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadNorm {
-    /// No normalization.
-    None,
-    /// Each head by itself, all with the same weights.
-    Each,
-}
-
-/// The feed-forward network: `down(activation(gate(x)) * up(x))`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FeedForward {
-    /// The elements between.
-    pub width: usize,
-    /// The activation.
-    pub activation: Activation,
-    /// Whether the projections have biases.
-    pub biases: bool,
-    /// Whether gate and up are one matrix, in this order.
-    pub fused: bool,
-}
-
-/// An activation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activation {
-    /// `x sigmoid(x)`.
-    Silu,
-    /// The Gaussian error linear unit.
-    Gelu,
-    /// GELU with the approximation by `tanh`.
-    GeluTanh,
-}
-
-/// Rotary position embedding (Su et al. 2021).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rotary {
-    /// The base of the wavelengths.
-    pub theta: f64,
-    /// The rotated pairs of elements: the first half of the elements with the second half.
-    pub pairs: usize,
-    /// RoPE scaling: the extension of a short context to a longer context.
-    pub scaling: Scaling,
-}
-
-/// How wavelengths are stretched.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Scaling {
-    /// Not at all.
-    None,
-    /// All by a factor.
-    Linear {
-        /// The factor.
-        factor: f64,
-    },
-    /// Long wavelengths by a factor, short wavelengths not, with a slope between (Llama 3.1).
-    ByWavelength {
-        /// The factor.
-        factor: f64,
-        /// The longest that stay are `original` divided by this.
-        high: f64,
-        /// The shortest that are stretched in full are `original` divided by this.
-        low: f64,
-        /// The longest text that the model was made for first.
-        original: f64,
-    },
-    /// Each by a separate factor (Ding et al. 2024, LongRoPE): contexts up to `original` by one list, longer contexts by another.
-    ByPair {
-        /// The factors of contexts up to `original`.
-        short: Vec<f64>,
-        /// The factors of contexts longer than `original`.
-        long: Vec<f64>,
-        /// The longest text that the model was made for first.
-        original: usize,
-        /// The factor of cosines and sines.
-        magnitude: f64,
-    },
+impl NormPlaces {
+    /// Ahead of both (Llama).
+    pub const BEFORE: Self = Self {
+        before_attention: Some("input_layernorm"),
+        behind_attention: None,
+        before_network: Some("post_attention_layernorm"),
+        behind_network: None,
+        is_parallel: false,
+    };
+    /// Ahead of both and behind both (Gemma 2).
+    pub const AROUND: Self = Self {
+        behind_attention: Some("post_attention_layernorm"),
+        before_network: Some("pre_feedforward_layernorm"),
+        behind_network: Some("post_feedforward_layernorm"),
+        ..Self::BEFORE
+    };
+    /// Behind both (OLMo 2).
+    pub const BEHIND: Self = Self { before_attention: None, before_network: None, ..Self::AROUND };
+    /// One normalization ahead of both, which work side by side (Cohere).
+    pub const SHARED: Self = Self { before_network: None, is_parallel: true, ..Self::BEFORE };
 }
 
 impl Decoder {
@@ -182,11 +151,25 @@ impl Decoder {
 
     /// Whether the hidden states can be rotated without another result.
     pub fn check_rotation(&self) -> Result<(), CheckpointError> {
-        match self.norm_places {
-            NormPlaces::Before => Ok(()),
-            NormPlaces::BeforeAndBehind => {
-                Err(CheckpointError::Rotation("it normalizes behind attention and feed-forward networks too"))
-            }
+        let NormPlaces { before_attention, behind_attention, before_network, behind_network, is_parallel } =
+            self.norm_places;
+        let is_ahead = before_attention.is_some() && (before_network.is_some() || is_parallel);
+        let mistakes = [
+            (
+                behind_attention.or(behind_network).is_some(),
+                "it normalizes behind attention and feed-forward networks too",
+            ),
+            (!is_ahead, "it does not normalize ahead of attention and feed-forward networks"),
+            (self.norm.kind == NormKind::Layer || self.norm.has_biases, "it normalizes by mean and variance"),
+            (self.attention.inputs == Inputs::FusedByHead, "its queries, keys and values are one matrix"),
+            (self.attention.clip.is_some(), "it clips queries, keys and values"),
+            (self.transposed, "its matrices are transposed"),
+            (self.experts.is_some(), "it is a mixture of experts"),
+            (self.positions.is_some() || self.embedding_norm, "it changes its embedding"),
+        ];
+        match mistakes.iter().find(|(is_mistake, _)| *is_mistake) {
+            Some((_, reason)) => Err(CheckpointError::Rotation(reason)),
+            None => Ok(()),
         }
     }
 
@@ -195,6 +178,9 @@ impl Decoder {
         let Attention { heads, key_heads, depth, .. } = self.attention;
         if heads % key_heads != 0 {
             return Err(CheckpointError::key("num_key_value_heads", format!("does not divide {heads} heads")));
+        }
+        if let Some(Experts { count, chosen, .. }) = self.experts.filter(|experts| experts.chosen > experts.count) {
+            return Err(CheckpointError::key("num_experts_per_tok", format!("is {chosen}, of {count} experts")));
         }
         for rotary in &self.rotaries {
             let listed = match &rotary.scaling {

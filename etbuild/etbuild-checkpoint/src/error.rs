@@ -25,8 +25,20 @@ pub enum CheckpointError {
         /// The mistake.
         reason: String,
     },
+    /// A value in the configuration that means a model which is not supported.
+    #[error("`{file}`: `{key}` is `{value}`, which is not supported; supported: {supported}")]
+    Unsupported {
+        /// The file's name.
+        file: &'static str,
+        /// The key, dotted for a nested key.
+        key: String,
+        /// The value as JSON.
+        value: String,
+        /// The supported values.
+        supported: String,
+    },
     /// A family without a description.
-    #[error("the architecture `{found}` is unknown; known are {}", known.join(", "))]
+    #[error("`config.json`: `architectures` names `{found}`, which is unknown; known are {}", known.join(", "))]
     Architecture {
         /// The architecture in `config.json`.
         found: String,

@@ -1,34 +1,108 @@
 //! The families of models, a file each.
 
+mod arcee;
+mod bloom;
+mod cohere;
+mod cohere2;
 mod conventions;
+mod ernie4_5;
+mod exaone4;
+mod falcon;
+mod gemma;
 mod gemma2;
 mod gemma3;
+mod glm;
+mod glm4;
+mod gpt2;
+mod gpt_bigcode;
+mod gpt_neo;
+mod gpt_neox;
+mod gpt_oss;
+mod gptj;
+mod granite;
+mod granitemoe;
+mod helium;
+mod hunyuan;
 mod llama;
+mod ministral;
 mod mistral;
+mod mixtral;
+mod mpt;
+mod nemotron;
+mod olmo;
+mod olmo2;
+mod olmo3;
+mod olmoe;
+mod opt;
+mod phi;
 mod phi3;
 mod qwen2;
+mod qwen2_moe;
 mod qwen3;
+mod qwen3_moe;
+mod seed_oss;
+mod smollm3;
+mod stablelm;
+mod starcoder2;
 
-use crate::config::Config;
+use crate::config::{Config, Keys};
 use crate::{CheckpointError, Decoder};
 
 /// Models with the same description function.
 pub struct Family {
     /// The model classes of `transformers`, as configurations name the classes.
     pub architectures: &'static [&'static str],
+    /// The keys that the family names otherwise.
+    pub keys: Keys,
     /// The description of a model from the configuration.
     pub describe: fn(&Config) -> Result<Decoder, CheckpointError>,
 }
 
 /// Every family.
 pub const FAMILIES: &[&Family] = &[
+    &arcee::FAMILY,
+    &bloom::FAMILY,
+    &cohere::FAMILY,
+    &cohere2::FAMILY,
+    &ernie4_5::FAMILY,
+    &exaone4::FAMILY,
+    &falcon::FAMILY,
+    &gemma::FAMILY,
     &gemma2::FAMILY,
     &gemma3::FAMILY,
+    &glm::FAMILY,
+    &glm4::FAMILY,
+    &gpt2::FAMILY,
+    &gpt_bigcode::FAMILY,
+    &gpt_neo::FAMILY,
+    &gpt_neox::FAMILY,
+    &gpt_oss::FAMILY,
+    &gptj::FAMILY,
+    &granite::FAMILY,
+    &granitemoe::FAMILY,
+    &helium::FAMILY,
+    &hunyuan::FAMILY,
     &llama::FAMILY,
+    &ministral::FAMILY,
     &mistral::FAMILY,
+    &mixtral::FAMILY,
+    &mpt::FAMILY,
+    &nemotron::FAMILY,
+    &olmo::FAMILY,
+    &olmo2::FAMILY,
+    &olmo3::FAMILY,
+    &olmoe::FAMILY,
+    &opt::FAMILY,
+    &phi::FAMILY,
     &phi3::FAMILY,
     &qwen2::FAMILY,
+    &qwen2_moe::FAMILY,
     &qwen3::FAMILY,
+    &qwen3_moe::FAMILY,
+    &seed_oss::FAMILY,
+    &smollm3::FAMILY,
+    &stablelm::FAMILY,
+    &starcoder2::FAMILY,
 ];
 
 /// The family of an architecture.

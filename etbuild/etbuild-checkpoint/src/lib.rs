@@ -18,11 +18,13 @@ mod decoder;
 mod description;
 mod error;
 mod family;
+mod names;
 mod reals;
 mod rotary;
 mod rotated;
 mod rotation;
 mod shards;
+mod slopes;
 mod texts;
 
 use std::collections::BTreeMap;
@@ -36,9 +38,11 @@ pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles};
 use config::Config;
 use decoder::Weights;
 pub use description::{
-    Activation, Attention, Biases, Decoder, FeedForward, HeadNorm, Layer, Norm, NormPlaces, Rotary, Scaling,
+    Activation, Attention, Biases, Clamped, Decoder, Experts, FeedForward, Gate, HeadNorm, Inputs, Layer, Norm,
+    NormKind, NormPlaces, Positions, Rotary, Scaling, Storage,
 };
 pub use error::CheckpointError;
+pub use names::{ExpertNames, Names};
 pub use rotated::{InMemory, Keeper, Rotated};
 pub use rotation::{Rotation, Space};
 use shards::Tensors;
@@ -161,11 +165,14 @@ impl Options {
 pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
     let config = Config::parse(config)?;
     let name = config.architecture()?;
+    if let Some(quantization) = config.optional_map("quantization_config")? {
+        return Err(quantization.unsupported("quant_method", "checkpoints of `float32`, `float16` and `bfloat16`"));
+    }
     let family = family::find(&name).ok_or_else(|| CheckpointError::Architecture {
         found: name,
         known: family::FAMILIES.iter().flat_map(|family| family.architectures).copied().collect(),
     })?;
-    let decoder = (family.describe)(&config)?;
+    let decoder = (family.describe)(&config.with_keys(family.keys))?;
     decoder.check()?;
     Ok(decoder)
 }

@@ -7,7 +7,7 @@ use crate::{Rotary, Scaling};
 pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
     let frequencies = frequencies(rotary, positions);
     let magnitude = match rotary.scaling {
-        Scaling::ByPair { magnitude, .. } => magnitude as f32,
+        Scaling::ByPair { magnitude, .. } | Scaling::ByIndex { magnitude, .. } => magnitude as f32,
         _ => 1.0,
     };
     let length = positions as usize * rotary.pairs;
@@ -40,6 +40,9 @@ fn frequencies(rotary: &Rotary, positions: u32) -> Vec<f32> {
             let stretch = |frequency| stretched(frequency, [*factor, *high, *low, *original]);
             plain().map(stretch).collect()
         }
+        Scaling::ByIndex { factor, slope, .. } => {
+            (0..rotary.pairs).map(|pair| sloped(pair, power(pair), *factor as f32, *slope)).collect()
+        }
         // Keys in the cache keep their rotation, so that one list holds for the whole context: a text that outgrew the first
         // context in the middle would meet keys of the other list.
         Scaling::ByPair { short, long, original, .. } => {
@@ -61,12 +64,20 @@ fn stretched(frequency: f32, [factor, high, low, original]: [f64; 4]) -> f32 {
     }
 }
 
+/// The frequency of a pair by YaRN: before the slope as it is, behind the slope divided by the factor.
+fn sloped(pair: usize, power: f32, factor: f32, [first, last]: [f64; 2]) -> f32 {
+    // A slope without a length would be divided by 0.
+    let last = if first == last { last + 0.001 } else { last };
+    let kept = 1.0 - ((pair as f32 - first as f32) / (last - first) as f32).clamp(0.0, 1.0);
+    1.0 / (factor * power) * (1.0 - kept) + 1.0 / power * kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn rotary(scaling: Scaling) -> Rotary {
-        Rotary { theta: 10_000.0, pairs: 2, scaling }
+        Rotary { theta: 10_000.0, pairs: 2, is_interleaved: false, scaling }
     }
 
     #[test]
@@ -88,6 +99,16 @@ mod tests {
         assert_eq!([cosines[0], cosines[2], sines[4]], [1.0, 1.0_f64.cos(), 2.0_f64.sin()].map(|x| 2.0 * x as f32));
         let [cosines, sines] = tables(&rotary, 4);
         assert_eq!([cosines[0], cosines[2], sines[4]], [1.0, 0.5_f64.cos(), 1.0_f64.sin()].map(|x| 2.0 * x as f32));
+    }
+
+    #[test]
+    fn pairs_before_the_slope_stay_and_pairs_behind_it_are_stretched() {
+        let scaling = Scaling::ByIndex { factor: 4.0, slope: [0.0, 2.0], magnitude: 1.5 };
+        let rotary = Rotary { pairs: 4, ..rotary(scaling) };
+        let expected = [1.0, 0.1 * (0.5 + 0.5 / 4.0), 0.01 / 4.0, 0.001 / 4.0];
+        let got = frequencies(&rotary, 1);
+        assert!(got.iter().zip(expected).all(|(got, expected)| (got / expected - 1.0).abs() < 1e-6), "{got:?}");
+        assert_eq!(tables(&rotary, 1)[0], [1.5; 4]);
     }
 
     #[test]

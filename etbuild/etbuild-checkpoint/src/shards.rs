@@ -87,7 +87,7 @@ impl Tensors {
 
     /// The tensor of a name, which must have this shape and floating-point numbers.
     pub fn take(&mut self, name: &str, wanted: &[usize]) -> Result<Tensor, CheckpointError> {
-        let tensor = self.tensors.get(name).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+        let (name, tensor) = self.find(name).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
         if tensor.shape != wanted {
             let (found, wanted) = (tensor.shape.clone(), wanted.to_vec());
             return Err(CheckpointError::Shape { tensor: name.to_owned(), found, wanted });
@@ -95,13 +95,20 @@ impl Tensors {
         if !matches!(tensor.scalar_type, ScalarType::Float | ScalarType::Half | ScalarType::BFloat16) {
             return Err(CheckpointError::ElementType { tensor: name.to_owned(), found: tensor.scalar_type.name() });
         }
-        self.taken.insert(name.to_owned());
-        Ok(tensor.clone())
+        let (name, tensor) = (name.to_owned(), tensor.clone());
+        self.taken.insert(name);
+        Ok(tensor)
     }
 
     /// The tensor of a name, as it is.
     pub fn get(&self, name: &str) -> Option<&Tensor> {
-        self.tensors.get(name)
+        self.find(name).map(|(_, tensor)| tensor)
+    }
+
+    /// The tensor of a name. Checkpoints without a head, such as GPT-2's, lack the first module of the name.
+    fn find<'n>(&self, name: &'n str) -> Option<(&'n str, &Tensor)> {
+        let within = || name.split_once('.').and_then(|(_, rest)| Some((rest, self.tensors.get(rest)?)));
+        self.tensors.get(name).map(|tensor| (name, tensor)).or_else(within)
     }
 
     /// What nobody took, but for what `follows` from the rest though it is stored; not all where they are many.

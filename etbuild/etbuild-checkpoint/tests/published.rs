@@ -1,6 +1,6 @@
 //! Configurations as published models have them, in the forms of older and newer releases of Hugging Face's library.
 
-use etbuild_checkpoint::{Activation, Biases, CheckpointError, HeadNorm, NormPlaces, Scaling, describe};
+use etbuild_checkpoint::{Activation, Biases, CheckpointError, Gate, HeadNorm, Inputs, NormPlaces, Scaling, describe};
 
 const COMMON: &str = r#""vocab_size": 1000, "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 7,
     "num_attention_heads": 6, "num_key_value_heads": 2, "max_position_embeddings": 131072, "rms_norm_eps": 1e-05"#;
@@ -18,7 +18,7 @@ fn llama_stretches_long_wavelengths() {
     let scaling = Scaling::ByWavelength { factor: 32.0, high: 4.0, low: 1.0, original: 8192.0 };
     let rotary = &decoder.rotaries[0];
     assert_eq!((rotary.theta, rotary.pairs, &rotary.scaling), (500_000.0, 8, &scaling));
-    assert_eq!((decoder.tied, decoder.attention.biases, decoder.norm.epsilon), (true, Biases::None, 1e-5));
+    assert_eq!((decoder.tied, decoder.attention.biases, decoder.norm.epsilon), (true, Biases::NONE, 1e-5));
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn phi_turns_a_part_of_each_head_and_has_factors_for_two_contexts() {
     let Scaling::ByPair { original, magnitude, .. } = decoder.rotaries[0].scaling else { panic!() };
     assert_eq!((decoder.rotaries[0].pairs, original), (6, 4096));
     assert!((magnitude - (1.0 + 32.0_f64.ln() / 4096.0_f64.ln()).sqrt()).abs() < 1e-12);
-    assert!(decoder.attention.fused && decoder.feed_forward.fused);
+    assert_eq!((decoder.attention.inputs, decoder.feed_forward.gate), (Inputs::Fused, Gate::Fused));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn gemma_3_of_both_forms_is_one_model() {
     assert_eq!(old, new);
     let windows: Vec<_> = old.layers.iter().map(|layer| (layer.window, layer.rotary)).collect();
     assert_eq!(windows[4..], [(Some(512), Some(1)), (None, Some(0)), (Some(512), Some(1))]);
-    assert_eq!((old.attention.head_norm, old.norm_places), (HeadNorm::Each, NormPlaces::BeforeAndBehind));
+    assert_eq!((old.attention.head_norm, old.norm_places), (HeadNorm::Each, NormPlaces::AROUND));
     assert_eq!((old.feed_forward.activation, old.tied, old.norm.less_one), (Activation::GeluTanh, true, true));
     assert_eq!((old.attention.scale, old.attention.cap), (0.0625, None));
 }
@@ -70,12 +70,29 @@ fn what_nobody_knows_is_refused_by_name() {
         Err(CheckpointError::Key { key, .. }) => key,
         other => panic!("{other:?}"),
     };
-    assert_eq!(
-        key("LlamaForCausalLM", r#""rope_scaling": {"rope_type": "yarn", "factor": 4}"#),
-        "rope_scaling.rope_type"
-    );
-    assert_eq!(key("LlamaForCausalLM", r#""hidden_act": "relu""#), "hidden_act");
     assert_eq!(key("LlamaForCausalLM", r#""num_key_value_heads": 4"#), "num_key_value_heads");
     assert_eq!(key("LlamaForCausalLM", r#""head_dim": -1"#), "head_dim");
+    // The common key is `hidden_size`.
+    assert_eq!(key("GPT2LMHeadModel", r#""n_layer": 2, "n_head": 2"#), "n_embd");
     assert!(matches!(describe(b"[1"), Err(CheckpointError::Json { .. })));
+}
+
+#[test]
+fn what_is_not_supported_is_refused_with_key_and_value() {
+    for (architecture, rest, words) in [
+        (
+            "LlamaForCausalLM",
+            r#""rope_scaling": {"rope_type": "dynamic", "factor": 4}"#,
+            ["rope_scaling.rope_type", "\"dynamic\""],
+        ),
+        ("LlamaForCausalLM", r#""hidden_act": "mish""#, ["hidden_act", "\"mish\""]),
+        ("Gemma2ForCausalLM", r#""hidden_activation": "mish""#, ["hidden_activation", "\"mish\""]),
+        ("OPTForCausalLM", r#""ffn_dim": 80, "do_layer_norm_before": false"#, ["do_layer_norm_before", "false"]),
+        ("Gemma3ForCausalLM", r#""layer_types": ["a", "b", "c", "d", "e", "f", "g"]"#, ["layer_types", "[\"a\""]),
+    ] {
+        let error = describe(&config(architecture, rest)).unwrap_err();
+        let said = error.to_string();
+        assert!(matches!(error, CheckpointError::Unsupported { .. }), "{said}");
+        assert!(words.iter().all(|word| said.contains(&format!("`{word}"))), "{said}");
+    }
 }

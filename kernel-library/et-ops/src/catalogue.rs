@@ -252,6 +252,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::d2h_copy::D2H_COPY,
     &crate::h2d_copy::H2D_COPY,
     &crate::etbuild::attend_cache::ATTEND_CACHE,
+    &crate::etbuild::expert_linear::EXPERT_LINEAR,
     &crate::etbuild::rotate::ROTATE,
     &crate::etbuild::write_cache::WRITE_CACHE,
     &crate::quantized::add::QUANTIZED_ADD,

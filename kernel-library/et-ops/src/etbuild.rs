@@ -1,11 +1,12 @@
-//! `etbuild`: KV cache and RoPE operators of language models that run in prefill chunks, for which ATen has no
+//! `etbuild`: KV cache, RoPE and mixture-of-experts operators of language models that run in prefill chunks, for which ATen has no
 //! operators.
 //!
-//! The operators share two arguments: `start`, the token position of the first row, and `last`, the index of the last
+//! The operators of positions share two arguments: `start`, the token position of the first row, and `last`, the index of the last
 //! row that holds a token; rows behind `last` are padding. KV caches are `[batch, slots, heads, depth]`, so that the
 //! rows of a chunk are written in the layout that the projection GEMM produces. Each KV cache is a ring buffer: the row
 //! of a position lies in slot `position % slots`.
 
 pub mod attend_cache;
+pub mod expert_linear;
 pub mod rotate;
 pub mod write_cache;

@@ -200,14 +200,14 @@ where
     let place = mask.map(|mask| Place::broadcast(&mask, &scores)).transpose()?.unwrap_or(Place::FIRST);
     let heads = Heads::new(&outer, [&query, &key, &value, &out], place)?;
     let Some(mask) = mask else {
-        heads.for_each(|starts, _| attention.head(starts, None));
+        heads.for_each(|starts, _| attention.head(starts, None, None));
         return Ok(());
     };
     let [row_step, key_step] = [place.strides[outer.rank()], place.strides[outer.rank() + 1]];
     reading::<T::Math, D>(&mask, &mut |load| {
         heads.for_each(|starts, first| {
             let added = |row, key| added(load(first + row * row_step + key * key_step), mask.scalar_type());
-            attention.head(starts, Some(&added));
+            attention.head(starts, Some(&added), None);
         });
         Ok(())
     })

@@ -14,7 +14,7 @@ pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedM
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use operand::{BlockScales, Place, QParams, Rows, Weights};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax};
-pub use text::{AttendCache, CacheType, Gather, GatherColumns, Piece, Rotate};
+pub use text::{AttendCache, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate};
 
 /// Declares the instructions with their opcodes and the cargo features that compile their kernels: a feature, or a function of the
 /// fields where the operand types select the kernel.

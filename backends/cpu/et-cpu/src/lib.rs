@@ -18,7 +18,8 @@ pub use et_record::{Access, Write};
 pub use instruction::{
     Activation, ActivationKind, AttendCache, Attention, BatchMatmul, BlockScales, CacheType, Conv2d, Copy, Depthwise,
     DequantizeRows, Elementwise, Epilogue, FusedMlp, Gather, GatherColumns, Gemm, Instruction, Mean, Normalize, Piece,
-    Place, Pool, PoolKind, QParams, QuantizeRows, Rotate, Rows, Softmax, Step, Stream, Strided, Term, Weights, Window,
+    Place, Pool, PoolKind, QParams, QuantizeRows, RotaryPairing, Rotate, Rows, Softmax, Step, Stream, Strided, Term,
+    Weights, Window,
 };
 pub use record::{Opcode, SlotNumber};
 pub use run::{ID, delegate, delegate_of, observed_delegate, workspace};

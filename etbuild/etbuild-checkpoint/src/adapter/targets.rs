@@ -59,7 +59,7 @@ fn is_or_ends_with(module: &str, name: &str) -> bool {
 #[derive(Debug)]
 pub struct Pattern {
     expression: Expression,
-    mistake: CheckpointError,
+    mistake: Box<CheckpointError>,
 }
 
 impl Pattern {
@@ -87,17 +87,17 @@ impl Pattern {
         }
         let mistake = config.mistake(key, format!("has a pattern that is not understood: `{text}`"));
         let expression = Expression::new(regex).ok_or_else(|| mistake.clone())?;
-        Ok(Self { expression, mistake })
+        Ok(Self { expression, mistake: Box::new(mistake) })
     }
 
     /// Whether a path matches. A pattern that takes too long is a mistake.
     pub fn matches(&self, module: &str) -> Result<bool, CheckpointError> {
-        self.expression.matches(module).ok_or_else(|| self.mistake.clone())
+        self.expression.matches(module).ok_or_else(|| (*self.mistake).clone())
     }
 
     /// The number of the match.
     pub fn find(&self, module: &str) -> Result<Option<usize>, CheckpointError> {
-        let layer = self.expression.group(module, "layer").ok_or_else(|| self.mistake.clone())?;
+        let layer = self.expression.group(module, "layer").ok_or_else(|| (*self.mistake).clone())?;
         Ok(layer.and_then(|number| number.parse().ok()))
     }
 }

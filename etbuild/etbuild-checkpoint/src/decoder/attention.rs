@@ -1,12 +1,15 @@
 //! Attention of a piece of text to the piece and to the KV cache of the text before.
 
+mod heads;
+
 use etbuild_ir::{Argument, ValueId};
 
 use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
 use super::sketch::Sketch;
 use super::weights::{Part, Weights};
-use crate::{Attention, Biases, Decoder, HeadNorm};
+use crate::names::norm_within;
+use crate::{Attention, Decoder, HeadNorm, Inputs};
 
 /// The tokens that a method is given.
 pub struct Text {
@@ -28,34 +31,56 @@ pub fn build(
     input: ValueId,
 ) -> ValueId {
     let Some(layer) = decoder.layers.get(index) else { return input };
-    let (module, attention) = (format!("model.layers.{index}.self_attn"), &decoder.attention);
-    let heads = |sketch: &mut Sketch, weights: &mut Weights<'_>, role: Role| {
-        let projected = project(decoder, sketch, weights, &module, role, input);
-        let shaped = sketch.view(projected, &[1, text.count, role.heads(attention), attention.depth]);
+    let (names, attention) = (&decoder.names, &decoder.attention);
+    let layer_module = names.layer(index);
+    let norm = norm_within(&layer_module, decoder.norm_places.before_attention);
+    let place = Place { module: format!("{layer_module}.{}", names.attention), norm };
+    let inputs = inputs(decoder, sketch, weights, &place, text, input);
+    let [query, key, value] = inputs.map(|(role, projected)| {
+        let module = &place.module;
+        let whole = heads::whole_norm(decoder, sketch, weights, module, role, projected);
+        let clipped = attention.clip.map_or(whole, |most| sketch.clip(whole, most));
+        let shaped = sketch.view(clipped, &[1, text.count, role.heads(attention), attention.depth]);
         if role == Role::Value {
             return shaped;
         }
-        let normal = head_norm(decoder, sketch, weights, &module, role, shaped);
-        rotate(sketch, weights, layer.rotary, text, normal)
-    };
-    let [query, key, value] = [Role::Query, Role::Key, Role::Value].map(|role| heads(sketch, weights, role));
-    sketch.enter(module.as_str());
+        let is_late = attention.head_norm == HeadNorm::EachRotated;
+        let early = if is_late { shaped } else { heads::norm(decoder, sketch, weights, module, role, shaped) };
+        let rotated = heads::rotate(decoder, sketch, weights, layer.rotary, text, early);
+        if is_late { heads::norm(decoder, sketch, weights, module, role, rotated) } else { rotated }
+    });
+    sketch.enter(place.module.as_str());
     let first = weights.cache(layer.window);
     let keep = |sketch: &mut Sketch, name: &str, rows: ValueId| {
-        sketch.update(&format!("{module}.{name}"), &first, |sketch, cache| {
+        sketch.update(&format!("{}.{name}", place.module), &first, |sketch, cache| {
             sketch.own("etbuild.write_cache.default", &[cache, rows, text.start, text.last], &[])
         })
     };
     let (keys, values) = (keep(sketch, "keys", key), keep(sketch, "values", value));
+    let slopes = attention.has_slopes.then(|| weights.slopes(attention.heads));
+    let sinks = format!("{}.sinks", place.module);
+    let sinks = attention.has_sinks.then(|| weights.vector(&sinks, Part::all(attention.heads), 0.0));
+    let [slopes, sinks] = [slopes, sinks]
+        .map(|numbers| numbers.map_or(Argument::None, |numbers| Argument::Value(sketch.constant(&numbers))));
     let rest = [
         Argument::Float(attention.scale),
         Argument::Int(layer.window.map_or(0, |window| i64::try_from(window).unwrap_or(i64::MAX))),
         Argument::Float(attention.cap.unwrap_or(0.0)),
+        slopes,
+        sinks,
     ];
     let read = [query, keys, values, text.start, text.last];
     let attended = sketch.own("etbuild.attend_cache.default", &read, &rest);
     let rows = sketch.view(attended, &[1, text.count, attention.heads * attention.depth]);
-    project(decoder, sketch, weights, &module, Role::Output, rows)
+    project(decoder, sketch, weights, &place, Role::Output, rows)
+}
+
+/// Where attention is in the model.
+struct Place {
+    /// The module.
+    module: String,
+    /// The normalization ahead.
+    norm: Option<String>,
 }
 
 /// The output of a projection.
@@ -68,12 +93,16 @@ enum Role {
 }
 
 impl Role {
-    const fn name(self) -> &'static str {
+    /// The projections of attention's input.
+    const INPUTS: [Self; 3] = [Self::Query, Self::Key, Self::Value];
+
+    const fn name(self, decoder: &Decoder) -> &'static str {
+        let [query, key, value] = decoder.names.inputs;
         match self {
-            Self::Query => "q_proj",
-            Self::Key => "k_proj",
-            Self::Value => "v_proj",
-            Self::Output => "o_proj",
+            Self::Query => query,
+            Self::Key => key,
+            Self::Value => value,
+            Self::Output => decoder.names.output,
         }
     }
 
@@ -85,7 +114,7 @@ impl Role {
     }
 
     /// The rotated input and output of the projection in a rotated model.
-    const fn sides(self, norm: &str) -> Sides<'_> {
+    fn sides(self, norm: Option<&str>) -> Sides<'_> {
         match self {
             Self::Query | Self::Key => Sides::behind(norm),
             Self::Value => Sides { makes: Some(Side::Heads), ..Sides::behind(norm) },
@@ -94,10 +123,10 @@ impl Role {
     }
 
     /// The rows of the projection, as a part of a fused matrix.
-    const fn part(self, decoder: &Decoder) -> Part {
-        let Attention { heads, key_heads, depth, fused, .. } = decoder.attention;
+    fn part(self, decoder: &Decoder) -> Part {
+        let Attention { heads, key_heads, depth, inputs, .. } = decoder.attention;
         let (queries, keys) = (heads * depth, key_heads * depth);
-        match (self, fused) {
+        match (self, inputs == Inputs::Fused) {
             (Self::Output, _) => Part::all(decoder.width),
             (Self::Query, false) => Part::all(queries),
             (Self::Key | Self::Value, false) => Part::all(keys),
@@ -108,60 +137,49 @@ impl Role {
     }
 }
 
+/// Queries, keys and values, `[1, count, heads * depth]` each.
+fn inputs(
+    decoder: &Decoder,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    place: &Place,
+    text: &Text,
+    input: ValueId,
+) -> [(Role, ValueId); 3] {
+    if decoder.attention.inputs != Inputs::FusedByHead {
+        return Role::INPUTS.map(|role| (role, project(decoder, sketch, weights, place, role, input)));
+    }
+    let Attention { heads, key_heads, depth, biases, .. } = decoder.attention;
+    let (group, module) = (heads / key_heads, format!("{}.{}", place.module, decoder.names.fused_inputs));
+    let (part, sides) = (Part::all((heads + 2 * key_heads) * depth), Sides::behind(place.norm.as_deref()));
+    sketch.enter(module.as_str());
+    let layer = Linear { module: &module, part, columns: decoder.width, sides, has_bias: biases.inputs };
+    let all = linear::build(sketch, weights, &layer, input);
+    let all = sketch.view(all, &[1, text.count, key_heads, group + 2, depth]);
+    let starts = [0, group, group + 1, group + 2];
+    let mut ranges = starts.iter().zip(starts.iter().skip(1));
+    Role::INPUTS.map(|role| {
+        let (start, end) = ranges.next().map_or((0, 0), |(start, end)| (*start, *end));
+        let own = sketch.slice(all, 3, start, end);
+        (role, sketch.view(own, &[1, text.count, role.heads(&decoder.attention) * depth]))
+    })
+}
+
 fn project(
     decoder: &Decoder,
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,
-    attention: &str,
+    place: &Place,
     role: Role,
     input: ValueId,
 ) -> ValueId {
-    let fused = decoder.attention.fused && role != Role::Output;
-    sketch.enter(format!("{attention}.{}", role.name()));
-    let module = format!("{attention}.{}", if fused { "qkv_proj" } else { role.name() });
-    let columns = match role {
-        Role::Output => decoder.attention.heads * decoder.attention.depth,
-        _ => decoder.width,
-    };
-    let part = role.part(decoder);
-    let norm = format!("{}.input_layernorm", attention.trim_end_matches(".self_attn"));
-    let sides = role.sides(&norm);
-    let has_bias = match decoder.attention.biases {
-        Biases::None => false,
-        Biases::Inputs => role != Role::Output,
-        Biases::All => true,
-    };
+    let Attention { heads, depth, inputs, biases, .. } = decoder.attention;
+    let is_fused = inputs == Inputs::Fused && role != Role::Output;
+    sketch.enter(format!("{}.{}", place.module, role.name(decoder)));
+    let name = if is_fused { decoder.names.fused_inputs } else { role.name(decoder) };
+    let module = format!("{}.{name}", place.module);
+    let columns = if role == Role::Output { heads * depth } else { decoder.width };
+    let (part, sides) = (role.part(decoder), role.sides(place.norm.as_deref()));
+    let has_bias = if role == Role::Output { biases.output } else { biases.inputs };
     linear::build(sketch, weights, &Linear { module: &module, part, columns, sides, has_bias }, input)
-}
-
-fn head_norm(
-    decoder: &Decoder,
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
-    attention: &str,
-    role: Role,
-    heads: ValueId,
-) -> ValueId {
-    if decoder.attention.head_norm == HeadNorm::None {
-        return heads;
-    }
-    let module = format!("{attention}.{}", if role == Role::Query { "q_norm" } else { "k_norm" });
-    let more = if decoder.norm.less_one { 1.0 } else { 0.0 };
-    let weight = weights.vector(&format!("{module}.weight"), Part::all(decoder.attention.depth), more);
-    sketch.enter(module);
-    let weight = sketch.constant(&weight);
-    sketch.norm(heads, weight, decoder.norm)
-}
-
-fn rotate(
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
-    rotary: Option<usize>,
-    text: &Text,
-    heads: ValueId,
-) -> ValueId {
-    let Some(rotary) = rotary else { return heads };
-    sketch.enter("model.rotary_emb");
-    let [cosines, sines] = weights.rotary(rotary).map(|table| sketch.constant(&table));
-    sketch.own("etbuild.rotate.default", &[heads, cosines, sines, text.start, text.last], &[])
 }

@@ -6,7 +6,18 @@ use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
 use super::sketch::Sketch;
 use super::weights::{Part, Weights};
-use crate::Decoder;
+use crate::names::{norm_within, within};
+use crate::{Decoder, FeedForward, Gate};
+
+/// A feed-forward network and the place in the model.
+pub struct Network {
+    /// The network.
+    pub network: FeedForward,
+    /// The module.
+    pub module: String,
+    /// The normalization ahead.
+    pub norm: Option<String>,
+}
 
 /// The network of the layer whose module is `layer`, of tokens `[1, count, width]`.
 pub fn build(
@@ -16,25 +27,62 @@ pub fn build(
     layer: &str,
     input: ValueId,
 ) -> ValueId {
-    let (network, width) = (&decoder.feed_forward, decoder.feed_forward.width);
-    let module = format!("{layer}.mlp");
-    let part = |first: usize| match network.fused {
-        true => Part { first, count: width, all: 2 * width },
-        false => Part::all(width),
-    };
-    let names = if network.fused { ["gate_up_proj"; 2] } else { ["gate_proj", "up_proj"] };
-    let norm = format!("{layer}.post_attention_layernorm");
-    let mut project = |sketch: &mut Sketch, role: &str, name: &str, part: Part, columns: usize, input: ValueId| {
+    let (network, module, places) = (decoder.feed_forward, within(layer, decoder.names.network), decoder.norm_places);
+    let norm = norm_within(layer, places.before_network.or(places.before_attention));
+    build_network(decoder, &Network { network, module, norm }, sketch, weights, input)
+}
+
+/// A network, of tokens `[1, count, width]`.
+pub fn build_network(
+    decoder: &Decoder,
+    place: &Network,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    input: ValueId,
+) -> ValueId {
+    let (Network { network, module, norm }, names) = (place, &decoder.names);
+    let mut project = |sketch: &mut Sketch, projection: Projection, input: ValueId| {
+        let Projection { role, stored, part, columns } = projection;
         let down = Sides { reads: None, norm: None, makes: Some(Side::Tokens) };
-        let sides = if role == "down_proj" { down } else { Sides::behind(&norm) };
-        sketch.enter(format!("{module}.{role}"));
-        let (module, has_bias) = (format!("{module}.{name}"), network.biases);
+        let sides = if role == names.down { down } else { Sides::behind(norm.as_deref()) };
+        sketch.enter(within(module, role));
+        let (module, has_bias) = (within(module, stored), network.biases);
         linear::build(sketch, weights, &Linear { module: &module, part, columns, sides, has_bias }, input)
     };
-    let gate = project(sketch, "gate_proj", names[0], part(0), decoder.width, input);
-    let up = project(sketch, "up_proj", names[1], part(width), decoder.width, input);
+    let width = network.width;
+    let reads = |role, part| Projection { role, stored: role, part, columns: decoder.width };
+    let half = |role, first| Projection {
+        stored: names.gate_and_up,
+        ..reads(role, Part { first, count: width, all: 2 * width })
+    };
+    let (gate, up) = match network.gate {
+        Gate::None => (None, reads(names.up, Part::all(width))),
+        Gate::Separate => (Some(reads(names.gate, Part::all(width))), reads(names.up, Part::all(width))),
+        Gate::Fused => (Some(half(names.gate, 0)), half(names.up, width)),
+    };
+    let gate = gate.map(|gate| project(sketch, gate, input));
+    let up = project(sketch, up, input);
     sketch.enter(module.as_str());
-    let gate = sketch.activate(gate, network.activation);
-    let product = sketch.multiply(gate, up);
-    project(sketch, "down_proj", "down_proj", Part::all(decoder.width), width, product)
+    let between = match gate {
+        None => sketch.activate(up, network.activation),
+        Some(gate) => {
+            let gate = sketch.activate(gate, network.activation);
+            sketch.multiply(gate, up)
+        }
+    };
+    let down = Projection { role: names.down, stored: names.down, part: Part::all(decoder.width), columns: width };
+    project(sketch, down, between)
+}
+
+/// A projection of a network.
+#[derive(Clone, Copy)]
+struct Projection {
+    /// The name in the network.
+    role: &'static str,
+    /// The name of the module that has the matrix.
+    stored: &'static str,
+    /// The rows of the matrix.
+    part: Part,
+    /// The columns.
+    columns: usize,
 }

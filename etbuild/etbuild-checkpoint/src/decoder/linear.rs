@@ -27,7 +27,11 @@ pub struct Linear<'n> {
 /// The layer, of a value with `columns` elements in the last dimension.
 pub fn build(sketch: &mut Sketch, weights: &mut Weights<'_>, layer: &Linear<'_>, input: ValueId) -> ValueId {
     let Linear { module, part, columns, sides, has_bias } = *layer;
-    let matrix = weights.matrix(&format!("{module}.weight"), part, columns, sides);
+    let tensor = format!("{module}.weight");
+    let matrix = match weights.decoder.transposed {
+        true => weights.transposed_matrix(&tensor, part, columns),
+        false => weights.matrix(&tensor, part, columns, sides),
+    };
     let matrix = sketch.floats(&matrix);
     let bias = has_bias.then(|| weights.bias(&format!("{module}.bias"), part, sides.makes));
     let bias = bias.map(|bias| sketch.constant(&bias));

@@ -3,11 +3,13 @@
 use etbuild_ir::{Graph, ValueId};
 
 use super::attention::{self, Text};
+use super::experts;
 use super::feed_forward;
 use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
 use super::sketch::Sketch;
-use super::weights::{Part, TABLE, Weights};
+use super::weights::{Part, Weights};
+use crate::names::norm_within;
 use crate::{Decoder, NormPlaces};
 
 /// The method for a number of tokens at once.
@@ -20,7 +22,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
         _ => sketch.input("last", &[1]),
     };
     let text = Text { start, last, count };
-    let mut state = embed(decoder, &mut sketch, weights, input);
+    let mut state = embed(decoder, &mut sketch, weights, &text, input);
     for index in 0..decoder.layers.len() {
         if weights.gave_up() {
             break;
@@ -36,15 +38,41 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
 /// Tables whose rows are tokens, in the form of a linear layer's weights.
 const ROWS: Sides<'static> = Sides { reads: Some(Side::Tokens), norm: None, makes: None };
 
-fn embed(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, tokens: ValueId) -> ValueId {
-    sketch.enter("model.embed_tokens");
-    let table = weights.matrix(TABLE, Part::all(decoder.vocabulary), decoder.width, ROWS);
+fn embed(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, text: &Text, tokens: ValueId) -> ValueId {
+    let names = &decoder.names;
+    sketch.enter(names.embedding);
+    let table = weights.matrix(&names.table(), Part::all(decoder.vocabulary), decoder.width, ROWS);
     let table = sketch.floats(&table);
     let embedded = sketch.embedding(table, tokens);
-    match decoder.embedding_scale {
-        Some(scale) => sketch.scale(embedded, scale),
-        None => embedded,
+    let scaled = decoder.embedding_scale.map_or(embedded, |scale| sketch.scale(embedded, scale));
+    let placed = add_positions(decoder, sketch, weights, text, scaled);
+    match decoder.embedding_norm {
+        true => normalize(decoder, sketch, weights, names.embedding_norm, placed),
+        false => placed,
     }
+}
+
+/// Adds the learned embedding of each token's position. Padding tokens have the position of the last token.
+fn add_positions(
+    decoder: &Decoder,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    text: &Text,
+    tokens: ValueId,
+) -> ValueId {
+    let Some(positions) = decoder.positions else { return tokens };
+    let module = decoder.names.positions;
+    sketch.enter(module);
+    let rows = Part { first: positions.first, count: positions.rows - positions.first, all: positions.rows };
+    let table = weights.stored_matrix(&format!("{module}.weight"), rows, decoder.width);
+    let table = sketch.floats(&table);
+    let steps: Vec<i64> = (0..).take(text.count).collect();
+    let steps = sketch.constant(&weights.integers(&format!("steps.{}", text.count), &steps));
+    let steps = sketch.least(steps, text.last);
+    let indices = sketch.add(steps, text.start);
+    let embedded = sketch.embedding(table, indices);
+    let embedded = sketch.view(embedded, &[1, text.count, decoder.width]);
+    sketch.add(tokens, embedded)
 }
 
 /// One layer: the outputs of attention and of the feed-forward network are added to the input.
@@ -56,24 +84,31 @@ fn layer(
     text: &Text,
     input: ValueId,
 ) -> ValueId {
-    let module = format!("model.layers.{index}");
-    let behind = decoder.norm_places == NormPlaces::BeforeAndBehind;
-    let norm = |sketch: &mut Sketch, weights: &mut Weights<'_>, name: &str, value| {
-        normalize(decoder, sketch, weights, &format!("{module}.{name}"), value)
+    let module = decoder.names.layer(index);
+    let NormPlaces { before_attention, behind_attention, before_network, behind_network, is_parallel } =
+        decoder.norm_places;
+    let norm = |sketch: &mut Sketch, weights: &mut Weights<'_>, name: Option<&str>, value| {
+        norm_within(&module, name).map_or(value, |module| normalize(decoder, sketch, weights, &module, value))
     };
-    let mut made = norm(sketch, weights, "input_layernorm", input);
-    made = attention::build(decoder, sketch, weights, index, text, made);
-    if behind {
-        made = norm(sketch, weights, "post_attention_layernorm", made);
-    }
-    let between = sketch.add(input, made);
-    let before = if behind { "pre_feedforward_layernorm" } else { "post_attention_layernorm" };
-    made = norm(sketch, weights, before, between);
-    made = feed_forward::build(decoder, sketch, weights, &module, made);
-    if behind {
-        made = norm(sketch, weights, "post_feedforward_layernorm", made);
-    }
-    sketch.add(between, made)
+    let add = |sketch: &mut Sketch, weights: &mut Weights<'_>, behind: Option<&str>, to: ValueId, made: ValueId| {
+        let made = norm(sketch, weights, behind, made);
+        let made = decoder.residual_scale.map_or(made, |scale| sketch.scale(made, scale));
+        sketch.add(to, made)
+    };
+    let read = norm(sketch, weights, before_attention, input);
+    let made = attention::build(decoder, sketch, weights, index, text, read);
+    let between = add(sketch, weights, behind_attention, input, made);
+    let read = match (is_parallel, before_network) {
+        (true, None) => read,
+        (true, name) => norm(sketch, weights, name, input),
+        (false, name) => norm(sketch, weights, name, between),
+    };
+    let has_experts = decoder.layers.get(index).is_some_and(|layer| layer.has_experts);
+    let made = match decoder.experts.as_ref().filter(|_| has_experts) {
+        Some(experts) => experts::build(decoder, experts, sketch, weights, &module, read),
+        None => feed_forward::build(decoder, sketch, weights, &module, read),
+    };
+    add(sketch, weights, behind_network, between, made)
 }
 
 /// Normalization of tokens with the weights of a module.
@@ -85,36 +120,30 @@ fn normalize(
     value: ValueId,
 ) -> ValueId {
     sketch.enter(module);
-    let weight = sketch.constant(&weights.norm(module));
-    sketch.norm(value, weight, decoder.norm)
+    let constants = weights.norm(module).map(|constant| constant.map(|constant| sketch.constant(&constant)));
+    sketch.norm(value, constants, decoder.norm)
 }
-
-/// The normalization ahead of the output's matrix.
-const NORM: &str = "model.norm";
 
 /// The logits. A table that is the embedding too cannot take the gains ahead: in a rotated model the gains are a matrix.
 fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, state: ValueId, rows: usize) -> ValueId {
-    let mut normal = normalize(decoder, sketch, weights, NORM, state);
+    let names = &decoder.names;
+    let mut normal = normalize(decoder, sketch, weights, names.norm, state);
     if decoder.tied && weights.rotates() {
-        let gains = sketch.constant(&weights.rotated_norm(NORM));
+        let gains = sketch.constant(&weights.rotated_norm(names.norm));
         normal = sketch.batch_product(normal, gains);
     }
-    sketch.enter("lm_head");
-    let (name, sides) = if decoder.tied { (TABLE, ROWS) } else { ("lm_head.weight", Sides::behind(NORM)) };
-    let matrix = weights.matrix(name, Part::all(decoder.vocabulary), decoder.width, sides);
+    sketch.enter(names.head);
+    let (part, columns) = (Part::all(decoder.vocabulary), decoder.width);
+    let (name, sides) =
+        if decoder.tied { (names.table(), ROWS) } else { (weights.head(), Sides::behind(Some(names.norm))) };
+    let matrix = weights.matrix(&name, part, columns, sides);
     let matrix = sketch.floats(&matrix);
-    let logits = sketch.linear(normal, matrix, None);
-    let head = Linear {
-        module: "lm_head",
-        part: Part::all(decoder.vocabulary),
-        columns: decoder.width,
-        sides,
-        has_bias: false,
-    };
+    let bias = decoder.head_bias.then(|| weights.vector(&format!("{}.bias", names.head), part, 0.0));
+    let bias = bias.map(|bias| sketch.constant(&bias));
+    let logits = sketch.linear(normal, matrix, bias);
+    let head = Linear { module: names.head, part, columns, sides, has_bias: decoder.head_bias };
     let logits = linear::adapted(sketch, weights, &head, normal, logits);
     let logits = sketch.view(logits, &[rows, decoder.vocabulary]);
-    match decoder.logit_cap {
-        Some(cap) => sketch.cap(logits, cap),
-        None => logits,
-    }
+    let logits = decoder.logit_scale.map_or(logits, |scale| sketch.scale(logits, scale));
+    decoder.logit_cap.map_or(logits, |cap| sketch.cap(logits, cap))
 }

@@ -29,8 +29,8 @@ pub struct Sides<'n> {
 
 impl<'n> Sides<'n> {
     /// A matrix that reads tokens behind a normalization.
-    pub const fn behind(norm: &'n str) -> Self {
-        Self { reads: Some(Side::Tokens), norm: Some(norm), makes: None }
+    pub const fn behind(norm: Option<&'n str>) -> Self {
+        Self { reads: Some(Side::Tokens), norm, makes: None }
     }
 }
 
@@ -67,13 +67,16 @@ impl Weights<'_> {
         })
     }
 
-    /// The weights of a normalization of tokens: in a rotated model, the matrix that reads the output has the weights.
-    pub fn norm(&mut self, module: &str) -> Constant {
-        let width = self.decoder.width;
+    /// The weights and the biases of a normalization of tokens, where present: in a rotated model, the matrix that reads the output has
+    /// the weights.
+    pub fn norm(&mut self, module: &str) -> [Option<Constant>; 2] {
+        let (width, norm) = (self.decoder.width, self.decoder.norm);
         if self.rotates() {
-            return self.once("ones".to_owned(), |_, _| Ok(vector_of(&[width], vec![1.0; width])));
+            return [Some(self.once("ones".to_owned(), |_, _| Ok(vector_of(&[width], vec![1.0; width])))), None];
         }
-        self.norm_weight(module, width)
+        let weight = norm.has_weights.then(|| self.norm_weight(module, width));
+        let bias = norm.has_biases.then(|| self.vector(&format!("{module}.bias"), Part::all(width), 0.0));
+        [weight, bias]
     }
 
     /// The weights of the normalization `module` as a matrix `[1, width, width]` for rotated tokens: for readers whose

@@ -1,5 +1,7 @@
 //! A graph in the making: one function for each operator that decoders call.
 
+mod mixture;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,7 +9,7 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
 
 use super::weights::Constant;
-use crate::{Activation, Norm};
+use crate::{Activation, Norm, NormKind};
 
 /// A graph, and the module of the nodes to add.
 #[derive(Default)]
@@ -145,32 +147,62 @@ impl Sketch {
         narrow
     }
 
+    /// The size of a dimension of a value.
+    pub fn size(&self, id: ValueId, dimension: usize) -> usize {
+        self.graph.spec(id).sizes.get(dimension).map_or(1, |size| size.unsigned_abs() as usize)
+    }
+
     /// A stack of matrices times another stack of matrices, of as many rows as columns.
     pub fn batch_product(&mut self, left: ValueId, right: ValueId) -> ValueId {
         let output = self.like(left);
         self.call("aten.bmm.default", vec![Argument::Value(left), Argument::Value(right)], output)
     }
 
-    /// Root mean square normalization of the last dimension.
-    pub fn norm(&mut self, input: ValueId, weight: ValueId, norm: Norm) -> ValueId {
+    /// Normalization of the last dimension, with weights and biases where present.
+    pub fn norm(&mut self, input: ValueId, constants: [Option<ValueId>; 2], norm: Norm) -> ValueId {
         let (size, output) = (self.last(input) as i64, self.like(input));
-        let arguments = vec![
-            Argument::Value(input),
-            Argument::Ints(vec![size]),
-            Argument::Value(weight),
-            Argument::Float(norm.epsilon),
-        ];
-        self.call("aten.rms_norm.default", arguments, output)
+        let [weight, bias] = constants.map(|constant| constant.map_or(Argument::None, Argument::Value));
+        let (size, epsilon) = (Argument::Ints(vec![size]), Argument::Float(norm.epsilon));
+        match norm.kind {
+            NormKind::RootMeanSquare => {
+                self.call("aten.rms_norm.default", vec![Argument::Value(input), size, weight, epsilon], output)
+            }
+            NormKind::Layer => {
+                let arguments = vec![Argument::Value(input), size, weight, bias, epsilon, Argument::Bool(false)];
+                self.call("aten.layer_norm.default", arguments, output)
+            }
+        }
     }
 
-    /// The sum of two values of one shape.
+    /// The sum of two values, of one shape or with one element in the second.
     pub fn add(&mut self, left: ValueId, right: ValueId) -> ValueId {
         let output = self.like(left);
         let arguments = vec![Argument::Value(left), Argument::Value(right), Argument::Int(1)];
         self.call("aten.add.Tensor", arguments, output)
     }
 
-    /// The product of two values of one shape.
+    /// The lesser of the elements of two values, of one shape or with one element in the second.
+    pub fn least(&mut self, left: ValueId, right: ValueId) -> ValueId {
+        let output = self.like(left);
+        self.call("aten.minimum.default", vec![Argument::Value(left), Argument::Value(right)], output)
+    }
+
+    /// Elements that are at most `most` away from 0.
+    pub fn clip(&mut self, value: ValueId, most: f64) -> ValueId {
+        let output = self.like(value);
+        let arguments = vec![Argument::Value(value), Argument::Float(-most), Argument::Float(most)];
+        self.call("aten.clamp.default", arguments, output)
+    }
+
+    /// A range of a dimension.
+    pub fn slice(&mut self, of: ValueId, dimension: usize, start: usize, end: usize) -> ValueId {
+        let mut output = self.like(of);
+        let _ = output.set_size(dimension, i32::try_from(end - start).unwrap_or(i32::MAX));
+        let numbers = [dimension, start, end, 1].map(|number| Argument::Int(number as i64));
+        self.call("aten.slice.Tensor", std::iter::once(Argument::Value(of)).chain(numbers).collect(), output)
+    }
+
+    /// The product of two values; the shape of the second is that of the first, or the end of that.
     pub fn multiply(&mut self, left: ValueId, right: ValueId) -> ValueId {
         let output = self.like(left);
         self.call("aten.mul.Tensor", vec![Argument::Value(left), Argument::Value(right)], output)
@@ -195,11 +227,13 @@ impl Sketch {
         let output = self.like(value);
         let (operator, text) = match activation {
             Activation::Silu => ("aten.silu.default", None),
+            Activation::Relu | Activation::ReluSquared => ("aten.relu.default", None),
             Activation::Gelu => ("aten.gelu.default", Some("none")),
             Activation::GeluTanh => ("aten.gelu.default", Some("tanh")),
         };
         let text = text.map(|text| Argument::Text(text.to_owned()));
-        self.call(operator, std::iter::once(Argument::Value(value)).chain(text).collect(), output)
+        let made = self.call(operator, std::iter::once(Argument::Value(value)).chain(text).collect(), output);
+        if activation == Activation::ReluSquared { self.multiply(made, made) } else { made }
     }
 
     /// A row of the second dimension.
@@ -218,11 +252,24 @@ impl Sketch {
     }
 
     fn call(&mut self, operator: &str, arguments: Vec<Argument>, output: TensorSpec) -> ValueId {
-        let Some(operator) = OperatorName::parse(operator) else { return ValueId(u32::MAX) };
-        let id = self.graph.add_value(operator.name(), output, ValueKind::Computed);
-        self.graph.origins.insert(id, Arc::from(self.module.as_str()));
-        self.graph.nodes.push(Node { operator, arguments, outputs: vec![id] });
-        id
+        let [output] = self.call_many(operator, arguments, [output]);
+        output
+    }
+
+    fn call_many<const N: usize>(
+        &mut self,
+        operator: &str,
+        arguments: Vec<Argument>,
+        outputs: [TensorSpec; N],
+    ) -> [ValueId; N] {
+        let Some(operator) = OperatorName::parse(operator) else { return [ValueId(u32::MAX); N] };
+        let ids = outputs.map(|output| {
+            let id = self.graph.add_value(operator.name(), output, ValueKind::Computed);
+            self.graph.origins.insert(id, Arc::from(self.module.as_str()));
+            id
+        });
+        self.graph.nodes.push(Node { operator, arguments, outputs: ids.to_vec() });
+        ids
     }
 }
 

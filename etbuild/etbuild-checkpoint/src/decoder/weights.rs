@@ -1,15 +1,20 @@
 //! The constants and the state that all methods have, each made once.
 
+mod layouts;
+
 use std::collections::BTreeMap;
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec};
 
-use crate::shards::{Tensor, Tensors};
-use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Options, Rotation, reals, rotary};
+pub use layouts::Turns;
 
-/// The embedding.
-pub const TABLE: &str = "model.embed_tokens.weight";
+use crate::shards::{Tensor, Tensors};
+use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Names, Options, Rotation, reals, rotary, slopes};
+
+/// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
+const FOLLOWING: &[&str] =
+    &["rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias"];
 
 /// The most mistakes in a message.
 const ENOUGH: usize = 16;
@@ -101,15 +106,21 @@ impl<'d> Weights<'d> {
     /// The mistakes, and the unused tensors of the checkpoint.
     pub fn finish(mut self) -> Vec<CheckpointError> {
         if self.errors.is_empty() {
-            let tied = self.decoder.tied;
-            let follows = |name: &str| name.ends_with("rotary_emb.inv_freq") || (tied && name == "lm_head.weight");
+            let (tied, table, head) = (self.decoder.tied, self.decoder.names.table(), self.head());
+            let follows = |name: &str| FOLLOWING.iter().any(|ending| name.ends_with(ending)) || (tied && name == head);
             let left = self.tensors.left(follows);
             self.errors.extend((!left.is_empty()).then_some(CheckpointError::TensorsUnknown(left)));
-            let of_model = |name: &str| self.tensors.get(if tied && name == "lm_head.weight" { TABLE } else { name });
+            let of_model = |name: &str| self.tensors.get(if tied && name == head { &table } else { name });
             let mistake = self.adapter.and_then(|adapter| adapter.finish(of_model));
             self.errors.extend(mistake.map(CheckpointError::of_adapter));
         }
         self.errors
+    }
+
+    /// The name of the head's matrix: newer checkpoints have Llama's name in place of the family's.
+    pub fn head(&self) -> String {
+        let [own, common] = [&self.decoder.names, &Names::LLAMA].map(Names::head_matrix);
+        if self.tensors.get(&own).is_none() && self.tensors.get(&common).is_some() { common } else { own }
     }
 
     /// Notes a mistake.
@@ -172,6 +183,11 @@ impl<'d> Weights<'d> {
             let data = ConstantData::new(vec![0; spec.nbytes()]);
             Ok((spec, data))
         })
+    }
+
+    /// The slopes of so many heads.
+    pub fn slopes(&mut self, heads: usize) -> Constant {
+        self.once("slopes".to_owned(), |_, _| Ok(vector_of(&[heads], slopes::of(heads))))
     }
 
     /// Integers.

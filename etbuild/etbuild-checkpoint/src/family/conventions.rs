@@ -1,221 +1,237 @@
 //! The configuration keys that most families share.
 
+mod class;
+mod rope;
+
+pub use class::Class;
+pub use rope::{rope, rotary};
+
 use crate::config::Config;
 use crate::{
-    Activation, Attention, Biases, CheckpointError, Decoder, FeedForward, HeadNorm, Layer, Norm, NormPlaces, Rotary,
-    Scaling,
+    Activation, Attention, Biases, CheckpointError, Decoder, ExpertNames, Experts, FeedForward, HeadNorm, Inputs,
+    Layer, Norm, NormPlaces, Rotary, Scaling, Storage,
 };
 
-/// The default values of a configuration class of `transformers`, for keys that a configuration lacks. Sizes that tensors
-/// depend on have no default here: a configuration without such a key is refused.
-#[derive(Clone, Copy, Debug)]
-pub struct Defaults {
-    /// `rope_theta`.
-    pub theta: f64,
-    /// `rms_norm_eps`.
-    pub epsilon: f64,
-    /// `max_position_embeddings`.
-    pub longest: usize,
-    /// `original_max_position_embeddings`, where the class has the key.
-    pub original: Option<usize>,
-    /// `sliding_window`.
-    pub window: Option<usize>,
-    /// `num_key_value_heads`; `None` for the number of attention heads.
-    pub key_heads: Option<usize>,
-    /// `head_dim`; `None` for the width divided by the number of attention heads.
-    pub depth: Option<usize>,
-    /// `attn_logit_softcapping`.
-    pub score_cap: Option<f64>,
-    /// `final_logit_softcapping`.
-    pub logit_cap: Option<f64>,
-}
-
-impl Defaults {
-    /// `LlamaConfig`.
-    pub const LLAMA: Self = Self {
-        theta: 10_000.0,
-        epsilon: 1e-6,
-        longest: 2048,
-        original: None,
-        window: None,
-        key_heads: None,
-        depth: None,
-        score_cap: None,
-        logit_cap: None,
-    };
-
-    /// The base class of the configuration classes of Gemma 2 and 3.
-    pub const GEMMA: Self = Self { window: Some(4096), key_heads: Some(4), depth: Some(256), ..Self::LLAMA };
-}
-
 /// The attention window of a configuration, if any.
-pub fn window(config: &Config, defaults: &Defaults) -> Result<Option<usize>, CheckpointError> {
-    config.or_default("sliding_window", Config::optional_tokens, defaults.window)
+pub fn window(config: &Config, class: &Class) -> Result<Option<usize>, CheckpointError> {
+    config.or_default("sliding_window", Config::optional_tokens, class.window)
 }
 
-/// A decoder by Llama's configuration: no biases, no windows, normalization ahead of both parts of a layer, one rotary
-/// embedding.
-pub fn decoder(config: &Config, defaults: &Defaults) -> Result<Decoder, CheckpointError> {
-    let (width, attention) = (config.size("hidden_size")?, attention(config, defaults)?);
-    let rotary = rotary(config, &rope(config)?, attention.depth, defaults)?;
+/// A decoder by Llama's keys: the parts that the class states, no biases, no windows, one rotary embedding.
+pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointError> {
+    let (width, attention) = (config.size("hidden_size")?, attention(config, class)?);
+    let rotary = rotary(config, &rope(config)?, attention.depth, class)?;
     let layers = config.size("num_hidden_layers")?;
+    let epsilon = config.optional_number("rms_norm_eps")?.unwrap_or(class.norm.epsilon);
     Ok(Decoder {
         vocabulary: config.size("vocab_size")?,
         width,
-        longest: longest(config, defaults)?,
+        longest: longest(config, class)?,
+        names: class.names,
         embedding_scale: None,
-        tied: config.flag("tie_word_embeddings")?,
-        layers: vec![Layer { window: None, rotary: Some(0) }; layers],
+        embedding_norm: false,
+        positions: None,
+        tied: config.flag_or("tie_word_embeddings", class.tied)?,
+        head_bias: false,
+        transposed: false,
+        layers: vec![Layer { window: None, rotary: Some(0), has_experts: false }; layers],
         rotaries: vec![rotary],
-        norm: Norm { epsilon: config.optional_number("rms_norm_eps")?.unwrap_or(defaults.epsilon), less_one: false },
-        norm_places: NormPlaces::Before,
+        norm: Norm { epsilon, ..class.norm },
+        norm_places: class.places,
+        residual_scale: None,
         attention,
         feed_forward: FeedForward {
-            width: config.size("intermediate_size")?,
-            activation: activation(config, "hidden_act")?,
+            width: network_width(config, class, width)?,
+            activation: activation(config, "hidden_act", class.activation)?,
             biases: false,
-            fused: false,
+            gate: class.gate,
         },
+        experts: None,
+        logit_scale: None,
         logit_cap: None,
     })
 }
 
-fn longest(config: &Config, defaults: &Defaults) -> Result<usize, CheckpointError> {
-    Ok(config.optional_tokens("max_position_embeddings")?.unwrap_or(defaults.longest))
+/// The elements between the projections of a network.
+fn network_width(config: &Config, class: &Class, width: usize) -> Result<usize, CheckpointError> {
+    const KEY: &str = "intermediate_size";
+    match (config.optional_size(KEY)?, class.expansion) {
+        (Some(size), _) => Ok(size),
+        (None, Some(expansion)) => Ok(expansion * width),
+        (None, None) => config.size(KEY),
+    }
 }
 
-fn attention(config: &Config, defaults: &Defaults) -> Result<Attention, CheckpointError> {
+/// The context of a configuration.
+pub fn longest(config: &Config, class: &Class) -> Result<usize, CheckpointError> {
+    Ok(config.optional_tokens("max_position_embeddings")?.unwrap_or(class.longest))
+}
+
+fn attention(config: &Config, class: &Class) -> Result<Attention, CheckpointError> {
     let heads = config.size("num_attention_heads")?;
-    let depth = match config.or_default("head_dim", Config::optional_size, defaults.depth)? {
+    let depth = match config.or_default("head_dim", Config::optional_size, class.depth)? {
         Some(depth) => depth,
         None => config.size("hidden_size")? / heads,
     };
     Ok(Attention {
         heads,
-        key_heads: config
-            .or_default("num_key_value_heads", Config::optional_size, defaults.key_heads)?
-            .unwrap_or(heads),
+        key_heads: config.or_default("num_key_value_heads", Config::optional_size, class.key_heads)?.unwrap_or(heads),
         depth,
         scale: (depth as f64).powf(-0.5),
         cap: None,
-        biases: Biases::None,
-        fused: false,
+        has_slopes: false,
+        has_sinks: false,
+        clip: None,
+        biases: Biases::NONE,
+        inputs: Inputs::Separate,
         head_norm: HeadNorm::None,
     })
 }
 
-/// The activation of a key; Llama's activation for an absent key.
-pub fn activation(config: &Config, key: &str) -> Result<Activation, CheckpointError> {
-    match config.optional_text(key)?.as_deref() {
-        None | Some("silu" | "swish") => Ok(Activation::Silu),
-        Some("gelu") => Ok(Activation::Gelu),
-        Some("gelu_pytorch_tanh" | "gelu_new") => Ok(Activation::GeluTanh),
-        Some(other) => Err(config.mistake(key, format!("names an unknown activation, `{other}`"))),
+/// The names of activations in configurations.
+const ACTIVATIONS: &[(&str, Activation)] = &[
+    ("silu", Activation::Silu),
+    ("swish", Activation::Silu),
+    ("gelu", Activation::Gelu),
+    ("gelu_pytorch_tanh", Activation::GeluTanh),
+    ("gelu_new", Activation::GeluTanh),
+    ("gelu_fast", Activation::GeluTanh),
+    ("relu", Activation::Relu),
+    ("relu2", Activation::ReluSquared),
+];
+
+/// The activation of a key; the default of the class for an absent key.
+pub fn activation(config: &Config, key: &str, default: Activation) -> Result<Activation, CheckpointError> {
+    let Some(name) = config.optional_text(key)? else { return Ok(default) };
+    let found = ACTIVATIONS.iter().find(|(known, _)| *known == name).map(|(_, activation)| *activation);
+    found.ok_or_else(|| config.unsupported(key, listed(ACTIVATIONS.iter().map(|(known, _)| *known))))
+}
+
+/// Names for a message.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ")
+}
+
+/// Biases of all of attention's projections by `attention_bias`, and of the network's by `mlp_bias`.
+pub fn biases(decoder: &mut Decoder, config: &Config, attention: bool) -> Result<(), CheckpointError> {
+    decoder.attention.biases = Biases::all(config.flag_or("attention_bias", attention)?);
+    decoder.feed_forward.biases = config.flag("mlp_bias")?;
+    Ok(())
+}
+
+/// The kinds of the layers by `layer_types`, if present: whether each sees a window.
+fn kinds(config: &Config, layers: usize) -> Result<Option<Vec<bool>>, CheckpointError> {
+    const KEY: &str = "layer_types";
+    let Some(kinds) = config.optional_texts(KEY)? else { return Ok(None) };
+    if kinds.len() != layers {
+        return Err(config.mistake(KEY, "does not name a kind for each layer"));
     }
-}
-
-/// The RoPE configuration: `rope_parameters`, or `rope_scaling` in older configurations, or the configuration.
-pub fn rope(config: &Config) -> Result<Config, CheckpointError> {
-    for key in ["rope_parameters", "rope_scaling"] {
-        if let Some(map) = config.optional_map(key)? {
-            return Ok(map);
-        }
-    }
-    Ok(config.clone())
-}
-
-/// The rotary embedding of `rope`, for heads of `depth` elements.
-pub fn rotary(config: &Config, rope: &Config, depth: usize, defaults: &Defaults) -> Result<Rotary, CheckpointError> {
-    let number = |key: &str| Ok::<_, CheckpointError>(rope.optional_number(key)?.or(config.optional_number(key)?));
-    let theta = number("rope_theta")?.unwrap_or(defaults.theta);
-    let turned = number("partial_rotary_factor")?.unwrap_or(1.0);
-    let pairs = (depth as f64 * turned) as usize / 2;
-    Ok(Rotary { theta, pairs, scaling: scaling(config, rope, defaults)? })
-}
-
-fn scaling(config: &Config, rope: &Config, defaults: &Defaults) -> Result<Scaling, CheckpointError> {
-    let kind = match rope.optional_text("rope_type")? {
-        Some(kind) => Some(kind),
-        None => rope.optional_text("type")?,
+    let supported = || config.unsupported(KEY, "`sliding_attention`, `full_attention`");
+    let is_local = |kind: &String| match kind.as_str() {
+        "sliding_attention" => Ok(true),
+        "full_attention" => Ok(false),
+        _ => Err(supported()),
     };
-    match kind.as_deref() {
-        None | Some("default") => Ok(Scaling::None),
-        Some("linear") => Ok(Scaling::Linear { factor: rope.number("factor")? }),
-        Some("llama3") => Ok(Scaling::ByWavelength {
-            factor: rope.number("factor")?,
-            high: rope.number("high_freq_factor")?,
-            low: rope.number("low_freq_factor")?,
-            original: original(config, rope, defaults)? as f64,
-        }),
-        Some("longrope" | "su") => by_pair(config, rope, defaults),
-        Some(other) => Err(rope.mistake("rope_type", format!("is an unknown kind of rotation, `{other}`"))),
-    }
+    kinds.iter().map(is_local).collect::<Result<_, _>>().map(Some)
 }
 
-/// The first context: a key of the configuration, or the default of a class with the key, or a key of `rope`, or the context.
-fn original(config: &Config, rope: &Config, defaults: &Defaults) -> Result<usize, CheckpointError> {
-    const KEY: &str = "original_max_position_embeddings";
-    let own = config.optional_tokens(KEY)?.or(defaults.original).or(rope.optional_tokens(KEY)?);
-    own.map_or_else(|| longest(config, defaults), Ok)
-}
-
-fn by_pair(config: &Config, rope: &Config, defaults: &Defaults) -> Result<Scaling, CheckpointError> {
-    let (longest, original) = (longest(config, defaults)?, original(config, rope, defaults)?);
-    let factor = rope.optional_number("factor")?.unwrap_or(longest as f64 / original as f64);
-    let computed = if factor > 1.0 { (1.0 + factor.ln() / (original as f64).ln()).sqrt() } else { 1.0 };
-    Ok(Scaling::ByPair {
-        short: rope.numbers("short_factor")?,
-        long: rope.numbers("long_factor")?,
-        original,
-        magnitude: rope.optional_number("attention_factor")?.unwrap_or(computed),
-    })
-}
-
-/// Gives the layers attention windows: by `layer_types` or, for an absent key, by `slides`.
+/// Gives the layers attention windows: by `layer_types` or, for an absent key, by `slides`. Returns whether each layer is of the kind
+/// that sees a window.
 pub fn slide(
     decoder: &mut Decoder,
     config: &Config,
     window: Option<usize>,
     slides: impl Fn(usize) -> bool,
-) -> Result<(), CheckpointError> {
-    let kinds = config.optional_texts("layer_types")?;
-    if kinds.as_ref().is_some_and(|kinds| kinds.len() != decoder.layers.len()) {
-        return Err(config.mistake("layer_types", "does not name a kind for each layer"));
+) -> Result<Vec<bool>, CheckpointError> {
+    let kinds = kinds(config, decoder.layers.len())?;
+    let kinds = kinds.unwrap_or_else(|| (0..decoder.layers.len()).map(slides).collect());
+    for (layer, local) in decoder.layers.iter_mut().zip(&kinds) {
+        layer.window = window.filter(|_| *local);
     }
-    for (index, layer) in decoder.layers.iter_mut().enumerate() {
-        let local = match kinds.as_ref().and_then(|kinds| kinds.get(index)).map(String::as_str) {
-            Some("sliding_attention") => true,
-            Some("full_attention") => false,
-            Some(other) => return Err(config.mistake("layer_types", format!("has an unknown kind, `{other}`"))),
-            None => slides(index),
-        };
-        layer.window = window.filter(|_| local);
+    Ok(kinds)
+}
+
+/// Gives layers with global attention the rotary embedding of the first class, and layers with local attention that of the second:
+/// by `full_attention` and `sliding_attention` among the parameters. Without the latter, the local base is the value of `key`.
+pub fn rotate_by_kind(
+    decoder: &mut Decoder,
+    config: &Config,
+    [global, local]: [&Class; 2],
+    key: &str,
+    is_local: &[bool],
+) -> Result<(), CheckpointError> {
+    let (rope, depth) = (rope(config)?, decoder.attention.depth);
+    let of_global = rope.optional_map("full_attention")?.unwrap_or_else(|| rope.clone());
+    let of_local = match rope.optional_map("sliding_attention")? {
+        Some(parameters) => rotary(config, &parameters, depth, local)?,
+        None => {
+            let theta = config.optional_number(key)?.unwrap_or(local.theta);
+            Rotary { theta, pairs: depth / 2, is_interleaved: local.is_interleaved, scaling: Scaling::None }
+        }
+    };
+    decoder.rotaries = vec![rotary(config, &of_global, depth, global)?, of_local];
+    for (layer, local) in decoder.layers.iter_mut().zip(is_local) {
+        layer.rotary = Some(usize::from(*local));
     }
     Ok(())
+}
+
+/// Gives each layer experts of `width` elements between the projections: `num_experts`, in some configurations `num_local_experts`, of
+/// which a token passes `num_experts_per_tok`. The shares are divided by their sum.
+pub fn experts(
+    decoder: &mut Decoder,
+    config: &Config,
+    width: usize,
+    [count, chosen]: [usize; 2],
+) -> Result<Experts, CheckpointError> {
+    decoder.layers.iter_mut().for_each(|layer| layer.has_experts = true);
+    let named = config.optional_size("num_experts")?.or(config.optional_size("num_local_experts")?);
+    Ok(Experts {
+        count: named.unwrap_or(count),
+        chosen: config.optional_size("num_experts_per_tok")?.unwrap_or(chosen),
+        width,
+        is_normalized: true,
+        storage: Storage::Listed,
+        names: ExpertNames::QWEN,
+        shared: None,
+        has_biases: false,
+        clamped: None,
+    })
+}
+
+/// Takes the rotary embedding from layers without the flag.
+pub fn rotate_only(decoder: &mut Decoder, rotates: &[bool]) {
+    for (layer, rotates) in decoder.layers.iter_mut().zip(rotates) {
+        layer.rotary = layer.rotary.filter(|_| *rotates);
+    }
+}
+
+/// Takes the rotary embedding from every layer.
+pub fn without_rotary(decoder: &mut Decoder) {
+    decoder.layers.iter_mut().for_each(|layer| layer.rotary = None);
+    decoder.rotaries.clear();
 }
 
 /// The key of encoders among Gemma's models.
 const BIDIRECTIONAL: &str = "use_bidirectional_attention";
 
-/// The common part of Gemma's families: four normalizations with weights less one, a scaled embedding that is the output's
-/// matrix, and caps.
-pub fn gemma(config: &Config, defaults: &Defaults) -> Result<Decoder, CheckpointError> {
+/// The common part of Gemma's families: norms with weights less one, and a scaled embedding that is the output's matrix.
+pub fn gemma(config: &Config, class: &Class) -> Result<Decoder, CheckpointError> {
     if config.flag(BIDIRECTIONAL)? {
-        return Err(config.mistake(BIDIRECTIONAL, "asks for attention to later tokens, which a decoder lacks"));
+        return Err(config.unsupported(BIDIRECTIONAL, "`false`, since a decoder sees no later tokens"));
     }
-    let mut decoder = decoder(config, defaults)?;
-    let activation = match config.optional_text("hidden_activation")? {
-        Some(_) => activation(config, "hidden_activation")?,
-        None => Activation::GeluTanh,
-    };
-    decoder.feed_forward.activation = activation;
-    decoder.tied = config.optional_flag("tie_word_embeddings")?.unwrap_or(true);
+    let mut decoder = decoder(config, class)?;
     decoder.embedding_scale = Some(f64::from((decoder.width as f64).sqrt() as f32));
-    decoder.norm.less_one = true;
-    decoder.norm_places = NormPlaces::BeforeAndBehind;
+    decoder.attention.biases = Biases::all(config.flag("attention_bias")?);
+    Ok(decoder)
+}
+
+/// The common part of Gemma 2 and 3: four normalizations in a layer, a scale of their own, and caps.
+pub fn capped_gemma(config: &Config, class: &Class) -> Result<Decoder, CheckpointError> {
+    let mut decoder = gemma(config, class)?;
+    decoder.norm_places = NormPlaces::AROUND;
     decoder.attention.scale = config.optional_number("query_pre_attn_scalar")?.unwrap_or(256.0).powf(-0.5);
-    decoder.attention.cap = config.or_default("attn_logit_softcapping", Config::optional_number, defaults.score_cap)?;
-    decoder.attention.biases = if config.flag("attention_bias")? { Biases::All } else { Biases::None };
-    decoder.logit_cap = config.or_default("final_logit_softcapping", Config::optional_number, defaults.logit_cap)?;
+    decoder.attention.cap = config.or_default("attn_logit_softcapping", Config::optional_number, class.score_cap)?;
+    decoder.logit_cap = config.or_default("final_logit_softcapping", Config::optional_number, class.logit_cap)?;
     Ok(decoder)
 }

@@ -1,20 +1,19 @@
 //! Phi-3 and Phi-4-mini: fused projections, and rotation of a part of each head.
 
-use super::conventions::Defaults;
+use super::conventions::Class;
 use super::{Family, conventions};
 use crate::config::Config;
-use crate::{CheckpointError, Decoder};
+use crate::{CheckpointError, Decoder, Gate, Inputs};
 
-pub const FAMILY: Family = Family { architectures: &["Phi3ForCausalLM"], describe };
+pub const FAMILY: Family = Family { architectures: &["Phi3ForCausalLM"], keys: &[], describe };
 
 /// `Phi3Config`.
-const DEFAULTS: Defaults = Defaults { epsilon: 1e-5, longest: 4096, original: Some(4096), ..Defaults::LLAMA };
+const CLASS: Class = Class { gate: Gate::Fused, longest: 4096, original: Some(4096), ..Class::LLAMA }.epsilon(1e-5);
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
-    let mut decoder = conventions::decoder(config, &DEFAULTS)?;
-    decoder.attention.fused = true;
-    decoder.feed_forward.fused = true;
-    let window = conventions::window(config, &DEFAULTS)?;
+    let mut decoder = conventions::decoder(config, &CLASS)?;
+    decoder.attention.inputs = Inputs::Fused;
+    let window = conventions::window(config, &CLASS)?;
     decoder.layers.iter_mut().for_each(|layer| layer.window = window);
     Ok(decoder)
 }

@@ -13,8 +13,11 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         }
         (Code::ModelUnsupported, CheckpointError::Adapter(_)) => diagnostic
             .help("merge such an adapter into the model with PEFT: `merge_and_unload`, then `save_pretrained`"),
-        (Code::ArchitectureUnknown, _) => {
+        (Code::ArchitectureUnknown | Code::ModelUnsupported, _) => {
             diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
+        }
+        (Code::ModelMalformed, CheckpointError::Key { .. }) => {
+            diagnostic.help("compare the key with the configuration that the model's makers published")
         }
         (Code::ShardMissing | Code::ModelMalformed, _) => diagnostic.help(
             "is the download complete? a file of a hundred bytes is a pointer of Git LFS: `git lfs pull` fetches the file",
@@ -32,7 +35,7 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
 fn checkpoint_code(error: &CheckpointError) -> Code {
     match error {
         CheckpointError::Adapter(error) => checkpoint_code(error),
-        CheckpointError::AdapterKind { .. } => Code::ModelUnsupported,
+        CheckpointError::AdapterKind { .. } | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
         CheckpointError::PatternsLeftOut { .. } => Code::FeatureMissing,
         CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,
         CheckpointError::Architecture { .. } => Code::ArchitectureUnknown,

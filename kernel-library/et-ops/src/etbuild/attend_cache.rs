@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::family::attention::{Attention, Keys};
+use crate::family::attention::{Attention, Keys, Mask};
 use crate::family::byte_row;
 use crate::family::opmath::{Opmath, Raise};
 use crate::family::span::{self, Span};
@@ -16,12 +16,14 @@ use et_core::{Element, Half, Input};
 /// attention, Ainslie et al. 2023). Attention is causal; a nonzero `window` limits each row to a sliding window of that
 /// many positions. With a `soft_cap`, a score is `tanh(score / soft_cap) * soft_cap` (logit soft-capping, Gemma 2).
 /// Padding rows behind `last` see the same positions as `last`. The KV cache must already hold the rows of the chunk. A
-/// call is refused if the ring buffer has overwritten a position that a row sees. With a `float32` query, keys and
+/// call is refused if the ring buffer has overwritten a position that a row sees. `slopes`, `[heads]`, are factors of a key's position
+/// that are added to the head's scores (ALiBi, Press et al. 2022). `sinks`, `[heads]`, are scores of a key without a value, which
+/// takes a share of the weights (attention sinks, Xiao et al. 2024). With a `float32` query, keys and
 /// values may be fp16, or int8 with a scale per row: the four bytes of the scale follow the numbers of the row.
 #[cfg(feature = "catalogue")]
 pub const ATTEND_CACHE: Operator = Operator {
     schema: "etbuild::attend_cache.out(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, \
-             int window=0, float soft_cap=0.0, *, Tensor(a!) out) -> Tensor(a!)",
+             int window=0, float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "etbuild::attend_cache",
     path: kernel_path!(out),
     dtypes: Dtypes::FLOATS.with(ScalarType::Long).with(ScalarType::Char),
@@ -31,7 +33,18 @@ pub const ATTEND_CACHE: Operator = Operator {
         Case::near(
             "two heads of queries for one of keys",
             1e-6,
-            &[Tensor(QUERY), Tensor(KEYS), Tensor(VALUES), Tensor(ONE), Tensor(ONE), Double(0.5), Int(0), Double(0.0)],
+            &[
+                Tensor(QUERY),
+                Tensor(KEYS),
+                Tensor(VALUES),
+                Tensor(ONE),
+                Tensor(ONE),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+                NONE,
+                NONE,
+            ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
         ),
         Case::near(
@@ -46,6 +59,8 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(2.0),
                 Int(2),
                 Double(1.5),
+                NONE,
+                NONE,
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.2032557726, 2.7967445850, 1.0, 1.0])],
         ),
@@ -61,6 +76,8 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.5),
                 Int(0),
                 Double(0.0),
+                NONE,
+                NONE,
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
         ),
@@ -76,8 +93,43 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.5),
                 Int(0),
                 Double(0.0),
+                NONE,
+                NONE,
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
+        ),
+        Case::near(
+            "a slope for each head, and a sink",
+            1e-6,
+            &[
+                Tensor(QUERY),
+                Tensor(KEYS),
+                Tensor(VALUES),
+                Tensor(ONE),
+                Tensor(ONE),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+                Tensor(CaseTensor::float(&[2], &[0.5, -0.25])),
+                Tensor(CaseTensor::float(&[2], &[0.0, 1.0])),
+            ],
+            &[CaseTensor::float(&[1, 2, 2, 1], &[1.3641753271, 0.4640649677, 1.8583573984, 1.1531200673])],
+        ),
+        Case::refused(
+            "slopes of other heads",
+            &[
+                Tensor(QUERY),
+                Tensor(KEYS),
+                Tensor(VALUES),
+                Tensor(ONE),
+                Tensor(ONE),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+                Tensor(CaseTensor::float(&[1], &[0.5])),
+                NONE,
+            ],
+            Error::InvalidArgument,
         ),
         Case::refused(
             "bytes without a scale",
@@ -90,6 +142,8 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.5),
                 Int(0),
                 Double(0.0),
+                NONE,
+                NONE,
             ],
             Error::InvalidArgument,
         ),
@@ -104,6 +158,8 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(1.0),
                 Int(0),
                 Double(0.0),
+                NONE,
+                NONE,
             ],
             Error::InvalidArgument,
         ),
@@ -118,6 +174,8 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(1.0),
                 Int(4),
                 Double(0.0),
+                NONE,
+                NONE,
             ],
             Error::InvalidArgument,
         ),
@@ -132,12 +190,17 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(1.0),
                 Int(0),
                 Double(0.0),
+                NONE,
+                NONE,
             ],
             Error::InvalidArgument,
         ),
     ],
 };
 
+/// No slopes, or no sinks.
+#[cfg(feature = "catalogue")]
+const NONE: CaseArgument = CaseArgument::None;
 const ONE: CaseTensor = CaseTensor::long(&[1], &[1.0]);
 const QUERY: CaseTensor = CaseTensor::float(&[1, 2, 2, 1], &[1.0, -1.0, 0.5, -2.0]);
 const KEYS: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[0.0, 1.0, -1.0, 0.5]);
@@ -175,6 +238,15 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     if kept != summed || asking == ScalarType::Char || !(asking == kept || is_narrowed) {
         return Err(Error::InvalidType);
     }
+    let of_heads = |position| {
+        Ok::<_, Error>(
+            args.optional_tensor(position)?
+                .is_none_or(|numbers| numbers.shape().sizes() == [heads] && numbers.scalar_type() == asking),
+        )
+    };
+    if !(of_heads(8)? && of_heads(9)?) {
+        return Err(Error::InvalidArgument);
+    }
     if !(one_batch && one_cache && shared && columns >= behind && args.int(6)? >= 0) {
         return Err(Error::InvalidArgument);
     }
@@ -189,7 +261,7 @@ fn four(shape: &Shape) -> Result<[i32; 4]> {
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    let out = args.tensor(8)?;
+    let out = args.tensor(10)?;
     out.resize(&infer(args, 0)?.shape)?;
     match (out.scalar_type(), args.tensor(1)?.scalar_type()) {
         (ScalarType::Float, ScalarType::Half) => attend::<f32, Half, _>(args, Cached::new(args)?),
@@ -208,7 +280,7 @@ fn attend<T: Opmath, E: Raise<T::Math>, K: Keys<T::Math>>(args: &Args<'_, '_>, s
 where
     T::Math: Math,
 {
-    let [query, keys, values, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(8)?];
+    let [query, keys, values, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(10)?];
     let strides = [&query, &keys, &values, &out].map(|tensor| tensor.strides());
     let end = Span::read(args, [3, 4], query.size(1))?.end();
     let attention = Attention::<T, E, K> {
@@ -221,6 +293,11 @@ where
         scale: T::Math::from_f64(args.double(5)?),
         seen,
     };
+    let [slopes, sinks] = [args.optional_tensor(8)?, args.optional_tensor(9)?];
+    let number = |numbers: &Option<et_core::Tensor<'_>>, head: usize| {
+        let number = |numbers: &et_core::Tensor<'_>| Ok(numbers.input::<T>()?.get(head * numbers.strides()[0]).raise());
+        numbers.as_ref().map(number).transpose()
+    };
     let (heads, sharing) = (query.size(2), query.size(2) / keys.size(2));
     for batch in 0..query.size(0) {
         for head in 0..heads {
@@ -228,7 +305,9 @@ where
             for (start, strides) in starts.iter_mut().zip(&strides) {
                 *start = *start * strides[2] + batch * strides[0];
             }
-            attention.head(starts, None);
+            let (slope, sink) = (number(&slopes, head)?, number(&sinks, head)?);
+            let added = slope.map(|slope| move |_row: usize, key: usize| slope * T::Math::from_f64(key as f64));
+            attention.head(starts, added.as_ref().map(|added| added as &Mask<'_, T::Math>), sink);
         }
     }
     Ok(())

@@ -9,13 +9,13 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// Rotary position embedding (RoPE, Su et al. 2021) in the element order of Hugging Face's models: element `i` of a
-/// head pairs with element `i + pairs`; elements behind all pairs are copied. `input` is `[.., rows, heads, depth]`;
+/// head pairs with element `i + pairs`, or, if `interleaved`, element `2 i` with element `2 i + 1`; elements behind all pairs are copied. `input` is `[.., rows, heads, depth]`;
 /// `cosines` and `sines` are `[positions, pairs]`. Padding rows behind `last` are rotated by the position of `last`. A
 /// position behind the end of the tables is refused.
 #[cfg(feature = "catalogue")]
 pub const ROTATE: Operator = Operator {
-    schema: "etbuild::rotate.out(Tensor input, Tensor cosines, Tensor sines, Tensor start, Tensor last, *, \
-             Tensor(a!) out) -> Tensor(a!)",
+    schema: "etbuild::rotate.out(Tensor input, Tensor cosines, Tensor sines, Tensor start, Tensor last, \
+             bool interleaved=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "etbuild::rotate",
     path: kernel_path!(out),
     dtypes: Dtypes::FLOATS.with(ScalarType::Long),
@@ -30,6 +30,7 @@ pub const ROTATE: Operator = Operator {
                 Tensor(SINES),
                 Tensor(CaseTensor::long(&[1], &[1.0])),
                 Tensor(CaseTensor::long(&[1], &[1.0])),
+                Bool(false),
             ],
             &[CaseTensor::float(&[2, 2, 2], &[-2.0, 1.0, -4.0, 3.0, -2.0, 6.75, -2.5, 9.25])],
         ),
@@ -41,8 +42,21 @@ pub const ROTATE: Operator = Operator {
                 Tensor(CaseTensor::of(ScalarType::Double, &[3, 1], &[0.0, 1.0, 1.0])),
                 Tensor(CaseTensor::long(&[1], &[2.0])),
                 Tensor(CaseTensor::long(&[1], &[0.0])),
+                Bool(false),
             ],
             &[CaseTensor::of(ScalarType::Double, &[1, 2, 1, 3], &[-1.5, 2.0, 3.0, -1.5, 2.0, 3.0])],
+        ),
+        Case::exact(
+            "pairs of neighbours, and an element that stays",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 5], &[1.0, 2.0, 3.0, 4.0, 5.0])),
+                Tensor(CaseTensor::float(&[1, 2], &[0.5, 0.0])),
+                Tensor(CaseTensor::float(&[1, 2], &[2.0, 1.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Bool(true),
+            ],
+            &[CaseTensor::float(&[1, 1, 5], &[-3.5, 3.0, -4.0, 3.0, 5.0])],
         ),
         Case::refused(
             "a position behind the tables",
@@ -52,6 +66,7 @@ pub const ROTATE: Operator = Operator {
                 Tensor(SINES),
                 Tensor(CaseTensor::long(&[1], &[2.0])),
                 Tensor(CaseTensor::long(&[1], &[1.0])),
+                Bool(false),
             ],
             Error::InvalidArgument,
         ),
@@ -63,6 +78,7 @@ pub const ROTATE: Operator = Operator {
                 Tensor(SINES),
                 Tensor(CaseTensor::long(&[1], &[0.0])),
                 Tensor(CaseTensor::long(&[1], &[0.0])),
+                Bool(false),
             ],
             Error::InvalidArgument,
         ),
@@ -85,7 +101,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    let out = args.tensor(5)?;
+    let out = args.tensor(6)?;
     out.resize(&infer(args, 0)?.shape)?;
     dispatch!(D, out.scalar_type(), floats, T => turn::<T>(args, &out))
 }
@@ -99,7 +115,7 @@ where
     let tables = [cosines.input::<T>()?, sines.input::<T>()?];
     let (rows, inner) = (shape.rank() - 3, shape.rank() - 1);
     let span = Span::read(args, [3, 4], shape.size(rows))?;
-    let (depth, pairs) = (shape.size(inner), cosines.size(1));
+    let (depth, pairs, interleaved) = (shape.size(inner), cosines.size(1), args.bool(5)?);
     if span.end() > cosines.size(0) {
         return Err(Error::InvalidArgument);
     }
@@ -113,10 +129,13 @@ where
         let position = span.start + row.min(span.last);
         for pair in 0..pairs {
             let angle = |table: usize| tables[table].get(position * steps[table][0] + pair * steps[table][1]).raise();
-            let [left, right] = [pair, pair + pairs].map(|element| from.get(first + element * step).raise());
+            let elements = if interleaved { [2 * pair, 2 * pair + 1] } else { [pair, pair + pairs] };
+            let [left, right] = elements.map(|element| from.get(first + element * step).raise());
             let turned = [left * angle(0) - right * angle(1), right * angle(0) + left * angle(1)];
-            to.set(to_first + pair * to_step, T::lower(turned[0]));
-            to.set(to_first + (pair + pairs) * to_step, T::lower(turned[1]));
+            elements
+                .into_iter()
+                .zip(turned)
+                .for_each(|(element, turned)| to.set(to_first + element * to_step, T::lower(turned)));
         }
         (2 * pairs..depth).for_each(|element| to.set(to_first + element * to_step, from.get(first + element * step)));
     }

@@ -83,15 +83,16 @@ impl<T: Opmath, E: Raise<T::Math>, K: Keys<T::Math>> Attention<'_, T, E, K>
 where
     T::Math: Math,
 {
-    /// Computes a head. `starts` are the offsets of the head in queries, keys, values and results.
-    pub fn head(&self, starts: [usize; 4], mask: Option<&Mask<'_, T::Math>>) {
+    /// Computes a head. `starts` are the offsets of the head in queries, keys, values and results. `sink` is the score of a key without
+    /// a value, if any.
+    pub fn head(&self, starts: [usize; 4], mask: Option<&Mask<'_, T::Math>>, sink: Option<T::Math>) {
         let [rows, _, _, columns] = self.sizes;
         for row in 0..rows {
             for first in (0..columns).step_by(COLUMNS) {
                 let count = (columns - first).min(COLUMNS);
                 let mut sums = [T::Math::ZERO; COLUMNS];
                 let sums = &mut sums[..count];
-                let total = self.accumulate(sums, starts, [row, first], mask);
+                let total = self.accumulate(sums, starts, [row, first], mask, sink);
                 let to = starts[3] + row * self.steps[3][0] + first * self.steps[3][1];
                 for (column, sum) in sums.iter().enumerate() {
                     // A row that sees no key is 0.
@@ -109,9 +110,10 @@ where
         starts: [usize; 4],
         [row, column]: [usize; 2],
         mask: Option<&Mask<'_, T::Math>>,
+        sink: Option<T::Math>,
     ) -> T::Math {
         let seen = self.seen.seen(row, self.sizes[1]);
-        let (mut greatest, mut total) = (T::Math::LOWEST, T::Math::ZERO);
+        let (mut greatest, mut total) = sink.map_or((T::Math::LOWEST, T::Math::ZERO), |sink| (sink, T::Math::ONE));
         for first in seen.clone().step_by(KEYS) {
             let mut scores = [T::Math::ZERO; KEYS];
             let scores = &mut scores[..(seen.end - first).min(KEYS)];

@@ -28,6 +28,8 @@ records! {
         pub piece: Piece,
         /// Rows, heads, depth, positions and pairs.
         pub sizes: [u32; 5],
+        /// Which elements of a head are a pair.
+        pub pairing: RotaryPairing,
     }
 
     /// Attention of query rows to a KV cache, a ring buffer with position `p` in slot `p % slots`.
@@ -84,6 +86,14 @@ records! {
 }
 
 numbered! {
+    /// Which elements of a head RoPE turns together.
+    pub enum RotaryPairing {
+        /// An element of the first half and the element of the second half.
+        Halves,
+        /// Neighbours.
+        Neighbours,
+    }
+
     /// The dtype of a KV cache.
     pub enum CacheType {
         /// f32.

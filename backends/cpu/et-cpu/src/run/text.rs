@@ -3,13 +3,13 @@
 
 use et_core::{Error, Result};
 use et_kernels::attention::{Attention, Causal, Numbers, Sizes, Slots, Strides, Tokens, attend_cache_part};
-use et_kernels::rotate::rotate as turn;
+use et_kernels::rotate::{Pairing, rotate as turn};
 
 use crate::memory::Operands;
 use crate::run::attention::numbers;
 use crate::run::conv2d::LEAST;
 use crate::split::{self, Chunks, Context, Elements, count};
-use crate::{AttendCache, CacheType, Piece, Place, Rotate};
+use crate::{AttendCache, CacheType, Piece, Place, RotaryPairing, Rotate};
 
 /// The position of the first row, and the index of the last row that is a token.
 fn positions(operands: &mut Operands<'_, '_, '_>, piece: &Piece, rows: usize) -> Result<(usize, usize)> {
@@ -35,12 +35,16 @@ pub fn rotate(context: &Context<'_, '_, '_>, fields: &Rotate) -> Result<()> {
         return Err(Error::InvalidArgument);
     }
     let level = context.level;
+    let pairing = match fields.pairing {
+        RotaryPairing::Halves => Pairing::Halves,
+        RotaryPairing::Neighbours => Pairing::Neighbours,
+    };
     split::runs(context, output, row, LEAST / row.max(1), |range, output, _| {
         for (row_index, output) in range.zip(output.chunks_exact_mut(row.max(1))) {
             let position = start + row_index.min(last);
             let [cosines, sines] =
                 tables.map(|table| table.get(position * pairs..(position + 1) * pairs).unwrap_or_default());
-            turn(level, &input[row_index * row..(row_index + 1) * row], [cosines, sines], output, depth)?;
+            turn(level, pairing, &input[row_index * row..(row_index + 1) * row], [cosines, sines], output, depth)?;
         }
         Ok(())
     })

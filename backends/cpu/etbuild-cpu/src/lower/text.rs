@@ -1,7 +1,7 @@
 //! Operators of language models: RoPE, attention with a KV cache, and the logits row of the last token.
 
 use et_core::ScalarType;
-use et_cpu::{AttendCache, CacheType, Gather, Piece, Rotate, Write};
+use et_cpu::{AttendCache, CacheType, Gather, Piece, RotaryPairing, Rotate, Write};
 use etbuild_backend::RefusalKind;
 
 use crate::Problem;
@@ -37,6 +37,8 @@ pub fn attend_check(call: &Call<'_>) -> Checked {
         let row = depth + if types[0] == Some(ScalarType::Char) { SCALE } else { 0 };
         Some(keys == values && row == *key_depth && *own > 0 && heads % own == 0)
     };
+    let is_plain = [8, 9].into_iter().all(|index| matches!(call.optional_value(index), Ok(None)));
+    ensure(is_plain, RefusalKind::Argument, "its scores have slopes or sinks")?;
     let is_narrow = types[0] == types[1] && matches!(types[0], Some(ScalarType::Half | ScalarType::Char));
     let floats = if is_narrow { &[0][..] } else { &[0, 1, 2] };
     shaped(call, floats, is_supported(), "it attends to one cache, whose keys are as wide as its values")
@@ -65,7 +67,7 @@ fn piece(builder: &mut Builder<'_>, call: &Call<'_>, first: usize) -> Result<Pie
     Ok(Piece { start: place(&start), last: place(&last) })
 }
 
-/// RoPE: `(input, cosines, sines, start, last)`.
+/// RoPE: `(input, cosines, sines, start, last, interleaved)`.
 pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let [input, cosines, sines] = [0, 1, 2].map(|index| builder.dense(call.value(index)?));
     let (input, cosines, sines) = (input?, cosines?, sines?);
@@ -80,6 +82,7 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         sines: slot(&sines),
         piece: piece(builder, &call, 3)?,
         sizes: [*rows, *heads, *depth, *limit, *pairs].map(|size| size as u32),
+        pairing: if call.flag(5)? { RotaryPairing::Neighbours } else { RotaryPairing::Halves },
     };
     builder.emit(rotate);
     Ok(Some(output))

@@ -26,7 +26,7 @@ fn number(builder: &mut Builder<'_>, call: &Call<'_>, position: usize) -> Result
 /// Rotary position embedding of `[..., row, head, element]`: pairs of elements turn by the angles of the row's position.
 pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let (input, cosines, sines) = (call.value(0)?, call.value(1)?, call.value(2)?);
-    let (rank, pairs) = (call.sizes(input).len(), call.sizes(cosines)[1]);
+    let (rank, pairs, interleaved) = (call.sizes(input).len(), call.sizes(cosines)[1], call.flag(5)?);
     if builder.ty(input)? != Type::Float {
         return Err(Refusal::new(RefusalKind::Type, "the rotation is computed in float32"));
     }
@@ -36,19 +36,26 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let position = builder.exprs.apply("({0} + min({1}, {2}))", &[start, row, last], Type::Int);
     let source = builder.repeated(input)?;
     let tables = [builder.repeated(cosines)?, builder.repeated(sines)?];
-    let lower = builder.exprs.int(pairs);
-    let pair = builder.exprs.index(IndexOp::Rem, element, lower);
+    let (lower, two) = (builder.exprs.int(pairs), builder.exprs.int(2));
+    let of_pair = if interleaved { builder.exprs.index(IndexOp::Div, element, two) } else { element };
+    let pair = builder.exprs.index(IndexOp::Rem, of_pair, lower);
     let angles = tables.map(|table| builder.exprs.at(table, &[position, pair]));
     // The half of an element decides for whole texels where it can.
-    let unit = if pairs.is_multiple_of(TEXEL) { TEXEL } else { 1 };
+    let unit = if pairs.is_multiple_of(TEXEL) && !interleaved { TEXEL } else { 1 };
     let step = builder.exprs.int(unit);
     let slice = builder.exprs.index(IndexOp::Div, element, step);
     let [half, whole] = [pairs / unit, 2 * pairs / unit].map(|size| builder.exprs.int(size));
-    let is_left = builder.exprs.apply("({0} < {1})", &[slice, half], Type::Bool);
+    let is_left = if interleaved {
+        let (side, one) = (builder.exprs.index(IndexOp::Rem, element, two), builder.exprs.int(1));
+        builder.exprs.apply("({0} < {1})", &[side, one], Type::Bool)
+    } else {
+        builder.exprs.apply("({0} < {1})", &[slice, half], Type::Bool)
+    };
     let is_turned = builder.exprs.apply("({0} < {1})", &[slice, whole], Type::Bool);
-    at[rank - 1] = pair;
+    let (step, distance) = if interleaved { (2, 1) } else { (1, pairs) };
+    at[rank - 1] = if interleaved { builder.exprs.linear(&[pair], &[step], 0) } else { pair };
     let left = builder.exprs.at(source, &at);
-    at[rank - 1] = builder.exprs.linear(&[pair], &[1], pairs);
+    at[rank - 1] = builder.exprs.linear(&[pair], &[step], distance);
     let right = builder.exprs.at(source, &at);
     let parts = [left, right, angles[0], angles[1], is_left];
     let template = "select({1} * {2} + {0} * {3}, {0} * {2} - {1} * {3}, {4})";
@@ -107,6 +114,9 @@ struct Attention {
 /// `attend_cache`: the scores are `[batch, head, row, slot]`.
 pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let [query, keys, values, output] = [call.value(0)?, call.value(1)?, call.value(2)?, call.output()?];
+    if [8, 9].into_iter().any(|index| !matches!(call.optional_value(index), Ok(None))) {
+        return Err(Refusal::new(RefusalKind::Argument, "its scores have slopes or sinks"));
+    }
     let is_float = |id| matches!(call.graph.spec(id).scalar_type, ScalarType::Float | ScalarType::Half);
     if ![query, keys, values].into_iter().all(is_float) {
         return Err(Refusal::new(RefusalKind::Type, "queries and cache are neither float32 nor float16"));

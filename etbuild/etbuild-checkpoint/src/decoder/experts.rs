@@ -1,0 +1,159 @@
+//! A mixture of experts in place of the feed-forward network.
+
+use etbuild_ir::ValueId;
+
+use super::feed_forward::{self, Network};
+use super::linear::{self, Linear};
+use super::sides::Sides;
+use super::sketch::Sketch;
+use super::weights::{Constant, Part, Turns, Weights};
+use crate::names::within;
+use crate::{Decoder, Experts, FeedForward, Storage};
+
+/// The experts of the layer whose module is `layer`, of tokens `[1, count, width]`.
+pub fn build(
+    decoder: &Decoder,
+    experts: &Experts,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    layer: &str,
+    input: ValueId,
+) -> ValueId {
+    let module = format!("{layer}.{}", experts.names.module);
+    let (tokens, chosen) = (sketch.size(input, 1), experts.chosen);
+    let (shares, numbers) = route(decoder, experts, sketch, weights, &module, input);
+    let vectors = sketch.view(input, &[tokens, 1, decoder.width]);
+    sketch.enter(format!("{module}.{}", experts.names.list));
+    let mut choose = |sketch: &mut Sketch, projection: Projection, input: ValueId| {
+        let mut matrices = Vec::new();
+        for expert in 0..experts.count {
+            if weights.gave_up() {
+                break;
+            }
+            let matrix = matrix(experts, weights, &module, expert, projection);
+            matrices.push(sketch.floats(&matrix));
+        }
+        let biases = experts.has_biases.then(|| biases(experts, weights, &module, projection));
+        let biases = biases.map(|biases| sketch.constant(&biases));
+        sketch.choose(input, numbers, (matrices, biases), [tokens, chosen, projection.part.count])
+    };
+    let reads = |name, first| Projection { name, part: experts.part(first), columns: decoder.width };
+    let gate = choose(sketch, reads(experts.names.gate, 0), vectors);
+    let up = choose(sketch, reads(experts.names.up, experts.width), vectors);
+    let between = match experts.clamped {
+        Some(clamped) => sketch.clamped_gate(gate, up, clamped),
+        None => {
+            let gate = sketch.activate(gate, decoder.feed_forward.activation);
+            sketch.multiply(gate, up)
+        }
+    };
+    let down = Projection { name: experts.names.down, part: Part::all(decoder.width), columns: experts.width };
+    let made = choose(sketch, down, between);
+    let shares = sketch.view(shares, &[tokens, 1, chosen]);
+    let sum = sketch.products(shares, made);
+    let sum = sketch.view(sum, &[1, tokens, decoder.width]);
+    shared(decoder, experts, sketch, weights, &module, input).map_or(sum, |shared| sketch.add(sum, shared))
+}
+
+/// The shares of the chosen experts of each token, `[tokens, chosen]`, and their numbers.
+fn route(
+    decoder: &Decoder,
+    experts: &Experts,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    module: &str,
+    input: ValueId,
+) -> (ValueId, ValueId) {
+    let module = format!("{module}.{}", experts.names.router);
+    sketch.enter(module.as_str());
+    let (part, sides) = (Part::all(experts.count), Sides::default());
+    let router = Linear { module: &module, part, columns: decoder.width, sides, has_bias: experts.has_biases };
+    let scores = linear::build(sketch, weights, &router, input);
+    let scores = sketch.view(scores, &[sketch.size(input, 1), experts.count]);
+    let probabilities = sketch.softmax(scores);
+    let [shares, numbers] = sketch.greatest(probabilities, experts.chosen);
+    let shares = if experts.is_normalized { sketch.normalized(shares) } else { shares };
+    (shares, numbers)
+}
+
+/// A projection of all experts.
+#[derive(Clone, Copy)]
+struct Projection {
+    /// The name in an expert.
+    name: &'static str,
+    /// The rows of an expert's matrix.
+    part: Part,
+    /// The columns.
+    columns: usize,
+}
+
+impl Experts {
+    /// The rows of gate or up: a matrix of its own, or a half of one matrix.
+    const fn part(&self, first: usize) -> Part {
+        match self.storage {
+            Storage::Listed => Part::all(self.width),
+            Storage::Stacked | Storage::Interleaved => Part { first, count: self.width, all: 2 * self.width },
+        }
+    }
+}
+
+impl Projection {
+    /// The rows of the projection among rows that take turns.
+    const fn turns(self) -> Turns {
+        let Part { first, count, all } = self.part;
+        let step = if count == all { 1 } else { 2 };
+        Turns { first: if first > 0 { 1 } else { 0 }, step, count }
+    }
+}
+
+/// The biases of a projection of all experts, which only interleaved tensors have.
+fn biases(experts: &Experts, weights: &mut Weights<'_>, module: &str, projection: Projection) -> Constant {
+    let tensor = format!("{module}.{}.{}_bias", experts.names.list, projection.name);
+    weights.columns(&tensor, experts.count, projection.turns())
+}
+
+/// The matrix of an expert.
+fn matrix(
+    experts: &Experts,
+    weights: &mut Weights<'_>,
+    module: &str,
+    expert: usize,
+    projection: Projection,
+) -> Constant {
+    let Projection { name, part, columns } = projection;
+    match experts.storage {
+        Storage::Listed => {
+            let tensor = format!("{module}.{}.{expert}.{name}.weight", experts.names.list);
+            weights.stored_matrix(&tensor, part, columns)
+        }
+        Storage::Stacked => {
+            weights.matrix_of_stack(&format!("{module}.{name}.weight"), [expert, experts.count], part, columns)
+        }
+        Storage::Interleaved => {
+            let tensor = format!("{module}.{}.{name}", experts.names.list);
+            weights.transposed_of_stack(&tensor, [expert, experts.count], projection.turns(), columns)
+        }
+    }
+}
+
+/// The network that every token passes besides the chosen experts, times the share that a gate gives the network.
+fn shared(
+    decoder: &Decoder,
+    experts: &Experts,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    module: &str,
+    input: ValueId,
+) -> Option<ValueId> {
+    let width = experts.shared?;
+    let network = FeedForward { width, ..decoder.feed_forward };
+    let network = Network { network, module: within(module, experts.names.shared), norm: None };
+    let made = feed_forward::build_network(decoder, &network, sketch, weights, input);
+    let module = format!("{module}.{}", experts.names.shared_gate);
+    sketch.enter(module.as_str());
+    let (part, sides) = (Part::all(1), Sides::default());
+    let gate = Linear { module: &module, part, columns: decoder.width, sides, has_bias: false };
+    let gate = linear::build(sketch, weights, &gate, input);
+    let share = sketch.own("aten.sigmoid.default", &[gate], &[]);
+    Some(sketch.multiply(made, share))
+}

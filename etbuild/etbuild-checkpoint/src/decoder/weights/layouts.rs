@@ -1,0 +1,106 @@
+//! Tensors in other layouts than a matrix of rows: transposed, stacked, with rows in turns, or a vector for each row.
+
+use etbuild_ir::ConstantData;
+
+use super::{Constant, Part, Weights, floats, spec, vector_of};
+use crate::CheckpointError;
+
+/// Which of interleaved rows or columns are wanted.
+#[derive(Clone, Copy)]
+pub struct Turns {
+    /// The first.
+    pub first: usize,
+    /// The distance between neighbours.
+    pub step: usize,
+    /// How many.
+    pub count: usize,
+}
+
+impl Weights<'_> {
+    /// Rows of a matrix that is stored transposed, `[columns, all]`, in the type of the checkpoint.
+    pub fn transposed_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
+        let Part { first, count, all } = part;
+        self.once(format!("{}.transposed", part.named(tensor)), |weights, name| {
+            let found = weights.tensors.take(tensor, &[columns, all])?;
+            let size = found.scalar_type.size();
+            let stored = found.shard.bytes().get(found.start..found.start + columns * all * size);
+            let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            let row = |row: usize| stored.chunks_exact(size).skip(row).step_by(all).take(columns);
+            let bytes: Vec<u8> = (first..first + count).flat_map(row).flatten().copied().collect();
+            Ok((spec(found.scalar_type, &[count, columns]), ConstantData::new(bytes)))
+        })
+    }
+
+    /// Rows of a matrix in a stack `[matrices, all, columns]`, in the type of the checkpoint.
+    pub fn matrix_of_stack(
+        &mut self,
+        tensor: &str,
+        [index, matrices]: [usize; 2],
+        part: Part,
+        columns: usize,
+    ) -> Constant {
+        let Part { first, count, all } = part;
+        self.once(format!("{}.{index}", part.named(tensor)), |weights, name| {
+            let found = weights.tensors.take(tensor, &[matrices, all, columns])?;
+            let (row, first) = (columns * found.scalar_type.size(), index * all + first);
+            let data = ConstantData::part_of(found.shard.clone(), found.start + first * row, count * row);
+            let data = data.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            Ok((spec(found.scalar_type, &[count, columns]), data))
+        })
+    }
+
+    /// Rows of a transposed matrix in a stack `[matrices, columns, all]`, in the type of the checkpoint.
+    pub fn transposed_of_stack(
+        &mut self,
+        tensor: &str,
+        [index, matrices]: [usize; 2],
+        rows: Turns,
+        columns: usize,
+    ) -> Constant {
+        let Turns { first, step, count } = rows;
+        self.once(format!("{tensor}.{index}.{first}"), |weights, name| {
+            let all = step * count;
+            let found = weights.tensors.take(tensor, &[matrices, columns, all])?;
+            let (size, matrix) = (found.scalar_type.size(), columns * all * found.scalar_type.size());
+            let start = found.start + index * matrix;
+            let stored = found.shard.bytes().get(start..start + matrix);
+            let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            let row = |row: usize| stored.chunks_exact(size).skip(first + step * row).step_by(all).take(columns);
+            let bytes: Vec<u8> = (0..count).flat_map(row).flatten().copied().collect();
+            Ok((spec(found.scalar_type, &[count, columns]), ConstantData::new(bytes)))
+        })
+    }
+
+    /// Columns of a table `[rows, all]`, as `float32`.
+    pub fn columns(&mut self, tensor: &str, rows: usize, columns: Turns) -> Constant {
+        let Turns { first, step, count } = columns;
+        self.once(format!("{tensor}.{first}"), |weights, name| {
+            let found = weights.tensors.take(tensor, &[rows, step * count])?;
+            let floats = floats(&found, 0, rows * step * count);
+            let floats = floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            Ok(vector_of(&[rows, count], floats.into_iter().skip(first).step_by(step)))
+        })
+    }
+
+    /// A table of so many rows and columns, as `float32`.
+    pub fn table(&mut self, tensor: &str, sizes: [usize; 2]) -> Constant {
+        self.once(tensor.to_owned(), |weights, name| {
+            let found = weights.tensors.take(tensor, &sizes)?;
+            let floats = floats(&found, 0, sizes[0] * sizes[1]);
+            Ok(vector_of(&sizes, floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?))
+        })
+    }
+
+    /// The vectors of these tensors, each of `count` elements, as the rows of a `float32` table.
+    pub fn stacked(&mut self, name: &str, tensors: &[String], count: usize) -> Constant {
+        self.once(name.to_owned(), |weights, name| {
+            let mut rows = Vec::new();
+            for tensor in tensors {
+                let found = weights.tensors.take(tensor, &[count])?;
+                let row = floats(&found, 0, count);
+                rows.extend(row.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?);
+            }
+            Ok(vector_of(&[tensors.len(), count], rows))
+        })
+    }
+}

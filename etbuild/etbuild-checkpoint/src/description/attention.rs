@@ -1,0 +1,76 @@
+//! Attention.
+
+/// Attention with shared heads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attention {
+    /// The heads of queries.
+    pub heads: usize,
+    /// The heads of keys and values, each for a group of neighbouring heads of queries.
+    pub key_heads: usize,
+    /// The elements of a head.
+    pub depth: usize,
+    /// The factor of the scores.
+    pub scale: f64,
+    /// Scores are at most this: `tanh(score / cap) * cap`.
+    pub cap: Option<f64>,
+    /// Whether each head adds a slope times a key's position to the scores (Press et al. 2022, ALiBi).
+    pub has_slopes: bool,
+    /// Whether each head has a sink: a score without a value, which takes a share of the weights.
+    pub has_sinks: bool,
+    /// Elements of queries, keys and values are at most this far from 0.
+    pub clip: Option<f64>,
+    /// Which projections have biases.
+    pub biases: Biases,
+    /// How the projections to queries, keys and values are stored.
+    pub inputs: Inputs,
+    /// The normalization of the heads of queries and keys.
+    pub head_norm: HeadNorm,
+}
+
+/// How the projections to queries, keys and values are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inputs {
+    /// Three matrices.
+    Separate,
+    /// One matrix: the rows of all queries, of all keys, of all values.
+    Fused,
+    /// One matrix: for each head of keys, the rows of the group of queries, of the key and of the value.
+    FusedByHead,
+}
+
+/// Which of attention's projections have biases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Biases {
+    /// The projections to queries, keys and values.
+    pub inputs: bool,
+    /// The projection to the output.
+    pub output: bool,
+}
+
+impl Biases {
+    /// No projection.
+    pub const NONE: Self = Self { inputs: false, output: false };
+    /// The projections to queries, keys and values.
+    pub const INPUTS: Self = Self { inputs: true, output: false };
+    /// All four, or none.
+    pub const fn all(are_there: bool) -> Self {
+        Self { inputs: are_there, output: are_there }
+    }
+}
+
+/// Normalization of the heads of queries and keys, by the statistics of [`Norm`](crate::Norm).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadNorm {
+    /// No normalization.
+    None,
+    /// Each head by itself, all with the same weights.
+    Each,
+    /// Each head by itself, all with the same weights, behind the rotary embedding.
+    EachRotated,
+    /// Each head by itself, with weights `[heads, depth]` and no biases.
+    Distinct,
+    /// Each head by itself, with a module of weights for each head and no biases.
+    Listed,
+    /// All heads together.
+    Whole,
+}

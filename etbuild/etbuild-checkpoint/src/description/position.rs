@@ -1,0 +1,57 @@
+//! Rotary position embedding.
+
+/// Rotary position embedding (Su et al. 2021).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rotary {
+    /// The base of the wavelengths.
+    pub theta: f64,
+    /// The rotated pairs of elements at the beginning of a head.
+    pub pairs: usize,
+    /// Whether pairs are neighbours; otherwise an element of the first half and the element of the second half are a pair.
+    pub is_interleaved: bool,
+    /// RoPE scaling: the extension of a short context to a longer context.
+    pub scaling: Scaling,
+}
+
+/// How wavelengths are stretched.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scaling {
+    /// Not at all.
+    None,
+    /// All by a factor.
+    Linear {
+        /// The factor.
+        factor: f64,
+    },
+    /// Long wavelengths by a factor, short wavelengths not, with a slope between (Llama 3.1).
+    ByWavelength {
+        /// The factor.
+        factor: f64,
+        /// The longest that stay are `original` divided by this.
+        high: f64,
+        /// The shortest that are stretched in full are `original` divided by this.
+        low: f64,
+        /// The longest text that the model was made for first.
+        original: f64,
+    },
+    /// Each by a separate factor (Ding et al. 2024, LongRoPE): contexts up to `original` by one list, longer contexts by another.
+    ByPair {
+        /// The factors of contexts up to `original`.
+        short: Vec<f64>,
+        /// The factors of contexts longer than `original`.
+        long: Vec<f64>,
+        /// The longest text that the model was made for first.
+        original: usize,
+        /// The factor of cosines and sines.
+        magnitude: f64,
+    },
+    /// Long wavelengths by a factor, short wavelengths not, with a slope between by the index of the pair (Peng et al. 2023, YaRN).
+    ByIndex {
+        /// The factor.
+        factor: f64,
+        /// The pairs where the slope starts and ends.
+        slope: [f64; 2],
+        /// The factor of cosines and sines.
+        magnitude: f64,
+    },
+}
