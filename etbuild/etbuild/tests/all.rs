@@ -16,6 +16,7 @@ mod deploy;
 mod dynamic;
 mod explanations;
 mod export;
+mod families;
 mod faults;
 mod faults_options;
 mod flow;

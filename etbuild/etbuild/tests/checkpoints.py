@@ -61,15 +61,7 @@ def write(family, folder):
 def stored(family, folder):
     """Writes a model to a folder, and returns it as it was stored."""
     folder.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(5)
-    config = families()[family]
-    config._attn_implementation = "eager"
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
-    for name, parameter in model.named_parameters():
-        # Far from what a model starts with: no weight is 0, and attention is not even.
-        width = 0.25 if parameter.dim() == 1 else 2.0 / parameter.shape[-1] ** 0.5
-        with torch.no_grad():
-            parameter.add_(torch.randn_like(parameter) * width)
+    model = drawn(families()[family])
     # One family is stored in halves, and one in shards.
     if family == "qwen3":
         model = model.bfloat16()
@@ -78,6 +70,19 @@ def stored(family, folder):
     shards = dict(max_shard_size="40KB") if family == "llama" else {}
     model.save_pretrained(folder, **shards)
     return read(folder)
+
+
+def drawn(config):
+    """A model with random weights."""
+    torch.manual_seed(5)
+    config._attn_implementation = "eager"
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    for name, parameter in model.named_parameters():
+        # Far from what a model starts with: no weight is 0, and attention is not even.
+        width = 0.25 if parameter.dim() == 1 else 2.0 / parameter.shape[-1] ** 0.5
+        with torch.no_grad():
+            parameter.add_(torch.randn_like(parameter) * width)
+    return model
 
 
 def read(folder):

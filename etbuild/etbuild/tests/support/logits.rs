@@ -152,15 +152,41 @@ pub fn difference(expected: &[f32], got: &[f32]) -> f32 {
     differences.fold(0.0, |most, difference| if difference > most || difference.is_nan() { difference } else { most })
 }
 
+/// What transformers computes: the logits behind a prompt, and behind each of the tokens that follow.
+pub struct Expected {
+    /// The prompt.
+    pub prompt: Vec<i64>,
+    /// The logits behind the prompt.
+    pub prompt_logits: Vec<f32>,
+    tokens: Vec<i64>,
+    logits: Vec<f32>,
+}
+
+impl Expected {
+    /// Reads the tensors of a file.
+    pub fn read(file: &Path) -> Self {
+        let bytes = fs::read(file).unwrap();
+        let tensors = SafeTensors::parse(&bytes).unwrap().tensors;
+        Self {
+            prompt: integers(&tensors["prompt"]),
+            prompt_logits: floats(&tensors["prompt_logits"]),
+            tokens: integers(&tensors["tokens"]),
+            logits: floats(&tensors["logits"]),
+        }
+    }
+
+    /// The tokens behind the prompt, each with the logits behind the token.
+    pub fn steps(&self) -> impl Iterator<Item = (i64, &[f32])> {
+        self.tokens.iter().copied().zip(self.logits.chunks_exact(self.logits.len() / self.tokens.len()))
+    }
+}
+
 /// The largest difference from the logits of transformers, over the prompt and all decode steps.
 pub fn largest_difference(expected: &Path, model: &mut Model) -> f32 {
-    let bytes = fs::read(expected).unwrap();
-    let expected = SafeTensors::parse(&bytes).unwrap().tensors;
-    let (prompt, tokens) = (integers(&expected["prompt"]), integers(&expected["tokens"]));
-    let mut most = difference(&floats(&expected["prompt_logits"]), &model.logits(&prompt));
-    let steps = floats(&expected["logits"]);
-    for (token, expected) in tokens.iter().zip(steps.chunks_exact(steps.len() / tokens.len())) {
-        most = most.max(difference(expected, &model.logits(&[*token])));
+    let expected = Expected::read(expected);
+    let mut most = difference(&expected.prompt_logits, &model.logits(&expected.prompt));
+    for (token, expected) in expected.steps() {
+        most = most.max(difference(expected, &model.logits(&[token])));
     }
     most
 }

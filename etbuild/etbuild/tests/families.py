@@ -1,0 +1,141 @@
+"""Small language models of random weights, in the shapes of each family, and what transformers computes with them.
+
+    python families.py FOLDER STEPS [NAME ..]     writes FOLDER/NAME/model and FOLDER/NAME/expected.safetensors of each
+
+Such a file has `prompt`, int64 [1, 37], `prompt_logits`, float32 [1, v], `tokens`, int64 [1, STEPS], and `logits`, float32 [STEPS, v]:
+the tokens that follow the prompt greedily, and the logits behind each.
+"""
+
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+from checkpoints import LLAMA3, PROMPT, SMALL, drawn, read
+
+# The shapes: grouped queries, as many heads of keys as of queries, one head of keys.
+MHA, MQA = SMALL | dict(num_key_value_heads=6), SMALL | dict(num_key_value_heads=1)
+PLAIN = {key: value for key, value in SMALL.items() if key != "num_key_value_heads"}
+GPT = dict(vocab_size=211, n_embd=48, n_head=6, n_layer=3, n_positions=512, bos_token_id=1, eos_token_id=2)
+LAYERS = ["sliding_attention", "full_attention", "sliding_attention"]
+YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=64)
+
+# Each model: the configuration class and the keys.
+MODELS = {
+    "gemma": ("Gemma", SMALL | dict(head_dim=12)),
+    "gemma-mqa": ("Gemma", MQA | dict(head_dim=16, attention_bias=True)),
+    "olmo": ("Olmo", SMALL | dict(clip_qkv=0.75)),
+    "olmo-tied": ("Olmo", MHA | dict(tie_word_embeddings=True, attention_bias=True)),
+    "olmo2": ("Olmo2", SMALL),
+    "olmo2-mha": ("Olmo2", MHA | dict(attention_bias=True)),
+    "olmo3": ("Olmo3", SMALL | dict(sliding_window=9, layer_types=LAYERS, rope_parameters=dict(
+        full_attention=YARN, sliding_attention=dict(rope_type="default", rope_theta=10000.0)))),
+    "olmo3-plain": ("Olmo3", MHA | dict(sliding_window=17)),
+    "smollm3": ("SmolLM3", SMALL | dict(no_rope_layer_interval=2)),
+    "smollm3-windows": ("SmolLM3", MQA | dict(no_rope_layers=[0, 1, 0], use_sliding_window=True, sliding_window=9,
+                                              attention_bias=True, mlp_bias=True, tie_word_embeddings=False)),
+    "granite": ("Granite", SMALL | dict(embedding_multiplier=6.0, logits_scaling=3.0, residual_multiplier=0.25,
+                                        attention_multiplier=0.05)),
+    "granite-biases": ("Granite", MHA | dict(attention_bias=True, mlp_bias=True, attention_multiplier=0.3,
+                                             tie_word_embeddings=True)),
+    "stablelm": ("StableLm", SMALL | dict(partial_rotary_factor=0.5, use_qkv_bias=True)),
+    "stablelm-parallel": ("StableLm", MHA | dict(partial_rotary_factor=0.25, qk_layernorm=True,
+                                                 use_parallel_residual=True)),
+    "starcoder2": ("Starcoder2", SMALL | dict(sliding_window=9)),
+    "starcoder2-plain": ("Starcoder2", MQA | dict(use_bias=False, tie_word_embeddings=False)),
+    "cohere": ("Cohere", SMALL),
+    "cohere-norms": ("Cohere", MHA | dict(use_qk_norm=True, logit_scale=0.25, attention_bias=True)),
+    "cohere2": ("Cohere2", SMALL | dict(sliding_window=9, layer_types=LAYERS)),
+    "glm": ("Glm", SMALL | dict(head_dim=12)),
+    "glm-tied": ("Glm", MQA | dict(head_dim=8, attention_bias=False, tie_word_embeddings=True)),
+    "glm4": ("Glm4", SMALL | dict(head_dim=8)),
+    "phi": ("Phi", MHA),
+    "phi-norms": ("Phi", SMALL | dict(qk_layernorm=True)),
+    "gpt2": ("GPT2", GPT),
+    "gpt2-untied": ("GPT2", GPT | dict(n_inner=80, tie_word_embeddings=False, scale_attn_weights=False)),
+    "gpt-bigcode": ("GPTBigCode", GPT),
+    "gpt-bigcode-mha": ("GPTBigCode", GPT | dict(multi_query=False, n_inner=80)),
+    "gpt-neo": ("GPTNeo", dict(vocab_size=211, hidden_size=48, num_heads=6, num_layers=2, window_size=9,
+                               max_position_embeddings=512, attention_types=[[["global", "local"], 1]],
+                               bos_token_id=1, eos_token_id=2)),
+    "gptj": ("GPTJ", GPT | dict(rotary_dim=4)),
+    "gpt-neox": ("GPTNeoX", PLAIN | dict(rotary_pct=0.5)),
+    "gpt-neox-sequential": ("GPTNeoX", PLAIN | dict(use_parallel_residual=False, attention_bias=False,
+                                                    tie_word_embeddings=True, rotary_pct=1.0)),
+    "falcon": ("Falcon", PLAIN | dict(ffn_hidden_size=80)),
+    "falcon-new": ("Falcon", PLAIN | dict(new_decoder_architecture=True, num_kv_heads=2)),
+    "falcon-one-norm": ("Falcon", PLAIN | dict(new_decoder_architecture=True, num_kv_heads=3, bias=True,
+                                               num_ln_in_parallel_attn=1, tie_word_embeddings=False)),
+    "falcon-sequential": ("Falcon", PLAIN | dict(multi_query=False, parallel_attn=False, bias=True)),
+    "nemotron": ("Nemotron", SMALL | dict(num_hidden_layers=2)),
+    "nemotron-biases": ("Nemotron", MQA | dict(head_dim=16, num_hidden_layers=2, attention_bias=True, mlp_bias=True,
+                                               partial_rotary_factor=1.0)),
+    "ministral": ("Ministral", SMALL | dict(head_dim=10, sliding_window=9, layer_types=LAYERS)),
+    "exaone4": ("Exaone4", SMALL | dict(sliding_window=9, layer_types=LAYERS, rope_parameters=LLAMA3)),
+    "exaone4-plain": ("Exaone4", SMALL | dict(sliding_window=None, layer_types=["full_attention"] * 3)),
+    "helium": ("Helium", SMALL | dict(head_dim=8)),
+    "helium-biases": ("Helium", MHA | dict(head_dim=8, attention_bias=True, mlp_bias=True)),
+    "opt": ("OPT", PLAIN | dict(ffn_dim=80, word_embed_proj_dim=48)),
+    "opt-plain": ("OPT", PLAIN | dict(ffn_dim=96, word_embed_proj_dim=48, enable_bias=False,
+                                      layer_norm_elementwise_affine=False, tie_word_embeddings=False)),
+    "bloom": ("Bloom", dict(vocab_size=211, hidden_size=48, n_head=6, n_layer=3, bos_token_id=1, eos_token_id=2)),
+    "bloom-heads": ("Bloom", dict(vocab_size=211, hidden_size=64, n_head=8, n_layer=2, bos_token_id=1, eos_token_id=2,
+                                  tie_word_embeddings=False)),
+    "mpt": ("Mpt", dict(vocab_size=211, d_model=48, n_heads=6, n_layers=3, bos_token_id=1, eos_token_id=2)),
+    "mpt-clipped": ("Mpt", dict(vocab_size=211, d_model=64, n_heads=8, n_layers=2, bos_token_id=1, eos_token_id=2,
+                                attn_config=dict(clip_qkv=0.75, softmax_scale=0.25))),
+    "arcee": ("Arcee", SMALL | dict(rope_parameters=YARN)),
+    "seed-oss": ("SeedOss", SMALL | dict(head_dim=8, mlp_bias=True)),
+    "ernie": ("Ernie4_5", SMALL | dict(head_dim=8)),
+    "ernie-biases": ("Ernie4_5", MHA | dict(head_dim=12, use_bias=True, tie_word_embeddings=False)),
+    "hunyuan": ("HunYuanDenseV1", SMALL | dict(head_dim=8, attention_bias=True)),
+    "hunyuan-alpha": ("HunYuanDenseV1", MHA | dict(head_dim=12, tie_word_embeddings=True, rope_parameters=dict(
+        rope_type="dynamic", rope_theta=10000.0, factor=1.0, alpha=50.0))),
+    "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
+    "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
+    "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),
+    "qwen2-moe-mixed": ("Qwen2Moe", MHA | dict(
+        num_experts=4, num_experts_per_tok=2, norm_topk_prob=True, moe_intermediate_size=24, mlp_only_layers=[0],
+        shared_expert_intermediate_size=32, use_sliding_window=True, sliding_window=9, layer_types=LAYERS)),
+    "qwen3-moe": ("Qwen3Moe", SMALL | dict(num_experts=16, num_experts_per_tok=4, moe_intermediate_size=24, head_dim=16,
+                                           norm_topk_prob=True)),
+    "qwen3-moe-mixed": ("Qwen3Moe", SMALL | dict(num_experts=8, moe_intermediate_size=24, decoder_sparse_step=2,
+                                                 attention_bias=True, tie_word_embeddings=True)),
+    "olmoe": ("Olmoe", MHA | dict(num_experts=6, num_experts_per_tok=2, clip_qkv=1.0)),
+    "olmoe-gqa": ("Olmoe", SMALL | dict(num_experts=8, norm_topk_prob=True, attention_bias=True)),
+    "granite-moe": ("GraniteMoe", SMALL | dict(num_local_experts=5, residual_multiplier=0.5, attention_multiplier=0.3,
+                                               logits_scaling=2.0, embedding_multiplier=3.0, tie_word_embeddings=True)),
+    "gpt-oss": ("GptOss", SMALL | dict(num_local_experts=5, num_experts_per_tok=2, head_dim=8, sliding_window=9,
+                                       layer_types=LAYERS)),
+    "llama-yarn": ("Llama", SMALL | dict(rope_parameters=YARN | dict(
+        truncate=False, beta_fast=16.0, mscale=1.2, mscale_all_dim=0.8))),
+}
+
+
+def write(name, folder, steps):
+    kind, keys = MODELS[name]
+    model = drawn(getattr(transformers, f"{kind}Config")(**keys))
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder / "model")
+    save_file(greedy(read(folder / "model"), steps), folder / "expected.safetensors")
+
+
+@torch.no_grad()
+def greedy(model, steps):
+    prompt = torch.randint(3, model.config.vocab_size, (1, PROMPT))
+    cache = transformers.DynamicCache(config=model.config)
+    first = model(prompt, past_key_values=cache, use_cache=True).logits[:, -1]
+    tokens, logits = [], [first]
+    for _ in range(steps):
+        tokens.append(logits[-1].argmax(-1, keepdim=True))
+        logits.append(model(tokens[-1], past_key_values=cache, use_cache=True).logits[:, -1])
+    return {"prompt": prompt, "prompt_logits": first.contiguous(), "tokens": torch.cat(tokens, 1),
+            "logits": torch.cat(logits[1:]).contiguous()}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for name in sys.argv[3:] or MODELS:
+        write(name, Path(sys.argv[1]) / name, int(sys.argv[2]))

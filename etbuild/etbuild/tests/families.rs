@@ -1,0 +1,94 @@
+//! Families of language models: logits equal those of transformers and greedy texts are the same, for a prompt in prefill chunks and
+//! then for single tokens, on the portable kernels and on the CPU backend. `families.py` has the table of models. Needs
+//! `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips
+//! them. `ETBUILD_TEST_TOKENS` is the length of the greedy texts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use etbuild_engine::Event;
+
+use crate::support::logits::{self, Expected, Model, difference};
+use crate::support::{self, Place};
+
+/// The tokens of a prefill chunk.
+const PIECE: usize = 16;
+
+/// How many tokens follow each prompt.
+fn tokens() -> usize {
+    std::env::var("ETBUILD_TEST_TOKENS").map_or(24, |count| count.parse().unwrap())
+}
+
+/// The folders of all models, written once; `None` without a Python.
+fn models() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
+    let count = tokens().to_string();
+    let folder = FOLDER.get_or_init(|| support::python::written_by("families.py", "torch and transformers", &[&count]));
+    let mut models: Vec<PathBuf> =
+        fs::read_dir(folder.as_ref()?.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    models.sort();
+    Some(models)
+}
+
+/// The difference of the logits from the logits of transformers, if any is too large, or the place where the texts differ.
+fn mistake(model: &Path, place: &Place, partition: &str) -> Option<String> {
+    let context = format!("export.context={}", tokens() + 40);
+    let options = [partition, &context, &format!("export.prefill={PIECE}")];
+    let files = logits::files_with(&model.join("model"), &place.cache(), &options, Arc::new(|_: &Event| {}));
+    let (mut model, expected) = (Model::load(&files, PIECE), Expected::read(&model.join("expected.safetensors")));
+    let mut logits = model.logits(&expected.prompt);
+    let mut most = difference(&expected.prompt_logits, &logits);
+    for (index, (token, expected)) in expected.steps().enumerate() {
+        if likeliest(&logits) != token {
+            return Some(format!("another token at {index}"));
+        }
+        logits = model.logits(&[token]);
+        most = most.max(difference(expected, &logits));
+    }
+    (most.is_nan() || most > 1e-4).then(|| format!("{most:e}"))
+}
+
+fn likeliest(logits: &[f32]) -> i64 {
+    let most = (0..).zip(logits).max_by(|left, right| left.1.total_cmp(right.1));
+    most.map_or(-1, |(token, _)| token)
+}
+
+#[test]
+fn every_family_gives_the_logits_and_the_text_of_transformers() {
+    let Some(models) = models() else { return };
+    let place = Place::cold();
+    let mut wrong = BTreeMap::new();
+    for model in models {
+        let name = model.file_name().unwrap().to_str().unwrap().to_owned();
+        for partition in ["partition=[portable]", "partition=[cpu]"] {
+            if let Some(mistake) = mistake(&model, &place, partition) {
+                wrong.insert(format!("{name}, {partition}"), mistake);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_known_architecture_is_tested() {
+    let Some(models) = models() else { return };
+    let architecture = |model: PathBuf| {
+        let config = fs::read(model.join("model/config.json")).unwrap();
+        let config: serde_json::Value = serde_json::from_slice(&config).unwrap();
+        config["architectures"][0].as_str().unwrap().to_owned()
+    };
+    let tested: BTreeSet<String> = models.into_iter().map(architecture).collect();
+    let others = ["Mistral", "Qwen2", "Qwen3", "Phi3", "Gemma2", "Gemma3"].map(|name| format!("{name}ForCausalLM"));
+    let place = Place::cold();
+    let folder = place.path().join("unknown");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("config.json"), r#"{"architectures": ["Unknown"]}"#).unwrap();
+    fs::write(folder.join("model.safetensors"), [2, 0, 0, 0, 0, 0, 0, 0, b'{', b'}']).unwrap();
+    let said = place.run(&format!("build {} --target linux-x86_64", folder.display())).stderr;
+    let (_, known) = said.split_once("known are ").unwrap();
+    let known = known.lines().next().unwrap().split(", ");
+    let untested = known.filter(|name| !tested.contains(*name) && !others.iter().any(|other| other == name));
+    assert_eq!(untested.collect::<Vec<_>>(), [""; 0]);
+}
