@@ -41,12 +41,17 @@ impl Inside {
         let (dilation, size) = (dilation.max(1) as i32, size as i32);
         let origin = (at as i32).wrapping_mul(stride as i32).wrapping_sub(pad as i32);
         let taps = taps as i32;
-        let first = if origin >= 0 { 0 } else { (dilation - 1 - origin) / dilation }.min(taps);
+        let first = if origin >= 0 { 0 } else { quotient(dilation - 1 - origin, dilation) }.min(taps);
         let past = size.wrapping_sub(origin);
-        let end = if past <= 0 { 0 } else { past.wrapping_add(dilation - 1) / dilation }.min(taps).max(first);
+        let end = if past <= 0 { 0 } else { quotient(past.wrapping_add(dilation - 1), dilation) }.min(taps).max(first);
         let start = origin.wrapping_add(first.wrapping_mul(dilation));
         Self { first: first as usize, end: end as usize, start: start as usize }
     }
+}
+
+/// A quotient without the panics of a division, for which the compiler cannot exclude a zero.
+fn quotient(number: i32, divisor: i32) -> i32 {
+    number.checked_div(divisor).unwrap_or_default()
 }
 
 /// The column of a pixel in a tile of `lanes` pixels: `[pair][lane][2]`.

@@ -1,5 +1,7 @@
 //! Convolution and fully connected layers, int8 to float32.
 
+use core::num::NonZero;
+
 use et_core::Result;
 
 use super::tiles::{Epilogue, Tiles, weights_len};
@@ -19,14 +21,20 @@ pub fn run(step: &ConvolutionToFloat, mut operands: Operands<'_, '_>) -> Result<
     let channels = operands.constant(step.channels, window.out_channels as usize)?;
     let output = operands.write(step.output, window.output_len()?)?;
     let plane = window.out_height as usize * window.out_width as usize;
-    tiles.run(&mut Dequantize { channels, output, plane: plane.max(1), least: step.least, most: step.most })
+    tiles.run(&mut Dequantize {
+        channels,
+        output,
+        plane: NonZero::new(plane).unwrap_or(NonZero::<usize>::MIN),
+        least: step.least,
+        most: step.most,
+    })
 }
 
 struct Dequantize<'m> {
     channels: &'m [FloatChannel],
     output: &'m mut [f32],
     /// Pixels of an output image, whose order is row-major.
-    plane: usize,
+    plane: NonZero<usize>,
     least: f32,
     most: f32,
 }
@@ -42,7 +50,7 @@ impl Epilogue for Dequantize<'_> {
     fn store(&mut self, pair: usize, pixel: usize, sums: &[[i32; CHANNELS]]) {
         for (index, channel) in self.channels.iter().enumerate().skip(pair * CHANNELS).take(CHANNELS) {
             for (pixel, sums) in (pixel..).zip(sums) {
-                let place = (pixel / self.plane * self.channels.len() + index) * self.plane + pixel % self.plane;
+                let place = (pixel / self.plane * self.channels.len() + index) * self.plane.get() + pixel % self.plane;
                 let number = sums[index % CHANNELS] as f32 * channel.scale;
                 if let Some(place) = self.output.get_mut(place) {
                     *place = number.min(self.most).max(self.least);
