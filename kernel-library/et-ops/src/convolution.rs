@@ -11,7 +11,7 @@ use et_core::{Input, Output};
 use crate::family::contract::{Run, dot};
 use crate::family::opmath::Opmath;
 use crate::family::picture::Picture;
-use crate::family::spatial::{Axis, Volume, natural, per_dim_argument, push};
+use crate::family::spatial::{Axis, Volume, axes, natural, per_dim_argument, push};
 use crate::family::tiled_convolution::Tiled;
 use crate::prelude::*;
 use crate::simd::HOSTED;
@@ -159,7 +159,8 @@ impl Geometry {
         let (input, weight) = (Volume::new(&input, dims)?, Volume::new(&weight, dims)?);
         let out_channels = if transposed { weight.sizes[1].checked_mul(groups.get()) } else { Some(weight.sizes[0]) };
         let out_channels = out_channels.ok_or(Error::InvalidArgument)?;
-        let axes = axes(args, &input, &weight, dims)?;
+        let per_dim = |position| per_dim_argument(args, position, dims);
+        let axes = axes(input.extent(), [weight.extent(), per_dim(3)?, per_dim(4)?, per_dim(5)?], dims)?;
         let geometry = Self { axes, input, weight, groups, out_channels, transposed };
         geometry.check_channels(args)?;
         Ok(geometry)
@@ -191,17 +192,6 @@ impl Geometry {
 fn dims(args: &Args<'_, '_>) -> Result<usize> {
     let dims = args.tensor(0)?.rank().checked_sub(2);
     dims.filter(|dims| (1..=3).contains(dims)).ok_or(Error::InvalidArgument)
-}
-
-fn axes(args: &Args<'_, '_>, input: &Volume, weight: &Volume, dims: usize) -> Result<[Axis; 3]> {
-    let per_dim = |position| per_dim_argument(args, position, dims);
-    let parameters = [per_dim(3)?, per_dim(4)?, per_dim(5)?];
-    let mut axes = [Axis::ABSENT; 3];
-    for (dim, axis) in axes.iter_mut().enumerate().skip(3 - dims) {
-        let [stride, padding, dilation] = parameters.map(|numbers| numbers[dim]);
-        *axis = Axis::new(input.sizes[dim + 2], [weight.sizes[dim + 2], stride, padding, dilation])?;
-    }
-    Ok(axes)
 }
 
 fn transposed_outputs(axis: &Axis, output_padding: usize) -> Result<usize> {
@@ -309,7 +299,9 @@ impl Geometry {
 
     /// The offset from the pixel of a kernel position to the pixel of the next kernel position, along each dimension.
     fn steps(&self) -> [usize; 3] {
-        core::array::from_fn(|dim| self.axes[dim].dilation.get() * self.input.strides[dim + 2])
+        let [_, _, plane, row, column] = self.input.strides;
+        let [planes, rows, columns] = self.axes.map(|axis| axis.dilation.get());
+        [planes * plane, rows * row, columns * column]
     }
 
     fn transposed_pixel<T: Opmath>(&self, operands: Operands<'_, T>, at: [usize; 3]) -> T::Math {
@@ -327,13 +319,13 @@ impl Geometry {
 
     /// Visits the offsets of the input pixels that spread to an output pixel, each with the offset of the weight.
     fn for_each_source(&self, at: [usize; 3], mut visit: impl FnMut(usize, usize)) {
-        let sources = |dim: usize| {
-            let axis = self.axes[dim];
-            (0..axis.kernel).filter_map(move |tap| axis.source(at[dim], tap).map(|source| (source, tap)))
+        let sources = |axis: Axis, at: usize| {
+            (0..axis.kernel).filter_map(move |tap| axis.source(at, tap).map(|source| (source, tap)))
         };
-        for (plane, plane_tap) in sources(0) {
-            for (row, row_tap) in sources(1) {
-                for (column, column_tap) in sources(2) {
+        let ([planes, rows, columns], [plane, row, column]) = (self.axes, at);
+        for (plane, plane_tap) in sources(planes, plane) {
+            for (row, row_tap) in sources(rows, row) {
+                for (column, column_tap) in sources(columns, column) {
                     visit(self.input.pixel([plane, row, column]), self.weight.pixel([plane_tap, row_tap, column_tap]));
                 }
             }

@@ -60,16 +60,32 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: input.scalar_type(), shape: result })
 }
 
+/// The sizes of all dimensions but the innermost.
+fn outer(shape: &Shape) -> Option<&[i32]> {
+    shape.sizes().split_last().map(|(_, outer)| outer)
+}
+
 fn check_bias(args: &Args<'_, '_>, weight: &Shape) -> Result<()> {
-    let fits = args.optional_tensor(2)?.is_none_or(|bias| bias.shape().sizes() == &weight.sizes()[..weight.rank() - 1]);
+    let fits = args.optional_tensor(2)?.is_none_or(|bias| Some(bias.shape().sizes()) == outer(weight));
     if fits { Ok(()) } else { Err(Error::InvalidArgument) }
 }
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    resize(args)?;
     let (input, weight, bias, out) = (args.tensor(0)?, args.tensor(1)?, args.optional_tensor(2)?, args.tensor(3)?);
-    out.resize(&infer(args, 0)?.shape)?;
     dispatch!(D, out.scalar_type(), numbers, T => project::<T>(&input, &weight, bias.as_ref(), &out))
+}
+
+/// Gives the output its shape. A function of its own, whose stack is free again before the product.
+#[inline(never)]
+fn resize(args: &Args<'_, '_>) -> Result<()> {
+    args.tensor(3)?.resize(&infer(args, 0)?.shape)
+}
+
+/// The stride of a dimension; 0 beyond the rank.
+fn stride(tensor: &et_core::Tensor<'_>, dim: usize) -> usize {
+    tensor.strides().get(dim).copied().unwrap_or_default()
 }
 
 fn project<T: Opmath>(
@@ -84,18 +100,34 @@ fn project<T: Opmath>(
     let inner_dim = shape.rank() - 1;
     let [_, inner, _] = shape.around(inner_dim);
     let [outputs, _, _] = weight_shape.around(weight_shape.rank() - 1);
-    let steps = [input.strides()[inner_dim], out.strides()[inner_dim]];
-    let weight_steps = [weight.strides()[0], weight.strides()[weight_shape.rank() - 1]];
+    let steps = [stride(input, inner_dim), stride(out, inner_dim)];
+    let weight_steps = [stride(weight, 0), stride(weight, weight_shape.rank() - 1)];
     let right = Matrix { elements: weights, start: 0, steps: weight_steps }.transposed();
     let finish = |_, output, sum: T::Math| biases.map_or(sum, |biases| sum.plus(biases.get(output).raise()));
     // Contiguous rows form a single matrix, and so a single GEMM.
     let is_matrix = input.is_contiguous() && out.is_contiguous() && inner_dim > 0;
     let rows = if is_matrix { shape.around(inner_dim)[0] } else { 1 };
-    let starts = Shape::new(if is_matrix { &[] } else { &shape.sizes()[..inner_dim] })?;
-    for [start, out_start] in Walk::over(&starts, [Place::of(input), Place::of(out)])? {
+    let product = |start, out_start| {
         let left = Matrix { elements: from, start, steps: [inner, steps[0]] };
         let target = Target { elements: to, start: out_start, steps: [outputs, steps[1]] };
         multiply([rows, inner, outputs], left, right, target, finish);
+    };
+    if is_matrix {
+        product(0, 0);
+        return Ok(());
     }
+    for_each_row(input, out, product)
+}
+
+/// Visits the offsets of each row of the input, and of the row of the output that belongs to it. A function of its own: matrices
+/// do without its stack.
+#[inline(never)]
+fn for_each_row(
+    input: &et_core::Tensor<'_>,
+    out: &et_core::Tensor<'_>,
+    mut visit: impl FnMut(usize, usize),
+) -> Result<()> {
+    let starts = Shape::new(outer(&input.shape()).unwrap_or_default())?;
+    Walk::over(&starts, [Place::of(input), Place::of(out)])?.for_each(|[start, out_start]| visit(start, out_start));
     Ok(())
 }

@@ -6,7 +6,7 @@ use et_core::{Args, Element, Error, Input, Number, Result, ScalarType, Shape, Te
 
 use super::divide::Divide;
 use super::opmath::Opmath;
-use super::spatial::{Axis, Taps, Volume, per_dim, per_dim_argument, push};
+use super::spatial::{Axis, Taps, Volume, axes, per_dim, per_dim_argument, push};
 use super::transfer;
 use crate::Meta;
 
@@ -40,10 +40,8 @@ impl Pool {
         let (kernels, strides) = (per_dim_argument(args, kernels, dims)?, args.ints(strides)?);
         let strides = if strides.is_empty() { kernels } else { per_dim(&strides, dims)? };
         let parameters = [kernels, strides, per_dim_argument(args, paddings, dims)?, dilations];
-        let mut axes = [Axis::ABSENT; 3];
-        for (dim, axis) in axes.iter_mut().enumerate().skip(3 - dims) {
-            *axis = Axis::new(image.sizes[dim + 2], parameters.map(|numbers| numbers[dim])).and_then(check_padding)?;
-        }
+        let axes = axes(image.extent(), parameters, dims)?;
+        axes.iter().try_for_each(check_padding)?;
         Ok(Self { axes, dims, ceiling })
     }
 
@@ -84,8 +82,8 @@ fn resized_shape(input: &Shape, sizes: [usize; 3], dims: usize) -> Result<Shape>
     Ok(shape)
 }
 
-fn check_padding(axis: Axis) -> Result<Axis> {
-    if axis.padding <= axis.span() / 2 { Ok(axis) } else { Err(Error::InvalidArgument) }
+fn check_padding(axis: &Axis) -> Result<()> {
+    if axis.padding <= axis.span() / 2 { Ok(()) } else { Err(Error::InvalidArgument) }
 }
 
 fn outputs(axis: &Axis, ceiling: bool) -> Result<usize> {
@@ -136,11 +134,12 @@ fn taps(pool: &Pool, [plane, row, column]: [usize; 3]) -> [Taps; 3] {
 
 /// The kernel positions that lie inside the padded input.
 fn padded_counts(pool: &Pool, at: [usize; 3]) -> [usize; 3] {
-    core::array::from_fn(|dim| {
-        let axis = &pool.axes[dim];
+    let count = |axis: &Axis, at: usize| {
         let end = axis.input + 2 * axis.padding;
-        axis.kernel.min(end.saturating_sub(at[dim] * axis.stride.get()))
-    })
+        axis.kernel.min(end.saturating_sub(at * axis.stride.get()))
+    };
+    let ([planes, rows, columns], [plane, row, column]) = (&pool.axes, at);
+    [count(planes, plane), count(rows, row), count(columns, column)]
 }
 
 /// Stores the maximum of each receptive field in `out`, and the index of the maximum in its channel in `indices`.

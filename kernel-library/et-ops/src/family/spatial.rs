@@ -202,6 +202,19 @@ pub fn per_dim_argument(args: &Args<'_, '_>, position: usize, dims: usize) -> Re
     per_dim(&args.ints(position)?, dims)
 }
 
+/// The axes of the last `dims` of planes, rows and columns: kernel sizes, strides, paddings and dilations over an image of this
+/// extent. The others are [`Axis::ABSENT`].
+pub fn axes(extent: [usize; 3], parameters: [[usize; 3]; 4], dims: usize) -> Result<[Axis; 3]> {
+    let [kernels, strides, paddings, dilations] = parameters;
+    let given = extent.into_iter().zip(kernels).zip(strides).zip(paddings).zip(dilations);
+    let mut axes = [Axis::ABSENT; 3];
+    for (axis, parameters) in axes.iter_mut().zip(given).skip(3_usize.saturating_sub(dims)) {
+        let ((((input, kernel), stride), padding), dilation) = parameters;
+        *axis = Axis::new(input, [kernel, stride, padding, dilation])?;
+    }
+    Ok(axes)
+}
+
 /// Adds an innermost dimension of `size`.
 pub fn push(shape: &mut Shape, size: usize) -> Result<()> {
     shape.push(i32::try_from(size).map_err(|_| Error::InvalidArgument)?)
