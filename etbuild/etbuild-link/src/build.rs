@@ -13,7 +13,7 @@ use crate::digest::digest;
 use crate::messages::Compiled;
 use crate::scratch::Scratch;
 use crate::workshop::{Workshop, removed_variables};
-use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, third_party};
+use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, processor, third_party};
 
 /// The results of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,10 @@ pub fn build_telling(
     });
     let outcome = outcome.map_err(missing)?;
     drop(slot);
-    let made = messages::made(&outcome)?;
+    let made = messages::made(&outcome).map_err(|error| match error {
+        LinkError::Compile(_) => processor::mistake(system, toolchain, target).unwrap_or(error),
+        error => error,
+    })?;
     let read = |path: PathBuf| system.read(&path).map_err(|source| LinkError::Io { path, source });
     let (binary, library) = (read(made.executable)?, made.library.map(read).transpose()?);
     let map = system.read(&folder.project().join(MAP)).unwrap_or_default();

@@ -14,7 +14,7 @@ pub const MAP: &str = "link.map";
 /// Code or constants of one module in a linked file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodePart {
-    /// A module of a device crate, such as `et_ops::add`, or another crate, such as `std`.
+    /// A module of a device crate or of `core`, such as `et_ops::add`, or another crate, such as `std`.
     pub name: String,
     /// Whether the part is instructions; constants otherwise.
     pub instructions: bool,
@@ -120,7 +120,9 @@ fn of_symbol(symbol: &str) -> String {
     let path = path.get(..end.unwrap_or(path.len())).unwrap_or_default();
     let mut parts = path.split("::").filter(|part| !part.is_empty());
     match (parts.next(), parts.next()) {
-        (Some(package), Some(module)) if package.starts_with("et_") => format!("{package}::{module}"),
+        (Some(package), Some(module)) if package.starts_with("et_") || package == "core" => {
+            format!("{package}::{module}")
+        }
         (Some(package), Some(_)) => package.to_owned(),
         _ => "C library and start-up".to_owned(),
     }

@@ -45,6 +45,14 @@ pub enum LinkError {
     /// The compiler refused the generated project.
     #[error("the generated project does not compile:\n{0}")]
     Compile(String),
+    /// The target names a processor that does not fit.
+    #[error("{sentence}")]
+    Processor {
+        /// The mistake.
+        sentence: String,
+        /// The target triple.
+        triple: String,
+    },
     /// The linker refused the generated project.
     #[error("the generated project does not link:\n{0}")]
     Link(String),
@@ -95,6 +103,7 @@ impl LinkError {
             Self::ToolMissing { .. } | Self::Fetch(_) => Code::ToolMissing,
             Self::TargetMissing { .. } => Code::ToolchainMissing,
             Self::Compile(_) => Code::CompileFailed,
+            Self::Processor { .. } => Code::TargetInconsistent,
             Self::Link(_) => Code::LinkFailed,
             Self::Stopped(text) if text.contains(DISK_FULL) => Code::DiskFull,
             Self::Stopped(_) => Code::CompileFailed,
@@ -113,6 +122,9 @@ impl From<&LinkError> for Diagnostic {
         let diagnostic = Self::error(error.code(), error.to_string());
         match error {
             LinkError::TargetMissing { command, .. } => diagnostic.help(format!("run `{command}`")),
+            LinkError::Processor { triple, .. } => diagnostic.help(format!(
+                "name another `cpu` or `triple`; `rustc --print target-cpus --target {triple}` lists the processors"
+            )),
             LinkError::Fetch(_) => diagnostic.help("connect to a registry once; later builds use what it gave"),
             _ => diagnostic,
         }

@@ -99,8 +99,10 @@ pub struct BoardFacts {
 pub enum Processor {
     /// Cortex-M0, M0+, M1 and M23: 16-bit Thumb.
     Armv6M,
-    /// The other Cortex-M: 32-bit Thumb.
+    /// Cortex-M3, M4 and M7: 32-bit Thumb.
     Armv7M,
+    /// Cortex-M33 and later: 32-bit Thumb, and a limit of the stack.
+    Armv8M,
     /// 32-bit RISC-V.
     RiscV,
 }
@@ -111,7 +113,7 @@ impl Processor {
         ("thumbv6m-", Self::Armv6M),
         ("thumbv8m.base-", Self::Armv6M),
         ("thumbv7", Self::Armv7M),
-        ("thumbv8m.main-", Self::Armv7M),
+        ("thumbv8m.main-", Self::Armv8M),
         ("riscv32", Self::RiscV),
     ];
 
@@ -179,6 +181,8 @@ pub struct Uart {
     pub status: u32,
     /// The bits of the status register that are set while the transmitter is busy.
     pub full: u32,
+    /// The bits of the status register that are set while the transmitter takes a byte.
+    pub ready: u32,
 }
 
 /// One step of a setup.

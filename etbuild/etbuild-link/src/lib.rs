@@ -14,6 +14,7 @@
 //! ```
 
 mod build;
+mod c_model;
 mod code;
 mod dependencies;
 mod digest;
@@ -25,6 +26,7 @@ mod job;
 mod manifest;
 mod messages;
 mod missing;
+mod processor;
 mod project;
 mod render;
 pub mod report;
@@ -32,6 +34,7 @@ mod scratch;
 mod select;
 mod size;
 mod sources;
+mod symbol;
 mod target;
 mod third_party;
 pub mod toolchain;
@@ -39,6 +42,7 @@ pub mod uf2;
 mod workshop;
 
 pub use build::{Built, build, build_telling};
+pub use c_model::{CModel, c_model};
 pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
 pub use embedded::c_header;

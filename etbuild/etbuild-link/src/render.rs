@@ -7,6 +7,7 @@ use tera::{Context, Kwargs, State, Tera};
 
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts};
+use crate::symbol::symbol;
 use crate::{LinkError, SelectedKernel};
 
 const SUFFIX: &str = ".tera";
@@ -15,6 +16,8 @@ const SUFFIX: &str = ".tera";
 #[derive(Serialize)]
 struct Variables<'a> {
     name: &'a str,
+    /// The name as an identifier of C.
+    symbol: String,
     stamp: &'a str,
     /// The stamp as a line of a machine-readable report.
     banner: String,
@@ -92,6 +95,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
     };
     Variables {
         name: &facts.name,
+        symbol: symbol(&facts.name),
         stamp: &facts.stamp,
         banner: format!("{}\n", serde_json::json!({ "producer": facts.stamp })),
         method: &facts.method,
@@ -124,6 +128,11 @@ fn engine(facts: &EngineFacts) -> Engine<'_> {
 fn delegates(facts: &ProjectFacts) -> Vec<String> {
     let path = |id: &String| facts.engines.iter().find(|engine| engine.id == *id).map(|facts| engine(facts).path);
     facts.method.delegates.iter().filter_map(path).collect()
+}
+
+/// A template filled in with values of its own.
+pub fn fill_in_with(template: &[u8], variables: &impl Serialize) -> Result<Vec<u8>, LinkError> {
+    fill_in(template, &Context::from_serialize(variables).map_err(|error| failed(&error))?)
 }
 
 fn fill_in(template: &[u8], context: &Context) -> Result<Vec<u8>, LinkError> {

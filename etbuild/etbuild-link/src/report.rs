@@ -29,6 +29,10 @@ pub enum End {
         max_error_bits: u32,
         /// The number of cases whose largest output is at the expected position.
         argmax_equal: u32,
+        /// The most ticks of the processor's counter that an inference took; 0 where that is not known.
+        ticks: u32,
+        /// The most bytes of the stack that were in use.
+        stack: u32,
     },
     /// An error stopped the firmware.
     Failed {
@@ -86,8 +90,8 @@ mod tests {
     #[test]
     fn a_whole_report_is_read() {
         let text = "boot\n{\"producer\":\"p\"}\n{\"outputs\":\"00ff\"}\n{\"outputs\":\"1a\"}\n\
-                    {\"cases\":2,\"max_error_bits\":1,\"argmax_equal\":2}\n{\"exit\":0}\n";
-        let end = Some(End::Finished { cases: 2, max_error_bits: 1, argmax_equal: 2 });
+                    {\"cases\":2,\"max_error_bits\":1,\"argmax_equal\":2,\"ticks\":3,\"stack\":4}\n{\"exit\":0}\n";
+        let end = Some(End::Finished { cases: 2, max_error_bits: 1, argmax_equal: 2, ticks: 3, stack: 4 });
         let outputs = vec![vec![0, 255], vec![0x1a]];
         assert_eq!(parse(text).unwrap(), Report { producer: "p".to_owned(), outputs, end, exit: Some(0) });
     }

@@ -93,7 +93,7 @@ fn firmware_is_compiled_for_size_or_for_speed() {
 
 #[test]
 fn firmware_states_its_memory_console_and_cases() {
-    let paths = ["kernels/src/lib.rs", "link.ld", "src/board.rs", "src/facts.rs"];
+    let paths = ["kernels/src/lib.rs", "link.ld", "src/board.rs", "src/cases.rs", "src/facts.rs", "src/model.rs"];
     let semihosting = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
     let serial = tiny::firmware(tiny::pico2_memory(), tiny::uart());
     assert_golden("firmware-semihosting.txt", &written(&semihosting, &paths));
@@ -106,7 +106,7 @@ fn banks_that_differ_are_all_declared() {
     memory.constants = Region { name: "external".to_owned(), origin: 0x6000_0000, size: 1 << 20 };
     let script = written(&tiny::firmware(memory, Console::Semihosting), &["link.ld"]);
     assert!(script.contains("external : ORIGIN = 0x60000000, LENGTH = 0x100000"), "{script}");
-    assert!(script.contains(".program : { *(.program) } > external"), "{script}");
+    assert!(script.contains(".program : { *(.rodata.program) } > external"), "{script}");
 }
 
 #[test]

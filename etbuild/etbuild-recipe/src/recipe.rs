@@ -43,7 +43,7 @@ pub struct Recipe {
     /// The files of a hosted binary; `files` if omitted. A bare-metal binary contains the program file.
     #[serde(default)]
     pub output: Output,
-    /// Whether to build a static library with a C interface, for an app; default: no.
+    /// Whether to build a static library with a C interface, for an app or for firmware; default: no.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,
     /// The aim of the compiler for firmware; `size` if omitted. Binaries of hosted targets are always fast.

@@ -27,8 +27,12 @@ pub struct Uart {
     pub data: u32,
     /// The status register.
     pub status: u32,
-    /// The bits of the status register that are set while the transmit queue is full.
+    /// The bits of the status register that are set while the transmit queue is full; default: none.
+    #[serde(default)]
     pub full: u32,
+    /// The bits of the status register that are set while the transmit queue takes a byte; default: none.
+    #[serde(default)]
+    pub ready: u32,
 }
 
 /// A register write of the setup.

@@ -1,6 +1,6 @@
 //! The formats of a binary, and the ways to run a binary.
 
-use etbuild_yaml::Name;
+use etbuild_yaml::{Frequency, Name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,10 @@ pub struct Emulator {
     pub program: String,
     /// The arguments; `{binary}` is replaced by the path of the binary.
     pub arguments: Vec<String>,
+    /// The rate of the processor's counter, where the emulator executes an instruction in a nanosecond: the system timer of a
+    /// Cortex-M, or 1 GHz on RISC-V. Left out, instructions are not counted.
+    #[serde(default)]
+    pub timer: Option<Frequency>,
     /// The Debian package of the emulator.
     pub package: String,
 }

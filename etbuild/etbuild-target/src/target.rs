@@ -1,7 +1,7 @@
 //! A target: the file, the checks, and the facts by aspect.
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_yaml::{FormatVersion, Name, Source, Spanned, check_version, parse, read};
+use etbuild_yaml::{FormatVersion, Frequency, Name, Source, Spanned, check_version, parse, read};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,9 @@ pub struct TargetFile {
     /// The GPU, which the backend `gpu` requires; left out, the backend `gpu` refuses every node.
     #[serde(default)]
     gpu: Option<Spanned<GpuFile>>,
+    /// The greatest clock of the processor, for estimates of time; left out, none is given.
+    #[serde(default)]
+    clock: Option<Frequency>,
     /// The memory; required for bare metal, forbidden for a hosted target.
     #[serde(default)]
     memory: Option<Spanned<MemoryFile>>,
@@ -86,6 +89,7 @@ pub struct Target {
     rust: Rust,
     instruction_sets: Vec<String>,
     gpu: Option<Gpu>,
+    clock: Option<Frequency>,
     memory: Option<Memory>,
     console: Console,
     image: Vec<Image>,
@@ -119,6 +123,7 @@ impl TargetFile {
             rust: self.rust,
             instruction_sets: self.instruction_sets,
             gpu,
+            clock: self.clock,
             memory,
             console: self.console,
             image: self.image,
@@ -214,6 +219,11 @@ impl Target {
         self.gpu.as_ref()
     }
 
+    /// The greatest clock of the processor; `None` where the target states none.
+    pub fn clock(&self) -> Option<Frequency> {
+        self.clock
+    }
+
     /// The memory; `None` exactly for hosted targets.
     pub fn memory(&self) -> Option<&Memory> {
         self.memory.as_ref()
@@ -287,7 +297,7 @@ mod tests {
     #[test]
     fn a_bank_must_exist_and_fit_its_use() {
         let (code, place, help) = mistake("pico2", "arena: sram", "arena: sarm");
-        assert_eq!((code, place, help.as_str()), (Code::UnknownBank, Position::new(16, 10), "did you mean `sram`?"));
+        assert_eq!((code, place, help.as_str()), (Code::UnknownBank, Position::new(17, 10), "did you mean `sram`?"));
         assert_eq!(mistake("pico2", "arena: sram", "arena: flash").0, Code::TargetInconsistent);
         assert_eq!(mistake("pico2", "code: flash", "code: sram").0, Code::TargetInconsistent);
         assert_eq!(mistake("pico2", "stack: 16 KiB", "stack: 520 KiB").0, Code::TargetInconsistent);
@@ -314,7 +324,7 @@ mod tests {
     #[test]
     fn memory_is_for_bare_metal() {
         let (code, place, _) = mistake("pico2", "kind: bare-metal", "kind: hosted");
-        assert_eq!((code, place), (Code::TargetInconsistent, Position::new(11, 3)));
+        assert_eq!((code, place), (Code::TargetInconsistent, Position::new(12, 3)));
         let (code, place, _) = mistake("linux-x86_64", "kind: hosted", "kind: bare-metal");
         assert_eq!((code, place), (Code::TargetInconsistent, Position::new(5, 7)));
     }

@@ -26,13 +26,18 @@ impl ByteSize {
     /// Parses a size; `None` if the text is not a number with a unit, or not a whole number of bytes.
     pub fn parse(text: &str) -> Option<Self> {
         let (digits, factor) = split_unit(text.trim());
-        if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return digits.parse::<u64>().ok()?.checked_mul(factor).map(Self);
-        }
-        let (whole, fraction) = digits.split_once('.')?;
-        let whole = whole.parse::<u64>().ok()?.checked_mul(factor)?;
-        whole.checked_add(part(fraction, factor)?).map(Self)
+        scaled(digits, factor).map(Self)
     }
+}
+
+/// The number in `digits`, perhaps with a fraction, times `factor`, where that is a whole number.
+pub(crate) fn scaled(digits: &str, factor: u64) -> Option<u64> {
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return digits.parse::<u64>().ok()?.checked_mul(factor);
+    }
+    let (whole, fraction) = digits.split_once('.')?;
+    let whole = whole.parse::<u64>().ok()?.checked_mul(factor)?;
+    whole.checked_add(part(fraction, factor)?)
 }
 
 fn split_unit(text: &str) -> (&str, u64) {

@@ -28,6 +28,7 @@ mod builder;
 mod byte_size;
 mod deserializer;
 mod error;
+mod frequency;
 pub mod limits;
 mod name;
 mod node;
@@ -41,6 +42,7 @@ mod text;
 mod version;
 
 pub use byte_size::ByteSize;
+pub use frequency::Frequency;
 pub use name::Name;
 pub use node::{Entry, Map, Node, Text, Value};
 pub use parse::{parse, parse_after};

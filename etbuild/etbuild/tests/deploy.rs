@@ -256,12 +256,18 @@ fn firmware_takes_little_beside_the_program() {
 #[test]
 fn the_table_has_a_row_per_target() {
     let ran = Place::warm().run(&format!("deploy {RECIPE}")).expect(0);
-    let rows: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    let (units, boards) = ran.stdout.split_once("\n\n").unwrap();
+    let rows: Vec<Vec<&str>> = units.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0].join(" "), "target binary size flash ram accuracy max error cached note");
     let targets: Vec<&str> = rows[1..].iter().map(|row| row[0]).collect();
     assert_eq!(targets, ["linux-x86_64", "linux-aarch64", "mps2-an505", "pico2"]);
     assert!(rows[1..4].iter().all(|row| row.contains(&"99.17")), "{}", ran.stdout);
     assert!(rows[4].join(" ").contains("not run"), "{}", ran.stdout);
+    let boards: Vec<Vec<&str>> = boards.lines().map(|line| line.split_whitespace().collect()).collect();
+    let head = "board instructions time (estimate) arena static stack code program test data";
+    assert_eq!(boards[0].join(" "), head);
+    assert_eq!((boards[1][0], boards[2][..2].to_vec()), ("mps2-an505", vec!["pico2", "-"]));
+    assert!(boards[1][1].parse::<u64>().unwrap() > 1_000_000 && boards[1][3] == "ms", "{}", ran.stdout);
 }
 
 #[test]

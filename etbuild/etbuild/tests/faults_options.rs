@@ -173,6 +173,7 @@ const STATED: &[Stated] = &[
     ),
     ("console.uart.data", "pico2", &["data: 0x40070000", "data: 0x40070004"]),
     ("console.uart.full", "pico2", &["full: 0x20", "full: 0x40"]),
+    ("console.uart.ready", "pico2", &["full: 0x20", "ready: 0x20"]),
     ("console.uart.setup[].clear.address", "pico2", &["clear: { address: 0x40038004", "clear: { address: 0x40038008"]),
     ("console.uart.setup[].clear.bits", "pico2", &["0x40038004, bits: 0x100", "0x40038004, bits: 0x200"]),
     (
@@ -240,6 +241,7 @@ const STATED: &[Stated] = &[
 /// The keys of target files that no stage reads, each with the reason.
 const UNSTATED: &[(&str, &str)] = &[
     ("aliases", "recipes find the target by these names; results have the name"),
+    ("clock", "an estimate of the time is computed after the run"),
     ("endian", "compared with other keys where the file is read; the triple decides"),
     ("etbuild", "the version of the format, of which there is one"),
     ("gpu.name", "a text for people"),
@@ -250,6 +252,7 @@ const UNSTATED: &[(&str, &str)] = &[
     ("run.device.attach", "a text for people"),
     ("run.device.drive", "etbuild installs there, and reads no result"),
     ("run.emulator.package", "a text for people"),
+    ("run.emulator.timer", "instructions are computed after the run"),
     ("summary", "a text for people"),
 ];
 

@@ -73,10 +73,81 @@ fn a_token_function_that_calls_the_model_is_refused_and_changes_nothing() {
     assert_eq!(told("enter"), told("leave"));
 }
 
+/// A board for a program in C: the target, the compiler's processor, QEMU's machine, flash and RAM.
+const BOARDS: [(&str, &[&str], &str, [&str; 2]); 3] = [
+    ("mps2-an505", &["-mcpu=cortex-m33", "-mfloat-abi=softfp"], "mps2-an505", ["0x10000000", "0x38000000"]),
+    ("mps2-an386", &["-mcpu=cortex-m4", "-mfloat-abi=hard"], "mps2-an386", ["0", "0x20000000"]),
+    // QEMU's machine with a Cortex-M0 has too little RAM; a Cortex-M3 executes the instructions of a Cortex-M0.
+    ("microbit", &["-mcpu=cortex-m0"], "mps2-an385", ["0", "0x20000000"]),
+];
+
+/// Programs in C with two models, in memory of their own and without a C library, on three processors.
 #[test]
-fn a_board_links_no_library() {
-    let place = Place::cold();
-    let refused = place.run("deploy recipes/digits.yaml --set library=true").expect(4);
-    assert!(refused.stderr.contains("ETB0207") && refused.stderr.contains("firmware"), "{}", refused.stderr);
-    place.run("plan recipes/digits.yaml --target linux-x86_64 --set library=true").expect(0);
+fn a_board_has_the_model_as_calls_of_c() {
+    let Some(compiler) = tool("arm-none-eabi-gcc", &["--version"]) else { return };
+    let place = Place::cold_with_compiled_crates();
+    let targets = BOARDS.map(|(target, ..)| format!("--target {target}")).join(" ");
+    place.run(&format!("build recipes/digits.yaml --set library=true {targets}")).expect(0);
+    let test = repository().join("examples/digits/test.safetensors");
+    let wanted: Vec<_> = support::tensors::predictions(&test).into_iter().take(8).collect();
+    place.file("cases.h", cases(&fs::read(&test).unwrap(), wanted.len()));
+    for (target, processor, machine, [flash, ram]) in BOARDS {
+        let (folder, binary) = (place.out().join("digits").join(target), place.path().join(target));
+        let mut command = Command::new(&compiler);
+        command.args(["-std=c11", "-Os", "-ffreestanding", "-nostdlib", "-Wall", "-Wextra", "-Werror", "-mthumb"]);
+        command.args(processor).arg("-I").arg(&folder).arg("-I").arg(place.path()).arg("-o").arg(&binary);
+        command.args(["main.c", "start.c"].map(|name| repository().join("examples/c/board").join(name)));
+        command.arg("-T").arg(repository().join("examples/c/board/board.ld"));
+        command.arg(format!("-Wl,-z,noexecstack,--gc-sections,--defsym=FLASH={flash},--defsym=RAM={ram}"));
+        Ran::of(command.arg(folder.join("libdigits.a"))).expect(0);
+        let Some(emulator) = tool("qemu-system-arm", &["--version"]) else { return };
+        let mut emulator = Command::new(emulator);
+        emulator.args(["-machine", machine, "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]);
+        let ran = Ran::of(emulator.arg(&binary)).expect(0);
+        let digits: Vec<String> = [ran.stdout, ran.stderr].concat().lines().map(str::to_owned).collect();
+        assert_eq!(digits, wanted.iter().map(ToString::to_string).collect::<Vec<_>>(), "{target}");
+    }
+}
+
+/// The library brings the calls of the header and the compiler's own functions: no entry point, no vectors, no variables.
+#[test]
+fn a_library_of_a_board_has_no_entry_point_and_no_variables() {
+    let Some(nm) = tool("arm-none-eabi-nm", &["--version"]) else { return };
+    let place = Place::cold_with_compiled_crates();
+    place.run("build recipes/digits.yaml --set library=true --target mps2-an505").expect(0);
+    let folder = place.out().join("digits/mps2-an505");
+    let listed =
+        Ran::of(Command::new(nm).arg("--extern-only").arg("--defined-only").arg(folder.join("libdigits.a"))).stdout;
+    let symbols: Vec<(&str, &str)> =
+        listed.lines().filter_map(|line| line.split_once(' ')?.1.split_once(' ')).collect();
+    let own: Vec<&str> = symbols.iter().map(|(_, name)| *name).filter(|name| name.starts_with("digits")).collect();
+    assert_eq!(own, ["digits_get_output", "digits_init", "digits_run", "digits_set_input"]);
+    for (kind, name) in symbols {
+        assert!(!["main", "reset", "vectors", "_start"].contains(&name), "{name}");
+        assert!(!["B", "b", "D", "d", "C"].contains(&kind), "a variable: {name}");
+    }
+    let cmake = fs::read_to_string(folder.join("digits.cmake")).unwrap();
+    assert!(cmake.contains("add_library(digits STATIC IMPORTED)") && cmake.contains("libdigits.a"), "{cmake}");
+}
+
+/// A tool that is on the machine; `None`, said on stderr, where it is missing and need not be there.
+fn tool(name: &str, arguments: &[&str]) -> Option<PathBuf> {
+    if Command::new(name).args(arguments).output().is_ok() {
+        return Some(name.into());
+    }
+    assert!(std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_none(), "{name} is missing");
+    #[allow(clippy::print_stderr)] // The reader of the test run should know.
+    {
+        eprintln!("not run: {name} is not installed");
+    }
+    None
+}
+
+/// The first images as arrays of C.
+fn cases(test: &[u8], count: usize) -> String {
+    let file = SafeTensors::parse(test).unwrap();
+    let numbers = file.tensors["x"].bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+    let numbers: Vec<String> = numbers.take(count * 64).map(|number| format!("{number:?}f")).collect();
+    let rows: Vec<String> = numbers.chunks(64).map(|row| format!("{{{}}}", row.join(", "))).collect();
+    format!("static const float CASES[{count}][64] = {{{}}};\n", rows.join(",\n"))
 }

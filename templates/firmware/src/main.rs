@@ -3,10 +3,14 @@
 #![no_main]
 
 mod board;
+mod cases;
 mod check;
+mod counter;
 mod facts;
 mod memory;
+mod model;
 mod report;
+mod stack;
 mod start;
 
 use board::Board;
@@ -16,7 +20,7 @@ use et_platform::{Console, Platform};
 #[unsafe(no_mangle)]
 extern "C" fn main() -> ! {
     let mut board = Board::default();
-    board.write(facts::BANNER);
+    board.write(cases::BANNER);
     let status = match check::run(&mut board) {
         Ok(summary) => {
             report::summary(&mut board, &summary);

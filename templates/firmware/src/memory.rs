@@ -1,27 +1,21 @@
-//! The kinds of static memory that the facts are written with.
-#![allow(unsafe_code)] // `Sync` for memory that one thread uses.
+//! The memory of the firmware's model.
+#![allow(unsafe_code)] // A static that is lent once.
 
-use core::cell::Cell;
+use core::cell::UnsafeCell;
 
-/// Bytes at an address that suits tensors.
+use crate::model;
+
+/// Memory for one model.
 #[repr(C, align(16))]
-pub struct Aligned<const N: usize>(pub [u8; N]);
+struct Room(UnsafeCell<[u8; model::SIZE]>);
 
-/// A planned arena.
-#[repr(C, align(16))]
-pub struct Arena<const N: usize>([Cell<u8>; N]);
+// SAFETY: the memory is lent once, to the only thread.
+unsafe impl Sync for Room {}
 
-// SAFETY: firmware has a single thread, and its only interrupt handlers are fault handlers, which never return.
-unsafe impl<const N: usize> Sync for Arena<N> {}
+#[unsafe(link_section = ".arena")]
+static ROOM: Room = Room(UnsafeCell::new([0; model::SIZE]));
 
-impl<const N: usize> Arena<N> {
-    /// Zeros.
-    pub const fn new() -> Self {
-        Self([const { Cell::new(0) }; N])
-    }
-
-    /// The bytes of the arena.
-    pub const fn cells(&'static self) -> &'static [Cell<u8>] {
-        &self.0
-    }
+/// The address of the memory, which the reset handler has filled with zeros.
+pub const fn room() -> *mut u8 {
+    ROOM.0.get().cast()
 }

@@ -5,8 +5,9 @@ use et_platform::Console;
 use et_runtime::{Failure, Method, Place};
 
 use crate::board::Board;
+use crate::cases::{CASES, OUTPUTS};
 use crate::check::Summary;
-use crate::facts::{CASES, OUTPUTS};
+use crate::stack;
 
 /// Writes all outputs of the last executed case in hexadecimal.
 pub fn case(board: &mut Board, method: &Method<'_>) -> Result<()> {
@@ -29,6 +30,10 @@ pub fn summary(board: &mut Board, summary: &Summary) {
     board.write_number(summary.max_error_bits);
     board.write(",\"argmax_equal\":");
     board.write_number(summary.argmax_equal);
+    board.write(",\"ticks\":");
+    board.write_number(summary.ticks);
+    board.write(",\"stack\":");
+    board.write_number(stack::used());
     board.write_line("}");
 }
 

@@ -41,6 +41,8 @@ pub enum ArtifactKind {
     Library,
     /// The header file of these libraries.
     Header,
+    /// The file for CMake of a board's library.
+    Cmake,
     /// The binary in the form that a boot ROM takes.
     Image,
     /// A size report, as JSON.
@@ -49,10 +51,12 @@ pub enum ArtifactKind {
     Code,
     /// Outputs of a run, as safetensors.
     Outputs,
+    /// What the inferences on a board took, as JSON.
+    Effort,
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 21] = [
+    const NAMES: [(Self, &'static str); 23] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -70,10 +74,12 @@ impl ArtifactKind {
         (Self::Binary, "binary"),
         (Self::Library, "library"),
         (Self::Header, "header"),
+        (Self::Cmake, "cmake"),
         (Self::Image, "image"),
         (Self::Sizes, "sizes"),
         (Self::Code, "code"),
         (Self::Outputs, "outputs"),
+        (Self::Effort, "effort"),
     ];
 
     /// The name in the record of a stage.

@@ -137,11 +137,11 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
     }
     if let Some(library) = linked.artifacts.get(ArtifactKind::Library) {
         files.push(Deliverable { name: format!("lib{name}.a"), blob: library.blob(), executable: false });
-        files.push(Deliverable {
-            name: "etbuild.h".to_owned(),
-            blob: linked.blob(ArtifactKind::Header)?,
-            executable: false,
-        });
+        let cmake = linked.artifacts.get(ArtifactKind::Cmake).map(|cmake| cmake.blob());
+        let header = if cmake.is_some() { format!("{name}.h") } else { "etbuild.h".to_owned() };
+        files.push(Deliverable { name: header, blob: linked.blob(ArtifactKind::Header)?, executable: false });
+        let cmake = cmake.map(|blob| Deliverable { name: format!("{name}.cmake"), blob, executable: false });
+        files.extend(cmake);
     }
     if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {
         files.push(Deliverable { name: format!("{name}.uf2"), blob: image.blob(), executable: false });

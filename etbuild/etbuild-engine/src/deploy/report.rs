@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::action::Staged;
 use crate::partition::Fallback;
 use crate::pipeline::{Source, Stage};
-use crate::verify::Judgement;
+use crate::verify::{Cost, Judgement};
 
 /// The report on one recipe for one target.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +29,8 @@ pub struct UnitReport {
     pub sizes: Option<etbuild_link::SizeReport>,
     /// Whether the binary computes the outputs of the model.
     pub verification: Verification,
+    /// What an inference costs; `None` where that was not measured.
+    pub cost: Option<Cost>,
     /// The diagnostics; empty for a success.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -103,6 +105,7 @@ impl UnitReport {
             notes: Vec::new(),
             sizes: None,
             verification: Verification::None,
+            cost: None,
             diagnostics: Vec::new(),
         }
     }

@@ -7,13 +7,13 @@ use etbuild_recipe::Verify;
 
 use super::record::noted;
 use super::{UnitReport, Verification};
-use crate::action::{ArtifactKind, Blocked};
+use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::failure;
 use crate::input::{Db, hashed_file};
 use crate::link::Tools;
 use crate::pipeline::Stage;
 use crate::unit::Unit;
-use crate::verify::{self, Judgement, Runner, judge};
+use crate::verify::{self, Cost, Judgement, Runner, judge};
 
 /// Runs the binary, where the recipe names inputs and the machine has a runner, and judges the outputs.
 pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> Result<(), Blocked> {
@@ -34,9 +34,16 @@ pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) 
     let names = (options.outputs.as_str(), options.labels.as_str());
     let judgement =
         judge(&outputs, &reference, names).map_err(|diagnostic| Blocked::failed(Stage::Verify, [diagnostic]))?;
+    report.cost = cost(db, unit, &verified);
     let verdict = verdict(unit, &judgement);
     report.verification = Verification::Done(judgement);
     verdict
+}
+
+/// What an inference cost on a board.
+fn cost(db: &dyn Db, unit: &Unit, verified: &Staged) -> Option<Cost> {
+    let effort = db.world().open_blob(&verified.artifacts.get(ArtifactKind::Effort)?.blob());
+    Some(Cost::of(&unit.target, serde_json::from_slice(&effort).ok()?))
 }
 
 fn verdict(unit: &Unit, judgement: &Judgement) -> Result<(), Blocked> {

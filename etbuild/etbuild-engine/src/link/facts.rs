@@ -64,6 +64,7 @@ pub fn console(console: &target::Console) -> Result<Console, Vec<Diagnostic>> {
             data: uart.data,
             status: uart.status,
             full: uart.full,
+            ready: uart.ready,
         })),
         target::Console::Stdio => {
             let message = "a bare-metal target has no standard output";

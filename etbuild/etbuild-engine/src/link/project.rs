@@ -239,8 +239,11 @@ impl Keyed for ProjectInputs {
                 .option("name", name.as_str())
                 .fact("method", method.name.as_str())
                 .fact("inputs", method.inputs.clone()),
-            // Firmware has no name.
-            Some(board) => board.key(key.fact("method", format!("{method:?}"))),
+            // Firmware has no name, and the functions of a library begin with it.
+            Some(board) => {
+                let key = if manifest.library { key.option("name", name.as_str()) } else { key };
+                board.key(key.fact("method", format!("{method:?}")))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The project becomes a binary.
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_link::{Built, Project, Region, SizeReport, Sources, Workshop, build_telling, c_header, uf2};
+use etbuild_link::{Built, Project, Region, SizeReport, Sources, Workshop, build_telling, c_header, c_model, uf2};
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
 
@@ -84,9 +84,22 @@ impl Link {
         products.put(ArtifactKind::Sizes, &text);
         if let Some(library) = &built.library {
             products.put(ArtifactKind::Library, library);
-            products.put(ArtifactKind::Header, c_header());
+            self.put_interface(&sizes, products)?;
         }
         products.put(ArtifactKind::Code, &failure::json(&built.code)?);
+        Ok(())
+    }
+
+    /// The header of the library: one for all processes, and for a board one with the sizes of the model.
+    fn put_interface(&self, sizes: &SizeReport, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        if self.project.board.is_none() {
+            products.put(ArtifactKind::Header, c_header());
+            return Ok(());
+        }
+        let facts = self.project.without_data()?;
+        let interface = c_model(&facts, &self.tools.target.triple, sizes.arena).map_err(link_failure)?;
+        products.put(ArtifactKind::Header, &interface.header);
+        products.put(ArtifactKind::Cmake, &interface.cmake);
         Ok(())
     }
 }

@@ -35,14 +35,6 @@ pub fn no_file_system(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
     Some(diagnostic.help("leave `weights` out for this target: they lie in its flash, and are used in place"))
 }
 
-/// A library for C on a target without C libraries.
-pub fn no_linker_of_apps(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
-    let library = recipe.library.as_ref().filter(|library| library.value && target.memory().is_some())?;
-    let message = format!("`{}` runs firmware, and no app that could link a library", target.name());
-    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*library.span).clone());
-    Some(diagnostic.help("leave `library` out for this target"))
-}
-
 /// A language model on a target without a command line to give prompts on.
 pub fn no_prompt(recipe: &Recipe, target: &Target, named: &Spanned<String>) -> Option<Diagnostic> {
     let is_firmware = matches!(recipe.model, Model::Checkpoint(_)) && target.memory().is_some();

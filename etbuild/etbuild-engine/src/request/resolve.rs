@@ -13,9 +13,7 @@ use etbuild_yaml::{Spanned, suggest};
 use super::first_look;
 use super::options::{banks, file_options, link_options, memory_options, program_source};
 use super::quantization::measure_options;
-use super::refusal::{
-    no_decoder, no_file_system, no_linker_of_apps, no_prompt, no_target, partition_mistakes, unavailable,
-};
+use super::refusal::{no_decoder, no_file_system, no_prompt, no_target, partition_mistakes, unavailable};
 use super::target_facts;
 use crate::emit::ReadingOptions;
 use crate::input::{Db, EngineDatabase};
@@ -171,7 +169,6 @@ fn units_of_recipe(
             Ok(target) => {
                 mistakes.extend(no_file_system(recipe, target));
                 mistakes.extend(no_decoder(db.world().system(), recipe, target));
-                mistakes.extend(no_linker_of_apps(recipe, target));
                 mistakes.extend(no_prompt(recipe, target, name));
                 found.push(Arc::new(target.clone()));
             }

@@ -5,17 +5,29 @@ use et_module::{Array, Named, safetensors};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::report::{End, Report, parse};
 
+use super::cost::Effort;
 use crate::failure;
 use crate::link::link_error;
 
-/// The outputs of all cases: `output_0`, ..., with a row per case.
+/// What firmware reported.
+pub struct BoardReport {
+    /// The outputs of all cases: `output_0`, ..., with a row per case.
+    pub outputs: Vec<u8>,
+    /// What the inferences took.
+    pub effort: Effort,
+}
+
+/// Reads the report on a console.
 ///
 /// # Errors
 /// A report that is malformed, cut short, or tells of a failure.
-pub fn outputs(console: &[u8], output_bytes: &[usize]) -> Result<Vec<u8>, Vec<Diagnostic>> {
+pub fn read(console: &[u8], output_bytes: &[usize]) -> Result<BoardReport, Vec<Diagnostic>> {
     let report = parse(&String::from_utf8_lossy(console)).map_err(|error| vec![link_error(&error)])?;
     match &report.end {
-        Some(End::Finished { cases, .. }) if *cases as usize == report.outputs.len() => encode(&report, output_bytes),
+        Some(End::Finished { cases, ticks, stack, .. }) if *cases as usize == report.outputs.len() => {
+            let effort = Effort { ticks: *ticks, stack: *stack };
+            Ok(BoardReport { outputs: encode(&report, output_bytes)?, effort })
+        }
         Some(End::Finished { cases, .. }) => {
             Err(failed(format!("the board ran {cases} cases and reported {}", report.outputs.len())))
         }
@@ -52,21 +64,22 @@ mod tests {
 
     use super::*;
 
-    const END: &str = "{\"cases\":2,\"max_error_bits\":0,\"argmax_equal\":2}\n";
+    const END: &str = "{\"cases\":2,\"max_error_bits\":0,\"argmax_equal\":2,\"ticks\":7,\"stack\":9}\n";
 
     #[test]
     fn outputs_are_stacked_by_case() {
         let console = format!("{{\"outputs\":\"00000000\"}}\n{{\"outputs\":\"0000803f\"}}\n{END}");
-        let file = outputs(console.as_bytes(), &[4]).unwrap();
-        let output = SafeTensors::parse(&file).unwrap().tensors.remove("output_0").unwrap();
+        let report = read(console.as_bytes(), &[4]).unwrap();
+        assert_eq!(report.effort, Effort { ticks: 7, stack: 9 });
+        let output = SafeTensors::parse(&report.outputs).unwrap().tensors.remove("output_0").unwrap();
         assert_eq!((output.shape.as_slice(), output.bytes), (&[2, 1][..], &[0, 0, 0, 0, 0, 0, 0x80, 0x3f][..]));
     }
 
     #[test]
     fn a_report_that_is_cut_short_or_of_a_failure_is_an_error() {
         let one = "{\"outputs\":\"00000000\"}\n";
-        assert!(outputs(one.as_bytes(), &[4]).is_err());
-        assert!(outputs(format!("{one}{END}").as_bytes(), &[4]).is_err());
-        assert!(outputs(b"{\"error\":18,\"place\":\"instruction\",\"index\":5}\n", &[4]).is_err());
+        assert!(read(one.as_bytes(), &[4]).is_err());
+        assert!(read(format!("{one}{END}").as_bytes(), &[4]).is_err());
+        assert!(read(b"{\"error\":18,\"place\":\"instruction\",\"index\":5}\n", &[4]).is_err());
     }
 }

@@ -1,11 +1,13 @@
 //! Verifying: the binary runs, and the outputs are judged.
 
 mod board_report;
+mod cost;
 mod judge;
 mod process;
 mod query;
 mod runner;
 
+pub use cost::{Cost, Effort};
 pub use judge::{Judgement, judge};
 pub use process::VerifyOptions;
 pub use query::verified;

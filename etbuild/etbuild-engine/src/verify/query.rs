@@ -7,6 +7,7 @@ use super::process::Process;
 use super::{VerifyOptions, board_report};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
 use crate::emit::data_files;
+use crate::failure;
 use crate::input::{Db, HashedFile};
 use crate::link::{BinarySource, Tools, linked, read_interface, verify_data};
 use crate::pipeline::Stage;
@@ -62,7 +63,11 @@ impl Action for Verify {
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let process = Process { world: db.world(), options: &self.options };
         let outputs = match &self.output_bytes {
-            Some(sizes) => board_report::outputs(&process.board(&self.binary)?, sizes)?,
+            Some(sizes) => {
+                let report = board_report::read(&process.board(&self.binary)?, sizes)?;
+                products.put(ArtifactKind::Effort, &failure::json(&report.effort)?);
+                report.outputs
+            }
             None => process.hosted(&self.binary, &self.program, &self.data, &self.inputs.read(db)?)?,
         };
         products.put(ArtifactKind::Outputs, &outputs);

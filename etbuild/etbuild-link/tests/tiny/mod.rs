@@ -37,7 +37,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
 /// The program inside of firmware.
 pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
     let verify = VerifyData { cases: CASES, inputs: INPUTS.to_vec(), outputs: OUTPUTS.to_vec() };
-    let board = Some(BoardFacts { processor: Processor::Armv7M, memory, console, speed: false, verify });
+    let board = Some(BoardFacts { processor: Processor::Armv8M, memory, console, speed: false, verify });
     ProjectFacts { template: "firmware".to_owned(), board, ..hosted(Program::Embedded(PROGRAM.to_vec())) }
 }
 
@@ -86,7 +86,7 @@ pub fn uart() -> Console {
         RegisterStep::Clear { address: 0x4002_0000, bits: 0x0400_0240 },
         RegisterStep::Set { address: 0x4007_0030, bits: 0x101 },
     ];
-    Console::Uart(Uart { setup, data: 0x4007_0000, status: 0x4007_0018, full: 0x20 })
+    Console::Uart(Uart { setup, data: 0x4007_0000, status: 0x4007_0018, full: 0x20, ready: 0 })
 }
 
 /// How Rust compiles for a Cortex-M33; `hard` passes floating-point numbers in registers.

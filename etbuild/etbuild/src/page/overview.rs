@@ -88,6 +88,16 @@ pub fn figures(report: &DeployReport) -> Vec<(&'static str, String)> {
     if let Some(sizes) = report.deploy.sizes.filter(|sizes| sizes.stack > 0) {
         figures.push(("Flash", bytes(sizes.flash())));
         figures.push(("RAM", bytes(sizes.ram())));
+        figures.push(("Arena", bytes(sizes.arena)));
+        figures.push(("Static RAM", bytes(sizes.static_ram())));
+        figures.push(("Stack", bytes(sizes.stack)));
+        figures.push(("Test data in flash", bytes(sizes.verify)));
+    }
+    if let Some(cost) = &report.deploy.cost {
+        figures.push(("Stack in use", bytes(cost.stack.into())));
+        figures.extend(cost.instructions.map(|count| ("Instructions of an inference", count.to_string())));
+        let time = cost.estimated_milliseconds.map(|time| ("Estimated time of an inference", format!("{time:.2} ms")));
+        figures.extend(time);
     }
     let arenas = report.anatomy.memory.iter().flat_map(|method| &method.arenas).map(|arena| arena.size).sum();
     if !report.anatomy.memory.is_empty() {

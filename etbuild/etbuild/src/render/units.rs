@@ -26,7 +26,48 @@ pub fn deployment_table(reports: &[UnitReport]) -> String {
         ]);
     }
     let remarks = reports.iter().flat_map(remarks);
-    std::iter::once(table.render()).chain(remarks).collect::<Vec<_>>().join("\n")
+    std::iter::once(table.render()).chain(board_table(reports)).chain(remarks).collect::<Vec<_>>().join("\n")
+}
+
+/// What an inference costs on boards, and where the memory goes; `None` without boards.
+fn board_table(reports: &[UnitReport]) -> Option<String> {
+    let boards = reports.iter().filter_map(|report| Some((report, report.sizes.filter(|sizes| sizes.stack > 0)?)));
+    let mut table = Table::new(&[
+        "board",
+        "instructions",
+        "time (estimate)",
+        "arena",
+        "static",
+        "stack",
+        "code",
+        "program",
+        "test data",
+    ]);
+    let mut is_empty = true;
+    for (report, sizes) in boards {
+        let mut row = vec![report.target.clone()];
+        row.extend(cost(report));
+        row.extend([sizes.arena, sizes.static_ram()].map(bytes));
+        row.push(stack(report, sizes.stack));
+        row.extend([sizes.flash_beyond_program(), sizes.program, sizes.verify].map(bytes));
+        table.row(row);
+        is_empty = false;
+    }
+    (!is_empty).then(|| format!("\n{}", table.render()))
+}
+
+/// Instructions and milliseconds of an inference.
+fn cost(report: &UnitReport) -> [String; 2] {
+    let unknown = || "-".to_owned();
+    let Some(cost) = &report.cost else { return [unknown(), unknown()] };
+    let time = cost.estimated_milliseconds.map_or_else(unknown, |time| format!("{time:.2} ms"));
+    [cost.instructions.map_or_else(unknown, |count| count.to_string()), time]
+}
+
+/// The stack in use, and the stack that the target keeps.
+fn stack(report: &UnitReport, kept: u64) -> String {
+    let used = report.cost.as_ref().map(|cost| format!("{} of ", bytes(cost.stack.into())));
+    format!("{}{}", used.unwrap_or_default(), bytes(kept))
 }
 
 /// Facts about the speed of a unit, a line each.

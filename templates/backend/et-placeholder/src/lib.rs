@@ -7,18 +7,19 @@ use et_runtime::{Delegate, DelegateSetup, Workers};
 /// The delegate id in program files.
 pub const ID: &str = "EtbuildPlaceholder";
 
-/// The delegate of a blob.
-struct Placeholder<'a> {
+/// The delegate of a blob. Firmware makes it by default, without threads.
+#[derive(Default)]
+pub struct Engine<'a> {
     /// The threads for the work of a call.
-    _workers: &'a dyn Workers,
+    _workers: Option<&'a dyn Workers>,
 }
 
 /// Makes the delegate of a blob, which may use these threads.
 pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
-    Placeholder { _workers: workers }
+    Engine { _workers: Some(workers) }
 }
 
-impl<'a> Delegate<'a> for Placeholder<'a> {
+impl<'a> Delegate<'a> for Engine<'a> {
     fn init(&self, _setup: &DelegateSetup<'a>) -> Result<()> {
         Err(Error::NotSupported)
     }

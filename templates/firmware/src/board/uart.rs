@@ -3,7 +3,7 @@
 
 use et_platform::{Console, Platform};
 
-use super::registers::{DATA, FULL, SETUP, STATUS, Step};
+use super::registers::{DATA, FULL, READY, SETUP, STATUS, Step};
 
 /// A serial port that was set up.
 pub struct Uart;
@@ -18,7 +18,7 @@ impl Default for Uart {
 impl Console for Uart {
     fn write_bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            while read(STATUS) & FULL != 0 {}
+            while read(STATUS) & (FULL | READY) != READY {}
             write(DATA, u32::from(*byte));
         }
     }

@@ -10,7 +10,7 @@ core::arch::global_asm!(
     ".word fault",
     ".endr",
     // A boot ROM may have left its own vector table; a processor with a fixed one ignores the register. Then `.data` is
-    // copied and `.bss` and the arenas are zeroed.
+    // copied, `.bss` and the arenas are zeroed, and the stack is filled with marks, which tell later how far it was used.
     ".section .text.reset, \"ax\"",
     ".global reset",
     ".thumb_func",
@@ -36,7 +36,15 @@ core::arch::global_asm!(
     "str r2, [r0]",
     "adds r0, #4",
     "b 2b",
-    "3: bl main",
+    "3: ldr r0, =stack_limit",
+    "mov r1, sp",
+    "ldr r2, =0xaaaaaaaa",
+    "4: cmp r0, r1",
+    "bhs 5f",
+    "str r2, [r0]",
+    "adds r0, #4",
+    "b 4b",
+    "5: bl main",
     "udf #0",
     // After a fault the stack may be spent: start over at the top. A branch of 16 bits does not reach far.
     ".thumb_func",

@@ -13,7 +13,8 @@ core::arch::global_asm!(
     // The floating-point unit is enabled where there is one: mstatus.FS.
     "li t0, 0x6000",
     "csrs mstatus, t0",
-    // `.data` is copied, and `.bss` and the arenas are zeroed.
+    // `.data` is copied, `.bss` and the arenas are zeroed, and the stack is filled with marks, which tell later how far it was
+    // used.
     "la a0, data_start",
     "la a1, data_end",
     "la a2, data_load",
@@ -29,7 +30,13 @@ core::arch::global_asm!(
     "sw zero, 0(a0)",
     "addi a0, a0, 4",
     "j 2b",
-    "3: call main",
+    "3: la a0, stack_limit",
+    "li a1, 0xaaaaaaaa",
+    "4: bgeu a0, sp, 5f",
+    "sw a1, 0(a0)",
+    "addi a0, a0, 4",
+    "j 4b",
+    "5: call main",
     "unimp",
     // After a fault the stack may be spent: start over at the top.
     ".balign 4",

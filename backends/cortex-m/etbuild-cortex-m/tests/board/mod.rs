@@ -192,8 +192,7 @@ impl Firmware {
             crt_static: false,
         };
         let toolchain = toolchain::find(&system, &target, true).unwrap();
-        let mut project = Project::new(&self.facts, &Sources::embedded().unwrap()).unwrap();
-        count_instructions(&mut project);
+        let project = Project::new(&self.facts, &Sources::embedded().unwrap()).unwrap();
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let workshop = Workshop { folder, offline: false, slots: &Slots::new(1) };
         let binary = build(&system, &toolchain, &target, &project, &workshop).unwrap().binary;
@@ -220,43 +219,9 @@ impl Firmware {
             }
         };
         let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
-        let (ticks, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("ticks "));
-        let ticks: u64 =
-            ticks.first().unwrap_or_else(|| panic!("{text}")).trim_start_matches("ticks ").parse().unwrap();
-        let report = report::parse(&(rest.join("\n") + "\n")).unwrap();
-        let instructions = (ticks as f64 * board.tick) as u64;
+        let report = report::parse(&text).unwrap();
+        let Some(report::End::Finished { ticks, .. }) = report.end else { panic!("{text}") };
+        let instructions = (f64::from(ticks) * board.tick) as u64;
         Some(Run { outputs: report.outputs.concat(), instructions, size: SizeReport::of(&binary).unwrap() })
     }
-}
-
-/// Lets the firmware write the ticks of the system timer during an inference. With `-icount shift=0`, an instruction takes a
-/// nanosecond.
-fn count_instructions(project: &mut Project) {
-    let check = project.package.get_mut("src/check.rs").unwrap();
-    let text = String::from_utf8(check.clone()).unwrap();
-    let (before, after) = ("        method.execute()?;\n        report::case", "report::case");
-    assert!(text.contains(before));
-    let timed = format!(
-        "let start = crate::ticks::read();\n method.execute()?;\n let end = crate::ticks::read();\n \
-         {{ use et_platform::Console; board.write(\"ticks \"); board.write_number(start.wrapping_sub(end) & 0xff_ffff); \
-         board.write_line(\"\"); }}\n {after}"
-    );
-    *check = text.replacen(before, &timed, 1).into_bytes();
-    let main = project.package.get_mut("src/main.rs").unwrap();
-    let text = String::from_utf8(main.clone()).unwrap().replacen("mod report;", "mod report;\nmod ticks;", 1);
-    *main = text.into_bytes();
-    let ticks = "#![allow(unsafe_code)]\n\
-        /// The system timer counts down.\n\
-        pub fn read() -> u32 {\n\
-            unsafe {\n\
-                let control = 0xe000_e010 as *mut u32;\n\
-                if control.read_volatile() & 1 == 0 {\n\
-                    control.add(1).write_volatile(0xff_ffff);\n\
-                    control.add(2).write_volatile(0);\n\
-                    control.write_volatile(5);\n\
-                }\n\
-                control.add(2).read_volatile()\n\
-            }\n\
-        }\n";
-    project.package.insert("src/ticks.rs".to_owned(), ticks.into());
 }

@@ -1,17 +1,12 @@
 //! Runs the verification cases.
+#![allow(unsafe_code)] // Lends the model its memory.
 
-use core::cell::Cell;
-{%- if delegates %}
-use core::mem::ManuallyDrop;
-{%- endif %}
-
-use device_kernels::KERNELS;
-use et_core::{Error, Result, Value};
-use et_runtime::{ {%- if delegates %}Delegate, {% endif %}Failure, Memory, Method, Program{% if delegates %}, Serial{% endif -%} };
+use et_core::{Error, Result};
+use et_runtime::{Failure, Method};
 
 use crate::board::Board;
-use crate::facts::{self, CASES, INPUTS, INT8_OUTPUTS, OUTPUTS};
-use crate::report;
+use crate::cases::{CASE_INPUTS, CASE_OUTPUTS, CASES, INPUTS, INT8_OUTPUTS, OUTPUTS};
+use crate::{counter, memory, model, report};
 
 /// The result of all cases.
 #[derive(Clone, Copy, Default)]
@@ -20,28 +15,16 @@ pub struct Summary {
     pub max_error_bits: u32,
     /// The number of cases whose argmax equals the expected argmax.
     pub argmax_equal: u32,
+    /// The most ticks of the processor's counter that an inference took.
+    pub ticks: u32,
 }
 
 /// Loads the method, runs every case, and reports the outputs.
 pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
-    let values = [const { Cell::new(Value::None) }; facts::VALUES];
-    let arenas = facts::arenas();
-    let mut sizes = [0; facts::SIZES];
-    let program = Program::new(&facts::PROGRAM.0)?;
-    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes, holds_state: false };
-{%- if delegates %}
-    // A delegate for each blob; they own nothing.
-    let workers = Serial;
-{%- for path in delegates %}
-    let delegate_{{ loop.index }} = ManuallyDrop::new({{ path }}::delegate(&workers));
-{%- endfor %}
-    let delegates: [&dyn Delegate<'_>; {{ delegates | length }}] = [{% for path in delegates %}&*delegate_{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}];
-    let method = Method::load(program.method(facts::METHOD)?, &KERNELS, &delegates, memory)?;
-{%- else %}
-    let method = Method::load(program.method(facts::METHOD)?, &KERNELS, &[], memory)?;
-{%- endif %}
-    let mut inputs = facts::CASE_INPUTS.0.as_slice();
-    let mut expected = facts::CASE_OUTPUTS.0.as_slice();
+    // SAFETY: this is the only caller, once.
+    let method = unsafe { model::load(memory::room(), model::SIZE) }?;
+    let mut inputs = CASE_INPUTS.0.as_slice();
+    let mut expected = CASE_OUTPUTS.0.as_slice();
     let mut summary = Summary::default();
     if CASES == 0 {
         // Without verification data the program runs once, on zeroed inputs.
@@ -51,9 +34,11 @@ pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
         for (index, size) in INPUTS.into_iter().enumerate() {
             method.copy_input(index, take(&mut inputs, size)?)?;
         }
-        method.execute()?;
-        report::case(board, &method)?;
-        compare(&method, &mut expected, &mut summary)?;
+        let (executed, ticks) = counter::around(|| method.execute());
+        executed?;
+        summary.ticks = summary.ticks.max(ticks);
+        report::case(board, method)?;
+        compare(method, &mut expected, &mut summary)?;
     }
     Ok(summary)
 }
