@@ -6,6 +6,7 @@ mod casd;
 
 mod adapters;
 mod attest;
+mod boards;
 mod browser;
 mod check;
 mod checkpoints;

@@ -1,0 +1,92 @@
+//! Every shipped board: the digits recipe is linked for it, and run where QEMU emulates the board.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use etbuild_target::{Catalogue, Kind, Run, Target};
+use serde_json::Value;
+
+use crate::support::{Place, RECIPE, tensors, unit};
+
+/// The boards whose memory float32 does not fit in: their tensors are int8.
+const INT8: [&str; 1] = ["stm32vldiscovery"];
+
+/// The greatest difference from PyTorch's outputs, which are logits of some tens.
+const FLOAT32: f64 = 1e-4;
+const QUANTIZED: f64 = 10.0;
+
+/// How many cases run on a board: software computes floating-point numbers on some.
+const CASES: usize = 4;
+
+fn boards() -> BTreeMap<String, Target> {
+    let catalogue = Catalogue::shipped().unwrap();
+    let boards = catalogue.iter().filter(|target| target.kind() == Kind::BareMetal);
+    boards.map(|target| (target.name().to_owned(), target.clone())).collect()
+}
+
+/// A deploy of the digits recipe to the boards.
+fn command<'a>(place: &Place, options: &str, boards: impl Iterator<Item = &'a str>) -> String {
+    let data = tensors::first_cases(&place.root.join("examples/digits/test.safetensors"), CASES);
+    let data = place.file("test.safetensors", data);
+    let targets: Vec<String> = boards.map(|board| format!("--target {board}")).collect();
+    let inputs = format!("--set verify.inputs={}", data.display());
+    format!("deploy {RECIPE} {options} {inputs} --output json {}", targets.join(" "))
+}
+
+/// Whether a unit is what its board's file promises.
+fn check(unit: &Value, board: &Target, tolerance: f64) {
+    let (name, verification) = (board.name(), &unit["verification"]);
+    assert_eq!(unit["diagnostics"].as_array().map_or(0, Vec::len), 0, "{name}: {unit}");
+    let binary = unit["files"][0]["path"].as_str().unwrap_or_else(|| panic!("{name}: {unit}"));
+    assert!(fs::read(binary).unwrap().starts_with(b"\x7fELF"), "{name}");
+    if matches!(board.run(), Run::Emulator(_)) && verification["state"] != "skipped" {
+        assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &CASES.into()), "{name}: {unit}");
+        assert!(verification["max_error"].as_f64().unwrap() <= tolerance, "{name}: {verification}");
+        assert_eq!(verification["same_prediction"], CASES, "{name}: {verification}");
+    }
+}
+
+/// Programs cannot panic: where a kernel would, there is a fault, and no message. The linker's map has no function of
+/// `core::panicking`.
+fn check_panics(place: &Place, command: &str) {
+    let report = place.run(&command.replacen("deploy", "report", 1)).expect(0).stdout;
+    assert!(report.contains("\"et_runtime::"), "the report has no modules");
+    assert!(!report.contains("core::panicking"), "{command}");
+}
+
+const QUANTIZE: &str = "--quantize int8 --calibrate examples/digits/calibration.safetensors --set verify.tolerance=10";
+
+#[test]
+fn every_board_is_linked_and_emulated_ones_compute_what_pytorch_computed() {
+    let (place, boards) = (Place::warm(), boards());
+    assert!(boards.len() >= 25, "{}", boards.len());
+    let names = || boards.keys().map(String::as_str);
+    let float32 = command(&place, "", names().filter(|name| !INT8.contains(name)));
+    let int8 = command(&place, QUANTIZE, INT8.into_iter().chain(["mps2-an505"]));
+    let [real, integer] = [&float32, &int8].map(|command| place.run(command).expect(0).json());
+    for (name, board) in &boards {
+        let (result, tolerance) = if INT8.contains(&name.as_str()) { (&integer, QUANTIZED) } else { (&real, FLOAT32) };
+        check(unit(result, name), board, tolerance);
+    }
+    [&float32, &int8].into_iter().for_each(|command| check_panics(&place, command));
+    check_costs(&real);
+}
+
+/// Instructions are counted, exactly alike on machines with the same processor but for the roundings of their timers.
+fn check_costs(result: &Value) {
+    let cost = |name: &str| &unit(result, name)["cost"];
+    if cost("riscv-virt").is_null() {
+        return; // Without an emulator.
+    }
+    let count = |name: &str| cost(name)["instructions"].as_u64().unwrap();
+    assert_eq!(count("riscv-virt"), count("hifive1"));
+    assert!(count("mps2-an385").abs_diff(count("netduino2")) < 200, "{}", count("mps2-an385"));
+    assert!(count("mps2-an386") * 2 < count("mps2-an385"), "a floating-point unit saves instructions");
+    let time = cost("netduinoplus2")["estimated_milliseconds"].as_f64().unwrap();
+    assert!((time - count("netduinoplus2") as f64 / 168e3).abs() < 1e-6, "{time}");
+    for name in ["mps2-an505", "microbit", "riscv-virt"] {
+        let stack = cost(name)["stack"].as_u64().unwrap();
+        assert!((512..2048).contains(&stack), "{name}: {stack} bytes of stack");
+    }
+    assert!(unit(result, "pico2")["cost"].is_null());
+}
