@@ -3,11 +3,18 @@
 //!
 //! A [`Blob`] holds instructions, packed weights and requantization tables, all read where they lie, in flash. Images are NHWC
 //! within a partition. Kernels accumulate in int32; [`requantize`] states the rounding rule. The inner loops are rows of
-//! [`row`]: portable Rust for any processor, and the DSP extension of Armv7E-M and Armv8-M.
+//! [`row`]: portable Rust for any processor, and assembly for Armv6-M, Armv7-M, the DSP extension and Helium.
 #![no_std]
 #![cfg_attr(
-    not(all(feature = "convolution", feature = "depthwise", feature = "float-output", feature = "arithmetic")),
-    allow(dead_code, unused_imports, reason = "kernels share parts, which a selection of kernels may leave unused")
+    any(
+        target_os = "none",
+        not(all(feature = "convolution", feature = "depthwise", feature = "float-output", feature = "arithmetic"))
+    ),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "kernels and rows share parts, which a selection of them may leave unused"
+    )
 )]
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use et_core::{Access, Args, Error, Plain, Result};
 use et_runtime::Claims;
 
-use crate::{Blob, Channel, Place};
+use crate::{Blob, Channel, Place, Row};
 
 // SAFETY: `Channel` consists of three integers without padding.
 unsafe impl Plain for Channel {}
@@ -35,6 +35,14 @@ impl<'m, 'a> Operands<'m, 'a> {
     /// No operands yet.
     pub const fn new(blob: Blob<'a>, arguments: &'m Args<'a, 'm>) -> Self {
         Self { blob, arguments, claims: Claims::new() }
+    }
+
+    /// The row that the constants are packed for.
+    pub fn row(&self) -> Row {
+        if cfg!(target_os = "none") {
+            return Row::SELECTED;
+        }
+        Row::from_number(self.blob.header().row).unwrap_or(Row::SELECTED)
     }
 
     /// `count` elements that the instruction reads.

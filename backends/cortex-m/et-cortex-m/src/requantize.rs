@@ -44,7 +44,28 @@ pub struct Factor {
     sign: i32,
 }
 
+#[allow(dead_code, reason = "vector kernels need the parts")]
 impl Factor {
+    /// The factor as Q31.
+    pub(crate) const fn multiplier(&self) -> i32 {
+        self.multiplier
+    }
+
+    /// The bits that values are shifted to the left by.
+    pub(crate) const fn left(&self) -> u32 {
+        self.left
+    }
+
+    /// The power of two that the product is divided by, negative, or 0.
+    pub(crate) const fn shift(&self) -> i32 {
+        -(self.right as i32)
+    }
+
+    /// All bits set if the product is divided, 0 otherwise.
+    pub(crate) const fn sign(&self) -> i32 {
+        self.sign
+    }
+
     /// The product with a value, rounded.
     #[inline(always)]
     pub fn apply(self, value: i32) -> i32 {

@@ -65,5 +65,6 @@ impl Backend for CortexM {
 
 /// The row of kernels for a target.
 fn row(target: &TargetFacts) -> Row {
-    if target.has("dsp") { Row::Dsp } else { Row::Plain }
+    let rows = [Row::Mve, Row::Dsp, Row::Thumb2];
+    rows.into_iter().find(|row| row.feature().is_some_and(|feature| target.has(feature))).unwrap_or(Row::Plain)
 }

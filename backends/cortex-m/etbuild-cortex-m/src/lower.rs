@@ -40,6 +40,8 @@ pub struct Stored {
 pub struct Lowering<'g> {
     /// The partition.
     pub links: &'g Links<'g>,
+    /// The row of kernels.
+    row: Row,
     /// The program so far.
     pub program: Program,
     /// The int8 tensors.
@@ -55,7 +57,7 @@ pub struct Lowering<'g> {
 /// A pattern that is cut by the border of the partition.
 pub fn lower(graph: &Graph, row: Row) -> Result<Blob, Refusal> {
     let links = Links::of(graph);
-    let mut lowering = Lowering::new(&links);
+    let mut lowering = Lowering::new(&links, row);
     for node in &graph.nodes {
         if let Some(qparams) = pattern::quantizes(node) {
             lowering.quantized(node, qparams)?;
@@ -74,7 +76,7 @@ pub fn cut() -> Refusal {
 }
 
 impl<'g> Lowering<'g> {
-    fn new(links: &'g Links<'g>) -> Self {
+    fn new(links: &'g Links<'g>, row: Row) -> Self {
         let (graph, mut program) = (links.graph, Program::default());
         let (mut stored, mut inputs) = (IdMap::default(), IdMap::default());
         for (position, id) in graph.inputs.iter().enumerate() {
@@ -85,7 +87,7 @@ impl<'g> Lowering<'g> {
         let argument = |position: usize| Storage::Argument((graph.inputs.len() + position) as u32);
         let outputs = (0..graph.outputs.len()).map(|position| (position, argument(position)));
         let outputs = outputs.map(|(position, storage)| (position, program.buffer(storage))).collect();
-        Self { links, program, stored, inputs, outputs }
+        Self { links, row, program, stored, inputs, outputs }
     }
 
     /// Lowers a quantize node together with the operator of its operand.

@@ -1,7 +1,7 @@
 //! Weights in the layouts that the kernels read ([`et_cortex_m::row`]).
 
 use et_cortex_m::Window;
-use et_cortex_m::row::{CHANNELS, DEPTHWISE_CHANNELS};
+use et_cortex_m::row::{BLOCK_CHANNELS, CHANNELS, DEPTHWISE_CHANNELS};
 
 /// The weights of a convolution, `[out channels][in channels][taps]` in row-major order, as `[channel / 2][pair][2]` int16 of `256
 /// * odd + even`, where the products of a channel are those of the first tap's channels, then of the next tap's.
@@ -17,6 +17,26 @@ pub fn convolution(weights: &[i8], window: &Window) -> Vec<u8> {
         for product in 0..products.next_multiple_of(2) {
             let [even, odd] = [0, 1].map(|channel| element(panel * CHANNELS + channel, product));
             packed.extend_from_slice(&odd.wrapping_mul(256).wrapping_add(even).to_le_bytes());
+        }
+    }
+    packed
+}
+
+/// The weights of a convolution in the layout of blocks: int8 `[channel / 4][block][channel % 4][product]`, in the same order of products.
+pub fn blocks(weights: &[i8], window: &Window, block: usize) -> Vec<u8> {
+    let (taps, inner) = ((window.kernel_height * window.kernel_width) as usize, window.in_channels as usize);
+    let products = taps * inner;
+    let element = |channel: usize, product: usize| {
+        let place = (product < products).then(|| channel * products + product % inner * taps + product / inner);
+        place.and_then(|place| weights.get(place)).map_or(0, |weight| weight.cast_unsigned())
+    };
+    let mut packed = Vec::new();
+    for panel in (0..window.out_channels as usize).step_by(BLOCK_CHANNELS) {
+        for first in (0..products).step_by(block) {
+            let channels = panel..panel + BLOCK_CHANNELS;
+            packed.extend(
+                channels.flat_map(|channel| (first..first + block).map(move |product| element(channel, product))),
+            );
         }
     }
     packed
@@ -54,4 +74,17 @@ pub fn depthwise(weights: &[i8], window: &Window) -> Vec<u8> {
         }
     }
     packed
+}
+
+/// The weights of a depthwise convolution, `[channels][taps]` in row-major order, as int8 `[channel / group][tap][channel % group]`.
+pub fn depthwise_groups(weights: &[i8], window: &Window, group: usize) -> Vec<u8> {
+    let (taps, channels) = ((window.kernel_height * window.kernel_width) as usize, window.in_channels as usize);
+    let element =
+        |channel: usize, tap: usize| weights.get(channel * taps + tap).map_or(0, |weight| weight.cast_unsigned());
+    let groups = (0..channels).step_by(group);
+    groups
+        .flat_map(|first| {
+            (0..taps).flat_map(move |tap| (first..first + group).map(move |channel| element(channel, tap)))
+        })
+        .collect()
 }

@@ -14,6 +14,10 @@ static BACKENDS: &[&dyn Backend] = &[&BACKEND];
 fn every_row_computes_on_a_board_what_it_computes_here() {
     let mut wrong = Vec::new();
     for board in BOARDS {
+        let firmware = Firmware::new(net::odd_sizes(), board, BACKENDS);
+        let expected = firmware.expected();
+        let Some(ran) = firmware.run() else { return };
+        assert_eq!(ran.outputs, expected, "odd sizes: {} {}", board.machine, board.cpu);
         let firmware = Firmware::new(net::keyword_spotting(), board, BACKENDS);
         let Some(ran) = firmware.run() else { return };
         assert_eq!(ran.outputs, firmware.expected(), "{} {}", board.machine, board.cpu);

@@ -8,8 +8,14 @@ use etbuild_cortex_m::BACKEND;
 static ENGINES: &[Engine] =
     &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None }];
 
-fn board() -> TargetFacts {
-    TargetFacts { architecture: "thumb".to_owned(), features: vec!["dsp".to_owned()], hosted: false, gpu: None }
+/// A board for each row of kernels.
+fn boards() -> [TargetFacts; 4] {
+    ["plain", "dsp", "thumb2", "mve"].map(|row| TargetFacts {
+        architecture: "thumb".to_owned(),
+        features: vec![row.to_owned()],
+        hosted: false,
+        gpu: None,
+    })
 }
 
 fn candidate(target: &TargetFacts) -> Candidate<'_> {
@@ -18,15 +24,21 @@ fn candidate(target: &TargetFacts) -> Candidate<'_> {
 
 #[test]
 fn accepted_cases_compute_the_expected_outputs() {
-    assert!(check_cases(&candidate(&board())).unwrap().taken > 0);
+    for board in boards() {
+        assert!(check_cases(&candidate(&board)).unwrap().taken > 0);
+    }
 }
 
 #[test]
 fn answers_are_deterministic_and_have_reasons() {
-    check_refusals(&candidate(&board())).unwrap();
+    for board in boards() {
+        check_refusals(&candidate(&board)).unwrap();
+    }
 }
 
 #[test]
 fn damaged_blobs_are_errors() {
-    check_blobs(&candidate(&board()), 8).unwrap();
+    for board in boards() {
+        check_blobs(&candidate(&board), 8).unwrap();
+    }
 }

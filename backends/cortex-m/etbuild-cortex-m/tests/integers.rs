@@ -7,7 +7,7 @@ use etbuild_backend::TargetFacts;
 use etbuild_conformance::{Candidate, compile, load, run};
 use etbuild_cortex_m::BACKEND;
 use etbuild_ir::{Argument, Graph};
-use net::{ENGINES, Net, PLAIN, Quantized, Shape, random_inputs};
+use net::{ENGINES, Net, PLAIN, Quantized, ROWS, Shape, random_inputs};
 
 const SCALE: f64 = 1.0 / 120.0;
 const ZERO: i64 = 3;
@@ -92,12 +92,15 @@ fn computed(
     let output = net.quantize(output, RESULT.0, RESULT.1);
     let program = net.program(&[output.id]);
     let (inputs, graph) = (random_inputs(&program, seed), program.program().methods["forward"].clone());
-    let target =
-        TargetFacts { architecture: "thumb".to_owned(), features: vec!["dsp".to_owned()], hosted: false, gpu: None };
-    let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
-    let compiled = compile(program, &candidate).unwrap();
-    let mut outputs = run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap();
-    (outputs.remove(0).bytes, graph, inputs.concat())
+    let mut results = ROWS.map(|row| {
+        let target =
+            TargetFacts { architecture: "thumb".to_owned(), features: vec![row.to_owned()], hosted: false, gpu: None };
+        let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
+        let compiled = compile(program.clone(), &candidate).unwrap();
+        run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap().remove(0).bytes
+    });
+    assert!(results.iter().all(|result| *result == results[0]), "the rows differ");
+    (std::mem::take(&mut results[0]), graph, inputs.concat())
 }
 
 #[test]

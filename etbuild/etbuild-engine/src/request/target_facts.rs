@@ -7,7 +7,8 @@ use etbuild_target::{Gpu, Kind, Target, TexelStorage};
 pub fn of(target: &Target) -> TargetFacts {
     let hosted = target.kind() == Kind::Hosted;
     let stated = target.rust().features.iter().filter_map(|feature| feature.enabled()).map(str::to_owned);
-    let implied = (!hosted && has_dsp(target)).then(|| "dsp".to_owned());
+    let implied = EXTENSIONS.iter().filter(|extension| !hosted && extension.is_of(target));
+    let implied = implied.map(|extension| extension.name.to_owned());
     let mut features: Vec<String> = target.instruction_sets().iter().cloned().chain(stated).chain(implied).collect();
     features.sort();
     features.dedup();
@@ -26,17 +27,51 @@ fn gpu(gpu: &Gpu) -> GpuFacts {
     GpuFacts { images, max_image, max_layers, subgroup, zero_clamp, int64, float64 }
 }
 
-/// Processors of Arm with the DSP extension, as the compiler assumes.
-const WITH_DSP: [&str; 7] =
-    ["cortex-m33", "cortex-m35p", "cortex-m4", "cortex-m52", "cortex-m55", "cortex-m7", "cortex-m85"];
+/// An extension of Arm's microcontrollers that compiled code may use.
+struct Extension {
+    /// The name in rustc's features.
+    name: &'static str,
+    /// The processors that have it, as the compiler assumes.
+    processors: &'static [&'static str],
+    /// The beginnings of triples that imply it for targets without a processor.
+    triples: &'static [&'static str],
+}
 
-/// Whether compiled code of a board may use the DSP extension of Armv7E-M and Armv8-M.
-fn has_dsp(target: &Target) -> bool {
-    let rust = target.rust();
-    let is_removed = rust.features.iter().any(|feature| feature.to_string() == "-dsp");
-    let cpu = rust.cpu.as_ref().map(ToString::to_string);
-    let has = cpu.map_or(rust.triple.as_str().starts_with("thumbv7em-"), |cpu| WITH_DSP.contains(&cpu.as_str()));
-    has && !is_removed
+const EXTENSIONS: &[Extension] = &[
+    Extension {
+        name: "dsp",
+        processors: &["cortex-m33", "cortex-m35p", "cortex-m4", "cortex-m52", "cortex-m55", "cortex-m7", "cortex-m85"],
+        triples: &["thumbv7em-"],
+    },
+    Extension { name: "mve", processors: &["cortex-m52", "cortex-m55", "cortex-m85"], triples: &[] },
+    Extension {
+        name: "thumb2",
+        processors: &[
+            "cortex-m3",
+            "cortex-m33",
+            "cortex-m35p",
+            "cortex-m4",
+            "cortex-m52",
+            "cortex-m55",
+            "cortex-m7",
+            "cortex-m85",
+        ],
+        triples: &["thumbv7m-", "thumbv7em-", "thumbv8m.main-"],
+    },
+];
+
+impl Extension {
+    /// Whether compiled code of a board may use the extension.
+    fn is_of(&self, target: &Target) -> bool {
+        let rust = target.rust();
+        let removal = format!("-{}", self.name);
+        let is_removed = rust.features.iter().any(|feature| feature.to_string() == removal);
+        let triple = rust.triple.as_str();
+        let by_triple = || self.triples.iter().any(|start| triple.starts_with(start));
+        let cpu = rust.cpu.as_ref().map(ToString::to_string);
+        let has = cpu.map_or_else(by_triple, |cpu| self.processors.contains(&cpu.as_str()));
+        has && !is_removed
+    }
 }
 
 /// The architectures whose triples begin with a version or with extensions: `thumbv8m.main` is `thumb`, `riscv32imac` is `riscv32`.
@@ -66,6 +101,7 @@ mod tests {
         assert_eq!(facts("riscv-virt").architecture, "riscv32");
         assert_eq!((facts("pixel-9-pro-xl").gpu, facts("pico2").gpu), (facts("galaxy-s25").gpu, None));
         assert_eq!(server.gpu.map(|gpu| (gpu.images, gpu.subgroup, gpu.max_image)), Some((true, 8, 16384)));
-        assert_eq!(["pico2", "pico", "riscv-virt"].map(|name| facts(name).has("dsp")), [true, false, false]);
+        let boards = |feature: &str| ["pico2", "pico", "riscv-virt"].map(|name| facts(name).has(feature));
+        assert_eq!(["dsp", "thumb2", "mve"].map(boards), [[true, false, false], [true, false, false], [false; 3]]);
     }
 }

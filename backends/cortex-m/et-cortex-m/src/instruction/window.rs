@@ -3,7 +3,7 @@
 use et_core::{Error, Result};
 use et_record::records;
 
-use crate::row::LANES;
+use crate::row::{LANES, Layout};
 
 records! {
     /// The sizes of a convolution or pool.
@@ -74,12 +74,32 @@ impl Window {
         product([self.kernel_height, self.kernel_width, 1, 1])
     }
 
+    /// Products per output element of a convolution: taps times channels.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn products(&self) -> Result<usize> {
+        product([self.kernel_height, self.kernel_width, self.in_channels, 1])
+    }
+
+    /// Whether the columns of a convolution are the image: the pixels of the output are those of the input.
+    pub const fn is_pointwise(&self) -> bool {
+        self.kernel_height == 1
+            && self.kernel_width == 1
+            && self.in_height == self.out_height
+            && self.in_width == self.out_width
+            && self.stride_height == 1
+            && self.stride_width == 1
+            && self.pad_top == 0
+            && self.pad_left == 0
+    }
+
     /// Pairs of products per output element of a convolution: half of taps times channels, rounded up.
     ///
     /// # Errors
     /// As [`Window::input_len`].
     pub fn pairs(&self) -> Result<usize> {
-        product([self.kernel_height, self.kernel_width, self.in_channels, 1]).map(|products| products.div_ceil(2))
+        self.products().map(|products| products.div_ceil(2))
     }
 
     /// int16 elements of the scratch for a tile of pixels.
@@ -88,6 +108,19 @@ impl Window {
     /// As [`Window::input_len`].
     pub fn tile_len(&self) -> Result<usize> {
         self.pairs()?.checked_mul(2 * LANES).ok_or(Error::InvalidProgram)
+    }
+
+    /// Bytes of scratch for the columns of a tile; none where the columns are the image.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn tile_bytes(&self, layout: Layout) -> Result<usize> {
+        let bytes = match layout {
+            Layout::Pairs => self.tile_len()?.checked_mul(size_of::<i16>()),
+            Layout::Blocks(_) if self.is_pointwise() => Some(0),
+            Layout::Blocks(_) => self.products()?.checked_mul(layout.lanes()),
+        };
+        bytes.ok_or(Error::InvalidProgram)
     }
 }
 

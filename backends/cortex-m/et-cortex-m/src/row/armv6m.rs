@@ -1,7 +1,11 @@
 //! Armv6-M: sums are in the high registers, which only additions and moves reach.
 #![allow(unsafe_code, reason = "inline assembly; the lengths are checked before the loops")]
 
+mod panels;
+
 use core::arch::asm;
+
+pub use panels::products_of_panels;
 
 use super::{CHANNELS, DEPTHWISE_CHANNELS, LANES, MOST_PAIRS, Taps};
 

@@ -46,15 +46,38 @@ macro_rules! requantize {
     };
 }
 
-mod depthwise;
+/// The products of two taps and four channels: 20 instructions for 8 products. r0 image, r1 weights, r2 to r5 sums, r6 offsets.
+macro_rules! two_taps {
+    () => {
+        "ldrd r8, r9, [r6], #8
+        ldr r8, [r0, r8]
+        ldr r9, [r0, r9]
+        ldrd r12, lr, [r1], #8
+        pkhbt r10, r8, r9, lsl #16
+        pkhtb r8, r9, r8, asr #16
+        sxtb16 r9, r10
+        sxtb16 r11, r12
+        smlad r2, r9, r11, r2
+        sxtb16 r9, r10, ror #8
+        sxtb16 r11, r12, ror #8
+        smlad r3, r9, r11, r3
+        sxtb16 r9, r8
+        sxtb16 r11, lr
+        smlad r4, r9, r11, r4
+        sxtb16 r9, r8, ror #8
+        sxtb16 r11, lr, ror #8
+        smlad r5, r9, r11, r5
+        "
+    };
+}
+
 mod gemm;
 
 use core::arch::asm;
 
-pub use depthwise::depthwise_pixel;
 pub use gemm::{products, tile_to_int8};
 
-/// Whether [`tile_to_int8`] and [`depthwise_pixel`] exist in this row.
+/// Whether [`tile_to_int8`] exists in this row.
 pub const IS_DIRECT: bool = true;
 
 /// The high half of the doubled product, rounded to nearest, halves up. A value is below 2^30.

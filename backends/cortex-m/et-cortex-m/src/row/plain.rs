@@ -4,7 +4,7 @@
 use super::{CHANNELS, DEPTHWISE_CHANNELS, Direct, Taps};
 use crate::Channel;
 
-/// Whether [`tile_to_int8`] and [`depthwise_pixel`] exist in this row.
+/// Whether [`tile_to_int8`] exists in this row.
 pub const IS_DIRECT: bool = false;
 
 /// The high half of the doubled product, rounded to nearest, halves up.
@@ -59,6 +59,9 @@ fn products_in_rust<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i
 /// Computes a tile of pixels; see the row `dsp`.
 pub fn tile_to_int8<const P: usize>(_: (&[i16], &[i8]), _: &[Channel], _: Direct, _: &mut [i8]) {}
 
+/// Whether [`depthwise_pixel`] exists in this row.
+pub const IS_DEPTHWISE_DIRECT: bool = false;
+
 /// Computes all channels of a pixel; see the row `dsp`.
 pub fn depthwise_pixel(_: &Taps<'_>, _: &[i8], _: &[Channel], _: Direct, _: &mut [i8]) {}
 
@@ -68,13 +71,9 @@ pub fn depthwise(taps: &Taps<'_>, first: usize, weights: &[i8], sums: &mut [i32;
     if first + DEPTHWISE_CHANNELS <= taps.zeros.len() {
         return super::armv6m::depthwise(taps, first, weights, sums);
     }
-    let outside = Taps::outside(taps.image, taps.zeros);
-    let [image, zeros] = [taps.image, taps.zeros].map(|from| from.get(first..).unwrap_or_default());
-    let elements =
-        |offset: u32| if offset == outside { zeros } else { image.get(offset as usize..).unwrap_or_default() };
     let mut totals = *sums;
     for (offsets, weights) in taps.offsets.as_chunks::<2>().0.iter().zip(weights.as_chunks::<8>().0) {
-        let [left, right] = offsets.map(elements);
+        let [left, right] = offsets.map(|offset| taps.elements(offset, first));
         if let (Some(left), Some(right)) = (left.first_chunk(), right.first_chunk()) {
             two_taps(left, right, weights, &mut totals);
         } else {

@@ -62,11 +62,10 @@ impl Plane {
     fn transpose<T: Copy, U>(&self, input: &[T], output: &mut [U], convert: impl Fn(T) -> U) {
         let image = (self.rows * self.columns).max(1);
         for (input, output) in input.chunks_exact(image).zip(output.chunks_exact_mut(image)) {
-            for (column, results) in output.chunks_exact_mut(self.rows.max(1)).enumerate() {
-                let elements = input.iter().skip(column).step_by(self.columns.max(1));
-                for (result, element) in results.iter_mut().zip(elements) {
-                    *result = convert(*element);
-                }
+            // The inner loop runs over the columns: the pixels of an image that becomes NHWC.
+            for (row, elements) in input.chunks_exact(self.columns.max(1)).enumerate() {
+                let results = output.iter_mut().skip(row).step_by(self.rows.max(1));
+                results.zip(elements).for_each(|(result, element)| *result = convert(*element));
             }
         }
     }

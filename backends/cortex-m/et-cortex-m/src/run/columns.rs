@@ -1,6 +1,8 @@
 //! The columns of a tile of pixels: im2col of a few pixels at a time.
 
 use crate::Window;
+#[cfg(any(not(target_os = "none"), feature = "mve", feature = "thumb2"))]
+use crate::row::copy_rows;
 use crate::row::expand;
 
 /// An output pixel.
@@ -41,12 +43,93 @@ impl Inside {
         let (dilation, size) = (dilation.max(1) as i32, size as i32);
         let origin = (at as i32).wrapping_mul(stride as i32).wrapping_sub(pad as i32);
         let taps = taps as i32;
-        let first = if origin >= 0 { 0 } else { quotient(dilation - 1 - origin, dilation) }.min(taps);
-        let past = size.wrapping_sub(origin);
-        let end = if past <= 0 { 0 } else { quotient(past.wrapping_add(dilation - 1), dilation) }.min(taps).max(first);
+        // Most windows have no dilation, and a division takes long on a microcontroller.
+        let places = |distance: i32| match distance {
+            ..=0 => 0,
+            _ if dilation == 1 => distance,
+            _ => quotient(distance.wrapping_add(dilation - 1), dilation),
+        };
+        let first = places(origin.wrapping_neg()).min(taps);
+        let end = places(size.wrapping_sub(origin)).min(taps).max(first);
         let start = origin.wrapping_add(first.wrapping_mul(dilation));
         Self { first: first as usize, end: end as usize, start: start as usize }
     }
+
+    /// The number of taps inside.
+    pub const fn count(&self) -> u32 {
+        (self.end - self.first) as u32
+    }
+}
+
+/// The rows and the columns of taps of a pixel inside of the image.
+#[inline(never)]
+pub fn taps_inside(window: &Window, pixel: Pixel) -> (Inside, Inside) {
+    let taps = (window.kernel_height, window.dilation_height);
+    let rows = Inside::of(pixel.row, window.stride_height, window.pad_top, taps, window.in_height);
+    let taps = (window.kernel_width, window.dilation_width);
+    (rows, Inside::of(pixel.column, window.stride_width, window.pad_left, taps, window.in_width))
+}
+
+/// A part of a column.
+enum Run {
+    /// Elements outside of the image.
+    Outside(usize),
+    /// The place of the first element in the image, and the number of elements.
+    Inside(usize, usize),
+}
+
+/// Visits the parts of the column of a pixel in order.
+#[inline(always)]
+fn for_each_run(window: &Window, pixel: Pixel, mut visit: impl FnMut(Run)) {
+    let (channels, width) = (window.in_channels as usize, window.in_width as usize);
+    let (rows, columns) = taps_inside(window, pixel);
+    let row_of_taps = window.kernel_width as usize * channels;
+    let image = pixel.image * window.in_height as usize;
+    visit(Run::Outside(rows.first * row_of_taps));
+    for tap in rows.first..rows.end {
+        let row = rows.start + (tap - rows.first) * window.dilation_height as usize;
+        let line = ((image + row) * width + columns.start) * channels;
+        visit(Run::Outside(columns.first * channels));
+        let inside = columns.end - columns.first;
+        if window.dilation_width <= 1 {
+            visit(Run::Inside(line, inside * channels));
+        } else {
+            for tap in 0..inside {
+                visit(Run::Inside(line + tap * window.dilation_width as usize * channels, channels));
+            }
+        }
+        visit(Run::Outside((window.kernel_width as usize - columns.end) * channels));
+    }
+    visit(Run::Outside((window.kernel_height as usize - rows.end) * row_of_taps));
+}
+
+/// Elements of an image.
+fn inside(input: &[i8], start: usize, count: usize) -> &[i8] {
+    input.get(start..).and_then(|rest| rest.get(..count)).unwrap_or_default()
+}
+
+/// Fills the int8 column of a pixel: the taps of the window, `zero` outside of the image.
+#[cfg(any(not(target_os = "none"), feature = "mve", feature = "thumb2"))]
+pub fn fill(column: &mut [i8], input: &[i8], (window, zero): (&Window, i32), pixel: Pixel) {
+    let (rows, columns) = taps_inside(window, pixel);
+    let channels = window.in_channels as usize;
+    let row_of_taps = window.kernel_width as usize * channels;
+    if window.dilation_width <= 1 && (rows.count(), columns.count()) == (window.kernel_height, window.kernel_width) {
+        let line = window.in_width as usize * channels;
+        let first = (pixel.image * window.in_height as usize + rows.start) * line + columns.start * channels;
+        let stride = line * window.dilation_height as usize;
+        return copy_rows(input.get(first..).unwrap_or_default(), stride, column, row_of_taps);
+    }
+    let mut at = 0;
+    for_each_run(window, pixel, |run| {
+        let (Run::Outside(count) | Run::Inside(_, count)) = run;
+        let part = column.get_mut(at..).and_then(|rest| rest.get_mut(..count)).unwrap_or_default();
+        match run {
+            Run::Outside(_) => part.fill(zero as i8),
+            Run::Inside(start, _) => copy_rows(input.get(start..).unwrap_or_default(), 0, part, count),
+        }
+        at += count;
+    });
 }
 
 /// A quotient without the panics of a division, for which the compiler cannot exclude a zero.
@@ -69,30 +152,10 @@ impl<'t> Column<'t> {
 
     /// Fills the column of a pixel: the taps of the window, `zero` outside of the image.
     pub fn fill(mut self, input: &[i8], window: &Window, zero: i32, pixel: Pixel) {
-        let (channels, width) = (window.in_channels as usize, window.in_width as usize);
-        let taps = (window.kernel_width, window.dilation_width);
-        let columns = Inside::of(pixel.column, window.stride_width, window.pad_left, taps, window.in_width);
-        let taps = (window.kernel_height, window.dilation_height);
-        let rows = Inside::of(pixel.row, window.stride_height, window.pad_top, taps, window.in_height);
-        let row_of_taps = window.kernel_width as usize * channels;
-        let image = pixel.image * window.in_height as usize;
-        self.repeat(zero as i16, rows.first * row_of_taps);
-        for tap in rows.first..rows.end {
-            let row = rows.start + (tap - rows.first) * window.dilation_height as usize;
-            let line = ((image + row) * width + columns.start) * channels;
-            self.repeat(zero as i16, columns.first * channels);
-            let inside = (columns.end - columns.first) * channels;
-            if window.dilation_width <= 1 {
-                self.copy(input.get(line..).and_then(|rest| rest.get(..inside)).unwrap_or_default());
-            } else {
-                for tap in 0..columns.end - columns.first {
-                    let start = line + tap * window.dilation_width as usize * channels;
-                    self.copy(input.get(start..).and_then(|rest| rest.get(..channels)).unwrap_or_default());
-                }
-            }
-            self.repeat(zero as i16, (window.kernel_width as usize - columns.end) * channels);
-        }
-        self.repeat(zero as i16, (window.kernel_height as usize - rows.end) * row_of_taps);
+        for_each_run(window, pixel, |run| match run {
+            Run::Outside(count) => self.repeat(zero as i16, count),
+            Run::Inside(start, count) => self.copy(inside(input, start, count)),
+        });
         if self.is_odd {
             self.put(0);
         }

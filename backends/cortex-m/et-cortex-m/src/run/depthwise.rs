@@ -2,25 +2,27 @@
 
 use et_core::{Error, Result};
 
-use super::columns::{Inside, Pixel};
+use super::columns::{Inside, Pixel, taps_inside};
 use crate::memory::Operands;
-use crate::row::{DEPTHWISE_CHANNELS, Direct, IS_DIRECT, Taps, depthwise, depthwise_pixel};
+use crate::row::{DEPTHWISE_CHANNELS, Direct, IS_DEPTHWISE_DIRECT, Taps, depthwise, depthwise_group, depthwise_pixel};
 use crate::{Bounds, Channel, Depthwise, Window};
 
 pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
     let window = step.window;
-    let (channels, taps) = (window.in_channels as usize, window.taps()?.next_multiple_of(2));
+    let group = operands.row().depthwise_group();
+    let multiple = if group == DEPTHWISE_CHANNELS { 2 } else { 1 };
+    let (channels, taps) = (window.in_channels as usize, window.taps()?.next_multiple_of(multiple));
     let input = operands.read::<i8>(step.input, window.input_len()?)?;
     let zeros = operands.write::<i8>(step.zeros, channels)?;
     zeros.fill(step.input_zero as i8);
     let zeros = &*zeros;
     let offsets = operands.write::<u32>(step.offsets, taps.checked_mul(2).ok_or(Error::InvalidProgram)?)?;
-    let weights = taps.checked_mul(channels.next_multiple_of(DEPTHWISE_CHANNELS)).ok_or(Error::InvalidProgram)?;
+    let weights = taps.checked_mul(channels.next_multiple_of(group)).ok_or(Error::InvalidProgram)?;
     let weights = operands.constant::<i8>(step.weights, weights)?;
     let table = operands.constant::<Channel>(step.channels, channels)?;
     let output = operands.write::<i8>(step.output, window.output_len()?)?;
     let (whole, border) = offsets.split_at_mut(taps);
-    let kernel = Kernel { weights, table, bounds: step.bounds, direct: step.direct == 1 && IS_DIRECT };
+    let kernel = Kernel { group, weights, table, bounds: step.bounds, direct: step.direct == 1 && IS_DEPTHWISE_DIRECT };
     let end = Spot::whole(&window).offsets(&window, (usize::MAX, 0), whole);
     let mut pixel = Pixel::default();
     for results in output.chunks_exact_mut(channels.max(1)) {
@@ -40,6 +42,8 @@ pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
 
 /// The constants of a layer.
 struct Kernel<'m> {
+    /// Channels of a group of weights.
+    group: usize,
     weights: &'m [i8],
     table: &'m [Channel],
     bounds: Bounds,
@@ -52,12 +56,27 @@ impl Kernel<'_> {
         if self.direct {
             return depthwise_pixel(taps, self.weights, self.table, Direct { zero: self.bounds.zero }, results);
         }
-        let groups = results.chunks_mut(DEPTHWISE_CHANNELS).zip(self.table.chunks(DEPTHWISE_CHANNELS));
-        let weights = self.weights.chunks_exact((DEPTHWISE_CHANNELS * taps.offsets.len()).max(1));
+        if self.group == DEPTHWISE_CHANNELS {
+            self.groups::<DEPTHWISE_CHANNELS>(taps, results, depthwise);
+        } else {
+            self.groups(taps, results, depthwise_group);
+        }
+    }
+
+    /// Computes all channels of a pixel, `G` at a time.
+    #[inline(always)]
+    fn groups<const G: usize>(
+        &self,
+        taps: &Taps<'_>,
+        results: &mut [i8],
+        products: impl Fn(&Taps<'_>, usize, &[i8], &mut [i32; G]),
+    ) {
+        let groups = results.chunks_mut(G).zip(self.table.chunks(G));
+        let weights = self.weights.chunks_exact((G * taps.offsets.len()).max(1));
         for (group, ((results, table), weights)) in groups.zip(weights).enumerate() {
-            let mut sums = [0; DEPTHWISE_CHANNELS];
+            let mut sums = [0; G];
             sums.iter_mut().zip(table).for_each(|(sum, channel)| *sum = channel.bias);
-            depthwise(taps, group * DEPTHWISE_CHANNELS, weights, &mut sums);
+            products(taps, group * G, weights, &mut sums);
             for ((result, sum), channel) in results.iter_mut().zip(sums).zip(table) {
                 *result = self.bounds.clamp(channel.factor.apply(sum));
             }
@@ -74,10 +93,7 @@ struct Spot {
 
 impl Spot {
     fn of(window: &Window, pixel: Pixel) -> Self {
-        let taps = (window.kernel_height, window.dilation_height);
-        let rows = Inside::of(pixel.row, window.stride_height, window.pad_top, taps, window.in_height);
-        let taps = (window.kernel_width, window.dilation_width);
-        let columns = Inside::of(pixel.column, window.stride_width, window.pad_left, taps, window.in_width);
+        let (rows, columns) = taps_inside(window, pixel);
         Self { image: pixel.image, rows, columns }
     }
 
@@ -89,8 +105,7 @@ impl Spot {
 
     /// Whether all taps lie inside.
     const fn is_whole(&self, window: &Window) -> bool {
-        let (rows, columns) = (self.rows.end - self.rows.first, self.columns.end - self.columns.first);
-        rows == window.kernel_height as usize && columns == window.kernel_width as usize
+        self.rows.count() == window.kernel_height && self.columns.count() == window.kernel_width
     }
 
     /// The place of the first tap inside.

@@ -16,7 +16,10 @@ pub fn add(step: &Add, mut operands: Operands<'_, '_>) -> Result<()> {
     let right = operands.read::<i8>(step.right, step.period as usize)?;
     let output = operands.write::<i8>(step.output, step.count as usize)?;
     let sum = step.sum.prepare();
-    each(output, left, right, |left, right| sum.of(left, right));
+    let period = right.len().max(1);
+    for (output, left) in output.chunks_mut(period).zip(left.chunks(period)) {
+        sum.add(left, Some(right), output);
+    }
     Ok(())
 }
 

@@ -4,30 +4,28 @@ use core::num::NonZero;
 
 use et_core::Result;
 
-use super::tiles::{Epilogue, Tiles, weights_len};
+use super::tiles::{Epilogue, Places, Tiled, tiles};
 use crate::ConvolutionToFloat;
 use crate::memory::{FloatChannel, Operands};
-use crate::row::CHANNELS;
 
 pub fn run(step: &ConvolutionToFloat, mut operands: Operands<'_, '_>) -> Result<()> {
     let window = step.window;
-    let mut tiles = Tiles {
-        input: operands.read(step.input, window.input_len()?)?,
-        tile: operands.write(step.tile, window.tile_len()?)?,
-        weights: operands.constant(step.weights, weights_len(&window)?)?,
-        window,
-        zero: step.input_zero,
-    };
+    let places = Places { input: step.input, tile: step.tile, weights: step.weights };
+    let mut tiles = tiles(&places, (window, step.input_zero), &mut operands)?;
     let channels = operands.constant(step.channels, window.out_channels as usize)?;
     let output = operands.write(step.output, window.output_len()?)?;
     let plane = window.out_height as usize * window.out_width as usize;
-    tiles.run(&mut Dequantize {
+    let mut epilogue = Dequantize {
         channels,
         output,
         plane: NonZero::new(plane).unwrap_or(NonZero::<usize>::MIN),
         least: step.least,
         most: step.most,
-    })
+    };
+    while let Some(pixels) = tiles.next(usize::MAX) {
+        tiles.sums(pixels.start, &mut epilogue);
+    }
+    Ok(())
 }
 
 struct Dequantize<'m> {
@@ -40,21 +38,17 @@ struct Dequantize<'m> {
 }
 
 impl Epilogue for Dequantize<'_> {
-    fn biases(&self, pair: usize) -> [i32; CHANNELS] {
-        let mut biases = [0; CHANNELS];
-        let channels = self.channels.iter().skip(pair * CHANNELS);
-        biases.iter_mut().zip(channels).for_each(|(bias, channel)| *bias = channel.bias);
-        biases
+    fn bias(&self, channel: usize) -> i32 {
+        self.channels.get(channel).map_or(0, |channel| channel.bias)
     }
 
-    fn store(&mut self, pair: usize, pixel: usize, sums: &[[i32; CHANNELS]]) {
-        for (index, channel) in self.channels.iter().enumerate().skip(pair * CHANNELS).take(CHANNELS) {
-            for (pixel, sums) in (pixel..).zip(sums) {
-                let place = (pixel / self.plane * self.channels.len() + index) * self.plane.get() + pixel % self.plane;
-                let number = sums[index % CHANNELS] as f32 * channel.scale;
-                if let Some(place) = self.output.get_mut(place) {
-                    *place = number.min(self.most).max(self.least);
-                }
+    fn store(&mut self, channel: usize, pixel: usize, sums: &[i32]) {
+        let Some(constants) = self.channels.get(channel) else { return };
+        for (pixel, sum) in (pixel..).zip(sums) {
+            let place = (pixel / self.plane * self.channels.len() + channel) * self.plane.get() + pixel % self.plane;
+            let number = *sum as f32 * constants.scale;
+            if let Some(place) = self.output.get_mut(place) {
+                *place = number.min(self.most).max(self.least);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use et_core::Result;
 
-use super::columns::{Inside, Pixel};
+use super::columns::{Pixel, taps_inside};
 use crate::memory::Operands;
 use crate::requantize::{FRACTION, divide_by_power_of_two};
 use crate::{Average, Maximum, Window};
@@ -54,10 +54,7 @@ pub fn average(step: &Average, mut operands: Operands<'_, '_>) -> Result<()> {
 /// Visits the places of the taps of a pixel inside of the image: the first channel of each.
 #[inline(always)]
 fn for_each_tap(window: &Window, pixel: Pixel, mut visit: impl FnMut(usize)) {
-    let taps = (window.kernel_height, window.dilation_height);
-    let rows = Inside::of(pixel.row, window.stride_height, window.pad_top, taps, window.in_height);
-    let taps = (window.kernel_width, window.dilation_width);
-    let columns = Inside::of(pixel.column, window.stride_width, window.pad_left, taps, window.in_width);
+    let (rows, columns) = taps_inside(window, pixel);
     let image = pixel.image * window.in_height as usize;
     for row in 0..rows.end - rows.first {
         let line = (image + rows.start + row * window.dilation_height as usize) * window.in_width as usize;

@@ -1,7 +1,7 @@
 //! Convolutions and fully connected layers.
 
 use et_cortex_m::requantize::FRACTION;
-use et_cortex_m::row::{CHANNELS, DEPTHWISE_CHANNELS};
+use et_cortex_m::row::{CHANNELS, DEPTHWISE_CHANNELS, Layout};
 use et_cortex_m::{Bounds, Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Window};
 use etbuild_backend::{ByteWeights, Call, Geometry, Refusal, RefusalKind, floats, image_sizes};
 use etbuild_ir::{Links, Node, ValueId};
@@ -108,6 +108,14 @@ impl Product {
             && sums.iter().all(|(bias, weights)| bias.abs() + 128 * weights < 1 << 23)
     }
 
+    /// Whether the products of two neighbouring taps and any elements of an image fit in 16 bits: false where both weights are -128.
+    fn has_small_pairs(&self) -> bool {
+        let taps = self.window.taps().unwrap_or(1).max(1);
+        let integers = self.integers();
+        let mut pairs = integers.chunks(taps).flat_map(|channel| channel.chunks(2));
+        pairs.all(|pair| pair != [i8::MIN; 2])
+    }
+
     fn integers(&self) -> Vec<i8> {
         self.weights.bytes.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
@@ -187,15 +195,17 @@ impl Lowering<'_> {
         }
         let fraction = if epilogue.residual.is_some() { FRACTION } else { 0 };
         let (table, bounds) = (product.table(qparams, fraction)?, bounds(epilogue, qparams));
+        // The layout of blocks has a way for the channels behind the last whole panel.
+        let multiple = if self.row.layout() == Layout::Pairs { CHANNELS } else { 1 };
         let step = Convolution {
             input: input.place(),
             tile: self.tile(&product.window)?,
             window: product.window,
             input_zero: product.operand.qparams.zero,
-            weights: self.program.constant(&pack::convolution(&product.integers(), &product.window)),
+            weights: self.convolution_weights(&product.integers(), &product.window),
             channels: self.program.records(&table),
             bounds,
-            direct: u32::from(product.is_direct((&table, CHANNELS), bounds)),
+            direct: u32::from(product.is_direct((&table, multiple), bounds)),
             ..Convolution::default()
         };
         if let Some(other) = epilogue.residual {
@@ -215,17 +225,19 @@ impl Lowering<'_> {
         let window = product.window;
         let taps = (window.kernel_height as usize * window.kernel_width as usize).next_multiple_of(2);
         let (table, bounds) = (product.table(qparams, 0)?, bounds(epilogue, qparams));
+        // Vectors of channels sum the products of two taps in 16 bits.
+        let fits = self.row.depthwise_group() == DEPTHWISE_CHANNELS || product.has_small_pairs();
         let step = Depthwise {
             input: input.place(),
             output: self.create(to, Order::Nhwc).place(),
             zeros: self.program.buffer(Storage::Scratch(window.in_channels as usize)).place(),
             offsets: self.program.buffer(Storage::Scratch(2 * taps * size_of::<u32>())).place(),
             window: product.window,
-            weights: self.program.constant(&pack::depthwise(&product.integers(), &product.window)),
+            weights: self.depthwise_weights(&product.integers(), &product.window),
             channels: self.program.records(&table),
             input_zero: product.operand.qparams.zero,
             bounds,
-            direct: u32::from(product.is_direct((&table, DEPTHWISE_CHANNELS), bounds)),
+            direct: u32::from(product.is_direct((&table, DEPTHWISE_CHANNELS), bounds) && fits),
         };
         self.program.emit(step, self.name(to));
         Ok(())
@@ -247,7 +259,7 @@ impl Lowering<'_> {
             tile,
             window: product.window,
             input_zero: product.operand.qparams.zero,
-            weights: self.program.constant(&pack::convolution(&weights, &product.window)),
+            weights: self.convolution_weights(&weights, &product.window),
             channels: self.program.constant(&bytes),
             least: epilogue.least as f32,
             most: epilogue.most as f32,
@@ -262,10 +274,31 @@ impl Lowering<'_> {
         Ok((self.ordered(product.operand.id, order)?, order))
     }
 
-    /// Scratch for the columns of a tile.
+    /// Scratch for the columns of a tile; none where the image has them.
     fn tile(&mut self, window: &Window) -> Result<Place, Refusal> {
-        let len = window.tile_len().map_err(|_| no(RefusalKind::Shape, "the convolution is too large"))?;
-        Ok(self.program.buffer(Storage::Scratch(2 * len)).place())
+        let bytes = window.tile_bytes(self.row.layout());
+        match bytes.map_err(|_| no(RefusalKind::Shape, "the convolution is too large"))? {
+            0 => Ok(Place::default()),
+            bytes => Ok(self.program.buffer(Storage::Scratch(bytes)).place()),
+        }
+    }
+
+    /// The weights of a convolution in the layout of the row.
+    fn convolution_weights(&mut self, weights: &[i8], window: &Window) -> u32 {
+        let packed = match self.row.layout() {
+            Layout::Pairs => pack::convolution(weights, window),
+            Layout::Blocks(block) => pack::blocks(weights, window, block),
+        };
+        self.program.constant(&packed)
+    }
+
+    /// The weights of a depthwise convolution in the layout of the row.
+    fn depthwise_weights(&mut self, weights: &[i8], window: &Window) -> u32 {
+        let packed = match self.row.depthwise_group() {
+            DEPTHWISE_CHANNELS => pack::depthwise(weights, window),
+            group => pack::depthwise_groups(weights, window, group),
+        };
+        self.program.constant(&packed)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Sums with the result of a convolution, in the memory of the other operand where nothing reads that later.
 
 use et_cortex_m::requantize::FRACTION;
-use et_cortex_m::row::LANES;
-use et_cortex_m::{Bounds, Convolution, ConvolutionAdd, ConvolutionResidual, Multiplier, Residual};
+use et_cortex_m::{Bounds, Convolution, ConvolutionAdd, ConvolutionResidual, Multiplier, Place, Residual};
 use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::ValueId;
 
@@ -42,7 +41,7 @@ impl Lowering<'_> {
         }
         let buffer = self.ordered(other.id, to.order)?;
         let residual = Residual { input: buffer.place(), zero: other.qparams.zero, scale };
-        let output = self.sum_output((other.id, buffer), to).place();
+        let output = self.sum_output((other.id, buffer), convolution.input, to).place();
         let convolution = Convolution { output, direct: 0, ..convolution };
         self.program.emit(ConvolutionResidual { convolution, residual }, self.name(to.id));
         Ok(())
@@ -59,8 +58,8 @@ impl Lowering<'_> {
             let rule =
                 sum(operands.map(|one| one.operand.qparams), operands.map(|one| one.sign), (to.qparams, to.bounds))?;
             self.program.remove_last();
-            let output = self.sum_output((other.operand.id, other.buffer), to).place();
-            let results = Storage::Scratch(LANES * convolution.window.out_channels as usize);
+            let output = self.sum_output((other.operand.id, other.buffer), convolution.input, to).place();
+            let results = Storage::Scratch(self.row.layout().lanes() * convolution.window.out_channels as usize);
             let step = ConvolutionAdd {
                 convolution: Convolution { output, ..convolution },
                 results: self.program.buffer(results).place(),
@@ -73,9 +72,10 @@ impl Lowering<'_> {
         Ok(false)
     }
 
-    /// The memory of a sum: that of an operand, if possible.
-    fn sum_output(&mut self, (id, buffer): (ValueId, Buffer), to: Target) -> Buffer {
-        if self.links.graph.outputs.contains(&to.id) || !self.is_last_use(id, buffer, to.id) {
+    /// The memory of a sum: that of an operand, if possible. The convolution writes to it while it reads its input.
+    fn sum_output(&mut self, (id, buffer): (ValueId, Buffer), input: Place, to: Target) -> Buffer {
+        if buffer.place() == input || self.links.graph.outputs.contains(&to.id) || !self.is_last_use(id, buffer, to.id)
+        {
             return self.create(to.id, to.order);
         }
         self.alias(to.id, Stored { buffer, order: to.order });

@@ -22,7 +22,8 @@ pub struct Board {
     pub machine: &'static str,
     pub triple: &'static str,
     pub cpu: &'static str,
-    pub dsp: bool,
+    /// The extensions of the processor.
+    pub features: &'static [&'static str],
     pub flash: u64,
     pub sram: u64,
     /// Nanoseconds between ticks of the system timer.
@@ -36,7 +37,7 @@ pub const BOARDS: &[Board] = &[
         machine: "mps2-an505",
         triple: "thumbv8m.main-none-eabi",
         cpu: "cortex-m33",
-        dsp: true,
+        features: &["dsp", "thumb2"],
         flash: 0x1000_0000,
         sram: 0x3800_0000,
         tick: 50.0,
@@ -46,7 +47,7 @@ pub const BOARDS: &[Board] = &[
         machine: "mps2-an386",
         triple: "thumbv7em-none-eabi",
         cpu: "cortex-m4",
-        dsp: true,
+        features: &["dsp", "thumb2"],
         flash: 0,
         sram: 0x2000_0000,
         tick: 40.0,
@@ -56,22 +57,32 @@ pub const BOARDS: &[Board] = &[
         machine: "mps2-an385",
         triple: "thumbv7m-none-eabi",
         cpu: "cortex-m3",
-        dsp: false,
+        features: &["thumb2"],
         flash: 0,
         sram: 0x2000_0000,
         tick: 40.0,
-        instructions: 18_000_000,
+        instructions: 7_500_000,
+    },
+    Board {
+        machine: "mps3-an547",
+        triple: "thumbv8m.main-none-eabi",
+        cpu: "cortex-m55",
+        features: &["dsp", "mve", "thumb2"],
+        flash: 0,
+        sram: 0x2000_0000,
+        tick: 31.25,
+        instructions: 1_300_000,
     },
     // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {
         machine: "mps2-an385",
         triple: "thumbv6m-none-eabi",
         cpu: "cortex-m0",
-        dsp: false,
+        features: &[],
         flash: 0,
         sram: 0x2000_0000,
         tick: 40.0,
-        instructions: 22_000_000,
+        instructions: 21_500_000,
     },
 ];
 
@@ -93,7 +104,7 @@ pub struct Run {
 
 impl Firmware {
     pub fn new(program: LoweredProgram, board: &Board, backends: &[&dyn Backend]) -> Self {
-        let features = board.dsp.then(|| "dsp".to_owned()).into_iter().collect();
+        let features = board.features.iter().map(|feature| (*feature).to_owned()).collect();
         let target = TargetFacts { architecture: "thumb".to_owned(), features, hosted: false, gpu: None };
         let inputs = random_inputs(&program, 3);
         let partitioned = partition(program, backends, &target, &InMemory).unwrap();
@@ -130,11 +141,11 @@ impl Firmware {
             .map(|kernel| KernelUse { operator: kernel.operator.clone(), dtypes: kernel.dtypes })
             .collect();
         let region = |name: &str, origin: u64, size| Region { name: name.to_owned(), origin, size };
-        let flash = region("flash", board.flash, 4 << 20);
+        let flash = region("flash", board.flash, 512 << 10);
         let memory = MemoryFacts {
             code: flash.clone(),
             constants: flash,
-            arena: region("sram", board.sram, 4 << 20),
+            arena: region("sram", board.sram, 512 << 10),
             stack: 8 << 10,
             boot_block: None,
         };

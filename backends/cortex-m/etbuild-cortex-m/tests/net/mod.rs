@@ -12,6 +12,9 @@ use etbuild_ir::{
 pub static ENGINES: &[Engine] =
     &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None }];
 
+/// The rows of kernels but for the one of any processor.
+pub const ROWS: [&str; 3] = ["dsp", "thumb2", "mve"];
+
 /// Pseudo-random numbers.
 pub struct Random(pub u32);
 
@@ -201,6 +204,29 @@ pub fn keyword_spotting() -> LoweredProgram {
     let means = net.quantize(means, 0.006, -128);
     let scores = net.linear(means, 12);
     net.program(&[scores])
+}
+
+/// A network whose channels, pixels and products fill no vector: depthwise convolutions with an odd number of taps, with and without
+/// whole groups of channels, and a sum with a convolution.
+pub fn odd_sizes() -> LoweredProgram {
+    let mut net = Net::new(2);
+    let input = net.input(&[1, 3, 9, 7]);
+    let dense = Shape { kernel: [3, 3], pad: [1, 1], ..PLAIN };
+    let mut at = net.quantize(input, 1.0 / 120.0, 3);
+    at = net.activated(at, 10, dense);
+    at = net.activated(at, 10, Shape { groups: 10, ..dense });
+    at = net.activated(at, 20, PLAIN);
+    at = net.activated(at, 20, Shape { kernel: [5, 3], pad: [2, 1], groups: 20, ..PLAIN });
+    let second = net.convolution(at, 20, dense);
+    let second = net.quantize(second, 0.012, 5);
+    let (left, right) = (net.dequantize(second), net.dequantize(at));
+    let sizes = net.sizes(left);
+    let arguments = [left, right].map(Argument::Value).into_iter().chain([Argument::Int(1)]).collect();
+    let sum = net.node("aten.add.Tensor", &sizes, arguments);
+    at = net.quantize(sum, 0.02, -4);
+    at = net.activated(at, 7, Shape { stride: 2, ..dense });
+    let real = net.dequantize(at);
+    net.program(&[real])
 }
 
 impl Net {

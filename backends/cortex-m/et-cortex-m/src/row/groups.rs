@@ -1,34 +1,13 @@
-//! Depthwise convolution: two taps of four channels at a time.
+//! Depthwise convolution: two taps of four channels at a time, by the `two_taps!` and `requantize!` of the row before.
+#![allow(unsafe_code, reason = "inline assembly; the lengths are checked before the loops")]
 
 use core::arch::asm;
 
-use super::super::{DEPTHWISE_CHANNELS, Direct, Taps};
+use super::{DEPTHWISE_CHANNELS, Direct, Taps};
 use crate::Channel;
 
-/// The products of two taps and four channels: 20 instructions for 8 products. r0 image, r1 weights, r2 to r5 sums, r6 offsets.
-macro_rules! two_taps {
-    () => {
-        "ldrd r8, r9, [r6], #8
-        ldr r8, [r0, r8]
-        ldr r9, [r0, r9]
-        ldrd r12, lr, [r1], #8
-        pkhbt r10, r8, r9, lsl #16
-        pkhtb r8, r9, r8, asr #16
-        sxtb16 r9, r10
-        sxtb16 r11, r12
-        smlad r2, r9, r11, r2
-        sxtb16 r9, r10, ror #8
-        sxtb16 r11, r12, ror #8
-        smlad r3, r9, r11, r3
-        sxtb16 r9, r8
-        sxtb16 r11, lr
-        smlad r4, r9, r11, r4
-        sxtb16 r9, r8, ror #8
-        sxtb16 r11, lr, ror #8
-        smlad r5, r9, r11, r5
-        "
-    };
-}
+/// Whether [`depthwise_pixel`] exists in this row.
+pub const IS_DEPTHWISE_DIRECT: bool = true;
 
 /// What the loop over groups of channels reads, and changes, in memory.
 #[repr(C)]
