@@ -119,7 +119,7 @@ fn a_binary_takes_every_size_on_the_cpu_backend() {
         let report = unit(&result, "linux-x86_64");
         assert_eq!(report["verification"]["state"], "done", "{report}");
         let fallback = &report["fallback"];
-        assert!(fallback["work"].as_f64().unwrap() < 0.01, "{report}");
+        assert!(fallback["work"].as_f64().unwrap() < 0.05, "{report}");
         assert!(!fallback["reasons"].to_string().contains("dynamic size"), "{report}");
     }
 }

@@ -32,9 +32,12 @@ impl<'m> Columns<'m> {
     }
 }
 
-/// Bytes of the weights of a panel for so many products in blocks of `block`.
+/// Bytes of the weights of a panel for so many products in blocks of `block`; more than there can be where the number is too large.
 pub const fn panel_len(products: usize, block: usize) -> usize {
-    products.next_multiple_of(block) * BLOCK_CHANNELS
+    match products.checked_next_multiple_of(block) {
+        Some(products) => products.saturating_mul(BLOCK_CHANNELS),
+        None => usize::MAX,
+    }
 }
 
 /// Whether [`panels_to_int8`] exists in this row.

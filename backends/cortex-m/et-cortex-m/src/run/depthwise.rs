@@ -11,13 +11,14 @@ pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
     let window = step.window;
     let group = operands.row().depthwise_group();
     let multiple = if group == DEPTHWISE_CHANNELS { 2 } else { 1 };
-    let (channels, taps) = (window.in_channels as usize, window.taps()?.next_multiple_of(multiple));
+    let padded = |count: usize, multiple: usize| count.checked_next_multiple_of(multiple).ok_or(Error::InvalidProgram);
+    let (channels, taps) = (window.in_channels as usize, padded(window.taps()?, multiple)?);
     let input = operands.read::<i8>(step.input, window.input_len()?)?;
     let zeros = operands.write::<i8>(step.zeros, channels)?;
     zeros.fill(step.input_zero as i8);
     let zeros = &*zeros;
     let offsets = operands.write::<u32>(step.offsets, taps.checked_mul(2).ok_or(Error::InvalidProgram)?)?;
-    let weights = taps.checked_mul(channels.next_multiple_of(group)).ok_or(Error::InvalidProgram)?;
+    let weights = taps.checked_mul(padded(channels, group)?).ok_or(Error::InvalidProgram)?;
     let weights = operands.constant::<i8>(step.weights, weights)?;
     let table = operands.constant::<Channel>(step.channels, channels)?;
     let output = operands.write::<i8>(step.output, window.output_len()?)?;
