@@ -115,7 +115,7 @@ mod tests {
         assert!(read("Cargo.toml").contains("\"backends/zeroth/et*\","));
         assert!(read("etbuild/etbuild-dev/arrows.toml").contains("[etbuild-zeroth]"));
         assert!(read(BACKENDS).contains("&etbuild_zeroth::BACKEND,\n"));
-        assert!(read("backends/zeroth/et-zeroth/src/lib.rs").contains("struct Zeroth<'a>"));
+        assert!(read("backends/zeroth/et-zeroth/src/lib.rs").contains("\"EtbuildZeroth\""));
         assert_eq!(run(&copy, "zeroth").unwrap(), ["there is a backend `zeroth` already"]);
     }
 

@@ -130,7 +130,7 @@ impl<'a> Blob<'a> {
         let sections = sections(&header).and_then(|[slots, instructions, shapes]| {
             words.take(slots.checked_add(instructions)?.checked_add(shapes)?)
         });
-        let sizes = Sizes::take(&mut words, &header);
+        let sizes = Sizes::take(&mut words, [header.variables, header.quantities, header.formulas]);
         let start = usize::try_from(header.constants).map_err(|_| Error::InvalidProgram)?;
         match (sections, sizes, bytes.get(start..)) {
             (Some(words), Some(sizes), Some(constants)) if start % ALIGNMENT == 0 => {
@@ -162,7 +162,7 @@ impl<'a> Blob<'a> {
         let words = Words::new(memory.as_flattened());
         let mut shapes = words;
         shapes.take(slots + instructions).ok_or(Error::InvalidProgram)?;
-        resize_outputs(shapes, &self.header, arguments)?;
+        resize_outputs(shapes, self.header.inputs as usize, arguments)?;
         Ok(Blob { words, ..self })
     }
 

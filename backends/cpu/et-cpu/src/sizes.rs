@@ -7,8 +7,6 @@
 use et_core::{Args, Error, MAX_RANK, Result, Shape};
 use et_record::{Record, Words, records};
 
-use crate::blob::Header;
-
 records! {
     /// A dynamic size of an input tensor.
     pub struct Variable {
@@ -69,13 +67,13 @@ pub(crate) struct Sizes<'a> {
 }
 
 impl<'a> Sizes<'a> {
-    /// Takes the sections of a header.
-    pub(crate) fn take(words: &mut Words<'a>, header: &Header) -> Option<Self> {
+    /// Takes the sections with these numbers of variables, quantities and formulas.
+    pub(crate) fn take(words: &mut Words<'a>, [variables, quantities, formulas]: [u32; 3]) -> Option<Self> {
         let mut section = |count: u32, size: usize| words.take((count as usize).checked_mul(size)?);
         Some(Self {
-            variables: section(header.variables, words_of::<Variable>())?,
-            quantities: section(header.quantities, words_of::<Quantity>())?,
-            formulas: section(header.formulas, words_of::<Formula>())?,
+            variables: section(variables, words_of::<Variable>())?,
+            quantities: section(quantities, words_of::<Quantity>())?,
+            formulas: section(formulas, words_of::<Formula>())?,
         })
     }
 
@@ -131,7 +129,7 @@ impl Formula {
 }
 
 /// Sets the shapes of the outputs, which follow the inputs of a call.
-pub(crate) fn resize_outputs(shapes: Words<'_>, header: &Header, arguments: &Args<'_, '_>) -> Result<()> {
+pub(crate) fn resize_outputs(shapes: Words<'_>, inputs: usize, arguments: &Args<'_, '_>) -> Result<()> {
     for (index, output) in records::<OutputShape>(shapes).enumerate() {
         let output = output?;
         let sizes = output.sizes.get(..output.rank as usize).ok_or(Error::InvalidProgram)?;
@@ -139,7 +137,7 @@ pub(crate) fn resize_outputs(shapes: Words<'_>, header: &Header, arguments: &Arg
         for size in sizes {
             shape.push(i32::try_from(*size).map_err(|_| Error::InvalidArgument)?)?;
         }
-        arguments.tensor((header.inputs as usize).saturating_add(index))?.resize(&shape)?;
+        arguments.tensor(inputs.saturating_add(index))?.resize(&shape)?;
     }
     Ok(())
 }
