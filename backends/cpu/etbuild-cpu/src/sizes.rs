@@ -8,7 +8,7 @@ mod fit;
 
 use std::collections::BTreeSet;
 
-use et_cpu::{Conv2d, Formula, Instruction, OutputShape, Quantity, Variable};
+use et_cpu::{Formula, Instruction, OutputShape, Quantity, Variable, Window};
 use et_record::{Record, Words};
 use etbuild_backend::Blob;
 use etbuild_ir::{Graph, Links, TensorSpec};
@@ -42,22 +42,25 @@ pub fn blob(samples: &[Graph], bounds: &Graph, architecture: Architecture) -> Re
     sizes(samples).into_iter().for_each(|series| fit.add(series));
     let calls: Vec<Vec<u32>> = programs.iter().map(call_words).collect::<Result<_, _>>()?;
     let formulas = formulas(&mut fit, &calls)?;
-    let call = at_bounds(&fit, calls.first().ok_or(Problem::Sizes)?, &formulas, bounds)?;
+    let call = calls.first().ok_or(Problem::Sizes)?;
+    let at = |pick: fn(i64, i64) -> i64| words_at(&fit, call, &formulas, bounds, pick);
+    let [least, usual, most] =
+        [at(|least, _| least)?, at(|least, most| i64::midpoint(least, most))?, at(|_, most| most)?];
     let (program, others) = programs.split_first_mut().ok_or(Problem::Sizes)?;
-    let shapes = set_words(program, &call)?;
-    choose_algorithms(program)?;
+    choose_algorithms(program, &instructions(program, &least)?, &instructions(program, &usual)?)?;
+    let shapes = set_words(program, &most)?;
     let workspace = others.iter_mut().map(|other| workspace_with(other, program)).max().unwrap_or(0);
     let (variables, quantities) = (fit.variables(), fit.quantities());
     Ok(write::blob(program, &DynamicSizes { shapes, variables, quantities, formulas, workspace }))
 }
 
-/// Packs the weights of convolutions for the algorithm that is the fastest at the sizes of their instructions.
-fn choose_algorithms(program: &mut Program<'_>) -> Result<(), Problem> {
-    for instruction in program.instructions.iter().flatten() {
-        let Instruction::Conv2d(Conv2d { weights, window, .. }) = instruction else { continue };
-        let Some(buffer) = program.buffers.get_mut(weights.slot.0 as usize) else { continue };
+/// Packs the weights of convolutions for the algorithm that is the fastest for the smallest batch of images of a middle size.
+fn choose_algorithms(program: &mut Program<'_>, least: &[Instruction], usual: &[Instruction]) -> Result<(), Problem> {
+    for pair in least.iter().zip(usual) {
+        let (Instruction::Conv2d(least), Instruction::Conv2d(usual)) = pair else { continue };
+        let Some(buffer) = program.buffers.get_mut(usual.weights.slot.0 as usize) else { continue };
         if let Storage::Packed(packing) = &mut buffer.storage {
-            packing.window = *window;
+            packing.window = Window { batch: least.window.batch, ..usual.window };
             buffer.size = packing.size(program.architecture)?;
         }
     }
@@ -168,26 +171,44 @@ fn formulas(fit: &mut Fit, calls: &[Vec<u32>]) -> Result<Vec<Formula>, Problem> 
 
 /// Gives the program the sizes and instructions of a call's words. Returns the shapes of the outputs.
 fn set_words(program: &mut Program<'_>, call: &[u32]) -> Result<Vec<OutputShape>, Problem> {
-    let bytes: Vec<u8> = call.iter().flat_map(|word| word.to_le_bytes()).collect();
+    for (memory, slot) in program.buffers.iter_mut().zip(call.as_chunks::<SLOT_WORDS>().0) {
+        memory.size = if slot[SIZE] > 0 { slot[SIZE] as usize } else { memory.size };
+    }
+    let read = instructions(program, call)?;
+    program.instructions.iter_mut().flatten().zip(read).for_each(|(instruction, read)| *instruction = read);
+    let shapes = call.len() - program.graph.outputs.len() * words(&OutputShape::default()).len();
+    let bytes = little_endian(call.get(shapes..).ok_or(Problem::Sizes)?);
     let mut words = Words::new(&bytes);
-    for memory in &mut program.buffers {
-        let slot = words.take(SLOT_WORDS).ok_or(Problem::Sizes)?;
-        let size = u32::from_le_bytes(slot.bytes()[SIZE]);
-        memory.size = if size > 0 { size as usize } else { memory.size };
-    }
-    for instruction in program.instructions.iter_mut().flatten() {
-        *instruction = Instruction::read(&mut words).ok_or(Problem::Sizes)?;
-    }
     program.graph.outputs.iter().map(|_| OutputShape::read(&mut words).ok_or(Problem::Sizes)).collect()
 }
 
-/// The words of a call at the largest sizes.
-fn at_bounds(fit: &Fit, call: &[u32], formulas: &[Formula], bounds: &Graph) -> Result<Vec<u32>, Problem> {
+/// The instructions of a call's words.
+fn instructions(program: &Program<'_>, call: &[u32]) -> Result<Vec<Instruction>, Problem> {
+    let bytes = little_endian(call.get(SLOT_WORDS * program.buffers.len()..).ok_or(Problem::Sizes)?);
+    let mut words = Words::new(&bytes);
+    let left = program.instructions.iter().flatten();
+    left.map(|_| Instruction::read(&mut words).ok_or(Problem::Sizes)).collect()
+}
+
+fn little_endian(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The words of a call at sizes of the inputs that `pick` takes from the bounds of each.
+fn words_at(
+    fit: &Fit,
+    call: &[u32],
+    formulas: &[Formula],
+    bounds: &Graph,
+    pick: fn(i64, i64) -> i64,
+) -> Result<Vec<u32>, Problem> {
     let inputs: Vec<_> = bounds.inputs.iter().filter(|id| bounds.number(**id).is_none()).collect();
-    let largest = |variable: &Variable| {
-        size(inputs.get(variable.input as usize).map(|id| bounds.spec(**id)), variable.dim as usize)
+    let picked = |variable: &Variable| {
+        let (spec, dim) = (inputs.get(variable.input as usize).map(|id| bounds.spec(**id)), variable.dim as usize);
+        let least = spec.and_then(|spec| spec.least.get(dim)).map_or(0, |least| i64::from(*least));
+        pick(least, size(spec, dim))
     };
-    let variables: Vec<i64> = fit.variables().iter().map(largest).collect();
+    let variables: Vec<i64> = fit.variables().iter().map(picked).collect();
     let value = |quantity: &Quantity| quantity.value(|index| variables.get(index as usize).copied());
     let values: Vec<i64> = fit.quantities().iter().map(value).collect::<Option<_>>().ok_or(Problem::Large)?;
     let mut call = call.to_vec();
