@@ -44,8 +44,7 @@ pub fn blob(samples: &[Graph], bounds: &Graph, architecture: Architecture) -> Re
     let formulas = formulas(&mut fit, &calls)?;
     let call = calls.first().ok_or(Problem::Sizes)?;
     let at = |pick: fn(i64, i64) -> i64| words_at(&fit, call, &formulas, bounds, pick);
-    let [least, usual, most] =
-        [at(|least, _| least)?, at(|least, most| i64::midpoint(least, most))?, at(|_, most| most)?];
+    let [least, usual, most] = [at(|least, _| least)?, at(i64::midpoint)?, at(|_, most| most)?];
     let (program, others) = programs.split_first_mut().ok_or(Problem::Sizes)?;
     choose_algorithms(program, &instructions(program, &least)?, &instructions(program, &usual)?)?;
     let shapes = set_words(program, &most)?;
