@@ -8,10 +8,10 @@ mod fit;
 
 use std::collections::BTreeSet;
 
-use et_cpu::{Formula, Instruction, OutputShape, Quantity, Variable, Window};
+use et_cpu::{Formula, Instruction, OutputShape, Quantity, Slot, Variable, Window};
 use et_record::{Record, Words};
 use etbuild_backend::Blob;
-use etbuild_ir::{Graph, Links, TensorSpec};
+use etbuild_ir::{Graph, Links, TensorSpec, ValueId};
 
 use crate::fuse::Fusions;
 use crate::lower::compile;
@@ -20,10 +20,6 @@ use crate::program::{Program, Storage};
 use crate::write::{self, DynamicSizes};
 use crate::{Architecture, Problem};
 use fit::{Fit, Series};
-
-/// Words of a slot, and the position of the low word of its size.
-const SLOT_WORDS: usize = 5;
-const SIZE: usize = 3;
 
 /// The blob of a partition for all sizes within `bounds`, from the partition at sample sizes. Fusions that pay at some of the
 /// sizes only are left out.
@@ -38,16 +34,20 @@ pub fn blob(samples: &[Graph], bounds: &Graph, architecture: Architecture) -> Re
     if !are_alike(&programs) {
         return Err(Problem::Sizes);
     }
-    let mut fit = Fit::new(variables(samples, bounds));
+    let dims = dynamic_dims(bounds);
+    let mut fit = Fit::new(dims.iter().map(|dim| dim.of(samples)).collect());
     sizes(samples).into_iter().for_each(|series| fit.add(series));
     let calls: Vec<Vec<u32>> = programs.iter().map(call_words).collect::<Result<_, _>>()?;
     let formulas = formulas(&mut fit, &calls)?;
     let call = calls.first().ok_or(Problem::Sizes)?;
-    let at = |pick: fn(i64, i64) -> i64| words_at(&fit, call, &formulas, bounds, pick);
-    let [least, usual, most] = [at(|least, _| least)?, at(i64::midpoint)?, at(|_, most| most)?];
     let (program, others) = programs.split_first_mut().ok_or(Problem::Sizes)?;
-    choose_algorithms(program, &instructions(program, &least)?, &instructions(program, &usual)?)?;
-    let shapes = set_words(program, &most)?;
+    let at = |pick: fn(i64, i64) -> i64| {
+        let variables: Vec<i64> = dims.iter().map(|dim| pick(dim.least, dim.most)).collect();
+        Call::read(program, &words_at(&fit, call, &formulas, &variables)?)
+    };
+    let [least, usual, most] = [at(|least, _| least)?, at(i64::midpoint)?, at(|_, most| most)?];
+    choose_algorithms(program, &least.instructions, &usual.instructions)?;
+    let shapes = most.put(program);
     let workspace = others.iter_mut().map(|other| workspace_with(other, program)).max().unwrap_or(0);
     let (variables, quantities) = (fit.variables(), fit.quantities());
     Ok(write::blob(program, &DynamicSizes { shapes, variables, quantities, formulas, workspace }))
@@ -103,16 +103,34 @@ fn stores_the_same(one: &Storage, other: &Storage) -> bool {
     }
 }
 
-/// The dynamic sizes of the inputs.
-fn variables(samples: &[Graph], bounds: &Graph) -> Vec<(Variable, Series)> {
-    let inputs = bounds.inputs.iter().filter(|id| bounds.number(**id).is_none());
-    let dims = (0..).zip(inputs).flat_map(|(input, id)| bounds.spec(*id).dynamic_dims().map(move |dim| (input, dim)));
-    let series = |input: u32, dim: usize| samples.iter().map(|sample| size(input_of(sample, input), dim)).collect();
-    dims.map(|(input, dim)| (Variable { input, dim: dim as u32 }, series(input, dim))).collect()
+/// A dynamic size of an input, with its limits.
+struct DynamicDim {
+    variable: Variable,
+    least: i64,
+    most: i64,
 }
 
-fn input_of(sample: &Graph, input: u32) -> Option<&TensorSpec> {
-    sample.inputs.get(input as usize).map(|id| sample.spec(*id))
+impl DynamicDim {
+    /// The variable with its values in the samples.
+    fn of(&self, samples: &[Graph]) -> (Variable, Series) {
+        let Variable { input, dim } = self.variable;
+        let in_sample =
+            |sample: &Graph| size(sample.inputs.get(input as usize).map(|id| sample.spec(*id)), dim as usize);
+        (self.variable, samples.iter().map(in_sample).collect())
+    }
+}
+
+/// The dynamic sizes of the inputs. A call takes no numbers.
+fn dynamic_dims(bounds: &Graph) -> Vec<DynamicDim> {
+    let inputs = bounds.inputs.iter().filter(|id| bounds.number(**id).is_none()).map(|id| bounds.spec(*id));
+    let dims = (0..).zip(inputs).flat_map(|(input, spec)| {
+        spec.dynamic_dims().map(move |dim| DynamicDim {
+            variable: Variable { input, dim: dim as u32 },
+            least: i64::from(spec.least[dim]),
+            most: i64::from(spec.sizes[dim]),
+        })
+    });
+    dims.collect()
 }
 
 fn size(spec: Option<&TensorSpec>, dim: usize) -> i64 {
@@ -138,9 +156,8 @@ fn call_words(program: &Program<'_>) -> Result<Vec<u32>, Problem> {
         // The size of packed weights depends on the algorithm, which is chosen at the end.
         let is_known = life.is_some() && !matches!(memory.storage, Storage::Packed(_));
         let size = if is_known { memory.size } else { 0 };
-        let mut slot = [0; SLOT_WORDS];
-        slot[SIZE] = u32::try_from(size).map_err(|_| Problem::Large)?;
-        all.extend(slot);
+        let size = u32::try_from(size).map_err(|_| Problem::Large)?;
+        all.extend(words(&Slot { size: u64::from(size), ..Slot::default() }));
     }
     all.extend(instructions.iter().flat_map(words));
     all.extend(shapes(program).iter().flat_map(words));
@@ -148,7 +165,7 @@ fn call_words(program: &Program<'_>) -> Result<Vec<u32>, Problem> {
 }
 
 fn shapes(program: &Program<'_>) -> Vec<OutputShape> {
-    let shape = |id: &etbuild_ir::ValueId| {
+    let shape = |id: &ValueId| {
         let sizes = &program.graph.spec(*id).sizes;
         let mut shape = OutputShape { rank: sizes.len() as u32, ..OutputShape::default() };
         shape.sizes.iter_mut().zip(sizes).for_each(|(to, size)| *to = size.cast_unsigned());
@@ -168,46 +185,42 @@ fn formulas(fit: &mut Fit, calls: &[Vec<u32>]) -> Result<Vec<Formula>, Problem> 
     differing.map(|word| fit.formula(word as u32, series(word)).ok_or(Problem::Sizes)).collect()
 }
 
-/// Gives the program the sizes and instructions of a call's words. Returns the shapes of the outputs.
-fn set_words(program: &mut Program<'_>, call: &[u32]) -> Result<Vec<OutputShape>, Problem> {
-    for (memory, slot) in program.buffers.iter_mut().zip(call.as_chunks::<SLOT_WORDS>().0) {
-        memory.size = if slot[SIZE] > 0 { slot[SIZE] as usize } else { memory.size };
+/// What the words of a call say.
+struct Call {
+    slots: Vec<Slot>,
+    instructions: Vec<Instruction>,
+    shapes: Vec<OutputShape>,
+}
+
+impl Call {
+    /// Reads the words of a program's call.
+    fn read(program: &Program<'_>, call: &[u32]) -> Result<Self, Problem> {
+        let bytes: Vec<u8> = call.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut words = Words::new(&bytes);
+        Ok(Self {
+            slots: records(&mut words, program.buffers.len())?,
+            instructions: records(&mut words, program.instructions.iter().flatten().count())?,
+            shapes: records(&mut words, program.graph.outputs.len())?,
+        })
     }
-    let read = instructions(program, call)?;
-    program.instructions.iter_mut().flatten().zip(read).for_each(|(instruction, read)| *instruction = read);
-    let shapes = call.len() - program.graph.outputs.len() * words(&OutputShape::default()).len();
-    let bytes = little_endian(call.get(shapes..).ok_or(Problem::Sizes)?);
-    let mut words = Words::new(&bytes);
-    program.graph.outputs.iter().map(|_| OutputShape::read(&mut words).ok_or(Problem::Sizes)).collect()
+
+    /// Gives the program the sizes and instructions. Returns the shapes of the outputs.
+    fn put(self, program: &mut Program<'_>) -> Vec<OutputShape> {
+        for (memory, slot) in program.buffers.iter_mut().zip(self.slots).filter(|(_, slot)| slot.size > 0) {
+            memory.size = slot.size as usize;
+        }
+        let instructions = program.instructions.iter_mut().flatten();
+        instructions.zip(self.instructions).for_each(|(instruction, read)| *instruction = read);
+        self.shapes
+    }
 }
 
-/// The instructions of a call's words.
-fn instructions(program: &Program<'_>, call: &[u32]) -> Result<Vec<Instruction>, Problem> {
-    let bytes = little_endian(call.get(SLOT_WORDS * program.buffers.len()..).ok_or(Problem::Sizes)?);
-    let mut words = Words::new(&bytes);
-    let left = program.instructions.iter().flatten();
-    left.map(|_| Instruction::read(&mut words).ok_or(Problem::Sizes)).collect()
+fn records<T: Record>(words: &mut Words<'_>, count: usize) -> Result<Vec<T>, Problem> {
+    (0..count).map(|_| T::read(words).ok_or(Problem::Sizes)).collect()
 }
 
-fn little_endian(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-/// The words of a call at sizes of the inputs that `pick` takes from the bounds of each.
-fn words_at(
-    fit: &Fit,
-    call: &[u32],
-    formulas: &[Formula],
-    bounds: &Graph,
-    pick: fn(i64, i64) -> i64,
-) -> Result<Vec<u32>, Problem> {
-    let inputs: Vec<_> = bounds.inputs.iter().filter(|id| bounds.number(**id).is_none()).collect();
-    let picked = |variable: &Variable| {
-        let (spec, dim) = (inputs.get(variable.input as usize).map(|id| bounds.spec(**id)), variable.dim as usize);
-        let least = spec.and_then(|spec| spec.least.get(dim)).map_or(0, |least| i64::from(*least));
-        pick(least, size(spec, dim))
-    };
-    let variables: Vec<i64> = fit.variables().iter().map(picked).collect();
+/// The words of a call for these values of the variables.
+fn words_at(fit: &Fit, call: &[u32], formulas: &[Formula], variables: &[i64]) -> Result<Vec<u32>, Problem> {
     let value = |quantity: &Quantity| quantity.value(|index| variables.get(index as usize).copied());
     let values: Vec<i64> = fit.quantities().iter().map(value).collect::<Option<_>>().ok_or(Problem::Large)?;
     let mut call = call.to_vec();
