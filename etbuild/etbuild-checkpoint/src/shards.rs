@@ -111,7 +111,7 @@ impl Tensors {
         self.tensors.get(name).map(|tensor| (name, tensor)).or_else(within)
     }
 
-    /// What nobody took, but for what `follows` from the rest though it is stored; not all where they are many.
+    /// The names of tensors that were not taken, without those that `follows` derives from other tensors; the first of many names.
     pub fn left(&self, follows: impl Fn(&str) -> bool) -> Vec<String> {
         let left = self.tensors.keys().filter(|name| !self.taken.contains(*name) && !follows(name));
         let mut names: Vec<String> = left.cloned().collect();

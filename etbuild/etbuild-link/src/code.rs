@@ -1,8 +1,8 @@
 //! The space of a linked file: the linker's map, by crate and module.
 //!
 //! LLD lists the sections of the linked file, in each the sections of objects, and in each of these the symbols, every line with
-//! its size: `VMA LMA Size Align`, and a name that is set in further at each level. Other linkers write other maps, which are not
-//! read: nothing is known then.
+//! its size: `VMA LMA Size Align`, and a name that is set in further at each level. Maps of other linkers
+//! are not read, and no sizes are reported then.
 
 use std::collections::BTreeMap;
 

@@ -94,7 +94,7 @@ fn one_of(path: &Path, recipes: &[Recipe]) -> Diagnostic {
     Diagnostic::error(Code::Usage, message).help("choose one value of each variable: `--set matrix.NAME=VALUE`")
 }
 
-/// This machine as backends see it: the shipped target for Linux on its processor, and not one of a device with such a processor.
+/// The facts of this machine for backends: those of the shipped target `linux-<architecture>`.
 fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
     let (catalogue, architecture) = (Catalogue::shipped()?, std::env::consts::ARCH);
     let target = catalogue.get(&format!("linux-{architecture}"));

@@ -19,7 +19,7 @@ pub struct Layout {
     pub strides: Vec<i64>,
     /// The index of the first element in the storage.
     pub offset: i64,
-    /// What each dynamic size depends on, where one symbol determines it; empty for static sizes.
+    /// The symbol of each dynamic size that is linear in a symbol; empty for static sizes.
     pub symbolic: Vec<Option<SymbolicSize>>,
 }
 

@@ -72,7 +72,7 @@ impl Lowering<'_> {
         Ok(false)
     }
 
-    /// The memory of a sum: that of an operand, if possible. The convolution writes to it while it reads its input.
+    /// The memory of a sum: that of an operand, unless the convolution reads its own input there while it writes the sum.
     fn sum_output(&mut self, (id, buffer): (ValueId, Buffer), input: Place, to: Target) -> Buffer {
         if buffer.place() == input || self.links.graph.outputs.contains(&to.id) || !self.is_last_use(id, buffer, to.id)
         {

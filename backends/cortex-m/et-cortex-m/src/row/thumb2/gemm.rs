@@ -5,7 +5,7 @@ use core::arch::asm;
 use super::super::{BLOCK_CHANNELS, Columns, Direct};
 use crate::Channel;
 
-/// What the assembly reads in memory; it knows the offsets.
+/// The operands of the assembly, which reads the fields at these offsets.
 #[repr(C)]
 struct Panel {
     /// What the sums begin with: offset 0.
