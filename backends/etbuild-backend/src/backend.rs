@@ -5,7 +5,7 @@ use std::fmt;
 
 use etbuild_ir::{Graph, Links, Node};
 
-use crate::{Blob, Refusal, RefusalKind, TargetFacts};
+use crate::{Blob, Compiler, Refusal, RefusalKind, TargetFacts};
 
 /// A backend: executes parts of programs. Every answer is a function of the arguments alone, so that builds are
 /// reproducible.
@@ -35,6 +35,11 @@ pub trait Backend: Send + Sync {
     /// A text that changes whenever [`Backend::lower`], [`Backend::refusal`] or [`Backend::device_features`] may answer
     /// differently, such as the digest of the backend's sources: it is part of the action key of delegation.
     fn revision(&self) -> &'static str;
+
+    /// The vendor's compiler that [`Backend::lower`] loads; `None` for a backend that needs none.
+    fn compiler(&self) -> Option<&'static Compiler> {
+        None
+    }
 
     /// The target facts that lowering reads, by name: targets with equal facts share the cached partitions.
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)>;

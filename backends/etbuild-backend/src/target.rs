@@ -12,6 +12,15 @@ pub struct TargetFacts {
     pub hosted: bool,
     /// The GPU, if the target states one.
     pub gpu: Option<GpuFacts>,
+    /// The NPU, if the target states one.
+    pub npu: Option<NpuFacts>,
+}
+
+/// A target's NPU.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NpuFacts {
+    /// The vendor's name of the chip, such as `SM8750`.
+    pub soc: String,
 }
 
 /// What kernels may rely on of a target's GPU.

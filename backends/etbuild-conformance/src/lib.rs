@@ -11,4 +11,4 @@ mod suite;
 
 pub use candidate::Candidate;
 pub use program::{Compiled, compile, load, run};
-pub use suite::{Tally, check_blobs, check_cases, check_refusals, check_targets};
+pub use suite::{Tally, check_blobs, check_cases, check_defined_cases, check_refusals, check_targets};

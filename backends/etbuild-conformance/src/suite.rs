@@ -70,8 +70,28 @@ pub fn check_cases(candidate: &Candidate<'_>) -> Result<Tally, Vec<String>> {
 /// # Errors
 /// As [`check_cases`].
 pub fn check_targets(candidate: &Candidate<'_>, targets: &[&TargetFacts]) -> Result<Vec<Tally>, Vec<String>> {
+    check_subjects(candidate, targets, &|_, _, _| true)
+}
+
+/// As [`check_cases`], for a processor with other rules for some numbers: `defines` says whether a case, with its expected tensors, is one
+/// whose outputs the processor promises.
+///
+/// # Errors
+/// As [`check_cases`].
+pub fn check_defined_cases(candidate: &Candidate<'_>, defines: &Defines) -> Result<Tally, Vec<String>> {
+    check_subjects(candidate, &[candidate.target], defines).map(|tallies| tallies[0])
+}
+
+/// Whether a processor promises the outputs of a case.
+pub type Defines = dyn Fn(&Operator, &Case, &[CaseTensor]) -> bool;
+
+fn check_subjects(
+    candidate: &Candidate<'_>,
+    targets: &[&TargetFacts],
+    defines: &Defines,
+) -> Result<Vec<Tally>, Vec<String>> {
     let (mut tallies, mut problems) = (vec![Tally::default(); targets.len()], Vec::new());
-    for subject in subjects() {
+    for subject in subjects().filter(|subject| defines(subject.operator, subject.case, subject.expected)) {
         let mut known = BTreeSet::new();
         for (tally, target) in tallies.iter_mut().zip(targets) {
             match check_case(&subject, &Candidate { target, ..*candidate }, &mut known) {

@@ -9,6 +9,7 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, Control, Graph, IdMap, Node, ValueId};
 
 use crate::options::{Options, Scheme};
+use crate::parameters::Bounds;
 use crate::rule::{self, Kind};
 use crate::source::Sources;
 
@@ -19,6 +20,18 @@ pub enum Want {
     Fused,
     /// int8, with static qparams.
     Int8,
+    /// int16, with static qparams.
+    Int16,
+}
+
+impl Want {
+    /// The integers of the tensor, and their type.
+    pub const fn integers(self) -> (Bounds, ScalarType) {
+        match self {
+            Self::Int16 => (Bounds::ACTIVATION16, ScalarType::Short),
+            Self::Fused | Self::Int8 => (Bounds::ACTIVATION, ScalarType::Char),
+        }
+    }
 }
 
 /// The annotation of a graph.
@@ -39,12 +52,17 @@ pub struct Annotation {
 impl Annotation {
     /// Whether calibration data is needed.
     pub fn needs_samples(&self) -> bool {
-        self.wants.iter().any(|(_, want)| *want == Want::Int8)
+        self.wants.iter().any(|(_, want)| *want != Want::Fused)
     }
 
-    /// Whether a tensor becomes int8.
-    pub fn is_quantized(&self, id: ValueId) -> bool {
-        self.wants.get(id) == Some(&Want::Int8)
+    /// The integers that a tensor becomes, with their type; `None` for a tensor that stays float.
+    pub fn integers(&self, id: ValueId) -> Option<(Bounds, ScalarType)> {
+        self.wants.get(id).filter(|want| **want != Want::Fused).map(|want| want.integers())
+    }
+
+    /// The bounds of the integers of the tensors that share qparams with `id`.
+    pub fn bounds(&self, id: ValueId) -> Bounds {
+        self.integers(id).map_or(Bounds::ACTIVATION, |(bounds, _)| bounds)
     }
 
     /// The representative of the tensors that share qparams with `id`.
@@ -58,7 +76,7 @@ impl Annotation {
 
     /// The tensors to calibrate, each with the representative: int8 tensors except results of moves.
     pub fn sources(&self) -> impl Iterator<Item = (ValueId, ValueId)> + '_ {
-        let wanted = self.wants.iter().filter(|(id, want)| **want == Want::Int8 && self.moved.get(*id).is_none());
+        let wanted = self.wants.iter().filter(|(id, want)| **want != Want::Fused && self.moved.get(*id).is_none());
         wanted.map(|(id, _)| (id, self.representative(id)))
     }
 
@@ -78,6 +96,23 @@ impl Annotation {
         at
     }
 
+    /// Gives tensors that share qparams the widest type among them.
+    fn widen_shared(&mut self) {
+        let wanted: Vec<(ValueId, Want)> = self.wants.iter().map(|(id, want)| (id, *want)).collect();
+        let mut widest = IdMap::<Want>::default();
+        for (id, want) in &wanted {
+            let representative = self.representative(*id);
+            if widest.get(representative).is_none_or(|known| known < want) {
+                widest.insert(representative, *want);
+            }
+        }
+        for (id, _) in wanted.into_iter().filter(|(_, want)| *want != Want::Fused) {
+            if let Some(want) = widest.get(self.representative(id)) {
+                self.wants.insert(id, *want);
+            }
+        }
+    }
+
     fn want(&mut self, graph: &Graph, id: ValueId, want: Want) {
         if graph.spec(id).scalar_type == ScalarType::Float && self.wants.get(id).is_none_or(|known| *known < want) {
             self.wants.insert(id, want);
@@ -91,6 +126,7 @@ pub fn annotate(graph: &Graph, options: &Options) -> Annotation {
     for (index, node) in graph.nodes.iter().enumerate().rev() {
         walk.visit(index, node);
     }
+    walk.found.widen_shared();
     walk.found
 }
 
@@ -124,20 +160,28 @@ impl<'g> Walk<'g> {
     fn visit(&mut self, index: usize, node: &Node) {
         let Some(kind) = rule::of(node).filter(|_| Control::of(node).is_none()) else { return };
         let (scheme, asked) = self.options.scheme_of(self.graph, node);
+        if scheme.is_whole() && !matches!(kind, Kind::Embedding) {
+            self.results(node, scheme.activation());
+        }
         let wanted = node.outputs.iter().filter_map(|id| self.found.wants.get(*id)).max().copied();
-        if let (Some(fixed), Some(id), true) = (rule::fixed(kind), node.outputs.first(), wanted.is_some()) {
+        if let (Some(want), Some(id)) = (wanted, node.outputs.first())
+            && let Some(fixed) = rule::fixed(kind, want)
+        {
             self.found.fixed.insert(*id, fixed);
         }
         let done = match kind {
             Kind::Gemm { input, weight, .. } => self.product(node, (input, weight), scheme),
-            _ if scheme != Scheme::Int8 => false,
-            Kind::Matmul { inputs } if asked => self.pair(node, inputs, None),
+            _ if !scheme.is_static() => false,
+            Kind::Move if wanted.is_some_and(|want| want != Want::Fused) => {
+                self.movement(node, wanted.unwrap_or(Want::Int8))
+            }
+            _ if scheme.is_whole() => self.whole(node, kind, scheme.activation()),
+            Kind::Matmul { inputs } if asked => self.pair(node, inputs, None, Want::Int8),
             Kind::Arithmetic { inputs } if wanted.is_some() => {
-                self.pair(node, inputs, self.fused_operand(node, inputs))
+                self.pair(node, inputs, self.fused_operand(node, inputs), Want::Int8)
             }
             Kind::Mean if wanted.is_some() => self.operand(node, false),
             Kind::Activation | Kind::Bounded { .. } if wanted.is_some() => self.operand(node, true),
-            Kind::Move if wanted == Some(Want::Int8) => self.movement(node),
             _ => false,
         };
         if let (true, Some(slot)) = (done, self.found.schemes.get_mut(index)) {
@@ -145,7 +189,31 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// Weights must be constants. The static scheme demands int8 activations.
+    /// Demands integers for the results of a node, except where a consumer is fused.
+    fn results(&mut self, node: &Node, want: Want) {
+        for id in &node.outputs {
+            if self.found.wants.get(*id).is_none() && self.readers.get(*id).is_some() {
+                self.found.want(self.graph, *id, want);
+            }
+        }
+    }
+
+    /// Demands integers for the operands of a node, whatever its readers demand. A clamp is fused with the producer of its operand: integers
+    /// saturate.
+    fn whole(&mut self, node: &Node, kind: Kind, want: Want) -> bool {
+        match kind {
+            Kind::Matmul { inputs } | Kind::Arithmetic { inputs } => self.pair(node, inputs, None, want),
+            Kind::Embedding | Kind::Move => false,
+            _ => {
+                let Some(id) = tensor(node, 0) else { return false };
+                let fuses = rule::saturates(node) && self.is_read_once(id) && self.is_computed(id);
+                self.found.want(self.graph, id, if fuses { Want::Fused } else { want });
+                true
+            }
+        }
+    }
+
+    /// Weights must be constants. Static schemes demand integer activations.
     fn product(&mut self, node: &Node, (input, weight): (usize, usize), scheme: Scheme) -> bool {
         let (Some(input), Some(weight)) = (tensor(node, input), tensor(node, weight)) else { return false };
         let is_float = |id: ValueId| self.graph.spec(id).scalar_type == ScalarType::Float;
@@ -153,21 +221,22 @@ impl<'g> Walk<'g> {
         let suits = match scheme {
             Scheme::Float => false,
             Scheme::Int8 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
+            Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => true,
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => is_linear && self.graph.spec(weight).rank() == 2,
         };
         if !suits || !is_float(input) || !is_float(weight) || self.sources.constant(self.graph, weight).is_none() {
             return false;
         }
-        if scheme == Scheme::Int8 {
-            self.found.want(self.graph, input, Want::Int8);
+        if scheme.is_static() {
+            self.found.want(self.graph, input, scheme.activation());
         }
         true
     }
 
-    fn pair(&mut self, node: &Node, inputs: [usize; 2], fused: Option<ValueId>) -> bool {
+    fn pair(&mut self, node: &Node, inputs: [usize; 2], fused: Option<ValueId>, integers: Want) -> bool {
         let [Some(left), Some(right)] = inputs.map(|input| tensor(node, input)) else { return false };
         for id in [left, right] {
-            let want = if fused == Some(id) { Want::Fused } else { Want::Int8 };
+            let want = if fused == Some(id) { Want::Fused } else { integers };
             self.found.want(self.graph, id, want);
         }
         true
@@ -191,17 +260,17 @@ impl<'g> Walk<'g> {
         true
     }
 
-    fn movement(&mut self, node: &Node) -> bool {
+    fn movement(&mut self, node: &Node, want: Want) -> bool {
         let operands = rule::moved(self.graph, node);
         let is_float = |id: &&ValueId| self.graph.spec(**id).scalar_type == ScalarType::Float;
         let results: Vec<ValueId> = node.outputs.iter().filter(is_float).copied().collect();
         let Some(first) = operands.first().copied() else { return false };
         for id in &operands {
-            self.found.want(self.graph, *id, Want::Int8);
+            self.found.want(self.graph, *id, want);
             self.found.share(first, *id);
         }
         for id in results {
-            self.found.want(self.graph, id, Want::Int8);
+            self.found.want(self.graph, id, want);
             self.found.share(first, id);
             self.found.moved.insert(id, ());
         }

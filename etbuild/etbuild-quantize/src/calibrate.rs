@@ -23,9 +23,9 @@ impl Measured {
     }
 
     /// Sets known qparams. Where the representative has known qparams already, the new qparams cover both ranges.
-    fn fix(&mut self, representative: ValueId, fixed: Parameters) {
+    fn fix(&mut self, representative: ValueId, fixed: Parameters, bounds: Bounds) {
         let both = self.parameters.get(representative).filter(|known| **known != fixed).map(|known| {
-            let (all, bounds) = ([*known, fixed], Bounds::ACTIVATION);
+            let all = [*known, fixed];
             let least = all.map(|parameters| parameters.dequantize(bounds.lowest)).into_iter().fold(0.0, f32::min);
             let greatest = all.map(|parameters| parameters.dequantize(bounds.highest)).into_iter().fold(0.0, f32::max);
             Parameters::asymmetric(least, greatest, bounds)
@@ -168,13 +168,13 @@ fn choose(
             let fixed = Parameters { scale: *scale, zero_point: *zero_point };
             match seen.get_mut(representative) {
                 // Shared qparams must also cover the known range.
-                Some(known) => known.join(Distribution::of(&ends(fixed), observer.needs_only_extent())),
-                None => measured.fix(representative, fixed),
+                Some(known) => known.join(Distribution::of(&ends(fixed, annotation.bounds(id)), observer.needs_only_extent())),
+                None => measured.fix(representative, fixed, annotation.bounds(id)),
             }
         }
     }
     for (id, distribution) in seen.iter() {
-        let parameters = observer.choose(distribution, Bounds::ACTIVATION);
+        let parameters = observer.choose(distribution, annotation.bounds(id));
         let parameters = parameters.ok_or_else(|| QuantizeError::NotFinite(graph.value(id).name.clone()))?;
         measured.parameters.insert(id, parameters);
     }
@@ -182,8 +182,8 @@ fn choose(
 }
 
 /// The smallest and the largest representable value, as elements.
-fn ends(parameters: Parameters) -> Vec<u8> {
-    [Bounds::ACTIVATION.lowest, Bounds::ACTIVATION.highest]
+fn ends(parameters: Parameters, bounds: Bounds) -> Vec<u8> {
+    [bounds.lowest, bounds.highest]
         .into_iter()
         .flat_map(|end| parameters.dequantize(end).to_le_bytes())
         .collect()

@@ -79,7 +79,7 @@ impl<'a> Conversion<'a> {
                 self.product(&mut node, [input, weight, channel, bias], scheme);
             }
             Some(Kind::Embedding) => node = self.table(&node).unwrap_or(node),
-            Some(_) if scheme == Scheme::Int8 => self.operands(&mut node),
+            Some(_) if scheme.is_static() => self.operands(&mut node),
             _ => {}
         }
         let outputs = node.outputs.clone();
@@ -89,11 +89,9 @@ impl<'a> Conversion<'a> {
 
     /// Adds quantize and dequantize for a tensor, if annotated.
     fn quantize(&mut self, id: ValueId) {
-        if !self.annotation.is_quantized(id) {
-            return;
-        }
+        let Some(integers) = self.annotation.integers(id) else { return };
         if let Some(parameters) = self.measured.parameters(self.annotation, id) {
-            let dequantized = activation::round_trip(&mut self.builder, id, parameters);
+            let dequantized = activation::round_trip(&mut self.builder, id, parameters, integers);
             self.dequantized.insert(id, dequantized);
         }
     }
@@ -108,9 +106,9 @@ impl<'a> Conversion<'a> {
 
     /// Stores a constant operand as int8.
     fn constant(&mut self, id: ValueId) {
-        let wanted = self.annotation.is_quantized(id);
-        let parameters = self.measured.parameters(self.annotation, id).filter(|_| wanted);
-        let dequantized = parameters.and_then(|parameters| activation::stored(&mut self.builder, id, parameters));
+        let parameters = self.measured.parameters(self.annotation, id).zip(self.annotation.integers(id));
+        let dequantized = parameters
+            .and_then(|(parameters, integers)| activation::stored(&mut self.builder, id, parameters, integers));
         if let Some(dequantized) = dequantized {
             self.dequantized.insert(id, dequantized);
         }
@@ -120,7 +118,7 @@ impl<'a> Conversion<'a> {
         let (Some(input), Some(weight)) = (annotate::tensor(node, input), annotate::tensor(node, weight)) else {
             return;
         };
-        let measured = self.measured.parameters(self.annotation, input).filter(|_| scheme == Scheme::Int8);
+        let measured = self.measured.parameters(self.annotation, input).filter(|_| scheme.is_static());
         let least =
             measured.map(|input| weights::least_scales(&self.builder, annotate::tensor(node, bias), input.scale));
         let least = least.unwrap_or_default();
@@ -132,7 +130,7 @@ impl<'a> Conversion<'a> {
             }
         });
         let new_input = match scheme {
-            Scheme::Int8 => self.dequantized.get(input).copied(),
+            Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => self.dequantized.get(input).copied(),
             Scheme::DynamicInt8 => {
                 self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
             }
@@ -205,7 +203,7 @@ fn shared(graph: &Graph, annotation: &Annotation, options: &Options, weights: &W
         let form = match scheme {
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => Embedding::Weight4,
             Scheme::Int8Weights | Scheme::DynamicInt8 => Embedding::Weight8,
-            Scheme::Float | Scheme::Int8 => continue,
+            Scheme::Float | Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => continue,
         };
         let id = constant(annotate::tensor(node, weight)).filter(|id| tables.get(*id).is_some());
         if let Some(id) = id.filter(|_| options.embedding.is_none_or(|wanted| wanted == form)) {

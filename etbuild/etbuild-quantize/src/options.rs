@@ -2,6 +2,7 @@
 
 use etbuild_ir::{Graph, Node, Program, ValueId};
 
+use crate::annotate::Want;
 use crate::pattern::matches;
 use crate::rule;
 use crate::{Observer, QuantizeError};
@@ -21,12 +22,36 @@ pub enum Scheme {
     Int4Weights,
     /// Blockwise int4 weights, int8 activations with per-token qparams at run time.
     Dynamic8Weight4,
+    /// Every operator in integers, for NPUs: per-channel int8 weights, int8 activations with static qparams.
+    W8A8,
+    /// As [`Scheme::W8A8`], with int16 activations.
+    W8A16,
+    /// As [`Scheme::W8A16`], with int4 weights of linear layers: per-channel, or blockwise.
+    W4A16,
 }
 
 impl Scheme {
     /// Whether activations are int8, so that a backend computes in integers.
     pub const fn rounds_activations(self) -> bool {
-        matches!(self, Self::Int8 | Self::DynamicInt8 | Self::Dynamic8Weight4)
+        matches!(self, Self::DynamicInt8 | Self::Dynamic8Weight4) || self.is_static()
+    }
+
+    /// Whether activations have static qparams.
+    pub const fn is_static(self) -> bool {
+        matches!(self, Self::Int8) || self.is_whole()
+    }
+
+    /// Whether every operator with a rule computes in integers, also where no neighbour does.
+    pub const fn is_whole(self) -> bool {
+        matches!(self, Self::W8A8 | Self::W8A16 | Self::W4A16)
+    }
+
+    /// The demand for an activation with static qparams.
+    pub const fn activation(self) -> Want {
+        match self {
+            Self::W8A16 | Self::W4A16 => Want::Int16,
+            _ => Want::Int8,
+        }
     }
 }
 
@@ -78,6 +103,11 @@ impl Options {
     pub fn group_of(&self, length: usize) -> usize {
         let size = self.group_size.unwrap_or(Self::GROUP);
         if size > 0 && length.is_multiple_of(size) { size } else { length }
+    }
+
+    /// The largest multiple of a row's scale that the scale of an int4 group may be: 4 bits on NPUs, else 8 bits.
+    pub fn most_multiples(&self) -> u8 {
+        if self.scheme.is_whole() { 15 } else { 255 }
     }
 
     /// The scheme of a node, and whether an exception names the operator.

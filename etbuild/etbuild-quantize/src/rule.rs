@@ -2,6 +2,8 @@
 
 use etbuild_ir::{Argument, Graph, Node};
 
+use crate::annotate::Want;
+
 /// The rule of an operator. Numbers are positions of arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -144,13 +146,21 @@ fn is_zero(argument: Option<&Argument>) -> bool {
     matches!(argument, Some(Argument::Float(value)) if *value == 0.0)
 }
 
-/// The known qparams of a rule: scale and zero point.
-pub fn fixed(kind: Kind) -> Option<(f32, i64)> {
-    match kind {
-        Kind::Bounded { steps, zero_point } => Some((1.0 / f32::from(steps), zero_point)),
-        Kind::FloatBounded => Some((1.0 / 256.0, -128)),
-        _ => None,
-    }
+/// The known qparams of a rule for results of a type: scale and zero point.
+pub fn fixed(kind: Kind, want: Want) -> Option<(f32, i64)> {
+    // The steps of int16 are 256 times as many.
+    let finer = if want == Want::Int16 { 256 } else { 1 };
+    let (steps, zero_point) = match kind {
+        Kind::Bounded { steps, zero_point } => (i64::from(steps), zero_point),
+        Kind::FloatBounded => (256, -128),
+        _ => return None,
+    };
+    Some((1.0 / (steps * finer) as f32, zero_point * finer))
+}
+
+/// Whether a node only limits its operand.
+pub fn saturates(node: &Node) -> bool {
+    matches!(node.operator.as_str(), "aten.relu.default" | "aten.clamp.default" | "aten.hardtanh.default")
 }
 
 /// The operands whose qparams the results of a move share.

@@ -18,6 +18,8 @@ pub struct Grid {
     /// The number of blocks per row where the scales of a row are multiples of a [`SecondLevelScale`]; `None` for
     /// independent scales.
     pub row: Option<usize>,
+    /// The largest multiple of a [`SecondLevelScale`].
+    pub most: u8,
     /// The smallest scale of each block; missing entries mean no limit.
     pub least: Vec<f32>,
 }
@@ -25,12 +27,12 @@ pub struct Grid {
 impl Grid {
     /// A grid with independent scales.
     pub const fn new(bounds: Bounds, observer: Observer) -> Self {
-        Self { bounds, observer, row: None, least: Vec::new() }
+        Self { bounds, observer, row: None, most: u8::MAX, least: Vec::new() }
     }
 
-    /// A grid with `row` blocks per row. The scales of int4 blocks are multiples of a second-level scale.
-    pub fn of_groups(bounds: Bounds, observer: Observer, row: usize) -> Self {
-        Self { row: (bounds == Bounds::WEIGHT4).then_some(row), ..Self::new(bounds, observer) }
+    /// A grid with `row` blocks per row. The scales of int4 blocks are multiples, up to `most`, of a second-level scale.
+    pub fn of_groups((bounds, most): (Bounds, u8), observer: Observer, row: usize) -> Self {
+        Self { row: (bounds == Bounds::WEIGHT4).then_some(row), most, ..Self::new(bounds, observer) }
     }
 
     /// The number of blocks whose scales are chosen together.
@@ -63,7 +65,7 @@ impl Grid {
         }
         let Some(row) = self.row else { return };
         for scales in scales.chunks_mut(row.max(1)) {
-            let step = SecondLevelScale::of(scales);
+            let step = SecondLevelScale::of(scales, self.most);
             scales.iter_mut().for_each(|scale| *scale = step.nearest(*scale));
         }
     }

@@ -98,11 +98,11 @@ impl Work {
     /// The identity: a text that determines the result.
     pub fn identity(&self) -> String {
         let Self { weights, scalar_type, sizes, grid, pairs, moments } = self;
-        let Grid { bounds, observer, row, least } = grid;
+        let Grid { bounds, observer, row, most, least } = grid;
         let least: Vec<u8> = least.iter().flat_map(|scale| scale.to_le_bytes()).collect();
         let (weights, least, name) = (weights.digest(), Digest::of(&least), scalar_type.name());
         let [lowest, highest] = [bounds.lowest, bounds.highest];
-        let plain = format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {row:?} {least} {pairs}");
+        let plain = format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {row:?} {most} {least} {pairs}");
         match moments {
             Some((moments, columns)) => format!("{plain} {columns} {}", moments.digest()),
             None => plain,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::gpu::GpuFile;
+use crate::npu::Npu;
 use crate::memory::MemoryFile;
 use crate::{Console, Gpu, Image, Memory, Run, Rust};
 
@@ -61,6 +62,9 @@ pub struct TargetFile {
     /// The GPU, which the backend `gpu` requires; left out, the backend `gpu` refuses every node.
     #[serde(default)]
     gpu: Option<Spanned<GpuFile>>,
+    /// The NPU, which the backend `qnn` requires; left out, the backend `qnn` refuses every node.
+    #[serde(default)]
+    npu: Option<Spanned<Npu>>,
     /// The greatest clock of the processor, for estimates of time; left out, none is given.
     #[serde(default)]
     clock: Option<Frequency>,
@@ -89,6 +93,7 @@ pub struct Target {
     rust: Rust,
     instruction_sets: Vec<String>,
     gpu: Option<Gpu>,
+    npu: Option<Npu>,
     clock: Option<Frequency>,
     memory: Option<Memory>,
     console: Console,
@@ -112,6 +117,7 @@ impl TargetFile {
         check_pointer_width(&self.pointer_width)?;
         let memory = check_memory(&self.kind, self.memory)?;
         let gpu = check_gpu(&self.kind, self.gpu)?;
+        let npu = check_npu(&self.kind, self.npu)?;
         Ok(Target {
             name: self.name,
             summary: self.summary,
@@ -123,6 +129,7 @@ impl TargetFile {
             rust: self.rust,
             instruction_sets: self.instruction_sets,
             gpu,
+            npu,
             clock: self.clock,
             memory,
             console: self.console,
@@ -148,6 +155,16 @@ fn check_gpu(kind: &Spanned<Kind>, gpu: Option<Spanned<GpuFile>>) -> Result<Opti
             let message = "`gpu:` requires an operating system with a driver";
             Err(Diagnostic::error(Code::TargetInconsistent, message).at(*gpu.span).help("remove `gpu:`"))
         }
+    }
+}
+
+fn check_npu(kind: &Spanned<Kind>, npu: Option<Spanned<Npu>>) -> Result<Option<Npu>, Diagnostic> {
+    match (kind.value, npu) {
+        (Kind::BareMetal, Some(npu)) => {
+            let message = "`npu:` requires an operating system with the vendor's libraries";
+            Err(Diagnostic::error(Code::TargetInconsistent, message).at(*npu.span).help("remove `npu:`"))
+        }
+        (_, npu) => Ok(npu.map(|npu| npu.value)),
     }
 }
 
@@ -217,6 +234,11 @@ impl Target {
     /// The GPU; `None` where the target states none.
     pub fn gpu(&self) -> Option<&Gpu> {
         self.gpu.as_ref()
+    }
+
+    /// The NPU; `None` where the target states none.
+    pub fn npu(&self) -> Option<&Npu> {
+        self.npu.as_ref()
     }
 
     /// The greatest clock of the processor; `None` where the target states none.

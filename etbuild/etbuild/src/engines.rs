@@ -10,6 +10,7 @@ pub static BACKENDS: &[&dyn Backend] = &[
     &etbuild_cortex_m::BACKEND,
     #[cfg(feature = "gpu")]
     &etbuild_gpu::BACKEND,
+    &etbuild_qnn::BACKEND,
 ];
 
 /// The delegates that run the blobs on this machine.
@@ -33,6 +34,7 @@ pub static ENGINES: &[Engine] = &[
         },
         problem: et_gpu::problem,
     },
+    Engine { id: et_qnn::ID, make: |host| Box::new(et_qnn::delegate(host.workers)), problem: et_qnn::problem },
 ];
 
 /// The portable kernel of an operator.

@@ -22,6 +22,9 @@ use clap::Parser;
 use crate::arguments::Arguments;
 
 fn main() -> ExitCode {
+    if let Some(code) = etbuild_qnn::worker() {
+        return code;
+    }
     match Arguments::try_parse() {
         Ok(arguments) => command::run(&arguments),
         Err(error) => usage(&error),

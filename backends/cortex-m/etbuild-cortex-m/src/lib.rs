@@ -5,7 +5,7 @@
 //! use etbuild_backend::{Backend, TargetFacts};
 //!
 //! let features = vec!["dsp".to_owned()];
-//! let board = TargetFacts { architecture: "thumb".to_owned(), features, hosted: false, gpu: None };
+//! let board = TargetFacts { architecture: "thumb".to_owned(), features, hosted: false, ..TargetFacts::default() };
 //! let backend: &dyn Backend = &etbuild_cortex_m::BACKEND;
 //! assert!(backend.runs_on(&board));
 //! assert_eq!((backend.name(), backend.device_crate()), ("cortex-m", "et-cortex-m"));

@@ -14,7 +14,7 @@ fn boards() -> [TargetFacts; 4] {
         architecture: "thumb".to_owned(),
         features: vec![row.to_owned()],
         hosted: false,
-        gpu: None,
+        ..TargetFacts::default()
     })
 }
 

@@ -4,7 +4,7 @@
 //! ```
 //! use etbuild_backend::{Backend, TargetFacts};
 //!
-//! let target = TargetFacts { architecture: "x86_64".to_owned(), features: vec!["avx2".to_owned()], hosted: true, gpu: None };
+//! let target = TargetFacts { architecture: "x86_64".to_owned(), features: vec!["avx2".to_owned()], hosted: true, ..TargetFacts::default() };
 //! let backend: &dyn Backend = &etbuild_cpu::BACKEND;
 //! assert_eq!((backend.name(), backend.device_crate()), ("cpu", "et-cpu"));
 //! assert!(!backend.facts(&target).is_empty(), "lowering reads the architecture of the target");

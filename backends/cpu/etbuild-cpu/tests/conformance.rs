@@ -29,7 +29,7 @@ fn architecture() -> Architecture {
 /// This machine, with the minimum instruction set of the backend.
 fn this_machine() -> TargetFacts {
     let features = vec![architecture().baseline().name().to_owned()];
-    TargetFacts { architecture: architecture().name().to_owned(), features, hosted: true, gpu: None }
+    TargetFacts { architecture: architecture().name().to_owned(), features, hosted: true, ..TargetFacts::default() }
 }
 
 fn candidate(target: &TargetFacts) -> Candidate<'_> {

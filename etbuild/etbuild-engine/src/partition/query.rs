@@ -4,7 +4,7 @@ use etbuild_backend::{Backend, TargetFacts};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_ir::{Dialect, Lowered, text};
 use etbuild_partition::{Partitioned, partition};
-use etbuild_store::{KeyBuilder, Value};
+use etbuild_store::{Digest, KeyBuilder, Value};
 
 use super::weights::EngineWeights;
 use super::{EngineReport, NodePlace};
@@ -25,6 +25,8 @@ pub struct PartitionOptions {
     pub engines: Vec<String>,
     /// The target in the form for backends.
     pub target: TargetFacts,
+    /// The digests of the vendors' compilers that engines load, by the engine's name.
+    pub compilers: Vec<(String, Digest)>,
 }
 
 impl PartitionOptions {
@@ -51,7 +53,7 @@ pub fn partitioned(
     let lowered = lowered_or_quantized(db, model, lower, quantize);
     let lowered = lowered.map_err(|blocked: Blocked| blocked.downstream())?;
     let backends = partitioning.backends(db.world())?;
-    action::run(db, &Delegate { program: StoredProgram::of(lowered)?, backends, target: partitioning.target })
+    action::run(db, &Delegate { program: StoredProgram::of(lowered)?, backends, target: partitioning.target, compilers: partitioning.compilers })
 }
 
 /// Partitioning.
@@ -59,14 +61,17 @@ struct Delegate {
     program: StoredProgram,
     backends: Vec<&'static dyn Backend>,
     target: TargetFacts,
+    compilers: Vec<(String, Digest)>,
 }
 
 impl Keyed for Delegate {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { program, backends, target } = self;
+        let Self { program, backends, target, compilers } = self;
         backends.iter().fold(program.key(key), |key, backend| {
+            let compiler = compilers.iter().find(|(engine, _)| engine == backend.name());
             key.option("engine", backend.name())
                 .fact("revision", backend.revision())
+                .fact("compiler", compiler.map_or_else(String::new, |(_, digest)| digest.to_string()).as_str())
                 .fact("facts", facts(*backend, target))
         })
     }

@@ -142,6 +142,9 @@ const fn scheme(scheme: Scheme) -> &'static str {
         Scheme::Int8Weights => "int8-weights",
         Scheme::Int4Weights => "int4-weights",
         Scheme::Dynamic8Weight4 => "8da4w",
+        Scheme::W8A8 => "w8a8",
+        Scheme::W8A16 => "w8a16",
+        Scheme::W4A16 => "w4a16",
     }
 }
 

@@ -1,5 +1,6 @@
 //! A request becomes units: recipes are read, targets looked up, options chosen for every stage.
 
+mod compiler;
 mod first_look;
 mod options;
 mod program_file;

@@ -9,6 +9,7 @@ use etbuild_recipe::{self as recipe, Model, Output, Planner, PythonFunction, Rec
 use etbuild_target::Target;
 use etbuild_yaml::Spanned;
 
+use super::compiler;
 use super::quantization::{quantize_options, rotation};
 use super::reading::reading_options;
 use crate::emit::FileOptions;
@@ -112,7 +113,7 @@ pub fn program_source(db: &dyn Db, recipe: &Recipe, target: TargetFacts) -> Prog
         runtime: runtime(recipe.runtime),
         widens_halves,
         quantize: quantize_options(db, recipe),
-        partition: PartitionOptions { engines, target },
+        partition: PartitionOptions { compilers: compiler::digests(db.world(), &engines), engines, target },
     }
 }
 
@@ -126,7 +127,7 @@ fn best_backends(recipe: &Recipe, world: &World, target: &TargetFacts) -> Vec<&'
 pub fn memory_options(
     recipe: &Recipe,
     banks: Vec<(String, Option<u64>)>,
-    PartitionOptions { engines, target }: &PartitionOptions,
+    PartitionOptions { engines, target, .. }: &PartitionOptions,
 ) -> etbuild_memory::Options {
     // Backends get cache lines.
     let has_engines = target.hosted && !engines.is_empty();

@@ -65,7 +65,7 @@ pub fn rotation(recipe: &Recipe) -> Option<Rotation> {
 pub fn needs_data(quantize: &Quantize) -> bool {
     let of_layers = quantize.layers.iter().map(|layer| layer.scheme.value);
     let measures = quantize.min_sqnr.is_some() && quantize.accuracy.is_none();
-    of_layers.chain([quantize.scheme.value]).any(|scheme| scheme == recipe::Scheme::Int8)
+    of_layers.chain([quantize.scheme.value]).any(|scheme| self::scheme(scheme).is_static())
         || measures
         || quantize.method == recipe::Method::Gptq
 }
@@ -105,5 +105,8 @@ const fn scheme(scheme: recipe::Scheme) -> Scheme {
         recipe::Scheme::Int8Weights => Scheme::Int8Weights,
         recipe::Scheme::Int4Weights => Scheme::Int4Weights,
         recipe::Scheme::Dynamic8Weight4 => Scheme::Dynamic8Weight4,
+        recipe::Scheme::W8A8 => Scheme::W8A8,
+        recipe::Scheme::W8A16 => Scheme::W8A16,
+        recipe::Scheme::W4A16 => Scheme::W4A16,
     }
 }

@@ -8,6 +8,7 @@ use etbuild_yaml::{Spanned, suggest};
 
 use super::first_look::is_media_case;
 use super::quantization::needs_data;
+use super::compiler;
 use crate::quantize::no_data;
 use crate::session::World;
 
@@ -69,7 +70,7 @@ pub fn partition_mistakes(recipe: &Recipe, world: &World) -> Vec<Diagnostic> {
             None => unknown_engine(engine, world),
         }),
         (Some(_), Runtime::Executorch) => Some(no_engine_upstream(engine)),
-        (Some(_), Runtime::Etbuild) => None,
+        (Some(_), Runtime::Etbuild) => compiler::missing(world, engine),
     };
     engines.filter_map(mistake).collect()
 }

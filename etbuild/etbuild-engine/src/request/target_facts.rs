@@ -1,6 +1,6 @@
 //! Targets in the form for backends.
 
-use etbuild_backend::{GpuFacts, TargetFacts};
+use etbuild_backend::{GpuFacts, NpuFacts, TargetFacts};
 use etbuild_target::{Gpu, Kind, Target, TexelStorage};
 
 /// The facts of a target that backends may read.
@@ -17,6 +17,7 @@ pub fn of(target: &Target) -> TargetFacts {
         features,
         hosted,
         gpu: target.gpu().map(gpu),
+        npu: target.npu().map(|npu| NpuFacts { soc: npu.soc.to_string() }),
     }
 }
 

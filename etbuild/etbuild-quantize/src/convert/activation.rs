@@ -7,51 +7,65 @@ use super::builder::Builder;
 use crate::parameters::{Bounds, Parameters, SMALLEST_SCALE};
 use crate::run::float_constant;
 
-const BOUNDS: Bounds = Bounds::ACTIVATION;
+/// The integers of a tensor: the bounds and the type.
+type Integers = (Bounds, ScalarType);
+
+const INT8: Integers = (Bounds::ACTIVATION, ScalarType::Char);
 
 /// Quantizes and dequantizes a tensor with static qparams.
-pub fn round_trip(builder: &mut Builder, id: ValueId, parameters: Parameters) -> ValueId {
-    let integers = builder.like(id, ScalarType::Char);
-    let arguments = with_parameters(id, parameters);
-    let [quantized] = builder.call("quantized_decomposed.quantize_per_tensor.default", arguments, [integers]);
-    back(builder, id, quantized, parameters)
+pub fn round_trip(builder: &mut Builder, id: ValueId, parameters: Parameters, integers: Integers) -> ValueId {
+    let spec = builder.like(id, integers.1);
+    let arguments = with_parameters(id, parameters, integers);
+    let [quantized] = builder.call("quantized_decomposed.quantize_per_tensor.default", arguments, [spec]);
+    back(builder, id, quantized, parameters, integers)
 }
 
-/// Quantizes a constant and dequantizes the stored int8 elements.
-pub fn stored(builder: &mut Builder, id: ValueId, parameters: Parameters) -> Option<ValueId> {
+/// Quantizes a constant and dequantizes the stored integers.
+pub fn stored(builder: &mut Builder, id: ValueId, parameters: Parameters, integers: Integers) -> Option<ValueId> {
     let (elements, _) = float_constant(&builder.graph, id)?.as_chunks::<4>();
-    let integer = |bytes: &[u8; 4]| parameters.quantize(f32::from_le_bytes(*bytes), BOUNDS) as i8;
-    let bytes: Vec<u8> = elements.iter().map(|bytes| integer(bytes).cast_unsigned()).collect();
-    let spec = builder.like(id, ScalarType::Char);
-    let integers = builder.constant(id, "integers", spec, ConstantData::new(bytes));
-    Some(back(builder, id, integers, parameters))
+    let integer = |bytes: &[u8; 4]| parameters.quantize(f32::from_le_bytes(*bytes), integers.0).to_le_bytes();
+    let width = integers.1.size();
+    let bytes: Vec<u8> = elements.iter().flat_map(|bytes| integer(bytes).into_iter().take(width)).collect();
+    let spec = builder.like(id, integers.1);
+    let stored = builder.constant(id, "integers", spec, ConstantData::new(bytes));
+    Some(back(builder, id, stored, parameters, integers))
 }
 
-fn back(builder: &mut Builder, of: ValueId, integers: ValueId, parameters: Parameters) -> ValueId {
-    let (arguments, spec) = (with_parameters(integers, parameters), builder.graph.spec(of).clone());
+fn back(
+    builder: &mut Builder,
+    of: ValueId,
+    stored: ValueId,
+    parameters: Parameters,
+    integers: Integers,
+) -> ValueId {
+    let (arguments, spec) = (with_parameters(stored, parameters, integers), builder.graph.spec(of).clone());
     let arguments = arguments.into_iter().chain([Argument::None]).collect();
     let [real] = builder.call("quantized_decomposed.dequantize_per_tensor.default", arguments, [spec]);
     real
 }
 
-fn with_parameters(id: ValueId, Parameters { scale, zero_point }: Parameters) -> Vec<Argument> {
+fn with_parameters(
+    id: ValueId,
+    Parameters { scale, zero_point }: Parameters,
+    integers: Integers,
+) -> Vec<Argument> {
     let parameters = [Argument::Float(f64::from(scale)), Argument::Int(zero_point)];
-    [Argument::Value(id)].into_iter().chain(parameters).chain(ends()).collect()
+    [Argument::Value(id)].into_iter().chain(parameters).chain(ends(integers)).collect()
 }
 
 /// The arguments for the integer range and the type.
-fn ends() -> [Argument; 3] {
-    [Argument::Int(BOUNDS.lowest), Argument::Int(BOUNDS.highest), Argument::Type(ScalarType::Char)]
+fn ends((bounds, scalar_type): Integers) -> [Argument; 3] {
+    [Argument::Int(bounds.lowest), Argument::Int(bounds.highest), Argument::Type(scalar_type)]
 }
 
 /// Quantizes and dequantizes a tensor with per-tensor qparams computed at run time.
 pub fn dynamic(builder: &mut Builder, id: ValueId) -> ValueId {
-    let [lowest, highest, scalar_type] = ends();
+    let [lowest, highest, scalar_type] = ends(INT8);
     let smallest = Argument::Float(f64::from(SMALLEST_SCALE));
     let arguments = vec![Argument::Value(id), lowest, highest, smallest, scalar_type];
     let specs = [ScalarType::Double, ScalarType::Long].map(|scalar_type| TensorSpec::contiguous(scalar_type, [1]));
     let parameters = builder.call("quantized_decomposed.choose_qparams.tensor", arguments, specs);
-    let with = |id: ValueId| [id].into_iter().chain(parameters).map(Argument::Value).chain(ends());
+    let with = |id: ValueId| [id].into_iter().chain(parameters).map(Argument::Value).chain(ends(INT8));
     let integers = builder.like(id, ScalarType::Char);
     let arguments = with(id).collect();
     let [quantized] = builder.call("quantized_decomposed.quantize_per_tensor.tensor", arguments, [integers]);
@@ -67,7 +81,7 @@ pub fn by_rows(builder: &mut Builder, id: ValueId) -> ValueId {
     let rank = spec.rank();
     let row = spec.sizes.last().copied().map_or(1, i64::from);
     let block: Vec<i64> = (1..rank).map(|_| 1).chain([row]).collect();
-    let [lowest, highest, scalar_type] = ends();
+    let [lowest, highest, scalar_type] = ends(INT8);
     let arguments = vec![
         Argument::Value(id),
         Argument::Text("ASYMMETRIC".to_owned()),

@@ -30,7 +30,7 @@ pub fn alone(
     };
     let row = usize::try_from(length / group).ok()?;
     let blocks = usize::try_from(rows).ok()? * row;
-    let grid = Grid::of_groups(bounds, Observer::MinMax, row);
+    let grid = Grid::of_groups((bounds, u8::MAX), Observer::MinMax, row);
     let work = weights.work(builder, table, [1, blocks, usize::try_from(group).ok()?], grid)?;
     let (work, integers) = match form {
         Embedding::Weight8 => (work, TensorSpec::contiguous(ScalarType::Char, [rows, length])),

@@ -56,22 +56,34 @@ impl<'a> Weights<'a> {
     ) -> Option<ValueId> {
         match (scheme, self.options.group_size) {
             (Scheme::Float, _) => None,
-            (Scheme::Int8 | Scheme::DynamicInt8, _) => self.per_channel(builder, id, channel, least),
+            (Scheme::Int8 | Scheme::DynamicInt8 | Scheme::W8A8 | Scheme::W8A16, _) => {
+                self.per_channel(builder, id, channel, (Bounds::WEIGHT8, least))
+            }
+            (Scheme::W4A16, _) if builder.graph.spec(id).rank() != 2 || channel != 0 => {
+                self.per_channel(builder, id, channel, (Bounds::WEIGHT8, least))
+            }
+            (Scheme::W4A16, None) => self.per_channel(builder, id, channel, (Bounds::WEIGHT4, least)),
+            (Scheme::W4A16, Some(_)) => self.per_group(builder, id, Bounds::WEIGHT4),
             (Scheme::Int8Weights, Some(_)) if builder.graph.spec(id).rank() == 2 && channel == 0 => {
                 self.per_group(builder, id, Bounds::WEIGHT8)
             }
-            (Scheme::Int8Weights, _) => self.per_channel(builder, id, channel, &[]),
+            (Scheme::Int8Weights, _) => self.per_channel(builder, id, channel, (Bounds::WEIGHT8, &[])),
             (Scheme::Int4Weights | Scheme::Dynamic8Weight4, _) => self.per_group(builder, id, Bounds::WEIGHT4),
         }
     }
 
-    fn per_channel(&self, builder: &mut Builder, id: ValueId, channel: usize, least: &[f32]) -> Option<ValueId> {
+    fn per_channel(
+        &self,
+        builder: &mut Builder,
+        id: ValueId,
+        channel: usize,
+        (bounds, least): (Bounds, &[f32]),
+    ) -> Option<ValueId> {
         let spec = builder.graph.spec(id).clone();
         let (outer, rest) = spec.sizes.split_at_checked(channel)?;
         let (channels, inner) = rest.split_first()?;
         let product = |sizes: &[i32]| sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).product::<usize>();
         let sizes = [product(outer), usize::try_from(*channels).ok()?, product(inner)];
-        let bounds = Bounds::WEIGHT8;
         let grid = Grid { least: least.to_vec(), ..Grid::new(bounds, self.options.observer) };
         let scales = TensorSpec::contiguous(ScalarType::Float, [*channels]);
         let work = self.compensated(builder, id, self.work(builder, id, sizes, grid)?);
@@ -142,7 +154,8 @@ impl<'a> Weights<'a> {
         let [rows, length] = builder.graph.spec(id).sizes[..] else { return None };
         let count = length / i32::try_from(size).ok()?;
         let blocks = usize::try_from(rows).ok()? * usize::try_from(count).ok()?;
-        let grid = Grid::of_groups(bounds, self.options.observer, usize::try_from(count).ok()?);
+        let most = self.options.most_multiples();
+        let grid = Grid::of_groups((bounds, most), self.options.observer, usize::try_from(count).ok()?);
         let work = self.work(builder, id, [1, blocks, size], grid)?;
         let work = self.compensated(builder, id, work);
         let specs = [builder.like(id, ScalarType::Char), TensorSpec::contiguous(ScalarType::Float, [rows, count])];

@@ -121,6 +121,15 @@ pub enum Scheme {
     /// int4 weights in groups, and activations quantized to int8 at run time, per token.
     #[serde(rename = "8da4w")]
     Dynamic8Weight4,
+    /// Every operator in integers, for NPUs: int8 weights per channel, int8 activations (static ranges from calibration).
+    #[serde(rename = "w8a8")]
+    W8A8,
+    /// As `w8a8`, with int16 activations.
+    #[serde(rename = "w8a16")]
+    W8A16,
+    /// As `w8a16`, with int4 weights of linear layers: per channel, or in groups of `group_size` (LPBQ).
+    #[serde(rename = "w4a16")]
+    W4A16,
 }
 
 /// The observer of activations.

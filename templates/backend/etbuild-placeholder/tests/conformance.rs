@@ -9,7 +9,7 @@ static ENGINES: &[Engine] =
     &[Engine { id: et_placeholder::ID, make: |host| Box::new(et_placeholder::delegate(host.workers)), problem: || None }];
 
 fn this_machine() -> TargetFacts {
-    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: Vec::new(), hosted: true, gpu: None }
+    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: Vec::new(), hosted: true, ..TargetFacts::default() }
 }
 
 fn candidate(target: &TargetFacts) -> Candidate<'_> {

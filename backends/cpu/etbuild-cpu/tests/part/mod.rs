@@ -36,7 +36,7 @@ pub fn this_machine() -> TargetFacts {
         architecture: std::env::consts::ARCH.to_owned(),
         features: vec![feature.to_owned()],
         hosted: true,
-        gpu: None,
+        ..TargetFacts::default()
     }
 }
 

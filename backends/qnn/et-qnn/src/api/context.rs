@@ -1,0 +1,79 @@
+//! Contexts: graphs with their weights, which become a binary and come from one.
+
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+use std::sync::Arc;
+
+use crate::problem::{Outcome, Problem};
+
+use super::abi::{Handle, function, signature};
+use super::device::Device;
+use super::library::check;
+
+/// A context on an NPU.
+pub struct Context {
+    pub(super) device: Arc<Device>,
+    pub(super) handle: Handle,
+}
+
+// SAFETY: as of `Device`.
+unsafe impl Send for Context {}
+// SAFETY: as of `Device`.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// A context without graphs.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn create(device: Arc<Device>) -> Outcome<Self> {
+        let create: signature::ContextCreate = device.library.function(function::CONTEXT_CREATE)?;
+        let mut handle = null_mut();
+        // SAFETY: backend and device are open, there are no options; the function writes a handle.
+        check(unsafe { create(device.backend, device.device, null(), &mut handle) }, "create a context")?;
+        Ok(Self { device, handle })
+    }
+
+    /// The context of a binary. The library copies what it keeps.
+    ///
+    /// # Errors
+    /// A damaged binary, a binary for another chip or of a newer kit.
+    pub fn restore(device: Arc<Device>, binary: &[u8]) -> Outcome<Self> {
+        let restore: signature::Restore = device.library.function(function::CONTEXT_RESTORE)?;
+        let (mut handle, bytes) = (null_mut(), binary.as_ptr().cast());
+        let (backend, npu, length) = (device.backend, device.device, binary.len() as u64);
+        // SAFETY: the binary has the stated length and outlives the call; the function writes a handle.
+        let status = unsafe { restore(backend, npu, null(), bytes, length, &mut handle, null_mut()) };
+        check(status, "load the context binary")?;
+        Ok(Self { device, handle })
+    }
+
+    /// The binary of the finalized graphs.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn binary(&self) -> Outcome<Vec<u8>> {
+        let size: signature::BinarySize = self.device.library.function(function::CONTEXT_BINARY_SIZE)?;
+        let mut length = 0;
+        // SAFETY: the context is open; the function writes a number.
+        check(unsafe { size(self.handle, &mut length) }, "measure the context binary")?;
+        let length = usize::try_from(length).map_err(|_| Problem::driver("the context binary is too large"))?;
+        let mut bytes = vec![0_u8; length];
+        let write: signature::Binary = self.device.library.function(function::CONTEXT_BINARY)?;
+        let mut written = 0;
+        // SAFETY: the buffer has the stated length.
+        let status = unsafe { write(self.handle, bytes.as_mut_ptr().cast::<c_void>(), length as u64, &mut written) };
+        check(status, "write the context binary")?;
+        bytes.truncate(usize::try_from(written).unwrap_or(length));
+        Ok(bytes)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Ok(free) = self.device.library.function::<signature::ContextFree>(function::CONTEXT_FREE) {
+            // SAFETY: the context is open, its graphs borrow it, and nothing uses it afterwards.
+            unsafe { free(self.handle, null_mut()) };
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Building context binaries, with the library of this machine.
+
+pub use crate::api::context::Context;
+pub use crate::api::device::{Device, open};
+pub use crate::api::graph::{Created, DataType, Graph, Kind, OperationSpec, Parameter, Quantization, TensorSpec};
+pub use crate::api::library::{FILE, FOLDERS, ROOT};

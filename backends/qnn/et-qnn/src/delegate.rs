@@ -1,0 +1,32 @@
+//! The backend as a delegate.
+
+use core::cell::OnceCell;
+
+use et_core::{Args, Error, Result};
+use et_runtime::{Delegate, DelegateSetup, Workers};
+
+use crate::problem::report;
+use crate::session::Session;
+
+/// The delegate of a blob.
+struct Npu {
+    session: OnceCell<Session>,
+}
+
+/// A delegate that executes its blob on the NPU, which needs none of the caller's threads. The words of a failure are in
+/// [`crate::problem()`].
+pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
+    Npu { session: OnceCell::new() }
+}
+
+impl<'a> Delegate<'a> for Npu {
+    fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
+        let session = report(Session::load(setup.blob))?;
+        self.session.set(session).map_err(|_| Error::InvalidState)
+    }
+
+    fn execute(&self, arguments: &Args<'a, '_>) -> Result<()> {
+        let session = self.session.get().ok_or(Error::DelegateInvalidHandle)?;
+        report(session.execute(arguments))
+    }
+}

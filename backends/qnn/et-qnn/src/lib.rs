@@ -1,0 +1,24 @@
+//! The NPU delegate: executes a partition as a context binary of Qualcomm's compiler.
+//!
+//! The vendor's library `libQnnHtp.so` is loaded at run time: from the kit that `QNN_SDK_ROOT` names, else from where the
+//! system finds libraries. A [`Blob`] holds the context binary and the graph's tensors; a delegate call executes the graph on the memory of
+//! the call's tensors. [`build`] makes context binaries on a build machine.
+
+#[allow(unsafe_code)]
+mod api;
+mod blob;
+pub mod build;
+mod delegate;
+mod problem;
+mod session;
+mod soc;
+
+pub use api::abi::ScaleOffset;
+pub use blob::{Blob, GRAPH, Header, MAGIC, Port, VERSION};
+pub use delegate::delegate;
+pub use problem::{Outcome, Problem, problem};
+pub use session::Session;
+pub use soc::{SOCS, Soc, soc};
+
+/// The delegate id in program files.
+pub const ID: &str = "EtbuildQnn";

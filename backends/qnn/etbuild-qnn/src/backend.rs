@@ -1,0 +1,85 @@
+//! The backend as an etbuild backend.
+
+use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, TargetFacts};
+use etbuild_ir::{Graph, Links, Node};
+
+use crate::lower;
+use crate::worker::compile_apart;
+
+/// The backend `qnn`.
+#[derive(Clone, Copy, Debug)]
+pub struct Qnn;
+
+/// The backend, for lists of backends.
+pub static BACKEND: Qnn = Qnn;
+
+/// The vendor's compiler.
+static COMPILER: Compiler = Compiler {
+    kit: "Qualcomm's AI Engine Direct (QNN) SDK",
+    variable: et_qnn::build::ROOT,
+    folders: et_qnn::build::FOLDERS,
+    file: et_qnn::build::FILE,
+};
+
+impl Backend for Qnn {
+    fn name(&self) -> &'static str {
+        "qnn"
+    }
+
+    fn delegate_id(&self) -> &'static str {
+        et_qnn::ID
+    }
+
+    fn device_crate(&self) -> &'static str {
+        "et-qnn"
+    }
+
+    fn explains_failures(&self) -> bool {
+        true
+    }
+
+    fn revision(&self) -> &'static str {
+        env!("ETBUILD_QNN_REVISION")
+    }
+
+    fn compiler(&self) -> Option<&'static Compiler> {
+        Some(&COMPILER)
+    }
+
+    fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
+        let soc = target.npu.as_ref().map_or("none", |NpuFacts { soc }| soc);
+        vec![("soc".to_owned(), soc.to_owned())]
+    }
+
+    fn runs_on(&self, _target: &TargetFacts) -> bool {
+        // Recipes ask for the NPU by name: its compiler is the user's.
+        false
+    }
+
+    fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
+        chip(target).err().or_else(|| lower::refusal(links, node))
+    }
+
+    fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
+        let soc = chip(target)?;
+        let program = lower::lower(&Links::of(graph))?;
+        let bytes = compile_apart(program, soc).map_err(|reason| Refusal::new(RefusalKind::Partition, reason))?;
+        Ok(Blob { bytes, ..Blob::default() })
+    }
+}
+
+/// The chip of a target, by the vendor's number.
+fn chip(target: &TargetFacts) -> Result<u32, Refusal> {
+    let no = |reason: String| Refusal::new(RefusalKind::Target, reason);
+    let npu = target.npu.as_ref().ok_or_else(|| no("the target states no `npu:`".to_owned()))?;
+    let soc = et_qnn::soc(&npu.soc).ok_or_else(|| no(format!("the NPU of `{}` is not known", npu.soc)))?;
+    Ok(soc.number)
+}
+
+/// The operations of a partition, a line each.
+///
+/// # Errors
+/// As lowering.
+pub fn program_text(graph: &Graph) -> Result<String, Refusal> {
+    Ok(lower::lower(&Links::of(graph))?.to_string())
+}

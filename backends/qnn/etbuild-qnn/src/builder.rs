@@ -1,0 +1,415 @@
+//! A graph under construction: values in the representations and orders in which operations read them.
+
+use et_core::{Half, ScalarType};
+use et_qnn::build::{DataType, Kind, Quantization};
+use etbuild_backend::{Refusal, RefusalKind, floats};
+use etbuild_ir::{IdMap, Links, ValueId};
+
+use crate::encoding::{self, Affine, Encoding};
+use crate::program::{Operation, Parameter, Program, Tensor, TensorId};
+
+/// The order of the elements of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The order of the sizes.
+    RowMajor,
+    /// Channels last, of a value of rank 4: the order of convolutions and pools.
+    Nhwc,
+}
+
+/// A form in which a value is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Form {
+    /// The representation of elements.
+    pub encoding: Encoding,
+    /// The order of elements.
+    pub order: Order,
+}
+
+/// The permutation from row-major to NHWC.
+const TO_NHWC: [u32; 4] = [0, 2, 3, 1];
+/// The permutation from NHWC to row-major.
+const FROM_NHWC: [u32; 4] = [0, 3, 1, 2];
+
+/// A graph under construction.
+pub struct Builder<'g> {
+    /// The partition.
+    pub links: &'g Links<'g>,
+    /// The graph so far.
+    pub program: Program,
+    /// The forms in which each value is stored, the computed one first.
+    stored: IdMap<Vec<(Form, TensorId)>>,
+    /// Whether values without a form are assumed, to check a node by itself.
+    probes: bool,
+}
+
+/// fp16 in row-major order.
+pub const FLOAT: Form = Form { encoding: Encoding::Float, order: Order::RowMajor };
+
+/// The result of a step.
+pub type Step<T> = Result<T, Refusal>;
+
+impl<'g> Builder<'g> {
+    /// A graph with the inputs of the partition.
+    ///
+    /// # Errors
+    /// An input that the NPU cannot read.
+    pub fn new(links: &'g Links<'g>) -> Step<Self> {
+        let mut builder = Self { links, program: Program::default(), stored: IdMap::default(), probes: false };
+        for id in &links.graph.inputs {
+            builder.input(*id)?;
+        }
+        Ok(builder)
+    }
+
+    /// A graph for a single node, whose operands are assumed.
+    pub fn for_node(links: &'g Links<'g>) -> Self {
+        Self { links, program: Program::default(), stored: IdMap::default(), probes: true }
+    }
+
+    /// The sizes of a value in an order.
+    pub fn sizes(&self, id: ValueId, order: Order) -> Vec<u32> {
+        let spec = self.links.graph.spec(id);
+        let sizes: Vec<u32> = spec.sizes.iter().map(|size| u32::try_from(*size).unwrap_or(0)).collect();
+        match (order, &sizes[..]) {
+            (Order::Nhwc, [n, c, h, w]) => vec![*n, *h, *w, *c],
+            // The library has no tensors without dimensions.
+            (_, []) => vec![1],
+            _ => sizes,
+        }
+    }
+
+    fn name(&self, id: ValueId) -> String {
+        self.links.graph.value(id).name.clone()
+    }
+
+    /// A tensor inside the graph, in the form of a value.
+    pub fn native(&mut self, id: ValueId, form: Form) -> TensorId {
+        self.temporary(id, form.encoding, self.sizes(id, form.order))
+    }
+
+    /// A tensor inside the graph, named after a value.
+    pub fn temporary(&mut self, id: ValueId, encoding: Encoding, sizes: Vec<u32>) -> TensorId {
+        let (data_type, quantization) = encoding.tensor();
+        let name = self.name(id);
+        self.program.tensor(Tensor { name, kind: Kind::Native, data_type, quantization, sizes, data: Vec::new() })
+    }
+
+    /// A constant.
+    pub fn constant(
+        &mut self,
+        name: &str,
+        (data_type, quantization): (DataType, Quantization),
+        sizes: Vec<u32>,
+        data: Vec<u8>,
+    ) -> TensorId {
+        let name = name.to_owned();
+        self.program.tensor(Tensor { name, kind: Kind::Static, data_type, quantization, sizes, data })
+    }
+
+    /// A constant of numbers in an encoding.
+    pub fn numbers(&mut self, name: &str, encoding: Encoding, sizes: Vec<u32>, numbers: &[f32]) -> TensorId {
+        let data = match encoding {
+            Encoding::Integer(affine) => affine.bytes(numbers),
+            Encoding::Float => numbers.iter().flat_map(|number| Half::from_f32(*number).0.to_le_bytes()).collect(),
+            Encoding::Single => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
+        };
+        self.constant(name, encoding.tensor(), sizes, data)
+    }
+
+    /// Adds an operation.
+    pub fn operation(
+        &mut self,
+        type_name: &'static str,
+        parameters: Vec<(&'static str, Parameter)>,
+        inputs: Vec<TensorId>,
+        output: TensorId,
+    ) {
+        let parameters = parameters.into_iter().map(|(name, parameter)| (name.to_owned(), parameter)).collect();
+        self.program.operations.push(Operation { type_name: type_name.to_owned(), parameters, inputs, output });
+    }
+
+    /// States that a tensor holds a value in a form.
+    pub fn store(&mut self, id: ValueId, form: Form, tensor: TensorId) {
+        match self.stored.get_mut(id) {
+            Some(forms) => forms.push((form, tensor)),
+            None => drop(self.stored.insert(id, vec![(form, tensor)])),
+        }
+    }
+
+    /// The form in which a value was computed.
+    ///
+    /// # Errors
+    /// A value that the NPU does not hold.
+    pub fn form(&mut self, id: ValueId) -> Step<Form> {
+        if self.probes && self.stored.get(id).is_none() && self.links.graph.constant(id).is_none() {
+            let encoding = self.assumed(id)?;
+            let form = Form { encoding, order: Order::RowMajor };
+            let tensor = self.native(id, form);
+            self.store(id, form, tensor);
+        }
+        let forms = self.stored.get(id).and_then(|forms| forms.first());
+        forms.map(|(form, _)| *form).ok_or_else(|| {
+            Refusal::new(RefusalKind::Partition, format!("`{}` has no form on the NPU", self.links.graph.value(id).name))
+        })
+    }
+
+    /// The encoding that a value of another node will have.
+    fn assumed(&self, id: ValueId) -> Step<Encoding> {
+        let dequantized = self.links.maker(id).and_then(encoding::dequantizes);
+        let integers = encoding::of_input(self.links, id).or_else(|| self.links.maker(id).and_then(encoding::quantizes));
+        match (self.links.graph.spec(id).scalar_type, dequantized, integers) {
+            (ScalarType::Float | ScalarType::Half, Some(affine), _) => Ok(Encoding::Integer(affine)),
+            (ScalarType::Float | ScalarType::Half, None, _) => Ok(Encoding::Float),
+            (ScalarType::Byte | ScalarType::Char | ScalarType::Short, _, Some(affine)) => Ok(Encoding::Integer(affine)),
+            (other, ..) => Err(Refusal::new(RefusalKind::Type, format!("the NPU has no tensors of {}", other.name()))),
+        }
+    }
+
+    /// Whether a value is a constant, perhaps behind a dequantization.
+    pub fn is_constant(&self, id: ValueId) -> bool {
+        self.stored.get(id).is_none() && etbuild_backend::constant_of(self.links, id).is_some()
+    }
+
+    /// A value in a form: the stored one, or a conversion, which is stored too.
+    ///
+    /// # Errors
+    /// A value that the NPU does not hold.
+    pub fn read(&mut self, id: ValueId, form: Form) -> Step<TensorId> {
+        let computed = self.form(id)?;
+        let find = |builder: &Self, form: Form| {
+            let forms = builder.stored.get(id)?;
+            forms.iter().find(|(known, _)| *known == form).map(|(_, tensor)| *tensor)
+        };
+        if let Some(tensor) = find(self, form) {
+            return Ok(tensor);
+        }
+        // Elements are converted before they are moved.
+        let converted = Form { order: computed.order, ..form };
+        let source = match find(self, converted) {
+            Some(tensor) => tensor,
+            None => {
+                let from = find(self, computed).ok_or_else(|| Refusal::new(RefusalKind::Partition, "a value is lost"))?;
+                self.converted(id, computed, converted, from)
+            }
+        };
+        if converted == form {
+            return Ok(source);
+        }
+        let permutation = if form.order == Order::Nhwc { TO_NHWC } else { FROM_NHWC };
+        let moved = self.native(id, form);
+        let parameter = Parameter::Integers(vec![4], permutation.to_vec());
+        self.operation("Transpose", vec![("perm", parameter)], vec![source], moved);
+        self.store(id, form, moved);
+        Ok(moved)
+    }
+
+    /// Converts the elements of a value.
+    fn converted(&mut self, id: ValueId, from: Form, to: Form, tensor: TensorId) -> TensorId {
+        let type_name = match (from.encoding, to.encoding) {
+            (Encoding::Integer(_), Encoding::Integer(_)) => "Convert",
+            (Encoding::Integer(_), _) => "Dequantize",
+            (_, Encoding::Integer(_)) => "Quantize",
+            _ => "Cast",
+        };
+        let made = self.native(id, to);
+        self.operation(type_name, Vec::new(), vec![tensor], made);
+        self.store(id, to, made);
+        made
+    }
+
+    /// A constant value, or a computed one, in a form.
+    ///
+    /// # Errors
+    /// A constant that is not made of floating-point numbers.
+    pub fn operand(&mut self, id: ValueId, form: Form) -> Step<TensorId> {
+        if !self.is_constant(id) {
+            return self.read(id, form);
+        }
+        let numbers = floats(self.links, id).ok_or_else(not_float)?;
+        let sizes = self.sizes(id, Order::RowMajor);
+        let numbers = if form.order == Order::Nhwc { to_nhwc(&numbers, &sizes) } else { numbers };
+        let (name, sizes) = (self.name(id), self.sizes(id, form.order));
+        Ok(self.numbers(&name, form.encoding, sizes, &numbers))
+    }
+
+    /// The encoding in which a node computes: integers, if all computed operands are integers of one type and the result becomes integers; else
+    /// fp16.
+    ///
+    /// # Errors
+    /// A value that the NPU does not hold.
+    pub fn encoding(&mut self, operands: &[ValueId], output: ValueId) -> Step<Encoding> {
+        let Some(wanted) = encoding::wanted(self.links, output) else { return Ok(Encoding::Float) };
+        for id in operands {
+            if self.is_constant(*id) {
+                continue;
+            }
+            match self.form(*id)?.encoding {
+                Encoding::Integer(affine) if affine.data_type == wanted.data_type => {}
+                _ => return Ok(Encoding::Float),
+            }
+        }
+        Ok(Encoding::Integer(wanted))
+    }
+
+    /// An operand of a node that computes in an encoding: a value with its own qparams, or fp16.
+    ///
+    /// # Errors
+    /// A value that the NPU does not hold.
+    pub fn take(&mut self, id: ValueId, computes: Encoding, order: Order) -> Step<TensorId> {
+        let encoding = match computes {
+            Encoding::Integer(affine) if self.is_constant(id) => {
+                let numbers = floats(self.links, id).ok_or_else(not_float)?;
+                let (least, greatest) = range(&numbers);
+                Encoding::Integer(Affine::of_range(affine.data_type, least, greatest))
+            }
+            Encoding::Integer(_) => self.form(id)?.encoding,
+            other => other,
+        };
+        self.operand(id, Form { encoding, order })
+    }
+
+    /// Adds an operation that computes a value, and states its form.
+    pub fn compute(
+        &mut self,
+        type_name: &'static str,
+        parameters: Vec<(&'static str, Parameter)>,
+        inputs: Vec<TensorId>,
+        (id, form): (ValueId, Form),
+    ) {
+        let output = self.native(id, form);
+        self.operation(type_name, parameters, inputs, output);
+        self.store(id, form, output);
+    }
+
+    /// Adds an input of the call.
+    fn input(&mut self, id: ValueId) -> Step<()> {
+        let (sizes, name) = (self.sizes(id, Order::RowMajor), self.name(id));
+        let border = match self.links.graph.spec(id).scalar_type {
+            ScalarType::Float => Border::Numbers(Encoding::Single),
+            ScalarType::Half => Border::Numbers(Encoding::Float),
+            other => Border::integers(other, encoding::of_input(self.links, id))?,
+        };
+        let (data_type, quantization) = border.tensor();
+        let tensor = self.program.tensor(Tensor { name, kind: Kind::Input, data_type, quantization, sizes, data: Vec::new() });
+        self.program.inputs.push(tensor);
+        let form = Form { encoding: border.inside(), order: Order::RowMajor };
+        let inside = match border.is_stored_so() {
+            true => tensor,
+            false => {
+                let made = self.native(id, form);
+                self.operation("Convert", Vec::new(), vec![tensor], made);
+                made
+            }
+        };
+        self.store(id, form, inside);
+        Ok(())
+    }
+
+    /// Adds the outputs of the call.
+    ///
+    /// # Errors
+    /// An output that the NPU cannot write.
+    pub fn finish(&mut self) -> Step<()> {
+        for id in self.links.graph.outputs.clone() {
+            let encoding = self.form(id)?.encoding;
+            let border = match (self.links.graph.spec(id).scalar_type, encoding) {
+                (ScalarType::Float, _) => Border::Numbers(Encoding::Single),
+                (ScalarType::Half, _) => Border::Numbers(Encoding::Float),
+                (other, Encoding::Integer(affine)) => Border::integers(other, Some(affine))?,
+                _ => return Err(not_float()),
+            };
+            let source = self.read(id, Form { encoding: border.source(encoding), order: Order::RowMajor })?;
+            let (data_type, quantization) = border.tensor();
+            let (sizes, name) = (self.sizes(id, Order::RowMajor), self.name(id));
+            let tensor = self.program.tensor(Tensor { name, kind: Kind::Output, data_type, quantization, sizes, data: Vec::new() });
+            let type_name = match (border.source(encoding), border) {
+                (Encoding::Integer(_), Border::Numbers(_)) => "Dequantize",
+                (Encoding::Float, Border::Numbers(Encoding::Single)) => "Cast",
+                (from, _) if from == border.inside() && border.is_stored_so() => "Reshape",
+                _ => "Convert",
+            };
+            self.operation(type_name, Vec::new(), vec![source], tensor);
+            self.program.outputs.push(tensor);
+        }
+        Ok(())
+    }
+}
+
+/// A value at the border of the partition.
+#[derive(Clone, Copy)]
+enum Border {
+    /// Floating-point numbers.
+    Numbers(Encoding),
+    /// Unsigned integers, as inside.
+    Unsigned(Affine),
+    /// Signed integers of a type.
+    Signed(Affine, DataType),
+}
+
+impl Border {
+    fn integers(scalar_type: ScalarType, affine: Option<Affine>) -> Step<Self> {
+        match (scalar_type, affine) {
+            (ScalarType::Byte, Some(affine)) => Ok(Self::Unsigned(affine)),
+            (ScalarType::Char, Some(affine)) => Ok(Self::Signed(affine, DataType::Int8)),
+            (ScalarType::Short, Some(affine)) => Ok(Self::Signed(affine, DataType::Int16)),
+            (ScalarType::Byte | ScalarType::Char | ScalarType::Short, None) => {
+                Err(Refusal::new(RefusalKind::Quantization, "the integers of a tensor have no scale"))
+            }
+            (other, _) => Err(Refusal::new(RefusalKind::Type, format!("the NPU has no tensors of {}", other.name()))),
+        }
+    }
+
+    /// The tensor of the call.
+    fn tensor(self) -> (DataType, Quantization) {
+        match self {
+            Self::Numbers(encoding) => encoding.tensor(),
+            Self::Unsigned(affine) => Encoding::Integer(affine).tensor(),
+            Self::Signed(affine, data_type) => {
+                let half = (affine.most() + 1) / 2;
+                (data_type, Affine { zero: affine.zero - half, ..affine }.quantization())
+            }
+        }
+    }
+
+    /// The encoding inside.
+    const fn inside(self) -> Encoding {
+        match self {
+            Self::Numbers(encoding) => encoding,
+            Self::Unsigned(affine) | Self::Signed(affine, _) => Encoding::Integer(affine),
+        }
+    }
+
+    const fn is_stored_so(self) -> bool {
+        !matches!(self, Self::Signed(..))
+    }
+
+    /// The encoding from which an output is written.
+    const fn source(self, computed: Encoding) -> Encoding {
+        match (self, computed) {
+            (Self::Numbers(_), Encoding::Integer(affine)) => Encoding::Integer(affine),
+            (Self::Numbers(Encoding::Single), Encoding::Single) => Encoding::Single,
+            (Self::Numbers(_), _) => Encoding::Float,
+            (Self::Unsigned(affine) | Self::Signed(affine, _), _) => Encoding::Integer(affine),
+        }
+    }
+}
+
+/// The refusal of other numbers.
+pub fn not_float() -> Refusal {
+    Refusal::new(RefusalKind::Type, "an operand is not made of floating-point numbers")
+}
+
+/// Elements of an NCHW image as NHWC.
+fn to_nhwc(numbers: &[f32], sizes: &[u32]) -> Vec<f32> {
+    let [n, c, h, w] = *sizes else { return numbers.to_vec() };
+    let (n, c, pixels) = (n as usize, c as usize, (h * w) as usize);
+    let from = |image: usize, pixel: usize, channel: usize| (image * c + channel) * pixels + pixel;
+    let places = (0..n).flat_map(|image| (0..pixels).flat_map(move |pixel| (0..c).map(move |channel| (image, pixel, channel))));
+    places.filter_map(|(image, pixel, channel)| numbers.get(from(image, pixel, channel)).copied()).collect()
+}
+
+/// The smallest and the largest number.
+pub fn range(numbers: &[f32]) -> (f32, f32) {
+    numbers.iter().fold((0.0, 0.0), |(least, greatest), number| (number.min(least), number.max(greatest)))
+}

@@ -1,0 +1,92 @@
+//! A graph becomes a context binary by the vendor's compiler.
+
+use et_qnn::build::{Context, Created, DataType, Graph, Kind, OperationSpec, Quantization, TensorSpec, open};
+use et_qnn::{Blob, GRAPH, Outcome, Port, Problem};
+
+use crate::program::{Operation, Parameter, Program, Tensor, TensorId, width};
+
+/// The blob of a graph, for a chip by the vendor's number.
+///
+/// # Errors
+/// No library, or a graph that its compiler refuses.
+pub fn compile(program: &Program, soc: u32) -> Outcome<Vec<u8>> {
+    let context = Context::create(open(soc)?)?;
+    let mut graph = Graph::create(&context, GRAPH)?;
+    let created = tensors(&mut graph, program)?;
+    for (position, operation) in program.operations.iter().enumerate() {
+        add(&mut graph, program, &created, operation, position)?;
+    }
+    graph.finalize()?;
+    let port = |id: &TensorId| port(&graph, program.get(*id), of(&created, *id)?);
+    let inputs = program.inputs.iter().map(port).collect::<Outcome<Vec<_>>>()?;
+    let outputs = program.outputs.iter().map(port).collect::<Outcome<Vec<_>>>()?;
+    let binary = context.binary()?;
+    Ok(Blob { soc, inputs, outputs, binary: &binary }.write())
+}
+
+/// Creates all tensors: first the inputs and outputs of the call, in order.
+fn tensors(graph: &mut Graph<'_>, program: &Program) -> Outcome<Vec<Option<Created>>> {
+    let mut created = vec![None; program.tensors.len()];
+    let rest = (0..program.tensors.len()).map(TensorId);
+    let order: Vec<TensorId> = program.inputs.iter().chain(&program.outputs).copied().chain(rest).collect();
+    for id in order {
+        if created[id.0].is_none() {
+            let Tensor { name, kind, data_type, quantization, sizes, data } = program.get(id);
+            // Names are unique by the number.
+            let name = format!("{name}.{}", id.0);
+            let (kind, data_type) = (*kind, *data_type);
+            created[id.0] = Some(graph.tensor(TensorSpec { name: &name, kind, data_type, quantization, sizes, data })?);
+        }
+    }
+    Ok(created)
+}
+
+fn of(created: &[Option<Created>], id: TensorId) -> Outcome<Created> {
+    created.get(id.0).copied().flatten().ok_or_else(|| Problem::blob("an operation has a tensor that was not created"))
+}
+
+fn add(
+    graph: &mut Graph<'_>,
+    program: &Program,
+    created: &[Option<Created>],
+    operation: &Operation,
+    position: usize,
+) -> Outcome<()> {
+    let Operation { type_name, parameters, inputs, output } = operation;
+    let name = format!("{}.op{position}", program.get(*output).name);
+    let mut values = Vec::new();
+    for (key, parameter) in parameters {
+        values.push((key.as_str(), value(graph, &format!("{name}.{key}"), parameter)?));
+    }
+    let inputs = inputs.iter().map(|id| of(created, *id)).collect::<Outcome<Vec<_>>>()?;
+    let outputs = [of(created, *output)?];
+    graph.add(OperationSpec { name: &name, type_name, parameters: &values, inputs: &inputs, outputs: &outputs })
+}
+
+fn value(graph: &mut Graph<'_>, name: &str, parameter: &Parameter) -> Outcome<et_qnn::build::Parameter> {
+    let mut tensor = |data_type, sizes: &[u32], data: &[u8]| {
+        let spec = TensorSpec { name, kind: Kind::Static, data_type, quantization: &Quantization::None, sizes, data };
+        graph.tensor(spec).map(et_qnn::build::Parameter::Tensor)
+    };
+    match parameter {
+        Parameter::Uint32(number) => Ok(et_qnn::build::Parameter::Uint32(*number)),
+        Parameter::Float32(number) => Ok(et_qnn::build::Parameter::Float32(*number)),
+        Parameter::Bool(flag) => Ok(et_qnn::build::Parameter::Bool(*flag)),
+        Parameter::Integers(sizes, numbers) => {
+            let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+            tensor(DataType::Uint32, sizes, &data)
+        }
+        Parameter::Signed(sizes, numbers) => {
+            let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+            tensor(DataType::Int32, sizes, &data)
+        }
+    }
+}
+
+fn port(graph: &Graph<'_>, tensor: &Tensor, created: Created) -> Outcome<(Port, Vec<u32>)> {
+    let id = graph.id(created).ok_or_else(|| Problem::blob("a tensor of the call has no number"))?;
+    let elements: u32 = tensor.sizes.iter().product();
+    let bytes = elements * width(tensor.data_type) as u32;
+    let port = Port { id, data_type: tensor.data_type as u32, rank: tensor.sizes.len() as u32, bytes };
+    Ok((port, tensor.sizes.clone()))
+}

@@ -1,0 +1,157 @@
+//! Lowering of a partition: operations of the NPU for each node, by one rule per operator.
+
+mod attention;
+mod convolution;
+mod elementwise;
+mod join;
+mod norm;
+mod pool;
+mod quantized;
+mod view;
+mod weights;
+
+use etbuild_backend::{ArgumentError, Call, Refusal, RefusalKind};
+use etbuild_ir::{Links, Node};
+
+use crate::builder::Builder;
+use crate::program::Program;
+
+/// The result of a rule.
+pub type Done = Result<(), Refusal>;
+
+/// The lowering of an operator's nodes.
+struct Rule {
+    operator: &'static str,
+    lower: fn(&mut Builder<'_>, Call<'_>) -> Done,
+}
+
+/// A rule: the operator, a function, and its further arguments.
+macro_rules! rule {
+    ($operator:literal, $module:ident::$function:ident $(, $argument:expr)*) => {
+        Rule { operator: $operator, lower: |builder, call| $module::$function(builder, call $(, $argument)*) }
+    };
+}
+
+/// Every rule, sorted by operator.
+static RULES: &[Rule] = &[
+    rule!("aten._softmax.default", norm::softmax),
+    rule!("aten.abs.default", elementwise::unary, "ElementWiseAbs"),
+    rule!("aten.add.Scalar", elementwise::scalar, "ElementWiseAdd"),
+    rule!("aten.add.Tensor", elementwise::scaled, "ElementWiseAdd"),
+    rule!("aten.alias_copy.default", view::identity),
+    rule!("aten.avg_pool2d.default", pool::average),
+    rule!("aten.bmm.default", attention::matmul),
+    rule!("aten.cat.default", join::cat),
+    rule!("aten.clamp.default", elementwise::clamp),
+    rule!("aten.clone.default", view::identity),
+    rule!("aten.constant_pad_nd.default", join::pad),
+    rule!("aten.convolution.default", convolution::convolution),
+    rule!("aten.div.Tensor", elementwise::binary, "ElementWiseDivide"),
+    rule!("aten.elu.default", elementwise::elu),
+    rule!("aten.exp.default", elementwise::unary, "ElementWiseExp"),
+    rule!("aten.expand_copy.default", view::expand),
+    rule!("aten.gelu.default", elementwise::gelu),
+    rule!("aten.hardsigmoid.default", elementwise::hardsigmoid),
+    rule!("aten.hardswish.default", elementwise::unary, "HardSwish"),
+    rule!("aten.hardtanh.default", elementwise::clamp),
+    rule!("aten.layer_norm.default", norm::layer_norm),
+    rule!("aten.linear.default", convolution::linear),
+    rule!("aten.log.default", elementwise::unary, "ElementWiseLog"),
+    rule!("aten.max_pool2d_with_indices.default", pool::max),
+    rule!("aten.maximum.default", elementwise::binary, "ElementWiseMaximum"),
+    rule!("aten.mean.dim", pool::mean),
+    rule!("aten.minimum.default", elementwise::binary, "ElementWiseMinimum"),
+    rule!("aten.mul.Scalar", elementwise::scalar, "ElementWiseMultiply"),
+    rule!("aten.mul.Tensor", elementwise::binary, "ElementWiseMultiply"),
+    rule!("aten.neg.default", elementwise::unary, "ElementWiseNeg"),
+    rule!("aten.permute_copy.default", view::permute),
+    rule!("aten.relu.default", elementwise::clamp),
+    rule!("aten.rms_norm.default", norm::rms_norm),
+    rule!("aten.rsqrt.default", elementwise::unary, "ElementWiseRsqrt"),
+    rule!("aten.scaled_dot_product_attention.default", attention::scaled_dot_product),
+    rule!("aten.select_copy.int", join::select),
+    rule!("aten.sigmoid.default", elementwise::unary, "Sigmoid"),
+    rule!("aten.silu.default", elementwise::silu),
+    rule!("aten.slice_copy.Tensor", join::slice),
+    rule!("aten.split_copy.Tensor", join::split),
+    rule!("aten.split_with_sizes_copy.default", join::split),
+    rule!("aten.sqrt.default", elementwise::unary, "ElementWiseSquareRoot"),
+    rule!("aten.squeeze_copy.dim", view::reshape),
+    rule!("aten.squeeze_copy.dims", view::reshape),
+    rule!("aten.sub.Tensor", elementwise::scaled, "ElementWiseSubtract"),
+    rule!("aten.t_copy.default", view::transpose_matrix),
+    rule!("aten.tanh.default", elementwise::unary, "Tanh"),
+    rule!("aten.transpose_copy.int", view::transpose),
+    rule!("aten.unsqueeze_copy.default", view::reshape),
+    rule!("aten.view_copy.default", view::reshape),
+    rule!("quantized_decomposed.dequantize_per_channel.default", quantized::constant),
+    rule!("quantized_decomposed.dequantize_per_tensor.default", quantized::dequantize),
+    rule!("quantized_decomposed.quantize_per_tensor.default", quantized::quantize),
+    rule!("torchao.dequantize_affine.default", quantized::constant),
+];
+
+/// The most dimensions of a tensor.
+const MOST_DIMENSIONS: usize = 5;
+
+fn rule(node: &Node) -> Option<&'static Rule> {
+    let name = node.operator.as_str();
+    RULES.binary_search_by(|rule| rule.operator.cmp(name)).ok().map(|position| &RULES[position])
+}
+
+/// A node without the arguments of its schema.
+fn no_arguments() -> Refusal {
+    ArgumentError.into()
+}
+
+/// The check of every node: static row-major tensors with elements.
+fn check(call: &Call<'_>) -> Done {
+    let values = || call.node.uses().chain(call.node.outputs.iter().copied());
+    let specs = || values().map(|id| call.graph.spec(id));
+    if specs().any(|spec| spec.is_dynamic()) {
+        return Err(Refusal::new(RefusalKind::DynamicShape, "the NPU computes static sizes only"));
+    }
+    if specs().any(|spec| spec.numel() == 0 || spec.rank() > MOST_DIMENSIONS) {
+        return Err(Refusal::new(RefusalKind::Shape, "a tensor has no elements, or more than five dimensions"));
+    }
+    if specs().any(|spec| !spec.is_contiguous()) {
+        return Err(Refusal::new(RefusalKind::Layout, "a tensor is not row-major"));
+    }
+    Ok(())
+}
+
+/// Lowers a node.
+fn lower_node(builder: &mut Builder<'_>, node: &Node) -> Done {
+    let call = Call::new(builder.links, node);
+    check(&call)?;
+    let rule = rule(node)
+        .ok_or_else(|| Refusal::new(RefusalKind::Operator, format!("there is no `{}` on the NPU", node.operator)))?;
+    (rule.lower)(builder, call)
+}
+
+/// Why a node cannot be lowered by itself.
+pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {
+    lower_node(&mut Builder::for_node(links), node).err()
+}
+
+/// The graph of a partition.
+///
+/// # Errors
+/// A node or a border that the NPU lacks.
+pub fn lower(links: &Links<'_>) -> Result<Program, Refusal> {
+    let mut builder = Builder::new(links)?;
+    for node in &links.graph.nodes {
+        lower_node(&mut builder, node)?;
+    }
+    builder.finish()?;
+    Ok(builder.program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_sorted() {
+        assert!(RULES.is_sorted_by(|left, right| left.operator < right.operator));
+    }
+}

@@ -1,0 +1,79 @@
+//! Pools and means.
+
+use etbuild_backend::{Call, Geometry, Refusal, RefusalKind, dim};
+
+use crate::builder::{Builder, Form, Order};
+use crate::program::Parameter;
+
+use super::{Done, no_arguments};
+
+/// An average pool.
+pub fn average(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let divides_by_window = call.int(6)?.is_none();
+    if !divides_by_window {
+        return Err(Refusal::new(RefusalKind::Argument, "the pool has a divisor of its own"));
+    }
+    let counts = ("count_pad_for_edges", Parameter::Bool(call.flag(5)?));
+    pool(builder, &call, "PoolAvg2d", vec![counts])
+}
+
+/// A maximum pool without indices.
+pub fn max(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let indices = call.node.outputs.get(1).is_some_and(|id| builder.links.read_count(*id) > 0);
+    if indices {
+        return Err(Refusal::new(RefusalKind::Argument, "the indices of the maxima are read"));
+    }
+    if call.pool()?.dilation != [1, 1] {
+        return Err(Refusal::new(RefusalKind::Argument, "the pool is dilated"));
+    }
+    pool(builder, &call, "PoolMax2d", Vec::new())
+}
+
+fn pool(
+    builder: &mut Builder<'_>,
+    call: &Call<'_>,
+    type_name: &'static str,
+    more: Vec<(&'static str, Parameter)>,
+) -> Done {
+    let (input, output) = (call.value(0)?, call.output()?);
+    if call.sizes(input).len() != 4 {
+        return Err(Refusal::new(RefusalKind::Shape, "only pools of images in batches run on the NPU"));
+    }
+    let ceil = call.flag(if type_name == "PoolMax2d" { 5 } else { 4 })?;
+    let Geometry { kernel, stride, padding: [top, left], .. } = call.pool()?;
+    let mut parameters = vec![
+        ("filter_size", Parameter::Integers(vec![2], kernel.to_vec())),
+        ("stride", Parameter::Integers(vec![2], stride.to_vec())),
+        ("pad_amount", Parameter::Integers(vec![2, 2], vec![top, top, left, left])),
+        ("rounding_mode", Parameter::Uint32(u32::from(ceil))),
+    ];
+    parameters.extend(more);
+    let encoding = builder.encoding(&[input], output)?;
+    let operand = builder.take(input, encoding, Order::Nhwc)?;
+    builder.compute(type_name, parameters, vec![operand], (output, Form { encoding, order: Order::Nhwc }));
+    Ok(())
+}
+
+/// A mean over dimensions.
+pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let rank = call.sizes(input).len();
+    let dims = call.ints(1)?.iter().map(|number| dim(*number, rank)).collect::<Result<Vec<_>, _>>()?;
+    let keeps = call.flag(2)?;
+    let encoding = builder.encoding(&[input], output)?;
+    // Height and width lie together in both orders, so that a mean over an image moves nothing.
+    let is_image = builder.form(input)?.order == Order::Nhwc && dims.iter().all(|dim| *dim >= 2) && dims.len() == 2;
+    let (order, axes): (Order, Vec<u32>) = match is_image {
+        true => (Order::Nhwc, vec![1, 2]),
+        false => (Order::RowMajor, dims.iter().map(|dim| *dim as u32).collect()),
+    };
+    if axes.is_empty() {
+        return Err(no_arguments());
+    }
+    let operand = builder.take(input, encoding, order)?;
+    let order = if keeps { order } else { Order::RowMajor };
+    let axes = Parameter::Integers(vec![axes.len() as u32], axes);
+    let parameters = vec![("axes", axes), ("keep_dims", Parameter::Bool(keeps))];
+    builder.compute("ReduceMean", parameters, vec![operand], (output, Form { encoding, order }));
+    Ok(())
+}

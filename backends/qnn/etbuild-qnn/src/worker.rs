@@ -1,0 +1,73 @@
+//! The vendor's compiler, in a process of its own for each graph.
+//!
+//! A context binary has numbers that the library counts through the life of a process, so that only a new process makes the same
+//! binary of the same graph. A crash of the compiler is an error of that process, and its memory is free afterwards.
+//!
+//! The process is this program again, with [`FLAG`]: `main` calls [`worker`] before anything else.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::{env, fs, io};
+
+use serde::{Deserialize, Serialize};
+
+use crate::compile::compile;
+use crate::program::Program;
+
+/// The first argument of a process that compiles; the second is a folder.
+const FLAG: &str = "--compile-for-npu";
+
+/// The file of the request in the folder.
+const REQUEST: &str = "request";
+/// The file of the answer in the folder.
+const ANSWER: &str = "answer";
+
+/// What the process reads.
+#[derive(Serialize, Deserialize)]
+struct Request {
+    program: Program,
+    /// The chip, by the vendor's number.
+    soc: u32,
+}
+
+/// What the process writes: a blob, or the reason why there is none.
+type Answer = Result<Vec<u8>, String>;
+
+/// The exit code of a process that was started to compile; `None` for any other process.
+pub fn worker() -> Option<ExitCode> {
+    let mut arguments = env::args_os().skip(1);
+    let folder = arguments.next().filter(|flag| flag == FLAG).and_then(|_| arguments.next())?;
+    Some(match answer(&PathBuf::from(folder)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    })
+}
+
+fn answer(folder: &Path) -> io::Result<()> {
+    let request = fs::read(folder.join(REQUEST))?;
+    let Request { program, soc } = postcard::from_bytes(&request).map_err(io::Error::other)?;
+    let answer: Answer = compile(&program, soc).map_err(|problem| problem.sentence);
+    fs::write(folder.join(ANSWER), postcard::to_stdvec(&answer).map_err(io::Error::other)?)
+}
+
+/// The blob of a graph, for a chip by the vendor's number.
+///
+/// # Errors
+/// The reason why there is none, a sentence without a full stop.
+pub fn compile_apart(program: Program, soc: u32) -> Answer {
+    let failed = |error: io::Error| format!("the process of the NPU's compiler failed: {error}");
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let request = postcard::to_stdvec(&Request { program, soc }).map_err(|error| failed(io::Error::other(error)))?;
+    fs::write(folder.path().join(REQUEST), request).map_err(failed)?;
+    let arguments = [OsString::from(FLAG), folder.path().into()];
+    let mut command = Command::new(env::current_exe().map_err(failed)?);
+    // The library writes about options that it does not know; its errors are in the answer.
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = command.status().map_err(failed)?;
+    if !status.success() {
+        return Err(format!("the NPU's compiler ended with {status}"));
+    }
+    let answer = fs::read(folder.path().join(ANSWER)).map_err(failed)?;
+    postcard::from_bytes(&answer).map_err(|error| failed(io::Error::other(error)))?
+}
