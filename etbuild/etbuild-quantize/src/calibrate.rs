@@ -168,7 +168,9 @@ fn choose(
             let fixed = Parameters { scale: *scale, zero_point: *zero_point };
             match seen.get_mut(representative) {
                 // Shared qparams must also cover the known range.
-                Some(known) => known.join(Distribution::of(&ends(fixed, annotation.bounds(id)), observer.needs_only_extent())),
+                Some(known) => {
+                    known.join(Distribution::of(&ends(fixed, annotation.bounds(id)), observer.needs_only_extent()))
+                }
                 None => measured.fix(representative, fixed, annotation.bounds(id)),
             }
         }
@@ -183,8 +185,5 @@ fn choose(
 
 /// The smallest and the largest representable value, as elements.
 fn ends(parameters: Parameters, bounds: Bounds) -> Vec<u8> {
-    [bounds.lowest, bounds.highest]
-        .into_iter()
-        .flat_map(|end| parameters.dequantize(end).to_le_bytes())
-        .collect()
+    [bounds.lowest, bounds.highest].into_iter().flat_map(|end| parameters.dequantize(end).to_le_bytes()).collect()
 }

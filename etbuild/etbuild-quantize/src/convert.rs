@@ -33,7 +33,11 @@ pub fn convert(
         let scheme = annotation.schemes.get(index).copied().unwrap_or(Scheme::Float);
         conversion.convert(node, scheme);
     }
-    let Conversion { builder: Builder { mut graph, .. }, weights, .. } = conversion;
+    let Conversion { builder: Builder { mut graph, .. }, weights, dequantized, .. } = conversion;
+    if options.scheme.is_whole() {
+        // An NPU writes integers in any case; the caller gets what they represent.
+        graph.replace_results(|id| dequantized.get(id).copied().unwrap_or(id));
+    }
     weights.sources().drop_unread(&mut graph);
     Ok(graph)
 }

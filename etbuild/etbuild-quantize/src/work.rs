@@ -102,7 +102,8 @@ impl Work {
         let least: Vec<u8> = least.iter().flat_map(|scale| scale.to_le_bytes()).collect();
         let (weights, least, name) = (weights.digest(), Digest::of(&least), scalar_type.name());
         let [lowest, highest] = [bounds.lowest, bounds.highest];
-        let plain = format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {row:?} {most} {least} {pairs}");
+        let plain =
+            format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {row:?} {most} {least} {pairs}");
         match moments {
             Some((moments, columns)) => format!("{plain} {columns} {}", moments.digest()),
             None => plain,

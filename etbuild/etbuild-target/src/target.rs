@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::gpu::GpuFile;
-use crate::npu::Npu;
 use crate::memory::MemoryFile;
+use crate::npu::Npu;
 use crate::{Console, Gpu, Image, Memory, Run, Rust};
 
 /// Whether a target has an operating system.

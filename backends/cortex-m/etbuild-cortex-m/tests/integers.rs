@@ -93,8 +93,12 @@ fn computed(
     let program = net.program(&[output.id]);
     let (inputs, graph) = (random_inputs(&program, seed), program.program().methods["forward"].clone());
     let mut results = ROWS.map(|row| {
-        let target =
-            TargetFacts { architecture: "thumb".to_owned(), features: vec![row.to_owned()], hosted: false, ..TargetFacts::default() };
+        let target = TargetFacts {
+            architecture: "thumb".to_owned(),
+            features: vec![row.to_owned()],
+            hosted: false,
+            ..TargetFacts::default()
+        };
         let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
         let compiled = compile(program.clone(), &candidate).unwrap();
         run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap().remove(0).bytes

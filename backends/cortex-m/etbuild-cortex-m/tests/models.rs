@@ -12,7 +12,8 @@ use net::{ENGINES, Net, PLAIN, Quantized, ROWS, Shape, random_inputs};
 /// The outputs of a program on a target; every node must be on the backend or, on another target, on portable kernels.
 fn outputs(program: LoweredProgram, inputs: &[Vec<u8>], features: &[&str], delegates: bool) -> Vec<Vec<u8>> {
     let features = features.iter().map(|feature| (*feature).to_owned()).collect();
-    let target = TargetFacts { architecture: "thumb".to_owned(), features, hosted: !delegates, ..TargetFacts::default() };
+    let target =
+        TargetFacts { architecture: "thumb".to_owned(), features, hosted: !delegates, ..TargetFacts::default() };
     let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
     let compiled = compile(program, &candidate).unwrap();
     let refused: Vec<_> = compiled.partitioned.report.iter().filter(|node| !node.refusals.is_empty()).collect();

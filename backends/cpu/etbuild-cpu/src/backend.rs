@@ -127,7 +127,12 @@ mod tests {
         let arguments = [Argument::Value(input)].into_iter().chain(others).collect();
         graph.nodes.push(Node { operator: OperatorName::parse(operator).unwrap(), arguments, outputs: vec![output] });
         let features = ["avx2", "neon"].map(str::to_owned).to_vec();
-        let target = TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features, hosted: true, ..TargetFacts::default() };
+        let target = TargetFacts {
+            architecture: std::env::consts::ARCH.to_owned(),
+            features,
+            hosted: true,
+            ..TargetFacts::default()
+        };
         BACKEND.device_features(&BACKEND.lower(&graph, &target).unwrap().bytes)
     }
 

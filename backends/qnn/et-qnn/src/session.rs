@@ -35,7 +35,9 @@ impl Session {
     pub fn execute(&self, arguments: &Args<'_, '_>) -> Outcome<()> {
         let bind = |ports: &'_ [(Port, Vec<u32>)], first: usize, access| {
             let numbered = ports.iter().zip(first..);
-            numbered.map(|((port, _), position)| address(port, arguments, position, access)).collect::<Outcome<Vec<_>>>()
+            numbered
+                .map(|((port, _), position)| address(port, arguments, position, access))
+                .collect::<Outcome<Vec<_>>>()
         };
         let inputs = bind(&self.inputs, 0, Access::Constant)?;
         let outputs = bind(&self.outputs, self.inputs.len(), Access::Writable)?;
@@ -46,8 +48,12 @@ impl Session {
 /// The tensors of a graph in the memory of the caller.
 fn bound(ports: &[(Port, Vec<u32>)], addresses: Vec<*mut u8>) -> Vec<Bound<'_>> {
     let all = ports.iter().zip(addresses);
-    all.map(|((Port { id, data_type, bytes, .. }, sizes), data)| {
-        Bound { id: *id, data_type: *data_type, sizes, data, bytes: *bytes }
+    all.map(|((Port { id, data_type, bytes, .. }, sizes), data)| Bound {
+        id: *id,
+        data_type: *data_type,
+        sizes,
+        data,
+        bytes: *bytes,
     })
     .collect()
 }

@@ -150,14 +150,18 @@ impl<'g> Builder<'g> {
         }
         let forms = self.stored.get(id).and_then(|forms| forms.first());
         forms.map(|(form, _)| *form).ok_or_else(|| {
-            Refusal::new(RefusalKind::Partition, format!("`{}` has no form on the NPU", self.links.graph.value(id).name))
+            Refusal::new(
+                RefusalKind::Partition,
+                format!("`{}` has no form on the NPU", self.links.graph.value(id).name),
+            )
         })
     }
 
     /// The encoding that a value of another node will have.
     fn assumed(&self, id: ValueId) -> Step<Encoding> {
         let dequantized = self.links.maker(id).and_then(encoding::dequantizes);
-        let integers = encoding::of_input(self.links, id).or_else(|| self.links.maker(id).and_then(encoding::quantizes));
+        let integers =
+            encoding::of_input(self.links, id).or_else(|| self.links.maker(id).and_then(encoding::quantizes));
         match (self.links.graph.spec(id).scalar_type, dequantized, integers) {
             (ScalarType::Float | ScalarType::Half, Some(affine), _) => Ok(Encoding::Integer(affine)),
             (ScalarType::Float | ScalarType::Half, None, _) => Ok(Encoding::Float),
@@ -189,7 +193,8 @@ impl<'g> Builder<'g> {
         let source = match find(self, converted) {
             Some(tensor) => tensor,
             None => {
-                let from = find(self, computed).ok_or_else(|| Refusal::new(RefusalKind::Partition, "a value is lost"))?;
+                let from =
+                    find(self, computed).ok_or_else(|| Refusal::new(RefusalKind::Partition, "a value is lost"))?;
                 self.converted(id, computed, converted, from)
             }
         };
@@ -291,7 +296,8 @@ impl<'g> Builder<'g> {
             other => Border::integers(other, encoding::of_input(self.links, id))?,
         };
         let (data_type, quantization) = border.tensor();
-        let tensor = self.program.tensor(Tensor { name, kind: Kind::Input, data_type, quantization, sizes, data: Vec::new() });
+        let tensor =
+            self.program.tensor(Tensor { name, kind: Kind::Input, data_type, quantization, sizes, data: Vec::new() });
         self.program.inputs.push(tensor);
         let form = Form { encoding: border.inside(), order: Order::RowMajor };
         let inside = match border.is_stored_so() {
@@ -322,7 +328,14 @@ impl<'g> Builder<'g> {
             let source = self.read(id, Form { encoding: border.source(encoding), order: Order::RowMajor })?;
             let (data_type, quantization) = border.tensor();
             let (sizes, name) = (self.sizes(id, Order::RowMajor), self.name(id));
-            let tensor = self.program.tensor(Tensor { name, kind: Kind::Output, data_type, quantization, sizes, data: Vec::new() });
+            let tensor = self.program.tensor(Tensor {
+                name,
+                kind: Kind::Output,
+                data_type,
+                quantization,
+                sizes,
+                data: Vec::new(),
+            });
             let type_name = match (border.source(encoding), border) {
                 (Encoding::Integer(_), Border::Numbers(_)) => "Dequantize",
                 (Encoding::Float, Border::Numbers(Encoding::Single)) => "Cast",
@@ -405,7 +418,8 @@ fn to_nhwc(numbers: &[f32], sizes: &[u32]) -> Vec<f32> {
     let [n, c, h, w] = *sizes else { return numbers.to_vec() };
     let (n, c, pixels) = (n as usize, c as usize, (h * w) as usize);
     let from = |image: usize, pixel: usize, channel: usize| (image * c + channel) * pixels + pixel;
-    let places = (0..n).flat_map(|image| (0..pixels).flat_map(move |pixel| (0..c).map(move |channel| (image, pixel, channel))));
+    let places =
+        (0..n).flat_map(|image| (0..pixels).flat_map(move |pixel| (0..c).map(move |channel| (image, pixel, channel))));
     places.filter_map(|(image, pixel, channel)| numbers.get(from(image, pixel, channel)).copied()).collect()
 }
 

@@ -35,7 +35,8 @@ fn tensors(graph: &mut Graph<'_>, program: &Program) -> Outcome<Vec<Option<Creat
             // Names are unique by the number.
             let name = format!("{name}.{}", id.0);
             let (kind, data_type) = (*kind, *data_type);
-            created[id.0] = Some(graph.tensor(TensorSpec { name: &name, kind, data_type, quantization, sizes, data })?);
+            created[id.0] =
+                Some(graph.tensor(TensorSpec { name: &name, kind, data_type, quantization, sizes, data })?);
         }
     }
     Ok(created)

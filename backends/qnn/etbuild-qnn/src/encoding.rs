@@ -58,7 +58,8 @@ impl Affine {
 
     /// The elements of numbers, in bytes.
     pub fn bytes(self, numbers: &[f32]) -> Vec<u8> {
-        let integer = |number: f32| (((number / self.scale).round_ties_even() as i32) + self.zero).clamp(0, self.most());
+        let integer =
+            |number: f32| (((number / self.scale).round_ties_even() as i32) + self.zero).clamp(0, self.most());
         match self.data_type {
             DataType::Uint16 => numbers.iter().flat_map(|number| (integer(*number) as u16).to_le_bytes()).collect(),
             _ => numbers.iter().map(|number| integer(*number) as u8).collect(),
@@ -97,8 +98,15 @@ const fn shift(scalar_type: ScalarType) -> Option<(DataType, i32)> {
 
 /// The qparams of `(tensor, scale, zero point, least, most, type, ...)` for integers of the whole range.
 fn affine(node: &Node) -> Option<Affine> {
-    let [_, Argument::Float(scale), Argument::Int(zero), Argument::Int(least), Argument::Int(most), Argument::Type(ty), ..] =
-        &node.arguments[..]
+    let [
+        _,
+        Argument::Float(scale),
+        Argument::Int(zero),
+        Argument::Int(least),
+        Argument::Int(most),
+        Argument::Type(ty),
+        ..,
+    ] = &node.arguments[..]
     else {
         return None;
     };

@@ -1,12 +1,18 @@
 //! The conformance suite of backends, on the vendor's simulator of the NPU.
 #![allow(clippy::print_stdout)]
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use et_module::Engine;
+use et_ops::call::OwnedTensor;
 use et_ops::{Case, CaseTensor, Operator};
-use etbuild_backend::{NpuFacts, TargetFacts};
-use etbuild_conformance::{Candidate, check_blobs, check_defined_cases, check_refusals};
+use etbuild_backend::{NpuFacts, TargetFacts, floats_of};
+use etbuild_conformance::{Candidate, check_blobs, check_defined_cases, check_refusals, compile, load, run};
+use etbuild_ir::{LoweredProgram, TensorSpec, interpret};
+use etbuild_partition::Place;
 use etbuild_qnn::BACKEND;
 
 static ENGINES: &[Engine] =
@@ -29,7 +35,8 @@ fn defines(_: &Operator, case: &Case, expected: &[CaseTensor]) -> bool {
 }
 
 fn accepted_cases_compute_the_expected_outputs() {
-    let tally = check_defined_cases(&candidate(&target()), &defines).unwrap_or_else(|problems| panic!("{}", problems.join("\n")));
+    let tally = check_defined_cases(&candidate(&target()), &defines)
+        .unwrap_or_else(|problems| panic!("{}", problems.join("\n")));
     assert!(tally.taken > 45, "{tally:?}");
 }
 
@@ -41,12 +48,49 @@ fn damaged_blobs_are_errors() {
     check_blobs(&candidate(&target()), 8).unwrap_or_else(|problems| panic!("{}", problems.join("\n")));
 }
 
+/// Programs with quantized results, and the distance of neighbours in the results.
+const QUANTIZED: [(&str, f32); 3] =
+    [("integer_convolution", 0.25), ("grouped_int4_linear", 0.01), ("integer_elementwise", 0.0625)];
+
+/// The portable kernels simulate the integers of the NPU, which rounds otherwise: a step is allowed for.
+fn quantized_results_are_those_of_the_simulation() {
+    let (target, folder) = (target(), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs"));
+    let candidate = candidate(&target);
+    for (name, step) in QUANTIZED {
+        let text = fs::read_to_string(folder.join(name).with_extension("ir")).unwrap();
+        let text = &text[text.find("etbuild-ir").unwrap()..text.find("---").unwrap()];
+        let program = LoweredProgram::verify(etbuild_golden::parse(text).unwrap()).unwrap();
+        let graph = program.program().methods["forward"].clone();
+        let input = random(graph.spec(graph.inputs[0]));
+        let named = BTreeMap::from([(graph.value(graph.inputs[0]).name.clone(), input.clone())]);
+        let expected = floats_of(&interpret(&graph, &named).unwrap()[0].bytes);
+        let compiled = compile(program, &candidate).unwrap();
+        let calls = compiled.partitioned.report.iter().filter(|node| matches!(node.place, Place::Backend(..)));
+        assert_eq!(calls.count(), graph.nodes.len(), "{name}: a node does not run on the NPU");
+        let got = run(&mut load(&compiled.file, &candidate).unwrap(), &[input.bytes]).unwrap().remove(0).bytes;
+        let errors = floats_of(&got).into_iter().zip(expected).map(|(got, expected)| (got - expected).abs());
+        let worst = errors.fold(0.0, f32::max);
+        assert!(worst <= 1.001 * step, "{name}: {} steps", worst / step);
+    }
+}
+
+/// Numbers from -8 to 8.
+fn random(spec: &TensorSpec) -> OwnedTensor {
+    let mut state = 1_u32;
+    let numbers = (0..spec.numel()).flat_map(|_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ((state >> 8) as f32 / 1_048_576.0 - 8.0).to_le_bytes()
+    });
+    OwnedTensor { scalar_type: spec.scalar_type, sizes: spec.sizes.clone(), bytes: numbers.collect() }
+}
+
 /// The checks, in order: the compiler of the vendor starts this program again.
 fn main() -> ExitCode {
     if let Some(code) = etbuild_qnn::worker() {
         return code;
     }
-    let checks: [(&str, fn()); 3] = [
+    let checks: [(&str, fn()); 4] = [
+        ("quantized_results_are_those_of_the_simulation", quantized_results_are_those_of_the_simulation),
         ("accepted_cases_compute_the_expected_outputs", accepted_cases_compute_the_expected_outputs),
         ("answers_are_deterministic_and_have_reasons", answers_are_deterministic_and_have_reasons),
         ("damaged_blobs_are_errors", damaged_blobs_are_errors),

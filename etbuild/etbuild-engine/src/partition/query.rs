@@ -53,7 +53,15 @@ pub fn partitioned(
     let lowered = lowered_or_quantized(db, model, lower, quantize);
     let lowered = lowered.map_err(|blocked: Blocked| blocked.downstream())?;
     let backends = partitioning.backends(db.world())?;
-    action::run(db, &Delegate { program: StoredProgram::of(lowered)?, backends, target: partitioning.target, compilers: partitioning.compilers })
+    action::run(
+        db,
+        &Delegate {
+            program: StoredProgram::of(lowered)?,
+            backends,
+            target: partitioning.target,
+            compilers: partitioning.compilers,
+        },
+    )
 }
 
 /// Partitioning.

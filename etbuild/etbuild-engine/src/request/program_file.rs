@@ -98,8 +98,12 @@ fn one_of(path: &Path, recipes: &[Recipe]) -> Diagnostic {
 fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
     let (catalogue, architecture) = (Catalogue::shipped()?, std::env::consts::ARCH);
     let target = catalogue.get(&format!("linux-{architecture}"));
-    let unknown =
-        || TargetFacts { architecture: architecture.to_owned(), features: Vec::new(), hosted: true, ..TargetFacts::default() };
+    let unknown = || TargetFacts {
+        architecture: architecture.to_owned(),
+        features: Vec::new(),
+        hosted: true,
+        ..TargetFacts::default()
+    };
     Ok(target.map_or_else(unknown, target_facts::of))
 }
 

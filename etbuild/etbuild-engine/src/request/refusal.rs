@@ -6,9 +6,9 @@ use etbuild_system::System;
 use etbuild_target::Target;
 use etbuild_yaml::{Spanned, suggest};
 
+use super::compiler;
 use super::first_look::is_media_case;
 use super::quantization::needs_data;
-use super::compiler;
 use crate::quantize::no_data;
 use crate::session::World;
 

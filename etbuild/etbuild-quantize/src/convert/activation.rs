@@ -31,24 +31,14 @@ pub fn stored(builder: &mut Builder, id: ValueId, parameters: Parameters, intege
     Some(back(builder, id, stored, parameters, integers))
 }
 
-fn back(
-    builder: &mut Builder,
-    of: ValueId,
-    stored: ValueId,
-    parameters: Parameters,
-    integers: Integers,
-) -> ValueId {
+fn back(builder: &mut Builder, of: ValueId, stored: ValueId, parameters: Parameters, integers: Integers) -> ValueId {
     let (arguments, spec) = (with_parameters(stored, parameters, integers), builder.graph.spec(of).clone());
     let arguments = arguments.into_iter().chain([Argument::None]).collect();
     let [real] = builder.call("quantized_decomposed.dequantize_per_tensor.default", arguments, [spec]);
     real
 }
 
-fn with_parameters(
-    id: ValueId,
-    Parameters { scale, zero_point }: Parameters,
-    integers: Integers,
-) -> Vec<Argument> {
+fn with_parameters(id: ValueId, Parameters { scale, zero_point }: Parameters, integers: Integers) -> Vec<Argument> {
     let parameters = [Argument::Float(f64::from(scale)), Argument::Int(zero_point)];
     [Argument::Value(id)].into_iter().chain(parameters).chain(ends(integers)).collect()
 }

@@ -105,7 +105,8 @@ pub struct Run {
 impl Firmware {
     pub fn new(program: LoweredProgram, board: &Board, backends: &[&dyn Backend]) -> Self {
         let features = board.features.iter().map(|feature| (*feature).to_owned()).collect();
-        let target = TargetFacts { architecture: "thumb".to_owned(), features, hosted: false, ..TargetFacts::default() };
+        let target =
+            TargetFacts { architecture: "thumb".to_owned(), features, hosted: false, ..TargetFacts::default() };
         let inputs = random_inputs(&program, 3);
         let partitioned = partition(program, backends, &target, &InMemory).unwrap();
         let bank = Bank { alignment: 16, ..Bank::unlimited("memory") };

@@ -77,22 +77,14 @@ pub mod signature {
     pub type ContextCreate = unsafe extern "C" fn(Handle, Handle, *const *const c_void, *mut Handle) -> Status;
     pub type BinarySize = unsafe extern "C" fn(Handle, *mut u64) -> Status;
     pub type Binary = unsafe extern "C" fn(Handle, *mut c_void, u64, *mut u64) -> Status;
-    pub type Restore = unsafe extern "C" fn(
-        Handle,
-        Handle,
-        *const *const c_void,
-        *const c_void,
-        u64,
-        *mut Handle,
-        Handle,
-    ) -> Status;
+    pub type Restore =
+        unsafe extern "C" fn(Handle, Handle, *const *const c_void, *const c_void, u64, *mut Handle, Handle) -> Status;
     pub type ContextFree = unsafe extern "C" fn(Handle, Handle) -> Status;
     pub type GraphCreate = unsafe extern "C" fn(Handle, *const c_char, *const *const c_void, *mut Handle) -> Status;
     pub type GraphAdd = unsafe extern "C" fn(Handle, Operation) -> Status;
     pub type Finalize = unsafe extern "C" fn(Handle, Handle, Handle) -> Status;
     pub type Retrieve = unsafe extern "C" fn(Handle, *const c_char, *mut Handle) -> Status;
-    pub type Execute =
-        unsafe extern "C" fn(Handle, *const Tensor, u32, *mut Tensor, u32, Handle, Handle) -> Status;
+    pub type Execute = unsafe extern "C" fn(Handle, *const Tensor, u32, *mut Tensor, u32, Handle, Handle) -> Status;
     pub type TensorCreate = unsafe extern "C" fn(Handle, *mut Tensor) -> Status;
     pub type LogCreate = unsafe extern "C" fn(LogCallback, u32, *mut Handle) -> Status;
 }

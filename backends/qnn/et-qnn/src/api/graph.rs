@@ -279,7 +279,9 @@ impl<'c> Graph<'c> {
             Parameter::Float32(number) => scalar(DataType::Float32 as u32, number.to_bits()),
             Parameter::Bool(flag) => scalar(DataType::Bool as u32, u32::from(*flag)),
             Parameter::Tensor(tensor) => {
-                let [tensor] = self.all(&[*tensor])?[..] else { return Err(Problem::blob("a parameter has no tensor")) };
+                let [tensor] = self.all(&[*tensor])?[..] else {
+                    return Err(Problem::blob("a parameter has no tensor"));
+                };
                 abi::Parameter { kind: 1, name: name.as_ptr(), value: abi::ParameterValue { tensor } }
             }
         })
@@ -372,7 +374,8 @@ impl Owned {
         let data_size = u32::try_from(self.data.len());
         let data_size = data_size.map_err(|_| Problem::unsupported("a constant has 4 GiB or more"))?;
         let data = if self.data.is_empty() { null() } else { self.data.as_ptr() };
-        let bound = Bound { id: 0, data_type: data_type as u32, sizes: &self.sizes, data: data.cast_mut(), bytes: data_size };
+        let bound =
+            Bound { id: 0, data_type: data_type as u32, sizes: &self.sizes, data: data.cast_mut(), bytes: data_size };
         Ok(abi::Tensor { name: self.name.as_ptr(), quantization: self.parameters(), ..bound.tensor(kind) })
     }
 
@@ -380,9 +383,7 @@ impl Owned {
         let defined = |encoding, parameters| QuantizeParams { definition: abi::DEFINED, encoding, parameters };
         match (&self.quantization, &self.block) {
             (Quantization::None, _) | (Quantization::Blocks { .. }, None) => UNQUANTIZED,
-            (Quantization::Tensor(tensor), _) => {
-                defined(abi::ENCODING_TENSOR, abi::Encoding { tensor: *tensor })
-            }
+            (Quantization::Tensor(tensor), _) => defined(abi::ENCODING_TENSOR, abi::Encoding { tensor: *tensor }),
             (Quantization::Axis { axis, scales }, _) => {
                 let (axis, count) = (*axis as i32, scales.len() as u32);
                 let axis = abi::AxisEncoding { axis, count, scales: scales.as_ptr() };

@@ -69,8 +69,9 @@ impl Library {
         let Version { major, minor, .. } = interface.core;
         if major != OLDEST.0 || minor < OLDEST.1 {
             let wanted = format!("{}.{}", OLDEST.0, OLDEST.1);
-            let sentence =
-                format!("{FILE} has version {major}.{minor} of the interface, and version {wanted} or later is required");
+            let sentence = format!(
+                "{FILE} has version {major}.{minor} of the interface, and version {wanted} or later is required"
+            );
             return Err(Problem::unsupported(sentence));
         }
         if interface.backend != HTP {
@@ -113,8 +114,7 @@ fn load(path: &OsStr) -> Outcome<&'static Interface> {
     // Never unloaded.
     let library: &'static libloading::Library = Box::leak(Box::new(library));
     // SAFETY: the name belongs to a function of this type in all versions of the interface.
-    let providers =
-        unsafe { library.get::<signature::Providers>(b"QnnInterface_getProviders\0") }.map_err(absent)?;
+    let providers = unsafe { library.get::<signature::Providers>(b"QnnInterface_getProviders\0") }.map_err(absent)?;
     let (mut list, mut count) = (core::ptr::null(), 0);
     // SAFETY: the function writes a list of pointers and its length.
     let status = unsafe { providers(&mut list, &mut count) };

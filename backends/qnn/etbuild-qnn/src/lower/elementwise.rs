@@ -48,7 +48,10 @@ fn neuron(
 
 /// ELU with the usual scales.
 pub fn elu(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
-    if [2, 3].into_iter().any(|position| call.number(position).is_ok_and(|scale| scale.is_some_and(|scale| scale != 1.0))) {
+    if [2, 3]
+        .into_iter()
+        .any(|position| call.number(position).is_ok_and(|scale| scale.is_some_and(|scale| scale != 1.0)))
+    {
         return Err(Refusal::new(RefusalKind::Argument, "ELU has a scale"));
     }
     let alpha = call.number(1)?.unwrap_or(1.0) as f32;

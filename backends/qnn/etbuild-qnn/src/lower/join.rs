@@ -128,9 +128,12 @@ pub fn pad(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         _ => false,
     };
     let rank = call.sizes(input).len();
-    let pads: Vec<u32> = call.ints(1)?.iter().map(|pad| u32::try_from(*pad)).collect::<Result<_, _>>().map_err(|_| {
-        Refusal::new(RefusalKind::Argument, "a border is negative")
-    })?;
+    let pads: Vec<u32> = call
+        .ints(1)?
+        .iter()
+        .map(|pad| u32::try_from(*pad))
+        .collect::<Result<_, _>>()
+        .map_err(|_| Refusal::new(RefusalKind::Argument, "a border is negative"))?;
     let (tensor, form) = moved(builder, input, Order::RowMajor)?;
     if !is_zero {
         return Err(Refusal::new(RefusalKind::Argument, "the border is not 0"));

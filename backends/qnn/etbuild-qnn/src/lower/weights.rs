@@ -33,6 +33,9 @@ pub struct Integers {
     multiples: Vec<u8>,
 }
 
+/// Blocks are multiples of this many weights; the library computes something else for smaller ones.
+const SMALLEST_BLOCK: usize = 16;
+
 /// Multiples of a channel's scale have 4 bits and are not 0.
 const LARGEST_MULTIPLE: f32 = 15.0;
 
@@ -59,6 +62,9 @@ impl Integers {
         let length = usize::try_from(*block.last()?).ok()?;
         let columns = kernel.inner * kernel.window[0] * kernel.window[1];
         let blocks = columns.checked_div(length)?;
+        if blocks > 1 && !length.is_multiple_of(SMALLEST_BLOCK) {
+            return None;
+        }
         if blocks <= 1 {
             return Some(Self { bytes, scales: groups, bits: bits(links, id), multiples: Vec::new() });
         }
