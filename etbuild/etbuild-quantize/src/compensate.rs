@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn rounded(values: &[f32], factor: Option<&Factor>) -> Vec<f32> {
-        let grid = Grid::of_groups(Bounds::WEIGHT4, Observer::MinMax, COLUMNS / GROUP);
+        let grid = Grid::of_groups((Bounds::WEIGHT4, 255), Observer::MinMax, COLUMNS / GROUP);
         let bytes = stored(values);
         let elements = Elements::new(ScalarType::Float, &bytes).unwrap();
         let (mut integers, mut scales) = (vec![0; values.len()], vec![0.0; values.len() / GROUP]);

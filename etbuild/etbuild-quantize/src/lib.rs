@@ -29,6 +29,7 @@ mod samples;
 mod search;
 mod second_level;
 mod source;
+mod want;
 mod weight;
 mod work;
 

@@ -2,9 +2,9 @@
 
 use etbuild_ir::{Graph, Node, Program, ValueId};
 
-use crate::annotate::Want;
 use crate::pattern::matches;
 use crate::rule;
+use crate::want::Want;
 use crate::{Observer, QuantizeError};
 
 /// Quantization schemes of weights and activations.

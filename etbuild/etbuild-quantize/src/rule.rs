@@ -2,7 +2,7 @@
 
 use etbuild_ir::{Argument, Graph, Node};
 
-use crate::annotate::Want;
+use crate::want::Want;
 
 /// The rule of an operator. Numbers are positions of arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -187,7 +187,7 @@ mod tests {
     fn the_result_does_not_depend_on_the_job_size() {
         let values: Vec<f32> = (0..3 * JOB).map(|number| ((number * 7919 % 1009) as f32 - 500.0) / 300.0).collect();
         for row in [1, 3, 2 * JOB / 32] {
-            let grid = Grid::of_groups(Bounds::WEIGHT4, Observer::MinMax, row);
+            let grid = Grid::of_groups((Bounds::WEIGHT4, 255), Observer::MinMax, row);
             let (scales, integers) = quantized(&values, 32, &grid);
             for (index, elements) in values.chunks(row * 32).enumerate() {
                 let (own, alone) = quantized(elements, 32, &grid);
@@ -216,7 +216,8 @@ mod tests {
     fn group_scales_are_multiples_of_the_second_level_scale() {
         let (row, rows) = (32, 70);
         let values = normal(rows * row * 32);
-        let (scales, integers) = quantized(&values, 32, &Grid::of_groups(Bounds::WEIGHT4, Observer::MinMax, row));
+        let (scales, integers) =
+            quantized(&values, 32, &Grid::of_groups((Bounds::WEIGHT4, 255), Observer::MinMax, row));
         for (index, scales) in scales.chunks(row).enumerate() {
             let widest = |group: usize| {
                 let weights = &values[(index * row + group) * 32..][..32];
@@ -248,7 +249,7 @@ mod tests {
         };
         for observer in [Observer::MinMax, Observer::MeanSquare] {
             let any = loss(&Grid::new(Bounds::WEIGHT4, observer));
-            let steps = loss(&Grid::of_groups(Bounds::WEIGHT4, observer, 64));
+            let steps = loss(&Grid::of_groups((Bounds::WEIGHT4, 255), observer, 64));
             assert!(steps < 1.001 * any, "{observer:?} {steps} {any}");
         }
     }

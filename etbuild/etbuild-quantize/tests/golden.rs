@@ -12,13 +12,16 @@ use etbuild_golden::{Case, check};
 use etbuild_ir::{Dialect, Lowered, LoweredProgram, Program};
 use etbuild_quantize::{Data, Embedding, InMemory, Layer, Options, Scheme, Tensors, quantize};
 
-const SCHEMES: [(&str, Scheme); 6] = [
+const SCHEMES: [(&str, Scheme); 9] = [
     ("float", Scheme::Float),
     ("int8", Scheme::Int8),
     ("dynamic-int8", Scheme::DynamicInt8),
     ("int8-weights", Scheme::Int8Weights),
     ("int4-weights", Scheme::Int4Weights),
     ("8da4w", Scheme::Dynamic8Weight4),
+    ("w8a8", Scheme::W8A8),
+    ("w8a16", Scheme::W8A16),
+    ("w4a16", Scheme::W4A16),
 ];
 
 fn scheme(name: &str) -> Result<Scheme, String> {

@@ -18,6 +18,7 @@ mod language;
 mod lock;
 mod man;
 mod matrix;
+mod npu;
 mod plan;
 mod program;
 mod report;

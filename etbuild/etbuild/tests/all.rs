@@ -37,6 +37,7 @@ mod matrix;
 mod media;
 mod methods;
 mod models;
+mod npu;
 mod quantize;
 mod quantized;
 mod recipes;

@@ -202,6 +202,7 @@ const STATED: &[Stated] = &[
     ("gpu.storage", "linux-x86_64", &["storage: image", "storage: buffer"]),
     ("gpu.subgroup", "linux-x86_64", &["subgroup: 8", "subgroup: 0", "subgroup: 32"]),
     ("gpu.zero_clamp", "linux-x86_64", &["zero_clamp: true", "zero_clamp: false"]),
+    ("npu.soc", "linux-x86_64", &["soc: SM8750", "soc: SM8650"]),
     ("image[]", "pico2", &["image: [elf, {", "image: [{"]),
     ("image[].uf2.family", "pico2", &["0xe48bff59", "0xe48bff5a"]),
     ("instruction_sets", "linux-x86_64", &["[avx2, avx512, avx512vnni, amx]", "[avx]"]),
@@ -409,7 +410,14 @@ fn target_text(target: &str, from: &str, to: &str) -> String {
 
 fn planned_for(place: &Place, key: &str, target: &Path) -> BTreeMap<String, String> {
     let target = target.display().to_string();
-    let partition = if key.starts_with("gpu.") { "gpu" } else { "auto" };
+    let partition = match key.split_once('.') {
+        Some(("gpu", _)) => "gpu",
+        Some(("npu", _)) => "qnn",
+        _ => "auto",
+    };
+    // The key has the digest of the vendor's compiler; any file stands for it here.
+    let kit = place.file("kit/libQnnHtp.so", "a compiler");
     let words = ["plan", RECIPE, "--target", &target, "--partition", partition, "--output", "json"];
-    keys(&support::Ran::of(&mut place.command(words)).expect(0).json())
+    let mut command = place.command(words);
+    keys(&support::Ran::of(command.env("QNN_SDK_ROOT", kit.parent().unwrap())).expect(0).json())
 }

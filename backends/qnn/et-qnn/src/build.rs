@@ -3,4 +3,4 @@
 pub use crate::api::context::Context;
 pub use crate::api::device::{Device, open};
 pub use crate::api::graph::{Created, DataType, Graph, Kind, OperationSpec, Parameter, Quantization, TensorSpec};
-pub use crate::api::library::{FILE, FOLDERS, ROOT};
+pub use crate::api::library::{FILE, FOLDERS, ROOT, kit};

@@ -15,7 +15,7 @@ pub static BACKEND: Qnn = Qnn;
 
 /// The vendor's compiler.
 static COMPILER: Compiler = Compiler {
-    kit: "Qualcomm's AI Engine Direct (QNN) SDK",
+    kit: "Qualcomm's QNN SDK",
     variable: et_qnn::build::ROOT,
     folders: et_qnn::build::FOLDERS,
     file: et_qnn::build::FILE,

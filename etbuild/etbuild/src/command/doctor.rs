@@ -7,6 +7,7 @@ use etbuild_target::Catalogue;
 
 use super::Outcome;
 use super::gpu::{self, Gpu};
+use super::npu;
 use crate::render::Table;
 use crate::session::Session;
 
@@ -24,9 +25,11 @@ pub fn run(session: &Session) -> Outcome {
     findings.sort();
     findings.dedup();
     let Gpu { value: gpu, text } = gpu::describe();
+    let (npu, npu_text) = npu::describe();
     let cache = world.store().root();
-    let value = serde_json::json!({ "cache": cache, "targets": values, "gpu": gpu, "diagnostics": findings });
-    let text = format!("{}\n\ngpu: {text}\ncache: {}", table.render(), cache.display());
+    let value =
+        serde_json::json!({ "cache": cache, "targets": values, "gpu": gpu, "npu": npu, "diagnostics": findings });
+    let text = format!("{}\n\ngpu: {text}\nnpu: {npu_text}\ncache: {}", table.render(), cache.display());
     session.terminal.present(&value, &text);
     session.terminal.explain(&findings);
     Ok(Vec::new())

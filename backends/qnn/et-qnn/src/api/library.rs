@@ -62,6 +62,14 @@ pub fn library() -> Outcome<&'static Library> {
     opened.as_ref().map_err(Clone::clone)
 }
 
+/// The version of the vendor's kit on this machine, such as `v2.51.0`.
+///
+/// # Errors
+/// No library, or one that this code does not know.
+pub fn kit() -> Outcome<&'static str> {
+    library().map(|library| library.build.as_str())
+}
+
 impl Library {
     /// Loads the library and checks its versions.
     fn open(path: &OsStr) -> Outcome<Self> {

@@ -10,7 +10,7 @@ use crate::program::{Parameter, TensorId};
 use super::Done;
 use super::elementwise::number_like;
 
-/// A product of matrices in batches.
+/// A batched GEMM of two activations.
 pub fn matmul(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let encoding = match builder.encoding(&[left, right], output)? {

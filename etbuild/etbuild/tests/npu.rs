@@ -1,0 +1,113 @@
+//! The backend `qnn`: built by the vendor's compiler and executed on its simulator. Needs `QNN_SDK_ROOT`, the vendor's kit; without it
+//! these tests fail, unless `ETBUILD_SKIP_NPU=1` skips them.
+
+use std::fs;
+use std::process::Command;
+
+use crate::support::{Place, Ran, repository, tensors, unit};
+
+const TARGET: &str = "linux-x86_64";
+
+/// Whether the vendor's kit is here.
+///
+/// # Panics
+/// Without a kit, unless `ETBUILD_SKIP_NPU=1` is set.
+#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
+fn has_kit() -> bool {
+    let has = std::env::var_os("QNN_SDK_ROOT").is_some();
+    if !has {
+        let skips = std::env::var_os("ETBUILD_SKIP_NPU").is_some_and(|value| value == "1");
+        assert!(skips, "set QNN_SDK_ROOT to Qualcomm's kit, or ETBUILD_SKIP_NPU=1 to skip the test");
+        eprintln!("skipped: needs Qualcomm's kit");
+    }
+    has
+}
+
+/// A recipe of the digits in integers, for the NPU alone.
+fn recipe(place: &Place, scheme: &str) -> String {
+    let example = |name: &str| repository().join("examples/digits").join(name).display().to_string();
+    let text = format!(
+        "etbuild: 1\nname: digits-npu\nmodel: {{ pt2: {} }}\npartition: [qnn]\ntargets: [{TARGET}]\n\
+         quantize: {{ scheme: {scheme}, calibrate: {} }}\nverify: {{ inputs: {}, tolerance: 0.5 }}\n",
+        example("digits.pt2"),
+        example("calibration.safetensors"),
+        example("test.safetensors"),
+    );
+    place.file("npu.yaml", text).display().to_string()
+}
+
+fn without_kit(command: &mut Command) -> &mut Command {
+    command.env("QNN_SDK_ROOT", "/no/kit")
+}
+
+#[test]
+fn a_binary_computes_on_the_npu_what_pytorch_computed() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let recipe = recipe(&place, "w8a8");
+    let result = place.json(&format!("deploy {recipe}"));
+    let verification = &unit(&result, TARGET)["verification"];
+    assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &360.into()), "{result}");
+    let right = verification["same_prediction"].as_u64().unwrap();
+    assert!(right >= 357, "{verification}");
+
+    let case = tensors::first_cases(&repository().join("examples/digits/test.safetensors"), 1);
+    let inputs = place.file("case.safetensors", case);
+    let mut binary = Command::new(place.out().join(format!("digits-npu/{TARGET}/digits-npu")));
+    let failed = Ran::of(without_kit(binary.arg("--inputs").arg(inputs))).expect(8);
+    assert!(failed.stderr.contains("delegate 0: `QNN_SDK_ROOT` names /no/kit"), "{}", failed.stderr);
+}
+
+#[test]
+fn the_same_graph_gives_the_same_bytes() {
+    if !has_kit() {
+        return;
+    }
+    let program = |scheme: &str| {
+        let place = Place::cold();
+        place.run(&format!("build {}", recipe(&place, scheme))).expect(0);
+        fs::read(place.out().join(format!("digits-npu/{TARGET}/digits-npu.pte"))).unwrap()
+    };
+    assert!(program("w4a16") == program("w4a16"), "two builds differ");
+}
+
+#[test]
+fn every_node_runs_on_the_npu() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::warm();
+    for scheme in ["w8a8", "w8a16", "w4a16"] {
+        let words = format!("explain --partition {} --output json", recipe(&place, scheme));
+        let explained = place.json(&words).to_string();
+        assert!(!explained.contains("portable"), "{scheme}: {explained}");
+    }
+}
+
+#[test]
+fn a_machine_without_the_kit_is_told_what_to_install() {
+    let place = Place::warm();
+    let recipe = recipe(&place, "w8a8");
+    let failed = Ran::of(without_kit(&mut place.command(["build", &recipe]))).expect(4);
+    assert!(failed.stderr.contains("ETB0501") && failed.stderr.contains("npu.yaml:4"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("`QNN_SDK_ROOT` names /no/kit, which has no libQnnHtp.so"), "{}", failed.stderr);
+    let doctor = Ran::of(without_kit(&mut place.command(["doctor", "--output", "json"]))).expect(0).json();
+    assert!(doctor["npu"]["problem"].as_str().unwrap().contains("/no/kit"), "{doctor}");
+}
+
+#[test]
+fn another_compiler_is_another_action() {
+    let place = Place::warm();
+    let recipe = recipe(&place, "w8a8");
+    let planned = |kit: &str| {
+        let kit = place.path().join(kit);
+        fs::create_dir_all(&kit).unwrap();
+        fs::write(kit.join("libQnnHtp.so"), kit.display().to_string()).unwrap();
+        let words = ["plan", recipe.as_str(), "--output", "json"];
+        Ran::of(place.command(words).env("QNN_SDK_ROOT", &kit)).expect(0).json().to_string()
+    };
+    let (first, second) = (planned("one"), planned("two"));
+    assert!(first == planned("one") && first != second, "{first}");
+}
