@@ -117,7 +117,7 @@ impl TargetFile {
         check_pointer_width(&self.pointer_width)?;
         let memory = check_memory(&self.kind, self.memory)?;
         let gpu = check_gpu(&self.kind, self.gpu)?;
-        let npu = check_npu(&self.kind, self.npu)?;
+        let npu = check_npu(self.kind.value, self.rust.crt_static, self.npu)?;
         Ok(Target {
             name: self.name,
             summary: self.summary,
@@ -158,14 +158,19 @@ fn check_gpu(kind: &Spanned<Kind>, gpu: Option<Spanned<GpuFile>>) -> Result<Opti
     }
 }
 
-fn check_npu(kind: &Spanned<Kind>, npu: Option<Spanned<Npu>>) -> Result<Option<Npu>, Diagnostic> {
-    match (kind.value, npu) {
-        (Kind::BareMetal, Some(npu)) => {
-            let message = "`npu:` requires an operating system with the vendor's libraries";
-            Err(Diagnostic::error(Code::TargetInconsistent, message).at(*npu.span).help("remove `npu:`"))
-        }
-        (_, npu) => Ok(npu.map(|npu| npu.value)),
+fn check_npu(kind: Kind, is_static: bool, npu: Option<Spanned<Npu>>) -> Result<Option<Npu>, Diagnostic> {
+    let Some(npu) = npu else { return Ok(None) };
+    let inconsistent = |message: &str, help: &str| {
+        Err(Diagnostic::error(Code::TargetInconsistent, message).at((*npu.span).clone()).help(help))
+    };
+    if kind == Kind::BareMetal {
+        return inconsistent("`npu:` requires an operating system with the vendor's libraries", "remove `npu:`");
     }
+    if is_static {
+        let help = "remove `npu:`, or link dynamically: remove `crt_static: true`";
+        return inconsistent("a static binary cannot load the vendor's library of an NPU", help);
+    }
+    Ok(Some(npu.value))
 }
 
 fn check_memory(kind: &Spanned<Kind>, memory: Option<Spanned<MemoryFile>>) -> Result<Option<Memory>, Diagnostic> {
@@ -361,6 +366,16 @@ mod tests {
         assert_eq!(code, Code::TargetInconsistent);
         for (from, to) in [("subgroup: 8", "subgroup: 12"), ("max_image: 16384", "max_image: 0")] {
             assert_eq!(mistake("linux-x86_64", from, to).0, Code::BadValue, "{to}");
+        }
+    }
+
+    #[test]
+    fn an_npu_is_for_targets_that_load_libraries() {
+        assert_eq!(target("linux-x86_64").npu().unwrap().soc.as_str(), "SM8750");
+        assert!(target("galaxy-s25").npu().is_none());
+        for name in ["pico2", "galaxy-s25"] {
+            let (code, ..) = mistake(name, "console:", "npu: { soc: SM8750 }\nconsole:");
+            assert_eq!(code, Code::TargetInconsistent, "{name}");
         }
     }
 

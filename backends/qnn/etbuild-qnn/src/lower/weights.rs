@@ -68,7 +68,7 @@ impl Integers {
         if blocks <= 1 {
             return Some(Self { bytes, scales: groups, bits: bits(links, id), multiples: Vec::new() });
         }
-        let rows = groups.chunks(blocks).map(|row| multiples(row)).collect::<Option<Vec<_>>>()?;
+        let rows = groups.chunks(blocks).map(multiples).collect::<Option<Vec<_>>>()?;
         let (scales, multiples): (Vec<f32>, Vec<Vec<u8>>) = rows.into_iter().unzip();
         Some(Self { bytes, scales, bits: bits(links, id), multiples: multiples.concat() })
     }
