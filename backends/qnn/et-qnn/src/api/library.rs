@@ -1,6 +1,6 @@
 //! The library of the NPU backend and its table of functions.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -111,14 +111,45 @@ impl Library {
     }
 }
 
+unsafe extern "C" {
+    /// Where C code prints; a variable in the C libraries of Linux and Android.
+    static mut stdout: *mut c_void;
+    static mut stderr: *mut c_void;
+}
+
+/// While it lives, C code prints to standard error: the library's initializers print a line, which would be a part of the caller's output.
+struct Beside(*mut c_void);
+
+impl Beside {
+    fn new() -> Self {
+        // SAFETY: both are streams of the C library, which live as long as the process. Only initializers of a library that is being
+        // loaded print meanwhile, on this thread; C code on other threads would print to the other stream for a moment.
+        unsafe {
+            let before = stdout;
+            stdout = stderr;
+            Self(before)
+        }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { stdout = self.0 };
+    }
+}
+
 /// Opens the library and finds the table.
 fn load(path: &OsStr) -> Outcome<&'static Interface> {
     let absent = |error: libloading::Error| {
         let path = Path::new(path).display();
         Problem::unsupported(format!("the NPU's library {path} cannot be loaded: {error}"))
     };
-    // SAFETY: loading runs the library's initializers, which is what the user asks for by naming it.
-    let library = unsafe { libloading::Library::new(path) }.map_err(absent)?;
+    let library = {
+        let _beside = Beside::new();
+        // SAFETY: loading runs the library's initializers, which is what the user asks for by naming it.
+        unsafe { libloading::Library::new(path) }.map_err(absent)?
+    };
     // Never unloaded.
     let library: &'static libloading::Library = Box::leak(Box::new(library));
     // SAFETY: the name belongs to a function of this type in all versions of the interface.
