@@ -145,7 +145,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// Weights must be constants. The static scheme demands int8 activations.
+    /// Weights must be constants, or integers that stay. The static scheme demands int8 activations.
     fn product(&mut self, node: &Node, (input, weight): (usize, usize), scheme: Scheme) -> bool {
         let (Some(input), Some(weight)) = (tensor(node, input), tensor(node, weight)) else { return false };
         let is_float = |id: ValueId| self.graph.spec(id).scalar_type == ScalarType::Float;
@@ -155,7 +155,8 @@ impl<'g> Walk<'g> {
             Scheme::Int8 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => is_linear && self.graph.spec(weight).rank() == 2,
         };
-        if !suits || !is_float(input) || !is_float(weight) || self.sources.constant(self.graph, weight).is_none() {
+        let is_stored = self.sources.constant(self.graph, weight).is_some() || self.sources.stay(weight, scheme);
+        if !suits || !is_float(input) || !is_float(weight) || !is_stored {
             return false;
         }
         if scheme == Scheme::Int8 {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
 
-use super::weights::Constant;
+use super::weights::{Constant, Groups};
 use crate::{Activation, Norm, NormKind};
 
 /// A graph, and the module of the nodes to add.
@@ -58,9 +58,12 @@ impl Sketch {
         id
     }
 
-    /// A constant as `float32`.
+    /// A constant as `float32`: integers in groups become numbers.
     pub fn floats(&mut self, constant: &Constant) -> ValueId {
         let id = self.constant(constant);
+        if let Some(groups) = &constant.groups {
+            return self.dequantized(id, groups);
+        }
         if constant.spec.scalar_type == ScalarType::Float {
             return id;
         }
@@ -80,6 +83,35 @@ impl Sketch {
         let widened = self.call("aten._to_copy.default", arguments, output);
         self.widened.insert(id, widened);
         widened
+    }
+
+    /// The numbers of a matrix of integers; the same value at every call.
+    fn dequantized(&mut self, integers: ValueId, groups: &Groups) -> ValueId {
+        if let Some(numbers) = self.widened.get(integers) {
+            return *numbers;
+        }
+        let scales = self.constant(&groups.scales);
+        let output = TensorSpec { scalar_type: ScalarType::Float, ..self.like(integers) };
+        let numbers = self.dequantize([integers, scales], groups, output);
+        self.widened.insert(integers, numbers);
+        numbers
+    }
+
+    /// The product of integers and scales, of whole rows of a matrix.
+    fn dequantize(&mut self, [integers, scales]: [ValueId; 2], groups: &Groups, output: TensorSpec) -> ValueId {
+        let block = (1..output.rank()).map(|_| 1).chain([groups.group as i64]).collect();
+        let [least, most] = groups.bounds;
+        let arguments = vec![
+            Argument::Value(integers),
+            Argument::Ints(block),
+            Argument::Value(scales),
+            Argument::None,
+            Argument::Type(ScalarType::Char),
+            Argument::Int(least),
+            Argument::Int(most),
+            Argument::Type(ScalarType::Float),
+        ];
+        self.call("torchao.dequantize_affine.default", arguments, output)
     }
 
     /// State that a node writes: `write` gets the old value and gives the new value.
@@ -113,9 +145,24 @@ impl Sketch {
         self.call("aten.view.default", vec![Argument::Value(of), dims], output)
     }
 
+    /// Rows of a constant table as `float32`. Rows of integers and rows of scales are gathered before the product of both.
+    pub fn embed(&mut self, table: &Constant, tokens: ValueId) -> ValueId {
+        let Some(groups) = &table.groups else {
+            let table = self.floats(table);
+            return self.embedding(table, tokens);
+        };
+        let rows = [table, &groups.scales].map(|table| {
+            let table = self.constant(table);
+            self.embedding(table, tokens)
+        });
+        let output = TensorSpec { scalar_type: ScalarType::Float, ..self.like(rows[0]) };
+        self.dequantize(rows, groups, output)
+    }
+
     /// Rows of a table.
     pub fn embedding(&mut self, table: ValueId, tokens: ValueId) -> ValueId {
-        let output = self.wider(tokens, self.last(table));
+        let output =
+            TensorSpec { scalar_type: self.graph.spec(table).scalar_type, ..self.wider(tokens, self.last(table)) };
         let arguments = [table, tokens].map(Argument::Value).into_iter();
         let rest = [Argument::Int(-1), Argument::Bool(false), Argument::Bool(false)];
         self.call("aten.embedding.default", arguments.chain(rest).collect(), output)
