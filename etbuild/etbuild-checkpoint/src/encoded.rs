@@ -30,12 +30,12 @@ pub trait Form: Send + Sync {
     /// Writes the numbers of some rows, of which `first` is the first, row by row.
     fn decode(&self, first: usize, numbers: &mut [f32]);
 
-    /// The groups of integers, where the numbers of a group are integers times a scale.
+    /// The groups of integers, where the numbers of a group are integers times a scale, plus an offset where the grid says so.
     fn grid(&self) -> Option<Grid> {
         None
     }
 
-    /// Writes the integers of some rows, of which `first` is the first, with the scales of the groups.
+    /// Writes the integers of some rows, of which `first` is the first, with the scales and the offsets of the groups.
     fn split(&self, _first: usize, _parts: &mut Split<'_>) {}
 
     /// Releases mapped memory that has been read.
@@ -48,6 +48,8 @@ pub struct Split<'b> {
     pub integers: &'b mut [i8],
     /// A scale for each group.
     pub scales: &'b mut [f32],
+    /// An offset for each group: what is added to the product of integer and scale.
+    pub offsets: &'b mut [f32],
 }
 
 /// The groups of a matrix.
@@ -57,17 +59,24 @@ pub struct Grid {
     pub group: usize,
     /// The least and the greatest integer.
     pub bounds: [i64; 2],
+    /// Whether groups have offsets.
+    pub has_offsets: bool,
 }
 
 impl Grid {
     /// Integers of 4 bits.
     pub const fn int4(group: usize) -> Self {
-        Self { group, bounds: [-8, 7] }
+        Self { group, bounds: [-8, 7], has_offsets: false }
+    }
+
+    /// Integers of 4 bits, and offsets.
+    pub const fn int4_with_offsets(group: usize) -> Self {
+        Self { has_offsets: true, ..Self::int4(group) }
     }
 
     /// Integers of 8 bits.
     pub const fn int8(group: usize) -> Self {
-        Self { group, bounds: [-128, 127] }
+        Self { group, bounds: [-128, 127], has_offsets: false }
     }
 }
 
@@ -95,6 +104,8 @@ pub enum Want {
     Integers,
     /// The scales of the groups, `float32 [rows, groups]`.
     Scales,
+    /// The offsets of the groups, each times the elements of a group, `float32 [groups, rows]`.
+    Offsets,
 }
 
 /// A constant made of rows of an encoded matrix.
@@ -113,7 +124,7 @@ impl Decoded<'_> {
         let columns = self.matrix.columns;
         match self.want {
             Want::Numbers | Want::Integers => columns,
-            Want::Scales => columns / self.matrix.form.grid().map_or(1, |grid| grid.group.max(1)),
+            Want::Scales | Want::Offsets => columns / self.matrix.form.grid().map_or(1, |grid| grid.group.max(1)),
         }
     }
 
@@ -129,6 +140,15 @@ impl Decoded<'_> {
         parts.collect::<Vec<Vec<u8>>>().concat()
     }
 
+    /// The offsets of all rows, transposed, and times the elements of a group: factors of the means of groups.
+    fn transposed(&self, pieces: impl Iterator<Item = Range<usize>>) -> Vec<u8> {
+        let offsets: Vec<u8> = pieces.flat_map(|rows| self.piece(rows)).collect();
+        let (offsets, groups) = (reals::read(ScalarType::Float, &offsets), self.row());
+        let size = (self.matrix.columns / groups.max(1)) as f32;
+        let of_group = |group: usize| offsets.iter().skip(group).step_by(groups);
+        reals::stored((0..groups).flat_map(of_group).map(|offset| offset * size))
+    }
+
     fn part(&self, rows: Range<usize>) -> Vec<u8> {
         let (form, columns, count) = (&self.matrix.form, self.matrix.columns, rows.len());
         if self.want == Want::Numbers {
@@ -138,10 +158,12 @@ impl Decoded<'_> {
         }
         let groups = columns / form.grid().map_or(1, |grid| grid.group.max(1));
         let (mut integers, mut scales) = (vec![0; count * columns], vec![0.0; count * groups]);
-        let mut split = Split { integers: &mut integers, scales: &mut scales };
+        let mut offsets = vec![0.0; count * groups];
+        let mut split = Split { integers: &mut integers, scales: &mut scales, offsets: &mut offsets };
         form.split(rows.start, &mut split);
         match self.want {
             Want::Integers => integers.into_iter().map(i8::cast_unsigned).collect(),
+            Want::Offsets => reals::stored(offsets),
             Want::Numbers | Want::Scales => reals::stored(scales),
         }
     }
@@ -159,8 +181,10 @@ impl Derived for Decoded<'_> {
 
     fn run(&self, take: &mut dyn FnMut(&[u8])) {
         let step = (PIECE / self.matrix.columns.max(1)).max(1);
-        for start in self.rows.clone().step_by(step) {
-            take(&self.piece(start..(start + step).min(self.rows.end)));
+        let pieces = self.rows.clone().step_by(step).map(|start| start..(start + step).min(self.rows.end));
+        match self.want {
+            Want::Offsets => take(&self.transposed(pieces)),
+            _ => pieces.for_each(|rows| take(&self.piece(rows))),
         }
         self.matrix.form.release();
     }

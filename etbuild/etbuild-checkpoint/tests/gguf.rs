@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use et_core::Half;
 use etbuild_checkpoint::{
-    Cache, Checkpoint, CheckpointError, InMemory, Kept, Model, Options, gguf_texts, import_checkpoint,
+    Cache, Checkpoint, CheckpointError, InMemory, Kept, Model, Options, gguf_texts, import_checkpoint, stored_forms,
 };
-use etbuild_ir::Buffer;
+use etbuild_ir::{AtenProgram, Buffer, ValueKind};
 
 /// A file in the making.
 #[derive(Clone)]
@@ -75,12 +76,19 @@ impl File {
             bytes.extend(code.to_le_bytes());
             bytes.extend(offset.to_le_bytes());
         }
-        bytes.resize(bytes.len().next_multiple_of(32) + self.data, 0);
+        let start = bytes.len().next_multiple_of(32);
+        bytes.resize(start, 0);
+        // Halves of such bytes are small numbers.
+        bytes.extend((0..self.data).map(|index| (index * 7919 % 251 % 61) as u8));
         bytes
     }
 }
 
 fn import(bytes: Vec<u8>) -> Result<(), Vec<CheckpointError>> {
+    program(bytes).map(drop)
+}
+
+fn program(bytes: Vec<u8>) -> Result<AtenProgram, Vec<CheckpointError>> {
     let file: Arc<dyn Buffer> = Arc::new(bytes);
     let model = Model::Gguf(BTreeMap::from([("model.gguf".to_owned(), file)]));
     let options = Options {
@@ -92,7 +100,7 @@ fn import(bytes: Vec<u8>) -> Result<(), Vec<CheckpointError>> {
         keeps: Kept::All,
         every: false,
     };
-    import_checkpoint(&Checkpoint { model, adapter: None }, &options, &InMemory).map(drop)
+    import_checkpoint(&Checkpoint { model, adapter: None }, &options, &InMemory)
 }
 
 /// The message for a changed file.
@@ -106,6 +114,38 @@ fn message(change: impl FnOnce(&mut File)) -> String {
 #[test]
 fn a_sound_file_becomes_a_program() {
     import(File::small().bytes()).unwrap();
+}
+
+#[test]
+fn integers_and_scales_of_the_file_are_constants_of_the_program() {
+    let file = File::small();
+    let bytes = file.bytes();
+    let program = program(bytes.clone()).unwrap().into_program();
+    let graph = &program.methods["prefill"];
+    let constant = |name: &str| {
+        let mut found = graph.values.iter().filter_map(|value| match &value.kind {
+            ValueKind::Constant { qualified_name, data } if qualified_name == name => Some(data.bytes().to_vec()),
+            _ => None,
+        });
+        found.next().unwrap()
+    };
+    let (start, place) = (bytes.len() - file.data, &file.tensors[4]);
+    assert_eq!(place.0, "blk.0.attn_q.weight");
+    let blocks = &bytes[start + place.3 as usize..][..32 * 34];
+    let integers: Vec<u8> = blocks.chunks(34).flat_map(|block| block[2..].to_vec()).collect();
+    let scales = blocks.chunks(34).map(|block| Half(u16::from_le_bytes([block[0], block[1]])).to_f32());
+    let name = "model.layers.0.self_attn.q_proj.weight";
+    assert_eq!(constant(&format!("{name}.integers")), integers);
+    assert_eq!(constant(&format!("{name}.scales")), scales.flat_map(f32::to_le_bytes).collect::<Vec<u8>>());
+}
+
+#[test]
+fn a_sentence_says_what_becomes_of_stored_matrices() {
+    let file: Arc<dyn Buffer> = Arc::new(File::small().bytes());
+    let model = Model::Gguf(BTreeMap::from([("model.gguf".to_owned(), file)]));
+    let says = |keeps| stored_forms(&model, keeps).unwrap().unwrap();
+    assert_eq!(says(Kept::All), "stored matrices keep their integers and scales: 8 of Q8_0");
+    assert_eq!(says(Kept::Int4), "stored matrices become float32, which the recipe quantizes: 8 of Q8_0");
 }
 
 #[test]
@@ -143,6 +183,14 @@ fn counts_beyond_the_file_are_refused_before_anything_is_reserved() {
     let list = [9_u32.to_le_bytes(), 8_u32.to_le_bytes()].concat();
     let list = [&list[..], &u64::MAX.to_le_bytes()].concat();
     assert!(message(|file| file.values.push(("a", list))).contains("more than the file has room for"));
+}
+
+#[test]
+fn lists_of_more_entries_than_a_model_has_are_refused() {
+    let count = (1_usize << 24) + 1;
+    let list =
+        [&9_u32.to_le_bytes()[..], &7_u32.to_le_bytes(), &(count as u64).to_le_bytes(), &vec![1; count]].concat();
+    assert!(message(|file| file.values.push(("a", list))).contains("more than 16777216 entries"));
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub struct Sketch {
     widened: IdMap<ValueId>,
     /// Products of values and the first matrices of adapters.
     narrowed: BTreeMap<(ValueId, ValueId), ValueId>,
+    /// Means of groups of so many neighbours.
+    means: BTreeMap<(ValueId, usize), ValueId>,
 }
 
 impl Sketch {
@@ -182,6 +184,33 @@ impl Sketch {
         let _ = output.set_size(output.rank().saturating_sub(1), rows);
         let bias = bias.map_or(Argument::None, Argument::Value);
         self.call("aten.linear.default", vec![Argument::Value(input), Argument::Value(matrix), bias], output)
+    }
+
+    /// A constant matrix times the last dimension of `[1, count, columns]`. Offsets of groups of the matrix add their product with the
+    /// means of the groups of the input.
+    pub fn product(&mut self, input: ValueId, matrix: &Constant, bias: Option<ValueId>) -> ValueId {
+        let numbers = self.floats(matrix);
+        let made = self.linear(input, numbers, bias);
+        let Some((groups, offsets)) = matrix.groups.as_ref().and_then(|all| Some((all, all.offsets.as_ref()?))) else {
+            return made;
+        };
+        let (means, offsets) = (self.means(input, groups.group), self.constant(offsets));
+        let more = self.products(means, offsets);
+        self.add(made, more)
+    }
+
+    /// The means of groups of neighbours of the last dimension; the same value at every call.
+    fn means(&mut self, input: ValueId, group: usize) -> ValueId {
+        if let Some(known) = self.means.get(&(input, group)) {
+            return *known;
+        }
+        let (count, groups) = (self.size(input, 1), self.last(input) / group.max(1));
+        let shaped = self.view(input, &[1, count, groups, group]);
+        let output = spec(ScalarType::Float, &[1, count, groups]);
+        let arguments = vec![Argument::Value(shaped), Argument::Ints(vec![-1]), Argument::Bool(false), Argument::None];
+        let means = self.call("aten.mean.dim", arguments, output);
+        self.means.insert((input, group), means);
+        means
     }
 
     /// A matrix times the last dimension; the same value at every call.

@@ -39,6 +39,8 @@ pub struct Constant {
 pub struct Groups {
     /// The scale of each group, `float32 [rows, groups]`.
     pub scales: Constant,
+    /// The offset of each group times the elements of a group, `float32 [1, groups, rows]`, if any.
+    pub offsets: Option<Constant>,
     /// The neighbours in a row that share a scale.
     pub group: usize,
     /// The least and the greatest integer.
@@ -157,7 +159,13 @@ impl<'d> Weights<'d> {
     /// Rows of a matrix with this number of columns, in the type of the checkpoint.
     pub(super) fn stored_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
-        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], first, count })
+        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], takes_offsets: false, first, count })
+    }
+
+    /// The same of a matrix whose reader adds the offsets of groups.
+    pub(super) fn stored_with_offsets(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
+        let Part { first, count, all } = part;
+        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], takes_offsets: true, first, count })
     }
 
     /// Elements of a vector, as `float32`, with `more` added to each.

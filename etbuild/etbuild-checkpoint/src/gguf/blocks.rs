@@ -151,9 +151,10 @@ impl Form for Blocks {
     fn split(&self, first: usize, parts: &mut Split<'_>) {
         let Kind::Groups(grid, read) = self.format.kind else { return };
         let (elements, groups) = (self.format.elements, self.format.elements / grid.group);
-        let parts = parts.integers.chunks_exact_mut(elements).zip(parts.scales.chunks_exact_mut(groups));
-        for ((integers, scales), block) in parts.zip(self.blocks(first)) {
-            read(block, &mut Split { integers, scales });
+        let integers = parts.integers.chunks_exact_mut(elements);
+        let scales = parts.scales.chunks_exact_mut(groups).zip(parts.offsets.chunks_exact_mut(groups));
+        for ((integers, (scales, offsets)), block) in integers.zip(scales).zip(self.blocks(first)) {
+            read(block, &mut Split { integers, scales, offsets });
         }
     }
 
@@ -167,12 +168,14 @@ const LARGEST: usize = 256;
 
 /// The numbers of a block of groups.
 fn multiply(grid: Grid, read: fn(&[u8], &mut Split<'_>), block: &[u8], numbers: &mut [f32]) {
-    let (mut integers, mut scales) = ([0; LARGEST], [0.0; LARGEST]);
+    let (mut integers, mut scales, mut offsets) = ([0; LARGEST], [0.0; LARGEST], [0.0; LARGEST]);
     let groups = numbers.len() / grid.group;
-    let (Some(integers), Some(scales)) = (integers.get_mut(..numbers.len()), scales.get_mut(..groups)) else { return };
-    read(block, &mut Split { integers, scales });
+    let parts = (integers.get_mut(..numbers.len()), scales.get_mut(..groups), offsets.get_mut(..groups));
+    let (Some(integers), Some(scales), Some(offsets)) = parts else { return };
+    read(block, &mut Split { integers, scales, offsets });
     let groups = numbers.chunks_exact_mut(grid.group).zip(integers.chunks_exact(grid.group));
-    for ((numbers, integers), scale) in groups.zip(scales.iter()) {
-        numbers.iter_mut().zip(integers).for_each(|(number, integer)| *number = f32::from(*integer) * scale);
+    for ((numbers, integers), (scale, offset)) in groups.zip(scales.iter().zip(offsets.iter())) {
+        let made = integers.iter().map(|integer| f32::from(*integer) * scale + offset);
+        numbers.iter_mut().zip(made).for_each(|(number, made)| *number = made);
     }
 }

@@ -23,7 +23,7 @@ pub fn add(
     let experts = decoder.experts.as_ref();
     let stack = experts.and_then(|experts| Some((experts, of_expert(experts, role)?)));
     match (stack, &place.shape[..], ending) {
-        (Some((experts, name)), [count, shape @ ..], "weight") => {
+        (Some((experts, name)), [count, shape @ ..], "weight") if *count == experts.count => {
             let rows = shape.first().copied().unwrap_or(1);
             let list = format!("{}.{}.{}", decoder.names.layer(layer), experts.names.module, experts.names.list);
             (0..*count).try_for_each(|expert| {

@@ -4,7 +4,12 @@
 pub struct Reader<'b> {
     bytes: &'b [u8],
     position: usize,
+    /// The list entries that may follow.
+    entries: usize,
 }
+
+/// The most entries of all lists: a value takes more memory than a byte of a file.
+const ENTRIES: usize = 1 << 24;
 
 /// The mistake in a header, as the end of a sentence.
 pub type Mistake = String;
@@ -12,7 +17,7 @@ pub type Mistake = String;
 impl<'b> Reader<'b> {
     /// The whole file.
     pub const fn new(bytes: &'b [u8]) -> Self {
-        Self { bytes, position: 0 }
+        Self { bytes, position: 0, entries: ENTRIES }
     }
 
     /// Where the next field is.
@@ -54,6 +59,14 @@ impl<'b> Reader<'b> {
         fits.ok_or_else(|| {
             format!("its header states {count} entries at byte {start}, more than the file has room for")
         })
+    }
+
+    /// The count of the entries of a list.
+    pub fn list(&mut self, least: usize) -> Result<usize, Mistake> {
+        let count = self.count(least)?;
+        let left = self.entries.checked_sub(count);
+        self.entries = left.ok_or_else(|| format!("the lists of its metadata have more than {ENTRIES} entries"))?;
+        Ok(count)
     }
 
     /// A text in UTF-8.

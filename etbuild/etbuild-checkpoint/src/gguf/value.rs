@@ -58,7 +58,7 @@ fn value(reader: &mut Reader<'_>) -> Result<Value, Mistake> {
         return Err("its metadata has a list of lists".to_owned());
     }
     let (least, read) = find(of)?;
-    let count = reader.count(least)?;
+    let count = reader.list(least)?;
     (0..count).map(|_| read(reader)).collect::<Result<Vec<Value>, Mistake>>().map(Value::Array)
 }
 

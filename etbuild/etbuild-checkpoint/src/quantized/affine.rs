@@ -134,12 +134,13 @@ impl Affine {
         }
     }
 
-    /// The matrix, with groups where those fit a GEMM: symmetric, of neighbours.
+    /// The matrix, with groups where those fit a GEMM: of neighbours, and symmetric or of 4 bits. Other zero points than 8 become offsets.
     pub fn encoded(self) -> Encoded {
         let (columns, group) = (self.columns(), self.sizes[2].max(1));
         let is_whole = self.groups.is_none() && columns % group == 0;
         let grid = match (self.bits, self.common_zero()) {
             (4, Some(8)) => Some(Grid::int4(group)),
+            (4, _) => Some(Grid::int4_with_offsets(group)),
             (8, Some(0)) if self.packing == Packing::Bytes => Some(Grid::int8(group)),
             (8, Some(128)) if self.packing != Packing::Bytes => Some(Grid::int8(group)),
             _ => None,
@@ -194,7 +195,7 @@ impl Form for WithGrid {
 
     fn split(&self, first: usize, parts: &mut Split<'_>) {
         let (matrix, groups) = (&self.matrix, self.matrix.count());
-        let zero = matrix.zero(0, 0);
+        let zero = if matrix.bits == 4 { 8 } else { matrix.zero(0, 0) };
         for (row, integers) in (first..).zip(parts.integers.chunks_exact_mut(matrix.columns().max(1))) {
             for (column, integer) in integers.iter_mut().enumerate() {
                 *integer = i8::try_from(matrix.integer(row, column) - zero).unwrap_or(0);
@@ -202,6 +203,11 @@ impl Form for WithGrid {
         }
         for (row, scales) in (first..).zip(parts.scales.chunks_exact_mut(groups.max(1))) {
             scales.iter_mut().enumerate().for_each(|(group, scale)| *scale = matrix.scale(row, group));
+        }
+        for (row, offsets) in (first..).zip(parts.offsets.chunks_exact_mut(groups.max(1))) {
+            for (group, offset) in offsets.iter_mut().enumerate() {
+                *offset = (zero - matrix.zero(row, group)) as f32 * matrix.scale(row, group);
+            }
         }
     }
 }

@@ -89,7 +89,7 @@ impl Form for Turns {
 
     fn decode(&self, first: usize, numbers: &mut [f32]) {
         let [start, step, groups] = self.place;
-        for (row, numbers) in (first..).zip(numbers.chunks_exact_mut(groups * GROUP)) {
+        for (row, numbers) in (first..).zip(numbers.chunks_exact_mut((groups * GROUP).max(GROUP))) {
             let stored = start + row * step;
             for (group, numbers) in numbers.chunks_exact_mut(GROUP).enumerate() {
                 let index = stored * groups + group;

@@ -6,7 +6,7 @@ use etbuild_checkpoint::read_texts;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_store::KeyBuilder;
 
-use crate::action::Keyed;
+use crate::action::{Keyed, text_files};
 use crate::input::{self, CheckpointFolder, Db, HashedFile};
 
 /// The files of a checkpoint that describe texts, as the input of an action.
@@ -42,7 +42,7 @@ impl CheckpointTexts {
         let span = || Span::file(self.folder.path(db).display().to_string());
         let place =
             |found: Vec<Diagnostic>| found.into_iter().map(|diagnostic| diagnostic.at(span())).collect::<Vec<_>>();
-        let bytes = input::text_files(db, &self.files).map_err(place)?;
+        let bytes = text_files(db, &self.files).map_err(place)?;
         let views = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
         let texts = read_texts(&views, self.context);
         let texts = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etbuild_checkpoint::{CONFIG, CheckpointError, GGUF, SHARD, SHARD_INDEX, TEXT_FILES, shard_names};
+use etbuild_checkpoint::{CONFIG, CheckpointError, GGUF, Kept, Options, SHARD, SHARD_INDEX, TEXT_FILES, shard_names};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 
@@ -18,6 +18,15 @@ pub fn folder(path: &Path) -> PathBuf {
 
 fn is_gguf(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == GGUF)
+}
+
+/// The options of a program of this checkpoint: which stored integers stay matters only where the checkpoint may store integers, so that
+/// another scheme for plain numbers is no other import.
+pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
+    const KEY: &[u8] = b"quantization_config";
+    let states = |config: Vec<u8>| config.windows(KEY.len()).any(|part| part == KEY);
+    let stores_integers = is_gguf(path) || system.read(&path.join(CONFIG)).is_ok_and(states);
+    Options { keeps: if stores_integers { options.keeps } else { Kept::default() }, ..options }
 }
 
 /// The names of the parts of a model in GGUF: the file, or each of `NAME-00001-of-00003.gguf`.

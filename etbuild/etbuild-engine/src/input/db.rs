@@ -210,6 +210,7 @@ impl Db for EngineDatabase {
     }
 
     fn checkpoint(&self, path: &Path, adapter: Option<&Path>, options: Options) -> CheckpointFolder {
+        let options = checkpoint_files::options(self.world.system(), path, options);
         let key: CheckpointKey = (path.to_owned(), adapter.map(Path::to_owned), options.clone());
         let mut checkpoints = self.inputs.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, folder)) = checkpoints.iter().find(|(known, _)| *known == key) {

@@ -9,11 +9,9 @@ pub mod fixed_value;
 pub mod hashed_file;
 pub mod mapped_file;
 pub mod model_file;
-mod text_files;
 
 pub use checkpoint_failure::checkpoint;
 pub use db::{
     AdapterFolder, Archive, CheckpointFolder, DataFile, Db, EngineDatabase, ModelSource, PythonCall, PythonModel,
 };
 pub use hashed_file::HashedFile;
-pub use text_files::text_files;

@@ -11,8 +11,8 @@ use etbuild_quantize::Tensors;
 use etbuild_store::KeyBuilder;
 
 use super::samples::{hashed, samples};
-use crate::action::{Blocked, Keyed};
-use crate::input::{self, CheckpointFolder, DataFile, Db, HashedFile};
+use crate::action::{Blocked, Keyed, text_files};
+use crate::input::{CheckpointFolder, DataFile, Db, HashedFile};
 
 /// How many tokens a piece has.
 pub const PIECE: u32 = 256;
@@ -72,7 +72,7 @@ impl CalibrationText {
         let text = String::from_utf8(self.file.read(db)?)
             .map_err(|error| mismatch(format!("`{path}` is no text: {error}"), "write it in UTF-8"))?;
         let no_tokens = |reason: &str| format!("`{path}` cannot be read as tokens: {reason}");
-        let mut texts = input::text_files(db, &self.texts)?;
+        let mut texts = text_files(db, &self.texts)?;
         let Some(tokenizer) = texts.remove(TOKENIZER) else {
             let message = no_tokens(&format!("the checkpoint has no `{TOKENIZER}`"));
             return Err(mismatch(message, "write tokens: a safetensors file with `tokens`, `int64`"));

@@ -41,7 +41,7 @@ impl Weights<'_> {
     ) -> Constant {
         let Part { first, count, all } = part;
         let (name, shape) = (format!("{}.{index}", part.named(tensor)), [matrices, all, columns]);
-        self.rows(name, &Rows { tensor, shape: &shape, first: index * all + first, count })
+        self.rows(name, &Rows { tensor, shape: &shape, takes_offsets: false, first: index * all + first, count })
     }
 
     /// Rows of a transposed matrix in a stack `[matrices, columns, all]`, in the type of the checkpoint.

@@ -25,6 +25,8 @@ pub struct Rows<'n> {
     pub tensor: &'n str,
     /// The shape of the tensor.
     pub shape: &'n [usize],
+    /// Whether the reader adds the offsets of groups.
+    pub takes_offsets: bool,
     /// The first row.
     pub first: usize,
     /// How many.
@@ -49,7 +51,7 @@ impl Weights<'_> {
     /// integers and scales.
     pub(super) fn rows(&mut self, name: String, rows: &Rows<'_>) -> Constant {
         self.once_constant(name, |weights, name| {
-            let Rows { tensor, shape, first, count } = *rows;
+            let Rows { tensor, shape, takes_offsets, first, count } = *rows;
             let columns = shape.last().copied().unwrap_or(1);
             match weights.tensors.take_stored(tensor, shape)? {
                 Stored::Plain(found) => {
@@ -58,25 +60,30 @@ impl Weights<'_> {
                     let data = data.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
                     Ok(Constant::plain(name, spec(found.scalar_type, &[count, columns]), data))
                 }
-                Stored::Encoded(matrix) => Ok(weights.decoded(name, &matrix, Part { first, count, all: count })),
+                Stored::Encoded(matrix) => {
+                    Ok(weights.decoded(name, &matrix, Part { first, count, all: count }, takes_offsets))
+                }
             }
         })
     }
 
-    fn decoded(&mut self, name: &str, matrix: &Encoded, part: Part) -> Constant {
+    fn decoded(&mut self, name: &str, matrix: &Encoded, part: Part, takes_offsets: bool) -> Constant {
         let Part { first, count, .. } = part;
-        let grid = self.keeps.grid(matrix);
+        let grid = self.keeps.grid(matrix).filter(|grid| takes_offsets || !grid.has_offsets);
         let make = |want, name: &str, columns: usize| {
             let derived = Decoded { matrix, rows: first..first + count, want };
-            let spec = spec(derived.scalar_type(), &[count, columns]);
+            let sizes = if want == Want::Offsets { vec![1, columns, count] } else { vec![count, columns] };
+            let spec = spec(derived.scalar_type(), &sizes);
             Constant::plain(name, spec, self.keep(name, &derived))
         };
-        let Some(Grid { group, bounds }) = grid else {
+        let Some(Grid { group, bounds, has_offsets }) = grid else {
             return make(Want::Numbers, name, matrix.columns);
         };
         let scales = make(Want::Scales, &format!("{name}.scales"), matrix.columns / group.max(1));
+        let offsets =
+            has_offsets.then(|| make(Want::Offsets, &format!("{name}.offsets"), matrix.columns / group.max(1)));
         let integers = make(Want::Integers, &format!("{name}.integers"), matrix.columns);
-        Constant { groups: Some(Arc::new(Groups { scales, group, bounds })), ..integers }
+        Constant { groups: Some(Arc::new(Groups { scales, offsets, group, bounds })), ..integers }
     }
 
     fn keep(&self, name: &str, derived: &Decoded<'_>) -> ConstantData {

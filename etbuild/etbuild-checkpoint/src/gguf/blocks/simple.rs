@@ -13,7 +13,13 @@ pub const FORMATS: &[Format] = &[
     Format { code: 1, name: "F16", elements: 1, bytes: 2, kind: Kind::Plain(ScalarType::Half) },
     Format { code: 30, name: "BF16", elements: 1, bytes: 2, kind: Kind::Plain(ScalarType::BFloat16) },
     Format { code: 2, name: "Q4_0", elements: SIZE, bytes: 18, kind: Kind::Groups(Grid::int4(SIZE), q4_0) },
-    Format { code: 3, name: "Q4_1", elements: SIZE, bytes: 20, kind: Kind::Numbers(q4_1) },
+    Format {
+        code: 3,
+        name: "Q4_1",
+        elements: SIZE,
+        bytes: 20,
+        kind: Kind::Groups(Grid::int4_with_offsets(SIZE), q4_1),
+    },
     Format { code: 6, name: "Q5_0", elements: SIZE, bytes: 22, kind: Kind::Groups(Grid::int8(SIZE), q5_0) },
     Format { code: 7, name: "Q5_1", elements: SIZE, bytes: 24, kind: Kind::Numbers(q5_1) },
     Format { code: 8, name: "Q8_0", elements: SIZE, bytes: 34, kind: Kind::Groups(Grid::int8(SIZE), q8_0) },
@@ -49,11 +55,12 @@ fn five_bits(block: &[u8], start: usize) -> impl Iterator<Item = u8> + '_ {
     nibbles(block.get(start + 4..).unwrap_or_default()).enumerate().map(move |(index, low)| low | high(index) << 4)
 }
 
-/// A scale, an offset, and 4-bit integers.
-fn q4_1(block: &[u8], numbers: &mut [f32]) {
+/// A scale, an offset, and 4-bit integers, of which 8 are taken here and added to the offset.
+fn q4_1(block: &[u8], parts: &mut Split<'_>) {
     let (scale, offset) = (half(block, 0), half(block, 2));
     let integers = nibbles(block.get(4..).unwrap_or_default());
-    numbers.iter_mut().zip(integers).for_each(|(number, integer)| *number = scale * f32::from(integer) + offset);
+    write(parts, scale, integers.map(|integer| integer.cast_signed() - 8));
+    parts.offsets.iter_mut().for_each(|place| *place = offset + 8.0 * scale);
 }
 
 /// A scale, an offset, and 5-bit integers.

@@ -7,8 +7,8 @@ use etbuild_checkpoint::{GGUF, gguf_texts};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_ir::Buffer;
 
-use super::{Db, HashedFile, checkpoint, mapped_file};
-use crate::action::program::Held;
+use super::program::Held;
+use crate::input::{Db, HashedFile, checkpoint, mapped_file};
 
 /// The contents by name.
 ///
