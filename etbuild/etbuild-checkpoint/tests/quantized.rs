@@ -69,11 +69,11 @@ fn parts_that_do_not_fit_are_named() {
     let zeros = word("model.layers.0.self_attn.q_proj.qzeros", &[1, 4]);
     let scales = half("model.layers.0.self_attn.q_proj.scales", &[1, 32]);
     let cases: [(&[Tensor], &str); 5] = [
-        (&[weights.clone()], "scales` is missing"),
+        (std::slice::from_ref(&weights), "scales` is missing"),
         (&[weights.clone(), scales.clone()], "qzeros` is missing"),
         (&[weights.clone(), half("model.layers.0.self_attn.q_proj.scales", &[5, 32])], "scales"),
         (&[weights.clone(), zeros.clone(), half("model.layers.0.self_attn.q_proj.scales", &[1, 31])], "scales"),
-        (&[(MODULE, "I32", 4, vec![1]), weights, zeros, scales], "model.embed_tokens.weight` is missing"),
+        (&[(MODULE, "I32", 4, vec![1]), weights.clone(), zeros, scales], "model.embed_tokens.weight` is missing"),
     ];
     for (tensors, words) in cases {
         let said = errors(GPTQ, tensors);
