@@ -38,9 +38,13 @@ pub enum CheckpointError {
         supported: String,
     },
     /// A family without a description.
-    #[error("`config.json`: `architectures` names `{found}`, which is unknown; known are {}", known.join(", "))]
+    #[error("`{file}`: `{key}` names `{found}`, which is unknown; known are {}", known.join(", "))]
     Architecture {
-        /// The architecture in `config.json`.
+        /// The file's name.
+        file: &'static str,
+        /// The key.
+        key: &'static str,
+        /// The architecture in the file.
         found: String,
         /// Every architecture with a description.
         known: Vec<&'static str>,
@@ -102,6 +106,9 @@ pub enum CheckpointError {
         /// The unknown part.
         reason: String,
     },
+    /// An adapter over a model whose rows are in another order.
+    #[error("the rows of queries and keys in this GGUF file are in another order than those of an adapter")]
+    AdapterOverGguf,
     /// A pattern in an adapter's configuration, in a build without the feature `patterns`.
     #[error("`adapter_config.json`: `{key}` needs the feature `text`, which this etbuild was built without")]
     PatternsLeftOut {

@@ -16,15 +16,20 @@ mod adapter;
 mod config;
 mod decoder;
 mod description;
+mod encoded;
 mod error;
 mod family;
+mod gguf;
+mod kept;
 mod names;
+mod quantized;
 mod reals;
 mod rotary;
 mod rotated;
 mod rotation;
 mod shards;
 mod slopes;
+mod small_floats;
 mod texts;
 
 use std::collections::BTreeMap;
@@ -41,10 +46,15 @@ pub use description::{
     Activation, Attention, Biases, Clamped, Decoder, Experts, FeedForward, Gate, HeadNorm, Inputs, Layer, Norm,
     NormKind, NormPlaces, Positions, Rotary, Scaling, Storage,
 };
+use encoded::{Encoded, Grid};
 pub use error::CheckpointError;
+use gguf::Gguf;
+pub use gguf::{GGUF, is_gguf};
+pub use kept::{Derived, InMemory, Keeper};
 pub use names::{ExpertNames, Names};
-pub use rotated::{InMemory, Keeper, Rotated};
-pub use rotation::{Rotation, Space};
+use rotated::Rotated;
+pub use rotation::Rotation;
+use rotation::Space;
 use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
 pub use texts::{TEXT_FILES, TOKENIZER, Texts, read_texts};
@@ -54,12 +64,55 @@ pub const CONFIG: &str = "config.json";
 
 /// A checkpoint's files, in memory or mapped.
 pub struct Checkpoint {
-    /// The contents of [`CONFIG`].
-    pub config: Arc<dyn Buffer>,
-    /// The safetensors files by name.
-    pub shards: BTreeMap<String, Arc<dyn Buffer>>,
+    /// The model.
+    pub model: Model,
     /// The adapter over the checkpoint, if any.
     pub adapter: Option<AdapterFiles>,
+}
+
+/// The files of a model, in memory or mapped.
+pub enum Model {
+    /// Hugging Face's layout.
+    Folder {
+        /// The contents of [`CONFIG`].
+        config: Arc<dyn Buffer>,
+        /// The safetensors files by name.
+        shards: BTreeMap<String, Arc<dyn Buffer>>,
+    },
+    /// GGUF files by name: one, or the parts of a split model.
+    Gguf(BTreeMap<String, Arc<dyn Buffer>>),
+}
+
+impl Model {
+    /// Whether rows of queries and keys are in another order than adapters have.
+    fn is_permuted(&self) -> bool {
+        match self {
+            Self::Folder { .. } => false,
+            Self::Gguf(files) => Gguf::open(files).is_ok_and(|file| file.is_permuted()),
+        }
+    }
+
+    /// The description of the model, and the tensors under the names of the description's modules.
+    fn open(&self) -> Result<(Decoder, Tensors), Vec<CheckpointError>> {
+        match self {
+            Self::Folder { config, shards } => {
+                let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
+                let mut tensors = Tensors::open(shards)?;
+                let quantized = Config::parse(config.bytes()).and_then(|config| quantized::method(&config));
+                let quantized = quantized.map_err(|error| vec![error])?;
+                if let Some((config, method)) = quantized {
+                    (method.add)(&config, &mut decoder, &mut tensors).map_err(|error| vec![error])?;
+                }
+                Ok((decoder, tensors))
+            }
+            Self::Gguf(files) => {
+                let file = Gguf::open(files)?;
+                let decoder = file.decoder().map_err(|error| vec![error])?;
+                let tensors = file.tensors(&decoder)?;
+                Ok((decoder, tensors))
+            }
+        }
+    }
 }
 
 /// The options of a program.
@@ -76,6 +129,8 @@ pub struct Options {
     pub cache: Cache,
     /// The rotation of the hidden states, if any. Logits are the same but for rounding.
     pub rotation: Option<Rotation>,
+    /// Which stored groups of integers stay as they are; the numbers of others are decoded.
+    pub keeps: Kept,
     /// Whether `prefill` gives the logits behind each token, `[tokens, vocabulary]`: for measurements, not for generation.
     pub every: bool,
 }
@@ -108,6 +163,45 @@ impl Cache {
             Self::Float32 | Self::Float16 => depth,
             Self::Int8 => depth + size_of::<f32>(),
         }
+    }
+}
+
+/// Which stored groups of integers of a checkpoint stay as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kept {
+    /// All.
+    #[default]
+    All,
+    /// Integers of 4 bits.
+    Int4,
+    /// Integers of 8 bits with a scale for each row.
+    Int8Rows,
+    /// None.
+    Nothing,
+}
+
+impl Kept {
+    /// The name of the value.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Int4 => "int4",
+            Self::Int8Rows => "int8 rows",
+            Self::Nothing => "nothing",
+        }
+    }
+
+    /// The groups of a matrix that stays.
+    fn grid(self, matrix: &Encoded) -> Option<Grid> {
+        let grid = matrix.form.grid()?;
+        let is_int4 = grid.bounds[0] == -8;
+        let stays = match self {
+            Self::All => true,
+            Self::Int4 => is_int4,
+            Self::Int8Rows => !is_int4 && grid.group == matrix.columns,
+            Self::Nothing => false,
+        };
+        stays.then_some(grid)
     }
 }
 
@@ -165,10 +259,10 @@ impl Options {
 pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
     let config = Config::parse(config)?;
     let name = config.architecture()?;
-    if let Some(quantization) = config.optional_map("quantization_config")? {
-        return Err(quantization.unsupported("quant_method", "checkpoints of `float32`, `float16` and `bfloat16`"));
-    }
+    quantized::method(&config)?;
     let family = family::find(&name).ok_or_else(|| CheckpointError::Architecture {
+        file: CONFIG,
+        key: "architectures",
         found: name,
         known: family::FAMILIES.iter().flat_map(|family| family.architectures).copied().collect(),
     })?;
@@ -197,15 +291,57 @@ pub fn import_checkpoint(
     options: &Options,
     keeper: &dyn Keeper,
 ) -> Result<AtenProgram, Vec<CheckpointError>> {
-    let decoder = describe(checkpoint.config.bytes()).map_err(|error| vec![error])?;
+    let (decoder, tensors) = checkpoint.model.open()?;
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
     options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
-    let tensors = Tensors::open(&checkpoint.shards)?;
+    if checkpoint.adapter.is_some() && checkpoint.model.is_permuted() {
+        return Err(vec![CheckpointError::AdapterOverGguf]);
+    }
     let adapter = checkpoint.adapter.as_ref().map(Adapter::open).transpose().map_err(all_of_adapter)?;
     let weights = Weights::new(&decoder, (tensors, adapter), keeper, context, options);
     let methods = decoder::build(&decoder, weights, options)?;
     let program = Program { methods };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
+}
+
+/// What becomes of the matrices of a checkpoint that are stored in forms of other tools, as a sentence; `None` without such matrices.
+/// Reads headers, and zero points.
+///
+/// # Errors
+/// Malformed files, as for [`import_checkpoint`].
+pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<CheckpointError>> {
+    let (_, tensors) = model.open()?;
+    let forms = tensors.forms(|matrix| keeps.grid(matrix).is_some());
+    let of = |stays: bool| {
+        let some = forms.iter().filter(|((stay, _), _)| *stay == stays);
+        some.map(|((_, name), count)| format!("{count} of {name}")).collect::<Vec<String>>().join(", ")
+    };
+    let [kept, decoded] = [true, false].map(of);
+    let fate = if keeps == Kept::All { "become float32" } else { "become float32, which the recipe quantizes" };
+    Ok(match (kept.is_empty(), decoded.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("stored matrices keep their integers and scales: {kept}")),
+        (true, false) => Some(format!("stored matrices {fate}: {decoded}")),
+        (false, false) => {
+            Some(format!("stored matrices keep their integers and scales: {kept}; others {fate}: {decoded}"))
+        }
+    })
+}
+
+/// The configuration and the files about texts of a model in GGUF, by the names in Hugging Face's layout.
+///
+/// # Errors
+/// Malformed files; an unknown architecture; a tokenizer of another kind.
+pub fn gguf_texts(
+    files: &BTreeMap<String, Arc<dyn Buffer>>,
+) -> Result<BTreeMap<String, Vec<u8>>, Vec<CheckpointError>> {
+    let file = Gguf::open(files)?;
+    let made = file.config().and_then(|config| {
+        let mut texts = file.texts()?;
+        texts.insert(CONFIG.to_owned(), config);
+        Ok(texts)
+    });
+    made.map_err(|error| vec![error])
 }
 
 fn all_of_adapter(errors: Vec<CheckpointError>) -> Vec<CheckpointError> {

@@ -4,6 +4,7 @@ use et_core::ScalarType;
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
+use crate::kept::Derived;
 use crate::reals;
 use crate::rotation::Space;
 
@@ -30,27 +31,8 @@ pub struct Rotated {
     pub makes: Option<Space>,
 }
 
-/// The maker of rotated matrices, which keeps the results.
-pub trait Keeper {
-    /// The `float32` elements of the rotated matrix of this name; stored elements where known.
-    fn keep(&self, name: &str, rotated: &Rotated) -> ConstantData;
-}
-
-/// Rotates at every request, and keeps the result in memory.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct InMemory;
-
-impl Keeper for InMemory {
-    fn keep(&self, _name: &str, rotated: &Rotated) -> ConstantData {
-        let mut bytes = Vec::with_capacity(rotated.length());
-        rotated.run(&mut |piece| bytes.extend_from_slice(piece));
-        ConstantData::new(bytes)
-    }
-}
-
-impl Rotated {
-    /// All that decides about the outcome, as text.
-    pub fn identity(&self) -> String {
+impl Derived for Rotated {
+    fn identity(&self) -> String {
         let Self { elements, scalar_type, columns, gains, reads, makes } = self;
         let gains = reals::stored(gains.iter().copied());
         let size = |space: &Option<Space>| space.map_or(0, Space::size);
@@ -58,15 +40,12 @@ impl Rotated {
         format!("hadamard {elements} {name} {columns} {gains} {} {}", size(reads), size(makes))
     }
 
-    /// How many bytes the outcome takes.
-    pub fn length(&self) -> usize {
+    fn length(&self) -> usize {
         self.elements.bytes().len() / self.scalar_type.size() * size_of::<f32>()
     }
 
-    /// Hands the elements to `take`, piece by piece, in order, and frees each piece.
-    ///
     /// A piece is some rows; where rows mix, all mixing rows. Then the memory holds the rows twice.
-    pub fn run(&self, take: &mut dyn FnMut(&[u8])) {
+    fn run(&self, take: &mut dyn FnMut(&[u8])) {
         let row = self.columns.max(1);
         let rows = self.makes.map_or_else(|| (PIECE / row).max(1), Space::size);
         for bytes in self.elements.bytes().chunks(rows * row * self.scalar_type.size()) {
@@ -82,7 +61,9 @@ impl Rotated {
         }
         self.elements.release();
     }
+}
 
+impl Rotated {
     fn rotate_row(&self, row: &mut [f32]) {
         row.iter_mut().zip(&self.gains).for_each(|(element, gain)| *element *= gain);
         if let Some(space) = self.reads {
@@ -116,6 +97,7 @@ fn row_of(panels: &[Vec<f32>], row: usize, space: Space) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{InMemory, Keeper};
 
     fn rotated(rows: usize, columns: usize, reads: Option<Space>, makes: Option<Space>) -> Rotated {
         let reals: Vec<f32> = (0..rows * columns).map(|index| (index * 7919 % 1009) as f32 / 500.0 - 1.0).collect();

@@ -7,6 +7,7 @@ use et_core::ScalarType;
 use et_module::safetensors::SafeTensors;
 use etbuild_ir::Buffer;
 
+use crate::encoded::Encoded;
 use crate::{CheckpointError, reals};
 
 /// The file of a checkpoint that has one.
@@ -44,6 +45,15 @@ pub struct Tensor {
     pub start: usize,
 }
 
+/// A tensor as a checkpoint stores it.
+#[derive(Clone)]
+pub enum Stored {
+    /// An array of numbers.
+    Plain(Tensor),
+    /// Rows in a form of another tool.
+    Encoded(Encoded),
+}
+
 /// So many elements are compared at a time.
 const COMPARED: usize = 1 << 16;
 
@@ -65,8 +75,11 @@ impl Tensor {
 }
 
 /// All tensors by name. What is taken is remembered, so that what nobody wants can be told.
+#[derive(Default)]
 pub struct Tensors {
     tensors: BTreeMap<String, Tensor>,
+    /// Tensors in forms of other tools, with the shapes.
+    encoded: BTreeMap<String, (Vec<usize>, Encoded)>,
     taken: BTreeSet<String>,
 }
 
@@ -82,38 +95,100 @@ impl Tensors {
                 }
             }
         }
-        if errors.is_empty() { Ok(Self { tensors, taken: BTreeSet::new() }) } else { Err(errors) }
+        if errors.is_empty() { Ok(Self { tensors, ..Self::default() }) } else { Err(errors) }
     }
 
-    /// The tensor of a name, which must have this shape and floating-point numbers.
-    pub fn take(&mut self, name: &str, wanted: &[usize]) -> Result<Tensor, CheckpointError> {
-        let (name, tensor) = self.find(name).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-        if tensor.shape != wanted {
-            let (found, wanted) = (tensor.shape.clone(), wanted.to_vec());
-            return Err(CheckpointError::Shape { tensor: name.to_owned(), found, wanted });
+    /// Adds a tensor.
+    ///
+    /// # Errors
+    /// A second tensor of the same name.
+    pub fn add(&mut self, name: String, tensor: Tensor) -> Result<(), CheckpointError> {
+        if self.has(&name) {
+            return Err(CheckpointError::TensorTwice(name));
         }
+        self.tensors.insert(name, tensor);
+        Ok(())
+    }
+
+    /// Adds a tensor in a form of another tool, with the shape.
+    ///
+    /// # Errors
+    /// A second tensor of the same name.
+    pub fn add_encoded(&mut self, name: String, shape: Vec<usize>, tensor: Encoded) -> Result<(), CheckpointError> {
+        if self.has(&name) {
+            return Err(CheckpointError::TensorTwice(name));
+        }
+        self.encoded.insert(name, (shape, tensor));
+        Ok(())
+    }
+
+    /// The tensor of a name, which must have this shape and floating-point numbers, in an array.
+    pub fn take(&mut self, name: &str, wanted: &[usize]) -> Result<Tensor, CheckpointError> {
+        match self.take_stored(name, wanted)? {
+            Stored::Plain(tensor) => Ok(tensor),
+            Stored::Encoded(matrix) => {
+                Err(CheckpointError::ElementType { tensor: name.to_owned(), found: matrix.form.name() })
+            }
+        }
+    }
+
+    /// The tensor of a name, which must have this shape, and numbers in an array or in a form of another tool.
+    pub fn take_stored(&mut self, name: &str, wanted: &[usize]) -> Result<Stored, CheckpointError> {
+        let checked = |name: &str, shape: &[usize]| match shape == wanted {
+            true => Ok(()),
+            false => {
+                let (tensor, found, wanted) = (name.to_owned(), shape.to_vec(), wanted.to_vec());
+                Err(CheckpointError::Shape { tensor, found, wanted })
+            }
+        };
+        if let Some((name, (shape, matrix))) = find(&self.encoded, name) {
+            checked(name, shape)?;
+            self.taken.insert(name.to_owned());
+            return Ok(Stored::Encoded(matrix.clone()));
+        }
+        let found = find(&self.tensors, name);
+        let (name, tensor) = found.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+        checked(name, &tensor.shape)?;
         if !matches!(tensor.scalar_type, ScalarType::Float | ScalarType::Half | ScalarType::BFloat16) {
             return Err(CheckpointError::ElementType { tensor: name.to_owned(), found: tensor.scalar_type.name() });
         }
-        let (name, tensor) = (name.to_owned(), tensor.clone());
-        self.taken.insert(name);
-        Ok(tensor)
+        self.taken.insert(name.to_owned());
+        Ok(Stored::Plain(tensor.clone()))
     }
 
-    /// The tensor of a name, as it is.
+    /// Takes an array out, so that no module has the tensor of the name.
+    pub fn remove(&mut self, name: &str) -> Option<Tensor> {
+        self.tensors.remove(name)
+    }
+
+    /// How many matrices have each form of another tool, and whether `keeps` lets their integers stay, by the name of the form.
+    pub fn forms(&self, keeps: impl Fn(&Encoded) -> bool) -> BTreeMap<(bool, &'static str), usize> {
+        let mut forms = BTreeMap::new();
+        for (_, matrix) in self.encoded.values() {
+            *forms.entry((keeps(matrix), matrix.form.name())).or_default() += 1;
+        }
+        forms
+    }
+
+    /// The names of all arrays.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// Whether a tensor has this name.
+    pub fn has(&self, name: &str) -> bool {
+        find(&self.tensors, name).is_some() || find(&self.encoded, name).is_some()
+    }
+
+    /// The array of a name, as it is.
     pub fn get(&self, name: &str) -> Option<&Tensor> {
-        self.find(name).map(|(_, tensor)| tensor)
-    }
-
-    /// The tensor of a name. Checkpoints without a head, such as GPT-2's, lack the first module of the name.
-    fn find<'n>(&self, name: &'n str) -> Option<(&'n str, &Tensor)> {
-        let within = || name.split_once('.').and_then(|(_, rest)| Some((rest, self.tensors.get(rest)?)));
-        self.tensors.get(name).map(|tensor| (name, tensor)).or_else(within)
+        find(&self.tensors, name).map(|(_, tensor)| tensor)
     }
 
     /// The names of tensors that were not taken, without those that `follows` derives from other tensors; the first of many names.
     pub fn left(&self, follows: impl Fn(&str) -> bool) -> Vec<String> {
-        let left = self.tensors.keys().filter(|name| !self.taken.contains(*name) && !follows(name));
+        let all = self.tensors.keys().chain(self.encoded.keys());
+        let left = all.filter(|name| !self.taken.contains(*name) && !follows(name));
         let mut names: Vec<String> = left.cloned().collect();
         if names.len() > LISTED {
             let more = names.len() - LISTED;
@@ -122,6 +197,12 @@ impl Tensors {
         }
         names
     }
+}
+
+/// The tensor of a name. Checkpoints without a head, such as GPT-2's, lack the first module of the name.
+fn find<'n, 't, T>(tensors: &'t BTreeMap<String, T>, name: &'n str) -> Option<(&'n str, &'t T)> {
+    let within = || name.split_once('.').and_then(|(_, rest)| Some((rest, tensors.get(rest)?)));
+    tensors.get(name).map(|tensor| (name, tensor)).or_else(within)
 }
 
 /// Notes where the tensors of a shard lie.

@@ -11,11 +11,11 @@ use crate::{CONFIG, CheckpointError, describe};
 /// The file with the tokenizer.
 pub const TOKENIZER: &str = "tokenizer.json";
 /// The file with further facts of the tokenizer, such as the chat template.
-const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
+pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 /// The file with the chat template, where the configuration of the tokenizer lacks the template.
 const TEMPLATE: &str = "chat_template.jinja";
 /// The file with how texts end, and how tokens are picked.
-const GENERATION: &str = "generation_config.json";
+pub const GENERATION: &str = "generation_config.json";
 
 /// The files that texts are read from besides [`CONFIG`], each of which may be missing.
 pub const TEXT_FILES: [&str; 4] = [TOKENIZER, TOKENIZER_CONFIG, TEMPLATE, GENERATION];

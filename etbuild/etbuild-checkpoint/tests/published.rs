@@ -64,7 +64,7 @@ fn qwen_uses_its_window_only_where_it_says_so() {
 #[test]
 fn what_nobody_knows_is_refused_by_name() {
     let found = describe(&config("MambaForCausalLM", r#""x": 1"#));
-    let Err(CheckpointError::Architecture { found, known }) = found else { panic!("{found:?}") };
+    let Err(CheckpointError::Architecture { found, known, .. }) = found else { panic!("{found:?}") };
     assert!(found == "MambaForCausalLM" && known.contains(&"LlamaForCausalLM"));
     let key = |architecture, rest| match describe(&config(architecture, rest)) {
         Err(CheckpointError::Key { key, .. }) => key,

@@ -193,7 +193,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// Weights must be constants. Static schemes demand integer activations.
+    /// Weights must be constants, or integers that stay. Static schemes demand integer activations.
     fn product(&mut self, node: &Node, (input, weight): (usize, usize), scheme: Scheme) -> bool {
         let (Some(input), Some(weight)) = (tensor(node, input), tensor(node, weight)) else { return false };
         let is_float = |id: ValueId| self.graph.spec(id).scalar_type == ScalarType::Float;
@@ -204,7 +204,8 @@ impl<'g> Walk<'g> {
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => true,
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => is_linear && self.graph.spec(weight).rank() == 2,
         };
-        if !suits || !is_float(input) || !is_float(weight) || self.sources.constant(self.graph, weight).is_none() {
+        let is_stored = self.sources.constant(self.graph, weight).is_some() || self.sources.stay(weight, scheme);
+        if !suits || !is_float(input) || !is_float(weight) || !is_stored {
             return false;
         }
         if scheme.is_static() {

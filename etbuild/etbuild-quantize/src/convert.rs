@@ -126,7 +126,11 @@ impl<'a> Conversion<'a> {
         let least =
             measured.map(|input| weights::least_scales(&self.builder, annotate::tensor(node, bias), input.scale));
         let least = least.unwrap_or_default();
+        let stays = self.weights.sources().stay(weight, scheme);
         let new_weight = self.once(weight, scheme, |conversion| {
+            if stays {
+                return Some(weight);
+            }
             let constant = conversion.weights.sources().constant(&conversion.builder.graph, weight);
             match constant.and_then(|id| conversion.shared.get(id)) {
                 Some(_) if channel == 0 => conversion.weights.by_rows(&mut conversion.builder, weight, scheme),
@@ -180,6 +184,9 @@ impl<'a> Conversion<'a> {
     fn table(&mut self, node: &Node) -> Option<Node> {
         let graph = &self.builder.graph;
         if self.options.scheme_of(graph, node).0 == Scheme::Float {
+            return None;
+        }
+        if node.outputs.iter().any(|id| self.weights.sources().is_gathered(*id)) {
             return None;
         }
         let constant = self.weights.sources().constant(graph, annotate::tensor(node, 0)?)?;

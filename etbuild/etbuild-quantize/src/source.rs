@@ -1,24 +1,63 @@
-//! Stored weights: constants, possibly in half precision with a conversion to `float32`.
+//! Stored weights: constants, possibly in half precision with a conversion to `float32`, or integers that a model brings along.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ConstantData, Graph, IdMap, Node, ValueId};
 
+use crate::options::Scheme;
+
 /// The conversion operators before and after lowering.
 const CONVERSIONS: [&str; 2] = ["aten._to_copy.default", "dim_order_ops._to_dim_order_copy.default"];
 
-/// The half-precision constants, by the converted `float32` value.
+/// The operator behind integers with scales.
+const DEQUANTIZE: &str = "torchao.dequantize_affine.default";
+
+/// The stored weights of a graph.
 #[derive(Debug, Default)]
-pub struct Sources(IdMap<ValueId>);
+pub struct Sources {
+    /// The half-precision constants, by the converted `float32` value.
+    halves: IdMap<ValueId>,
+    /// The groups of weights that the model stores as integers, by the `float32` value.
+    integers: IdMap<Stored>,
+    /// Gathered integers and scales, which become numbers together.
+    gathered: IdMap<()>,
+}
+
+/// The groups of weights that a model stores as integers.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    least: i64,
+    is_whole_row: bool,
+}
 
 impl Sources {
     /// The conversions of a graph.
     pub fn of(graph: &Graph) -> Self {
-        Self(graph.nodes.iter().filter_map(|node| conversion(graph, node)).collect())
+        let dequantizing = || graph.nodes.iter().filter(|node| node.operator.as_str() == DEQUANTIZE);
+        let parts = dequantizing().flat_map(Node::uses).filter(|id| graph.constant(*id).is_none());
+        Self {
+            halves: graph.nodes.iter().filter_map(|node| conversion(graph, node)).collect(),
+            integers: dequantizing().filter_map(|node| stored(graph, node)).collect(),
+            gathered: parts.map(|id| (id, ())).collect(),
+        }
+    }
+
+    /// Whether the model stores the weights behind a value as the integers that the scheme would choose, so that these stay.
+    pub fn stay(&self, id: ValueId, scheme: Scheme) -> bool {
+        self.integers.get(id).is_some_and(|Stored { least, is_whole_row }| match scheme {
+            Scheme::Dynamic8Weight4 | Scheme::Int4Weights => *least == -8,
+            Scheme::DynamicInt8 | Scheme::Int8Weights => *least < -8 && *is_whole_row,
+            Scheme::Float | Scheme::Int8 => false,
+        })
+    }
+
+    /// Whether a value is rows of stored integers, or of scales.
+    pub fn is_gathered(&self, id: ValueId) -> bool {
+        self.gathered.get(id).is_some()
     }
 
     /// The constant behind a value: a constant itself, or the operand of a conversion.
     pub fn constant(&self, graph: &Graph, id: ValueId) -> Option<ValueId> {
-        let id = self.0.get(id).copied().unwrap_or(id);
+        let id = self.halves.get(id).copied().unwrap_or(id);
         graph.constant(id).map(|_| id)
     }
 
@@ -32,9 +71,29 @@ impl Sources {
     pub fn drop_unread(&self, graph: &mut Graph) {
         let read: IdMap<()> =
             graph.nodes.iter().flat_map(Node::uses).chain(graph.results()).map(|id| (id, ())).collect();
-        let is_unread = |id: &ValueId| self.0.get(*id).is_some() && read.get(*id).is_none();
+        let is_unread = |id: &ValueId| self.halves.get(*id).is_some() && read.get(*id).is_none();
         graph.nodes.retain(|node| node.outputs.is_empty() || !node.outputs.iter().all(is_unread));
     }
+}
+
+/// The result and the groups of stored integers.
+fn stored(graph: &Graph, node: &Node) -> Option<(ValueId, Stored)> {
+    let [
+        Argument::Value(integers),
+        Argument::Ints(block),
+        Argument::Value(scales),
+        Argument::None,
+        _,
+        Argument::Int(least),
+        ..,
+    ] = &node.arguments[..]
+    else {
+        return None;
+    };
+    let ([1, group], [_, columns]) = (&block[..], &graph.spec(*integers).sizes[..]) else { return None };
+    let are_constant = graph.constant(*integers).is_some() && graph.constant(*scales).is_some();
+    let stored = Stored { least: *least, is_whole_row: *group == i64::from(*columns) };
+    node.outputs.first().filter(|_| are_constant).map(|output| (*output, stored))
 }
 
 /// The result and the constant of a conversion from half precision.

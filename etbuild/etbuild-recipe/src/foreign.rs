@@ -7,11 +7,14 @@ use etbuild_yaml::{Node, Value, quote};
 const KEYS: &[(&[&str], &str)] = &[
     (&["onnx", "tflite", "coreml", "keras", "h5", "savedmodel", "tensorflow", "torchscript", "jit"], ARCHIVE),
     (&["pt", "pth", "bin", "pytorch", "torch", "state_dict", "weights"], ARCHIVE),
-    (&["gguf", "ggml", "llama", "hf", "huggingface", "hub", "transformers", "safetensors"], CHECKPOINT),
+    (&["gguf"], GGUF),
+    (&["ggml", "llama", "hf", "huggingface", "hub", "transformers", "safetensors"], CHECKPOINT),
 ];
 
 const ARCHIVE: &str = "name an archive of `torch.export.save`: `model: { pt2: FILE }`; `etbuild init FILE` says how a file of \
     another tool becomes one";
+
+const GGUF: &str = "name the file as a checkpoint: `model: { checkpoint: FILE.gguf }`";
 
 const CHECKPOINT: &str = "name the folder that `hf download OWNER/MODEL --local-dir FOLDER` writes: \
     `model: { checkpoint: FOLDER }`";
@@ -40,6 +43,7 @@ fn foreign(key: &str) -> Option<&'static str> {
 fn bare(node: &Node, path: &str) -> Diagnostic {
     let key = match path.rsplit_once('.').map(|(_, ending)| ending) {
         Some("pt2") => "pt2",
+        Some("gguf") => "checkpoint",
         Some(ending) if ending.starts_with("py:") => "python",
         _ if foreign(path.rsplit('.').next().unwrap_or_default()).is_some() => "pt2",
         _ => "checkpoint",

@@ -9,7 +9,7 @@ use crate::Name;
 pub enum ModelKind {
     /// An archive of `torch.export.save`.
     Pt2,
-    /// The folder of a Hugging Face checkpoint.
+    /// The folder of a Hugging Face checkpoint, or a GGUF file.
     Checkpoint,
     /// A function in a Python file.
     Python,
@@ -30,7 +30,7 @@ impl ModelKind {
         let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = last(path).or_else(|| last(&std::path::absolute(path).ok()?)).unwrap_or_default();
         let stem = match self {
-            Self::Checkpoint => &name,
+            Self::Checkpoint => name.strip_suffix(".gguf").unwrap_or(&name),
             Self::Pt2 => name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem),
             Self::Python => name.split_once(".py:").map_or(name.as_str(), |(stem, _)| stem),
         };
@@ -89,7 +89,7 @@ pub fn starter(name: &Name, kind: ModelKind, model: &str) -> String {
 etbuild: 1
 name: \"{name}\"
 
-# `pt2` is an archive of `torch.export.save`, `checkpoint` a folder of Hugging Face, `python` a function: `file.py:function`.
+# `pt2` is an archive of `torch.export.save`, `checkpoint` a folder of Hugging Face or a GGUF file, `python` a function: `file.py:function`.
 model: {{ {key}: \"{model}\" }}
 
 # One binary is built for each; `etbuild targets list` shows all.

@@ -161,7 +161,7 @@ pub enum Command {
 /// Recipes, or models with default options.
 #[derive(Args, Clone, Debug)]
 pub struct Recipes {
-    /// Recipe files; a `.pt2` archive or a checkpoint folder uses default options
+    /// Recipe files; a `.pt2` archive, a checkpoint folder or a `.gguf` file uses default options
     #[arg(required = true, value_name = "RECIPE")]
     pub recipes: Vec<PathBuf>,
     /// Select units, such as `digits@pico2` or `*@linux-*`; repeatable
@@ -192,7 +192,7 @@ pub struct Deploy {
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct Run {
-    /// A `.pte` program file (ours or upstream's), a `.bpte` bundled program, a `.pt2` model, a checkpoint folder, or a recipe
+    /// A `.pte` program file (ours or upstream's), a `.bpte` bundled program, a `.pt2` model, a checkpoint folder, a `.gguf` file, or a recipe
     pub file: PathBuf,
     /// Options of language models.
     #[command(flatten)]
@@ -472,7 +472,7 @@ pub enum SchemaOf {
 /// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
 pub struct Init {
-    /// The model: a `.pt2` archive, a checkpoint folder, or a Python function as `file.py:function`; or the word `target`
+    /// The model: a `.pt2` archive, a checkpoint folder or `.gguf` file, or a Python function as `file.py:function`; or the word `target`
     #[arg(value_name = "MODEL|target")]
     pub model: PathBuf,
     /// The name of the target, after the word `target`

@@ -21,6 +21,7 @@ mod families;
 mod faults;
 mod faults_options;
 mod flow;
+mod gguf;
 mod golden_sizes;
 mod gpu;
 mod incremental;

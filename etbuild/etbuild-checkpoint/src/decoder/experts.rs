@@ -106,10 +106,15 @@ impl Projection {
     }
 }
 
-/// The biases of a projection of all experts, which only interleaved tensors have.
+/// The biases of a projection of all experts: a tensor for each projection, or rows of gate and up in turns.
 fn biases(experts: &Experts, weights: &mut Weights<'_>, module: &str, projection: Projection) -> Constant {
-    let tensor = format!("{module}.{}.{}_bias", experts.names.list, projection.name);
-    weights.columns(&tensor, experts.count, projection.turns())
+    let tensor = format!("{module}.{}.{}", experts.names.list, projection.name);
+    match experts.storage {
+        Storage::Listed => weights.table(&format!("{tensor}.bias"), [experts.count, projection.part.count]),
+        Storage::Stacked | Storage::Interleaved => {
+            weights.columns(&format!("{tensor}_bias"), experts.count, projection.turns())
+        }
+    }
 }
 
 /// The matrix of an expert.

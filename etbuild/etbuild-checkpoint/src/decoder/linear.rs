@@ -30,12 +30,12 @@ pub fn build(sketch: &mut Sketch, weights: &mut Weights<'_>, layer: &Linear<'_>,
     let tensor = format!("{module}.weight");
     let matrix = match weights.decoder.transposed {
         true => weights.transposed_matrix(&tensor, part, columns),
-        false => weights.matrix(&tensor, part, columns, sides),
+        false if weights.rotates() => weights.matrix(&tensor, part, columns, sides),
+        false => weights.stored_with_offsets(&tensor, part, columns),
     };
-    let matrix = sketch.floats(&matrix);
     let bias = has_bias.then(|| weights.bias(&format!("{module}.bias"), part, sides.makes));
     let bias = bias.map(|bias| sketch.constant(&bias));
-    let made = sketch.linear(input, matrix, bias);
+    let made = sketch.product(input, &matrix, bias);
     adapted(sketch, weights, layer, input, made)
 }
 

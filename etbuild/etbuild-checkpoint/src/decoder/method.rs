@@ -42,8 +42,7 @@ fn embed(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, text
     let names = &decoder.names;
     sketch.enter(names.embedding);
     let table = weights.matrix(&names.table(), Part::all(decoder.vocabulary), decoder.width, ROWS);
-    let table = sketch.floats(&table);
-    let embedded = sketch.embedding(table, tokens);
+    let embedded = sketch.embed(&table, tokens);
     let scaled = decoder.embedding_scale.map_or(embedded, |scale| sketch.scale(embedded, scale));
     let placed = add_positions(decoder, sketch, weights, text, scaled);
     match decoder.embedding_norm {

@@ -49,7 +49,7 @@ impl Weights<'_> {
         let [reads, makes] = [sides.reads, sides.makes].map(|side| self.rotated_space(side));
         let name = format!("{}.rotated", stored.name);
         self.once(name, |_, _| {
-            let Constant { name, spec: stored, data } = stored;
+            let Constant { name, spec: stored, data, .. } = stored;
             let rotated = Rotated { elements: data, scalar_type: stored.scalar_type, columns, gains, reads, makes };
             let spec = TensorSpec { scalar_type: ScalarType::Float, ..stored };
             Ok((spec, keeper.keep(&name, &rotated)))

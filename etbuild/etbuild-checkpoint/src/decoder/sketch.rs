@@ -8,7 +8,7 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
 
-use super::weights::Constant;
+use super::weights::{Constant, Groups};
 use crate::{Activation, Norm, NormKind};
 
 /// A graph, and the module of the nodes to add.
@@ -21,6 +21,8 @@ pub struct Sketch {
     widened: IdMap<ValueId>,
     /// Products of values and the first matrices of adapters.
     narrowed: BTreeMap<(ValueId, ValueId), ValueId>,
+    /// Means of groups of so many neighbours.
+    means: BTreeMap<(ValueId, usize), ValueId>,
 }
 
 impl Sketch {
@@ -58,9 +60,12 @@ impl Sketch {
         id
     }
 
-    /// A constant as `float32`.
+    /// A constant as `float32`: integers in groups become numbers.
     pub fn floats(&mut self, constant: &Constant) -> ValueId {
         let id = self.constant(constant);
+        if let Some(groups) = &constant.groups {
+            return self.dequantized(id, groups);
+        }
         if constant.spec.scalar_type == ScalarType::Float {
             return id;
         }
@@ -80,6 +85,35 @@ impl Sketch {
         let widened = self.call("aten._to_copy.default", arguments, output);
         self.widened.insert(id, widened);
         widened
+    }
+
+    /// The numbers of a matrix of integers; the same value at every call.
+    fn dequantized(&mut self, integers: ValueId, groups: &Groups) -> ValueId {
+        if let Some(numbers) = self.widened.get(integers) {
+            return *numbers;
+        }
+        let scales = self.constant(&groups.scales);
+        let output = TensorSpec { scalar_type: ScalarType::Float, ..self.like(integers) };
+        let numbers = self.dequantize([integers, scales], groups, output);
+        self.widened.insert(integers, numbers);
+        numbers
+    }
+
+    /// The product of integers and scales, of whole rows of a matrix.
+    fn dequantize(&mut self, [integers, scales]: [ValueId; 2], groups: &Groups, output: TensorSpec) -> ValueId {
+        let block = (1..output.rank()).map(|_| 1).chain([groups.group as i64]).collect();
+        let [least, most] = groups.bounds;
+        let arguments = vec![
+            Argument::Value(integers),
+            Argument::Ints(block),
+            Argument::Value(scales),
+            Argument::None,
+            Argument::Type(ScalarType::Char),
+            Argument::Int(least),
+            Argument::Int(most),
+            Argument::Type(ScalarType::Float),
+        ];
+        self.call("torchao.dequantize_affine.default", arguments, output)
     }
 
     /// State that a node writes: `write` gets the old value and gives the new value.
@@ -113,9 +147,24 @@ impl Sketch {
         self.call("aten.view.default", vec![Argument::Value(of), dims], output)
     }
 
+    /// Rows of a constant table as `float32`. Rows of integers and rows of scales are gathered before the product of both.
+    pub fn embed(&mut self, table: &Constant, tokens: ValueId) -> ValueId {
+        let Some(groups) = &table.groups else {
+            let table = self.floats(table);
+            return self.embedding(table, tokens);
+        };
+        let rows = [table, &groups.scales].map(|table| {
+            let table = self.constant(table);
+            self.embedding(table, tokens)
+        });
+        let output = TensorSpec { scalar_type: ScalarType::Float, ..self.like(rows[0]) };
+        self.dequantize(rows, groups, output)
+    }
+
     /// Rows of a table.
     pub fn embedding(&mut self, table: ValueId, tokens: ValueId) -> ValueId {
-        let output = self.wider(tokens, self.last(table));
+        let output =
+            TensorSpec { scalar_type: self.graph.spec(table).scalar_type, ..self.wider(tokens, self.last(table)) };
         let arguments = [table, tokens].map(Argument::Value).into_iter();
         let rest = [Argument::Int(-1), Argument::Bool(false), Argument::Bool(false)];
         self.call("aten.embedding.default", arguments.chain(rest).collect(), output)
@@ -135,6 +184,33 @@ impl Sketch {
         let _ = output.set_size(output.rank().saturating_sub(1), rows);
         let bias = bias.map_or(Argument::None, Argument::Value);
         self.call("aten.linear.default", vec![Argument::Value(input), Argument::Value(matrix), bias], output)
+    }
+
+    /// A constant matrix times the last dimension of `[1, count, columns]`. Offsets of groups of the matrix add their product with the
+    /// means of the groups of the input.
+    pub fn product(&mut self, input: ValueId, matrix: &Constant, bias: Option<ValueId>) -> ValueId {
+        let numbers = self.floats(matrix);
+        let made = self.linear(input, numbers, bias);
+        let Some((groups, offsets)) = matrix.groups.as_ref().and_then(|all| Some((all, all.offsets.as_ref()?))) else {
+            return made;
+        };
+        let (means, offsets) = (self.means(input, groups.group), self.constant(offsets));
+        let more = self.products(means, offsets);
+        self.add(made, more)
+    }
+
+    /// The means of groups of neighbours of the last dimension; the same value at every call.
+    fn means(&mut self, input: ValueId, group: usize) -> ValueId {
+        if let Some(known) = self.means.get(&(input, group)) {
+            return *known;
+        }
+        let (count, groups) = (self.size(input, 1), self.last(input) / group.max(1));
+        let shaped = self.view(input, &[1, count, groups, group]);
+        let output = spec(ScalarType::Float, &[1, count, groups]);
+        let arguments = vec![Argument::Value(shaped), Argument::Ints(vec![-1]), Argument::Bool(false), Argument::None];
+        let means = self.call("aten.mean.dim", arguments, output);
+        self.means.insert((input, group), means);
+        means
     }
 
     /// A matrix times the last dimension; the same value at every call.

@@ -1,16 +1,19 @@
 //! The constants and the state that all methods have, each made once.
 
 mod layouts;
+mod stored;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec};
 
 pub use layouts::Turns;
+use stored::Rows;
 
 use crate::shards::{Tensor, Tensors};
-use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Names, Options, Rotation, reals, rotary, slopes};
+use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Rotation, reals, rotary, slopes};
 
 /// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
 const FOLLOWING: &[&str] =
@@ -28,6 +31,27 @@ pub struct Constant {
     pub spec: TensorSpec,
     /// The elements.
     pub data: ConstantData,
+    /// The groups of a matrix of integers.
+    pub groups: Option<Arc<Groups>>,
+}
+
+/// What makes numbers of the integers of a matrix.
+pub struct Groups {
+    /// The scale of each group, `float32 [rows, groups]`.
+    pub scales: Constant,
+    /// The offset of each group times the elements of a group, `float32 [1, groups, rows]`, if any.
+    pub offsets: Option<Constant>,
+    /// The neighbours in a row that share a scale.
+    pub group: usize,
+    /// The least and the greatest integer.
+    pub bounds: [i64; 2],
+}
+
+impl Constant {
+    /// Elements that stand for themselves.
+    pub fn plain(name: &str, spec: TensorSpec, data: ConstantData) -> Self {
+        Self { name: name.to_owned(), spec, data, groups: None }
+    }
 }
 
 /// Which rows of a tensor are wanted.
@@ -71,6 +95,8 @@ pub struct Weights<'d> {
     /// The most tokens of a piece.
     pub piece: u32,
     cache: Cache,
+    /// Which groups of integers stay.
+    keeps: Kept,
 }
 
 impl<'d> Weights<'d> {
@@ -83,9 +109,11 @@ impl<'d> Weights<'d> {
         options: &Options,
     ) -> Self {
         let Options { cache, rotation, .. } = *options;
+        // Rotated numbers are others.
+        let keeps = if rotation.is_some() { Kept::Nothing } else { options.keeps };
         let piece = options.prefill.last().copied().unwrap_or(1).clamp(1, context);
         let (made, errors) = (BTreeMap::new(), Vec::new());
-        Self { decoder, keeper, rotation, tensors, adapter, made, errors, context, piece, cache }
+        Self { decoder, keeper, rotation, tensors, adapter, made, errors, context, piece, cache, keeps }
     }
 
     /// Whether the model is rotated.
@@ -120,7 +148,7 @@ impl<'d> Weights<'d> {
     /// The name of the head's matrix: newer checkpoints have Llama's name in place of the family's.
     pub fn head(&self) -> String {
         let [own, common] = [&self.decoder.names, &Names::LLAMA].map(Names::head_matrix);
-        if self.tensors.get(&own).is_none() && self.tensors.get(&common).is_some() { common } else { own }
+        if !self.tensors.has(&own) && self.tensors.has(&common) { common } else { own }
     }
 
     /// Notes a mistake.
@@ -131,20 +159,20 @@ impl<'d> Weights<'d> {
     /// Rows of a matrix with this number of columns, in the type of the checkpoint.
     pub(super) fn stored_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
-        self.once(part.named(tensor), |weights, name| {
-            let found = weights.tensors.take(tensor, &[all, columns])?;
-            let row = columns * found.scalar_type.size();
-            let data = ConstantData::part_of(found.shard.clone(), found.start + first * row, count * row);
-            let data = data.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-            Ok((spec(found.scalar_type, &[count, columns]), data))
-        })
+        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], takes_offsets: false, first, count })
+    }
+
+    /// The same of a matrix whose reader adds the offsets of groups.
+    pub(super) fn stored_with_offsets(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
+        let Part { first, count, all } = part;
+        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], takes_offsets: true, first, count })
     }
 
     /// Elements of a vector, as `float32`, with `more` added to each.
     pub fn vector(&mut self, tensor: &str, part: Part, more: f32) -> Constant {
         let Part { first, count, all } = part;
         self.once(part.named(tensor), |weights, name| {
-            let found = weights.tensors.take(tensor, &[all])?;
+            let found = weights.take(tensor, &[all])?;
             let floats = floats(&found, first, count).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
             Ok(vector_of(&[count], floats.into_iter().map(|element| element + more)))
         })
@@ -155,7 +183,7 @@ impl<'d> Weights<'d> {
         let (context, rotary) = (self.context, self.decoder.rotaries.get(index));
         // Sizes that no tensor has confirmed are not allocated.
         let rotary = rotary.filter(|_| self.errors.is_empty());
-        let Some(rotary) = rotary else { return ["cosines", "sines"].map(|name| self.nothing(name.to_owned())) };
+        let Some(rotary) = rotary else { return ["cosines", "sines"].map(|name| self.nothing(name)) };
         let names = ["cosines", "sines"].map(|name| format!("rotary.{index}.{name}"));
         if let [Some(cosines), Some(sines)] = names.each_ref().map(|name| self.made.get(name)) {
             return [cosines.clone(), sines.clone()];
@@ -176,7 +204,7 @@ impl<'d> Weights<'d> {
         let slots = window.map_or(context, |window| context.min(window.saturating_add(self.piece as usize - 1)));
         let (heads, depth) = (self.decoder.attention.key_heads, self.decoder.attention.depth);
         if !self.errors.is_empty() {
-            return self.nothing(String::new());
+            return self.nothing("");
         }
         self.once(format!("cache of {slots}"), |weights, _| {
             let spec = spec(weights.cache.scalar_type(), &[1, slots, heads, weights.cache.row(depth)]);
@@ -201,14 +229,25 @@ impl<'d> Weights<'d> {
         name: String,
         make: impl FnOnce(&mut Self, &str) -> Result<(TensorSpec, ConstantData), CheckpointError>,
     ) -> Constant {
+        self.once_constant(name, |weights, name| {
+            let (spec, data) = make(weights, name)?;
+            Ok(Constant::plain(name, spec, data))
+        })
+    }
+
+    fn once_constant(
+        &mut self,
+        name: String,
+        make: impl FnOnce(&mut Self, &str) -> Result<Constant, CheckpointError>,
+    ) -> Constant {
         if let Some(made) = self.made.get(&name) {
             return made.clone();
         }
         let made = match make(self, &name) {
-            Ok((spec, data)) => Constant { name: name.clone(), spec, data },
+            Ok(constant) => constant,
             Err(error) => {
                 self.errors.push(error);
-                self.nothing(name.clone())
+                self.nothing(&name)
             }
         };
         self.made.insert(name, made.clone());
@@ -216,8 +255,8 @@ impl<'d> Weights<'d> {
     }
 
     /// A constant in place of a missing constant.
-    fn nothing(&self, name: String) -> Constant {
-        Constant { name, spec: spec(ScalarType::Float, &[0]), data: ConstantData::new(Vec::new()) }
+    fn nothing(&self, name: &str) -> Constant {
+        Constant::plain(name, spec(ScalarType::Float, &[0]), ConstantData::new(Vec::new()))
     }
 }
 

@@ -8,6 +8,7 @@ mod products;
 pub mod program;
 mod run;
 mod slices;
+mod text_files;
 
 pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
 pub use keyed::{Action, Keyed};
@@ -15,3 +16,4 @@ pub use outcome::{Blocked, Failed, Missing, StageResult, Staged};
 pub use products::Products;
 pub use program::StoredProgram;
 pub use run::{run, run_discovering};
+pub use text_files::text_files;

@@ -10,7 +10,7 @@ use super::verification::verify;
 use super::{UnitReport, Verification, budget, limits};
 use crate::action::{ArtifactKind, Blocked, StageResult, Staged};
 use crate::emit::data_files;
-use crate::input::Db;
+use crate::input::{Db, ModelSource};
 use crate::link::{self, ProjectInputs};
 use crate::partition::Fallback;
 use crate::pipeline::Stage;
@@ -58,6 +58,11 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
             .notes
             .push("float16 and bfloat16 are computed in float32; inputs and outputs keep their types".to_owned());
     }
+    let checkpoint = unit.program.archives.values().find_map(|source| match source {
+        ModelSource::Checkpoint(folder, _) => Some(*folder),
+        ModelSource::Archive(_) => None,
+    });
+    report.notes.extend(checkpoint.and_then(|folder| import::forms(db, folder)));
     note_speed(db, unit, report)?;
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
     note(unit.planned(db))?;

@@ -23,7 +23,7 @@ pub struct UnitReport {
     pub files: Vec<OutputFile>,
     /// The nodes on portable kernels, where backends were asked and not all nodes run on a backend.
     pub fallback: Option<Fallback>,
-    /// Facts about the speed that the user may not expect, a sentence each.
+    /// Facts about speed and precision that the user may not expect, a sentence each.
     pub notes: Vec<String>,
     /// How large the binary is.
     pub sizes: Option<etbuild_link::SizeReport>,

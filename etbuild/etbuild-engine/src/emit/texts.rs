@@ -6,7 +6,7 @@ use etbuild_checkpoint::read_texts;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_store::KeyBuilder;
 
-use crate::action::Keyed;
+use crate::action::{Keyed, text_files};
 use crate::input::{self, CheckpointFolder, Db, HashedFile};
 
 /// The files of a checkpoint that describe texts, as the input of an action.
@@ -39,10 +39,11 @@ impl CheckpointTexts {
     /// # Errors
     /// Files that are malformed, or have changed since hashing.
     pub fn named_data(&self, db: &dyn Db) -> Result<BTreeMap<String, Vec<u8>>, Vec<Diagnostic>> {
-        let read = |(name, file): (&String, &HashedFile)| Ok((name.clone(), file.read(db)?));
-        let bytes: BTreeMap<String, Vec<u8>> = self.files.iter().map(read).collect::<Result<_, Vec<Diagnostic>>>()?;
-        let views = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
         let span = || Span::file(self.folder.path(db).display().to_string());
+        let place =
+            |found: Vec<Diagnostic>| found.into_iter().map(|diagnostic| diagnostic.at(span())).collect::<Vec<_>>();
+        let bytes = text_files(db, &self.files).map_err(place)?;
+        let views = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
         let texts = read_texts(&views, self.context);
         let texts = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
         let optional = [(et_llm::TOKENIZER_KEY, texts.tokenizer), (et_llm::CHAT_KEY, texts.chat)];

@@ -8,11 +8,11 @@ use etbuild_import::ImportError;
 use etbuild_ir::{Aten, Dialect, text};
 use etbuild_store::{Blob, BlobRef, Digest, KeyBuilder};
 
-use super::file::{archive, unreadable};
+use super::file::unreadable;
 use crate::action::program::{self, Held, Weights};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
 use crate::export::exported;
-use crate::input::{Archive, DataFile, Db};
+use crate::input::{Archive, DataFile, Db, mapped_file};
 use crate::pipeline::Stage;
 
 /// The program that a `.pt2` archive holds.
@@ -70,7 +70,7 @@ impl Action for Import {
 impl Source {
     fn archive(&self, db: &dyn Db) -> Blob {
         match self {
-            Self::File(file, digest) => archive(db, *file, *digest),
+            Self::File(file, digest) => mapped_file::mapped(db, *file, *digest),
             Self::Stored(blob) => db.world().open_weights(blob),
         }
     }

@@ -5,19 +5,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_checkpoint::{
-    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Method, Options, Rotation,
-    import_checkpoint,
+    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Method, Model, Options, Rotation,
+    import_checkpoint, stored_forms,
 };
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
 use etbuild_store::{Blob, Digest, KeyBuilder};
 
-use super::file::{archive, unreadable};
-use super::rotations::KeptRotations;
+use super::derived::KeptWeights;
+use super::file::unreadable;
+
 use crate::action::program::{self, Held, Weights};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
 use crate::failure;
-use crate::input::{self, AdapterFolder, CheckpointFolder, DataFile, Db};
+use crate::input::{self, AdapterFolder, CheckpointFolder, DataFile, Db, mapped_file};
 use crate::pipeline::Stage;
 
 /// The program of a method. The constants are parts of the shards.
@@ -66,12 +67,13 @@ impl Keyed for Import {
 
 impl Keyed for Options {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { context, prefill, speculate, cache, rotation: rotated, every } = self;
+        let Self { context, prefill, speculate, cache, rotation: rotated, keeps, every } = self;
         key.option("export.context", context.map(u64::from))
             .option("export.prefill", prefill.iter().copied().map(u64::from).collect::<Vec<u64>>())
             .option("export.speculate", speculate.map(u64::from))
             .option("export.cache", cache.scalar_type().name())
             .option("quantize.rotate", rotated.map(rotation))
+            .option("quantize.scheme", keeps.name())
             .fact("every logit", *every)
     }
 }
@@ -85,7 +87,7 @@ impl Action for Import {
         program.methods.retain(|name, _| *name == self.method.name());
         let printed = text::print(Aten::NAME, &program);
         let mut weights = Weights::of_archives(read.shards.iter().cloned());
-        read.rotated.iter().for_each(|blob| weights.add(ArtifactKind::Constant, blob.clone()));
+        read.derived.iter().for_each(|blob| weights.add(ArtifactKind::Constant, blob.clone()));
         program::store(products, &printed, &program, &weights);
         Ok(())
     }
@@ -112,27 +114,44 @@ fn digests(db: &dyn Db, files: Found) -> Result<Files, Vec<Diagnostic>> {
     files.iter().map(digest).collect()
 }
 
-/// The program of all methods, the files with the constants, and the rotated matrices.
+/// The program of all methods, the files with the constants, and the derived weights.
 struct Read {
     program: Program,
     shards: Vec<Blob>,
-    rotated: Vec<Blob>,
+    derived: Vec<Blob>,
 }
 
 /// Reads the checkpoint, once for all methods: the digest of every constant is computed here.
 #[salsa::tracked(returns(clone), no_eq)]
 fn read_folder(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Arc<[Diagnostic]>> {
-    let mut shards = opened(db, digests(db, folder.files(db))?);
-    let config = shards.remove(CONFIG).ok_or_else(|| failure::internal("a checkpoint has no files"))?;
-    let mapped = shards.iter().map(|(name, blob)| (name.clone(), held(blob))).collect();
+    let (model, shards) = model(db, folder)?;
     let over = folder.adapter(db).map(|adapter| adapter_files(db, &adapter)).transpose()?;
     let (adapter, of_adapter) = over.unzip();
-    let checkpoint = Checkpoint { config: held(&config), shards: mapped, adapter };
-    let keeper = KeptRotations::new(db.world());
+    let checkpoint = Checkpoint { model, adapter };
+    let keeper = KeptWeights::new(db.world());
     let program = import_checkpoint(&checkpoint, &folder.options(db), &keeper);
     let program = program.map_err(|errors| place(db, folder, &errors))?.into_program();
-    let shards = shards.into_values().chain(of_adapter).collect();
-    Ok(Arc::new(Read { program, shards, rotated: keeper.into_blobs() }))
+    let shards = shards.into_iter().chain(of_adapter).collect();
+    Ok(Arc::new(Read { program, shards, derived: keeper.into_blobs() }))
+}
+
+/// The files of the model, and those with the constants.
+fn model(db: &dyn Db, folder: CheckpointFolder) -> Result<(Model, Vec<Blob>), Vec<Diagnostic>> {
+    let mut shards = opened(db, digests(db, folder.files(db))?);
+    let config = shards.remove(CONFIG);
+    let mapped = shards.iter().map(|(name, blob)| (name.clone(), held(blob))).collect();
+    let model = match &config {
+        Some(config) => Model::Folder { config: held(config), shards: mapped },
+        None => Model::Gguf(mapped),
+    };
+    Ok((model, shards.into_values().collect()))
+}
+
+/// What becomes of matrices in forms of other tools, as a sentence.
+pub fn forms(db: &dyn Db, folder: CheckpointFolder) -> Option<String> {
+    let (model, _) = model(db, folder).ok()?;
+    // An import has reported mistakes in the files.
+    stored_forms(&model, folder.options(db).keeps).ok()?
 }
 
 /// The files of an adapter, and the file with the constants.
@@ -146,7 +165,7 @@ fn adapter_files(db: &dyn Db, adapter: &AdapterFolder) -> Result<(AdapterFiles, 
 
 /// Files as the store has them.
 fn opened(db: &dyn Db, files: Files) -> BTreeMap<String, Blob> {
-    files.into_iter().map(|(name, (file, digest))| (name, archive(db, file, digest))).collect()
+    files.into_iter().map(|(name, (file, digest))| (name, mapped_file::mapped(db, file, digest))).collect()
 }
 
 fn held(blob: &Blob) -> Arc<dyn Buffer> {

@@ -2,9 +2,10 @@
 
 mod archive;
 mod checkpoint;
+mod derived;
 mod failure;
 mod file;
 mod query;
-mod rotations;
 
+pub use checkpoint::forms;
 pub use query::imported;

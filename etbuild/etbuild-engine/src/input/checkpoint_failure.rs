@@ -11,6 +11,9 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (Code::TensorMismatch, CheckpointError::Adapter(_)) => {
             diagnostic.help("is the adapter one over this checkpoint, and of this configuration?")
         }
+        (_, CheckpointError::AdapterOverGguf) => {
+            diagnostic.help("name the checkpoint in Hugging Face's layout that the adapter was trained over")
+        }
         (Code::ModelUnsupported, CheckpointError::Adapter(_)) => diagnostic
             .help("merge such an adapter into the model with PEFT: `merge_and_unload`, then `save_pretrained`"),
         (Code::ArchitectureUnknown | Code::ModelUnsupported, _) => {
@@ -35,7 +38,9 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
 fn checkpoint_code(error: &CheckpointError) -> Code {
     match error {
         CheckpointError::Adapter(error) => checkpoint_code(error),
-        CheckpointError::AdapterKind { .. } | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
+        CheckpointError::AdapterKind { .. }
+        | CheckpointError::AdapterOverGguf
+        | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
         CheckpointError::PatternsLeftOut { .. } => Code::FeatureMissing,
         CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,
         CheckpointError::Architecture { .. } => Code::ArchitectureUnknown,

@@ -1,24 +1,61 @@
 //! Which files of a folder make a checkpoint.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use etbuild_checkpoint::{CONFIG, CheckpointError, SHARD, SHARD_INDEX, TEXT_FILES, shard_names};
+use etbuild_checkpoint::{CONFIG, CheckpointError, GGUF, Kept, Options, SHARD, SHARD_INDEX, TEXT_FILES, shard_names};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 
 use super::checkpoint_failure::checkpoint;
 
 /// How files with weights end that are not safetensors.
-const OTHER_WEIGHTS: [&str; 4] = ["pth", "pt", "bin", "gguf"];
+const OTHER_WEIGHTS: [&str; 3] = ["pth", "pt", "bin"];
 
-/// The names of the present files that describe texts.
+/// The folder of the files of a checkpoint: the checkpoint itself, or the folder of a GGUF file.
+pub fn folder(path: &Path) -> PathBuf {
+    if is_gguf(path) { path.parent().map_or_else(PathBuf::new, Path::to_owned) } else { path.to_owned() }
+}
+
+fn is_gguf(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == GGUF)
+}
+
+/// The options of a program of this checkpoint: which stored integers stay matters only where the checkpoint may store integers, so that
+/// another scheme for plain numbers is no other import.
+pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
+    const KEY: &[u8] = b"quantization_config";
+    let states = |config: Vec<u8>| config.windows(KEY.len()).any(|part| part == KEY);
+    let stores_integers = is_gguf(path) || system.read(&path.join(CONFIG)).is_ok_and(states);
+    Options { keeps: if stores_integers { options.keeps } else { Kept::default() }, ..options }
+}
+
+/// The names of the parts of a model in GGUF: the file, or each of `NAME-00001-of-00003.gguf`.
+fn parts(path: &Path) -> Vec<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let split = || {
+        let (start, rest) = name.strip_suffix(".gguf")?.rsplit_once("-of-")?;
+        let (start, part) = start.rsplit_once('-')?;
+        let is_number = |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+        let count: u32 = (is_number(part) && is_number(rest)).then(|| rest.parse().ok())??;
+        Some((1..=count).map(|part| format!("{start}-{part:05}-of-{rest}.gguf")).collect())
+    };
+    split().unwrap_or_else(|| vec![name.clone()])
+}
+
+/// The names of the present files that describe texts. GGUF files describe texts themselves.
 pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
+    if is_gguf(folder) {
+        return parts(folder);
+    }
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
-    names.map(|name| (*name).to_owned()).collect()
+    names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]).collect()
 }
 
 /// The names of the files that the model in `folder` is read from: the configuration and the shards.
 pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
+    if is_gguf(folder) {
+        return gguf(system, folder);
+    }
     let exists = |name: &str| system.stamp(&folder.join(name)).is_ok();
     let at = |diagnostic: Diagnostic| diagnostic.at(Span::file(folder.display().to_string()));
     let shards = if exists(SHARD_INDEX) {
@@ -41,9 +78,19 @@ pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagn
     if mistakes.is_empty() { Ok(std::iter::once(CONFIG.to_owned()).chain(shards).collect()) } else { Err(mistakes) }
 }
 
+/// The parts of a model in GGUF.
+fn gguf(system: &dyn System, path: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let (folder, names) = (folder(path), parts(path));
+    let missing = names.iter().filter(|name| system.stamp(&folder.join(name)).is_err());
+    let missing = missing.cloned().map(CheckpointError::ShardMissing);
+    let at = |error| checkpoint(&error).at(Span::file(path.display().to_string()));
+    let mistakes: Vec<Diagnostic> = missing.map(at).collect();
+    if mistakes.is_empty() { Ok(names) } else { Err(mistakes) }
+}
+
 fn no_shards(system: &dyn System, folder: &Path) -> Diagnostic {
     let files = system.list(folder).unwrap_or_default();
-    let others = |file: &&std::path::PathBuf| {
+    let others = |file: &&PathBuf| {
         file.extension().and_then(|extension| extension.to_str()).is_some_and(|ending| OTHER_WEIGHTS.contains(&ending))
     };
     let message = format!("`{}` has no safetensors", folder.display());

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use etbuild_checkpoint::{CONFIG, Method, Options};
+use etbuild_checkpoint::{Method, Options};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_recipe::FixedValue;
 use etbuild_store::Digest;
@@ -36,7 +36,7 @@ pub struct DataFile {
     pub digest: Result<Digest, io::ErrorKind>,
 }
 
-/// A folder with a checkpoint of a language model.
+/// A checkpoint of a language model: a folder, or a GGUF file.
 #[salsa::input(debug)]
 pub struct CheckpointFolder {
     /// The path in the user's form.
@@ -210,14 +210,16 @@ impl Db for EngineDatabase {
     }
 
     fn checkpoint(&self, path: &Path, adapter: Option<&Path>, options: Options) -> CheckpointFolder {
+        let options = checkpoint_files::options(self.world.system(), path, options);
         let key: CheckpointKey = (path.to_owned(), adapter.map(Path::to_owned), options.clone());
         let mut checkpoints = self.inputs.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, folder)) = checkpoints.iter().find(|(known, _)| *known == key) {
             return *folder;
         }
-        let files = self.files(path, checkpoint_files::find(self.world.system(), path));
-        let texts = checkpoint_files::texts(self.world.system(), path).into_iter().chain([CONFIG.to_owned()]);
-        let texts = Arc::new(texts.map(|name| (name.clone(), self.data_file(&path.join(name)))).collect());
+        let place = checkpoint_files::folder(path);
+        let files = self.files(&place, checkpoint_files::find(self.world.system(), path));
+        let texts = checkpoint_files::texts(self.world.system(), path).into_iter();
+        let texts = Arc::new(texts.map(|name| (name.clone(), self.data_file(&place.join(name)))).collect());
         let adapter = adapter.map(|path| {
             let files = self.files(path, adapter_files::find(self.world.system(), path));
             AdapterFolder { path: path.to_owned(), files }

@@ -29,6 +29,11 @@ impl HashedFile {
         self.file.path(db)
     }
 
+    /// The file as an input.
+    pub const fn input(self) -> DataFile {
+        self.file
+    }
+
     /// The bytes, with the digest of the key.
     pub fn read(self, db: &dyn Db) -> Result<Vec<u8>, Vec<Diagnostic>> {
         read(db, self.file)

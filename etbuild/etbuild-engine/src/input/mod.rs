@@ -7,6 +7,7 @@ mod db;
 pub mod file_digest;
 pub mod fixed_value;
 pub mod hashed_file;
+pub mod mapped_file;
 pub mod model_file;
 
 pub use checkpoint_failure::checkpoint;

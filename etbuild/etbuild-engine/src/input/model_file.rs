@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use etbuild_checkpoint::GGUF;
 use etbuild_store::{Blob, StoreError};
 
 use crate::session::World;
@@ -12,7 +13,7 @@ const LARGE: u64 = 64 << 20;
 /// Takes a file into the store. Gigabytes of weights are not copied: nothing writes to a checkpoint once it has been
 /// downloaded. Archives are, because whoever exports a model again writes over the file that a build may be reading.
 pub fn keep(world: &World, path: &Path) -> Result<Blob, StoreError> {
-    let is_shard = path.extension().is_some_and(|extension| extension == "safetensors");
+    let is_shard = path.extension().is_some_and(|extension| extension == "safetensors" || extension == GGUF);
     let is_large = || world.system().stamp(path).is_ok_and(|stamp| stamp.size >= LARGE);
     if is_shard && is_large() { world.store().share_file(path) } else { world.store().put_file(path) }
 }

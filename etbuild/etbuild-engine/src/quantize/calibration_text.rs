@@ -11,7 +11,7 @@ use etbuild_quantize::Tensors;
 use etbuild_store::KeyBuilder;
 
 use super::samples::{hashed, samples};
-use crate::action::{Blocked, Keyed};
+use crate::action::{Blocked, Keyed, text_files};
 use crate::input::{CheckpointFolder, DataFile, Db, HashedFile};
 
 /// How many tokens a piece has.
@@ -72,7 +72,8 @@ impl CalibrationText {
         let text = String::from_utf8(self.file.read(db)?)
             .map_err(|error| mismatch(format!("`{path}` is no text: {error}"), "write it in UTF-8"))?;
         let no_tokens = |reason: &str| format!("`{path}` cannot be read as tokens: {reason}");
-        let Some(tokenizer) = self.texts.get(TOKENIZER) else {
+        let mut texts = text_files(db, &self.texts)?;
+        let Some(tokenizer) = texts.remove(TOKENIZER) else {
             let message = no_tokens(&format!("the checkpoint has no `{TOKENIZER}`"));
             return Err(mismatch(message, "write tokens: a safetensors file with `tokens`, `int64`"));
         };
@@ -84,7 +85,7 @@ impl CalibrationText {
         };
         let unread =
             |error: et_llm::Error| mismatch(format!("the text cannot be read: {error}"), "is the tokenizer whole?");
-        let reader = make(&tokenizer.read(db)?, None).map_err(unread)?;
+        let reader = make(&tokenizer, None).map_err(unread)?;
         let mut tokens = Vec::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             tokens.extend(reader.encode(line, true).map_err(unread)?.into_iter().map(i64::from));

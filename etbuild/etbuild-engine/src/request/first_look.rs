@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use etbuild_checkpoint::GGUF;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_import::{Format, Glance, HEAD, TAIL};
 use etbuild_recipe::{FilePath, Model, Recipe, missing_file};
@@ -12,7 +13,7 @@ use etbuild_system::System;
 pub enum Subject<'a> {
     /// A `.pt2` archive, whatever its name ends in.
     Archive,
-    /// The folder of a checkpoint.
+    /// The folder of a checkpoint, or a checkpoint in GGUF.
     Checkpoint,
     /// `file.py:function`: the file, and the function.
     Python(&'a Path, &'a str),
@@ -40,6 +41,7 @@ fn look<'a>(system: &dyn System, path: &'a Path) -> Result<Subject<'a>, Diagnost
     }
     match format(system, path)? {
         Some(Format::ExportedProgram) => Ok(Subject::Archive),
+        Some(Format::Gguf) if has_ending(path, GGUF) => Ok(Subject::Checkpoint),
         // The importer says more about an archive that is damaged.
         None | Some(Format::Zip) if has_ending(path, "pt2") => Ok(Subject::Archive),
         None if has_ending(path, "py") => Err(no_function(path)),
@@ -106,10 +108,11 @@ fn checkpoint(system: &dyn System, model: &Model) -> Option<Diagnostic> {
             let message = format!("`{}` is an archive, and `checkpoint` names a folder", file.path.display());
             at(Diagnostic::error(Code::ModelFormat, message).help("write `model: { pt2: FILE }`"))
         }
+        Ok(Some(Format::Gguf)) if has_ending(&file.path, GGUF) => None,
         Ok(Some(format)) => at(foreign(&file.path, format)),
         Ok(None) => {
             let message = format!("`{}` is a file, and `checkpoint` names a folder", file.path.display());
-            let help = "name the folder with `config.json` and the safetensors";
+            let help = "name the folder with `config.json` and the safetensors, or a GGUF file";
             at(Diagnostic::error(Code::ModelFormat, message).help(help))
         }
         Err(diagnostic) if diagnostic.code == Code::FileMissing => None,
@@ -197,7 +200,7 @@ fn folder(system: &dyn System, path: &Path) -> Option<Diagnostic> {
     let message = format!("the folder `{}` has no `config.json`, so it is no checkpoint", path.display());
     let diagnostic = Diagnostic::error(Code::ModelFormat, message);
     Some(match (single("gguf"), single("pt2"), single("yaml")) {
-        (Some(_), ..) => diagnostic.help(Format::Gguf.advice()),
+        (Some(model), ..) => diagnostic.help(format!("name the model in it: `{}`", model.display())),
         (_, Some(model), _) => diagnostic.help(format!("name the archive in it: `{}`", model.display())),
         (.., Some(recipe)) => diagnostic.help(format!("name a recipe in it: `{}`", recipe.display())),
         _ => diagnostic.help("a checkpoint is a folder with `config.json` and safetensors, as `hf download` writes it"),

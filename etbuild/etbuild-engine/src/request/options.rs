@@ -10,7 +10,7 @@ use etbuild_target::Target;
 use etbuild_yaml::Spanned;
 
 use super::compiler;
-use super::quantization::{quantize_options, rotation};
+use super::quantization::{keeps, quantize_options, rotation};
 use super::reading::reading_options;
 use crate::emit::FileOptions;
 use crate::input::{Archive, CheckpointFolder, Db, ModelSource, PythonCall};
@@ -55,7 +55,7 @@ fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
         let (context, prefill) = (tokens(&recipe.export.context), recipe.export.prefill());
         let speculate = tokens(&recipe.export.speculate).filter(|tokens| *tokens > 0);
         let (cache, rotation) = (cache(recipe), rotation(recipe));
-        let options = Options { context, prefill, speculate, cache, rotation, every: false };
+        let options = Options { context, prefill, speculate, cache, rotation, keeps: keeps(recipe), every: false };
         let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);
         let methods = options.methods().into_iter();
         let folder = db.checkpoint(&folder.path, adapter, options);

@@ -1,6 +1,6 @@
 //! The quantization of a recipe, in the form of the stage.
 
-use etbuild_checkpoint::{Cache, Options as Checkpoint, Rotation};
+use etbuild_checkpoint::{Cache, Kept, Options as Checkpoint, Rotation};
 use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
 use etbuild_recipe::{self as recipe, Quantize, Recipe};
 
@@ -44,6 +44,7 @@ fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
                 speculate: None,
                 cache: Cache::Float32,
                 rotation: rotation(recipe),
+                keeps: Kept::Nothing,
                 every: true,
             };
             // Without an adapter: the integers of the model are the same under any.
@@ -59,6 +60,25 @@ pub fn rotation(recipe: &Recipe) -> Option<Rotation> {
     Some(match rotate.value {
         recipe::Rotation::Hadamard => Rotation::Hadamard,
     })
+}
+
+/// Which stored groups of integers stay: all without quantization; with a scheme, those that the scheme would make. A method that
+/// chooses integers, and a rotation, need numbers.
+pub fn keeps(recipe: &Recipe) -> Kept {
+    let Some(quantize) = &recipe.quantize else { return Kept::All };
+    if quantize.method == recipe::Method::Gptq || quantize.rotate.is_some() {
+        return Kept::Nothing;
+    }
+    let of = |scheme: recipe::Scheme| match scheme {
+        recipe::Scheme::Int4Weights | recipe::Scheme::Dynamic8Weight4 => Kept::Int4,
+        recipe::Scheme::DynamicInt8 | recipe::Scheme::Int8Weights => Kept::Int8Rows,
+        recipe::Scheme::Float => Kept::All,
+        recipe::Scheme::Int8 => Kept::Nothing,
+    };
+    let kept = of(quantize.scheme.value);
+    // A layer with another scheme is quantized from numbers.
+    let differs = |layer: &recipe::LayerScheme| of(layer.scheme.value) != kept;
+    if quantize.layers.iter().any(differs) { Kept::Nothing } else { kept }
 }
 
 /// Whether a scheme or a method needs calibration data.

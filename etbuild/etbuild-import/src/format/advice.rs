@@ -35,9 +35,11 @@ pub(super) const SAFETENSORS: &str = export!(
      model.load_state_dict(safetensors.torch.load_file(\"model.safetensors\"))"
 );
 
-pub(super) const GGUF: &str = "download the checkpoint that the file was made from, and name its folder: \
-    `hf download OWNER/MODEL --local-dir MODEL`, then `model: { checkpoint: MODEL }`; `quantize: { scheme: 8da4w }` gives \
-    weights of 4 bits";
+pub(super) const GGUF: &str = "the name of a model in GGUF ends with `.gguf`, and a recipe names the file as \
+    `model: { checkpoint: FILE.gguf }`";
+
+pub(super) const GGML: &str = "GGML is older than GGUF; download the model in GGUF, or the checkpoint that the file was made \
+    from, and name its folder: `model: { checkpoint: FOLDER }`";
 
 pub(super) const PROGRAM: &str = "a program file is a result and not a model: `etbuild run` runs it, `etbuild inspect` \
     shows it; deploy the model that the file was made from";

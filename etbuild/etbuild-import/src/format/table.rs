@@ -45,7 +45,7 @@ formats! {
     BundledProgram "an ExecuTorch bundled program" PROGRAM |file| file.has_at(4, b"BP08");
     Data "an ExecuTorch data file" DATA |file| file.has_at(4, b"FT01");
     Gguf "a GGUF model of llama.cpp" GGUF |file| file.starts(b"GGUF");
-    Ggml "a GGML model of llama.cpp" GGUF |file| file.starts(b"lmgg") || file.starts(b"fmgg") || file.starts(b"tjgg");
+    Ggml "a GGML model of llama.cpp" GGML |file| file.starts(b"lmgg") || file.starts(b"fmgg") || file.starts(b"tjgg");
     Hdf5 "an HDF5 file, as Keras writes its models" KERAS |file| file.starts(b"\x89HDF\r\n\x1a\n");
     Safetensors "a safetensors file: weights without the model's code" SAFETENSORS |file| file.has_at(8, b"{\"");
     Npy "a NumPy array" TENSORS |file| file.starts(b"\x93NUMPY");

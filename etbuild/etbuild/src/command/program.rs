@@ -56,7 +56,7 @@ const ENDINGS: [&str; 2] = ["bpte", "pte"];
 
 fn no_program(file: &Path) -> Diagnostic {
     let message = format!("`{}` is neither a program file nor a model", file.display());
-    let help = "name a `.pte`, a `.pt2` archive, the folder of a checkpoint, or a recipe `.yaml`";
+    let help = "name a `.pte`, a `.pt2` archive, the folder of a checkpoint, a `.gguf` file, or a recipe `.yaml`";
     Diagnostic::error(Code::ProgramFileMalformed, message).at(Span::file(file.display().to_string())).help(help)
 }
 

@@ -17,9 +17,13 @@ const NAMES: [(&str, ScalarType); 12] = [
     ("BOOL", ScalarType::Bool),
 ];
 
+/// The names of numbers of 8 bits, which are read as bytes.
+const CODES: [&str; 3] = ["F8_E4M3", "F8_E5M2", "F8_E8M0"];
+
 /// The type with this name.
 pub(super) fn from_name(name: &str) -> Option<ScalarType> {
-    NAMES.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
+    let known = NAMES.iter().find(|entry| entry.0 == name).map(|entry| entry.1);
+    known.or_else(|| CODES.contains(&name).then_some(ScalarType::Byte))
 }
 
 /// The name of a type.

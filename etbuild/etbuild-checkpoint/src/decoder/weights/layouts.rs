@@ -2,7 +2,7 @@
 
 use etbuild_ir::ConstantData;
 
-use super::{Constant, Part, Weights, floats, spec, vector_of};
+use super::{Constant, Part, Rows, Weights, floats, spec, vector_of};
 use crate::CheckpointError;
 
 /// Which of interleaved rows or columns are wanted.
@@ -21,7 +21,7 @@ impl Weights<'_> {
     pub fn transposed_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
         self.once(format!("{}.transposed", part.named(tensor)), |weights, name| {
-            let found = weights.tensors.take(tensor, &[columns, all])?;
+            let found = weights.take(tensor, &[columns, all])?;
             let size = found.scalar_type.size();
             let stored = found.shard.bytes().get(found.start..found.start + columns * all * size);
             let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
@@ -40,13 +40,8 @@ impl Weights<'_> {
         columns: usize,
     ) -> Constant {
         let Part { first, count, all } = part;
-        self.once(format!("{}.{index}", part.named(tensor)), |weights, name| {
-            let found = weights.tensors.take(tensor, &[matrices, all, columns])?;
-            let (row, first) = (columns * found.scalar_type.size(), index * all + first);
-            let data = ConstantData::part_of(found.shard.clone(), found.start + first * row, count * row);
-            let data = data.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-            Ok((spec(found.scalar_type, &[count, columns]), data))
-        })
+        let (name, shape) = (format!("{}.{index}", part.named(tensor)), [matrices, all, columns]);
+        self.rows(name, &Rows { tensor, shape: &shape, takes_offsets: false, first: index * all + first, count })
     }
 
     /// Rows of a transposed matrix in a stack `[matrices, columns, all]`, in the type of the checkpoint.
@@ -60,7 +55,7 @@ impl Weights<'_> {
         let Turns { first, step, count } = rows;
         self.once(format!("{tensor}.{index}.{first}"), |weights, name| {
             let all = step * count;
-            let found = weights.tensors.take(tensor, &[matrices, columns, all])?;
+            let found = weights.take(tensor, &[matrices, columns, all])?;
             let (size, matrix) = (found.scalar_type.size(), columns * all * found.scalar_type.size());
             let start = found.start + index * matrix;
             let stored = found.shard.bytes().get(start..start + matrix);
@@ -75,7 +70,7 @@ impl Weights<'_> {
     pub fn columns(&mut self, tensor: &str, rows: usize, columns: Turns) -> Constant {
         let Turns { first, step, count } = columns;
         self.once(format!("{tensor}.{first}"), |weights, name| {
-            let found = weights.tensors.take(tensor, &[rows, step * count])?;
+            let found = weights.take(tensor, &[rows, step * count])?;
             let floats = floats(&found, 0, rows * step * count);
             let floats = floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
             Ok(vector_of(&[rows, count], floats.into_iter().skip(first).step_by(step)))
@@ -85,7 +80,7 @@ impl Weights<'_> {
     /// A table of so many rows and columns, as `float32`.
     pub fn table(&mut self, tensor: &str, sizes: [usize; 2]) -> Constant {
         self.once(tensor.to_owned(), |weights, name| {
-            let found = weights.tensors.take(tensor, &sizes)?;
+            let found = weights.take(tensor, &sizes)?;
             let floats = floats(&found, 0, sizes[0] * sizes[1]);
             Ok(vector_of(&sizes, floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?))
         })
@@ -96,7 +91,7 @@ impl Weights<'_> {
         self.once(name.to_owned(), |weights, name| {
             let mut rows = Vec::new();
             for tensor in tensors {
-                let found = weights.tensors.take(tensor, &[count])?;
+                let found = weights.take(tensor, &[count])?;
                 let row = floats(&found, 0, count);
                 rows.extend(row.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?);
             }

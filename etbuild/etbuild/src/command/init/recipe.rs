@@ -32,7 +32,7 @@ fn kind(session: &Session, model: &Path) -> Result<ModelKind, Diagnostic> {
 fn no_model(path: &Path) -> Diagnostic {
     let message = format!("`{}` is a text file, and no model", path.display());
     Diagnostic::error(Code::ModelFormat, message).at(etbuild_diagnostic::Span::file(path.display().to_string())).help(
-        "name a `.pt2` archive, the folder of a checkpoint, or a Python function as `file.py:function`; a recipe goes to \
+        "name a `.pt2` archive, the folder of a checkpoint, a `.gguf` file, or a Python function as `file.py:function`; a recipe goes to \
          `etbuild deploy`",
     )
 }

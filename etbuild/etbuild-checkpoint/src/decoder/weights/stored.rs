@@ -1,0 +1,92 @@
+//! Weights as they are stored: plain numbers where they lie, integers in groups with their scales, or decoded numbers.
+
+use std::sync::Arc;
+
+use et_core::ScalarType;
+use etbuild_ir::{Buffer, ConstantData};
+
+use super::{Constant, Groups, Part, Weights, spec};
+use crate::CheckpointError;
+use crate::encoded::{Decoded, Encoded, Grid, Want};
+use crate::shards::{Stored, Tensor};
+
+/// A constant as the buffer of a tensor.
+struct Whole(ConstantData);
+
+impl Buffer for Whole {
+    fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+/// Some rows of a tensor, of which the first dimensions count as rows.
+pub struct Rows<'n> {
+    /// The name of the tensor.
+    pub tensor: &'n str,
+    /// The shape of the tensor.
+    pub shape: &'n [usize],
+    /// Whether the reader adds the offsets of groups.
+    pub takes_offsets: bool,
+    /// The first row.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+impl Weights<'_> {
+    /// A tensor as plain numbers; the numbers of a tensor in another form are decoded.
+    pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Tensor, CheckpointError> {
+        match self.tensors.take_stored(name, shape)? {
+            Stored::Plain(tensor) => Ok(tensor),
+            Stored::Encoded(matrix) => {
+                let rows = shape.iter().product::<usize>() / matrix.columns.max(1);
+                let decoded = self.keep(name, &Decoded { matrix: &matrix, rows: 0..rows, want: Want::Numbers });
+                let (scalar_type, shard) = (ScalarType::Float, Arc::new(Whole(decoded)));
+                Ok(Tensor { scalar_type, shape: shape.to_vec(), shard, start: 0 })
+            }
+        }
+    }
+
+    /// Rows of a tensor of numbers, `[rows, columns]`, in the type of the checkpoint; where the options keep the groups of the tensor,
+    /// integers and scales.
+    pub(super) fn rows(&mut self, name: String, rows: &Rows<'_>) -> Constant {
+        self.once_constant(name, |weights, name| {
+            let Rows { tensor, shape, takes_offsets, first, count } = *rows;
+            let columns = shape.last().copied().unwrap_or(1);
+            match weights.tensors.take_stored(tensor, shape)? {
+                Stored::Plain(found) => {
+                    let row = columns * found.scalar_type.size();
+                    let data = ConstantData::part_of(found.shard.clone(), found.start + first * row, count * row);
+                    let data = data.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+                    Ok(Constant::plain(name, spec(found.scalar_type, &[count, columns]), data))
+                }
+                Stored::Encoded(matrix) => {
+                    Ok(weights.decoded(name, &matrix, Part { first, count, all: count }, takes_offsets))
+                }
+            }
+        })
+    }
+
+    fn decoded(&mut self, name: &str, matrix: &Encoded, part: Part, takes_offsets: bool) -> Constant {
+        let Part { first, count, .. } = part;
+        let grid = self.keeps.grid(matrix).filter(|grid| takes_offsets || !grid.has_offsets);
+        let make = |want, name: &str, columns: usize| {
+            let derived = Decoded { matrix, rows: first..first + count, want };
+            let sizes = if want == Want::Offsets { vec![1, columns, count] } else { vec![count, columns] };
+            let spec = spec(derived.scalar_type(), &sizes);
+            Constant::plain(name, spec, self.keep(name, &derived))
+        };
+        let Some(Grid { group, bounds, has_offsets }) = grid else {
+            return make(Want::Numbers, name, matrix.columns);
+        };
+        let scales = make(Want::Scales, &format!("{name}.scales"), matrix.columns / group.max(1));
+        let offsets =
+            has_offsets.then(|| make(Want::Offsets, &format!("{name}.offsets"), matrix.columns / group.max(1)));
+        let integers = make(Want::Integers, &format!("{name}.integers"), matrix.columns);
+        Constant { groups: Some(Arc::new(Groups { scales, offsets, group, bounds })), ..integers }
+    }
+
+    fn keep(&self, name: &str, derived: &Decoded<'_>) -> ConstantData {
+        self.keeper.keep(name, derived)
+    }
+}

@@ -1,0 +1,187 @@
+//! Checkpoints of llama.cpp: GGUF files, which have configuration, tokenizer and tensors in one.
+//!
+//! A file becomes a checkpoint in Hugging Face's layout: the metadata becomes `config.json` and the files about texts, and tensors get
+//! the names of the family's modules. The rest is the same for both.
+
+mod architecture;
+mod blocks;
+mod config;
+mod header;
+mod names;
+mod reader;
+mod tokenizer;
+mod value;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use etbuild_ir::Buffer;
+use serde_json::Value;
+
+use crate::shards::Tensors;
+use crate::{Biases, CheckpointError, Decoder, ExpertNames, HeadNorm, Inputs, NormKind, Storage, describe, reals};
+use architecture::{ARCHITECTURES, Architecture};
+use blocks::Kind;
+use header::{Header, MAGIC, Place};
+
+/// How the names of GGUF files end.
+pub const GGUF: &str = "gguf";
+
+/// Metadata as the file of a message.
+const METADATA: &str = "metadata of GGUF";
+
+/// Whether a file is in GGUF.
+pub fn is_gguf(file: &[u8]) -> bool {
+    file.starts_with(MAGIC)
+}
+
+/// The files of a model in GGUF, by name: one, or the parts of a split model.
+pub struct Gguf<'f> {
+    files: Vec<(&'f String, &'f Arc<dyn Buffer>, Vec<Place>)>,
+    metadata: value::Metadata,
+    architecture: &'static Architecture,
+}
+
+impl<'f> Gguf<'f> {
+    /// Reads the headers. The first part of a split model has the metadata.
+    pub fn open(files: &'f BTreeMap<String, Arc<dyn Buffer>>) -> Result<Self, Vec<CheckpointError>> {
+        let (mut parts, mut metadata, mut errors) = (Vec::new(), None, Vec::new());
+        for (name, file) in files {
+            match header::read(file.bytes()) {
+                Ok(Header { metadata: found, places }) => {
+                    metadata = metadata.or(Some(found));
+                    parts.push((name, file, places));
+                }
+                Err(reason) => errors.push(CheckpointError::ShardMalformed { shard: name.clone(), reason }),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let metadata = metadata.unwrap_or_default();
+        let architecture = architecture(&metadata).map_err(|error| vec![error])?;
+        Ok(Self { files: parts, metadata, architecture })
+    }
+
+    /// The configuration, as the contents of `config.json`.
+    pub fn config(&self) -> Result<Vec<u8>, CheckpointError> {
+        Ok(Value::Object(config::config(self)?).to_string().into_bytes())
+    }
+
+    /// The files about texts, by the names in Hugging Face's layout.
+    pub fn texts(&self) -> Result<BTreeMap<String, Vec<u8>>, CheckpointError> {
+        tokenizer::files(self)
+    }
+
+    /// The model, as the converter changed the family's.
+    pub fn decoder(&self) -> Result<Decoder, CheckpointError> {
+        let mut decoder = describe(&self.config()?)?;
+        let has = |role: &str| self.has(&format!("blk.0.{role}"));
+        decoder.transposed = false;
+        decoder.norm.less_one = false;
+        decoder.norm.has_biases = decoder.norm.kind == NormKind::Layer && self.has("output_norm.bias");
+        decoder.head_bias = self.has("output.bias");
+        decoder.attention.biases =
+            Biases { inputs: has("attn_q.bias") || has("attn_qkv.bias"), output: has("attn_output.bias") };
+        decoder.feed_forward.biases = has("ffn_up.bias");
+        decoder.attention.inputs = if has("attn_qkv.weight") { Inputs::Fused } else { Inputs::Separate };
+        if decoder.attention.head_norm == HeadNorm::Listed {
+            decoder.attention.head_norm = HeadNorm::Distinct;
+        }
+        if self.architecture.is_permuted {
+            decoder.rotaries.iter_mut().for_each(|rotary| rotary.is_interleaved = true);
+        }
+        if let Some(experts) = &mut decoder.experts {
+            if experts.storage != Storage::Listed {
+                let ExpertNames { gate, up, down, .. } = ExpertNames::QWEN;
+                experts.names = ExpertNames { gate, up, down, ..experts.names };
+            }
+            experts.storage = Storage::Listed;
+        }
+        Ok(decoder)
+    }
+
+    /// The tensors under the names of the decoder's modules.
+    pub fn tensors(&self, decoder: &Decoder) -> Result<Tensors, Vec<CheckpointError>> {
+        let (mut tensors, mut errors) = (Tensors::default(), Vec::new());
+        for (_, file, places) in &self.files {
+            let places = places.iter().filter(|place| !place.name.starts_with("rope_f"));
+            errors.extend(places.filter_map(|place| names::add(&mut tensors, decoder, file, place).err()));
+        }
+        if errors.is_empty() { Ok(tensors) } else { Err(errors) }
+    }
+
+    /// Whether rows of queries and keys are in another order than in Hugging Face's checkpoints.
+    pub const fn is_permuted(&self) -> bool {
+        self.architecture.is_permuted
+    }
+
+    fn find(&self, name: &str) -> Option<(&Arc<dyn Buffer>, &Place)> {
+        let of = |places: &'_ [Place]| places.iter().position(|place| place.name == name);
+        self.files.iter().find_map(|(_, file, places)| Some((*file, places.get(of(places)?)?)))
+    }
+
+    fn has(&self, tensor: &str) -> bool {
+        self.find(tensor).is_some()
+    }
+
+    /// The value of a key of the architecture.
+    fn value(&self, key: &str) -> Option<&Value> {
+        self.metadata.get(&format!("{}.{key}", self.architecture.name))
+    }
+
+    fn count(&self, key: &str) -> Option<u64> {
+        self.value(key)?.as_u64()
+    }
+
+    fn unsupported(&self, key: &str, supported: impl Into<String>) -> CheckpointError {
+        let value = self.value(key).map_or_else(|| "null".to_owned(), Value::to_string);
+        let key = format!("{}.{key}", self.architecture.name);
+        CheckpointError::Unsupported { file: METADATA, key, value, supported: supported.into() }
+    }
+
+    fn width(&self) -> u64 {
+        self.count("embedding_length").unwrap_or(0)
+    }
+
+    fn heads(&self) -> u64 {
+        self.count("attention.head_count").unwrap_or(1)
+    }
+
+    /// The elements of a head.
+    fn depth(&self) -> u64 {
+        self.count("attention.key_length").unwrap_or_else(|| self.width() / self.heads().max(1))
+    }
+
+    /// The tokens of the embedding.
+    fn vocabulary(&self) -> Result<usize, CheckpointError> {
+        const NAME: &str = "token_embd.weight";
+        let (_, place) = self.find(NAME).ok_or_else(|| CheckpointError::TensorMissing(NAME.to_owned()))?;
+        Ok(place.shape.first().copied().unwrap_or(0))
+    }
+
+    /// The numbers of a small tensor as JSON, if present.
+    fn numbers(&self, tensor: &str) -> Result<Option<Value>, CheckpointError> {
+        /// More pairs than any head has.
+        const MOST: usize = 1 << 12;
+        let Some((file, place)) = self.find(tensor) else { return Ok(None) };
+        let count = place.shape.iter().product::<usize>();
+        let Kind::Plain(scalar_type) = place.format.kind else {
+            return Err(CheckpointError::ElementType { tensor: tensor.to_owned(), found: place.format.name });
+        };
+        let bytes = file.bytes().get(place.start..place.start + count.min(MOST) * scalar_type.size());
+        let numbers = reals::read(scalar_type, bytes.unwrap_or_default());
+        Ok(Some(numbers.into_iter().map(value::decimal).collect()))
+    }
+}
+
+fn architecture(metadata: &value::Metadata) -> Result<&'static Architecture, CheckpointError> {
+    const KEY: &str = "general.architecture";
+    let name = metadata.text(KEY).unwrap_or_default();
+    architecture::find(name).ok_or_else(|| CheckpointError::Architecture {
+        file: METADATA,
+        key: KEY,
+        found: name.to_owned(),
+        known: ARCHITECTURES.iter().map(|architecture| architecture.name).collect(),
+    })
+}

@@ -1,0 +1,138 @@
+//! The architectures of GGUF files, a row each: the class of `transformers` whose family describes the model, and what the
+//! converter changed.
+
+use serde_json::{Map, Value, json};
+
+use super::Gguf;
+
+/// An architecture.
+pub struct Architecture {
+    /// The value of `general.architecture`.
+    pub name: &'static str,
+    /// The class of `transformers`.
+    pub class: &'static str,
+    /// The class where the file has experts.
+    pub mixture: &'static str,
+    /// Whether the converter turned rotated halves into rotated neighbours, by moving rows of queries and keys.
+    pub is_permuted: bool,
+    /// Adds the keys of the configuration that are this architecture's own.
+    pub own: fn(&Gguf<'_>, &mut Map<String, Value>),
+}
+
+const fn plain(name: &'static str, class: &'static str) -> Architecture {
+    Architecture { name, class, mixture: class, is_permuted: false, own: |_, _| {} }
+}
+
+const fn permuted(name: &'static str, class: &'static str) -> Architecture {
+    Architecture { is_permuted: true, ..plain(name, class) }
+}
+
+/// Every supported architecture.
+pub const ARCHITECTURES: &[Architecture] = &[
+    permuted("arcee", "ArceeForCausalLM"),
+    Architecture { own: cohere, ..plain("cohere2", "Cohere2ForCausalLM") },
+    Architecture { own: cohere, ..plain("command-r", "CohereForCausalLM") },
+    plain("ernie4_5", "Ernie4_5ForCausalLM"),
+    Architecture { own: gemma, ..plain("gemma", "GemmaForCausalLM") },
+    Architecture { own: gemma, ..plain("gemma2", "Gemma2ForCausalLM") },
+    Architecture { own: gemma3, ..plain("gemma3", "Gemma3ForCausalLM") },
+    plain("gpt2", "GPT2LMHeadModel"),
+    Architecture { own: neox, ..plain("gptneox", "GPTNeoXForCausalLM") },
+    Architecture { own: gpt_oss, ..plain("gpt-oss", "GptOssForCausalLM") },
+    Architecture { own: granite, ..permuted("granite", "GraniteForCausalLM") },
+    plain("hunyuan-dense", "HunYuanDenseV1ForCausalLM"),
+    Architecture { mixture: "MixtralForCausalLM", ..permuted("llama", "LlamaForCausalLM") },
+    permuted("mistral3", "MistralForCausalLM"),
+    plain("nemotron", "NemotronForCausalLM"),
+    permuted("olmo", "OlmoForCausalLM"),
+    plain("olmo2", "Olmo2ForCausalLM"),
+    plain("olmoe", "OlmoeForCausalLM"),
+    plain("phi2", "PhiForCausalLM"),
+    plain("phi3", "Phi3ForCausalLM"),
+    plain("qwen2", "Qwen2ForCausalLM"),
+    Architecture { own: qwen_moe, ..plain("qwen2moe", "Qwen2MoeForCausalLM") },
+    plain("qwen3", "Qwen3ForCausalLM"),
+    Architecture { own: qwen_moe, ..plain("qwen3moe", "Qwen3MoeForCausalLM") },
+    plain("seed_oss", "SeedOssForCausalLM"),
+    permuted("smollm3", "SmolLM3ForCausalLM"),
+    Architecture { own: stablelm, ..plain("stablelm", "StableLmForCausalLM") },
+    plain("starcoder2", "Starcoder2ForCausalLM"),
+];
+
+/// The architecture of a name.
+pub fn find(name: &str) -> Option<&'static Architecture> {
+    ARCHITECTURES.iter().find(|architecture| architecture.name == name)
+}
+
+/// Copies values to keys of the configuration, where the file has them.
+fn copy(file: &Gguf<'_>, config: &mut Map<String, Value>, pairs: &[(&str, &str)]) {
+    for (from, to) in pairs {
+        if let Some(value) = file.value(from) {
+            config.insert((*to).to_owned(), value.clone());
+        }
+    }
+}
+
+fn cohere(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    copy(file, config, &[("logit_scale", "logit_scale")]);
+    config.insert("use_qk_norm".to_owned(), file.has("blk.0.attn_q_norm.weight").into());
+}
+
+/// Caps, and a factor of the scores that files do not state: that of a head's depth, but for the largest model of each generation.
+fn gemma(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let caps =
+        [("attn_logit_softcapping", "attn_logit_softcapping"), ("final_logit_softcapping", "final_logit_softcapping")];
+    copy(file, config, &caps);
+    let is_largest =
+        matches!((file.architecture.name, file.count("block_count")), ("gemma2", Some(46)) | ("gemma3", Some(62)));
+    let depth = if is_largest { file.width() / file.heads().max(1) } else { file.depth() };
+    config.insert("query_pre_attn_scalar".to_owned(), depth.into());
+    config.insert("hidden_activation".to_owned(), "gelu_pytorch_tanh".into());
+}
+
+/// Layers with a window turn by a base of their own, without the scaling of the others.
+fn gemma3(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    gemma(file, config);
+    let theta = file.value("rope.freq_base_swa").cloned().unwrap_or_else(|| 10_000.into());
+    let local = json!({"rope_type": "default", "rope_theta": theta});
+    let global = config.remove("rope_parameters").unwrap_or_default();
+    config.insert("rope_parameters".to_owned(), json!({"full_attention": global, "sliding_attention": local}));
+}
+
+fn granite(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let factors = [
+        ("embedding_scale", "embedding_multiplier"),
+        ("residual_scale", "residual_multiplier"),
+        ("attention.scale", "attention_multiplier"),
+        ("logit_scale", "logits_scaling"),
+    ];
+    copy(file, config, &factors);
+}
+
+fn neox(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    copy(file, config, &[("use_parallel_residual", "use_parallel_residual")]);
+}
+
+/// The published models do not round the ends of YaRN's slope.
+fn gpt_oss(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    copy(file, config, &[("expert_feed_forward_length", "intermediate_size")]);
+    if let Some(Value::Object(rope)) = config.get_mut("rope_parameters") {
+        rope.insert("truncate".to_owned(), false.into());
+    }
+}
+
+fn qwen_moe(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let sizes = [
+        ("expert_feed_forward_length", "moe_intermediate_size"),
+        ("expert_shared_feed_forward_length", "shared_expert_intermediate_size"),
+    ];
+    copy(file, config, &sizes);
+    config.insert("norm_topk_prob".to_owned(), (file.architecture.name == "qwen3moe").into());
+    config.insert("decoder_sparse_step".to_owned(), 1.into());
+}
+
+fn stablelm(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    copy(file, config, &[("use_parallel_residual", "use_parallel_residual")]);
+    config.insert("use_qkv_bias".to_owned(), file.has("blk.0.attn_q.bias").into());
+    config.insert("qk_layernorm".to_owned(), file.has("blk.0.attn_q_norm.weight").into());
+}

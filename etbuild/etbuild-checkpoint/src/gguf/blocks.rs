@@ -1,0 +1,181 @@
+//! The forms of elements in GGUF files: plain numbers, and blocks of neighbours in a row.
+//!
+//! Layouts are those of `ggml-common.h`; the numbers of the types are those of `ggml.h`.
+
+mod codes;
+mod simple;
+mod superblocks;
+
+use std::sync::Arc;
+
+use et_core::{Half, ScalarType};
+use etbuild_ir::{Buffer, Digest};
+
+use crate::encoded::{Encoded, Form, Grid, Split};
+
+/// A form of elements.
+#[derive(Debug)]
+pub struct Format {
+    /// The number in files.
+    pub code: u32,
+    /// The name.
+    pub name: &'static str,
+    /// The elements of a block.
+    pub elements: usize,
+    /// The bytes of a block.
+    pub bytes: usize,
+    /// What the bytes mean.
+    pub kind: Kind,
+}
+
+/// What the bytes of a block mean.
+#[derive(Debug)]
+pub enum Kind {
+    /// A number.
+    Plain(ScalarType),
+    /// Numbers that a function reads from a block.
+    Numbers(fn(&[u8], &mut [f32])),
+    /// Groups of integers that a function reads from a block.
+    Groups(Grid, fn(&[u8], &mut Split<'_>)),
+}
+
+/// Every supported form.
+const FORMATS: &[&[Format]] = &[simple::FORMATS, superblocks::FORMATS, codes::FORMATS];
+
+/// The names of forms that are known and not supported, by their numbers.
+const UNSUPPORTED: &[(u32, &str)] = &[
+    (9, "Q8_1"),
+    (15, "Q8_K"),
+    (16, "IQ2_XXS"),
+    (17, "IQ2_XS"),
+    (18, "IQ3_XXS"),
+    (19, "IQ1_S"),
+    (21, "IQ3_S"),
+    (22, "IQ2_S"),
+    (24, "I8"),
+    (25, "I16"),
+    (26, "I32"),
+    (27, "I64"),
+    (28, "F64"),
+    (29, "IQ1_M"),
+    (34, "TQ1_0"),
+    (35, "TQ2_0"),
+    (40, "NVFP4"),
+];
+
+/// All supported forms.
+pub fn all() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().copied().flatten()
+}
+
+/// The form with this number.
+pub fn find(code: u32) -> Option<&'static Format> {
+    all().find(|format| format.code == code)
+}
+
+/// The name of a form that is not supported.
+pub fn unsupported(code: u32) -> Option<&'static str> {
+    UNSUPPORTED.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+}
+
+/// The half-precision number at a place of a block.
+fn half(block: &[u8], start: usize) -> f32 {
+    let bytes = [start, start + 1].map(|index| byte(block, index));
+    Half(u16::from_le_bytes(bytes)).to_f32()
+}
+
+/// A byte of a block.
+fn byte(block: &[u8], index: usize) -> u8 {
+    block.get(index).copied().unwrap_or_default()
+}
+
+/// The 4-bit numbers of bytes: the low halves of all, then the high halves.
+fn nibbles(bytes: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    bytes.iter().map(|byte| byte & 15).chain(bytes.iter().map(|byte| byte >> 4))
+}
+
+/// Rows of blocks in a file.
+struct Blocks {
+    format: &'static Format,
+    file: Arc<dyn Buffer>,
+    start: usize,
+    length: usize,
+    columns: usize,
+}
+
+/// The matrix `[rows, columns]` at a place of a file.
+pub fn matrix(format: &'static Format, file: Arc<dyn Buffer>, start: usize, [rows, columns]: [usize; 2]) -> Encoded {
+    let length = rows * (columns / format.elements * format.bytes);
+    Encoded { form: Arc::new(Blocks { format, file, start, length, columns }), columns }
+}
+
+impl Blocks {
+    fn bytes(&self) -> &[u8] {
+        self.file.bytes().get(self.start..self.start + self.length).unwrap_or_default()
+    }
+
+    /// The blocks from a row on.
+    fn blocks(&self, row: usize) -> impl Iterator<Item = &[u8]> {
+        let Format { elements, bytes, .. } = self.format;
+        let start = row * (self.columns / elements * bytes);
+        self.bytes().get(start..).unwrap_or_default().chunks_exact(*bytes)
+    }
+}
+
+impl Form for Blocks {
+    fn name(&self) -> &'static str {
+        self.format.name
+    }
+
+    fn identity(&self) -> String {
+        Digest::of(self.bytes()).to_string()
+    }
+
+    fn decode(&self, first: usize, numbers: &mut [f32]) {
+        let elements = self.format.elements;
+        let blocks = numbers.chunks_exact_mut(elements).zip(self.blocks(first));
+        match self.format.kind {
+            Kind::Plain(_) => {}
+            Kind::Numbers(read) => blocks.for_each(|(numbers, block)| read(block, numbers)),
+            Kind::Groups(grid, read) => blocks.for_each(|(numbers, block)| multiply(grid, read, block, numbers)),
+        }
+    }
+
+    fn grid(&self) -> Option<Grid> {
+        match self.format.kind {
+            Kind::Groups(grid, _) => Some(grid),
+            Kind::Plain(_) | Kind::Numbers(_) => None,
+        }
+    }
+
+    fn split(&self, first: usize, parts: &mut Split<'_>) {
+        let Kind::Groups(grid, read) = self.format.kind else { return };
+        let (elements, groups) = (self.format.elements, self.format.elements / grid.group);
+        let integers = parts.integers.chunks_exact_mut(elements);
+        let scales = parts.scales.chunks_exact_mut(groups).zip(parts.offsets.chunks_exact_mut(groups));
+        for ((integers, (scales, offsets)), block) in integers.zip(scales).zip(self.blocks(first)) {
+            read(block, &mut Split { integers, scales, offsets });
+        }
+    }
+
+    fn release(&self) {
+        self.file.release(self.start..self.start + self.length);
+    }
+}
+
+/// The elements of the largest block.
+const LARGEST: usize = 256;
+
+/// The numbers of a block of groups.
+fn multiply(grid: Grid, read: fn(&[u8], &mut Split<'_>), block: &[u8], numbers: &mut [f32]) {
+    let (mut integers, mut scales, mut offsets) = ([0; LARGEST], [0.0; LARGEST], [0.0; LARGEST]);
+    let groups = numbers.len() / grid.group;
+    let parts = (integers.get_mut(..numbers.len()), scales.get_mut(..groups), offsets.get_mut(..groups));
+    let (Some(integers), Some(scales), Some(offsets)) = parts else { return };
+    read(block, &mut Split { integers, scales, offsets });
+    let groups = numbers.chunks_exact_mut(grid.group).zip(integers.chunks_exact(grid.group));
+    for ((numbers, integers), (scale, offset)) in groups.zip(scales.iter().zip(offsets.iter())) {
+        let made = integers.iter().map(|integer| f32::from(*integer) * scale + offset);
+        numbers.iter_mut().zip(made).for_each(|(number, made)| *number = made);
+    }
+}

@@ -1,0 +1,85 @@
+//! Quantized checkpoints in Hugging Face's layout: `quantization_config` says how several tensors of a module make its matrix.
+//!
+//! A method finds the modules by the names of their tensors, and adds the matrix of each under the name of a plain one.
+
+mod affine;
+mod awq;
+mod bitsandbytes;
+mod compressed;
+mod fp8;
+mod gptq;
+mod lanes;
+mod mxfp4;
+
+use std::collections::BTreeSet;
+
+use crate::config::Config;
+use crate::shards::{Tensor, Tensors};
+use crate::{CheckpointError, Decoder};
+
+/// The key of the configuration.
+pub const KEY: &str = "quantization_config";
+
+/// A method of quantization.
+pub struct Method {
+    /// The value of `quant_method`.
+    pub name: &'static str,
+    /// Adds the matrices of all modules, and changes the description to fit.
+    pub add: fn(&Config, &mut Decoder, &mut Tensors) -> Result<(), CheckpointError>,
+}
+
+/// Every supported method.
+const METHODS: &[Method] = &[
+    Method { name: "awq", add: awq::add },
+    Method { name: "bitsandbytes", add: bitsandbytes::add },
+    Method { name: "compressed-tensors", add: compressed::add },
+    Method { name: "fbgemm_fp8", add: fp8::add },
+    Method { name: "fp8", add: fp8::add },
+    Method { name: "gptq", add: gptq::add },
+    Method { name: "mxfp4", add: mxfp4::add },
+];
+
+/// The method of a configuration, if any.
+///
+/// # Errors
+/// A method that is not known.
+pub fn method(config: &Config) -> Result<Option<(Config, &'static Method)>, CheckpointError> {
+    let Some(of) = config.optional_map(KEY)? else { return Ok(None) };
+    let name = of.optional_text("quant_method")?.unwrap_or_default();
+    match METHODS.iter().find(|method| method.name == name) {
+        Some(method) => Ok(Some((of, method))),
+        None => {
+            let known: Vec<String> = METHODS.iter().map(|method| format!("`{}`", method.name)).collect();
+            Err(of.unsupported("quant_method", known.join(", ")))
+        }
+    }
+}
+
+/// The modules with a tensor of this ending.
+fn modules(tensors: &Tensors, ending: &str) -> Vec<String> {
+    let names = tensors.names().filter_map(|name| name.strip_suffix(ending)?.strip_suffix('.'));
+    names.map(str::to_owned).collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+/// Takes a tensor of a module out, which must have this shape.
+fn part(tensors: &mut Tensors, module: &str, ending: &str, shape: &[usize]) -> Result<Tensor, CheckpointError> {
+    let name = format!("{module}.{ending}");
+    let tensor = tensors.remove(&name).ok_or_else(|| CheckpointError::TensorMissing(name.clone()))?;
+    if tensor.shape == shape {
+        return Ok(tensor);
+    }
+    Err(CheckpointError::Shape { tensor: name, found: tensor.shape, wanted: shape.to_vec() })
+}
+
+/// Takes a tensor of a module out, if present.
+fn optional(tensors: &mut Tensors, module: &str, ending: &str) -> Option<Tensor> {
+    tensors.remove(&format!("{module}.{ending}"))
+}
+
+/// The shape of a tensor of a module: two sizes.
+fn two_sizes(tensors: &Tensors, module: &str, ending: &str) -> Result<[usize; 2], CheckpointError> {
+    let name = format!("{module}.{ending}");
+    let tensor = tensors.get(&name).ok_or_else(|| CheckpointError::TensorMissing(name.clone()))?;
+    let wanted = || CheckpointError::Shape { tensor: name.clone(), found: tensor.shape.clone(), wanted: vec![0, 0] };
+    tensor.shape[..].try_into().map_err(|_| wanted())
+}

@@ -1,0 +1,226 @@
+//! Matrices of small integers with a scale and a zero point for each group of a row.
+
+use std::sync::Arc;
+
+use et_core::ScalarType;
+
+use super::lanes::Lanes;
+use crate::CheckpointError;
+use crate::encoded::{Encoded, Form, Grid, Split};
+use crate::shards::Tensor;
+
+/// Where the integers of a matrix `[rows, columns]` lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Words `[columns / lanes, rows]`, the lowest bits first (GPTQ).
+    Columns,
+    /// Words `[columns, rows / lanes]`, with lanes in the order of AWQ's kernels.
+    RowsInTurns,
+    /// Words `[rows, columns / lanes]`, the lowest bits first (compressed-tensors).
+    Rows,
+    /// A signed byte for each element, `[rows, columns]`.
+    Bytes,
+}
+
+/// Where the zero points `[groups, rows]` lie.
+#[derive(Clone)]
+pub enum Zeros {
+    /// The same for all.
+    Same(i32),
+    /// Words `[groups, rows / lanes]`, the lowest bits first; less than the zero points by a number.
+    Packed(Lanes, i32),
+    /// The same with lanes in the order of AWQ's kernels.
+    InTurns(Lanes),
+    /// Words `[rows / lanes, groups]`, the lowest bits first.
+    ByRow(Lanes),
+}
+
+/// A matrix.
+#[derive(Clone)]
+pub struct Affine {
+    /// The name of the form.
+    pub name: &'static str,
+    /// The integers.
+    pub integers: Lanes,
+    /// The bits of an integer.
+    pub bits: usize,
+    /// The layout of the integers.
+    pub packing: Packing,
+    /// The scales: `[groups, rows]`, or `[rows, groups]` where `scales_by_row`.
+    pub scales: Lanes,
+    /// Whether the scales of a row are neighbours.
+    pub scales_by_row: bool,
+    /// The zero points.
+    pub zeros: Zeros,
+    /// The group of each column, where groups are not neighbours.
+    pub groups: Option<Lanes>,
+    /// The rows, the columns, and the columns of a group.
+    pub sizes: [usize; 3],
+}
+
+/// The lane of the integer at a place of a word, in the order of AWQ's kernels.
+const TURNS: [usize; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
+
+impl Affine {
+    const fn rows(&self) -> usize {
+        self.sizes[0]
+    }
+
+    const fn columns(&self) -> usize {
+        self.sizes[1]
+    }
+
+    /// The groups of a row.
+    fn count(&self) -> usize {
+        self.columns().div_ceil(self.sizes[2].max(1))
+    }
+
+    /// The integers of a word.
+    const fn lanes(&self) -> usize {
+        32 / self.bits
+    }
+
+    fn lane(&self, words: &Lanes, index: usize, lane: usize) -> i32 {
+        let mask = if self.bits == 32 { u32::MAX } else { (1 << self.bits) - 1 };
+        (words.word(index) >> (lane * self.bits) & mask).cast_signed()
+    }
+
+    fn turn(&self, place: usize) -> usize {
+        if self.lanes() == TURNS.len() { TURNS.get(place).copied().unwrap_or(0) } else { place }
+    }
+
+    /// The stored integer of an element, which the zero point has not been taken from.
+    fn integer(&self, row: usize, column: usize) -> i32 {
+        let (rows, columns, lanes) = (self.rows(), self.columns(), self.lanes());
+        match self.packing {
+            Packing::Columns => self.lane(&self.integers, column / lanes * rows + row, column % lanes),
+            Packing::RowsInTurns => {
+                self.lane(&self.integers, column * (rows / lanes) + row / lanes, self.turn(row % lanes))
+            }
+            Packing::Rows => self.lane(&self.integers, row * columns.div_ceil(lanes) + column / lanes, column % lanes),
+            Packing::Bytes => i32::from(self.integers.byte(row * columns + column).cast_signed()),
+        }
+    }
+
+    fn zero(&self, row: usize, group: usize) -> i32 {
+        let (words, lanes) = (self.rows().div_ceil(self.lanes()), self.lanes());
+        match &self.zeros {
+            Zeros::Same(zero) => *zero,
+            Zeros::Packed(zeros, more) => self.lane(zeros, group * words + row / lanes, row % lanes) + more,
+            Zeros::InTurns(zeros) => self.lane(zeros, group * words + row / lanes, self.turn(row % lanes)),
+            Zeros::ByRow(zeros) => self.lane(zeros, row / lanes * self.count() + group, row % lanes),
+        }
+    }
+
+    fn scale(&self, row: usize, group: usize) -> f32 {
+        let index = if self.scales_by_row { row * self.count() + group } else { group * self.rows() + row };
+        self.scales.real(index)
+    }
+
+    fn group(&self, column: usize) -> usize {
+        match &self.groups {
+            Some(groups) => (groups.word(column) as usize).min(self.count().saturating_sub(1)),
+            None => column / self.sizes[2].max(1),
+        }
+    }
+
+    /// The zero point that all groups have, if any.
+    fn common_zero(&self) -> Option<i32> {
+        let first = self.zero(0, 0);
+        let all = |row: usize| (0..self.count()).all(|group| self.zero(row, group) == first);
+        match self.zeros {
+            Zeros::Same(zero) => Some(zero),
+            _ => (0..self.rows()).all(all).then_some(first),
+        }
+    }
+
+    /// The matrix, with groups where those fit a GEMM: of neighbours, and symmetric or of 4 bits. Other zero points than 8 become offsets.
+    pub fn encoded(self) -> Encoded {
+        let (columns, group) = (self.columns(), self.sizes[2].max(1));
+        let is_whole = self.groups.is_none() && columns % group == 0;
+        let grid = match (self.bits, self.common_zero()) {
+            (4, Some(8)) => Some(Grid::int4(group)),
+            (4, _) => Some(Grid::int4_with_offsets(group)),
+            (8, Some(0)) if self.packing == Packing::Bytes => Some(Grid::int8(group)),
+            (8, Some(128)) if self.packing != Packing::Bytes => Some(Grid::int8(group)),
+            _ => None,
+        };
+        Encoded { form: Arc::new(WithGrid { grid: grid.filter(|_| is_whole), matrix: self }), columns }
+    }
+}
+
+/// A matrix with the groups that fit a GEMM.
+struct WithGrid {
+    matrix: Affine,
+    grid: Option<Grid>,
+}
+
+impl Form for WithGrid {
+    fn name(&self) -> &'static str {
+        self.matrix.name
+    }
+
+    fn identity(&self) -> String {
+        let Affine { name: _, integers, bits, packing, scales, scales_by_row, zeros, groups, sizes } = &self.matrix;
+        let zeros = match zeros {
+            Zeros::Same(zero) => format!("{zero}"),
+            Zeros::Packed(zeros, more) => format!("packed {} {more}", zeros.digest()),
+            Zeros::InTurns(zeros) => format!("in turns {}", zeros.digest()),
+            Zeros::ByRow(zeros) => format!("by row {}", zeros.digest()),
+        };
+        let groups = groups.as_ref().map(Lanes::digest);
+        let (integers, types) = (integers.digest(), scales.0.scalar_type.name());
+        let scales = scales.digest();
+        format!("{integers} {bits} {packing:?} {scales} {types} {scales_by_row} {zeros} {groups:?} {sizes:?}")
+    }
+
+    fn decode(&self, first: usize, numbers: &mut [f32]) {
+        let matrix = &self.matrix;
+        for (row, numbers) in (first..).zip(numbers.chunks_exact_mut(matrix.columns().max(1))) {
+            let (mut group, mut scale, mut zero) = (usize::MAX, 0.0, 0);
+            for (column, number) in numbers.iter_mut().enumerate() {
+                let of_column = matrix.group(column);
+                if of_column != group {
+                    group = of_column;
+                    (scale, zero) = (matrix.scale(row, group), matrix.zero(row, group));
+                }
+                *number = (matrix.integer(row, column) - zero) as f32 * scale;
+            }
+        }
+    }
+
+    fn grid(&self) -> Option<Grid> {
+        self.grid
+    }
+
+    fn split(&self, first: usize, parts: &mut Split<'_>) {
+        let (matrix, groups) = (&self.matrix, self.matrix.count());
+        let zero = if matrix.bits == 4 { 8 } else { matrix.zero(0, 0) };
+        for (row, integers) in (first..).zip(parts.integers.chunks_exact_mut(matrix.columns().max(1))) {
+            for (column, integer) in integers.iter_mut().enumerate() {
+                *integer = i8::try_from(matrix.integer(row, column) - zero).unwrap_or(0);
+            }
+        }
+        for (row, scales) in (first..).zip(parts.scales.chunks_exact_mut(groups.max(1))) {
+            scales.iter_mut().enumerate().for_each(|(group, scale)| *scale = matrix.scale(row, group));
+        }
+        for (row, offsets) in (first..).zip(parts.offsets.chunks_exact_mut(groups.max(1))) {
+            for (group, offset) in offsets.iter_mut().enumerate() {
+                *offset = (zero - matrix.zero(row, group)) as f32 * matrix.scale(row, group);
+            }
+        }
+    }
+}
+
+/// Checks the type of the elements of a tensor.
+pub fn typed(tensor: Tensor, module: &str, types: &[ScalarType]) -> Result<Lanes, CheckpointError> {
+    if types.contains(&tensor.scalar_type) {
+        return Ok(Lanes(tensor));
+    }
+    Err(CheckpointError::ElementType { tensor: module.to_owned(), found: tensor.scalar_type.name() })
+}
+
+/// The types of scales.
+pub const REALS: &[ScalarType] = &[ScalarType::Float, ScalarType::Half, ScalarType::BFloat16];
+/// The type of words.
+pub const WORDS: &[ScalarType] = &[ScalarType::Int];

@@ -1,0 +1,89 @@
+//! Numbers of 8 bits (E4M3) with one scale, a scale for each row, or a scale for each block of rows and columns.
+
+use std::sync::Arc;
+
+use et_core::ScalarType;
+
+use super::affine::{REALS, typed};
+use super::lanes::Lanes;
+use super::{modules, optional, part, two_sizes};
+use crate::config::Config;
+use crate::encoded::{Encoded, Form};
+use crate::shards::Tensors;
+use crate::{CheckpointError, Decoder, small_floats};
+
+/// Endings of scales: the factor of the numbers, whatever the name says.
+const SCALES: [&str; 2] = ["weight_scale_inv", "weight_scale"];
+
+pub fn add(config: &Config, _: &mut Decoder, tensors: &mut Tensors) -> Result<(), CheckpointError> {
+    if config.optional_text("fmt")?.is_some_and(|format| format != "e4m3") {
+        return Err(config.unsupported("fmt", "`e4m3`"));
+    }
+    let blocks = config.optional_counts("weight_block_size")?;
+    let block = match blocks.as_deref() {
+        None => None,
+        Some([rows, columns]) if *rows > 0 && *columns > 0 => Some([*rows, *columns]),
+        Some(_) => return Err(config.unsupported("weight_block_size", "two sizes")),
+    };
+    SCALES.iter().try_for_each(|ending| matrices(tensors, ending, block))
+}
+
+/// The matrices with scales of this ending.
+pub fn scaled(tensors: &mut Tensors, ending: &str) -> Result<(), CheckpointError> {
+    matrices(tensors, ending, None)
+}
+
+fn matrices(tensors: &mut Tensors, ending: &str, block: Option<[usize; 2]>) -> Result<(), CheckpointError> {
+    for module in modules(tensors, ending) {
+        let [rows, columns] = two_sizes(tensors, &module, "weight")?;
+        let found = optional(tensors, &module, ending).map(|scales| typed(scales, &module, REALS)).transpose()?;
+        let scales = found.ok_or_else(|| CheckpointError::TensorMissing(format!("{module}.{ending}")))?;
+        let block =
+            block.unwrap_or(if scales.count() == 1 { [rows, columns] } else { [1, columns] }).map(|size| size.max(1));
+        let wanted = [rows.div_ceil(block[0]), columns.div_ceil(block[1])];
+        if scales.count() != wanted[0] * wanted[1] {
+            let (found, wanted) = (scales.0.shape, wanted.to_vec());
+            return Err(CheckpointError::Shape { tensor: format!("{module}.{ending}"), found, wanted });
+        }
+        // Scales of activations are for other kernels.
+        for other in ["input_scale", "activation_scale"] {
+            optional(tensors, &module, other);
+        }
+        let codes = typed(part(tensors, &module, "weight", &[rows, columns])?, &module, &[ScalarType::Byte])?;
+        let form = Arc::new(Scaled { codes, scales, block, columns });
+        tensors.add_encoded(format!("{module}.weight"), vec![rows, columns], Encoded { form, columns })?;
+    }
+    Ok(())
+}
+
+/// A matrix.
+struct Scaled {
+    codes: Lanes,
+    scales: Lanes,
+    /// The rows and columns of a block.
+    block: [usize; 2],
+    columns: usize,
+}
+
+impl Form for Scaled {
+    fn name(&self) -> &'static str {
+        "FP8"
+    }
+
+    fn identity(&self) -> String {
+        let Self { codes, scales, block, columns } = self;
+        format!("{} {} {} {block:?} {columns}", codes.digest(), scales.digest(), scales.0.scalar_type.name())
+    }
+
+    fn decode(&self, first: usize, numbers: &mut [f32]) {
+        let table: Vec<f32> = (0..=u8::MAX).map(small_floats::e4m3).collect();
+        let of_row = self.columns.div_ceil(self.block[1]);
+        for (row, numbers) in (first..).zip(numbers.chunks_exact_mut(self.columns.max(1))) {
+            for (column, number) in numbers.iter_mut().enumerate() {
+                let code = self.codes.byte(row * self.columns + column);
+                let scale = self.scales.real(row / self.block[0] * of_row + column / self.block[1]);
+                *number = table.get(usize::from(code)).copied().unwrap_or_default() * scale;
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Checkpoints in GGUF, and quantized ones: logits equal those of transformers with the numbers that the files store, for every model that
+//! `gguf_models.py` and `quantized_models.py` list, on the portable kernels and on the CPU backend. Needs `ETBUILD_TEST_PYTHON`, a Python with
+//! torch, transformers and gguf; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use etbuild_engine::Event;
+use tempfile::TempDir;
+
+use crate::support::logits::{self, Model};
+use crate::support::{self, Place};
+
+/// The tokens of a prefill chunk.
+const PIECE: usize = 16;
+
+/// The folders of the models that a script writes, sorted.
+fn models(folder: &TempDir) -> Vec<PathBuf> {
+    let mut models: Vec<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    models.sort();
+    models
+}
+
+/// Models in GGUF, written once; `None` without a Python.
+fn gguf() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<TempDir>> = OnceLock::new();
+    let packages = "torch, transformers and gguf";
+    let made = FOLDER.get_or_init(|| support::python::written_by("gguf_models.py", packages, &[]));
+    made.as_ref().map(models)
+}
+
+/// Checkpoints in Hugging Face's layout, written once; `None` without a Python.
+fn quantized() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<TempDir>> = OnceLock::new();
+    let made = FOLDER.get_or_init(|| support::python::written_by("quantized_models.py", "torch and transformers", &[]));
+    made.as_ref().map(models)
+}
+
+/// The largest difference of the logits from the expected logits, and the tensors that the recipe quantized.
+fn compare(folder: &Path, place: &Place, options: &[&str]) -> (f32, Vec<String>) {
+    let piece = format!("export.prefill={PIECE}");
+    let options: Vec<&str> = options.iter().copied().chain(["export.context=64", &piece]).collect();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let notes = seen.clone();
+    let observer = move |event: &Event| {
+        if let Event::Quantized { tensor } = event {
+            notes.lock().unwrap().push(tensor.clone());
+        }
+    };
+    let file = folder.join("model.gguf");
+    let model = if file.exists() { file } else { folder.join("model") };
+    let files = logits::files_with(&model, &place.cache(), &options, Arc::new(observer));
+    let expected = folder.join("expected.safetensors");
+    let most = logits::largest_difference(&expected, &mut Model::load(&files, PIECE));
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
+    (most, seen)
+}
+
+/// The models with logits that are too far from the expected ones, on the portable kernels or on the CPU backend.
+fn mistakes(models: Vec<PathBuf>) -> BTreeMap<String, f32> {
+    let place = Place::cold();
+    let mut wrong = BTreeMap::new();
+    for model in models {
+        let name = model.file_name().unwrap().to_str().unwrap().to_owned();
+        for partition in ["partition=[portable]", "partition=[cpu]"] {
+            let (most, _) = compare(&model, &place, &[partition]);
+            if most.is_nan() || most > 2e-4 {
+                wrong.insert(format!("{name}, {partition}"), most);
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn gguf_files_give_the_logits_of_their_stored_numbers() {
+    let Some(models) = gguf() else { return };
+    let wrong = mistakes(models);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn quantized_checkpoints_give_the_logits_of_their_stored_numbers() {
+    let Some(models) = quantized() else { return };
+    let wrong = mistakes(models);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The model of this name.
+fn named(models: Vec<PathBuf>, name: &str) -> PathBuf {
+    models.into_iter().find(|model| model.ends_with(name)).unwrap()
+}
+
+#[test]
+fn a_scheme_keeps_stored_integers_and_rounds_the_activations() {
+    let (Some(files), Some(folders)) = (gguf(), quantized()) else { return };
+    let place = Place::cold();
+    let cases = [
+        (named(files.clone(), "llama-q4_0"), "8da4w"),
+        (named(folders.clone(), "llama-gptq"), "8da4w"),
+        (named(folders, "qwen3-int8"), "dynamic-int8"),
+    ];
+    for (model, scheme) in cases {
+        let scheme = format!("quantize.scheme={scheme}");
+        for partition in ["partition=[portable]", "partition=[cpu]"] {
+            let (most, quantized) = compare(&model, &place, &[partition, &scheme]);
+            let again: Vec<&String> = quantized.iter().filter(|tensor| tensor.contains(".layers.")).collect();
+            assert_eq!(again, [""; 0], "{}", model.display());
+            assert!(most > 1e-3 && most < 2.0, "{}, {scheme}, {partition}: {most}", model.display());
+        }
+    }
+    let (most, quantized) = compare(&named(files, "llama-q4_0"), &place, &["quantize.scheme=dynamic-int8"]);
+    assert_eq!(quantized.iter().filter(|tensor| tensor.contains(".layers.")).count(), 2 * 7, "{quantized:?}");
+    assert!(most < 2.0, "{most}");
+}
+
+#[test]
+fn tokenizers_of_gguf_files_give_the_tokens_of_the_library_that_they_come_from() {
+    let Some(models) = gguf() else { return };
+    let place = Place::cold();
+    let with_texts = models.into_iter().filter(|model| model.join("texts.json").exists());
+    let mut count = 0;
+    for model in with_texts {
+        let texts = fs::read(model.join("texts.json")).unwrap();
+        let texts: Vec<(String, Vec<u32>)> = serde_json::from_slice(&texts).unwrap();
+        let options = ["partition=[portable]", "export.context=64", "export.prefill=16"];
+        let file = model.join("model.gguf");
+        let files = logits::files_with(&file, &place.cache(), &options, Arc::new(|_: &Event| {}));
+        let program = logits::language_model(&files.program);
+        let tokenizer = et_text::make(program.named_data(et_llm::TOKENIZER_KEY).unwrap(), None).unwrap();
+        for (text, tokens) in texts {
+            assert_eq!(tokenizer.encode(&text, true).unwrap(), tokens, "{}: {text:?}", model.display());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+}
