@@ -21,6 +21,7 @@
 mod ahead;
 pub mod app;
 mod chunks;
+mod continuation;
 mod draft;
 mod error;
 mod facts;
@@ -40,6 +41,7 @@ mod statistics;
 mod stream;
 mod text;
 
+pub use continuation::{Continuation, Step};
 pub use draft::Draft;
 pub use error::Error;
 pub use facts::{CHAT_KEY, Facts, GENERATION_KEY, TOKENIZER_KEY};
