@@ -102,14 +102,14 @@ impl Strided {
         Ok(Self { start, scalar_type, shape, strides })
     }
 
-    fn set(&self, py: Python<'_>, module: &mut Module, index: usize) -> PyResult<()> {
-        let bytes = self.bytes().ok_or_else(malformed)?;
-        let view = TensorView { scalar_type: self.scalar_type, shape: self.shape.clone(), bytes: &bytes };
+    fn set(mut self, py: Python<'_>, module: &mut Module, index: usize) -> PyResult<()> {
+        let (bytes, scalar_type) = (self.bytes().ok_or_else(malformed)?, self.scalar_type);
+        let view = TensorView { scalar_type, shape: std::mem::take(&mut self.shape), bytes: &bytes };
         module.set_input(index, &view).map_err(|error| failed(py, &error))
     }
 
     /// The elements in row-major order: in place, or gathered.
-    fn bytes(&self) -> Option<Cow<'_, [u8]>> {
+    fn bytes<'m>(&self) -> Option<Cow<'m, [u8]>> {
         let size = self.scalar_type.size();
         let count = self.shape.iter().try_fold(1_usize, |count, size| count.checked_mul(*size))?;
         let len = count.checked_mul(size)?;

@@ -13,6 +13,8 @@ pub struct MethodFacts {
     input_names: Vec<String>,
     inputs: Vec<Option<TensorFacts>>,
     outputs: Vec<Option<TensorFacts>>,
+    /// The names and types of the state.
+    attributes: Vec<(String, TensorFacts)>,
 }
 
 /// The type of a tensor.
@@ -46,6 +48,7 @@ pub fn describe(file: &[u8], name: &str) -> Result<MethodFacts, Error> {
         input_names: names.lines().map(str::to_owned).collect(),
         inputs: tensors(plan, plan.inputs()?)?,
         outputs: tensors(plan, plan.outputs()?)?,
+        attributes: attributes(plan)?,
     })
 }
 
@@ -65,6 +68,22 @@ fn tensors(plan: ExecutionPlan<'_>, slots: Indices<'_>) -> et_core::Result<Vec<O
         tensor(Tensor::of(value.content()?)).map(Some)
     };
     slots.iter().map(facts).collect()
+}
+
+/// The tensors with a name and planned memory.
+fn attributes(plan: ExecutionPlan<'_>) -> et_core::Result<Vec<(String, TensorFacts)>> {
+    let mut found = Vec::new();
+    for value in plan.values()?.iter() {
+        let value = value?;
+        if value.kind()? != Kind::Tensor {
+            continue;
+        }
+        let state = Tensor::of(value.content()?);
+        if let (Some(extra), Some(_)) = (state.extra()?, state.allocation()?) {
+            found.push((extra.fully_qualified_name()?.to_owned(), tensor(state)?));
+        }
+    }
+    Ok(found)
 }
 
 fn tensor(tensor: Tensor<'_>) -> et_core::Result<TensorFacts> {

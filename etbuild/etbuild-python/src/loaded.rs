@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::engines::kernel;
 use crate::exclusive::Whole;
 use crate::failure::failed;
+use crate::library::Library;
 
 /// A program file with its data files, and its methods.
 pub struct Loaded {
@@ -26,6 +27,8 @@ pub struct Loaded {
 pub struct LoadedMethod {
     name: String,
     pub module: Module,
+    /// The library of the inputs that were set last.
+    pub library: Option<Library>,
     /// The arguments of `numpy.empty` for each output, with the shape that the arguments are for.
     pub arrays: Vec<Option<(Shape, Py<PyTuple>)>>,
 }
@@ -98,7 +101,7 @@ impl Loaded {
         };
         let module = named(only_results(module));
         let arrays = (0..module.output_count()?).map(|_| None).collect();
-        self.methods.push(LoadedMethod { name: name.to_owned(), module, arrays });
+        self.methods.push(LoadedMethod { name: name.to_owned(), module, library: None, arrays });
         Ok(())
     }
 }

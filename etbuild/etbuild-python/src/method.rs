@@ -58,6 +58,35 @@ impl Method {
         })
     }
 
+    /// Sets the inputs, for `run`.
+    fn set_inputs(&self, inputs: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.with(inputs.py(), |method| {
+            method.library = set_all(method, inputs)?;
+            Ok(())
+        })
+    }
+
+    /// Runs the method on the inputs that were set.
+    fn run(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |method| run(py, method))
+    }
+
+    /// The outputs of the last execution, in the library of the inputs that were set last.
+    fn outputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.with(py, |method| {
+            let library = method.library.unwrap_or(Library::NumPy);
+            PyList::new(py, output::all(py, method, library)?)
+        })
+    }
+
+    /// The state of this name as a tensor.
+    fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.with(py, |method| {
+            let state = method.module.attribute(name).map_err(|error| failed(py, &error))?;
+            output::array(py, &state.ok_or_else(|| usage(py, &format!("the method has no state {name}")))?)
+        })
+    }
+
     /// The names of the inputs.
     #[getter]
     fn input_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Fills in the memory of new arrays.
 
 use et_core::{MAX_RANK, ScalarType, Shape};
-use et_module::{Constant, Module, OutputValue};
+use et_module::{Array, Constant, Module, OutputValue};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -30,12 +30,15 @@ fn output<'py>(
     match method.module.output_value(index).map_err(|error| failed(py, &error))? {
         OutputValue::Tensor(scalar_type, shape) => tensor(py, method, index, scalar_type, &shape, library),
         OutputValue::Constant(constant) => object(py, constant),
-        OutputValue::Numbers(array) => {
-            let shape = Shape::new(&[array.shape.first().map_or(0, |size| *size as i32)]);
-            let shape = shape.map_err(|error| failed(py, &error.into()))?;
-            Tensor::new(py, array.scalar_type, &shape, Memory::of(&array.bytes))
-        }
+        OutputValue::Numbers(numbers) => array(py, &numbers),
     }
+}
+
+/// A tensor with the elements of an array.
+pub fn array<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    let sizes: Vec<i32> = array.shape.iter().map(|size| *size as i32).collect();
+    let shape = Shape::new(&sizes).map_err(|error| failed(py, &error.into()))?;
+    Tensor::new(py, array.scalar_type, &shape, Memory::of(&array.bytes))
 }
 
 fn object(py: Python<'_>, constant: Constant) -> PyResult<Bound<'_, PyAny>> {

@@ -1,15 +1,32 @@
 //! A program file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use et_module::{Engines, FileBytes, is_bundled};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 
 use crate::describe::{MethodFacts, describe};
 use crate::engines::{ENGINES, threads};
 use crate::exclusive::{Exclusive, Held};
 use crate::failure::failed;
 use crate::loaded::Loaded;
+
+/// A data file: its path, or its bytes.
+#[derive(FromPyObject)]
+enum DataSource {
+    Bytes(PyBackedBytes),
+    Path(PathBuf),
+}
+
+impl DataSource {
+    fn open(self, py: Python<'_>) -> PyResult<FileBytes> {
+        match self {
+            Self::Bytes(bytes) => Ok(FileBytes::copied(&bytes)),
+            Self::Path(path) => FileBytes::open(&path).map_err(|error| failed(py, &error)),
+        }
+    }
+}
 
 /// A program file in memory. One thread at a time runs a method of a program.
 #[pyclass(frozen, module = "etbuild._native")]
@@ -20,16 +37,16 @@ impl Program {
     /// Maps a program file.
     #[staticmethod]
     #[pyo3(signature = (path, data = Vec::new(), threads = 0))]
-    fn open(py: Python<'_>, path: PathBuf, data: Vec<PathBuf>, threads: usize) -> PyResult<Self> {
+    fn open(py: Python<'_>, path: PathBuf, data: Vec<DataSource>, threads: usize) -> PyResult<Self> {
         let file = FileBytes::open(&path).map_err(|error| failed(py, &error))?;
-        Self::new(py, file, &data, threads)
+        Self::new(py, file, data, threads)
     }
 
     /// Copies a program file from bytes.
     #[staticmethod]
     #[pyo3(signature = (content, data = Vec::new(), threads = 0))]
-    fn from_bytes(py: Python<'_>, content: &[u8], data: Vec<PathBuf>, threads: usize) -> PyResult<Self> {
-        Self::new(py, FileBytes::copied(content), &data, threads)
+    fn from_bytes(py: Python<'_>, content: &[u8], data: Vec<DataSource>, threads: usize) -> PyResult<Self> {
+        Self::new(py, FileBytes::copied(content), data, threads)
     }
 
     /// The names of the methods, in the order of the file.
@@ -49,9 +66,8 @@ impl Program {
 }
 
 impl Program {
-    fn new(py: Python<'_>, file: FileBytes, data: &[impl AsRef<Path>], number: usize) -> PyResult<Self> {
-        let open = |path: &_| FileBytes::open(AsRef::<Path>::as_ref(path)).map_err(|error| failed(py, &error));
-        let data = data.iter().map(open).collect::<PyResult<Vec<_>>>()?;
+    fn new(py: Python<'_>, file: FileBytes, data: Vec<DataSource>, number: usize) -> PyResult<Self> {
+        let data = data.into_iter().map(|source| source.open(py)).collect::<PyResult<Vec<_>>>()?;
         let program = Self(Exclusive::new(Loaded::new(file, data, Engines::new(ENGINES, threads(number)?))));
         // A file that is no program is refused here, and not at its first method.
         program.method_names(py)?;

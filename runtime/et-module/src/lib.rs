@@ -18,6 +18,7 @@
 
 pub mod app;
 mod array;
+mod attribute;
 mod bench;
 mod bundle;
 mod bundled_file;

@@ -18,7 +18,11 @@ import threading
 from pathlib import Path
 from typing import Any, BinaryIO, Iterable, Optional, Union
 
-from etbuild import _native
+try:
+    from etbuild import _native
+except ImportError as error:
+    message = "this wheel of etbuild has no extension module: the wheel for Linux with glibc has, and source builds have"
+    raise ImportError(message) from error
 
 __all__ = [
     "BackendRegistry",
@@ -108,12 +112,13 @@ class TensorInfo:
 class MethodMeta:
     """The inputs and outputs of a method, which need no load."""
 
-    __slots__ = ("_inputs", "_name", "_names", "_outputs")
+    __slots__ = ("_attributes", "_inputs", "_name", "_names", "_outputs")
 
     def __init__(self, name: str, facts: dict[str, Any]) -> None:
         self._name = name
         self._names: list[str] = facts["input_names"]
         self._inputs = [None if found is None else TensorInfo(found) for found in facts["inputs"]]
+        self._attributes: list[tuple[str, dict[str, Any]]] = facts["attributes"]
         self._outputs = [None if found is None else TensorInfo(found) for found in facts["outputs"]]
 
     def name(self) -> str:
@@ -131,6 +136,18 @@ class MethodMeta:
     def num_outputs(self) -> int:
         """The number of outputs."""
         return len(self._outputs)
+
+    def num_attributes(self) -> int:
+        """The number of named states, such as mutable buffers."""
+        return len(self._attributes)
+
+    def attribute_names(self) -> list[str]:
+        """The names of the states."""
+        return [name for name, _ in self._attributes]
+
+    def attribute_tensor_meta(self, index: int) -> TensorInfo:
+        """The type of a state; ``IndexError`` for an index out of range."""
+        return _tensor([TensorInfo(facts) for _, facts in self._attributes], index, "attribute")
 
     def input_tensor_meta(self, index: int) -> TensorInfo:
         """The type of an input, a tensor; ``IndexError`` for an index out of range."""
@@ -262,14 +279,17 @@ class Runtime:
 
     @staticmethod
     def load(
-        program: Union[bytes, bytearray, memoryview, PathLike], *, data: Iterable[PathLike] = (), threads: int = 0
+        program: Union[bytes, bytearray, memoryview, PathLike],
+        *,
+        data: Iterable[Union[bytes, PathLike]] = (),
+        threads: int = 0,
     ) -> Program:
         """Loads a program file: a path, which is mapped, or its bytes, which are copied.
 
-        ``data`` are files with weights (``.ptd``). ``threads`` is the largest number of threads of backends, 0 for a thread per
+        ``data`` are files with weights (``.ptd``), or their bytes. ``threads`` is the largest number of threads of backends, 0 for a thread per
         physical core, at most 16. ``etbuild.Error`` for a file that is no program.
         """
-        files = [Path(path) for path in data]
+        files = [content if isinstance(content, bytes) else Path(content) for content in data]
         if isinstance(program, (bytes, bytearray, memoryview)):
             return Program(_native.Program.from_bytes(bytes(program), files, threads))
         return Program(_native.Program.open(Path(program), files, threads))
