@@ -38,7 +38,7 @@ pub fn set(module: &mut Module, index: usize, argument: &Bound<'_, PyAny>) -> Py
         // SAFETY: the function belongs to the type of the object. The borrowed memory is copied before control returns to Python.
         let status = unsafe { borrow(argument.as_ptr(), &raw mut tensor) };
         if status != 0 {
-            return Err(PyErr::fetch(py));
+            return Err(not_here(argument, PyErr::fetch(py)));
         }
         // SAFETY: the library filled in the tensor.
         return unsafe { Strided::of_dlpack(&tensor)? }.set(py, module, index).map(|()| Some(Library::Exchange(api)));
@@ -49,6 +49,18 @@ pub fn set(module: &mut Module, index: usize, argument: &Bound<'_, PyAny>) -> Py
         return Library::of(argument).map(Some);
     }
     module.set_constant(index, &constant(argument)?).map_err(|error| failed(py, &error)).map(|()| None)
+}
+
+/// The error for a tensor that its library does not lend: on another device in plain words, else in the words of the library.
+fn not_here(argument: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let device = argument.getattr("device").and_then(|device| device.str()).map(|device| device.to_string());
+    match device {
+        Ok(device) if device != "cpu" => {
+            let message = format!("an input is on device {device}: move the tensor to the CPU first");
+            input_error(argument.py(), &message)
+        }
+        _ => error,
+    }
 }
 
 fn constant(argument: &Bound<'_, PyAny>) -> PyResult<Constant> {
@@ -82,7 +94,7 @@ impl Strided {
     /// The tensor is as DLPack says.
     unsafe fn of_dlpack(tensor: &DlTensor) -> PyResult<Self> {
         if tensor.device.kind != CPU {
-            return Err(PyBufferError::new_err("the tensor is on another device: move it to the CPU first"));
+            return Err(PyBufferError::new_err("an input is on another device: move the tensor to the CPU first"));
         }
         let scalar_type = elements::of_dlpack(tensor.data_type)
             .ok_or_else(|| PyBufferError::new_err("no program has elements of the tensor's type"))?;
@@ -166,7 +178,7 @@ fn malformed() -> PyErr {
     PyBufferError::new_err("the sizes of the tensor are malformed")
 }
 
-/// A buffer, released at the end of its life.
+/// A buffer, released at the end of the life of this value.
 struct Buffer(Box<ffi::Py_buffer>);
 
 impl Buffer {
@@ -225,7 +237,7 @@ impl<'py> Capsule<'py> {
     fn tensor(&self) -> PyResult<Strided> {
         if self.0.is_valid_checked(Some(c"dltensor_versioned")) {
             let managed = self.0.pointer_checked(Some(c"dltensor_versioned"))?.cast::<ManagedVersioned>();
-            // SAFETY: the name says what the pointer points to. The capsule keeps the tensor, and the name stays, so the capsule frees it.
+            // SAFETY: the name states the type behind the pointer. The capsule keeps the tensor, and the name stays, so the capsule frees the tensor.
             let managed = unsafe { managed.as_ref() };
             if managed.version.major != 1 {
                 return Err(PyBufferError::new_err("the tensor has a version of DLPack other than 1"));

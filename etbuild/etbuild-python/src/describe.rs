@@ -1,4 +1,4 @@
-//! What a program file says about a method.
+//! The facts of a program file about a method.
 
 use et_core::Indices;
 use et_format::{ExecutionPlan, Kind, ShapeDynamism, Tensor, View};

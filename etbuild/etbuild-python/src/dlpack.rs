@@ -38,7 +38,7 @@ pub struct DataType {
     pub lanes: u16,
 }
 
-/// `DLTensor`: a tensor in memory that somebody else owns.
+/// `DLTensor`: a tensor in memory of another owner.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DlTensor {
@@ -50,11 +50,11 @@ pub struct DlTensor {
     pub shape: *mut i64,
     /// `rank` distances in elements; null for row-major order.
     pub strides: *mut i64,
-    /// What is added to `data`.
+    /// The bytes to add to `data`.
     pub byte_offset: u64,
 }
 
-/// `DLManagedTensor`: a tensor with a function that frees it, before version 1.
+/// `DLManagedTensor`: a tensor with the function that frees the tensor, before version 1.
 #[repr(C)]
 pub struct Managed {
     pub tensor: DlTensor,
@@ -72,7 +72,7 @@ pub struct ManagedVersioned {
     pub tensor: DlTensor,
 }
 
-/// `DLPackExchangeAPI`: functions of an array library, without a detour through Python. PyTorch has them from 2.10 on.
+/// `DLPackExchangeAPI`: functions of an array library, without a detour through Python. PyTorch has the functions from 2.10 on.
 #[repr(C)]
 pub struct ExchangeApi {
     pub version: Version,
@@ -85,11 +85,11 @@ pub struct ExchangeApi {
     pub current_stream: *const c_void,
 }
 
-// SAFETY: a library never changes its table, and its functions may be called from any thread that has the interpreter's lock.
+// SAFETY: a library never changes the table, and the functions may be called from any thread that has the interpreter's lock.
 unsafe impl Sync for ExchangeApi {}
 
 impl DlTensor {
-    /// Nothing yet.
+    /// A tensor without memory.
     pub const EMPTY: Self = Self {
         data: std::ptr::null_mut(),
         device: Device { kind: CPU, index: 0 },

@@ -12,8 +12,7 @@ use pyo3::sync::MutexExt;
 /// A value that may move between threads as a whole.
 ///
 /// # Safety
-/// The value owns every holder of the counters (`Rc`), cells and pointers in it, gives none of them out, and keeps nothing that belongs
-/// to a thread.
+/// The value owns every holder of the counters (`Rc`), cells and pointers inside, gives no holder out, and keeps no data of a thread.
 pub unsafe trait Whole {}
 
 /// A value behind a lock. A thread that waits for the lock lets other threads of Python run.
@@ -24,7 +23,7 @@ pub struct Exclusive<T> {
 }
 
 // SAFETY: the value is reached through the lock only, so that a single thread uses the value at a time, and the lock orders the accesses;
-// `Whole` says that nothing else refers to its parts.
+// `Whole` rules out references to parts of the value from outside.
 unsafe impl<T: Whole> Send for Exclusive<T> {}
 // SAFETY: as above.
 unsafe impl<T: Whole> Sync for Exclusive<T> {}
@@ -78,7 +77,7 @@ impl<T> DerefMut for Held<'_, T> {
     }
 }
 
-/// A number of this thread that no other living thread has.
+/// A number of this thread, different for all living threads.
 fn this_thread() -> usize {
     thread_local!(static PLACE: u8 = const { 0 });
     PLACE.with(|place| std::ptr::from_ref(place).addr())
@@ -94,9 +93,9 @@ pub fn without_interpreter<T, R>(py: Python<'_>, value: &mut T, work: impl FnOnc
     py.detach(run).0
 }
 
-/// What `Python::detach` takes along and gives back.
+/// A value that `Python::detach` takes along and gives back.
 struct Carried<T>(T);
 
-// SAFETY: `Python::detach` runs its closure in the calling thread, so nothing moves between threads. The marker asks for `Send` to keep
+// SAFETY: `Python::detach` runs the closure in the calling thread, so no value moves between threads. The marker asks for `Send` to keep
 // references to Python's objects out, and the callers' closures hold none.
 unsafe impl<T> Send for Carried<T> {}

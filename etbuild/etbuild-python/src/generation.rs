@@ -121,7 +121,7 @@ impl Generation {
         }
         self.read_pieces(py, speaker)?;
         let failed = |error| language_failed(py, &error);
-        let step = without_interpreter(py, speaker, |speaker| step(speaker)).map_err(failed)?;
+        let step = without_interpreter(py, speaker, step).map_err(failed)?;
         let current = self.current(py, speaker)?;
         let piece = match (step, &current.text) {
             (Step::Token(token), None) => Some(Piece::Token(token)),
@@ -138,7 +138,7 @@ impl Generation {
         Ok(piece)
     }
 
-    /// Reads the prompt up to its last piece; a signal such as Ctrl-C ends the reading between pieces.
+    /// Reads the prompt up to the last piece; a signal such as Ctrl-C ends the reading between pieces.
     fn read_pieces(&self, py: Python<'_>, speaker: &mut Speaker) -> PyResult<()> {
         while let Some(piece) = self.current(py, speaker)?.pieces.pop() {
             let read = without_interpreter(py, speaker, |speaker| speaker.session.model.read(&piece).map(|_| ()));

@@ -26,13 +26,10 @@ impl Watch {
             return true;
         }
         let now = Instant::now();
-        if self.asked.is_some_and(|asked| now.duration_since(asked) < PERIOD) {
+        if now.duration_since(*self.asked.get_or_insert(now)) < PERIOD {
             return true;
         }
-        let first = self.asked.replace(now).is_none();
-        if first {
-            return true;
-        }
+        self.asked = Some(now);
         self.raised = Python::attach(|py| py.check_signals().err());
         self.raised.is_none()
     }

@@ -24,7 +24,7 @@ pub struct Speaker {
 }
 
 // SAFETY: the counters (the file, the arena of the methods, the tokenizer) have their holders in this struct alone. Cells and pointers of
-// methods and delegates lead to memory that the methods own. Nothing belongs to a thread.
+// methods and delegates lead to memory that the methods own. No data belongs to a thread.
 unsafe impl Whole for Speaker {}
 
 /// A language model in memory: one text at a time.
@@ -53,7 +53,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The sampling, with the model's defaults where the caller says nothing.
+    /// The sampling, with the model's defaults for omitted options.
     pub fn sampling(&self, usual: Sampling) -> Sampling {
         Sampling {
             temperature: self.temperature.unwrap_or(usual.temperature),

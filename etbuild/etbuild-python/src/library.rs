@@ -12,7 +12,7 @@ use crate::dlpack::ExchangeApi;
 /// The library of an argument.
 #[derive(Clone, Copy)]
 pub enum Library {
-    /// NumPy, and everything else with the buffer protocol.
+    /// NumPy, and all other objects with the buffer protocol.
     NumPy,
     /// A library with an exchange table, such as PyTorch.
     Exchange(&'static ExchangeApi),
@@ -31,9 +31,11 @@ impl Library {
 }
 
 /// Types with their exchange tables. Types stay alive, so that no other type gets an address of the list.
-static KNOWN: PyOnceLock<Mutex<Vec<(Py<PyType>, &'static ExchangeApi)>>> = PyOnceLock::new();
+type Known = Vec<(Py<PyType>, &'static ExchangeApi)>;
 
-/// The exchange table of the argument's library, if it has one that this module understands.
+static KNOWN: PyOnceLock<Mutex<Known>> = PyOnceLock::new();
+
+/// The exchange table of the argument's library, if the library has a table of a version that this module understands.
 pub fn exchange_api(argument: &Bound<'_, PyAny>) -> PyResult<Option<&'static ExchangeApi>> {
     let py = argument.py();
     let list = KNOWN.get_or_init(py, || Mutex::new(Vec::new()));

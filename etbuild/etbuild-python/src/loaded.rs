@@ -1,4 +1,4 @@
-//! A program file with the methods that were loaded from it.
+//! A program file with the loaded methods.
 #![allow(unsafe_code)] // Promises that the parts of a program stay together.
 
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::exclusive::Whole;
 use crate::failure::failed;
 use crate::library::Library;
 
-/// A program file with its data files, and its methods.
+/// A program file with the data files and the loaded methods.
 pub struct Loaded {
     pub file: Rc<FileBytes>,
     data: Vec<Rc<FileBytes>>,
@@ -34,7 +34,7 @@ pub struct LoadedMethod {
 }
 
 // SAFETY: the counters (the file and the data files, and the arena that methods share) have their holders in this struct alone: no
-// method leaves `Loaded`. Cells and pointers of methods and delegates lead to memory that the methods own. Nothing belongs to a thread:
+// method leaves `Loaded`. Cells and pointers of methods and delegates lead to memory that the methods own. No data belongs to a thread:
 // the thread pool takes calls from any thread.
 unsafe impl Whole for Loaded {}
 
@@ -47,7 +47,7 @@ impl Loaded {
         self.methods.get_mut(index)
     }
 
-    /// Loads a method, unless the method is loaded; returns its number. Methods with common state are loaded together,
+    /// Loads a method, unless the method is loaded; returns the number of the method. Methods with common state are loaded together,
     /// because loading writes the first values.
     pub fn load(&mut self, py: Python<'_>, name: &str) -> PyResult<usize> {
         let failed = |error| failed(py, &error);

@@ -28,7 +28,7 @@ impl Method {
         Ok(Self { program: program.clone().unbind(), index })
     }
 
-    /// Runs the method; returns its output, or a tuple of several outputs.
+    /// Runs the method; returns the output, or a tuple of several outputs.
     #[pyo3(signature = (*inputs, **named))]
     fn __call__<'py>(
         &self,

@@ -90,7 +90,7 @@ fn numpy_empty(py: Python<'_>) -> Option<&Bound<'_, PyAny>> {
     EMPTY.get_or_init(py, find).as_ref().map(|empty| empty.bind(py))
 }
 
-/// A new array of NumPy, with the elements copied to it.
+/// A new array of NumPy with a copy of the elements.
 fn numpy<'py>(
     empty: &Bound<'py, PyAny>,
     method: &mut LoadedMethod,
@@ -114,14 +114,14 @@ fn numpy<'py>(
         }
     };
     let mut view = ffi::Py_buffer::new();
-    // SAFETY: the array is alive, and the view stays at its address until it is released.
+    // SAFETY: the array is alive, and the view stays at the address until the release.
     if unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), &raw mut view, ffi::PyBUF_WRITABLE) } != 0 {
         return Err(PyErr::fetch(py));
     }
     let len = usize::try_from(view.len).unwrap_or(0);
     let bytes: &mut [u8] = match len {
         0 => &mut [],
-        // SAFETY: the array is new, so nobody else refers to its `len` bytes.
+        // SAFETY: the array is new, so no other reference to the `len` bytes exists.
         len => unsafe { std::slice::from_raw_parts_mut(view.buf.cast(), len) },
     };
     let done = method.module.copy_output(index, bytes);

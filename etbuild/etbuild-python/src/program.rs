@@ -12,7 +12,7 @@ use crate::exclusive::{Exclusive, Held};
 use crate::failure::failed;
 use crate::loaded::Loaded;
 
-/// A data file: its path, or its bytes.
+/// A data file: the path, or the bytes.
 #[derive(FromPyObject)]
 enum DataSource {
     Bytes(PyBackedBytes),

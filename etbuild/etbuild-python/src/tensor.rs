@@ -140,7 +140,7 @@ impl Tensor {
                 tensor: lent.tensor,
             };
             let managed = Box::into_raw(Box::new((managed, lent)));
-            // SAFETY: the pair is at its final address; the destructor frees it unless a library took it over.
+            // SAFETY: the pair is at its final address; the destructor frees the pair unless a library took over the pair.
             return unsafe {
                 (*managed).0.context = managed.cast();
                 capsule(py, (&raw mut (*managed).0).cast(), c"dltensor_versioned", drop_versioned)

@@ -15,6 +15,9 @@ import etbuild.portable_lib
 import etbuild.runtime
 import executorch.extension.pybindings
 
+# The exporter asks for the out-variants of quantized operators, which ExecuTorch's pybindings load as a side effect.
+import executorch.kernels.quantized
+
 FILES = [
     "executorch.runtime.test.test_runtime",
     "executorch.runtime.test.test_runtime_etdump_gen",
