@@ -23,8 +23,8 @@ from pathlib import Path
 POLICIES = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"]
 # The Python package.
 PACKAGE = Path("etbuild/etbuild-python/python")
-# The first Python whose stable interface has the buffer protocol.
-PYTHON = (3, 11)
+# The first Python for the package, and the first whose stable interface has the buffer protocol, for the extension module.
+PACKAGE_PYTHON, MODULE_PYTHON = (3, 8), (3, 11)
 
 
 def package():
@@ -41,17 +41,18 @@ def tags(target, module):
         return "py3", "none", [f"{policy}_{machine}" for policy in POLICIES]
     # The library needs the newest version of glibc that one of its symbols has.
     versions = re.findall(rb"GLIBC_2\.(\d+)", module)
-    return f"cp{PYTHON[0]}{PYTHON[1]}", "abi3", [f"manylinux_2_{max(map(int, versions))}_{machine}"]
+    return "cp{}{}".format(*MODULE_PYTHON), "abi3", [f"manylinux_2_{max(map(int, versions))}_{machine}"]
 
 
 def texts(package, python, interface, platforms):
     """The metadata files, by name."""
+    first = MODULE_PYTHON if interface == "abi3" else PACKAGE_PYTHON
     lines = "".join(f"Tag: {python}-{interface}-{platform}\n" for platform in platforms)
     wheel = f"Wheel-Version: 1.0\nGenerator: etbuild ({package['version']})\nRoot-Is-Purelib: false\n{lines}"
     metadata = (
         f"Metadata-Version: 2.4\nName: etbuild\nVersion: {package['version']}\n"
         f"Summary: {package['description']}\nLicense-Expression: {package['license']}\n"
-        f"Requires-Python: >={PYTHON[0]}.{PYTHON[1]}\nDescription-Content-Type: text/markdown\n\n"
+        f"Requires-Python: >={'.'.join(map(str, first))}\nDescription-Content-Type: text/markdown\n\n"
     )
     with open("README.md", encoding="utf-8") as readme:
         return {"WHEEL": wheel, "METADATA": metadata + readme.read()}

@@ -107,7 +107,8 @@ impl Strided {
         if !tensor.strides.is_null() {
             for (dim, stride) in strides.iter_mut().enumerate().take(rank) {
                 // SAFETY: the caller says so.
-                *stride = unsafe { *tensor.strides.add(dim) } as isize * scalar_type.size() as isize;
+                let elements = unsafe { *tensor.strides.add(dim) } as isize;
+                *stride = elements.wrapping_mul(scalar_type.size() as isize);
             }
         }
         let start = tensor.data.cast::<u8>().cast_const().wrapping_add(tensor.byte_offset as usize);
@@ -153,7 +154,7 @@ impl Strided {
             return;
         };
         for index in 0..*count {
-            self.gather(dim + 1, start.wrapping_offset(index as isize * stride), bytes);
+            self.gather(dim + 1, start.wrapping_offset((index as isize).wrapping_mul(*stride)), bytes);
         }
     }
 }

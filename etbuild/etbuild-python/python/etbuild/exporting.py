@@ -30,9 +30,10 @@ def export(
 
     program = model
     if not isinstance(model, torch.export.ExportedProgram):
-        options = {"dynamic_shapes": dynamic_shapes, "strict": strict}
         with torch.no_grad():
-            program = torch.export.export(model, tuple(args), dict(kwargs or {}), **options)
+            program = torch.export.export(
+                model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict
+            )
     path = Path(f"{type(model).__name__.lower()}.pt2" if path is None else path)
     torch.export.save(program, str(path))
     return path
