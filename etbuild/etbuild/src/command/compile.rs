@@ -28,8 +28,7 @@ pub fn run(session: &Session, arguments: &arguments::Compile) -> Outcome {
 
 /// `NAME.pte` for a model of this name; the name of a checkpoint folder may have dots.
 fn default_path(model: &Path) -> PathBuf {
-    let ends = |ending: &&str| model.extension().is_some_and(|given| given == *ending);
-    let name =
-        if ["pt2", "yaml", "yml"].iter().any(|ending| ends(&ending)) { model.file_stem() } else { model.file_name() };
+    let is_file = model.extension().is_some_and(|ending| ["pt2", "yaml", "yml"].iter().any(|known| ending == *known));
+    let name = if is_file { model.file_stem() } else { model.file_name() };
     PathBuf::from(format!("{}.pte", name.unwrap_or_default().display()))
 }
