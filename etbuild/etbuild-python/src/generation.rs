@@ -1,27 +1,11 @@
 //! An answer of a language model that comes piece by piece.
 
-use std::rc::Rc;
-
-use et_llm::{Continuation, Ended, Error, Limits, Sampler, Session, Step, Text, TextStream};
+use et_llm::{Continuation, Ended, Error, Limits, Sampler, Session, Step, TextStream};
 use pyo3::prelude::*;
 
 use crate::exclusive::without_interpreter;
 use crate::failure::{language_failed, usage};
-use crate::language::{LanguageModel, Options, Prompt, Speaker};
-
-/// The text that a model continues.
-pub struct Current {
-    number: u64,
-    continuation: Continuation,
-    /// The tokens of the prompt that come before those of `continuation`, a piece each.
-    pieces: Vec<Vec<u32>>,
-    sampler: Sampler,
-    max_new_tokens: usize,
-    /// The decoder; `None` where tokens are wanted.
-    text: Option<Rc<dyn Text>>,
-    stream: TextStream,
-    ended: Option<Ended>,
-}
+use crate::speaker::{Current, LanguageModel, Options, Prompt, Speaker};
 
 /// A piece of an answer: text, or a token.
 #[derive(IntoPyObject)]

@@ -1,71 +1,17 @@
 //! A language model.
-#![allow(unsafe_code)] // Promises that the parts of a model stay together.
 
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::Instant;
 
-use et_llm::{Guesses, Loading, Message, Sampling, Session};
+use et_llm::{Guesses, Loading, Message, Session};
 use et_module::{DataFiles, FileBytes, Kernels};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::engines::{ENGINES, kernel, threads};
-use crate::exclusive::{Exclusive, Held, Whole};
 use crate::failure::{failed, language_failed};
-use crate::generation::{Current, Generation};
-
-/// A model and the text that the model continues.
-pub struct Speaker {
-    pub session: Session,
-    pub current: Option<Current>,
-    /// How many texts were begun.
-    pub begun: u64,
-}
-
-// SAFETY: the counters (the file, the arena of the methods, the tokenizer) have their holders in this struct alone. Cells and pointers of
-// methods and delegates lead to memory that the methods own. No data belongs to a thread.
-unsafe impl Whole for Speaker {}
-
-/// A language model in memory: one text at a time.
-#[pyclass(frozen, module = "etbuild._native")]
-pub struct LanguageModel(Exclusive<Speaker>);
-
-/// How tokens are picked, as the caller says.
-#[derive(FromPyObject)]
-pub struct Options {
-    #[pyo3(item)]
-    pub max_new_tokens: Option<usize>,
-    #[pyo3(item)]
-    temperature: Option<f32>,
-    #[pyo3(item)]
-    top_k: Option<usize>,
-    #[pyo3(item)]
-    top_p: Option<f32>,
-    #[pyo3(item)]
-    min_p: Option<f32>,
-    #[pyo3(item)]
-    repetition_penalty: Option<f32>,
-    #[pyo3(item)]
-    no_repeat_ngram_size: Option<usize>,
-    #[pyo3(item)]
-    seed: Option<u64>,
-}
-
-impl Options {
-    /// The sampling, with the model's defaults for omitted options.
-    pub fn sampling(&self, usual: Sampling) -> Sampling {
-        Sampling {
-            temperature: self.temperature.unwrap_or(usual.temperature),
-            top_k: self.top_k.unwrap_or(usual.top_k),
-            top_p: self.top_p.unwrap_or(usual.top_p),
-            min_p: self.min_p.unwrap_or(usual.min_p),
-            repetition_penalty: self.repetition_penalty.unwrap_or(usual.repetition_penalty),
-            no_repeat_ngram_size: self.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
-            seed: self.seed.unwrap_or(usual.seed),
-        }
-    }
-}
+use crate::generation::Generation;
+use crate::speaker::{LanguageModel, Options, Speaker};
 
 /// The roles that messages may have.
 const ROLES: [&str; 3] = ["system", "user", "assistant"];
@@ -88,7 +34,7 @@ impl LanguageModel {
         let file = FileBytes::open(&path).map_err(|error| failed(py, &error))?;
         let session = Session::load(file, || DataFiles::open(&data), &loading, start);
         let session = session.map_err(|error| language_failed(py, &error))?;
-        Ok(Self(Exclusive::new(Speaker { session, current: None, begun: 0 })))
+        Ok(Self::new(Speaker { session, current: None, begun: 0 }))
     }
 
     /// Begins to continue a text.
@@ -141,18 +87,9 @@ impl LanguageModel {
     }
 }
 
-impl LanguageModel {
-    pub fn lock(&self, py: Python<'_>) -> PyResult<Held<'_, Speaker>> {
-        self.0.lock(py)
-    }
-}
-
 fn message(role: &str, content: String) -> PyResult<Message> {
     let known = ROLES.into_iter().find(|known| *known == role);
     let known =
         known.ok_or_else(|| PyValueError::new_err(format!("a role is one of {}, not {role}", ROLES.join(", "))))?;
     Ok(Message::new(known, &content))
 }
-
-/// The tokens of a prompt, and the decoder of the answer.
-pub type Prompt = (Vec<u32>, Option<Rc<dyn et_llm::Text>>);

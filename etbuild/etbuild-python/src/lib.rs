@@ -19,6 +19,7 @@ mod loaded;
 mod method;
 mod output;
 mod program;
+mod speaker;
 mod tensor;
 
 use pyo3::prelude::*;
@@ -31,11 +32,11 @@ mod _native {
     #[pymodule_export]
     use super::generation::Generation;
     #[pymodule_export]
-    use super::language::LanguageModel;
-    #[pymodule_export]
     use super::method::Method;
     #[pymodule_export]
     use super::program::Program;
+    #[pymodule_export]
+    use super::speaker::LanguageModel;
     #[pymodule_export]
     use super::tensor::Tensor;
 }

@@ -1,7 +1,26 @@
 //! A text that is continued step by step.
 
-use crate::generate::{Ended, Limits};
 use crate::{Error, Model, Sampler, Speculation};
+
+/// Where a continuation ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// After this number of new tokens.
+    pub tokens: usize,
+    /// Behind each of these tokens.
+    pub stops: &'a [u32],
+}
+
+/// Why a continuation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The model ended the text; the stop token is not part of the text.
+    Stopped,
+    /// The requested number of tokens is reached.
+    Enough,
+    /// The text fills the context.
+    ContextFull,
+}
 
 /// The state between the steps of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

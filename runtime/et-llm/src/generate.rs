@@ -1,26 +1,7 @@
 //! A text is continued.
 
+use crate::continuation::{Ended, Limits};
 use crate::{Continuation, Error, Model, Sampler, Speculation, Step};
-
-/// Where a continuation ends.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits<'a> {
-    /// After this number of new tokens.
-    pub tokens: usize,
-    /// Behind each of these tokens.
-    pub stops: &'a [u32],
-}
-
-/// Why a continuation ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The model ended the text; the stop token is not part of the text.
-    Stopped,
-    /// The requested number of tokens is reached.
-    Enough,
-    /// The text fills the context.
-    ContextFull,
-}
 
 /// The result of a generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
