@@ -1,22 +1,30 @@
-"""Packs a static etbuild binary as a wheel, so that `pip install` and `uv tool install` put the command on the PATH.
+"""Packs a static etbuild binary, the Python package and perhaps its extension module as a wheel, so that `pip install` and `uv tool install`
+put the command on the PATH and the package on the path of imports.
 
-    wheel.py BINARY TARGET FOLDER
+    wheel.py BINARY TARGET FOLDER [--module LIBRARY]
 
-The wheel holds no Python code: its one file is the script `etbuild`. The bytes depend on the binary, the target, Cargo's
-metadata, the README and SOURCE_DATE_EPOCH alone. The format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
+LIBRARY is `libetbuild_native.so` for glibc. Without it, the wheel has the command and the functions that call the command, for every
+Python and C library. The bytes depend on the files, the target, Cargo's metadata, the README and SOURCE_DATE_EPOCH alone. The
+format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 """
 
+import argparse
 import base64
 import hashlib
 import json
 import os
+import re
 import subprocess
-import sys
 import time
 import zipfile
+from pathlib import Path
 
 # A static binary needs no C library, so it fulfils the oldest policies of glibc and of musl alike.
 POLICIES = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"]
+# The Python package.
+PACKAGE = Path("etbuild/etbuild-python/python")
+# The first Python for the package, and the first whose stable interface has the buffer protocol, for the extension module.
+PACKAGE_PYTHON, MODULE_PYTHON = (3, 8), (3, 11)
 
 
 def package():
@@ -26,17 +34,34 @@ def package():
     return next(package for package in packages if package["name"] == "etbuild")
 
 
-def texts(package, platforms):
+def tags(target, module):
+    """The Pythons, the interface and the platforms of a wheel."""
+    machine = target.split("-")[0]
+    if module is None:
+        return "py3", "none", [f"{policy}_{machine}" for policy in POLICIES]
+    # The library needs the newest version of glibc that one of its symbols has.
+    versions = re.findall(rb"GLIBC_2\.(\d+)", module)
+    return "cp{}{}".format(*MODULE_PYTHON), "abi3", [f"manylinux_2_{max(map(int, versions))}_{machine}"]
+
+
+def texts(package, python, interface, platforms):
     """The metadata files, by name."""
-    tags = "".join(f"Tag: py3-none-{platform}\n" for platform in platforms)
-    wheel = f"Wheel-Version: 1.0\nGenerator: etbuild ({package['version']})\nRoot-Is-Purelib: false\n{tags}"
+    first = MODULE_PYTHON if interface == "abi3" else PACKAGE_PYTHON
+    lines = "".join(f"Tag: {python}-{interface}-{platform}\n" for platform in platforms)
+    wheel = f"Wheel-Version: 1.0\nGenerator: etbuild ({package['version']})\nRoot-Is-Purelib: false\n{lines}"
     metadata = (
         f"Metadata-Version: 2.4\nName: etbuild\nVersion: {package['version']}\n"
         f"Summary: {package['description']}\nLicense-Expression: {package['license']}\n"
-        "Requires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n"
+        f"Requires-Python: >={'.'.join(map(str, first))}\nDescription-Content-Type: text/markdown\n\n"
     )
     with open("README.md", encoding="utf-8") as readme:
         return {"WHEEL": wheel, "METADATA": metadata + readme.read()}
+
+
+def sources():
+    """The files of the Python package, by name."""
+    found = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".pyi") or path.name == "py.typed")
+    return {path.relative_to(PACKAGE).as_posix(): (path.read_bytes(), 0o644) for path in found}
 
 
 def record(files):
@@ -49,24 +74,33 @@ def record(files):
 
 
 def main():
-    binary, target, folder = sys.argv[1:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary", type=Path)
+    parser.add_argument("target")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--module", type=Path)
+    arguments = parser.parse_args()
     etbuild = package()
     version = etbuild["version"]
-    platforms = [f"{policy}_{target.split('-')[0]}" for policy in POLICIES]
+    module = arguments.module and arguments.module.read_bytes()
+    python, interface, platforms = tags(arguments.target, module)
     information = f"etbuild-{version}.dist-info"
-    with open(binary, "rb") as file:
-        files = {f"etbuild-{version}.data/scripts/etbuild": (file.read(), 0o755)}
-    for name, text in texts(etbuild, platforms).items():
+    files = sources()
+    if module:
+        files["etbuild/_native.abi3.so"] = (module, 0o755)
+    files[f"etbuild-{version}.data/scripts/etbuild"] = (arguments.binary.read_bytes(), 0o755)
+    for name, text in texts(etbuild, python, interface, platforms).items():
         files[f"{information}/{name}"] = (text.encode(), 0o644)
     rows = record(files) + [f"{information}/RECORD,,\n"]
     files[f"{information}/RECORD"] = ("".join(rows).encode(), 0o644)
     date = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))[:6]
-    path = os.path.join(folder, f"etbuild-{version}-py3-none-{'.'.join(platforms)}.whl")
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    path = arguments.folder / f"etbuild-{version}-{python}-{interface}-{'.'.join(platforms)}.whl"
+    level = int(os.environ.get("ETBUILD_WHEEL_COMPRESSION", "9"))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         for name, (content, mode) in files.items():
             entry = zipfile.ZipInfo(name, date)
             entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, (0o100000 | mode) << 16
-            archive.writestr(entry, content)
+            archive.writestr(entry, content, compresslevel=level)
     print(path)
 
 

@@ -110,6 +110,8 @@ pub enum Command {
     Deploy(Deploy),
     /// Build recipes without running the binaries
     Build(Recipes),
+    /// Compile a model to a program file for this machine, without linking a binary
+    Compile(Compile),
     /// Run a program file or model on this machine
     Run(Box<Run>),
     /// Check recipes for everything that a deploy refuses before it compiles
@@ -187,6 +189,17 @@ pub struct Deploy {
     /// Fail with status 8 if a target cannot be verified on this machine
     #[arg(long)]
     pub require_verify: bool,
+}
+
+/// Arguments of `compile`.
+#[derive(Args, Clone, Debug)]
+pub struct Compile {
+    /// The model: a `.pt2` archive, a checkpoint folder, or a recipe.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// The program file to write; defaults to `NAME.pte` in the current folder
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
 }
 
 /// Arguments of `run`.

@@ -6,6 +6,7 @@ mod bundle;
 mod bundled;
 mod cache;
 mod check;
+mod compile;
 mod completions;
 mod deploy;
 mod doctor;
@@ -54,6 +55,7 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
     match command {
         Command::Deploy(arguments) => deploy::run(session, arguments),
         Command::Build(recipes) => build::run(session, recipes),
+        Command::Compile(arguments) => compile::run(session, arguments),
         Command::Run(arguments) => run::run(session, arguments),
         Command::Check(recipes) => check::run(session, recipes),
         Command::Plan(recipes) => plan::run(session, recipes),

@@ -90,13 +90,17 @@ impl Session {
 
     /// The request that the arguments state.
     pub fn request(&self, recipes: &Recipes) -> Result<Request, Vec<Diagnostic>> {
-        let overrides = self.overrides(shorthands(recipes))?;
         Ok(Request {
             recipes: recipes.recipes.clone(),
-            overrides,
+            overrides: self.recipe_overrides(recipes)?,
             targets: self.global.targets.clone(),
             only: recipes.only.clone(),
         })
+    }
+
+    /// The overrides that the arguments state.
+    pub fn recipe_overrides(&self, recipes: &Recipes) -> Result<Vec<Override>, Vec<Diagnostic>> {
+        self.overrides(shorthands(recipes))
     }
 
     /// The overrides of `texts`, followed by `--set`.

@@ -30,6 +30,23 @@ fn targets_are_listed_and_shown() {
 }
 
 #[test]
+fn a_model_becomes_a_program_file_without_a_binary() {
+    let place = Place::cold();
+    let [program, from_program, from_model] =
+        ["digits.pte", "a.safetensors", "b.safetensors"].map(|name| place.path().join(name));
+    let result = place.json(&format!("compile {MODEL} --program {}", program.display()));
+    assert_eq!(result["size"], fs::metadata(&program).unwrap().len());
+    for (model, outputs) in [(program.as_path(), &from_program), (MODEL.as_ref(), &from_model)] {
+        let inputs = "examples/digits/test.safetensors";
+        place.run(&format!("run {} --inputs {inputs} --outputs {}", model.display(), outputs.display())).expect(0);
+    }
+    assert_eq!(fs::read(from_program).unwrap(), fs::read(from_model).unwrap());
+    assert!(!place.out().exists());
+    let ran = place.run(&format!("compile {MODEL} {RECIPE}")).expect(2);
+    assert!(ran.stderr.contains("from one model"), "{}", ran.stderr);
+}
+
+#[test]
 fn the_printed_schema_is_the_committed_one() {
     let place = Place::cold();
     for (of, file) in [("recipe", "recipes/schema.json"), ("target", "targets/schema.json")] {

@@ -1,26 +1,7 @@
 //! A text is continued.
 
-use crate::{Error, Model, Sampler, Speculation};
-
-/// Where a continuation ends.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits<'a> {
-    /// After this number of new tokens.
-    pub tokens: usize,
-    /// Behind each of these tokens.
-    pub stops: &'a [u32],
-}
-
-/// Why a continuation ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The model ended the text; the stop token is not part of the text.
-    Stopped,
-    /// The requested number of tokens is reached.
-    Enough,
-    /// The text fills the context.
-    ContextFull,
-}
+use crate::continuation::{Ended, Limits};
+use crate::{Continuation, Error, Model, Sampler, Speculation, Step};
 
 /// The result of a generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,29 +39,16 @@ pub fn generate(
     limits: &Limits<'_>,
     see: See<'_>,
 ) -> Result<Generation, Error> {
-    let mut tokens: Vec<u32> = Vec::new();
-    if let Some(speculation) = &mut speculation {
-        speculation.begin();
-    }
+    let mut continuation = Continuation::new(prompt, speculation.as_deref_mut());
     loop {
-        if tokens.len() >= limits.tokens {
-            return Ok(Generation { tokens, ended: Ended::Enough });
+        match continuation.step(model, speculation.as_deref_mut(), sampler, limits)? {
+            Step::Token(token) => see(Picked::Token(token), model.logits())?,
+            Step::Ended(ended) => {
+                if ended == Ended::Stopped {
+                    see(Picked::Stop, model.logits())?;
+                }
+                return Ok(Generation { tokens: continuation.into_tokens(), ended });
+            }
         }
-        if !tokens.is_empty() && model.context().is_some_and(|context| model.tokens().len() >= context) {
-            return Ok(Generation { tokens, ended: Ended::ContextFull });
-        }
-        match (tokens.last(), &mut speculation) {
-            (None, _) => model.read(prompt)?,
-            (Some(token), None) => model.read(&[*token])?,
-            (Some(token), Some(speculation)) => speculation.read(model, *token, limits.tokens - tokens.len() - 1)?,
-        };
-        let logits = model.logits();
-        let token = sampler.pick(logits, model.tokens())?;
-        if limits.stops.contains(&token) {
-            see(Picked::Stop, logits)?;
-            return Ok(Generation { tokens, ended: Ended::Stopped });
-        }
-        see(Picked::Token(token), logits)?;
-        tokens.push(token);
     }
 }

@@ -21,6 +21,7 @@
 mod ahead;
 pub mod app;
 mod chunks;
+mod continuation;
 mod draft;
 mod error;
 mod facts;
@@ -40,10 +41,11 @@ mod statistics;
 mod stream;
 mod text;
 
+pub use continuation::{Continuation, Ended, Limits, Step};
 pub use draft::Draft;
 pub use error::Error;
 pub use facts::{CHAT_KEY, Facts, GENERATION_KEY, TOKENIZER_KEY};
-pub use generate::{Ended, Generation, Limits, Picked, See, generate};
+pub use generate::{Generation, Picked, See, generate};
 pub use lookup::Lookup;
 pub use measure::{Effort, Measurement, measure};
 pub use model::Model;

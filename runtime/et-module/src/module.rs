@@ -153,7 +153,7 @@ impl Module {
     }
 
     /// The outputs that are given out.
-    pub(crate) fn shown_outputs(&self) -> Result<std::ops::Range<usize>, Error> {
+    pub fn shown_outputs(&self) -> Result<std::ops::Range<usize>, Error> {
         Ok(self.hidden_outputs..self.output_count()?)
     }
 
@@ -190,8 +190,11 @@ impl Module {
 
     /// Executes the method; `told` is called after each executed instruction. A program of several chains is not
     /// executed.
-    pub fn execute_telling(&mut self, told: impl FnMut(u32)) -> Result<(), Error> {
-        let executed = self.loaded.execute_telling(told);
+    pub fn execute_telling(&mut self, mut told: impl FnMut(u32)) -> Result<(), Error> {
+        let executed = self.loaded.execute_telling(|index| {
+            told(index);
+            Ok(())
+        });
         executed.map_err(|failure| self.explain(failure))
     }
 
@@ -297,7 +300,7 @@ impl Module {
     }
 
     /// A failed execution, with the callee and the words of the backend.
-    fn explain(&self, failure: Failure) -> Error {
+    pub(crate) fn explain(&self, failure: Failure) -> Error {
         let failed = match failure.place {
             Place::Instruction(index) => self.instruction(index),
             _ => None,

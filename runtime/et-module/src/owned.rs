@@ -161,7 +161,12 @@ impl LoadedMethod {
         self.method.execute_steps(&self.steps)
     }
 
-    pub(crate) fn execute_telling(&self, told: impl FnMut(u32)) -> Result<(), Failure> {
+    /// Whether the instructions are decoded: those of a program of several chains are not.
+    pub(crate) const fn has_steps(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    pub(crate) fn execute_telling(&self, told: impl FnMut(u32) -> CoreResult<()>) -> Result<(), Failure> {
         self.method.execute_telling(&self.steps, told)
     }
 

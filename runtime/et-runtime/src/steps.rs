@@ -34,18 +34,22 @@ impl<'a> Method<'a> {
 
     /// Executes the method with the steps of [`Method::steps`]; without steps, the same as [`Method::execute`].
     pub fn execute_steps(&self, steps: &[Step<'a>]) -> core::result::Result<(), Failure> {
-        if steps.is_empty() { self.execute() } else { self.execute_telling(steps, |_| ()) }
+        if steps.is_empty() { self.execute() } else { self.execute_telling(steps, |_| Ok(())) }
     }
 
-    /// The same with a profiling hook: `told` is called with the index of each executed instruction. Without steps, the
-    /// call does nothing.
-    pub fn execute_telling(&self, steps: &[Step<'a>], mut told: impl FnMut(u32)) -> core::result::Result<(), Failure> {
+    /// The same with a hook: `told` is called with the index of each executed instruction, and an error of `told` ends the execution
+    /// there. Without steps, the call does nothing.
+    pub fn execute_telling(
+        &self,
+        steps: &[Step<'a>],
+        mut told: impl FnMut(u32) -> Result<()>,
+    ) -> core::result::Result<(), Failure> {
         let (mut left, mut index) = (INSTRUCTION_LIMIT, 0_u32);
         while let Some(step) = steps.get(index as usize) {
             left = left.checked_sub(1).ok_or(Place::Instruction(index).failure(Error::OutOfResources))?;
             match self.take(step, index) {
                 Ok(next) if next as usize <= steps.len() => {
-                    told(index);
+                    told(index).map_err(|error| Place::Instruction(index).failure(error))?;
                     index = next;
                 }
                 Ok(_) => return Err(Place::Instruction(index).failure(Error::InvalidProgram)),

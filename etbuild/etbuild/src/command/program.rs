@@ -73,7 +73,7 @@ pub(super) fn write_outputs(
     written.map_err(|error| vec![unwritable(path, &error)])
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
+pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))
 }
 

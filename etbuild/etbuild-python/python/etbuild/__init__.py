@@ -1,0 +1,58 @@
+"""etbuild: PyTorch models into programs and linked device binaries, and program files in this process.
+
+``export``, ``compile``, ``build``, ``deploy`` and ``run`` call the command ``etbuild`` of the same installation; ``Runtime`` and
+``LanguageModel`` run program files in this process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from etbuild.command import Deployment, OutputFile, Unit, build, compile, deploy, run, version
+from etbuild.errors import CommandError, Diagnostic, Error, InputError
+from etbuild.exporting import export
+
+if TYPE_CHECKING:
+    from etbuild._native import Tensor
+    from etbuild.llm import Generation, LanguageModel
+    from etbuild.runtime import Method, Program, Runtime
+
+__all__ = [
+    "CommandError",
+    "Deployment",
+    "Diagnostic",
+    "Error",
+    "Generation",
+    "InputError",
+    "LanguageModel",
+    "Method",
+    "OutputFile",
+    "Program",
+    "Runtime",
+    "Tensor",
+    "Unit",
+    "build",
+    "compile",
+    "deploy",
+    "export",
+    "run",
+    "version",
+]
+
+#: What the extension module has, imported at the first use: a wheel for another C library has the command alone.
+_LATE = {
+    "Generation": "etbuild.llm",
+    "LanguageModel": "etbuild.llm",
+    "Method": "etbuild.runtime",
+    "Program": "etbuild.runtime",
+    "Runtime": "etbuild.runtime",
+    "Tensor": "etbuild._native",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'etbuild' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_LATE[name]), name)

@@ -1,0 +1,74 @@
+//! Failures as exceptions: `etbuild.Error` with a code, a sentence and perhaps a hint.
+
+use et_llm::Error as LanguageError;
+use et_module::Error;
+use etbuild_diagnostic::Code;
+use pyo3::prelude::*;
+
+/// The exception for a failure of a program.
+pub fn failed(py: Python<'_>, error: &Error) -> PyErr {
+    let class = if matches!(error, Error::Input { .. }) { "InputError" } else { "Error" };
+    raised(py, class, code(error), &error.to_string(), hint(error))
+}
+
+/// The exception for a failure of a language model.
+pub fn language_failed(py: Python<'_>, error: &LanguageError) -> PyErr {
+    if let LanguageError::Module(error) = error {
+        return failed(py, error);
+    }
+    let (class, code) = match error {
+        LanguageError::ContextFull { .. } | LanguageError::UnknownToken { .. } | LanguageError::NoTokens => {
+            ("InputError", Code::InputsMismatch)
+        }
+        LanguageError::NotALanguageModel(_)
+        | LanguageError::NoTokenizer
+        | LanguageError::NoTemplate
+        | LanguageError::NoVerify
+        | LanguageError::Draft { .. } => ("Error", Code::Usage),
+        _ => ("Error", Code::RunFailed),
+    };
+    raised(py, class, code, &error.to_string(), None)
+}
+
+/// The exception for arguments that do not fit a method.
+pub fn input_error(py: Python<'_>, problem: &str) -> PyErr {
+    raised(py, "InputError", Code::InputsMismatch, problem, None)
+}
+
+/// The exception for a call that does not fit the state.
+pub fn usage(py: Python<'_>, problem: &str) -> PyErr {
+    raised(py, "Error", Code::Usage, problem, None)
+}
+
+/// An exception of the package's Python part.
+fn raised(py: Python<'_>, class: &str, code: Code, problem: &str, hint: Option<&str>) -> PyErr {
+    let made = py.import("etbuild.errors").and_then(|module| module.getattr(class)?.call1((code.id(), problem, hint)));
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// The code of the command `etbuild run` for the same failure.
+const fn code(error: &Error) -> Code {
+    match error {
+        Error::Input { .. } | Error::Inputs { .. } => Code::InputsMismatch,
+        Error::Classes(_) => Code::LabelsMismatch,
+        Error::OperatorsMissing(_) | Error::DelegatesMissing(_) => Code::OperatorUnavailable,
+        Error::File { .. } => Code::FileUnreadable,
+        Error::MethodMissing { .. } => Code::Usage,
+        Error::Program { operator: None, problem: None, .. }
+        | Error::DataFile { .. }
+        | Error::ExternalTensor { .. } => Code::ProgramFileMalformed,
+        _ => Code::RunFailed,
+    }
+}
+
+const fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Program { operator: None, problem: None, .. } => {
+            Some("the file is cut or damaged, or of another format: build it again, or download it again")
+        }
+        Error::OperatorsMissing(_) | Error::DelegatesMissing(_) => {
+            Some("export it for the portable kernels, or build the `.pt2` model with etbuild")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,88 @@
+//! The state of a language model between calls.
+#![allow(unsafe_code)] // Promises that the parts of a model stay together.
+
+use std::rc::Rc;
+
+use et_llm::{Continuation, Ended, Sampler, Sampling, Session, Text, TextStream};
+use pyo3::prelude::*;
+
+use crate::exclusive::{Exclusive, Held, Whole};
+
+/// A model and the text that the model continues.
+pub struct Speaker {
+    pub session: Session,
+    pub current: Option<Current>,
+    /// How many texts were begun.
+    pub begun: u64,
+}
+
+// SAFETY: the counters (the file, the arena of the methods, the tokenizer) have their holders in this struct alone. Cells and pointers of
+// methods and delegates lead to memory that the methods own. No data belongs to a thread.
+unsafe impl Whole for Speaker {}
+
+/// A language model in memory: one text at a time.
+#[pyclass(frozen, module = "etbuild._native")]
+pub struct LanguageModel(Exclusive<Speaker>);
+
+/// How tokens are picked, as the caller says.
+#[derive(FromPyObject)]
+pub struct Options {
+    #[pyo3(item)]
+    pub max_new_tokens: Option<usize>,
+    #[pyo3(item)]
+    temperature: Option<f32>,
+    #[pyo3(item)]
+    top_k: Option<usize>,
+    #[pyo3(item)]
+    top_p: Option<f32>,
+    #[pyo3(item)]
+    min_p: Option<f32>,
+    #[pyo3(item)]
+    repetition_penalty: Option<f32>,
+    #[pyo3(item)]
+    no_repeat_ngram_size: Option<usize>,
+    #[pyo3(item)]
+    seed: Option<u64>,
+}
+
+impl Options {
+    /// The sampling, with the model's defaults for omitted options.
+    pub fn sampling(&self, usual: Sampling) -> Sampling {
+        Sampling {
+            temperature: self.temperature.unwrap_or(usual.temperature),
+            top_k: self.top_k.unwrap_or(usual.top_k),
+            top_p: self.top_p.unwrap_or(usual.top_p),
+            min_p: self.min_p.unwrap_or(usual.min_p),
+            repetition_penalty: self.repetition_penalty.unwrap_or(usual.repetition_penalty),
+            no_repeat_ngram_size: self.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
+            seed: self.seed.unwrap_or(usual.seed),
+        }
+    }
+}
+
+/// The text that a model continues.
+pub struct Current {
+    pub number: u64,
+    pub continuation: Continuation,
+    /// The tokens of the prompt that come before those of `continuation`, a piece each.
+    pub pieces: Vec<Vec<u32>>,
+    pub sampler: Sampler,
+    pub max_new_tokens: usize,
+    /// The decoder; `None` where tokens are wanted.
+    pub text: Option<Rc<dyn Text>>,
+    pub stream: TextStream,
+    pub ended: Option<Ended>,
+}
+
+impl LanguageModel {
+    pub const fn new(speaker: Speaker) -> Self {
+        Self(Exclusive::new(speaker))
+    }
+
+    pub fn lock(&self, py: Python<'_>) -> PyResult<Held<'_, Speaker>> {
+        self.0.lock(py)
+    }
+}
+
+/// The tokens of a prompt, and the decoder of the answer.
+pub type Prompt = (Vec<u32>, Option<Rc<dyn Text>>);

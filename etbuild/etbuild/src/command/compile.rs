@@ -1,0 +1,34 @@
+//! `etbuild compile`: the program file of a model, without a binary.
+
+use std::path::{Path, PathBuf};
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::{Mode, program_file};
+
+use super::Outcome;
+use super::program::unwritable;
+use crate::arguments;
+use crate::session::Session;
+
+pub fn run(session: &Session, arguments: &arguments::Compile) -> Outcome {
+    let [model] = arguments.recipes.recipes.as_slice() else {
+        let message = "a program file is compiled from one model";
+        return Err(vec![Diagnostic::error(Code::Usage, message).help("call `etbuild compile` for each model")]);
+    };
+    let overrides = session.recipe_overrides(&arguments.recipes)?;
+    let bytes = program_file(&session.world(Mode::Build)?, model, &overrides)?;
+    let path = arguments.program.clone().unwrap_or_else(|| default_path(model));
+    session.system.write(&path, &bytes, false).map_err(|error| vec![unwritable(&path, &error)])?;
+    let value = serde_json::json!({
+        "schema": "etbuild.program/1", "ok": true, "program": path, "size": bytes.len(), "diagnostics": [],
+    });
+    session.terminal.present(&value, &format!("{}: {} bytes", path.display(), bytes.len()));
+    Ok(Vec::new())
+}
+
+/// `NAME.pte` for a model of this name; the name of a checkpoint folder may have dots.
+fn default_path(model: &Path) -> PathBuf {
+    let is_file = model.extension().is_some_and(|ending| ["pt2", "yaml", "yml"].iter().any(|known| ending == *known));
+    let name = if is_file { model.file_stem() } else { model.file_name() };
+    PathBuf::from(format!("{}.pte", name.unwrap_or_default().display()))
+}

@@ -1,0 +1,94 @@
+//! A text that is continued step by step.
+
+use crate::{Error, Model, Sampler, Speculation};
+
+/// Where a continuation ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// After this number of new tokens.
+    pub tokens: usize,
+    /// Behind each of these tokens.
+    pub stops: &'a [u32],
+}
+
+/// Why a continuation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The model ended the text; the stop token is not part of the text.
+    Stopped,
+    /// The requested number of tokens is reached.
+    Enough,
+    /// The text fills the context.
+    ContextFull,
+}
+
+/// The state between the steps of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Continuation {
+    /// The tokens that the model has not read before the first step.
+    prompt: Vec<u32>,
+    /// The new tokens.
+    tokens: Vec<u32>,
+}
+
+/// The outcome of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A new token.
+    Token(u32),
+    /// The end of the text.
+    Ended(Ended),
+}
+
+impl Continuation {
+    /// Begins to continue a text; `prompt` has the tokens of the text that the model has not read yet.
+    pub fn new(prompt: &[u32], speculation: Option<&mut Speculation>) -> Self {
+        if let Some(speculation) = speculation {
+            speculation.begin();
+        }
+        Self { prompt: prompt.to_vec(), tokens: Vec::new() }
+    }
+
+    /// The new tokens.
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// The new tokens.
+    pub fn into_tokens(self) -> Vec<u32> {
+        self.tokens
+    }
+
+    /// Picks the next token. The model, which no other text may use in between, has the logits of the pick, and has read all tokens
+    /// but the last new one.
+    ///
+    /// # Errors
+    /// Errors of the model and of the sampler.
+    pub fn step(
+        &mut self,
+        model: &mut Model,
+        speculation: Option<&mut Speculation>,
+        sampler: &mut Sampler,
+        limits: &Limits<'_>,
+    ) -> Result<Step, Error> {
+        if self.tokens.len() >= limits.tokens {
+            return Ok(Step::Ended(Ended::Enough));
+        }
+        if !self.tokens.is_empty() && model.context().is_some_and(|context| model.tokens().len() >= context) {
+            return Ok(Step::Ended(Ended::ContextFull));
+        }
+        match (self.tokens.last(), speculation) {
+            (None, _) => model.read(&self.prompt)?,
+            (Some(token), None) => model.read(&[*token])?,
+            (Some(token), Some(speculation)) => {
+                speculation.read(model, *token, limits.tokens - self.tokens.len() - 1)?
+            }
+        };
+        let token = sampler.pick(model.logits(), model.tokens())?;
+        if limits.stops.contains(&token) {
+            return Ok(Step::Ended(Ended::Stopped));
+        }
+        self.tokens.push(token);
+        Ok(Step::Token(token))
+    }
+}

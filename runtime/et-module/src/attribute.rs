@@ -1,0 +1,26 @@
+//! State of a method by name.
+
+use et_core::Value;
+use et_format::{Kind, Tensor, View};
+
+use crate::outputs::to_array;
+use crate::{Array, Error, Module};
+
+impl Module {
+    /// Copies the state with this name, such as a mutable buffer of the model; `None` for a name that the file does not have.
+    pub fn attribute(&self, name: &str) -> Result<Option<Array>, Error> {
+        let method = self.loaded.method();
+        for (slot, value) in (0..).zip(method.plan().plan().values()?.iter()) {
+            let value = value?;
+            if value.kind()? != Kind::Tensor {
+                continue;
+            }
+            let tensor = Tensor::of(value.content()?);
+            let is_it = tensor.extra()?.is_some_and(|extra| extra.fully_qualified_name() == Ok(name));
+            if let (true, Value::Tensor(state)) = (is_it, method.value(slot)?) {
+                return Ok(Some(to_array(&state)?));
+            }
+        }
+        Ok(None)
+    }
+}
