@@ -163,7 +163,7 @@ fn labels_must_fit() {
 
 #[test]
 fn no_limit_means_no_measurement() {
-    let place = Place::cold();
+    let place = Place::cold_with_compiled_crates();
     let recipe = recipe(&place, &format!("{{ scheme: int8, calibrate: {} }}", calibration()));
     place.run(&format!("build {recipe}")).expect(0);
     let json = place.run(&format!("plan {recipe} --set quantize.min_sqnr=10 --output json")).expect(0).json();

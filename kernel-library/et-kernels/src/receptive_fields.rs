@@ -68,24 +68,26 @@ impl Tile {
         let (channels, mut channel) = (image.channels, 0);
         // SAFETY: the vectors have existing channels, and `taps` yields kernel positions within the image for each pixel.
         unsafe {
-            while P == 1 && channel + 4 * S::LANES <= channels {
-                self.vectors::<S, R, P, 4>(isa, reduction, image, channel, S::LANES);
-                channel += 4 * S::LANES;
+            if channels < S::LANES {
+                return self.vectors::<S, R, P, 1>(isa, reduction, image, 0, channels);
+            }
+            if const { P == 1 } {
+                while channel + 4 * S::LANES <= channels {
+                    self.vectors::<S, R, P, 4>(isa, reduction, image, channel, S::LANES);
+                    channel += 4 * S::LANES;
+                }
             }
             // With 16 registers, the accumulators of two vectors leave no register for the operands.
-            while (P == 1 || S::REGISTERS >= 32) && channel + 2 * S::LANES <= channels {
-                self.vectors::<S, R, P, 2>(isa, reduction, image, channel, S::LANES);
-                channel += 2 * S::LANES;
+            if const { P == 1 || S::REGISTERS >= 32 } {
+                while channel + 2 * S::LANES <= channels {
+                    self.vectors::<S, R, P, 2>(isa, reduction, image, channel, S::LANES);
+                    channel += 2 * S::LANES;
+                }
             }
-            while channel + S::LANES <= channels {
-                self.vectors::<S, R, P, 1>(isa, reduction, image, channel, S::LANES);
+            // Recomputing channels of the previous vector is faster than a partial vector.
+            while channel < channels {
+                self.vectors::<S, R, P, 1>(isa, reduction, image, channel.min(channels - S::LANES), S::LANES);
                 channel += S::LANES;
-            }
-            if channel < channels && channels >= S::LANES {
-                // Recomputing channels of the previous vector is faster than a partial vector.
-                self.vectors::<S, R, P, 1>(isa, reduction, image, channels - S::LANES, S::LANES);
-            } else if channel < channels {
-                self.vectors::<S, R, P, 1>(isa, reduction, image, channel, channels - channel);
             }
         }
     }
@@ -106,10 +108,10 @@ impl Tile {
         let Image { window, channels, .. } = *image;
         let [tap_rows, tap_columns] = self.taps.clone();
         let inside = tap_rows.len() * tap_columns.len();
-        let start: [_; N] = core::array::from_fn(
-            #[inline(always)]
-            |vector| reduction.start(isa, channel + vector * S::LANES),
-        );
+        let mut start = [reduction.start(isa, channel); N];
+        for (vector, sum) in start.iter_mut().enumerate().skip(1) {
+            *sum = reduction.start(isa, channel + vector * S::LANES);
+        }
         let (mut tile, step) = ([start; P], window.stride[1] * channels);
         // SAFETY: `check` validated the sizes; the caller guarantees channels and kernel positions.
         unsafe {

@@ -41,34 +41,76 @@ impl Activation {
         }
     }
 
-    /// Applies the activation to each lane.
+    /// Runs a loop over elements, in a branch per variant: the loop has no branch on the activation.
     #[inline(always)]
-    pub fn apply<S: Simd>(self, isa: S, x: S::F32) -> S::F32 {
+    pub fn specialize(self, work: impl ActivationLoop) {
         match self {
-            Self::None => x,
-            Self::Clamp(least, most) => math::clamp(isa, x, least, most),
-            Self::HardSwish => x * math::hard_sigmoid(isa, x),
-            Self::HardSigmoid => math::hard_sigmoid(isa, x),
-            Self::Gelu => math::gelu(isa, x),
-            Self::GeluTanh => math::gelu_tanh(isa, x),
-            Self::Silu => math::silu(isa, x),
-            Self::Sigmoid => math::sigmoid(isa, x),
+            Self::None => work.run(Identity),
+            Self::Clamp(least, most) => work.run(Clamp(least, most)),
+            Self::HardSwish => work.run(HardSwish),
+            Self::HardSigmoid => work.run(HardSigmoid),
+            Self::Gelu => work.run(Gelu),
+            Self::GeluTanh => work.run(GeluTanh),
+            Self::Silu => work.run(Silu),
+            Self::Sigmoid => work.run(Sigmoid),
         }
     }
 
-    /// Calls `run` with the activation, in a branch per variant: an inlined loop in `run` has no branch on the
-    /// activation.
+    /// Runs a loop like [`Self::specialize`] for a [cheap](Self::is_cheap) activation that changes elements, and nothing for
+    /// any other.
     #[inline(always)]
-    pub fn specialize(self, mut run: impl FnMut(Self)) {
+    pub fn specialize_cheap(self, work: impl ActivationLoop) {
         match self {
-            Self::None => run(Self::None),
-            Self::Clamp(least, most) => run(Self::Clamp(least, most)),
-            Self::HardSwish => run(Self::HardSwish),
-            Self::HardSigmoid => run(Self::HardSigmoid),
-            Self::Gelu => run(Self::Gelu),
-            Self::GeluTanh => run(Self::GeluTanh),
-            Self::Silu => run(Self::Silu),
-            Self::Sigmoid => run(Self::Sigmoid),
+            Self::Clamp(least, most) => work.run(Clamp(least, most)),
+            Self::HardSwish => work.run(HardSwish),
+            _ => {}
         }
     }
+}
+
+/// A loop over elements that applies an activation.
+pub trait ActivationLoop {
+    /// Runs the loop.
+    fn run<F: Formula>(self, formula: F);
+}
+
+/// An activation as a type: code for an activation contains no code of another, which compilers would have to remove.
+pub trait Formula: Copy {
+    /// Applies the activation to each lane.
+    fn apply<S: Simd>(self, isa: S, x: S::F32) -> S::F32;
+}
+
+macro_rules! formulas {
+    ($($(#[$documentation:meta])* $name:ident $(($($bound:ident: $type:ty),+))? = |$isa:ident, $x:ident| $result:expr;)+) => { $(
+        $(#[$documentation])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name $(($(pub $type),+))?;
+
+        impl Formula for $name {
+            #[inline(always)]
+            fn apply<S: Simd>(self, $isa: S, $x: S::F32) -> S::F32 {
+                $(let Self($($bound),+) = self;)?
+                $result
+            }
+        }
+    )+ };
+}
+
+formulas! {
+    /// [`Activation::None`].
+    Identity = |_isa, x| x;
+    /// [`Activation::Clamp`].
+    Clamp(least: f32, most: f32) = |isa, x| math::clamp(isa, x, least, most);
+    /// [`Activation::HardSwish`].
+    HardSwish = |isa, x| x * math::hard_sigmoid(isa, x);
+    /// [`Activation::HardSigmoid`].
+    HardSigmoid = |isa, x| math::hard_sigmoid(isa, x);
+    /// [`Activation::Gelu`].
+    Gelu = |isa, x| math::gelu(isa, x);
+    /// [`Activation::GeluTanh`].
+    GeluTanh = |isa, x| math::gelu_tanh(isa, x);
+    /// [`Activation::Silu`].
+    Silu = |isa, x| math::silu(isa, x);
+    /// [`Activation::Sigmoid`].
+    Sigmoid = |isa, x| math::sigmoid(isa, x);
 }

@@ -50,7 +50,7 @@ mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::{Neon, NeonDot};
-pub use activation::Activation;
+pub use activation::{Activation, ActivationLoop, Clamp, Formula, HardSwish, Identity};
 pub use dot::{Bytes, Dot, DotWork, GemmDot, part_of_word, word};
 pub use float::Float;
 pub use integer::Integer;

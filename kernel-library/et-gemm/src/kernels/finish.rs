@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
 use et_core::Plain;
-use et_simd::{Activation, Float, Integer, Simd, math};
+use et_simd::{Activation, ActivationLoop, Float, Formula, Integer, Simd, math};
 
 /// Qparams of an int8 output: `clamp(round(value * inverse_scale) + zero_point)`, ties to even.
 #[derive(Clone, Copy, Debug)]
@@ -110,10 +110,21 @@ pub unsafe fn compute<S: Simd>(finish: &Finish) {
         }
         _ => {}
     }
-    finish.activation.specialize(
-        #[inline(always)]
-        |activation| general::<S>(finish, activation),
-    );
+    finish.activation.specialize(General { isa: S::assume(), finish });
+}
+
+/// The general epilogue, under the contract of [`compute`].
+struct General<'a, S> {
+    isa: S,
+    finish: &'a Finish,
+}
+
+impl<S: Simd> ActivationLoop for General<'_, S> {
+    #[inline(always)]
+    fn run<F: Formula>(self, formula: F) {
+        // SAFETY: the caller of `compute` upholds its contract.
+        unsafe { general(self.isa, self.finish, formula) }
+    }
 }
 
 /// int8 residual of the requantizing fast path, if `ANY`.
@@ -195,25 +206,25 @@ unsafe fn column<S: Simd>(isa: S, finish: &Finish, start: usize) -> (S::I32, S::
     (isa.read_i32(finish.factors.add(start)), isa.read(finish.scales.add(start)))
 }
 
-/// The general epilogue. Each call site passes a constant activation, so that the inner loop has no branch on the
-/// activation.
+/// # Safety
+///
+/// As [`compute`].
 #[inline(always)]
-unsafe fn general<S: Simd>(finish: &Finish, activation: Activation) {
+unsafe fn general<S: Simd, F: Formula>(isa: S, finish: &Finish, formula: F) {
     let mut start = 0;
     while start < finish.columns {
         let count = (finish.columns - start).min(S::LANES);
         if count == S::LANES {
-            general_vector::<S>(finish, activation, start, S::LANES);
+            general_vector(isa, finish, formula, start, S::LANES);
         } else {
-            general_vector::<S>(finish, activation, start, count);
+            general_vector(isa, finish, formula, start, count);
         }
         start += count;
     }
 }
 
 #[inline(always)]
-unsafe fn general_vector<S: Simd>(finish: &Finish, activation: Activation, start: usize, count: usize) {
-    let isa = S::assume();
+unsafe fn general_vector<S: Simd, F: Formula>(isa: S, finish: &Finish, formula: F, start: usize, count: usize) {
     let (factors, scales) = column(isa, finish, start);
     let bias = isa.read(finish.bias.add(start));
     for row in 0..finish.rows {
@@ -230,7 +241,7 @@ unsafe fn general_vector<S: Simd>(finish: &Finish, activation: Activation, start
         if !finish.added_last {
             value = add(isa, finish, value, added, count);
         }
-        value = activation.apply(isa, value);
+        value = formula.apply(isa, value);
         if finish.added_last {
             value = add(isa, finish, value, added, count);
         }
@@ -275,7 +286,7 @@ impl Bytes {
     /// Stores a single vector of `count` columns, or four full vectors.
     #[inline(always)]
     unsafe fn store_all<S: Simd, const N: usize>(&self, isa: S, values: [S::F32; N], to: *mut i8, count: usize) {
-        if N == 4 {
+        if const { N == 4 } {
             let four = [values[0], values[1 % N], values[2 % N], values[3 % N]];
             return isa.quantize_four(four, self.zero, [self.least, self.most], to);
         }

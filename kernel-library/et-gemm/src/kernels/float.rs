@@ -3,7 +3,7 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use et_simd::{Activation, Float, Simd};
+use et_simd::{Activation, ActivationLoop, Float, Formula, Simd};
 
 /// Arguments of the micro-kernel.
 ///
@@ -87,7 +87,8 @@ const CACHE_LINE: usize = 64;
 pub unsafe fn compute<S: Simd, const R: usize, const V: usize, const FEW: usize>(tile: &Tile) {
     let isa = S::assume();
     for index in 0..tile.tiles {
-        let sums = if R <= FEW { sum_few::<S, R, V>(isa, tile, index) } else { sum::<S, R, V>(isa, tile, index) };
+        let sums =
+            if const { R <= FEW } { sum_few::<S, R, V>(isa, tile, index) } else { sum::<S, R, V>(isa, tile, index) };
         complete::<S, R, V>(isa, tile, index * R, sums);
     }
 }
@@ -121,13 +122,11 @@ unsafe fn complete<S: Simd, const R: usize, const V: usize>(
 ) {
     let epilogue = &tile.epilogue;
     let (is_added, activation) = (!epilogue.residual.is_null(), epilogue.activation);
-    if !(is_added && epilogue.residual_last) {
-        if is_added {
-            add_residual::<S, R, V>(isa, epilogue, first, &mut sums);
-        }
-        apply::<S, R, V>(isa, &mut sums, activation);
-    } else if activation.is_cheap() {
-        apply::<S, R, V>(isa, &mut sums, activation);
+    if is_added && !epilogue.residual_last {
+        add_residual::<S, R, V>(isa, epilogue, first, &mut sums);
+    }
+    activation.specialize_cheap(Apply { isa, sums: &mut sums });
+    if is_added && epilogue.residual_last && activation.is_cheap() {
         add_residual::<S, R, V>(isa, epilogue, first, &mut sums);
     }
     let whole = epilogue.columns == V * S::LANES;
@@ -267,21 +266,18 @@ unsafe fn load_vectors<S: Simd, const V: usize>(isa: S, from: *const f32) -> [S:
     vectors
 }
 
-/// Applies the activation if cheap.
-#[inline(always)]
-fn apply<S: Simd, const R: usize, const V: usize>(isa: S, sums: &mut [[S::F32; V]; R], activation: Activation) {
-    // Each arm passes a constant variant, so that the loop has no branch on the activation.
-    match activation {
-        Activation::Clamp(least, most) => apply_each(isa, sums, Activation::Clamp(least, most)),
-        Activation::HardSwish => apply_each(isa, sums, Activation::HardSwish),
-        _ => {}
-    }
+/// Applies an activation to the accumulators.
+struct Apply<'a, S: Simd, const R: usize, const V: usize> {
+    isa: S,
+    sums: &'a mut [[S::F32; V]; R],
 }
 
-#[inline(always)]
-fn apply_each<S: Simd, const R: usize, const V: usize>(isa: S, sums: &mut [[S::F32; V]; R], activation: Activation) {
-    for sum in sums.as_flattened_mut() {
-        *sum = activation.apply(isa, *sum);
+impl<S: Simd, const R: usize, const V: usize> ActivationLoop for Apply<'_, S, R, V> {
+    #[inline(always)]
+    fn run<F: Formula>(self, formula: F) {
+        for sum in self.sums.as_flattened_mut() {
+            *sum = formula.apply(self.isa, *sum);
+        }
     }
 }
 
@@ -333,19 +329,29 @@ pub unsafe fn finish<S: Simd>(epilogue: &Epilogue, computed: Computed) {
     if epilogue.activation == Activation::None {
         return;
     }
-    epilogue.activation.specialize(
-        #[inline(always)]
-        |activation| {
-            // SAFETY: the caller upholds the contract of this function.
-            unsafe { finish_with::<S>(epilogue, computed, activation) };
-        },
-    );
+    epilogue.activation.specialize(FinishRows { isa: S::assume(), epilogue, computed });
 }
 
-/// Each call site passes a constant activation, so that the inner loop has no branch on the activation.
+/// The rows of [`finish`], under its contract.
+struct FinishRows<'a, S> {
+    isa: S,
+    epilogue: &'a Epilogue,
+    computed: Computed,
+}
+
+impl<S: Simd> ActivationLoop for FinishRows<'_, S> {
+    #[inline(always)]
+    fn run<F: Formula>(self, formula: F) {
+        // SAFETY: the caller of `finish` upholds its contract.
+        unsafe { finish_with(self.isa, self.epilogue, self.computed, formula) }
+    }
+}
+
+/// # Safety
+///
+/// As [`finish`].
 #[inline(always)]
-unsafe fn finish_with<S: Simd>(epilogue: &Epilogue, computed: Computed, activation: Activation) {
-    let isa = S::assume();
+unsafe fn finish_with<S: Simd, F: Formula>(isa: S, epilogue: &Epilogue, computed: Computed, formula: F) {
     let last = epilogue.residual_last && !epilogue.residual.is_null();
     for row in 0..computed.rows {
         let from = computed.start.add(row * computed.stride);
@@ -353,7 +359,7 @@ unsafe fn finish_with<S: Simd>(epilogue: &Epilogue, computed: Computed, activati
         let residual = epilogue.residual.wrapping_add(row * epilogue.residual_stride);
         for start in (0..epilogue.columns).step_by(S::LANES) {
             let count = (epilogue.columns - start).min(S::LANES);
-            let mut value = activation.apply(isa, isa.read_some(from.add(start), count));
+            let mut value = formula.apply(isa, isa.read_some(from.add(start), count));
             if last {
                 value = value + isa.read_some(residual.add(start), count);
             }

@@ -122,12 +122,12 @@ unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
         for (vector, weights) in weights.iter_mut().enumerate() {
             *weights = D::unpack_int4(from.add(4 * vector * D::LANES));
         }
-        if R == 1 {
+        if const { R == 1 } {
             isa.prefetch_near(from.wrapping_add(AHEAD), 4 * V * D::LANES);
         }
         from = from.wrapping_add(4 * tile.width);
         let bytes = tile.input.wrapping_add(start + 8 * step);
-        if D::PAIRS && R > 1 {
+        if const { D::PAIRS && R > 1 } {
             add_eight::<D, R, V>(&mut others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
             continue;
         }
@@ -139,15 +139,15 @@ unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
             }
             let high = D::spread(word(bytes.add(4)));
             for vector in 0..V {
-                let sum = if R == 1 { &mut others[row][vector] } else { &mut sums[row][vector] };
+                let sum = if const { R == 1 } { &mut others[row][vector] } else { &mut sums[row][vector] };
                 *sum = D::add(*sum, weights[vector][1], high);
             }
         }
     }
-    if D::PAIRS && R > 1 {
+    if const { D::PAIRS && R > 1 } {
         unpair::<D, R, V>(&mut others);
     }
-    if D::PAIRS || R == 1 {
+    if const { D::PAIRS || R == 1 } {
         for (sum, other) in sums.as_flattened_mut().iter_mut().zip(others.as_flattened()) {
             *sum = *sum + *other;
         }

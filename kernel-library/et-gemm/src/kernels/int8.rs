@@ -47,13 +47,13 @@ pub unsafe fn compute<D: GemmDot, const R: usize, const V: usize>(tile: &Tile) {
     let mut ahead = tile.ahead;
     for run in 0..tile.runs {
         let rows = tile.table.add(run * tile.step).cast::<[*const i8; R]>().read();
-        if D::PAIRS && R > 1 {
+        if const { D::PAIRS && R > 1 } {
             weights = pairs::<D, R, V>(&mut sums, &rows, tile.length, weights);
             continue;
         }
         let whole = tile.length & !3;
         let mut index = 0;
-        if R == 1 {
+        if const { R == 1 } {
             index = independent::<D, R, V>(&mut sums, &rows, whole, weights);
             weights = weights.add(index * const { stride::<D, V>() } / 4);
         }
@@ -70,7 +70,7 @@ pub unsafe fn compute<D: GemmDot, const R: usize, const V: usize>(tile: &Tile) {
             weights = weights.add(const { stride::<D, V>() });
         }
     }
-    if D::PAIRS && R > 1 {
+    if const { D::PAIRS && R > 1 } {
         unpair::<D, R, V>(&mut sums);
     }
     for row in 0..R {
@@ -155,7 +155,7 @@ unsafe fn step<D: GemmDot, const R: usize, const V: usize>(
 ) {
     let load = |vector: usize| D::load(weights.add(4 * vector * D::LANES));
     // The smaller operand stays in registers.
-    if V > 2 && R < V {
+    if const { V > 2 && R < V } {
         let mut activations = [D::spread(read(0)); R];
         for row in 1..R {
             activations[row] = D::spread(read(row));

@@ -43,7 +43,7 @@ pub unsafe fn products<S: Simd, const M: usize>(
     }
     // SAFETY: the tile ends at the last panel.
     unsafe {
-        if S::REGISTERS >= 32 {
+        if const { S::REGISTERS >= 32 } {
             tiles!(4);
         }
         tiles!(2);

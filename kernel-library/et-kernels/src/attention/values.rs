@@ -52,7 +52,7 @@ pub unsafe fn weigh<S: Simd, const M: usize>(
     }
     // SAFETY: the tile ends within the width, the last one after the remaining columns.
     unsafe {
-        if S::REGISTERS >= 32 {
+        if const { S::REGISTERS >= 32 } {
             tiles!(4, values.width, S::LANES);
         }
         tiles!(2, values.width, S::LANES);

@@ -1,7 +1,7 @@
 //! Weights, bias and epilogue of depthwise convolution.
 #![allow(unsafe_code)] // Reads and writes through pointers that the loops vouch for.
 
-use et_simd::{Activation, Bytes, Dot, Float, Integer, Simd};
+use et_simd::{Activation, Bytes, Clamp, Dot, Float, Formula, HardSwish, Identity, Integer, Simd};
 
 use super::PIXELS;
 use super::lines::{Channels, lanes};
@@ -31,9 +31,9 @@ impl FloatFilter<'_> {
         // SAFETY: the caller upholds the contract of the function.
         unsafe {
             match self.activation {
-                Activation::Clamp(least, most) => store(isa, sums, Activation::Clamp(least, most), to, step),
-                Activation::HardSwish => store(isa, sums, Activation::HardSwish, to, step),
-                _ => store(isa, sums, Activation::None, to, step),
+                Activation::Clamp(least, most) => store(isa, sums, Clamp(least, most), to, step),
+                Activation::HardSwish => store(isa, sums, HardSwish, to, step),
+                _ => store(isa, sums, Identity, to, step),
             }
         }
     }
@@ -42,10 +42,10 @@ impl FloatFilter<'_> {
 /// # Safety
 /// As for [`FloatFilter::store_row`].
 #[inline(always)]
-unsafe fn store<S: Simd>(isa: S, sums: [S::F32; PIXELS], activation: Activation, to: *mut f32, step: usize) {
+unsafe fn store<S: Simd>(isa: S, sums: [S::F32; PIXELS], formula: impl Formula, to: *mut f32, step: usize) {
     for (pixel, sum) in sums.into_iter().enumerate() {
         // SAFETY: the caller guarantees room for the pixels.
-        unsafe { isa.write(to.wrapping_add(pixel * step), activation.apply(isa, sum)) };
+        unsafe { isa.write(to.wrapping_add(pixel * step), formula.apply(isa, sum)) };
     }
 }
 
@@ -68,8 +68,13 @@ impl Reduction for FloatFilter<'_> {
     }
     #[inline(always)]
     unsafe fn store<S: Simd>(self, isa: S, sum: S::F32, _: usize, to: *mut f32, lanes: usize) {
+        let number = match self.activation {
+            Activation::Clamp(least, most) => Clamp(least, most).apply(isa, sum),
+            Activation::HardSwish => HardSwish.apply(isa, sum),
+            _ => sum,
+        };
         // SAFETY: as above.
-        unsafe { isa.write_some(to, lanes, self.activation.apply(isa, sum)) }
+        unsafe { isa.write_some(to, lanes, number) }
     }
 }
 
@@ -136,7 +141,7 @@ impl Int8Filter<'_> {
         let mut bytes = sums;
         if let Some(inverse) = hardswish {
             for bytes in &mut bytes {
-                let number = Activation::HardSwish.apply(isa, bytes.to_float() * scale);
+                let number = HardSwish.apply(isa, bytes.to_float() * scale);
                 *bytes = rescale.bytes(number * isa.splat(inverse));
             }
         } else {

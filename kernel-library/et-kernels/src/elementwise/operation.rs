@@ -3,6 +3,8 @@
 
 use et_simd::{Float, Simd, math};
 
+use crate::rows::MOST_LANES;
+
 /// The elements of an operand, or a broadcast constant.
 #[derive(Clone, Copy)]
 pub(super) struct Stream {
@@ -69,33 +71,70 @@ macro_rules! operations {
             /// Streams and target have `count` elements.
             #[inline(always)]
             pub(super) unsafe fn compute<S: Simd>(self, isa: S, operands: [Stream; 3], to: *mut f32, count: usize) {
-                match self {
-                    $(Self::$name => {
-                        let $isa = isa;
-                        let whole = count - count % S::LANES;
-                        let mut at = 0;
-                        while at < whole {
-                            let mut streams = operands.iter();
-                            // SAFETY: the loop condition leaves room for a full vector.
-                            unsafe {
-                                $(let $operand = streams.next().unwrap_unchecked().read(isa, at);)+
-                                isa.write(to.add(at), $result);
+                let whole = count - count % S::LANES;
+                let mut vectors = Vectors { streams: operands, to, count: whole };
+                let mut buffers = [[0.0; MOST_LANES]; 4];
+                loop {
+                    match self {
+                        $(Self::$name => {
+                            let $isa = isa;
+                            let mut at = 0;
+                            while at < vectors.count {
+                                let mut streams = vectors.streams.iter();
+                                // SAFETY: the loop condition leaves room for a full vector.
+                                unsafe {
+                                    $(let $operand = streams.next().unwrap_unchecked().read(isa, at);)+
+                                    isa.write(vectors.to.add(at), $result);
+                                }
+                                at += S::LANES;
                             }
-                            at += S::LANES;
-                        }
-                        if at < count {
-                            let (rest, mut streams) = (count - at, operands.iter());
-                            // SAFETY: the remaining `count - at` elements exist.
-                            unsafe {
-                                $(let $operand = streams.next().unwrap_unchecked().read_part(isa, at, rest);)+
-                                isa.write_part(to.add(at), rest, $result);
-                            }
-                        }
-                    })+
+                        })+
+                    }
+                    let rest = count - whole;
+                    if rest == 0 {
+                        return;
+                    }
+                    if vectors.to != to {
+                        // SAFETY: the remaining elements of the target exist, and the buffer has a vector.
+                        return unsafe { isa.write_part(to.add(whole), rest, isa.read(vectors.to)) };
+                    }
+                    // SAFETY: the operands have the remaining elements.
+                    vectors = unsafe { Vectors::rest(isa, operands, whole, rest, &mut buffers) };
                 }
             }
         }
     };
+}
+
+/// Full vectors of elements: the operands, the target, and a number of elements that is a multiple of a vector.
+struct Vectors {
+    streams: [Stream; 3],
+    to: *mut f32,
+    count: usize,
+}
+
+impl Vectors {
+    /// The last `rest` elements, less than a vector, in buffers of a vector: the loop of an operation computes them too, so that
+    /// each operation is compiled once.
+    ///
+    /// # Safety
+    /// The streams have `rest` elements from `at` on.
+    #[inline(always)]
+    unsafe fn rest<S: Simd>(
+        isa: S,
+        streams: [Stream; 3],
+        at: usize,
+        rest: usize,
+        [buffers @ .., result]: &mut [[f32; MOST_LANES]; 4],
+    ) -> Self {
+        let mut streams = streams;
+        for (stream, buffer) in streams.iter_mut().zip(buffers) {
+            // SAFETY: the caller guarantees the elements, and a buffer has a vector of any ISA.
+            unsafe { isa.write(buffer.as_mut_ptr(), stream.read_part(isa, at, rest)) };
+            *stream = Stream::elements(buffer.as_ptr());
+        }
+        Self { streams, to: result.as_mut_ptr(), count: S::LANES }
+    }
 }
 
 operations! {
