@@ -20,7 +20,13 @@ const IMAGES: GpuFacts = GpuFacts {
 };
 
 fn target(gpu: GpuFacts) -> TargetFacts {
-    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: Vec::new(), hosted: true, gpu: Some(gpu) }
+    TargetFacts {
+        architecture: std::env::consts::ARCH.to_owned(),
+        features: Vec::new(),
+        hosted: true,
+        gpu: Some(gpu),
+        ..TargetFacts::default()
+    }
 }
 
 fn candidate(target: &TargetFacts) -> Candidate<'_> {

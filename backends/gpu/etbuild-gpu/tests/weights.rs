@@ -45,6 +45,7 @@ fn computed(order: &str, memory: impl Iterator<Item = [usize; 4]>) -> Vec<f32> {
         features: Vec::new(),
         hosted: true,
         gpu: Some(GPU),
+        ..TargetFacts::default()
     };
     let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
     let compiled = compile(program, &candidate).unwrap();
