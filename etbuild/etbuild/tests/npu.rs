@@ -66,7 +66,7 @@ fn the_same_graph_gives_the_same_bytes() {
         return;
     }
     let program = |scheme: &str| {
-        let place = Place::cold();
+        let place = Place::cold_with_compiled_crates();
         place.run(&format!("build {}", recipe(&place, scheme))).expect(0);
         fs::read(place.out().join(format!("digits-npu/{TARGET}/digits-npu.pte"))).unwrap()
     };

@@ -9,3 +9,4 @@ pub mod device;
 pub mod graph;
 pub mod library;
 pub mod log;
+pub mod tensor;

@@ -4,7 +4,8 @@ use et_core::{Access, Args, Error};
 
 use crate::api::context::Context;
 use crate::api::device;
-use crate::api::graph::{Bound, Graph, execute};
+use crate::api::graph::{Graph, execute};
+use crate::api::tensor::Bound;
 use crate::blob::{Blob, GRAPH, Port};
 use crate::problem::{Outcome, Problem};
 

@@ -7,6 +7,8 @@ mod join;
 mod norm;
 mod pool;
 mod quantized;
+mod reduce;
+mod resize;
 mod view;
 mod weights;
 
@@ -39,6 +41,8 @@ static RULES: &[Rule] = &[
     rule!("aten.add.Scalar", elementwise::scalar, "ElementWiseAdd"),
     rule!("aten.add.Tensor", elementwise::scaled, "ElementWiseAdd"),
     rule!("aten.alias_copy.default", view::identity),
+    rule!("aten.amax.default", reduce::over, "ReduceMax"),
+    rule!("aten.amin.default", reduce::over, "ReduceMin"),
     rule!("aten.avg_pool2d.default", pool::average),
     rule!("aten.bmm.default", attention::matmul),
     rule!("aten.cat.default", join::cat),
@@ -59,7 +63,7 @@ static RULES: &[Rule] = &[
     rule!("aten.log.default", elementwise::unary, "ElementWiseLog"),
     rule!("aten.max_pool2d_with_indices.default", pool::max),
     rule!("aten.maximum.default", elementwise::binary, "ElementWiseMaximum"),
-    rule!("aten.mean.dim", pool::mean),
+    rule!("aten.mean.dim", reduce::over, "ReduceMean"),
     rule!("aten.minimum.default", elementwise::binary, "ElementWiseMinimum"),
     rule!("aten.mul.Scalar", elementwise::scalar, "ElementWiseMultiply"),
     rule!("aten.mul.Tensor", elementwise::binary, "ElementWiseMultiply"),
@@ -79,10 +83,13 @@ static RULES: &[Rule] = &[
     rule!("aten.squeeze_copy.dim", view::reshape),
     rule!("aten.squeeze_copy.dims", view::reshape),
     rule!("aten.sub.Tensor", elementwise::scaled, "ElementWiseSubtract"),
+    rule!("aten.sum.dim_IntList", reduce::over, "ReduceSum"),
     rule!("aten.t_copy.default", view::transpose_matrix),
     rule!("aten.tanh.default", elementwise::unary, "Tanh"),
     rule!("aten.transpose_copy.int", view::transpose),
     rule!("aten.unsqueeze_copy.default", view::reshape),
+    rule!("aten.upsample_bilinear2d.vec", resize::bilinear),
+    rule!("aten.upsample_nearest2d.vec", resize::nearest),
     rule!("aten.view_copy.default", view::reshape),
     rule!("quantized_decomposed.dequantize_per_channel.default", quantized::constant),
     rule!("quantized_decomposed.dequantize_per_tensor.default", quantized::dequantize),

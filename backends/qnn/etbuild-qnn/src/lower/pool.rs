@@ -1,11 +1,11 @@
-//! Pools and means.
+//! Pools.
 
-use etbuild_backend::{Call, Geometry, Refusal, RefusalKind, dim};
+use etbuild_backend::{Call, Geometry, Refusal, RefusalKind};
 
 use crate::builder::{Builder, Form, Order};
 use crate::program::Parameter;
 
-use super::{Done, no_arguments};
+use super::Done;
 
 /// An average pool.
 pub fn average(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
@@ -51,29 +51,5 @@ fn pool(
     let encoding = builder.encoding(&[input], output)?;
     let operand = builder.take(input, encoding, Order::Nhwc)?;
     builder.compute(type_name, parameters, vec![operand], (output, Form { encoding, order: Order::Nhwc }));
-    Ok(())
-}
-
-/// A mean over dimensions.
-pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
-    let (input, output) = (call.value(0)?, call.output()?);
-    let rank = call.sizes(input).len();
-    let dims = call.ints(1)?.iter().map(|number| dim(*number, rank)).collect::<Result<Vec<_>, _>>()?;
-    let keeps = call.flag(2)?;
-    let encoding = builder.encoding(&[input], output)?;
-    // Height and width lie together in both orders, so that a mean over an image moves nothing.
-    let is_image = builder.form(input)?.order == Order::Nhwc && dims.iter().all(|dim| *dim >= 2) && dims.len() == 2;
-    let (order, axes): (Order, Vec<u32>) = match is_image {
-        true => (Order::Nhwc, vec![1, 2]),
-        false => (Order::RowMajor, dims.iter().map(|dim| *dim as u32).collect()),
-    };
-    if axes.is_empty() {
-        return Err(no_arguments());
-    }
-    let operand = builder.take(input, encoding, order)?;
-    let order = if keeps { order } else { Order::RowMajor };
-    let axes = Parameter::Integers(vec![axes.len() as u32], axes);
-    let parameters = vec![("axes", axes), ("keep_dims", Parameter::Bool(keeps))];
-    builder.compute("ReduceMean", parameters, vec![operand], (output, Form { encoding, order }));
     Ok(())
 }

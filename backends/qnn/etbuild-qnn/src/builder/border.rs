@@ -1,0 +1,133 @@
+//! The border of a partition: the tensors of the delegate call.
+
+use et_core::ScalarType;
+use et_qnn::build::{DataType, Kind, Quantization};
+use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_ir::ValueId;
+
+use crate::encoding::{self, Affine, Encoding};
+use crate::program::Tensor;
+
+use super::{Builder, Form, Order, Step, not_float};
+
+impl Builder<'_> {
+    /// Adds an input of the call.
+    pub(super) fn input(&mut self, id: ValueId) -> Step<()> {
+        let (sizes, name) = (self.sizes(id, Order::RowMajor), self.name(id));
+        let border = match self.links.graph.spec(id).scalar_type {
+            ScalarType::Float => Border::Numbers(Encoding::Single),
+            ScalarType::Half => Border::Numbers(Encoding::Float),
+            other => Border::integers(other, encoding::of_input(self.links, id))?,
+        };
+        let (data_type, quantization) = border.tensor();
+        let tensor =
+            self.program.tensor(Tensor { name, kind: Kind::Input, data_type, quantization, sizes, data: Vec::new() });
+        self.program.inputs.push(tensor);
+        let form = Form { encoding: border.inside(), order: Order::RowMajor };
+        let inside = match border.is_stored_so() {
+            true => tensor,
+            false => {
+                let made = self.native(id, form);
+                self.operation("Convert", Vec::new(), vec![tensor], made);
+                made
+            }
+        };
+        self.store(id, form, inside);
+        Ok(())
+    }
+
+    /// Adds the outputs of the call.
+    ///
+    /// # Errors
+    /// An output that the NPU cannot write.
+    pub fn finish(&mut self) -> Step<()> {
+        for id in self.links.graph.outputs.clone() {
+            let encoding = self.form(id)?.encoding;
+            let border = match (self.links.graph.spec(id).scalar_type, encoding) {
+                (ScalarType::Float, _) => Border::Numbers(Encoding::Single),
+                (ScalarType::Half, _) => Border::Numbers(Encoding::Float),
+                (other, Encoding::Integer(affine)) => Border::integers(other, Some(affine))?,
+                _ => return Err(not_float()),
+            };
+            let source = self.read(id, Form { encoding: border.source(encoding), order: Order::RowMajor })?;
+            let (data_type, quantization) = border.tensor();
+            let (sizes, name) = (self.sizes(id, Order::RowMajor), self.name(id));
+            let tensor = self.program.tensor(Tensor {
+                name,
+                kind: Kind::Output,
+                data_type,
+                quantization,
+                sizes,
+                data: Vec::new(),
+            });
+            let type_name = match (border.source(encoding), border) {
+                (Encoding::Integer(_), Border::Numbers(_)) => "Dequantize",
+                (Encoding::Float, Border::Numbers(Encoding::Single)) => "Cast",
+                (from, _) if from == border.inside() && border.is_stored_so() => "Reshape",
+                _ => "Convert",
+            };
+            self.operation(type_name, Vec::new(), vec![source], tensor);
+            self.program.outputs.push(tensor);
+        }
+        Ok(())
+    }
+}
+
+/// A value at the border of the partition.
+#[derive(Clone, Copy)]
+enum Border {
+    /// Floating-point numbers.
+    Numbers(Encoding),
+    /// Unsigned integers, as inside.
+    Unsigned(Affine),
+    /// Signed integers of a type.
+    Signed(Affine, DataType),
+}
+
+impl Border {
+    fn integers(scalar_type: ScalarType, affine: Option<Affine>) -> Step<Self> {
+        match (scalar_type, affine) {
+            (ScalarType::Byte, Some(affine)) => Ok(Self::Unsigned(affine)),
+            (ScalarType::Char, Some(affine)) => Ok(Self::Signed(affine, DataType::Int8)),
+            (ScalarType::Short, Some(affine)) => Ok(Self::Signed(affine, DataType::Int16)),
+            (ScalarType::Byte | ScalarType::Char | ScalarType::Short, None) => {
+                Err(Refusal::new(RefusalKind::Quantization, "the integers of a tensor have no scale"))
+            }
+            (other, _) => Err(Refusal::new(RefusalKind::Type, format!("the NPU has no tensors of {}", other.name()))),
+        }
+    }
+
+    /// The tensor of the call.
+    fn tensor(self) -> (DataType, Quantization) {
+        match self {
+            Self::Numbers(encoding) => encoding.tensor(),
+            Self::Unsigned(affine) => Encoding::Integer(affine).tensor(),
+            Self::Signed(affine, data_type) => {
+                let half = (affine.most() + 1) / 2;
+                (data_type, Affine { zero: affine.zero - half, ..affine }.quantization())
+            }
+        }
+    }
+
+    /// The encoding inside.
+    const fn inside(self) -> Encoding {
+        match self {
+            Self::Numbers(encoding) => encoding,
+            Self::Unsigned(affine) | Self::Signed(affine, _) => Encoding::Integer(affine),
+        }
+    }
+
+    const fn is_stored_so(self) -> bool {
+        !matches!(self, Self::Signed(..))
+    }
+
+    /// The encoding from which an output is written.
+    const fn source(self, computed: Encoding) -> Encoding {
+        match (self, computed) {
+            (Self::Numbers(_), Encoding::Integer(affine)) => Encoding::Integer(affine),
+            (Self::Numbers(Encoding::Single), Encoding::Single) => Encoding::Single,
+            (Self::Numbers(_), _) => Encoding::Float,
+            (Self::Unsigned(affine) | Self::Signed(affine, _), _) => Encoding::Integer(affine),
+        }
+    }
+}
