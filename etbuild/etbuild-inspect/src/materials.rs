@@ -127,6 +127,9 @@ fn tools(db: &dyn Db, unit: &Unit) -> BTreeMap<String, String> {
             tools.extend(export::export_tools(db, python));
         }
     }
+    for (backend, digest) in &unit.program.partition.compilers {
+        tools.insert(format!("compiler of {backend}"), format!("b3:{digest}"));
+    }
     tools
 }
 
