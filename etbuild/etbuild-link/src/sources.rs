@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn text_media_and_the_gpu_alone_need_crates_from_elsewhere() {
+    fn text_media_and_drivers_alone_need_crates_from_elsewhere() {
         let sources = Sources::embedded().unwrap();
         for source in sources.crates.values().filter(|source| source.name() != "et-conformance") {
             sources.closure(vec![source.name().to_owned()]).unwrap();
@@ -159,6 +159,7 @@ mod tests {
             let expected: &[&str] = match source.name() {
                 "et-gpu" => &["ash"],
                 "et-media" => &["hound", "png", "zune-core", "zune-jpeg"],
+                "et-qnn" => &["libloading"],
                 "et-text" => &["minijinja", "minijinja-contrib", "serde_json", "time", "tokenizers"],
                 _ => &[],
             };
