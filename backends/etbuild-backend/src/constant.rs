@@ -68,6 +68,11 @@ pub fn dequantizes_constants(links: &Links<'_>, node: &Node) -> bool {
     node.operator.name().starts_with("dequantize_") && node.uses().all(is_constant)
 }
 
+/// Whether the elements of a value are those of a constant or dequantized constant, which lowering can compute.
+pub fn is_known(links: &Links<'_>, id: ValueId) -> bool {
+    links.graph.constant(id).is_some() || links.maker(id).is_some_and(|node| dequantizes_constants(links, node))
+}
+
 /// The elements of a floating-point constant or dequantized constant.
 pub fn floats(links: &Links<'_>, id: ValueId) -> Option<Vec<f32>> {
     let data = constant_of(links, id)?;

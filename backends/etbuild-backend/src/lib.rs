@@ -7,6 +7,7 @@
 mod backend;
 mod blob;
 mod call;
+mod clamp;
 mod compiler;
 mod constant;
 mod refusal;
@@ -16,8 +17,9 @@ mod target;
 pub use backend::Backend;
 pub use blob::{ALIGNMENT, Blob, Content, Weights};
 pub use call::{ArgumentError, Call, Geometry, dim, image_sizes};
+pub use clamp::clamp_limits;
 pub use compiler::Compiler;
-pub use constant::{ByteWeights, constant_of, dequantizes_constants, floats, floats_of, integers};
+pub use constant::{ByteWeights, constant_of, dequantizes_constants, floats, floats_of, integers, is_known};
 pub use refusal::{Refusal, RefusalKind};
 pub use scratch::{Life, ScratchPlan, plan_scratch};
 pub use target::{GpuFacts, NpuFacts, TargetFacts};

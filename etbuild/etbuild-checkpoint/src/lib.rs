@@ -304,8 +304,8 @@ pub fn import_checkpoint(
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
 }
 
-/// What becomes of the matrices of a checkpoint that are stored in forms of other tools, as a sentence; `None` without such matrices.
-/// Reads headers, and zero points.
+/// A sentence about the quantized weights of other tools in a checkpoint: which matrices keep their integers, and which matrices become
+/// `float32`; `None` without such weights. Reads headers, and zero points.
 ///
 /// # Errors
 /// Malformed files, as for [`import_checkpoint`].

@@ -1,11 +1,13 @@
 //! Hostile and unusual files: errors with a reason, never a panic or a large allocation.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use et_core::Half;
 use etbuild_checkpoint::{
-    Cache, Checkpoint, CheckpointError, InMemory, Kept, Model, Options, gguf_texts, import_checkpoint, stored_forms,
+    Checkpoint, CheckpointError, InMemory, Kept, Model, gguf_texts, import_checkpoint, stored_forms,
 };
 use etbuild_ir::{AtenProgram, Buffer, ValueKind};
 
@@ -91,16 +93,7 @@ fn import(bytes: Vec<u8>) -> Result<(), Vec<CheckpointError>> {
 fn program(bytes: Vec<u8>) -> Result<AtenProgram, Vec<CheckpointError>> {
     let file: Arc<dyn Buffer> = Arc::new(bytes);
     let model = Model::Gguf(BTreeMap::from([("model.gguf".to_owned(), file)]));
-    let options = Options {
-        context: Some(16),
-        prefill: vec![4],
-        speculate: None,
-        cache: Cache::Float32,
-        rotation: None,
-        keeps: Kept::All,
-        every: false,
-    };
-    import_checkpoint(&Checkpoint { model, adapter: None }, &options, &InMemory)
+    import_checkpoint(&Checkpoint { model, adapter: None }, &support::small(), &InMemory)
 }
 
 /// The message for a changed file.

@@ -1,9 +1,11 @@
 //! Quantized checkpoints whose tensors do not fit: errors that name the tensor or the key, and no panic.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_checkpoint::{Cache, Checkpoint, InMemory, Kept, Model, Options, import_checkpoint};
+use etbuild_checkpoint::{Checkpoint, InMemory, Model, import_checkpoint};
 use etbuild_ir::Buffer;
 
 /// A tensor: name, type, bytes of an element, and shape.
@@ -31,16 +33,7 @@ fn errors(quantization: &str, tensors: &[Tensor]) -> String {
     );
     let shards = BTreeMap::from([("model.safetensors".to_owned(), Arc::new(shard(tensors)) as Arc<dyn Buffer>)]);
     let model = Model::Folder { config: Arc::new(config.into_bytes()), shards };
-    let options = Options {
-        context: Some(16),
-        prefill: vec![4],
-        speculate: None,
-        cache: Cache::Float32,
-        rotation: None,
-        keeps: Kept::All,
-        every: false,
-    };
-    let errors = import_checkpoint(&Checkpoint { model, adapter: None }, &options, &InMemory).unwrap_err();
+    let errors = import_checkpoint(&Checkpoint { model, adapter: None }, &support::small(), &InMemory).unwrap_err();
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 

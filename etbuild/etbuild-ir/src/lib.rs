@@ -24,6 +24,7 @@ mod lifetime;
 mod links;
 mod name;
 mod plan;
+mod quantization;
 mod spec;
 pub mod text;
 
@@ -46,4 +47,5 @@ pub use lifetime::{Lifetime, lifetimes};
 pub use links::Links;
 pub use name::OperatorName;
 pub use plan::{Allocation, Arena, MemoryPlan, PlannedProgram, aliases, copied_updates, is_elided};
+pub use quantization::{DequantizeAffine, PerTensor};
 pub use spec::TensorSpec;

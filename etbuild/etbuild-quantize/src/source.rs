@@ -1,15 +1,12 @@
 //! Stored weights: constants, possibly in half precision with a conversion to `float32`, or integers that a model brings along.
 
 use et_core::ScalarType;
-use etbuild_ir::{Argument, ConstantData, Graph, IdMap, Node, ValueId};
+use etbuild_ir::{Argument, ConstantData, DequantizeAffine, Graph, IdMap, Node, ValueId};
 
 use crate::options::Scheme;
 
 /// The conversion operators before and after lowering.
 const CONVERSIONS: [&str; 2] = ["aten._to_copy.default", "dim_order_ops._to_dim_order_copy.default"];
-
-/// The operator behind integers with scales.
-const DEQUANTIZE: &str = "torchao.dequantize_affine.default";
 
 /// The stored weights of a graph.
 #[derive(Debug, Default)]
@@ -32,7 +29,7 @@ struct Stored {
 impl Sources {
     /// The conversions of a graph.
     pub fn of(graph: &Graph) -> Self {
-        let dequantizing = || graph.nodes.iter().filter(|node| node.operator.as_str() == DEQUANTIZE);
+        let dequantizing = || graph.nodes.iter().filter(|node| DequantizeAffine::is(node));
         let parts = dequantizing().flat_map(Node::uses).filter(|id| graph.constant(*id).is_none());
         Self {
             halves: graph.nodes.iter().filter_map(|node| conversion(graph, node)).collect(),
@@ -78,21 +75,12 @@ impl Sources {
 
 /// The result and the groups of stored integers.
 fn stored(graph: &Graph, node: &Node) -> Option<(ValueId, Stored)> {
-    let [
-        Argument::Value(integers),
-        Argument::Ints(block),
-        Argument::Value(scales),
-        Argument::None,
-        _,
-        Argument::Int(least),
-        ..,
-    ] = &node.arguments[..]
-    else {
+    let DequantizeAffine { integers, block, scales, zero_points: None, least, .. } = DequantizeAffine::of(node)? else {
         return None;
     };
-    let ([1, group], [_, columns]) = (&block[..], &graph.spec(*integers).sizes[..]) else { return None };
-    let are_constant = graph.constant(*integers).is_some() && graph.constant(*scales).is_some();
-    let stored = Stored { least: *least, is_whole_row: *group == i64::from(*columns) };
+    let ([1, group], [_, columns]) = (block, &graph.spec(integers).sizes[..]) else { return None };
+    let are_constant = graph.constant(integers).is_some() && graph.constant(scales).is_some();
+    let stored = Stored { least, is_whole_row: *group == i64::from(*columns) };
     node.outputs.first().filter(|_| are_constant).map(|output| (*output, stored))
 }
 

@@ -1,7 +1,7 @@
 //! The nodes that the backend accepts, and refusals for all other nodes.
 
 use et_core::ScalarType;
-use etbuild_backend::{Refusal, RefusalKind, dequantizes_constants};
+use etbuild_backend::{Refusal, RefusalKind, clamp_limits, dequantizes_constants};
 use etbuild_ir::{Links, Node, ValueId};
 
 use crate::lower::{arithmetic, pool, product, row};
@@ -66,7 +66,7 @@ fn function(links: &Links<'_>, node: &Node) -> Check {
     if pattern::function(links, output).is_some() {
         return table(links, output);
     }
-    let head = pattern::head(links, output).filter(|_| pattern::clamp(node).is_some());
+    let head = pattern::head(links, output).filter(|_| clamp_limits(node).is_some());
     match head.filter(|head| !std::ptr::eq(*head, node)) {
         Some(head) if !pattern::is_function(head) => check(links, head),
         _ => Err(no(RefusalKind::Quantization, "neither the operand is int8 nor the producer of the operand fuses")),

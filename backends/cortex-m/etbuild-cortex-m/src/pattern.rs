@@ -4,8 +4,8 @@
 //! the [`Epilogue`]. Every value in between is read once.
 
 use et_core::ScalarType;
-use etbuild_backend::{ByteWeights, Refusal, RefusalKind, floats};
-use etbuild_ir::{Argument, Links, Node, ValueId};
+use etbuild_backend::{ByteWeights, Refusal, RefusalKind, clamp_limits, floats};
+use etbuild_ir::{Argument, Links, Node, PerTensor, ValueId};
 
 /// The qparams of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,23 +48,13 @@ pub fn no(kind: RefusalKind, reason: &str) -> Refusal {
     Refusal::new(kind, reason)
 }
 
-const QUANTIZE: &str = "quantized_decomposed.quantize_per_tensor.default";
-const DEQUANTIZE: &str = "quantized_decomposed.dequantize_per_tensor.default";
-
-/// The qparams of `(tensor, scale, zero point, least, most, type, ...)` for int8 of the whole range.
-fn qparams(node: &Node) -> Option<QParams> {
-    match &node.arguments[..] {
-        [
-            _,
-            Argument::Float(scale),
-            Argument::Int(zero @ -128..=127),
-            Argument::Int(-128),
-            Argument::Int(127),
-            Argument::Type(ScalarType::Char),
-            ..,
-        ] if *scale > 0.0 && scale.is_finite() => Some(QParams { scale: *scale, zero: *zero as i32 }),
-        _ => None,
-    }
+/// Qparams of int8 of the whole range.
+fn qparams(found: PerTensor) -> Option<QParams> {
+    let PerTensor { scale, zero_point, least: -128, most: 127, scalar_type: ScalarType::Char } = found else {
+        return None;
+    };
+    let is_whole = (-128..=127).contains(&zero_point) && scale > 0.0 && scale.is_finite();
+    is_whole.then_some(QParams { scale, zero: zero_point as i32 })
 }
 
 /// The first argument, a tensor.
@@ -82,35 +72,19 @@ pub fn tensor(node: &Node, position: usize) -> Option<ValueId> {
 
 /// The qparams of a node that quantizes a tensor to int8.
 pub fn quantizes(node: &Node) -> Option<QParams> {
-    qparams(node).filter(|_| node.operator.as_str() == QUANTIZE)
+    PerTensor::of_quantize(node).and_then(qparams)
 }
 
 /// The int8 tensor of a node that dequantizes a computed tensor.
 pub fn dequantizes(links: &Links<'_>, node: &Node) -> Option<Operand> {
-    let id = first(node).filter(|_| node.operator.as_str() == DEQUANTIZE)?;
+    let (found, id) = (PerTensor::of_dequantize(node)?, first(node)?);
     let is_int8 = links.graph.spec(id).scalar_type == ScalarType::Char && links.graph.constant(id).is_none();
-    Some(Operand { id, qparams: qparams(node).filter(|_| is_int8)? })
+    Some(Operand { id, qparams: qparams(found).filter(|_| is_int8)? })
 }
 
 /// The int8 tensor behind a float value.
 pub fn operand(links: &Links<'_>, id: ValueId) -> Option<Operand> {
     dequantizes(links, links.maker(id)?)
-}
-
-/// The limits of a clamp; `None` for another node.
-pub fn clamp(node: &Node) -> Option<(f64, f64)> {
-    let number = |position: usize| match node.arguments.get(position) {
-        Some(Argument::Float(number)) => Some(*number),
-        Some(Argument::Int(number)) => Some(*number as f64),
-        _ => None,
-    };
-    match node.operator.as_str() {
-        "aten.relu.default" => Some((0.0, f64::INFINITY)),
-        "aten.clamp.default" | "aten.hardtanh.default" => {
-            Some((number(1).unwrap_or(f64::NEG_INFINITY), number(2).unwrap_or(f64::INFINITY)))
-        }
-        _ => None,
-    }
 }
 
 /// Whether a node is a head whose sums an epilogue takes.
@@ -145,7 +119,7 @@ pub fn epilogue(links: &Links<'_>, head: &Node, id: ValueId) -> Epilogue {
         if let Some(qparams) = quantizes(reader) {
             epilogue.quantized = reader.outputs.first().map(|id| (*id, qparams));
             return epilogue;
-        } else if let Some((low, high)) = clamp(reader) {
+        } else if let Some([low, high]) = clamp_limits(reader) {
             (epilogue.least, epilogue.most) = (epilogue.least.max(low).min(high), epilogue.most.max(low).min(high));
         } else if let Some(found) = residual(links, reader, epilogue.last).filter(|_| is_first && is_product(head)) {
             before_residual = Some(epilogue);
@@ -164,7 +138,7 @@ pub fn head<'g>(links: &Links<'g>, id: ValueId) -> Option<&'g Node> {
     let mut at = id;
     loop {
         let node = links.maker(at)?;
-        at = match (clamp(node), addends(node)) {
+        at = match (clamp_limits(node), addends(node)) {
             (Some(_), _) if operand(links, first(node)?).is_none() => first(node)?,
             (_, Some(sides)) => {
                 let product = sides

@@ -1,10 +1,9 @@
 //! The checks of nodes by operator: what the backend supports, and refusals for the rest.
 
 use et_core::ScalarType;
-use etbuild_backend::{Call, Refusal, RefusalKind, dequantizes_constants, dim};
+use etbuild_backend::{Call, Refusal, RefusalKind, dequantizes_constants, dim, is_known};
 use etbuild_ir::{Argument, ValueId};
 
-use crate::constant;
 use crate::tensor::FLOAT;
 
 /// The check of an operator's nodes.
@@ -146,7 +145,7 @@ pub fn linear(call: &Call<'_>) -> Checked {
 /// f32 with constant or absent operands at these positions.
 fn constants(call: &Call<'_>, indices: &[usize]) -> Checked {
     for index in indices {
-        let is_known = call.optional_value(*index)?.is_none_or(|id| constant::is_known(call.links, id));
+        let is_known = call.optional_value(*index)?.is_none_or(|id| is_known(call.links, id));
         ensure(is_known, RefusalKind::Constant, "its weights are computed")?;
     }
     floats(call)

@@ -2,8 +2,8 @@
 
 use et_core::ScalarType;
 use et_gemm::{Int4Format, Scales, step_of};
-use etbuild_backend::{ByteWeights, constant_of, dequantizes_constants, floats, floats_of, integers};
-use etbuild_ir::{Argument, ConstantData, Links, ValueId, ValueKind, is_of_adapter};
+use etbuild_backend::{ByteWeights, constant_of, floats, floats_of, integers};
+use etbuild_ir::{ConstantData, DequantizeAffine, Links, ValueId, ValueKind, is_of_adapter};
 use rayon::prelude::*;
 
 use crate::tensor::{Buffer, Tensor};
@@ -32,11 +32,6 @@ pub fn row_major(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
     Some(ConstantData::new(bytes))
 }
 
-/// Whether a value is known when a partition is lowered.
-pub fn is_known(links: &Links<'_>, id: ValueId) -> bool {
-    links.graph.constant(id).is_some() || links.maker(id).is_some_and(|node| dequantizes_constants(links, node))
-}
-
 /// The int8 weights of a symmetrically dequantized value: per-tensor, per-channel along the first dimension, or per-row.
 pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
     ByteWeights::of(links, id).or_else(|| by_row(links, id))
@@ -44,23 +39,12 @@ pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
 
 /// The int8 weights of `dequantize_affine(bytes, block, scales, zero_points, type, least, most, ...)` where a row is a block.
 fn by_row(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
-    let node = links.maker(id).filter(|node| node.operator.as_str() == "torchao.dequantize_affine.default")?;
-    let [
-        Argument::Value(bytes),
-        Argument::Ints(block),
-        Argument::Value(scales),
-        Argument::None,
-        _,
-        Argument::Int(least),
-        ..,
-    ] = &node.arguments[..]
-    else {
-        return None;
-    };
-    let ([1, group], [_, columns]) = (&block[..], &links.graph.spec(*bytes).sizes[..]) else { return None };
+    let node = DequantizeAffine::of(links.maker(id)?)?;
+    let DequantizeAffine { integers, block, scales, zero_points: None, least, .. } = node else { return None };
+    let ([1, group], [_, columns]) = (block, &links.graph.spec(integers).sizes[..]) else { return None };
     // A smaller quantization range means int4.
-    let fits = *group == i64::from(*columns) && *least < -8;
-    ByteWeights::new(links, *bytes, floats(links, *scales).filter(|_| fits)?, &[])
+    let fits = *group == i64::from(*columns) && least < -8;
+    ByteWeights::new(links, integers, floats(links, scales).filter(|_| fits)?, &[])
 }
 
 /// Blockwise int4 weights `[columns, inner]` from -8 to 7, with a scale per block.
@@ -93,26 +77,20 @@ pub fn form_of_scales(scales: &ConstantData, count: usize) -> Scales {
 
 /// The blockwise weights of a value dequantized by `(bytes, block, scales, zero_points, type, least, most, ...)`.
 pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights> {
-    let node = links.maker(id).filter(|node| node.operator.as_str() == "torchao.dequantize_affine.default")?;
-    let [Argument::Value(bytes), Argument::Ints(block), Argument::Value(scales), zero_points, _, ends @ ..] =
-        &node.arguments[..]
-    else {
+    let node = DequantizeAffine::of(links.maker(id)?)?;
+    let DequantizeAffine { integers: bytes, block: [1, group], scales, zero_points, least: -8, most: 7 } = node else {
         return None;
     };
-    let [Argument::Int(-8), Argument::Int(7), ..] = ends else { return None };
-    let group = match block[..] {
-        [1, group] => usize::try_from(group).ok()?,
-        _ => return None,
-    };
+    let group = usize::try_from(*group).ok()?;
     let is_symmetric = match zero_points {
-        Argument::Value(id) => integers(links, *id)?.iter().all(|point| *point == 0),
-        _ => true,
+        Some(id) => integers(links, id)?.iter().all(|point| *point == 0),
+        None => true,
     };
-    let spec = links.graph.spec(*bytes);
+    let spec = links.graph.spec(bytes);
     let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_symmetric && group % 8 == 0;
-    let bytes = links.graph.constant(*bytes).filter(|_| fits)?;
-    let count = usize::try_from(*links.graph.spec(*scales).sizes.last()?).ok()?;
-    Some(GroupedWeights { bytes: bytes.clone(), scales: stored_floats(links, *scales)?, group, count })
+    let bytes = links.graph.constant(bytes).filter(|_| fits)?;
+    let count = usize::try_from(*links.graph.spec(scales).sizes.last()?).ok()?;
+    Some(GroupedWeights { bytes: bytes.clone(), scales: stored_floats(links, scales)?, group, count })
 }
 
 /// The elements of a floating-point constant as f32.

@@ -5,7 +5,7 @@ use et_core::Error;
 use crate::blob::{Blob, Kernel, Object};
 use crate::descriptor::Descriptor;
 use crate::limits::Limits;
-use crate::problem::{Outcome, Problem};
+use crate::problem::{Outcome, Problem, within};
 use crate::spirv::{self, Requirements};
 use crate::step::Step;
 
@@ -35,11 +35,11 @@ pub fn modules(blob: &Blob<'_>, objects: &[Object], steps: &mut [Step], limits: 
     let kernels: Vec<Kernel> = blob.kernels.all("a kernel")?;
     check_order(&kernels, words.len())?;
     for (index, kernel) in kernels.iter().enumerate() {
-        check_alternative(index, kernel, &kernels).map_err(|problem| problem.within("kernel", index))?;
+        check_alternative(index, kernel, &kernels).map_err(within("kernel", index))?;
     }
     let descriptors = descriptors(&kernels, objects, steps)?;
     let check = |(index, (kernel, descriptors)): (usize, (&Kernel, Option<Vec<Descriptor>>))| {
-        check(kernel, descriptors, &words, limits).map_err(|problem| problem.within("kernel", index))
+        check(kernel, descriptors, &words, limits).map_err(within("kernel", index))
     };
     let checked: Outcome<Vec<Checked>> = kernels.iter().zip(descriptors).enumerate().map(check).collect();
     choose(&kernels, checked?, steps)
@@ -131,7 +131,7 @@ fn choose(kernels: &[Kernel], checked: Vec<Checked>, steps: &mut [Step]) -> Outc
         }
         let chosen = checked.get(step.kernel).zip(numbers.get_mut(step.kernel));
         let (chosen, number) = chosen.ok_or(Error::Internal)?;
-        chosen.runs.clone().map_err(|problem| problem.within("kernel", step.kernel))?;
+        chosen.runs.clone().map_err(within("kernel", step.kernel))?;
         step.module = *number.get_or_insert_with(|| {
             count += 1;
             count - 1

@@ -5,7 +5,7 @@ use et_core::Error;
 use crate::blob::{Binding, Blob, Dispatch, Kind, Needs, Object, Role};
 use crate::kernels::{Module, modules};
 use crate::limits::Limits;
-use crate::problem::{Outcome, Problem};
+use crate::problem::{Outcome, Problem, within};
 use crate::step::Step;
 
 /// A checked blob.
@@ -34,7 +34,7 @@ impl Plan {
         check_needs(&blob.header.needs, limits)?;
         let objects: Vec<Object> = blob.objects.all("an object")?;
         for (index, object) in objects.iter().enumerate() {
-            check_object(object, &blob, limits).map_err(|problem| problem.within("object", index))?;
+            check_object(object, &blob, limits).map_err(within("object", index))?;
         }
         check_states(&objects)?;
         let mut steps = steps(&blob, limits)?;
@@ -109,7 +109,7 @@ fn steps(blob: &Blob<'_>, limits: &Limits) -> Outcome<Vec<Step>> {
     let bindings: Vec<Binding> = blob.bindings.all("a binding")?;
     let dispatches: Vec<Dispatch> = blob.dispatches.all("a dispatch")?;
     let step = |(index, dispatch): (usize, &Dispatch)| {
-        step(dispatch, &bindings, blob, limits).map_err(|problem| problem.within("dispatch", index))
+        step(dispatch, &bindings, blob, limits).map_err(within("dispatch", index))
     };
     dispatches.iter().enumerate().map(step).collect()
 }
@@ -162,7 +162,7 @@ fn check_accesses(objects: &[Object], steps: &[Step]) -> Outcome<()> {
             let (Some(object), Some(written)) = (objects.get(*index), written.get_mut(*index)) else {
                 return Err(Problem::blob("an object does not exist"));
             };
-            let fail = |sentence| Err(Problem::blob(sentence).within("object", *index));
+            let fail = |sentence| Err(within("object", *index)(Problem::blob(sentence)));
             *written |= writes;
             match object.role {
                 _ if dispatch < object.life[0] || dispatch > object.life[1] => {

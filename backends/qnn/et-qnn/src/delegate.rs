@@ -5,8 +5,8 @@ use core::cell::OnceCell;
 use et_core::{Args, Error, Result};
 use et_runtime::{Delegate, DelegateSetup, Workers};
 
-use crate::problem::report;
 use crate::session::Session;
+use et_problem::report;
 
 /// The delegate of a blob.
 struct Npu {
@@ -14,7 +14,7 @@ struct Npu {
 }
 
 /// A delegate that executes its blob on the NPU, which needs none of the caller's threads. The words of a failure are in
-/// [`crate::problem()`].
+/// [`et_problem::problem()`].
 pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
     Npu { session: OnceCell::new() }
 }

@@ -9,14 +9,13 @@ mod api;
 mod blob;
 pub mod build;
 mod delegate;
-mod problem;
 mod session;
 mod soc;
 
 pub use api::abi::ScaleOffset;
 pub use blob::{Blob, GRAPH, Header, MAGIC, Port, VERSION};
 pub use delegate::delegate;
-pub use problem::{Outcome, Problem, problem};
+pub use et_problem::{Outcome, Problem, problem};
 pub use session::Session;
 pub use soc::{SOCS, Soc, soc};
 

@@ -4,14 +4,14 @@ use et_core::{Access, Args, Error};
 
 use crate::api::context::Context;
 use crate::api::device;
-use crate::api::graph::{Graph, execute};
+use crate::api::executable::Executable;
 use crate::api::tensor::Bound;
 use crate::blob::{Blob, GRAPH, Port};
-use crate::problem::{Outcome, Problem};
+use et_problem::{Outcome, Problem};
 
 /// A blob whose context is on the NPU.
 pub struct Session {
-    context: Context,
+    graph: Executable,
     inputs: Vec<(Port, Vec<u32>)>,
     outputs: Vec<(Port, Vec<u32>)>,
 }
@@ -24,8 +24,7 @@ impl Session {
     pub fn load(bytes: &[u8]) -> Outcome<Self> {
         let Blob { soc, inputs, outputs, binary } = Blob::read(bytes)?;
         let context = Context::restore(device::open(soc)?, binary)?;
-        Graph::retrieve(&context, GRAPH)?;
-        Ok(Self { context, inputs, outputs })
+        Ok(Self { graph: Executable::retrieve(context, GRAPH)?, inputs, outputs })
     }
 
     /// Executes the blob on tensors, in place.
@@ -42,7 +41,7 @@ impl Session {
         };
         let inputs = bind(&self.inputs, 0, Access::Constant)?;
         let outputs = bind(&self.outputs, self.inputs.len(), Access::Writable)?;
-        run(&self.context, &bound(&self.inputs, inputs), &bound(&self.outputs, outputs))
+        run(&self.graph, &bound(&self.inputs, inputs), &bound(&self.outputs, outputs))
     }
 }
 
@@ -60,10 +59,10 @@ fn bound(ports: &[(Port, Vec<u32>)], addresses: Vec<*mut u8>) -> Vec<Bound<'_>> 
 }
 
 #[allow(unsafe_code)]
-fn run(context: &Context, inputs: &[Bound<'_>], outputs: &[Bound<'_>]) -> Outcome<()> {
+fn run(graph: &Executable, inputs: &[Bound<'_>], outputs: &[Bound<'_>]) -> Outcome<()> {
     // SAFETY: the memory is that of tensors that live for the call and have the stated sizes; outputs are writable. The memory plan
     // gives inputs and outputs of a delegate call disjoint memory.
-    unsafe { execute(context, GRAPH, inputs, outputs) }
+    unsafe { graph.execute(inputs, outputs) }
 }
 
 /// The memory of an argument that has the size of a tensor of the graph.

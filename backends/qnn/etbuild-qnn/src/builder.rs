@@ -4,7 +4,7 @@ mod border;
 
 use et_core::{Half, ScalarType};
 use et_qnn::build::{DataType, Kind, Quantization};
-use etbuild_backend::{Refusal, RefusalKind, floats};
+use etbuild_backend::{Refusal, RefusalKind, floats, is_known};
 use etbuild_ir::{IdMap, Links, ValueId};
 
 use crate::encoding::{self, Affine, Encoding};
@@ -97,26 +97,39 @@ impl<'g> Builder<'g> {
         self.program.tensor(Tensor { name, kind: Kind::Native, data_type, quantization, sizes, data: Vec::new() })
     }
 
-    /// A constant.
+    /// A constant, whose elements `data` computes.
     pub fn constant(
         &mut self,
         name: &str,
         (data_type, quantization): (DataType, Quantization),
         sizes: Vec<u32>,
-        data: Vec<u8>,
+        data: impl FnOnce() -> Vec<u8>,
     ) -> TensorId {
-        let name = name.to_owned();
+        // The check of a node needs no elements.
+        let (name, data) = (name.to_owned(), if self.probes { Vec::new() } else { data() });
         self.program.tensor(Tensor { name, kind: Kind::Static, data_type, quantization, sizes, data })
     }
 
     /// A constant of numbers in an encoding.
     pub fn numbers(&mut self, name: &str, encoding: Encoding, sizes: Vec<u32>, numbers: &[f32]) -> TensorId {
-        let data = match encoding {
+        let data = || match encoding {
             Encoding::Integer(affine) => affine.bytes(numbers),
             Encoding::Float => numbers.iter().flat_map(|number| Half::from_f32(*number).0.to_le_bytes()).collect(),
             Encoding::Single => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
         };
         self.constant(name, encoding.tensor(), sizes, data)
+    }
+
+    /// The elements of a constant or dequantized constant; none for the check of a node.
+    ///
+    /// # Errors
+    /// A constant that is not made of floating-point numbers.
+    pub fn floats(&self, id: ValueId) -> Step<Vec<f32>> {
+        if self.probes {
+            let is_float = matches!(self.links.graph.spec(id).scalar_type, ScalarType::Float | ScalarType::Double);
+            return if is_float && is_known(self.links, id) { Ok(Vec::new()) } else { Err(not_float()) };
+        }
+        floats(self.links, id).ok_or_else(not_float)
     }
 
     /// Adds an operation.
@@ -161,20 +174,23 @@ impl<'g> Builder<'g> {
 
     /// The encoding that a value of another node will have.
     fn assumed(&self, id: ValueId) -> Step<Encoding> {
-        let dequantized = self.links.maker(id).and_then(encoding::dequantizes);
-        let integers =
-            encoding::of_input(self.links, id).or_else(|| self.links.maker(id).and_then(encoding::quantizes));
-        match (self.links.graph.spec(id).scalar_type, dequantized, integers) {
-            (ScalarType::Float | ScalarType::Half, Some(affine), _) => Ok(Encoding::Integer(affine)),
-            (ScalarType::Float | ScalarType::Half, None, _) => Ok(Encoding::Float),
-            (ScalarType::Byte | ScalarType::Char | ScalarType::Short, _, Some(affine)) => Ok(Encoding::Integer(affine)),
-            (other, ..) => Err(Refusal::new(RefusalKind::Type, format!("the NPU has no tensors of {}", other.name()))),
-        }
+        let scalar_type = self.links.graph.spec(id).scalar_type;
+        let integers = match scalar_type {
+            ScalarType::Float | ScalarType::Half => {
+                let dequantized = self.links.maker(id).and_then(encoding::dequantizes);
+                return Ok(dequantized.map_or(Encoding::Float, Encoding::Integer));
+            }
+            ScalarType::Byte | ScalarType::Char | ScalarType::Short => encoding::of_integers(self.links, id),
+            _ => None,
+        };
+        integers
+            .map(Encoding::Integer)
+            .ok_or_else(|| Refusal::new(RefusalKind::Type, format!("the NPU has no tensors of {}", scalar_type.name())))
     }
 
     /// Whether a value is a constant, perhaps behind a dequantization.
     pub fn is_constant(&self, id: ValueId) -> bool {
-        self.stored.get(id).is_none() && etbuild_backend::constant_of(self.links, id).is_some()
+        self.stored.get(id).is_none() && is_known(self.links, id)
     }
 
     /// A value in a form: the stored one, or a conversion, which is stored too.
@@ -233,11 +249,16 @@ impl<'g> Builder<'g> {
         if !self.is_constant(id) {
             return self.read(id, form);
         }
-        let numbers = floats(self.links, id).ok_or_else(not_float)?;
+        let numbers = self.floats(id)?;
+        Ok(self.ordered(id, form, numbers))
+    }
+
+    /// A constant of a value's elements, which are row-major, in a form.
+    fn ordered(&mut self, id: ValueId, form: Form, numbers: Vec<f32>) -> TensorId {
         let sizes = self.sizes(id, Order::RowMajor);
         let numbers = if form.order == Order::Nhwc { to_nhwc(&numbers, &sizes) } else { numbers };
         let (name, sizes) = (self.name(id), self.sizes(id, form.order));
-        Ok(self.numbers(&name, form.encoding, sizes, &numbers))
+        self.numbers(&name, form.encoding, sizes, &numbers)
     }
 
     /// The encoding in which a node computes: integers, if all computed operands are integers of one type and the result becomes integers; else
@@ -264,16 +285,36 @@ impl<'g> Builder<'g> {
     /// # Errors
     /// A value that the NPU does not hold.
     pub fn take(&mut self, id: ValueId, computes: Encoding, order: Order) -> Step<TensorId> {
+        if self.is_constant(id) {
+            let numbers = self.floats(id)?;
+            let encoding = match computes {
+                Encoding::Integer(affine) => Encoding::Integer(Affine::of_numbers(affine.data_type, &numbers)),
+                other => other,
+            };
+            return Ok(self.ordered(id, Form { encoding, order }, numbers));
+        }
         let encoding = match computes {
-            Encoding::Integer(affine) if self.is_constant(id) => {
-                let numbers = floats(self.links, id).ok_or_else(not_float)?;
-                let (least, greatest) = range(&numbers);
-                Encoding::Integer(Affine::of_range(affine.data_type, least, greatest))
-            }
             Encoding::Integer(_) => self.form(id)?.encoding,
             other => other,
         };
-        self.operand(id, Form { encoding, order })
+        self.read(id, Form { encoding, order })
+    }
+
+    /// Adds an operation of one operand in an order, with the result in the same order.
+    ///
+    /// # Errors
+    /// A value that the NPU does not hold.
+    pub fn map(
+        &mut self,
+        type_name: &'static str,
+        parameters: Vec<(&'static str, Parameter)>,
+        [input, output]: [ValueId; 2],
+        order: Order,
+    ) -> Step<()> {
+        let encoding = self.encoding(&[input], output)?;
+        let operand = self.take(input, encoding, order)?;
+        self.compute(type_name, parameters, vec![operand], (output, Form { encoding, order }));
+        Ok(())
     }
 
     /// Adds an operation that computes a value, and states its form.
@@ -303,9 +344,4 @@ fn to_nhwc(numbers: &[f32], sizes: &[u32]) -> Vec<f32> {
     let places =
         (0..n).flat_map(|image| (0..pixels).flat_map(move |pixel| (0..c).map(move |channel| (image, pixel, channel))));
     places.filter_map(|(image, pixel, channel)| numbers.get(from(image, pixel, channel)).copied()).collect()
-}
-
-/// The smallest and the largest number.
-pub fn range(numbers: &[f32]) -> (f32, f32) {
-    numbers.iter().fold((0.0, 0.0), |(least, greatest), number| (number.min(least), number.max(greatest)))
 }

@@ -3,7 +3,8 @@
 use et_core::ScalarType;
 use et_qnn::ScaleOffset;
 use et_qnn::build::{DataType, Quantization};
-use etbuild_ir::{Argument, Links, Node, ValueId};
+use etbuild_backend::clamp_limits;
+use etbuild_ir::{Links, Node, PerTensor, ValueId};
 
 /// Unsigned integers that represent the real numbers `(integer - zero) * scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,9 +42,10 @@ impl Affine {
         [0, self.most()].map(|integer| (integer - self.zero) as f32 * self.scale)
     }
 
-    /// The qparams of constants with this range, which 0.0 extends.
-    pub fn of_range(data_type: DataType, least: f32, greatest: f32) -> Self {
-        let (least, greatest) = (least.min(0.0), greatest.max(0.0));
+    /// The qparams of constants: their range, which 0.0 extends.
+    pub fn of_numbers(data_type: DataType, numbers: &[f32]) -> Self {
+        let extend = |(least, greatest): (f32, f32), number: &f32| (number.min(least), number.max(greatest));
+        let (least, greatest) = numbers.iter().fold((0.0, 0.0), extend);
         let probe = Self { data_type, scale: 1.0, zero: 0 };
         let scale = ((greatest - least) / probe.most() as f32).max(f32::EPSILON);
         Self { zero: (-least / scale).round_ties_even() as i32, scale, data_type }
@@ -83,9 +85,6 @@ impl Encoding {
     }
 }
 
-const QUANTIZE: &str = "quantized_decomposed.quantize_per_tensor.default";
-const DEQUANTIZE: &str = "quantized_decomposed.dequantize_per_tensor.default";
-
 /// What the integers of a type are increased by to become unsigned.
 const fn shift(scalar_type: ScalarType) -> Option<(DataType, i32)> {
     match scalar_type {
@@ -96,64 +95,40 @@ const fn shift(scalar_type: ScalarType) -> Option<(DataType, i32)> {
     }
 }
 
-/// The qparams of `(tensor, scale, zero point, least, most, type, ...)` for integers of the whole range.
-fn affine(node: &Node) -> Option<Affine> {
-    let [
-        _,
-        Argument::Float(scale),
-        Argument::Int(zero),
-        Argument::Int(least),
-        Argument::Int(most),
-        Argument::Type(ty),
-        ..,
-    ] = &node.arguments[..]
-    else {
-        return None;
-    };
-    let (data_type, shift) = shift(*ty)?;
-    let found = Affine { data_type, scale: *scale as f32, zero: i32::try_from(*zero).ok()?.checked_add(shift)? };
-    let (least, most) = (least + i64::from(shift), most + i64::from(shift));
+/// The encoding of integers of the whole range.
+fn affine(found: PerTensor) -> Option<Affine> {
+    let PerTensor { scale, zero_point, least, most, scalar_type } = found;
+    let (data_type, shift) = shift(scalar_type)?;
+    let found = Affine { data_type, scale: scale as f32, zero: i32::try_from(zero_point).ok()?.checked_add(shift)? };
+    let [least, most] = [least, most].map(|end| end.saturating_add(i64::from(shift)));
     // Ranges that leave out the smallest integer saturate there instead: quantizers of weights use them.
     let is_whole = (0..=1).contains(&least) && most == i64::from(found.most());
     (is_whole && found.scale > 0.0 && found.scale.is_finite()).then_some(found)
 }
 
-/// The qparams of a node that quantizes a tensor.
+/// The encoding of a node that quantizes a tensor.
 pub fn quantizes(node: &Node) -> Option<Affine> {
-    affine(node).filter(|_| node.operator.as_str() == QUANTIZE)
+    PerTensor::of_quantize(node).and_then(affine)
 }
 
-/// The qparams of a node that dequantizes a tensor.
+/// The encoding of a node that dequantizes a tensor.
 pub fn dequantizes(node: &Node) -> Option<Affine> {
-    affine(node).filter(|_| node.operator.as_str() == DEQUANTIZE)
-}
-
-/// The limits of a clamp.
-pub fn clamp(node: &Node) -> Option<[f32; 2]> {
-    let number = |position: usize| match node.arguments.get(position) {
-        Some(Argument::Float(number)) => Some(*number as f32),
-        Some(Argument::Int(number)) => Some(*number as f32),
-        _ => None,
-    };
-    match node.operator.as_str() {
-        "aten.relu.default" => Some([0.0, f32::INFINITY]),
-        "aten.clamp.default" => Some([number(1).unwrap_or(f32::NEG_INFINITY), number(2).unwrap_or(f32::INFINITY)]),
-        "aten.hardtanh.default" => Some([number(1).unwrap_or(-1.0), number(2).unwrap_or(1.0)]),
-        _ => None,
-    }
+    PerTensor::of_dequantize(node).and_then(affine)
 }
 
 /// The qparams that the result of a node should have: those of the quantization that alone reads the result, perhaps behind clamps,
 /// which saturation replaces.
 pub fn wanted(links: &Links<'_>, id: ValueId) -> Option<Affine> {
     let reader = links.only_reader(id)?;
-    match clamp(reader) {
+    match clamp_limits(reader) {
         Some(_) => wanted(links, reader.outputs.first().copied()?),
         None => quantizes(reader),
     }
 }
 
-/// The qparams of the integers of a value that the partition gets: those with which its first reader dequantizes it.
-pub fn of_input(links: &Links<'_>, id: ValueId) -> Option<Affine> {
-    links.graph.nodes.iter().filter(|node| node.uses().any(|used| used == id)).find_map(dequantizes)
+/// The encoding of the integers that a value holds: that of the node that quantizes them, else of the first node that dequantizes them, which
+/// only inputs of a partition are searched for.
+pub fn of_integers(links: &Links<'_>, id: ValueId) -> Option<Affine> {
+    let readers = || links.graph.nodes.iter().filter(|node| node.uses().any(|used| used == id));
+    links.maker(id).and_then(quantizes).or_else(|| readers().find_map(dequantizes))
 }

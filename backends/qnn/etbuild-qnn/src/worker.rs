@@ -6,6 +6,7 @@
 //! The process is this program again, with [`FLAG`]: `main` calls [`worker`] before anything else.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs, io};
@@ -23,7 +24,7 @@ const REQUEST: &str = "request";
 /// The file of the answer in the folder.
 const ANSWER: &str = "answer";
 
-/// What the process reads.
+/// The message to the process.
 #[derive(Serialize, Deserialize)]
 struct Request {
     program: Program,
@@ -31,7 +32,7 @@ struct Request {
     soc: u32,
 }
 
-/// What the process writes: a blob, or the reason why there is none.
+/// The message of the process: a blob, or the reason of a failure.
 type Answer = Result<Vec<u8>, String>;
 
 /// The exit code of a process that was started to compile; `None` for any other process.
@@ -48,7 +49,12 @@ fn answer(folder: &Path) -> io::Result<()> {
     let request = fs::read(folder.join(REQUEST))?;
     let Request { program, soc } = postcard::from_bytes(&request).map_err(io::Error::other)?;
     let answer: Answer = compile(&program, soc).map_err(|problem| problem.sentence);
-    fs::write(folder.join(ANSWER), postcard::to_stdvec(&answer).map_err(io::Error::other)?)
+    write(&folder.join(ANSWER), &answer)
+}
+
+fn write(path: &Path, message: &impl Serialize) -> io::Result<()> {
+    let file = io::BufWriter::new(fs::File::create(path)?);
+    postcard::to_io(message, file).map_err(io::Error::other)?.flush()
 }
 
 /// The blob of a graph, for a chip by the vendor's number.
@@ -58,8 +64,8 @@ fn answer(folder: &Path) -> io::Result<()> {
 pub fn compile_apart(program: Program, soc: u32) -> Answer {
     let failed = |error: io::Error| format!("the process of the NPU's compiler failed: {error}");
     let folder = tempfile::tempdir().map_err(failed)?;
-    let request = postcard::to_stdvec(&Request { program, soc }).map_err(|error| failed(io::Error::other(error)))?;
-    fs::write(folder.path().join(REQUEST), request).map_err(failed)?;
+    // The graph with its weights is written piece by piece, and dropped before the compiler has it in memory too.
+    write(&folder.path().join(REQUEST), &Request { program, soc }).map_err(failed)?;
     let arguments = [OsString::from(FLAG), folder.path().into()];
     let mut command = Command::new(env::current_exe().map_err(failed)?);
     // The library writes about options that it does not know; its errors are in the answer.

@@ -1,4 +1,4 @@
-//! The stages of a unit, one after the other.
+//! A deploy of a unit: runs the stages in order.
 
 use std::path::Path;
 

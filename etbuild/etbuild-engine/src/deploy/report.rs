@@ -10,7 +10,7 @@ use crate::partition::Fallback;
 use crate::pipeline::{Source, Stage};
 use crate::verify::{Cost, Judgement};
 
-/// The report on one recipe for one target.
+/// The result of a unit: a recipe for a target.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitReport {
     /// The recipe's name.

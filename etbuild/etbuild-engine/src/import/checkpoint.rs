@@ -147,7 +147,8 @@ fn model(db: &dyn Db, folder: CheckpointFolder) -> Result<(Model, Vec<Blob>), Ve
     Ok((model, shards.into_values().collect()))
 }
 
-/// What becomes of matrices in forms of other tools, as a sentence.
+/// A sentence about quantized weights of other tools: which matrices keep their integers, and which matrices become `float32`; `None` for a
+/// checkpoint without such weights.
 pub fn forms(db: &dyn Db, folder: CheckpointFolder) -> Option<String> {
     let (model, _) = model(db, folder).ok()?;
     // An import has reported mistakes in the files.

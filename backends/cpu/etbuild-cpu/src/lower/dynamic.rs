@@ -27,7 +27,7 @@ pub fn parameters_check(call: &Call<'_>) -> Checked {
 pub fn check(call: &Call<'_>) -> Checked {
     let links = call.links;
     let is_found = call.node.uses().filter_map(|id| links.maker(id)).any(|node| finds_parameters(links.graph, node));
-    let is_table = table::is_dequantizing(call.node) && Table::of(links, call.node).is_some();
+    let is_table = Table::of(links, call.node).is_some();
     let holds = is_found || is_table || dequantizes_constants(links, call.node);
     ensure(holds, RefusalKind::Argument, "its scales are computed in another way")
 }

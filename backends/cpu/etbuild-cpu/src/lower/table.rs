@@ -3,7 +3,7 @@
 use et_core::ScalarType;
 use et_cpu::{GatherColumns, Window, Write};
 use et_gemm::Int4Format;
-use etbuild_ir::{Argument, Links, Node, ValueId};
+use etbuild_ir::{Argument, DequantizeAffine, Links, Node, ValueId};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
@@ -27,37 +27,30 @@ pub struct Table {
 impl Table {
     /// The lookup `dequantize_affine(embedding(integers, indices), block, embedding(scales, indices), ...)`.
     pub fn of(links: &Links<'_>, node: &Node) -> Option<Self> {
-        let [Argument::Value(rows), Argument::Ints(block), Argument::Value(scales), Argument::None, _, ends @ ..] =
-            &node.arguments[..]
+        let DequantizeAffine { integers: rows, block, scales, zero_points: None, least, .. } =
+            DequantizeAffine::of(node)?
         else {
             return None;
         };
-        let ([Argument::Int(least), Argument::Int(_), ..], Some((group, ones))) = (ends, block.split_last()) else {
-            return None;
-        };
-        let ((integers, indices), (scales, same)) = (chosen(links, *rows)?, chosen(links, *scales)?);
+        let (group, ones) = block.split_last()?;
+        let ((integers, indices), (scales, same)) = (chosen(links, rows)?, chosen(links, scales)?);
         let (spec, group) = (links.graph.spec(integers), usize::try_from(*group).ok()?);
         let sizes = spec.sizes.iter().map(|size| usize::try_from(*size).ok()).collect::<Option<Vec<_>>>()?;
         let sizes: [usize; 2] = sizes.try_into().ok()?;
         let is_group = match least {
             -8 => group > 0 && group.is_multiple_of(8) && sizes[1].is_multiple_of(group),
-            _ => *least < -8 && group == sizes[1],
+            _ => least < -8 && group == sizes[1],
         };
         let is_whole = is_group && ones.iter().all(|one| *one == 1);
-        let group = (*least == -8).then_some(group);
+        let group = (least == -8).then_some(group);
         let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_whole && indices == same;
         fits.then_some(Self { integers, scales, group, indices, sizes })
     }
 
     /// Whether a value is gathered integers or scales with a table's dequantization as the only consumer.
     pub fn has(links: &Links<'_>, id: ValueId) -> bool {
-        links.only_reader(id).is_some_and(|node| is_dequantizing(node) && Self::of(links, node).is_some())
+        links.only_reader(id).is_some_and(|node| Self::of(links, node).is_some())
     }
-}
-
-/// Whether a node may be the dequantization of a table.
-pub fn is_dequantizing(node: &Node) -> bool {
-    node.operator.as_str() == "torchao.dequantize_affine.default"
 }
 
 /// The constant and the indices of a gathered value.

@@ -2,9 +2,9 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use std::sync::Arc;
 
-use crate::problem::{Outcome, Problem};
+use et_core::Error;
+use et_problem::{Outcome, Problem};
 
 use super::abi::{Handle, function, signature};
 use super::device::Device;
@@ -12,21 +12,16 @@ use super::library::check;
 
 /// A context on an NPU.
 pub struct Context {
-    pub(super) device: Arc<Device>,
+    pub(super) device: &'static Device,
     pub(super) handle: Handle,
 }
-
-// SAFETY: as of `Device`.
-unsafe impl Send for Context {}
-// SAFETY: as of `Device`.
-unsafe impl Sync for Context {}
 
 impl Context {
     /// A context without graphs.
     ///
     /// # Errors
     /// The library's.
-    pub fn create(device: Arc<Device>) -> Outcome<Self> {
+    pub fn create(device: &'static Device) -> Outcome<Self> {
         let create: signature::ContextCreate = device.library.function(function::CONTEXT_CREATE)?;
         let mut handle = null_mut();
         // SAFETY: backend and device are open, there are no options; the function writes a handle.
@@ -38,7 +33,7 @@ impl Context {
     ///
     /// # Errors
     /// A damaged binary, a binary for another chip or of a newer kit.
-    pub fn restore(device: Arc<Device>, binary: &[u8]) -> Outcome<Self> {
+    pub fn restore(device: &'static Device, binary: &[u8]) -> Outcome<Self> {
         let restore: signature::Restore = device.library.function(function::CONTEXT_RESTORE)?;
         let (mut handle, bytes) = (null_mut(), binary.as_ptr().cast());
         let (backend, npu, length) = (device.backend, device.device, binary.len() as u64);
@@ -57,7 +52,8 @@ impl Context {
         let mut length = 0;
         // SAFETY: the context is open; the function writes a number.
         check(unsafe { size(self.handle, &mut length) }, "measure the context binary")?;
-        let length = usize::try_from(length).map_err(|_| Problem::driver("the context binary is too large"))?;
+        let length = usize::try_from(length)
+            .map_err(|_| Problem::new(Error::DelegateInvalidHandle, "the context binary is too large"))?;
         let mut bytes = vec![0_u8; length];
         let write: signature::Binary = self.device.library.function(function::CONTEXT_BINARY)?;
         let mut written = 0;
@@ -72,7 +68,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         if let Ok(free) = self.device.library.function::<signature::ContextFree>(function::CONTEXT_FREE) {
-            // SAFETY: the context is open, its graphs borrow it, and nothing uses it afterwards.
+            // SAFETY: the context is open, and graphs of the context have ended before their owner or lender.
             unsafe { free(self.handle, null_mut()) };
         }
     }

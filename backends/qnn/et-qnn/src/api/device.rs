@@ -1,15 +1,15 @@
 //! The NPU: a backend of the library on a chip.
 
 use core::ptr::{from_ref, null, null_mut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use crate::problem::Outcome;
+use et_problem::Outcome;
 
 use super::abi::{self, Handle, SocOption, function, signature};
 use super::library::{Library, check, library};
 use super::log;
 
-/// An opened NPU. Frees its handles in order.
+/// An opened NPU. Dropping an NPU, which happens where opening fails halfway, frees the handles in order.
 pub struct Device {
     pub(super) library: &'static Library,
     log: Handle,
@@ -23,20 +23,20 @@ unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
 
-/// The NPUs that this process has opened. They stay open: the library's log and its threads are the process's.
-static OPEN: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
+/// The NPUs that this process has opened. An NPU stays open until the process ends, because all NPUs share the library's log and threads.
+static OPEN: Mutex<Vec<&'static Device>> = Mutex::new(Vec::new());
 
 /// Opens the NPU of a chip, by the vendor's number, once in a process. A phone has one chip; a build machine simulates any.
 ///
 /// # Errors
 /// No library, no NPU.
-pub fn open(soc: u32) -> Outcome<Arc<Device>> {
+pub fn open(soc: u32) -> Outcome<&'static Device> {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(device) = open.iter().find(|device| device.soc == soc) {
-        return Ok(device.clone());
+        return Ok(device);
     }
-    let device = Arc::new(Device::create(library()?, soc)?);
-    open.push(device.clone());
+    let device: &Device = Box::leak(Box::new(Device::create(library()?, soc)?));
+    open.push(device);
     Ok(device)
 }
 
@@ -57,11 +57,6 @@ impl Device {
         check(unsafe { device_create(made.log, options.as_ptr(), &mut made.device) }, "open the NPU")?;
         Ok(made)
     }
-
-    /// The version of the vendor's kit.
-    pub fn build(&self) -> &str {
-        &self.library.build
-    }
 }
 
 impl Drop for Device {
@@ -73,7 +68,7 @@ impl Drop for Device {
         ];
         for (position, handle) in ends.into_iter().filter(|(_, handle)| !handle.is_null()) {
             if let Ok(free) = self.library.function::<signature::Free>(position) {
-                // SAFETY: the handle is open, and nothing uses it afterwards.
+                // SAFETY: the handle is open, and no other code has the handle.
                 unsafe { free(handle) };
             }
         }

@@ -1,15 +1,15 @@
-//! Graphs: built from tensors and operations, then finalized; or retrieved from a context binary, then executed.
+//! Graphs under construction: tensors and operations, then the compiler.
 
 use core::ffi::CStr;
 use core::ptr::{null, null_mut};
 use std::ffi::CString;
 
-use crate::problem::{Outcome, Problem};
+use et_problem::{Outcome, Problem};
 
 use super::abi::{self, Handle, function, signature};
 use super::context::Context;
 use super::library::check;
-use super::tensor::{Bound, DataType, Kind, Owned, TensorSpec, text};
+use super::tensor::{DataType, Owned, TensorSpec, text};
 
 /// The package of all operations.
 const PACKAGE: &CStr = c"qti.aisw";
@@ -42,7 +42,7 @@ pub struct OperationSpec<'a> {
     pub outputs: &'a [Created],
 }
 
-/// A tensor of a graph: its position among the created ones.
+/// The position of a tensor among the tensors of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Created(usize);
 
@@ -66,15 +66,6 @@ impl<'c> Graph<'c> {
         let mut handle = null_mut();
         // SAFETY: the context is open, the name outlives the call, there are no options; the function writes a handle.
         check(unsafe { create(context.handle, name.as_ptr(), null(), &mut handle) }, "create a graph")?;
-        Ok(Self { context, handle, tensors: Vec::new(), owned: Vec::new() })
-    }
-
-    /// A finalized graph of the context's binary.
-    ///
-    /// # Errors
-    /// No graph of this name.
-    pub fn retrieve(context: &'c Context, name: &str) -> Outcome<Self> {
-        let (context, handle) = (context, find(context, name)?);
         Ok(Self { context, handle, tensors: Vec::new(), owned: Vec::new() })
     }
 
@@ -167,33 +158,4 @@ impl<'c> Graph<'c> {
             }
         })
     }
-}
-
-/// Executes a finalized graph of a context.
-///
-/// # Safety
-/// `data` of each tensor points to `bytes` bytes, of which those of outputs are writable and unshared, for the time of the call.
-///
-/// # Errors
-/// No graph of this name, and the library's.
-pub unsafe fn execute(context: &Context, name: &str, inputs: &[Bound<'_>], outputs: &[Bound<'_>]) -> Outcome<()> {
-    let graph = find(context, name)?;
-    let inputs: Vec<abi::Tensor> = inputs.iter().map(|bound| bound.tensor(Kind::Input)).collect();
-    let mut outputs: Vec<abi::Tensor> = outputs.iter().map(|bound| bound.tensor(Kind::Output)).collect();
-    let execute: signature::Execute = context.device.library.function(function::GRAPH_EXECUTE)?;
-    let (count, results) = (inputs.len() as u32, outputs.len() as u32);
-    let (inputs, outputs) = (inputs.as_ptr(), outputs.as_mut_ptr());
-    // SAFETY: the graph is finalized, and the lists have the stated lengths; the caller answers for the memory.
-    let status = unsafe { execute(graph, inputs, count, outputs, results, null_mut(), null_mut()) };
-    check(status, "execute the graph")
-}
-
-fn find(context: &Context, name: &str) -> Outcome<Handle> {
-    let name = text(name)?;
-    let retrieve: signature::Retrieve = context.device.library.function(function::GRAPH_RETRIEVE)?;
-    let mut handle = null_mut();
-    // SAFETY: the context is open, and the name outlives the call; the function writes a handle.
-    let status = unsafe { retrieve(context.handle, name.as_ptr(), &mut handle) };
-    check(status, "find the graph in the context binary")?;
-    Ok(handle)
 }

@@ -1,14 +1,15 @@
 //! The library of the NPU backend and its table of functions.
 
-use core::ffi::{CStr, c_void};
+use core::ffi::CStr;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::problem::{Outcome, Problem};
+use et_core::Error;
+use et_problem::{Outcome, Problem};
 
 use super::abi::{FUNCTIONS, HTP, Interface, Status, Version, function, signature};
-use super::log;
+use super::{log, output};
 
 /// The file name of the backend for the NPU.
 pub const FILE: &str = "libQnnHtp.so";
@@ -26,7 +27,7 @@ pub const FOLDERS: &[&str] = &["lib/aarch64-android", "lib/aarch64-oe-linux-gcc1
 #[cfg(not(target_arch = "aarch64"))]
 pub const FOLDERS: &[&str] = &["lib/x86_64-linux-clang", ""];
 
-/// The loaded library. It is never unloaded: its threads outlive its handles.
+/// The loaded library, which stays loaded until the process ends, because its threads outlive its handles.
 pub struct Library {
     interface: &'static Interface,
     /// The version of the vendor's kit, such as `v2.51.0`.
@@ -111,45 +112,15 @@ impl Library {
     }
 }
 
-unsafe extern "C" {
-    /// Where C code prints; a variable in the C libraries of Linux and Android.
-    static mut stdout: *mut c_void;
-    static mut stderr: *mut c_void;
-}
-
-/// While it lives, C code prints to standard error: the library's initializers print a line, which would be a part of the caller's output.
-struct Beside(*mut c_void);
-
-impl Beside {
-    fn new() -> Self {
-        // SAFETY: both are streams of the C library, which live as long as the process. Only initializers of a library that is being
-        // loaded print meanwhile, on this thread; C code on other threads would print to the other stream for a moment.
-        unsafe {
-            let before = stdout;
-            stdout = stderr;
-            Self(before)
-        }
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { stdout = self.0 };
-    }
-}
-
 /// Opens the library and finds the table.
 fn load(path: &OsStr) -> Outcome<&'static Interface> {
     let absent = |error: libloading::Error| {
         let path = Path::new(path).display();
         Problem::unsupported(format!("the NPU's library {path} cannot be loaded: {error}"))
     };
-    let library = {
-        let _beside = Beside::new();
-        // SAFETY: loading runs the library's initializers, which is what the user asks for by naming it.
-        unsafe { libloading::Library::new(path) }.map_err(absent)?
-    };
+    // The library's initializers print a line, which would be a part of the caller's output.
+    // SAFETY: loading runs the library's initializers, which is what the user asks for by naming it.
+    let library = output::beside(|| unsafe { libloading::Library::new(path) }).map_err(absent)?;
     // Never unloaded.
     let library: &'static libloading::Library = Box::leak(Box::new(library));
     // SAFETY: the name belongs to a function of this type in all versions of the interface.
@@ -174,7 +145,7 @@ pub(super) fn check(status: Status, what: &str) -> Outcome<()> {
         0 => Ok(()),
         _ => {
             let reason = log::take().unwrap_or_else(|| format!("error {}", status & 0xffff));
-            Err(Problem::driver(format!("the NPU's library failed to {what}: {reason}")))
+            Err(Problem::new(Error::DelegateInvalidHandle, format!("the NPU's library failed to {what}: {reason}")))
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Tensors: descriptions, and what the library reads of them.
+//! Tensors: descriptions, and the form in which the library reads a tensor.
 
 use core::ffi::c_void;
 use core::ptr::null;
 use std::ffi::CString;
 
-use crate::problem::{Outcome, Problem};
+use et_problem::{Outcome, Problem};
 
 use super::abi::{self, QuantizeParams, ScaleOffset};
 

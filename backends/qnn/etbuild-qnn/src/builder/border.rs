@@ -17,7 +17,7 @@ impl Builder<'_> {
         let border = match self.links.graph.spec(id).scalar_type {
             ScalarType::Float => Border::Numbers(Encoding::Single),
             ScalarType::Half => Border::Numbers(Encoding::Float),
-            other => Border::integers(other, encoding::of_input(self.links, id))?,
+            other => Border::integers(other, encoding::of_integers(self.links, id))?,
         };
         let (data_type, quantization) = border.tensor();
         let tensor =

@@ -1,11 +1,11 @@
 //! Operators of single elements.
 
 use et_qnn::build::DataType;
-use etbuild_backend::{Call, Refusal, RefusalKind};
+use etbuild_backend::{Call, Refusal, RefusalKind, clamp_limits};
 use etbuild_ir::{Argument, ValueId};
 
 use crate::builder::{Builder, Form, Order, Step};
-use crate::encoding::{self, Affine, Encoding};
+use crate::encoding::{Affine, Encoding};
 use crate::program::{Parameter, TensorId};
 
 use super::{Done, no_arguments};
@@ -30,10 +30,8 @@ fn function(
     parameters: Vec<(&'static str, Parameter)>,
 ) -> Done {
     let (input, output) = (call.value(0)?, call.output()?);
-    let (encoding, order) = (builder.encoding(&[input], output)?, builder.form(input)?.order);
-    let operand = builder.take(input, encoding, order)?;
-    builder.compute(type_name, parameters, vec![operand], (output, Form { encoding, order }));
-    Ok(())
+    let order = builder.form(input)?.order;
+    builder.map(type_name, parameters, [input, output], order)
 }
 
 fn neuron(
@@ -94,7 +92,7 @@ pub fn unit(data_type: DataType) -> Affine {
 /// ReLU and clamps: nothing, where the integers reach no further.
 pub fn clamp(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let (input, output) = (call.value(0)?, call.output()?);
-    let limits = encoding::clamp(call.node).ok_or_else(no_arguments)?;
+    let limits = clamp_limits(call.node).ok_or_else(no_arguments)?.map(|limit| limit as f32);
     if limits[0].partial_cmp(&limits[1]) != Some(std::cmp::Ordering::Less) {
         return Err(Refusal::new(RefusalKind::Argument, "the limits of the clamp are crossed"));
     }
@@ -168,7 +166,7 @@ pub fn scalar(builder: &mut Builder<'_>, call: Call<'_>, type_name: &'static str
 /// A number as a tensor that broadcasts: exact as the end of its range.
 pub fn number_like(builder: &mut Builder<'_>, number: f32, computes: Encoding) -> TensorId {
     let encoding = match computes {
-        Encoding::Integer(affine) => Encoding::Integer(Affine::of_range(affine.data_type, number, number)),
+        Encoding::Integer(affine) => Encoding::Integer(Affine::of_numbers(affine.data_type, &[number])),
         other => other,
     };
     builder.numbers("number", encoding, vec![1], &[number])

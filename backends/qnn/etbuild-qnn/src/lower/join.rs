@@ -1,7 +1,7 @@
 //! Parts of tensors, and tensors of parts.
 
 use etbuild_backend::{Call, Refusal, RefusalKind};
-use etbuild_ir::{Argument, ValueId};
+use etbuild_ir::Argument;
 
 use crate::builder::{Builder, Form, Order, Step};
 use crate::encoding::{self, Encoding};
@@ -51,17 +51,15 @@ struct Range {
     step: i64,
 }
 
-/// A part of a tensor in row-major order.
-fn part(builder: &mut Builder<'_>, (input, range): (ValueId, Range), output: TensorId) -> Step<()> {
-    let (tensor, _) = moved(builder, input, Order::RowMajor)?;
-    let sizes = builder.sizes(input, Order::RowMajor);
+/// Writes a part of a row-major tensor.
+fn part(builder: &mut Builder<'_>, tensor: TensorId, range: Range, output: TensorId) {
+    let sizes = &builder.program.get(tensor).sizes;
     let bounds = sizes.iter().enumerate().flat_map(|(dim, size)| match dim == range.dim {
         true => [range.start as i32, range.end as i32, range.step as i32],
         false => [0, *size as i32, 1],
     });
     let ranges = Parameter::Signed(vec![sizes.len() as u32, 3], bounds.collect());
     builder.operation("StridedSlice", vec![("ranges", ranges)], vec![tensor], output);
-    Ok(())
 }
 
 /// A number of a slice: negative numbers count from the end.
@@ -79,9 +77,9 @@ pub fn slice(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let start = bounded(call.int(2)?.unwrap_or(0), size);
     let end = bounded(call.int(3)?.unwrap_or(i64::MAX), size).max(start);
     let range = Range { dim, start, end, step: call.int(4)?.unwrap_or(1) };
-    let (_, form) = moved(builder, input, Order::RowMajor)?;
+    let (tensor, form) = moved(builder, input, Order::RowMajor)?;
     let made = builder.native(output, form);
-    part(builder, (input, range), made)?;
+    part(builder, tensor, range, made);
     builder.store(output, form, made);
     Ok(())
 }
@@ -94,11 +92,11 @@ pub fn select(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let size = sizes.get(dim).copied().ok_or_else(no_arguments)?;
     let start = bounded(call.int(2)?.ok_or_else(no_arguments)?, size);
     let range = Range { dim, start, end: start + 1, step: 1 };
-    let (_, form) = moved(builder, input, Order::RowMajor)?;
+    let (tensor, form) = moved(builder, input, Order::RowMajor)?;
     let mut shape = builder.sizes(input, Order::RowMajor);
     shape.get_mut(dim).map(|size| *size = 1).ok_or_else(no_arguments)?;
     let row = builder.temporary(output, form.encoding, shape);
-    part(builder, (input, range), row)?;
+    part(builder, tensor, range, row);
     builder.compute("Reshape", Vec::new(), vec![row], (output, form));
     Ok(())
 }
@@ -107,12 +105,12 @@ pub fn select(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
 pub fn split(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let input = call.value(0)?;
     let dim = call.dim(2, call.sizes(input).len())?;
-    let (_, form) = moved(builder, input, Order::RowMajor)?;
+    let (tensor, form) = moved(builder, input, Order::RowMajor)?;
     let mut start = 0;
     for output in &call.node.outputs {
         let size = call.sizes(*output).get(dim).copied().ok_or_else(no_arguments)? as i64;
         let made = builder.native(*output, form);
-        part(builder, (input, Range { dim, start, end: start + size, step: 1 }), made)?;
+        part(builder, tensor, Range { dim, start, end: start + size, step: 1 }, made);
         builder.store(*output, form, made);
         start += size;
     }

@@ -2,10 +2,10 @@
 
 use et_qnn::ScaleOffset;
 use et_qnn::build::{DataType, Quantization};
-use etbuild_backend::{Call, Refusal, RefusalKind, floats};
+use etbuild_backend::{Call, Refusal, RefusalKind};
 use etbuild_ir::ValueId;
 
-use crate::builder::{Builder, Form, Order, Step, not_float, range};
+use crate::builder::{Builder, Form, Order};
 use crate::encoding::{Affine, Encoding};
 use crate::program::{Parameter, TensorId};
 
@@ -18,11 +18,7 @@ pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     if rank == 0 || call.dim(1, rank)? + 1 != rank {
         return Err(Refusal::new(RefusalKind::Argument, "softmax runs along the last dimension only"));
     }
-    let encoding = builder.encoding(&[input], output)?;
-    let operand = builder.take(input, encoding, Order::RowMajor)?;
-    let axis = ("axis", Parameter::Uint32(rank as u32 - 1));
-    builder.compute("Softmax", vec![axis], vec![operand], (output, Form { encoding, order: Order::RowMajor }));
-    Ok(())
+    builder.map("Softmax", vec![("axis", Parameter::Uint32(rank as u32 - 1))], [input, output], Order::RowMajor)
 }
 
 /// Layer norm over the last dimension.
@@ -54,11 +50,11 @@ fn norm(
     let operand = builder.take(input, encoding, Order::RowMajor)?;
     let numbers = |id: Option<ValueId>, absent: f32| match id {
         None => Ok(vec![absent; width]),
-        Some(id) => floats(call.links, id).ok_or_else(not_float),
+        Some(id) => builder.floats(id),
     };
     let (gamma, beta) = (numbers(call.optional_value(2)?, 1.0)?, numbers(beta, 0.0)?);
     let gamma = gain(builder, encoding, &gamma);
-    let beta = offset(builder, encoding, &beta)?;
+    let beta = offset(builder, encoding, &beta);
     let axes = ("axes", Parameter::Integers(vec![1], vec![rank - 1]));
     let parameters = vec![axes, ("epsilon", Parameter::Float32(epsilon as f32))];
     let form = Form { encoding, order: Order::RowMajor };
@@ -68,26 +64,27 @@ fn norm(
 
 /// The gains of a norm.
 fn gain(builder: &mut Builder<'_>, computes: Encoding, numbers: &[f32]) -> TensorId {
-    let (least, greatest) = range(numbers);
     let encoding = match computes {
         Encoding::Integer(Affine { data_type: DataType::Uint16, .. }) => {
-            Encoding::Integer(Affine::symmetric(DataType::Uint16, greatest.max(-least)))
+            Encoding::Integer(Affine::symmetric(DataType::Uint16, magnitude(numbers)))
         }
-        Encoding::Integer(affine) => Encoding::Integer(Affine::of_range(affine.data_type, least, greatest)),
+        Encoding::Integer(affine) => Encoding::Integer(Affine::of_numbers(affine.data_type, numbers)),
         other => other,
     };
     builder.numbers("gain", encoding, vec![numbers.len() as u32], numbers)
 }
 
 /// The offsets of a norm: int32 beside integers.
-fn offset(builder: &mut Builder<'_>, computes: Encoding, numbers: &[f32]) -> Step<TensorId> {
+fn offset(builder: &mut Builder<'_>, computes: Encoding, numbers: &[f32]) -> TensorId {
     let sizes = vec![numbers.len() as u32];
-    let Encoding::Integer(_) = computes else {
-        return Ok(builder.numbers("offset", computes, sizes, numbers));
-    };
-    let (least, greatest) = range(numbers);
-    let scale = (greatest.max(-least) / (1 << 24) as f32).max(f32::EPSILON);
-    let data = numbers.iter().flat_map(|number| ((number / scale).round() as i32).to_le_bytes()).collect();
+    let Encoding::Integer(_) = computes else { return builder.numbers("offset", computes, sizes, numbers) };
+    let scale = (magnitude(numbers) / (1 << 24) as f32).max(f32::EPSILON);
+    let data = || numbers.iter().flat_map(|number| ((number / scale).round() as i32).to_le_bytes()).collect();
     let quantization = Quantization::Tensor(ScaleOffset { scale, offset: 0 });
-    Ok(builder.constant("offset", (DataType::Fixed32, quantization), sizes, data))
+    builder.constant("offset", (DataType::Fixed32, quantization), sizes, data)
+}
+
+/// The largest magnitude.
+fn magnitude(numbers: &[f32]) -> f32 {
+    numbers.iter().fold(0.0, |most, number| number.abs().max(most))
 }

@@ -2,7 +2,7 @@
 
 use etbuild_backend::{Call, Geometry, Refusal, RefusalKind};
 
-use crate::builder::{Builder, Form, Order};
+use crate::builder::{Builder, Order};
 use crate::program::Parameter;
 
 use super::Done;
@@ -48,8 +48,5 @@ fn pool(
         ("rounding_mode", Parameter::Uint32(u32::from(ceil))),
     ];
     parameters.extend(more);
-    let encoding = builder.encoding(&[input], output)?;
-    let operand = builder.take(input, encoding, Order::Nhwc)?;
-    builder.compute(type_name, parameters, vec![operand], (output, Form { encoding, order: Order::Nhwc }));
-    Ok(())
+    builder.map(type_name, parameters, [input, output], Order::Nhwc)
 }

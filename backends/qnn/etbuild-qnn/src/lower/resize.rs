@@ -2,7 +2,7 @@
 
 use etbuild_backend::{Call, Refusal, RefusalKind};
 
-use crate::builder::{Builder, Form, Order};
+use crate::builder::{Builder, Order};
 use crate::program::Parameter;
 
 use super::Done;
@@ -35,8 +35,5 @@ fn resized(
     if rows % height != 0 || columns % width != 0 {
         return Err(Refusal::new(RefusalKind::Shape, "the image does not grow by whole factors"));
     }
-    let encoding = builder.encoding(&[input], output)?;
-    let operand = builder.take(input, encoding, Order::Nhwc)?;
-    builder.compute(type_name, parameters, vec![operand], (output, Form { encoding, order: Order::Nhwc }));
-    Ok(())
+    builder.map(type_name, parameters, [input, output], Order::Nhwc)
 }

@@ -2,10 +2,10 @@
 
 use et_qnn::ScaleOffset;
 use et_qnn::build::{DataType, Quantization};
-use etbuild_backend::{ByteWeights, Refusal, RefusalKind, floats, floats_of};
-use etbuild_ir::{Argument, Links, ValueId};
+use etbuild_backend::{ByteWeights, Refusal, RefusalKind, floats_of};
+use etbuild_ir::{Argument, ConstantData, DequantizeAffine, Links, Node, PerTensor, ValueId};
 
-use crate::builder::{Builder, Step, not_float};
+use crate::builder::{Builder, Order, Step};
 use crate::encoding::{Affine, Encoding};
 use crate::program::TensorId;
 
@@ -18,13 +18,13 @@ pub struct Kernel {
     pub inner: usize,
     /// Height and width.
     pub window: [usize; 2],
-    /// Whether every output channel has an input channel of its own: the weights' order is then HWC with a factor of channels.
+    /// Whether the convolution is depthwise.
     pub is_depthwise: bool,
 }
 
 /// Integer weights in row-major order `[out][inner][window]`.
 pub struct Integers {
-    bytes: Vec<u8>,
+    bytes: ConstantData,
     /// The real value of a channel's step.
     scales: Vec<f32>,
     /// The bits of an integer.
@@ -43,22 +43,18 @@ impl Integers {
     /// The integers behind dequantized weights; `None` for other weights.
     pub fn of(links: &Links<'_>, id: ValueId, kernel: Kernel) -> Option<Self> {
         if let Some(ByteWeights { bytes, scales, .. }) = ByteWeights::of(links, id) {
-            let bytes = bytes.bytes().to_vec();
-            return Some(Self { bytes, scales, bits: bits(links, id), multiples: Vec::new() });
+            return Some(Self { bytes, scales, bits: bits(links.maker(id)?), multiples: Vec::new() });
         }
         Self::in_groups(links, id, kernel)
     }
 
     /// int4 in groups: the scale of a group is an integer multiple of the scale of its row.
     fn in_groups(links: &Links<'_>, id: ValueId, kernel: Kernel) -> Option<Self> {
-        let node = links.maker(id).filter(|node| node.operator.as_str() == "torchao.dequantize_affine.default")?;
-        let [Argument::Value(bytes), Argument::Ints(block), Argument::Value(scales), Argument::None, ..] =
-            &node.arguments[..]
-        else {
-            return None;
-        };
-        let bytes = links.graph.constant(*bytes)?.bytes().to_vec();
-        let groups = floats_of(links.graph.constant(*scales)?.bytes());
+        let node = DequantizeAffine::of(links.maker(id)?)?;
+        let DequantizeAffine { integers, block, scales, zero_points: None, most, .. } = node else { return None };
+        let bits = if most == MOST_INT4 { 4 } else { 8 };
+        let bytes = links.graph.constant(integers)?.clone();
+        let groups = floats_of(links.graph.constant(scales)?.bytes());
         let length = usize::try_from(*block.last()?).ok()?;
         let columns = kernel.inner * kernel.window[0] * kernel.window[1];
         let blocks = columns.checked_div(length)?;
@@ -66,11 +62,11 @@ impl Integers {
             return None;
         }
         if blocks <= 1 {
-            return Some(Self { bytes, scales: groups, bits: bits(links, id), multiples: Vec::new() });
+            return Some(Self { bytes, scales: groups, bits, multiples: Vec::new() });
         }
         let rows = groups.chunks(blocks).map(multiples).collect::<Option<Vec<_>>>()?;
         let (scales, multiples): (Vec<f32>, Vec<Vec<u8>>) = rows.into_iter().unzip();
-        Some(Self { bytes, scales, bits: bits(links, id), multiples: multiples.concat() })
+        Some(Self { bytes, scales, bits, multiples: multiples.concat() })
     }
 
     fn quantization(&self, axis: u32) -> Quantization {
@@ -89,16 +85,21 @@ impl Integers {
 
     /// Adds the weights as a constant.
     pub fn add(&self, builder: &mut Builder<'_>, name: &str, kernel: Kernel) -> TensorId {
-        let bytes = kernel.reorder(&self.bytes);
+        let bytes = || kernel.reorder(self.bytes.bytes());
         builder.constant(name, (DataType::Int8, self.quantization(3)), kernel.sizes(), bytes)
     }
 }
 
-/// The bits of dequantized integers, by the limits that the node states.
-fn bits(links: &Links<'_>, id: ValueId) -> u32 {
-    let limits = links.maker(id).map(|node| node.arguments.iter());
-    let narrow = limits.is_some_and(|mut arguments| arguments.any(|argument| *argument == Argument::Int(7)));
-    if narrow { 4 } else { 8 }
+/// The greatest int4.
+const MOST_INT4: i64 = 7;
+
+/// The bits of integers that are dequantized by tensor or by channel, by the limits that the node states.
+fn bits(node: &Node) -> u32 {
+    let most = match &node.arguments[..] {
+        [_, Argument::Value(_), Argument::Value(_), Argument::Int(_), _, Argument::Int(most), ..] => Some(*most),
+        _ => PerTensor::of_dequantize(node).map(|found| found.most),
+    };
+    if most == Some(MOST_INT4) { 4 } else { 8 }
 }
 
 /// A scale and the multiples of it that a row of groups has; `None` where 4 bits do not hold the multiples.
@@ -142,7 +143,7 @@ impl Kernel {
 /// # Errors
 /// Weights that are no constants.
 pub fn float_weights(builder: &mut Builder<'_>, id: ValueId, kernel: Kernel) -> Step<TensorId> {
-    let numbers = floats(builder.links, id).ok_or_else(no_constant)?;
+    let numbers = builder.floats(id).map_err(|_| no_constant())?;
     let name = builder.links.graph.value(id).name.clone();
     Ok(builder.numbers(&name, Encoding::Float, kernel.sizes(), &kernel.reorder(&numbers)))
 }
@@ -162,16 +163,16 @@ pub fn bias(
     integers: Option<(Affine, &Integers)>,
 ) -> Step<Option<TensorId>> {
     let Some(id) = id else { return Ok(None) };
-    let numbers = floats(builder.links, id).ok_or_else(not_float)?;
+    let numbers = builder.floats(id)?;
     let name = builder.links.graph.value(id).name.clone();
-    let sizes = vec![numbers.len() as u32];
+    let sizes = builder.sizes(id, Order::RowMajor);
     let Some((input, weights)) = integers else {
         return Ok(Some(builder.numbers(&name, Encoding::Float, sizes, &numbers)));
     };
     let scales: Vec<f32> = weights.scales().iter().map(|scale| scale * input.scale).collect();
     let integer = |(number, scale): (&f32, &f32)| (number / scale).round_ties_even() as i32;
-    let data = numbers.iter().zip(&scales).map(integer).flat_map(i32::to_le_bytes).collect();
-    let scales = scales.iter().map(|scale| ScaleOffset { scale: *scale, offset: 0 }).collect();
-    let quantization = Quantization::Axis { axis: 0, scales };
+    let data = || numbers.iter().zip(&scales).map(integer).flat_map(i32::to_le_bytes).collect();
+    let offsets = scales.iter().map(|scale| ScaleOffset { scale: *scale, offset: 0 }).collect();
+    let quantization = Quantization::Axis { axis: 0, scales: offsets };
     Ok(Some(builder.constant(&name, (DataType::Fixed32, quantization), sizes, data)))
 }

@@ -1,4 +1,14 @@
-//! Failures in words.
+//! Failures in words, for delegates of operating systems: the runtime's errors are numbers, and drivers explain theirs.
+//!
+//! ```
+//! use et_core::Error;
+//! use et_problem::{Outcome, Problem, problem, report};
+//!
+//! let outcome: Outcome<()> = Err(Problem::unsupported("no driver is installed"));
+//! assert_eq!(report(outcome), Err(Error::NotSupported));
+//! assert_eq!(problem().as_deref(), Some("no driver is installed"));
+//! ```
+#![forbid(unsafe_code)]
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +24,7 @@ pub struct Problem {
     pub sentence: String,
 }
 
-/// The result of a step of the delegate.
+/// The result of a step of a delegate.
 pub type Outcome<T> = Result<T, Problem>;
 
 impl Problem {
@@ -31,11 +41,6 @@ impl Problem {
     /// A blob that this device cannot execute.
     pub fn unsupported(sentence: impl Into<String>) -> Self {
         Self::new(Error::NotSupported, sentence)
-    }
-
-    /// A failure of the vendor's library.
-    pub fn driver(sentence: impl Into<String>) -> Self {
-        Self::new(Error::DelegateInvalidHandle, sentence)
     }
 }
 
@@ -60,7 +65,10 @@ pub fn problem() -> Option<String> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Keeps the words of a failure for [`problem`], and returns the error.
+/// Keeps the words of a failure for [`problem()`], and returns the error.
+///
+/// # Errors
+/// The error of the failure.
 pub fn report<T>(outcome: Outcome<T>) -> et_core::Result<T> {
     outcome.map_err(|problem| {
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem.sentence);

@@ -1,0 +1,16 @@
+//! Options that the tests share.
+
+use etbuild_checkpoint::{Cache, Kept, Options};
+
+/// A short context and a prefill chunk; the weights stay as the checkpoint stores them.
+pub fn small() -> Options {
+    Options {
+        context: Some(16),
+        prefill: vec![4],
+        speculate: None,
+        cache: Cache::Float32,
+        rotation: None,
+        keeps: Kept::All,
+        every: false,
+    }
+}
