@@ -140,7 +140,7 @@ impl<'g> Walk<'g> {
     fn visit(&mut self, index: usize, node: &Node) {
         let Some(kind) = rule::of(node).filter(|_| Control::of(node).is_none()) else { return };
         let (scheme, asked) = self.options.scheme_of(self.graph, node);
-        if scheme.is_whole() && !matches!(kind, Kind::Embedding) {
+        if scheme.is_whole() && !matches!(kind, Kind::Embedding | Kind::Cache) {
             self.results(node, scheme.activation());
         }
         let wanted = node.outputs.iter().filter_map(|id| self.found.wants.get(*id)).max().copied();
@@ -184,6 +184,7 @@ impl<'g> Walk<'g> {
         match kind {
             Kind::Matmul { inputs } | Kind::Arithmetic { inputs } => self.pair(node, inputs, None, want),
             Kind::Embedding | Kind::Move => false,
+            Kind::Cache => self.cache(node, want),
             _ => {
                 let Some(id) = tensor(node, 0) else { return false };
                 let fuses = rule::saturates(node) && self.is_read_once(id) && self.is_computed(id);
@@ -212,6 +213,16 @@ impl<'g> Walk<'g> {
             self.found.want(self.graph, input, scheme.activation());
         }
         true
+    }
+
+    /// Demands integers for the rows of a KV cache in `float32`.
+    fn cache(&mut self, node: &Node, want: Want) -> bool {
+        let (Some(cache), Some(rows)) = (tensor(node, 0), tensor(node, 1)) else { return false };
+        let is_float = self.graph.spec(cache).scalar_type == ScalarType::Float;
+        if is_float {
+            self.found.want(self.graph, rows, want);
+        }
+        is_float
     }
 
     fn pair(&mut self, node: &Node, inputs: [usize; 2], fused: Option<ValueId>, integers: Want) -> bool {

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::annotate::Annotation;
 use crate::observer::{Distribution, Observer};
 use crate::parameters::{Bounds, Parameters};
+use crate::ranges::{Ranges, places};
 use crate::run::{Runner, float_constant};
 use crate::{QuantizeError, Samples};
 
@@ -20,6 +21,21 @@ impl Measured {
     /// The qparams of a quantized tensor.
     pub fn parameters(&self, annotation: &Annotation, id: ValueId) -> Option<Parameters> {
         self.parameters.get(annotation.representative(id)).copied()
+    }
+
+    /// The qparams of a graph by the places of its tensors.
+    ///
+    /// # Errors
+    /// A quantized tensor without qparams.
+    pub fn at_places(graph: &Graph, annotation: &Annotation, ranges: &Ranges) -> Result<Self, QuantizeError> {
+        let (places, mut measured) = (places(graph), Self::default());
+        for (id, representative) in annotation.sources() {
+            let place = places.get(id).map(String::as_str).unwrap_or_default();
+            let parameters =
+                ranges.get(place).ok_or_else(|| QuantizeError::Unmeasured(graph.value(id).name.clone()))?;
+            measured.parameters.insert(representative, *parameters);
+        }
+        Ok(measured)
     }
 
     /// Sets known qparams. Where the representative has known qparams already, the new qparams cover both ranges.

@@ -2,6 +2,7 @@
 
 mod activation;
 mod builder;
+mod cache;
 mod table;
 mod weights;
 
@@ -10,6 +11,7 @@ use etbuild_ir::{Argument, Control, Graph, IdMap, Node, ValueId};
 use crate::annotate::{self, Annotation};
 use crate::calibrate::Measured;
 use crate::options::{Embedding, Options, Scheme};
+use crate::parameters::Bounds;
 use crate::rule::{self, Kind};
 use crate::{Keeper, Moments, QuantizeError};
 
@@ -55,6 +57,8 @@ struct Conversion<'a> {
     shared: IdMap<Scheme>,
     /// The dequantized form of tensors with static qparams.
     dequantized: IdMap<ValueId>,
+    /// The dequantized form of KV caches in integers.
+    caches: IdMap<ValueId>,
     /// The dequantized forms of weights, and of activations with dynamic qparams.
     by_scheme: Replacements,
     /// Whether the graph has control flow.
@@ -72,7 +76,8 @@ impl<'a> Conversion<'a> {
         let jumps = graph.nodes.iter().any(|node| Control::of(node).is_some());
         let shared = shared(&graph, annotation, options, &weights);
         let (builder, dequantized, by_scheme) = (Builder::new(graph), IdMap::default(), IdMap::default());
-        Self { builder, annotation, measured, options, weights, shared, dequantized, by_scheme, jumps }
+        let caches = IdMap::default();
+        Self { builder, annotation, measured, options, weights, shared, dequantized, caches, by_scheme, jumps }
     }
 
     fn convert(&mut self, mut node: Node, scheme: Scheme) {
@@ -83,6 +88,7 @@ impl<'a> Conversion<'a> {
                 self.product(&mut node, [input, weight, channel, bias], scheme);
             }
             Some(Kind::Embedding) => node = self.table(&node).unwrap_or(node),
+            Some(Kind::Cache) if scheme.is_whole() => return self.cache(node),
             Some(_) if scheme.is_static() => self.operands(&mut node),
             _ => {}
         }
@@ -105,7 +111,19 @@ impl<'a> Conversion<'a> {
         let is_new = |id: &ValueId| self.builder.graph.constant(*id).is_some() && self.dequantized.get(*id).is_none();
         let constants: Vec<ValueId> = node.uses().filter(is_new).collect();
         constants.into_iter().for_each(|id| self.constant(id));
-        node.replace_uses(|id| self.dequantized.get(id).copied().unwrap_or(id));
+        node.replace_uses(|id| self.dequantized.get(id).or_else(|| self.caches.get(id)).copied().unwrap_or(id));
+    }
+
+    /// Writes rows to a KV cache of int8, which readers dequantize.
+    fn cache(&mut self, node: Node) {
+        let rows = annotate::tensor(&node, 1);
+        let known = rows.and_then(|id| Some((id, self.measured.parameters(self.annotation, id)?)));
+        let Some((rows, wide)) = known else { return self.builder.graph.nodes.push(node) };
+        let narrow = wide.narrowed(self.annotation.bounds(rows), Bounds::ACTIVATION);
+        let rows = self.dequantized.get(rows).copied().unwrap_or(rows);
+        if let Some((written, dequantized)) = cache::write(&mut self.builder, node, rows, narrow) {
+            self.caches.insert(written, dequantized);
+        }
     }
 
     /// Stores a constant operand as int8.

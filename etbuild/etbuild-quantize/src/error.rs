@@ -69,6 +69,9 @@ pub enum QuantizeError {
     /// A tensor without finite elements.
     #[error("`{0}` is never finite on the calibration data")]
     NotFinite(String),
+    /// A tensor of a method that the measured method lacks.
+    #[error("the range of `{0}` was not measured")]
+    Unmeasured(String),
     /// The quantized program is invalid: a fault of this crate.
     #[error("the quantized program is invalid")]
     Invalid(Vec<Violation>),

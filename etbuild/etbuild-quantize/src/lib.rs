@@ -23,6 +23,7 @@ mod options;
 mod parameters;
 mod pattern;
 mod prune;
+mod ranges;
 mod rule;
 mod run;
 mod samples;
@@ -42,6 +43,7 @@ pub use moments::{Moments, moments};
 pub use observer::Observer;
 pub use options::{Embedding, Layer, Options, Scheme};
 pub use parameters::{Bounds, Parameters};
+pub use ranges::{Ranges, ranges};
 pub use rule::{Kind, RULES};
 pub use samples::{Samples, Tensors};
 pub use search::{Effect, Limit, Proposal, Score, search};
@@ -52,6 +54,8 @@ pub use work::{InMemory, Keeper, Kept, Work};
 pub struct Data<'a> {
     /// Calibration samples; needed for static schemes only.
     pub samples: Option<&'a Tensors>,
+    /// The qparams of activations, in place of samples.
+    pub ranges: Option<&'a Ranges>,
     /// Second moments of activations, by weight. The rounding errors of these weights are compensated (GPTQ).
     pub moments: &'a Moments,
 }
@@ -60,7 +64,7 @@ impl<'a> Data<'a> {
     /// Samples without moments.
     pub const fn samples(samples: Option<&'a Tensors>) -> Self {
         const NONE: &Moments = &Moments::new();
-        Self { samples, moments: NONE }
+        Self { samples, ranges: None, moments: NONE }
     }
 }
 
@@ -94,11 +98,13 @@ fn of_method(
     keeper: &dyn Keeper,
 ) -> Result<Graph, QuantizeError> {
     let annotation = annotate::annotate(&graph, options);
-    let measured = if annotation.needs_samples() {
-        let samples = data.samples.ok_or_else(|| QuantizeError::NoSamples { method: method.to_owned() })?;
-        calibrate::calibrate(&graph, &annotation, options.observer, &Samples::of(&graph, samples)?)?
-    } else {
-        calibrate::Measured::default()
+    let measured = match (annotation.needs_samples(), data.ranges) {
+        (false, _) => calibrate::Measured::default(),
+        (true, Some(ranges)) => calibrate::Measured::at_places(&graph, &annotation, ranges)?,
+        (true, None) => {
+            let samples = data.samples.ok_or_else(|| QuantizeError::NoSamples { method: method.to_owned() })?;
+            calibrate::calibrate(&graph, &annotation, options.observer, &Samples::of(&graph, samples)?)?
+        }
     };
     let graph = convert::convert(graph, &annotation, &measured, options, (keeper, data.moments))?;
     Ok(prune::prune(graph))

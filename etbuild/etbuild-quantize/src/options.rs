@@ -110,6 +110,11 @@ impl Options {
         if self.scheme.is_whole() { 15 } else { 255 }
     }
 
+    /// Whether the activations of some layer have static qparams.
+    pub fn has_static_ranges(&self) -> bool {
+        self.scheme.is_static() || self.layers.iter().any(|layer| layer.scheme.is_static())
+    }
+
     /// The scheme of a node, and whether an exception names the operator.
     pub fn scheme_of(&self, graph: &Graph, node: &Node) -> (Scheme, bool) {
         let found = self.layers.iter().rev().find(|layer| layer.is_about(graph, node));

@@ -55,6 +55,11 @@ impl Parameters {
         Self { scale: below.max(above).max(SMALLEST_SCALE), zero_point: 0 }
     }
 
+    /// qparams with other bounds for the range that these qparams have with `from`.
+    pub fn narrowed(self, from: Bounds, to: Bounds) -> Self {
+        Self::asymmetric(self.dequantize(from.lowest), self.dequantize(from.highest), to)
+    }
+
     /// The integer of a value, rounded to nearest even and clamped.
     #[inline]
     pub fn quantize(self, value: f32, bounds: Bounds) -> i64 {

@@ -49,6 +49,8 @@ pub enum Kind {
     FloatBounded,
     /// An embedding: gathers rows of a constant table.
     Embedding,
+    /// Writes rows to a KV cache, which becomes int8 with the qparams of the rows in a scheme for NPUs.
+    Cache,
 }
 
 const fn gemm(channel: usize) -> Kind {
@@ -87,6 +89,7 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten.hardsigmoid.default", UNIT),
     ("aten.hardswish.default", Kind::Activation),
     ("aten.hardtanh.default", Kind::Activation),
+    ("aten.index_select.default", Kind::Move),
     ("aten.layer_norm.default", Kind::Float),
     ("aten.leaky_relu.default", Kind::Activation),
     ("aten.linear.default", gemm(0)),
@@ -122,6 +125,9 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten.unsqueeze_copy.default", Kind::Move),
     ("aten.upsample_nearest2d.vec", Kind::Move),
     ("aten.view_copy.default", Kind::Move),
+    ("etbuild.attend_cache.default", Kind::Float),
+    ("etbuild.rotate.default", Kind::Float),
+    ("etbuild.write_cache.default", Kind::Cache),
 ];
 
 /// The rule of a node.

@@ -1,13 +1,13 @@
 //! The blob of a partition: a context binary of the vendor's compiler, and the tensors that its graph reads and writes.
 
 use et_core::{Error, Result};
-use et_record::{Record, Words, records};
+use et_record::{Record, Words, numbered, records};
 
 /// `ETQN`.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETQN");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The name of the graph in every context binary.
 pub const GRAPH: &str = "partition";
@@ -23,9 +23,9 @@ records! {
         pub checksum: u64,
         /// The chip that the context binary is for, by the vendor's number.
         pub soc: u32,
-        /// The number of inputs, the first arguments of the call.
+        /// The number of inputs of the graph.
         pub inputs: u32,
-        /// The number of outputs, the next arguments.
+        /// The number of outputs of the graph.
         pub outputs: u32,
         /// The sizes of all ports together.
         pub sizes: u32,
@@ -33,7 +33,8 @@ records! {
         pub binary: u32,
     }
 
-    /// An argument of the call as a tensor of the graph.
+    /// An input or output of the graph.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     pub struct Port {
         /// The number of the tensor in the context binary.
         pub id: u32,
@@ -43,17 +44,76 @@ records! {
         pub rank: u32,
         /// The bytes of the elements.
         pub bytes: u32,
+        /// What the elements are in the call.
+        pub binding: Binding,
+    }
+
+    /// What the elements of an input or output are in the call.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    pub struct Binding {
+        /// The kind.
+        pub role: Role,
+        /// The argument of the call whose memory is read or written.
+        pub argument: u32,
+        /// The tokens that the elements are about.
+        pub span: Span,
+        /// The KV cache that the elements are about.
+        pub ring: Ring,
+    }
+
+    /// The tokens of a call of a language model: rows of a tensor, of which the first ones hold tokens.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    pub struct Span {
+        /// The argument with the position of the first row.
+        pub start: u32,
+        /// The argument with the index of the last row that holds a token; [`ALL_ROWS`] where all rows do.
+        pub last: u32,
+        /// The number of rows.
+        pub rows: u32,
+    }
+
+    /// A KV cache, a ring buffer: a position has the slot `position % slots`.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    pub struct Ring {
+        /// The number of slots.
+        pub slots: u32,
+        /// The number of positions that a row sees, up to its own; 0 for all.
+        pub window: u32,
     }
 }
+
+numbered! {
+    /// The kinds of inputs and outputs of a graph.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    pub enum Role {
+        /// The argument itself.
+        Argument,
+        /// int32: the position of each row. Rows without a token have the position of the last token.
+        Positions,
+        /// int32: the last row that holds a token.
+        Last,
+        /// fp16, a row for each row of the span, with the slots of the KV cache before the call and then the rows of the call: 0 for keys
+        /// that a row sees, [`UNSEEN`] for others.
+        Mask,
+        /// Rows that become the KV cache's at their positions: the argument is the KV cache.
+        Rows,
+    }
+}
+
+/// The `last` of a [`Span`] all of whose rows hold tokens.
+pub const ALL_ROWS: u32 = u32::MAX;
+
+/// The score that is added for keys that a row does not see: the exponential of the sum is 0, and the sum is finite in fp16.
+pub const UNSEEN: f32 = -30_000.0;
 
 /// A blob in parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blob<'a> {
     /// The chip, by the vendor's number.
     pub soc: u32,
-    /// The inputs of the call, each with the sizes of the tensor.
+    /// The inputs of the graph, each with the sizes of the tensor.
     pub inputs: Vec<(Port, Vec<u32>)>,
-    /// The outputs of the call.
+    /// The outputs of the graph.
     pub outputs: Vec<(Port, Vec<u32>)>,
     /// The context binary.
     pub binary: &'a [u8],

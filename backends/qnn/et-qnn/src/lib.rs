@@ -11,9 +11,10 @@ pub mod build;
 mod delegate;
 mod session;
 mod soc;
+mod tokens;
 
 pub use api::abi::ScaleOffset;
-pub use blob::{Blob, GRAPH, Header, MAGIC, Port, VERSION};
+pub use blob::{ALL_ROWS, Binding, Blob, GRAPH, Header, MAGIC, Port, Ring, Role, Span, VERSION};
 pub use delegate::delegate;
 pub use et_problem::{Outcome, Problem, problem};
 pub use session::Session;

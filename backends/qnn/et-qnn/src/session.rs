@@ -1,19 +1,23 @@
 //! A loaded blob.
 
 use et_core::{Access, Args, Error};
+use et_problem::{Outcome, Problem};
 
 use crate::api::context::Context;
 use crate::api::device;
 use crate::api::executable::Executable;
 use crate::api::tensor::Bound;
-use crate::blob::{Blob, GRAPH, Port};
-use et_problem::{Outcome, Problem};
+use crate::blob::{Binding, Blob, GRAPH, Port, Role};
+use crate::tokens::{Tokens, last_row};
+
+/// A port with the sizes of the tensor.
+type Sized = (Port, Vec<u32>);
 
 /// A blob whose context is on the NPU.
 pub struct Session {
     graph: Executable,
-    inputs: Vec<(Port, Vec<u32>)>,
-    outputs: Vec<(Port, Vec<u32>)>,
+    inputs: Vec<Sized>,
+    outputs: Vec<Sized>,
 }
 
 impl Session {
@@ -23,36 +27,88 @@ impl Session {
     /// A malformed blob, no NPU, a context for another chip.
     pub fn load(bytes: &[u8]) -> Outcome<Self> {
         let Blob { soc, inputs, outputs, binary } = Blob::read(bytes)?;
+        if !inputs.iter().chain(&outputs).all(|(port, _)| fits(port)) {
+            return Err(Problem::blob("a tensor of the NPU program has another size than its tokens"));
+        }
         let context = Context::restore(device::open(soc)?, binary)?;
         Ok(Self { graph: Executable::retrieve(context, GRAPH)?, inputs, outputs })
     }
 
-    /// Executes the blob on tensors, in place.
+    /// Executes the blob on tensors, in place. Rows of the KV cache are written after the graph has read it.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for tensors of other sizes, [`Error::AccessFailed`] for an output that must not be written,
-    /// and failures of the NPU.
+    /// [`Error::InvalidArgument`] for tensors of other sizes and for tokens beyond the KV cache, [`Error::AccessFailed`] for an output that
+    /// must not be written, and failures of the NPU.
     pub fn execute(&self, arguments: &Args<'_, '_>) -> Outcome<()> {
-        let bind = |ports: &'_ [(Port, Vec<u32>)], first: usize, access| {
-            let numbered = ports.iter().zip(first..);
-            numbered
-                .map(|((port, _), position)| address(port, arguments, position, access))
-                .collect::<Outcome<Vec<_>>>()
-        };
-        let inputs = bind(&self.inputs, 0, Access::Constant)?;
-        let outputs = bind(&self.outputs, self.inputs.len(), Access::Writable)?;
-        run(&self.graph, &bound(&self.inputs, inputs), &bound(&self.outputs, outputs))
+        let mut inputs = self.inputs.iter().map(|(port, _)| input(port, arguments)).collect::<Outcome<Vec<_>>>()?;
+        let mut outputs = self.outputs.iter().map(|(port, _)| output(port, arguments)).collect::<Outcome<Vec<_>>>()?;
+        run(&self.graph, &bound(&self.inputs, &mut inputs), &bound(&self.outputs, &mut outputs))?;
+        self.outputs.iter().zip(&outputs).try_for_each(|((port, _), memory)| match memory {
+            Memory::Argument(_) => Ok(()),
+            Memory::Own(rows) => keep(port, rows, arguments),
+        })
     }
 }
 
-/// The tensors of a graph in the memory of the caller.
-fn bound(ports: &[(Port, Vec<u32>)], addresses: Vec<*mut u8>) -> Vec<Bound<'_>> {
-    let all = ports.iter().zip(addresses);
-    all.map(|((Port { id, data_type, bytes, .. }, sizes), data)| Bound {
+/// The memory of an input or output.
+enum Memory {
+    /// An argument of the call.
+    Argument(*mut u8),
+    /// Memory of this call.
+    Own(Vec<u8>),
+}
+
+/// Whether the bytes of a port are those of its rows.
+fn fits(port: &Port) -> bool {
+    let Port { bytes, binding: Binding { role, span, ring, .. }, .. } = *port;
+    let [bytes, rows, slots] = [bytes, span.rows, ring.slots].map(u64::from);
+    match role {
+        Role::Argument => true,
+        Role::Positions => bytes == 4 * rows,
+        Role::Last => bytes == 4,
+        Role::Mask => (rows * 2).checked_mul(slots + rows) == Some(bytes) && slots > 0,
+        Role::Rows => bytes.checked_rem(rows) == Some(0) && slots > 0,
+    }
+}
+
+fn input(port: &Port, arguments: &Args<'_, '_>) -> Outcome<Memory> {
+    let Binding { role, span, ring, .. } = port.binding;
+    let tokens = || Tokens::read(span, arguments);
+    match role {
+        Role::Argument => address(port, arguments, Access::Constant).map(Memory::Argument),
+        Role::Positions => Ok(Memory::Own(tokens()?.positions())),
+        Role::Last => Ok(Memory::Own((last_row(span, arguments)? as i32).to_le_bytes().to_vec())),
+        Role::Mask => Ok(Memory::Own(tokens()?.mask(ring)?)),
+        Role::Rows => Err(Problem::blob("an input of the NPU program is an output")),
+    }
+}
+
+fn output(port: &Port, arguments: &Args<'_, '_>) -> Outcome<Memory> {
+    match port.binding.role {
+        Role::Argument => address(port, arguments, Access::Writable).map(Memory::Argument),
+        Role::Rows => Ok(Memory::Own(vec![0; port.bytes as usize])),
+        _ => Err(Problem::blob("an output of the NPU program is an input")),
+    }
+}
+
+/// Writes the rows of the call to the KV cache.
+fn keep(port: &Port, rows: &[u8], arguments: &Args<'_, '_>) -> Outcome<()> {
+    let Binding { argument, span, ring, .. } = port.binding;
+    let cache = arguments.tensor(argument as usize)?.bytes_mut()?;
+    Tokens::read(span, arguments)?.write(ring, rows, cache)
+}
+
+/// The tensors of a graph in their memory.
+fn bound<'p>(ports: &'p [Sized], memory: &mut [Memory]) -> Vec<Bound<'p>> {
+    let all = ports.iter().zip(memory);
+    all.map(|((Port { id, data_type, bytes, .. }, sizes), memory)| Bound {
         id: *id,
         data_type: *data_type,
         sizes,
-        data,
+        data: match memory {
+            Memory::Argument(data) => *data,
+            Memory::Own(bytes) => bytes.as_mut_ptr(),
+        },
         bytes: *bytes,
     })
     .collect()
@@ -60,13 +116,14 @@ fn bound(ports: &[(Port, Vec<u32>)], addresses: Vec<*mut u8>) -> Vec<Bound<'_>> 
 
 #[allow(unsafe_code)]
 fn run(graph: &Executable, inputs: &[Bound<'_>], outputs: &[Bound<'_>]) -> Outcome<()> {
-    // SAFETY: the memory is that of tensors that live for the call and have the stated sizes; outputs are writable. The memory plan
-    // gives inputs and outputs of a delegate call disjoint memory.
+    // SAFETY: the memory is that of tensors, or of vectors, that live for the call and have the stated sizes; outputs are writable. The
+    // memory plan gives inputs and outputs of a delegate call disjoint memory, apart from KV caches, whose rows are written to a vector.
     unsafe { graph.execute(inputs, outputs) }
 }
 
 /// The memory of an argument that has the size of a tensor of the graph.
-fn address(port: &Port, arguments: &Args<'_, '_>, position: usize, access: Access) -> Outcome<*mut u8> {
+fn address(port: &Port, arguments: &Args<'_, '_>, access: Access) -> Outcome<*mut u8> {
+    let position = port.binding.argument as usize;
     let tensor = arguments.tensor(position)?;
     if tensor.nbytes() != port.bytes as usize {
         let (has, wants) = (tensor.nbytes(), port.bytes);

@@ -56,6 +56,10 @@ impl Backend for Qnn {
         false
     }
 
+    fn writes_state(&self) -> bool {
+        true
+    }
+
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
         chip(target).err().or_else(|| lower::refusal(links, node))
     }

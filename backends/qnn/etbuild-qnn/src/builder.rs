@@ -1,11 +1,13 @@
 //! A graph under construction: values in the representations and orders in which operations read them.
 
 mod border;
+mod tokens;
 
 use et_core::{Half, ScalarType};
+use et_qnn::Span;
 use et_qnn::build::{DataType, Kind, Quantization};
 use etbuild_backend::{Refusal, RefusalKind, floats, is_known};
-use etbuild_ir::{IdMap, Links, ValueId};
+use etbuild_ir::{IdMap, Links, ValueId, in_place};
 
 use crate::encoding::{self, Affine, Encoding};
 use crate::program::{Operation, Parameter, Program, Tensor, TensorId};
@@ -41,6 +43,8 @@ pub struct Builder<'g> {
     pub program: Program,
     /// The forms in which each value is stored, the computed one first.
     stored: IdMap<Vec<(Form, TensorId)>>,
+    /// Rows of tables that the positions of a call select.
+    selected: Vec<(ValueId, Span, TensorId)>,
     /// Whether values without a form are assumed, to check a node by itself.
     probes: bool,
 }
@@ -57,16 +61,24 @@ impl<'g> Builder<'g> {
     /// # Errors
     /// An input that the NPU cannot read.
     pub fn new(links: &'g Links<'g>) -> Step<Self> {
-        let mut builder = Self { links, program: Program::default(), stored: IdMap::default(), probes: false };
+        let mut builder = Self::empty(links, false);
+        let caches: IdMap<()> = links.graph.nodes.iter().flat_map(in_place).map(|(cache, _)| (cache, ())).collect();
         for id in &links.graph.inputs {
-            builder.input(*id)?;
+            // Nodes read KV caches, and numbers of tokens, in their own ways.
+            if caches.get(*id).is_none() && links.graph.spec(*id).scalar_type != ScalarType::Long {
+                builder.input(*id, None)?;
+            }
         }
         Ok(builder)
     }
 
     /// A graph for a single node, whose operands are assumed.
     pub fn for_node(links: &'g Links<'g>) -> Self {
-        Self { links, program: Program::default(), stored: IdMap::default(), probes: true }
+        Self::empty(links, true)
+    }
+
+    fn empty(links: &'g Links<'g>, probes: bool) -> Self {
+        Self { links, program: Program::default(), stored: IdMap::default(), selected: Vec::new(), probes }
     }
 
     /// The sizes of a value in an order.

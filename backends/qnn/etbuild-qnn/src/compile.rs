@@ -1,7 +1,7 @@
 //! A graph becomes a context binary by the vendor's compiler.
 
 use et_qnn::build::{Context, Created, DataType, Graph, Kind, OperationSpec, Quantization, TensorSpec, open};
-use et_qnn::{Blob, GRAPH, Outcome, Port, Problem};
+use et_qnn::{Binding, Blob, GRAPH, Outcome, Port, Problem};
 
 use crate::program::{Operation, Parameter, Program, Tensor, TensorId, width};
 
@@ -17,18 +17,21 @@ pub fn compile(program: &Program, soc: u32) -> Outcome<Vec<u8>> {
         add(&mut graph, program, &created, operation, position)?;
     }
     graph.finalize()?;
-    let port = |id: &TensorId| port(&graph, program.get(*id), of(&created, *id)?);
+    let port = |(id, binding): &(TensorId, Binding)| {
+        let (port, sizes) = port(&graph, program.get(*id), of(&created, *id)?)?;
+        Ok((Port { binding: *binding, ..port }, sizes))
+    };
     let inputs = program.inputs.iter().map(port).collect::<Outcome<Vec<_>>>()?;
     let outputs = program.outputs.iter().map(port).collect::<Outcome<Vec<_>>>()?;
     let binary = context.binary()?;
     Ok(Blob { soc, inputs, outputs, binary: &binary }.write())
 }
 
-/// Creates all tensors: first the inputs and outputs of the call, in order.
+/// Creates all tensors: first the inputs and outputs of the graph, in order.
 fn tensors(graph: &mut Graph<'_>, program: &Program) -> Outcome<Vec<Option<Created>>> {
     let mut created = vec![None; program.tensors.len()];
     let rest = (0..program.tensors.len()).map(TensorId);
-    let order: Vec<TensorId> = program.inputs.iter().chain(&program.outputs).copied().chain(rest).collect();
+    let order: Vec<TensorId> = program.inputs.iter().chain(&program.outputs).map(|(id, _)| *id).chain(rest).collect();
     for id in order {
         if created[id.0].is_none() {
             let Tensor { name, kind, data_type, quantization, sizes, data } = program.get(id);
@@ -71,6 +74,7 @@ fn value(graph: &mut Graph<'_>, name: &str, parameter: &Parameter) -> Outcome<et
     };
     match parameter {
         Parameter::Uint32(number) => Ok(et_qnn::build::Parameter::Uint32(*number)),
+        Parameter::Int32(number) => Ok(et_qnn::build::Parameter::Int32(*number)),
         Parameter::Float32(number) => Ok(et_qnn::build::Parameter::Float32(*number)),
         Parameter::Bool(flag) => Ok(et_qnn::build::Parameter::Bool(*flag)),
         Parameter::Integers(sizes, numbers) => {
@@ -88,6 +92,7 @@ fn port(graph: &Graph<'_>, tensor: &Tensor, created: Created) -> Outcome<(Port, 
     let id = graph.id(created).ok_or_else(|| Problem::blob("a tensor of the call has no number"))?;
     let elements: u32 = tensor.sizes.iter().product();
     let bytes = elements * width(tensor.data_type) as u32;
-    let port = Port { id, data_type: tensor.data_type as u32, rank: tensor.sizes.len() as u32, bytes };
+    let port =
+        Port { id, data_type: tensor.data_type as u32, rank: tensor.sizes.len() as u32, bytes, ..Port::default() };
     Ok((port, tensor.sizes.clone()))
 }

@@ -9,6 +9,7 @@ mod pool;
 mod quantized;
 mod reduce;
 mod resize;
+mod tokens;
 mod view;
 mod weights;
 
@@ -58,6 +59,7 @@ static RULES: &[Rule] = &[
     rule!("aten.hardsigmoid.default", elementwise::hardsigmoid),
     rule!("aten.hardswish.default", elementwise::unary, "HardSwish"),
     rule!("aten.hardtanh.default", elementwise::clamp),
+    rule!("aten.index_select.default", tokens::select_row),
     rule!("aten.layer_norm.default", norm::layer_norm),
     rule!("aten.linear.default", convolution::linear),
     rule!("aten.log.default", elementwise::unary, "ElementWiseLog"),
@@ -91,6 +93,9 @@ static RULES: &[Rule] = &[
     rule!("aten.upsample_bilinear2d.vec", resize::bilinear),
     rule!("aten.upsample_nearest2d.vec", resize::nearest),
     rule!("aten.view_copy.default", view::reshape),
+    rule!("etbuild.attend_cache.default", tokens::attend),
+    rule!("etbuild.rotate.default", tokens::rotate),
+    rule!("etbuild.write_cache.default", tokens::write),
     rule!("quantized_decomposed.dequantize_per_channel.default", quantized::constant),
     rule!("quantized_decomposed.dequantize_per_tensor.default", quantized::dequantize),
     rule!("quantized_decomposed.quantize_per_tensor.default", quantized::quantize),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use et_qnn::Binding;
 use et_qnn::build::{DataType, Kind, Quantization};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,8 @@ pub enum Parameter {
     /// A number.
     Uint32(u32),
     /// A number.
+    Int32(i32),
+    /// A number.
     Float32(f32),
     /// A flag.
     Bool(bool),
@@ -61,10 +64,10 @@ pub struct Program {
     pub tensors: Vec<Tensor>,
     /// The operations in order.
     pub operations: Vec<Operation>,
-    /// The inputs of the call.
-    pub inputs: Vec<TensorId>,
-    /// The outputs of the call.
-    pub outputs: Vec<TensorId>,
+    /// The inputs of the graph, each with what its elements are in the call.
+    pub inputs: Vec<(TensorId, Binding)>,
+    /// The outputs of the graph.
+    pub outputs: Vec<(TensorId, Binding)>,
 }
 
 impl Program {
@@ -137,6 +140,7 @@ impl fmt::Display for Parameter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Uint32(number) => write!(formatter, "{number}"),
+            Self::Int32(number) => write!(formatter, "{number}"),
             Self::Float32(number) => write!(formatter, "{number:?}"),
             Self::Bool(flag) => write!(formatter, "{flag}"),
             Self::Integers(_, numbers) => write!(formatter, "{numbers:?}"),

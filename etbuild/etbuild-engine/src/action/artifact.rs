@@ -21,6 +21,8 @@ pub enum ArtifactKind {
     Losses,
     /// The constants that are moments of activations, as JSON.
     Moments,
+    /// The qparams of activations.
+    Ranges,
     /// Where every node of a program runs, as JSON.
     Partition,
     /// The reports of backends on the partitions.
@@ -56,7 +58,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 23] = [
+    const NAMES: [(Self, &'static str); 24] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -64,6 +66,7 @@ impl ArtifactKind {
         (Self::Slices, "slices"),
         (Self::Losses, "losses"),
         (Self::Moments, "moments"),
+        (Self::Ranges, "ranges"),
         (Self::Partition, "partition"),
         (Self::Engines, "engines"),
         (Self::ProgramFile, "program-file"),

@@ -24,7 +24,9 @@ pub fn failed(error: QuantizeError) -> Vec<Diagnostic> {
             .help("write `scheme: dynamic-int8` or `int8-weights`, which need no ranges"),
         QuantizeError::Invalid(found) => return failure::violations(found),
         QuantizeError::OtherLabels { .. } | QuantizeError::NoAnswer => diagnostic(Code::LabelsMismatch),
-        QuantizeError::NotFinite(_) | QuantizeError::Interrupted(_) => diagnostic(Code::SchemeUnavailable),
+        QuantizeError::NotFinite(_) | QuantizeError::Unmeasured(_) | QuantizeError::Interrupted(_) => {
+            diagnostic(Code::SchemeUnavailable)
+        }
     }]
 }
 

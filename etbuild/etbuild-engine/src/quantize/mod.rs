@@ -6,6 +6,7 @@ mod losses;
 mod measure;
 mod moments;
 mod query;
+mod ranges;
 mod samples;
 mod weights;
 

@@ -8,6 +8,7 @@ use etbuild_store::{KeyBuilder, Value};
 
 use super::failure::{failed, no_data};
 use super::moments::{StoredMoments, moments};
+use super::ranges::{StoredRanges, ranges};
 use super::samples::samples as samples_of;
 use super::weights::KeptWeights;
 use crate::action::program::{self, StoredProgram};
@@ -25,6 +26,8 @@ pub struct QuantizeOptions {
     pub calibrate: Option<DataFile>,
     /// How weights are rounded.
     pub method: Method,
+    /// A checkpoint, built once more to read calibration text.
+    pub reader: Option<CheckpointFolder>,
 }
 
 /// How weights are rounded.
@@ -32,15 +35,8 @@ pub struct QuantizeOptions {
 pub enum Method {
     /// Each to the nearest integer.
     Nearest,
-    /// Each layer with the errors of the layers ahead (GPTQ). A checkpoint is built once more for GPTQ, to read calibration text.
-    Gptq(Option<CheckpointFolder>),
-}
-
-impl Method {
-    /// Whether the calibration data is text for a checkpoint, which has no samples.
-    const fn reads_text(self) -> bool {
-        matches!(self, Self::Gptq(Some(_)))
-    }
+    /// Each layer with the errors of the layers ahead (GPTQ).
+    Gptq,
 }
 
 /// The lowered program, quantized where the options ask for quantization.
@@ -71,27 +67,30 @@ impl Keyed for Options {
 #[salsa::tracked(returns(clone))]
 pub fn quantized(db: &dyn Db, model: ModelSource, lower: LowerOptions, quantize: QuantizeOptions) -> StageResult {
     let moments = measured_moments(db, model, &lower, &quantize)?;
+    let ranges = measured_ranges(db, &lower, &quantize)?;
     let lowered = lowered(db, model, lower).map_err(|blocked: Blocked| blocked.downstream())?;
     let failed = |error| Blocked::failed(Stage::Quantize, [unreadable(error)]);
-    let samples = quantize.calibrate.filter(|_| !quantize.method.reads_text());
+    let samples = quantize.calibrate.filter(|_| quantize.reader.is_none());
     let samples = samples.map(|file| HashedFile::of(db, file)).transpose().map_err(failed)?;
     let program = StoredProgram::of(lowered)?;
-    action::run(db, &Quantize { program, samples, moments, options: quantize.options })
+    action::run(db, &Quantize { program, samples, ranges, moments, options: quantize.options })
 }
 
 /// Quantization.
 struct Quantize {
     program: StoredProgram,
     samples: Option<HashedFile>,
+    ranges: Option<StoredRanges>,
     moments: Option<StoredMoments>,
     options: Options,
 }
 
 impl Keyed for Quantize {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { program, samples, moments, options } = self;
+        let Self { program, samples, ranges, moments, options } = self;
         let samples = samples.map(|file| file.digest);
         let key = program.key(key).fact("calibration data", samples);
+        let key = ranges.iter().fold(key, |key, ranges| ranges.key(key));
         let key = moments.iter().fold(key, |key, moments| moments.key(key));
         options.key(key)
     }
@@ -104,7 +103,8 @@ impl Action for Quantize {
         let (program, mut weights) = self.program.lowered(db.world())?;
         let moments = self.moments.as_ref().map(|stored| stored.read(db)).transpose()?.unwrap_or_default();
         let samples = self.samples.map(|file| samples_of(db, file)).transpose()?;
-        let data = Data { samples: samples.as_ref(), moments: &moments };
+        let ranges = self.ranges.as_ref().map(|stored| stored.read(db)).transpose()?;
+        let data = Data { samples: samples.as_ref(), ranges: ranges.as_ref(), moments: &moments };
         let keeper = KeptWeights::new(db.world());
         let quantized = etbuild_quantize::quantize(program, &self.options, data, &keeper);
         let mut quantized = quantized.map_err(failed)?.into_program();
@@ -122,12 +122,26 @@ fn measured_moments(
     lower: &LowerOptions,
     quantize: &QuantizeOptions,
 ) -> Result<Option<StoredMoments>, Blocked> {
-    let Method::Gptq(reader) = quantize.method else { return Ok(None) };
-    let model = reader.map_or(model, |folder| ModelSource::Checkpoint(folder, Role::Prefill));
+    let Method::Gptq = quantize.method else { return Ok(None) };
+    let model = quantize.reader.map_or(model, |folder| ModelSource::Checkpoint(folder, Role::Prefill));
     let lower = LowerOptions { keeps_halves: false, ..lower.clone() };
     let data = quantize.calibrate.ok_or_else(|| Blocked::failed(Stage::Quantize, [no_data()]))?;
     let staged = moments(db, model, lower, data).map_err(|blocked: Blocked| blocked.downstream())?;
     StoredMoments::of(&staged).map(Some)
+}
+
+/// The qparams of a checkpoint's activations, where its scheme has static ones.
+fn measured_ranges(
+    db: &dyn Db,
+    lower: &LowerOptions,
+    quantize: &QuantizeOptions,
+) -> Result<Option<StoredRanges>, Blocked> {
+    let options = &quantize.options;
+    let (Some(folder), true) = (quantize.reader, options.has_static_ranges()) else { return Ok(None) };
+    let lower = LowerOptions { keeps_halves: false, ..lower.clone() };
+    let data = quantize.calibrate.ok_or_else(|| Blocked::failed(Stage::Quantize, [no_data()]))?;
+    let staged = ranges(db, folder, lower, options.clone(), data).map_err(|blocked: Blocked| blocked.downstream())?;
+    StoredRanges::of(&staged).map(Some)
 }
 
 fn unreadable(error: std::io::ErrorKind) -> Diagnostic {

@@ -4,7 +4,7 @@ use etbuild_checkpoint::{Cache, Kept, Options as Checkpoint, Rotation};
 use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
 use etbuild_recipe::{self as recipe, Quantize, Recipe};
 
-use crate::input::Db;
+use crate::input::{CheckpointFolder, Db};
 use crate::quantize::{MeasureOptions, Method, PIECE, QuantizeOptions};
 
 /// The default percentage of elements to keep.
@@ -24,7 +24,12 @@ pub fn quantize_options(db: &dyn Db, recipe: &Recipe) -> Option<QuantizeOptions>
         layers: quantize.layers.iter().map(layer).chain(of_adapter(recipe)).collect(),
     };
     let calibrate = quantize.calibrate.as_ref().map(|file| db.data_file(&file.path));
-    Some(QuantizeOptions { options, calibrate, method: method(db, recipe, quantize) })
+    let method = match quantize.method {
+        recipe::Method::Nearest => Method::Nearest,
+        recipe::Method::Gptq => Method::Gptq,
+    };
+    let reader = (method == Method::Gptq || options.has_static_ranges()).then(|| reader(db, recipe)).flatten();
+    Some(QuantizeOptions { options, calibrate, method, reader })
 }
 
 /// The options that measuring the loss reads.
@@ -34,24 +39,20 @@ pub fn measure_options(db: &dyn Db, recipe: &Recipe) -> MeasureOptions {
     MeasureOptions { labelled }
 }
 
-fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
-    match (quantize.method, &recipe.model) {
-        (recipe::Method::Nearest, _) => Method::Nearest,
-        (recipe::Method::Gptq, recipe::Model::Checkpoint(folder)) => {
-            let options = Checkpoint {
-                context: Some(PIECE),
-                prefill: vec![PIECE],
-                speculate: None,
-                cache: Cache::Float32,
-                rotation: rotation(recipe),
-                keeps: Kept::Nothing,
-                every: true,
-            };
-            // Without an adapter: the integers of the model are the same under any.
-            Method::Gptq(Some(db.checkpoint(&folder.path, None, options)))
-        }
-        (recipe::Method::Gptq, _) => Method::Gptq(None),
-    }
+/// The checkpoint of a recipe for calibration text; `None` for other models.
+fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
+    let recipe::Model::Checkpoint(folder) = &recipe.model else { return None };
+    let options = Checkpoint {
+        context: Some(PIECE),
+        prefill: vec![PIECE],
+        speculate: Some(PIECE),
+        cache: Cache::Float32,
+        rotation: rotation(recipe),
+        keeps: Kept::Nothing,
+        every: true,
+    };
+    // Without an adapter: the integers of the model are the same under any.
+    Some(db.checkpoint(&folder.path, None, options))
 }
 
 /// How a checkpoint is rotated.

@@ -8,16 +8,22 @@ use crate::parameters::{Bounds, Parameters, SMALLEST_SCALE};
 use crate::run::float_constant;
 
 /// The integers of a tensor: the bounds and the type.
-type Integers = (Bounds, ScalarType);
+pub type Integers = (Bounds, ScalarType);
 
-const INT8: Integers = (Bounds::ACTIVATION, ScalarType::Char);
+pub const INT8: Integers = (Bounds::ACTIVATION, ScalarType::Char);
 
 /// Quantizes and dequantizes a tensor with static qparams.
 pub fn round_trip(builder: &mut Builder, id: ValueId, parameters: Parameters, integers: Integers) -> ValueId {
+    let (real, quantized) = (builder.graph.spec(id).clone(), quantized(builder, id, parameters, integers));
+    back(builder, real, quantized, parameters, integers)
+}
+
+/// The integers of a tensor with static qparams.
+pub fn quantized(builder: &mut Builder, id: ValueId, parameters: Parameters, integers: Integers) -> ValueId {
     let spec = builder.like(id, integers.1);
     let arguments = with_parameters(id, parameters, integers);
     let [quantized] = builder.call("quantized_decomposed.quantize_per_tensor.default", arguments, [spec]);
-    back(builder, id, quantized, parameters, integers)
+    quantized
 }
 
 /// Quantizes a constant and dequantizes the stored integers.
@@ -28,13 +34,20 @@ pub fn stored(builder: &mut Builder, id: ValueId, parameters: Parameters, intege
     let bytes: Vec<u8> = elements.iter().flat_map(|bytes| integer(bytes).into_iter().take(width)).collect();
     let spec = builder.like(id, integers.1);
     let stored = builder.constant(id, "integers", spec, ConstantData::new(bytes));
-    Some(back(builder, id, stored, parameters, integers))
+    let real = builder.graph.spec(id).clone();
+    Some(back(builder, real, stored, parameters, integers))
 }
 
-fn back(builder: &mut Builder, of: ValueId, stored: ValueId, parameters: Parameters, integers: Integers) -> ValueId {
-    let (arguments, spec) = (with_parameters(stored, parameters, integers), builder.graph.spec(of).clone());
-    let arguments = arguments.into_iter().chain([Argument::None]).collect();
-    let [real] = builder.call("quantized_decomposed.dequantize_per_tensor.default", arguments, [spec]);
+/// The real numbers of integers, a tensor like `real`.
+pub fn back(
+    builder: &mut Builder,
+    real: TensorSpec,
+    stored: ValueId,
+    parameters: Parameters,
+    integers: Integers,
+) -> ValueId {
+    let arguments = with_parameters(stored, parameters, integers).into_iter().chain([Argument::None]).collect();
+    let [real] = builder.call("quantized_decomposed.dequantize_per_tensor.default", arguments, [real]);
     real
 }
 

@@ -20,6 +20,8 @@ pub enum Parameter {
     /// A number.
     Uint32(u32),
     /// A number.
+    Int32(i32),
+    /// A number.
     Float32(f32),
     /// A flag.
     Bool(bool),
@@ -148,6 +150,7 @@ impl<'c> Graph<'c> {
         };
         Ok(match parameter {
             Parameter::Uint32(number) => scalar(DataType::Uint32 as u32, *number),
+            Parameter::Int32(number) => scalar(DataType::Int32 as u32, number.cast_unsigned()),
             Parameter::Float32(number) => scalar(DataType::Float32 as u32, number.to_bits()),
             Parameter::Bool(flag) => scalar(DataType::Bool as u32, u32::from(*flag)),
             Parameter::Tensor(tensor) => {

@@ -1,28 +1,27 @@
 //! The border of a partition: the tensors of the delegate call.
 
 use et_core::ScalarType;
+use et_qnn::Binding;
 use et_qnn::build::{DataType, Kind, Quantization};
 use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::ValueId;
 
 use crate::encoding::{self, Affine, Encoding};
-use crate::program::Tensor;
+use crate::program::{Tensor, TensorId};
 
 use super::{Builder, Form, Order, Step, not_float};
 
 impl Builder<'_> {
-    /// Adds an input of the call.
-    pub(super) fn input(&mut self, id: ValueId) -> Step<()> {
-        let (sizes, name) = (self.sizes(id, Order::RowMajor), self.name(id));
+    /// Adds an input of the call. `affine` is the encoding of integers that no node states.
+    pub(super) fn input(&mut self, id: ValueId, affine: Option<Affine>) -> Step<()> {
         let border = match self.links.graph.spec(id).scalar_type {
             ScalarType::Float => Border::Numbers(Encoding::Single),
             ScalarType::Half => Border::Numbers(Encoding::Float),
-            other => Border::integers(other, encoding::of_integers(self.links, id))?,
+            other => Border::integers(other, affine.or_else(|| encoding::of_integers(self.links, id)))?,
         };
-        let (data_type, quantization) = border.tensor();
-        let tensor =
-            self.program.tensor(Tensor { name, kind: Kind::Input, data_type, quantization, sizes, data: Vec::new() });
-        self.program.inputs.push(tensor);
+        let (name, sizes) = (self.name(id), self.sizes(id, Order::RowMajor));
+        let binding = Binding { argument: self.argument(id)?, ..Binding::default() };
+        let tensor = self.bound_input(&name, border.tensor(), sizes, binding);
         let form = Form { encoding: border.inside(), order: Order::RowMajor };
         let inside = match border.is_stored_so() {
             true => tensor,
@@ -36,39 +35,76 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Adds an input of the graph.
+    pub(super) fn bound_input(
+        &mut self,
+        name: &str,
+        (data_type, quantization): (DataType, Quantization),
+        sizes: Vec<u32>,
+        binding: Binding,
+    ) -> TensorId {
+        let (name, kind, data) = (name.to_owned(), Kind::Input, Vec::new());
+        let tensor = self.program.tensor(Tensor { name, kind, data_type, quantization, sizes, data });
+        self.program.inputs.push((tensor, binding));
+        tensor
+    }
+
+    /// The position of an input of the partition among the arguments of the call; 0 for the check of a node.
+    ///
+    /// # Errors
+    /// A value that is computed in the partition.
+    pub fn argument(&self, id: ValueId) -> Step<u32> {
+        let position = self.links.graph.inputs.iter().position(|input| *input == id);
+        match position {
+            Some(position) => Ok(position as u32),
+            None if self.probes => Ok(0),
+            None => Err(Refusal::new(
+                RefusalKind::Partition,
+                format!("`{}` is not an input of the partition", self.name(id)),
+            )),
+        }
+    }
+
     /// Adds the outputs of the call.
     ///
     /// # Errors
     /// An output that the NPU cannot write.
     pub fn finish(&mut self) -> Step<()> {
-        for id in self.links.graph.outputs.clone() {
-            let encoding = self.form(id)?.encoding;
-            let border = match (self.links.graph.spec(id).scalar_type, encoding) {
-                (ScalarType::Float, _) => Border::Numbers(Encoding::Single),
-                (ScalarType::Half, _) => Border::Numbers(Encoding::Float),
-                (other, Encoding::Integer(affine)) => Border::integers(other, Some(affine))?,
-                _ => return Err(not_float()),
+        let inputs = self.links.graph.inputs.len();
+        for (position, id) in self.links.graph.outputs.clone().into_iter().enumerate() {
+            let argument = (inputs + position) as u32;
+            // The output of a written KV cache has the memory of the cache: rows are written there.
+            let (source, binding) = match self.written(id)? {
+                Some((rows, binding)) => (rows, Binding { argument, ..binding }),
+                None => (id, Binding { argument, ..Binding::default() }),
             };
-            let source = self.read(id, Form { encoding: border.source(encoding), order: Order::RowMajor })?;
-            let (data_type, quantization) = border.tensor();
-            let (sizes, name) = (self.sizes(id, Order::RowMajor), self.name(id));
-            let tensor = self.program.tensor(Tensor {
-                name,
-                kind: Kind::Output,
-                data_type,
-                quantization,
-                sizes,
-                data: Vec::new(),
-            });
-            let type_name = match (border.source(encoding), border) {
-                (Encoding::Integer(_), Border::Numbers(_)) => "Dequantize",
-                (Encoding::Float, Border::Numbers(Encoding::Single)) => "Cast",
-                (from, _) if from == border.inside() && border.is_stored_so() => "Reshape",
-                _ => "Convert",
-            };
-            self.operation(type_name, Vec::new(), vec![source], tensor);
-            self.program.outputs.push(tensor);
+            self.output(source, self.links.graph.spec(id).scalar_type, binding)?;
         }
+        Ok(())
+    }
+
+    /// Adds an output of the graph: a value in a type.
+    fn output(&mut self, id: ValueId, scalar_type: ScalarType, binding: Binding) -> Step<()> {
+        let encoding = self.form(id)?.encoding;
+        let border = match (scalar_type, encoding) {
+            (ScalarType::Float, _) => Border::Numbers(Encoding::Single),
+            (ScalarType::Half, _) => Border::Numbers(Encoding::Float),
+            (other, Encoding::Integer(affine)) => Border::integers(other, Some(affine))?,
+            _ => return Err(not_float()),
+        };
+        let source = self.read(id, Form { encoding: border.source(encoding), order: Order::RowMajor })?;
+        let (data_type, quantization) = border.tensor();
+        let (sizes, name) = (self.sizes(id, Order::RowMajor), self.name(id));
+        let (kind, data) = (Kind::Output, Vec::new());
+        let tensor = self.program.tensor(Tensor { name, kind, data_type, quantization, sizes, data });
+        let type_name = match (border.source(encoding), border) {
+            (Encoding::Integer(_), Border::Numbers(_)) => "Dequantize",
+            (Encoding::Float, Border::Numbers(Encoding::Single)) => "Cast",
+            (from, _) if from == border.inside() && border.is_stored_so() => "Reshape",
+            _ => "Convert",
+        };
+        self.operation(type_name, Vec::new(), vec![source], tensor);
+        self.program.outputs.push((tensor, binding));
         Ok(())
     }
 }

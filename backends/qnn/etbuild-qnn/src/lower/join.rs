@@ -44,15 +44,19 @@ pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
 
 /// The range of a dimension.
 #[derive(Clone, Copy)]
-struct Range {
-    dim: usize,
-    start: i64,
-    end: i64,
-    step: i64,
+pub struct Range {
+    /// The dimension.
+    pub dim: usize,
+    /// The first index.
+    pub start: i64,
+    /// The index behind the last.
+    pub end: i64,
+    /// The distance of indices.
+    pub step: i64,
 }
 
 /// Writes a part of a row-major tensor.
-fn part(builder: &mut Builder<'_>, tensor: TensorId, range: Range, output: TensorId) {
+pub fn part(builder: &mut Builder<'_>, tensor: TensorId, range: Range, output: TensorId) {
     let sizes = &builder.program.get(tensor).sizes;
     let bounds = sizes.iter().enumerate().flat_map(|(dim, size)| match dim == range.dim {
         true => [range.start as i32, range.end as i32, range.step as i32],

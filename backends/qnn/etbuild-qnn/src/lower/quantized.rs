@@ -29,6 +29,10 @@ pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     }
     let (input, output) = (call.value(0)?, call.output()?);
     let affine = encoding::dequantizes(call.node).ok_or_else(no_scale)?;
+    if let Some(write) = builder.links.maker(input).map(|node| builder.write(node)).transpose()?.flatten() {
+        // Attention reads the KV cache itself.
+        return builder.check_encoding(write, affine);
+    }
     let Form { encoding, order } = builder.form(input)?;
     if encoding != Encoding::Integer(affine) {
         return Err(Refusal::new(RefusalKind::Quantization, "a tensor is dequantized with another scale"));
