@@ -71,6 +71,21 @@ pub trait Backend: Send + Sync {
         Err(Refusal::new(RefusalKind::DynamicShape, "the backend computes static sizes only"))
     }
 
+    /// Whether the partitions of all methods of a program become one blob, by [`Backend::join`]: a vendor's compiler then stores weights of
+    /// several methods once.
+    fn joins(&self) -> bool {
+        false
+    }
+
+    /// The one blob of several partitions. The delegate of each gets the position of its partition as the compile spec `graph`.
+    /// `parts` are blobs of [`Backend::lower`] without weights and scratch, which no device executes.
+    ///
+    /// # Errors
+    /// Partitions that cannot be compiled together.
+    fn join(&self, _parts: &[&[u8]], _target: &TargetFacts) -> Result<Vec<u8>, Refusal> {
+        Err(Refusal::new(RefusalKind::Partition, "the backend does not join partitions"))
+    }
+
     /// Lowers a partition: a graph of accepted nodes, whose inputs and outputs are the delegate call's.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use etbuild_backend::ALIGNMENT;
 use etbuild_emit::{EmitOptions, emit};
 use etbuild_ir::LoweredProgram;
 use etbuild_memory::{Bank, Options, find_planner, plan};
-use etbuild_partition::{InMemory, Partitioned, partition};
+use etbuild_partition::{InMemory, Partitioned, join, partition};
 
 use crate::Candidate;
 
@@ -26,9 +26,13 @@ pub fn compile(program: LoweredProgram, candidate: &Candidate<'_>) -> Result<Com
     let partitioned = partition(program, &[candidate.backend], candidate.target, &InMemory);
     let partitioned =
         partitioned.map_err(|violations| format!("the partitioned program is invalid: {violations:?}"))?;
+    let mut program = partitioned.program.clone().into_program();
+    join(&mut program, &[candidate.backend], candidate.target).map_err(|(_, refusal)| refusal.to_string())?;
+    let program = LoweredProgram::verify(program)
+        .map_err(|violations| format!("the joined program is invalid: {violations:?}"))?;
     let planner = find_planner("greedy").ok_or("there is no planner `greedy`")?;
     let bank = Bank { alignment: ALIGNMENT as u64, ..Bank::unlimited("memory") };
-    let planned = plan(partitioned.program.clone(), &Options { planner, banks: vec![bank] });
+    let planned = plan(program, &Options { planner, banks: vec![bank] });
     let planned = planned.map_err(|error| error.to_string())?;
     let (name, id) = (candidate.backend.name().to_owned(), candidate.backend.delegate_id().to_owned());
     let options = EmitOptions { delegates: BTreeMap::from([(name, id)]), ..EmitOptions::default() };

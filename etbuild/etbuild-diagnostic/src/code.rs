@@ -96,6 +96,7 @@ codes! {
     ETB0409 EngineUnavailable RecipeUnmet "backend not available" "The backend exists, and not on this target."
     ETB0410 OperatorNotUpstream RecipeUnmet "operator not in ExecuTorch" "`runtime: executorch` is set, and ExecuTorch's runtime has neither this operator nor a decomposition."
     ETB0411 StateDiffers RecipeUnmet "shared state differs" "Two methods have state of the same name with another type, shape or initial value."
+    ETB0412 CompilerRefused RecipeUnmet "refused by a vendor's compiler" "A vendor's compiler refuses the partitions of a program as a whole."
     // 05: tools, compiling, linking.
     ETB0501 ToolMissing StageFailed "tool missing" "A required program is not installed."
     ETB0502 ToolchainMissing StageFailed "Rust target missing" "The Rust toolchain has no standard library for the target."

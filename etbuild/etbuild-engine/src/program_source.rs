@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use etbuild_pass::Runtime;
 use serde::de::DeserializeOwned;
 
+use crate::action::program::{StoredMethods, StoredProgram};
 use crate::action::{ArtifactKind, Blocked, StageResult};
 use crate::input::{Db, ModelSource};
 use crate::lower::{self, LowerOptions, mentions_halves, state_names};
@@ -57,6 +58,18 @@ impl ProgramSource {
     /// The program of a method before planning: partitioned where the recipe names backends.
     pub fn finished(&self, db: &dyn Db, method: &str) -> StageResult {
         if self.partition.engines.is_empty() { self.prepared(db, method) } else { self.partitioned(db, method) }
+    }
+
+    /// The program of all methods before planning. A backend that joins partitions has compiled those of all methods together.
+    pub fn methods(&self, db: &dyn Db) -> Result<StoredMethods, Blocked> {
+        let finished = |method: &String| Ok((method.clone(), StoredProgram::of(self.finished(db, method)?)?));
+        let methods = StoredMethods::Apart(self.archives.keys().map(finished).collect::<Result<_, Blocked>>()?);
+        let joins = self.partition.backends(db.world())?.iter().any(|backend| backend.joins());
+        if !joins {
+            return Ok(methods);
+        }
+        let joined = partition::joined(db, methods, &self.partition)?;
+        StoredProgram::of(joined).map(StoredMethods::Together)
     }
 
     /// Where the nodes of all methods run.

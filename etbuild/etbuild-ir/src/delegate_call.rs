@@ -3,7 +3,8 @@
 //! `delegate.cpu.default(%blob, [%x, %y])` calls the backend `cpu` with a blob, a `uint8` constant, and inputs. The
 //! call computes the outputs of the partition and, where the backend needs scratch memory, a last `uint8` value
 //! without meaning after the call. The memory planner places scratch like any value. Only lowered programs have
-//! delegate calls. A third argument `[0, 1]` says that the call writes input 0 in place, which is output 1 after the call.
+//! delegate calls. A third argument `[0, 1]` says that the call writes input 0 in place, which is output 1 after the call. A fourth
+//! argument is the number of the graph that the call executes, of a blob with the graphs of several calls.
 
 use et_core::ScalarType;
 
@@ -24,6 +25,8 @@ pub struct DelegateCall<'a> {
     pub outputs: &'a [ValueId],
     /// The inputs that the call writes in place, and the outputs that they become: pairs of positions.
     pub writes: &'a [i64],
+    /// The graph of the blob that the call executes; `None` for a blob of this call alone.
+    pub graph: Option<i64>,
 }
 
 impl<'a> DelegateCall<'a> {
@@ -34,12 +37,13 @@ impl<'a> DelegateCall<'a> {
         }
         match &node.arguments[..] {
             [Argument::Value(blob), Argument::Values(inputs), rest @ ..] => {
-                let writes: &[i64] = match rest {
-                    [] => &[],
-                    [Argument::Ints(writes)] => writes,
+                let (writes, graph): (&[i64], _) = match rest {
+                    [] => (&[], None),
+                    [Argument::Ints(writes)] => (writes, None),
+                    [Argument::Ints(writes), Argument::Int(graph)] => (writes, Some(*graph)),
                     _ => return None,
                 };
-                Some(Self { backend: node.operator.name(), blob: *blob, inputs, outputs: &node.outputs, writes })
+                Some(Self { backend: node.operator.name(), blob: *blob, inputs, outputs: &node.outputs, writes, graph })
             }
             _ => None,
         }
@@ -68,6 +72,18 @@ impl<'a> DelegateCall<'a> {
             arguments.push(Argument::Ints(writes));
         }
         Some(Node { operator, arguments, outputs })
+    }
+
+    /// The node with a blob that has the graphs of several calls, of which the node executes `graph`; `None` for other nodes.
+    pub fn joined(node: &'a Node, blob: ValueId, graph: i64) -> Option<Node> {
+        let Self { inputs, writes, .. } = Self::of(node)?;
+        let arguments = vec![
+            Argument::Value(blob),
+            Argument::Values(inputs.to_vec()),
+            Argument::Ints(writes.to_vec()),
+            Argument::Int(graph),
+        ];
+        Some(Node { arguments, ..node.clone() })
     }
 
     /// The bytes that the delegate executes; `None` where `graph` does not contain the call.
@@ -111,6 +127,17 @@ method forward
 
     fn program(text: &str) -> Program {
         parse(text, &mut |_| Some(ConstantData::new(vec![0_u8; 4]))).unwrap().1
+    }
+
+    #[test]
+    fn a_call_of_a_graph_of_several_is_printed_and_read_back() {
+        let text = TEXT.replace("values[%x])", "values[%x], [], 3)");
+        let program = program(&text);
+        assert_eq!(print(Lowered::NAME, &program), text);
+        let node = &program.methods["forward"].nodes[0];
+        let call = DelegateCall::of(node).unwrap();
+        assert_eq!(call.graph, Some(3));
+        assert_eq!(DelegateCall::joined(node, call.blob, 3).as_ref(), Some(node));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 mod carve;
 mod gather;
+mod join;
 mod judge;
 mod keep;
 mod levels;
@@ -19,6 +20,7 @@ mod samples;
 mod trivial;
 mod work;
 
+pub use join::join;
 pub use keep::{InMemory, Keep};
 pub use partition::{Partitioned, partition};
 pub use report::{NodeReport, Place};

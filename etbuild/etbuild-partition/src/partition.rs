@@ -220,7 +220,7 @@ fn add(origins: &mut BTreeMap<Digest, String>, more: impl IntoIterator<Item = (D
 }
 
 /// The spec of `size` bytes.
-fn memory(size: usize, what: &str) -> Result<TensorSpec, Refusal> {
+pub fn memory(size: usize, what: &str) -> Result<TensorSpec, Refusal> {
     match i32::try_from(size) {
         Ok(size) => Ok(TensorSpec::contiguous(ScalarType::Byte, [size])),
         Err(_) => {

@@ -59,8 +59,8 @@ fn samples(case: &Case, program: &Program) -> Result<Option<Tensors>, String> {
     for graph in program.methods.values() {
         for value in graph.inputs.iter().map(|id| graph.value(*id)) {
             let key = format!("samples {}", value.name);
-            if let Some(bytes) = case.literal(&key, ScalarType::Float, value.spec.numel())? {
-                let (scalar_type, sizes) = (ScalarType::Float, value.spec.sizes.clone());
+            let (scalar_type, sizes) = (value.spec.scalar_type, value.spec.sizes.clone());
+            if let Some(bytes) = case.literal(&key, scalar_type, value.spec.numel())? {
                 samples.insert(value.name.clone(), OwnedTensor { scalar_type, sizes, bytes });
             }
         }

@@ -86,6 +86,40 @@ fn every_node_runs_on_the_npu() {
     }
 }
 
+/// A recipe of the trained tiny Llama in integers.
+fn language_recipe(place: &Place, partition: &str) -> String {
+    let example = repository().join("examples/tiny-llama");
+    let text = format!(
+        "etbuild: 1\nname: tales\nmodel: {{ checkpoint: {} }}\nexport: {{ context: 160, prefill: [4, 8] }}\n\
+         quantize: {{ scheme: w4a16, group_size: 32, calibrate: {} }}\npartition: [{partition}]\ntargets: [{TARGET}]\n",
+        example.join("model").display(),
+        example.join("calibration.txt").display(),
+    );
+    place.file(&format!("{partition}.yaml"), text).display().to_string()
+}
+
+/// The KV cache, in int8, goes from chunk to chunk of the prompt and from there to decoding.
+#[test]
+fn a_language_model_writes_the_tokens_of_the_simulation() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let write = |partition: &str| {
+        let words =
+            format!("run {} --max-new-tokens 100 --temperature 0", language_recipe(&place, partition));
+        let mut command = place.command(words.split(' '));
+        Ran::of(command.args(["--prompt", "One day a fox and a hare went to the garden with a red ball"]))
+            .expect(0)
+            .stdout
+    };
+    let written = write("qnn, cpu");
+    assert!(written.split(' ').count() > 40, "{written}");
+    assert_eq!(written, write("portable"));
+    let explained = place.run(&format!("explain --partition {}", language_recipe(&place, "qnn, cpu"))).expect(0).stdout;
+    assert!(explained.contains("qnn") && explained.contains("in 3 calls"), "{explained}");
+}
+
 #[test]
 fn a_machine_without_the_kit_is_told_what_to_install() {
     let place = Place::warm();

@@ -5,6 +5,7 @@
 
 pub mod abi;
 pub mod context;
+pub mod contexts;
 pub mod device;
 pub mod executable;
 pub mod graph;

@@ -1,4 +1,5 @@
-//! The blob of a partition: a context binary of the vendor's compiler, and the tensors that its graph reads and writes.
+//! The blob of the partitions of a program: a context binary of the vendor's compiler with a graph for each, and the tensors that each graph
+//! reads and writes.
 
 use et_core::{Error, Result};
 use et_record::{Record, Words, numbered, records};
@@ -7,13 +8,15 @@ use et_record::{Record, Words, numbered, records};
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETQN");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
-/// The name of the graph in every context binary.
-pub const GRAPH: &str = "partition";
+/// The name of a graph in context binaries.
+pub fn graph_name(number: usize) -> String {
+    format!("graph{number}")
+}
 
 records! {
-    /// The beginning of a blob; the [`Port`]s, the sizes of all ports, and the context binary follow.
+    /// The beginning of a blob. For each graph, a [`Counts`], the [`Port`]s and their sizes follow, then the context binary.
     pub struct Header {
         /// [`MAGIC`].
         pub magic: u32,
@@ -23,14 +26,22 @@ records! {
         pub checksum: u64,
         /// The chip that the context binary is for, by the vendor's number.
         pub soc: u32,
-        /// The number of inputs of the graph.
+        /// Whether the graphs share weights in the context binary.
+        pub shares_weights: bool,
+        /// The number of graphs.
+        pub graphs: u32,
+        /// The bytes of the context binary.
+        pub binary: u32,
+    }
+
+    /// The beginning of a graph.
+    pub struct Counts {
+        /// The number of inputs.
         pub inputs: u32,
-        /// The number of outputs of the graph.
+        /// The number of outputs.
         pub outputs: u32,
         /// The sizes of all ports together.
         pub sizes: u32,
-        /// The bytes of the context binary.
-        pub binary: u32,
     }
 
     /// An input or output of the graph.
@@ -106,15 +117,27 @@ pub const ALL_ROWS: u32 = u32::MAX;
 /// The score that is added for keys that a row does not see: the exponential of the sum is 0, and the sum is finite in fp16.
 pub const UNSEEN: f32 = -30_000.0;
 
+/// A port with the sizes of the tensor.
+pub type SizedPort = (Port, Vec<u32>);
+
+/// The inputs and outputs of a graph.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ports {
+    /// The inputs.
+    pub inputs: Vec<SizedPort>,
+    /// The outputs.
+    pub outputs: Vec<SizedPort>,
+}
+
 /// A blob in parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blob<'a> {
     /// The chip, by the vendor's number.
     pub soc: u32,
-    /// The inputs of the graph, each with the sizes of the tensor.
-    pub inputs: Vec<(Port, Vec<u32>)>,
-    /// The outputs of the graph.
-    pub outputs: Vec<(Port, Vec<u32>)>,
+    /// Whether the graphs share weights in the context binary.
+    pub shares_weights: bool,
+    /// The graphs by number.
+    pub graphs: Vec<Ports>,
     /// The context binary.
     pub binary: &'a [u8],
 }
@@ -137,27 +160,16 @@ impl<'a> Blob<'a> {
     }
 
     fn parts(header: Header, mut words: Words<'a>) -> Option<Self> {
-        let ports = header.inputs.checked_add(header.outputs)?;
-        let ports = (words.len() >= ports as usize).then_some(ports)?;
-        let ports: Vec<Port> = (0..ports).map(|_| Port::read(&mut words)).collect::<Option<_>>()?;
-        let mut sizes = words.take(header.sizes as usize)?;
-        let with_sizes = ports.into_iter().map(|port| {
-            let own = (0..sizes.len().min(port.rank as usize)).map(|_| sizes.word()).collect::<Option<Vec<u32>>>()?;
-            (own.len() == port.rank as usize).then_some((port, own))
-        });
-        let mut inputs: Vec<(Port, Vec<u32>)> = with_sizes.collect::<Option<_>>()?;
-        let outputs = inputs.split_off(inputs.len().min(header.inputs as usize));
+        let graphs = (words.len() >= header.graphs as usize).then_some(header.graphs)?;
+        let graphs = (0..graphs).map(|_| Ports::read(&mut words)).collect::<Option<_>>()?;
         let binary = words.bytes().as_flattened().get(..header.binary as usize)?;
-        Some(Self { soc: header.soc, inputs, outputs, binary })
+        Some(Self { soc: header.soc, shares_weights: header.shares_weights, graphs, binary })
     }
 
     /// The bytes of the blob.
     pub fn write(&self) -> Vec<u8> {
-        let ports = || self.inputs.iter().chain(&self.outputs);
         let mut rest = Vec::with_capacity(self.binary.len() + 4096);
-        let mut put = |word: u32| rest.extend_from_slice(&word.to_le_bytes());
-        ports().for_each(|(port, _)| port.write(&mut put));
-        ports().flat_map(|(_, sizes)| sizes).for_each(|size| put(*size));
+        self.graphs.iter().for_each(|ports| ports.write(&mut rest));
         rest.extend_from_slice(self.binary);
         rest.resize(rest.len().next_multiple_of(4), 0);
         let header = Header {
@@ -165,15 +177,44 @@ impl<'a> Blob<'a> {
             version: VERSION,
             checksum: checksum(&rest),
             soc: self.soc,
-            inputs: self.inputs.len() as u32,
-            outputs: self.outputs.len() as u32,
-            sizes: ports().map(|(_, sizes)| sizes.len() as u32).sum(),
+            shares_weights: self.shares_weights,
+            graphs: self.graphs.len() as u32,
             binary: self.binary.len() as u32,
         };
         let mut bytes = Vec::with_capacity(rest.len() + 64);
         header.write(&mut |word| bytes.extend_from_slice(&word.to_le_bytes()));
         bytes.append(&mut rest);
         bytes
+    }
+}
+
+impl Ports {
+    fn read(words: &mut Words<'_>) -> Option<Self> {
+        let counts = Counts::read(words)?;
+        let ports = counts.inputs.checked_add(counts.outputs)?;
+        let ports = (words.len() >= ports as usize).then_some(ports)?;
+        let ports: Vec<Port> = (0..ports).map(|_| Port::read(words)).collect::<Option<_>>()?;
+        let mut sizes = words.take(counts.sizes as usize)?;
+        let with_sizes = ports.into_iter().map(|port| {
+            let own = (0..sizes.len().min(port.rank as usize)).map(|_| sizes.word()).collect::<Option<Vec<u32>>>()?;
+            (own.len() == port.rank as usize).then_some((port, own))
+        });
+        let mut inputs: Vec<SizedPort> = with_sizes.collect::<Option<_>>()?;
+        let outputs = inputs.split_off(inputs.len().min(counts.inputs as usize));
+        Some(Self { inputs, outputs })
+    }
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        let ports = || self.inputs.iter().chain(&self.outputs);
+        let mut put = |word: u32| bytes.extend_from_slice(&word.to_le_bytes());
+        let counts = Counts {
+            inputs: self.inputs.len() as u32,
+            outputs: self.outputs.len() as u32,
+            sizes: ports().map(|(_, sizes)| sizes.len() as u32).sum(),
+        };
+        counts.write(&mut put);
+        ports().for_each(|(port, _)| port.write(&mut put));
+        ports().flat_map(|(_, sizes)| sizes).for_each(|size| put(*size));
     }
 }
 

@@ -19,9 +19,21 @@ pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
     Npu { session: OnceCell::new() }
 }
 
+/// The number of the graph that the delegate executes.
+fn graph(setup: &DelegateSetup<'_>) -> Result<usize> {
+    for index in 0..setup.compile_specs.len() {
+        let spec = setup.compile_specs.get(index)?;
+        if spec.key()? == "graph" {
+            let bytes = spec.value()?.try_into().map_err(|_| Error::InvalidProgram)?;
+            return Ok(u32::from_le_bytes(bytes) as usize);
+        }
+    }
+    Ok(0)
+}
+
 impl<'a> Delegate<'a> for Npu {
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
-        let session = report(Session::load(setup.blob))?;
+        let session = report(Session::load(setup.blob, graph(setup)?))?;
         self.session.set(session).map_err(|_| Error::InvalidState)
     }
 

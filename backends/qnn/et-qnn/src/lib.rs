@@ -14,7 +14,7 @@ mod soc;
 mod tokens;
 
 pub use api::abi::ScaleOffset;
-pub use blob::{ALL_ROWS, Binding, Blob, GRAPH, Header, MAGIC, Port, Ring, Role, Span, VERSION};
+pub use blob::{ALL_ROWS, Binding, Blob, Header, MAGIC, Port, Ports, Ring, Role, SizedPort, Span, VERSION, graph_name};
 pub use delegate::delegate;
 pub use et_problem::{Outcome, Problem, problem};
 pub use session::Session;

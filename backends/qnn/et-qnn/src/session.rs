@@ -3,35 +3,43 @@
 use et_core::{Access, Args, Error};
 use et_problem::{Outcome, Problem};
 
-use crate::api::context::Context;
+use crate::api::contexts;
 use crate::api::device;
 use crate::api::executable::Executable;
 use crate::api::tensor::Bound;
-use crate::blob::{Binding, Blob, GRAPH, Port, Role};
+use crate::blob::{Binding, Blob, Port, Ports, Role, SizedPort, graph_name};
 use crate::tokens::{Tokens, last_row};
 
-/// A port with the sizes of the tensor.
-type Sized = (Port, Vec<u32>);
+/// Whether the library simulates the NPU.
+const SIMULATES: bool = cfg!(target_arch = "x86_64");
 
-/// A blob whose context is on the NPU.
+/// A graph of a blob whose context is on the NPU.
 pub struct Session {
     graph: Executable,
-    inputs: Vec<Sized>,
-    outputs: Vec<Sized>,
+    ports: Ports,
 }
 
 impl Session {
-    /// Loads the context binary of a blob.
+    /// Loads the context binary of a blob, for the graph of a number. The sessions of a blob at one address share the context.
     ///
     /// # Errors
-    /// A malformed blob, no NPU, a context for another chip.
-    pub fn load(bytes: &[u8]) -> Outcome<Self> {
-        let Blob { soc, inputs, outputs, binary } = Blob::read(bytes)?;
-        if !inputs.iter().chain(&outputs).all(|(port, _)| fits(port)) {
+    /// A malformed blob, no such graph, no NPU, a context for another chip.
+    pub fn load(bytes: &[u8], number: usize) -> Outcome<Self> {
+        let Blob { soc, shares_weights, mut graphs, binary } = Blob::read(bytes)?;
+        if shares_weights && SIMULATES {
+            return Err(Problem::unsupported(
+                "the NPU program is for a device, and the simulator cannot load its shared weights",
+            ));
+        }
+        if number >= graphs.len() {
+            return Err(Problem::blob("the NPU program has no such graph"));
+        }
+        let ports = graphs.swap_remove(number);
+        if !ports.inputs.iter().chain(&ports.outputs).all(|(port, _)| fits(port)) {
             return Err(Problem::blob("a tensor of the NPU program has another size than its tokens"));
         }
-        let context = Context::restore(device::open(soc)?, binary)?;
-        Ok(Self { graph: Executable::retrieve(context, GRAPH)?, inputs, outputs })
+        let context = contexts::restored(device::open(soc)?, binary)?;
+        Ok(Self { graph: Executable::retrieve(context, &graph_name(number))?, ports })
     }
 
     /// Executes the blob on tensors, in place. Rows of the KV cache are written after the graph has read it.
@@ -40,10 +48,11 @@ impl Session {
     /// [`Error::InvalidArgument`] for tensors of other sizes and for tokens beyond the KV cache, [`Error::AccessFailed`] for an output that
     /// must not be written, and failures of the NPU.
     pub fn execute(&self, arguments: &Args<'_, '_>) -> Outcome<()> {
-        let mut inputs = self.inputs.iter().map(|(port, _)| input(port, arguments)).collect::<Outcome<Vec<_>>>()?;
-        let mut outputs = self.outputs.iter().map(|(port, _)| output(port, arguments)).collect::<Outcome<Vec<_>>>()?;
-        run(&self.graph, &bound(&self.inputs, &mut inputs), &bound(&self.outputs, &mut outputs))?;
-        self.outputs.iter().zip(&outputs).try_for_each(|((port, _), memory)| match memory {
+        let Ports { inputs: of_inputs, outputs: of_outputs } = &self.ports;
+        let mut inputs = of_inputs.iter().map(|(port, _)| input(port, arguments)).collect::<Outcome<Vec<_>>>()?;
+        let mut outputs = of_outputs.iter().map(|(port, _)| output(port, arguments)).collect::<Outcome<Vec<_>>>()?;
+        run(&self.graph, &bound(of_inputs, &mut inputs), &bound(of_outputs, &mut outputs))?;
+        of_outputs.iter().zip(&outputs).try_for_each(|((port, _), memory)| match memory {
             Memory::Argument(_) => Ok(()),
             Memory::Own(rows) => keep(port, rows, arguments),
         })
@@ -99,7 +108,7 @@ fn keep(port: &Port, rows: &[u8], arguments: &Args<'_, '_>) -> Outcome<()> {
 }
 
 /// The tensors of a graph in their memory.
-fn bound<'p>(ports: &'p [Sized], memory: &mut [Memory]) -> Vec<Bound<'p>> {
+fn bound<'p>(ports: &'p [SizedPort], memory: &mut [Memory]) -> Vec<Bound<'p>> {
     let all = ports.iter().zip(memory);
     all.map(|((Port { id, data_type, bytes, .. }, sizes), memory)| Bound {
         id: *id,

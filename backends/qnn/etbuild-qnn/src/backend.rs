@@ -3,8 +3,10 @@
 use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
+use crate::compile::Device;
 use crate::lower;
-use crate::worker::compile_apart;
+use crate::program::Program;
+use crate::worker::{Work, work_apart};
 
 /// The backend `qnn`.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +50,7 @@ impl Backend for Qnn {
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
         let soc = target.npu.as_ref().map_or("none", |NpuFacts { soc }| soc);
-        vec![("soc".to_owned(), soc.to_owned())]
+        vec![("soc".to_owned(), soc.to_owned()), ("shares weights".to_owned(), shares_weights(target).to_string())]
     }
 
     fn runs_on(&self, _target: &TargetFacts) -> bool {
@@ -61,23 +63,44 @@ impl Backend for Qnn {
     }
 
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
-        chip(target).err().or_else(|| lower::refusal(links, node))
+        device(target).err().or_else(|| lower::refusal(links, node))
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        let soc = chip(target)?;
+        let device = device(target)?;
         let program = lower::lower(&Links::of(graph))?;
-        let bytes = compile_apart(program, soc).map_err(|reason| Refusal::new(RefusalKind::Partition, reason))?;
+        let bytes = postcard::to_stdvec(&program).map_err(|error| refused(error.to_string()))?;
+        work_apart(Work::Check(program), device).map_err(refused)?;
         Ok(Blob { bytes, ..Blob::default() })
+    }
+
+    fn joins(&self) -> bool {
+        true
+    }
+
+    fn join(&self, parts: &[&[u8]], target: &TargetFacts) -> Result<Vec<u8>, Refusal> {
+        let device = device(target)?;
+        let programs = parts.iter().map(|part| postcard::from_bytes(part)).collect::<Result<Vec<Program>, _>>();
+        let programs = programs.map_err(|error| refused(error.to_string()))?;
+        work_apart(Work::Compile(programs), device).map_err(refused)
     }
 }
 
-/// The chip of a target, by the vendor's number.
-fn chip(target: &TargetFacts) -> Result<u32, Refusal> {
+fn refused(reason: String) -> Refusal {
+    Refusal::new(RefusalKind::Partition, reason)
+}
+
+/// Whether the graphs of a context share weights on the target: the simulator of the build machine cannot load such contexts.
+fn shares_weights(target: &TargetFacts) -> bool {
+    target.architecture != "x86_64"
+}
+
+/// The NPU of a target.
+fn device(target: &TargetFacts) -> Result<Device, Refusal> {
     let no = |reason: String| Refusal::new(RefusalKind::Target, reason);
     let npu = target.npu.as_ref().ok_or_else(|| no("the target states no `npu:`".to_owned()))?;
     let soc = et_qnn::soc(&npu.soc).ok_or_else(|| no(format!("the NPU of `{}` is not known", npu.soc)))?;
-    Ok(soc.number)
+    Ok(Device { soc: soc.number, shares_weights: shares_weights(target) })
 }
 
 /// The operations of a partition, a line each.

@@ -1,21 +1,45 @@
-//! A graph becomes a context binary by the vendor's compiler.
+//! Graphs become a context binary by the vendor's compiler.
 
 use et_qnn::build::{Context, Created, DataType, Graph, Kind, OperationSpec, Quantization, TensorSpec, open};
-use et_qnn::{Binding, Blob, GRAPH, Outcome, Port, Problem};
+use et_qnn::{Binding, Blob, Outcome, Port, Ports, Problem, graph_name};
+
+use serde::{Deserialize, Serialize};
 
 use crate::program::{Operation, Parameter, Program, Tensor, TensorId, width};
 
-/// The blob of a graph, for a chip by the vendor's number.
+/// The device that executes a context binary.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Device {
+    /// The chip, by the vendor's number.
+    pub soc: u32,
+    /// Whether its library can load graphs that share weights: the simulator cannot.
+    pub shares_weights: bool,
+}
+
+/// The blob of graphs for a device.
 ///
 /// # Errors
 /// No library, or a graph that its compiler refuses.
-pub fn compile(program: &Program, soc: u32) -> Outcome<Vec<u8>> {
-    let context = Context::create(open(soc)?)?;
-    let mut graph = Graph::create(&context, GRAPH)?;
-    let created = tensors(&mut graph, program)?;
-    for (position, operation) in program.operations.iter().enumerate() {
-        add(&mut graph, program, &created, operation, position)?;
-    }
+pub fn compile(programs: &[Program], Device { soc, shares_weights }: Device) -> Outcome<Vec<u8>> {
+    let context = Context::create(open(soc)?, shares_weights)?;
+    let each = programs.iter().enumerate();
+    let graphs = each.map(|(number, program)| compiled(&context, program, number)).collect::<Outcome<_>>()?;
+    let binary = context.binary()?;
+    Ok(Blob { soc, shares_weights, graphs, binary: &binary }.write())
+}
+
+/// Whether the library has all operations of a graph.
+///
+/// # Errors
+/// As of [`compile`], apart from a graph that is refused as a whole.
+pub fn check(program: &Program, device: Device) -> Outcome<()> {
+    let context = Context::create(open(device.soc)?, false)?;
+    constructed(&context, program, 0).map(|_| ())
+}
+
+/// Adds the compiled graph of a program to a context.
+fn compiled(context: &Context, program: &Program, number: usize) -> Outcome<Ports> {
+    let (mut graph, created) = constructed(context, program, number)?;
     graph.finalize()?;
     let port = |(id, binding): &(TensorId, Binding)| {
         let (port, sizes) = port(&graph, program.get(*id), of(&created, *id)?)?;
@@ -23,8 +47,21 @@ pub fn compile(program: &Program, soc: u32) -> Outcome<Vec<u8>> {
     };
     let inputs = program.inputs.iter().map(port).collect::<Outcome<Vec<_>>>()?;
     let outputs = program.outputs.iter().map(port).collect::<Outcome<Vec<_>>>()?;
-    let binary = context.binary()?;
-    Ok(Blob { soc, inputs, outputs, binary: &binary }.write())
+    Ok(Ports { inputs, outputs })
+}
+
+/// A graph with the tensors and operations of a program.
+fn constructed<'c>(
+    context: &'c Context,
+    program: &Program,
+    number: usize,
+) -> Outcome<(Graph<'c>, Vec<Option<Created>>)> {
+    let mut graph = Graph::create(context, &graph_name(number))?;
+    let created = tensors(&mut graph, program)?;
+    for (position, operation) in program.operations.iter().enumerate() {
+        add(&mut graph, program, &created, operation, position)?;
+    }
+    Ok((graph, created))
 }
 
 /// Creates all tensors: first the inputs and outputs of the graph, in order.

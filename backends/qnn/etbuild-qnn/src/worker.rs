@@ -1,7 +1,7 @@
-//! The vendor's compiler, in a process of its own for each graph.
+//! The vendor's compiler, in a process of its own for each binary.
 //!
 //! A context binary has numbers that the library counts through the life of a process, so that only a new process makes the same
-//! binary of the same graph. A crash of the compiler is an error of that process, and its memory is free afterwards.
+//! binary of the same graphs. A crash of the compiler is an error of that process, and its memory is free afterwards.
 //!
 //! The process is this program again, with [`FLAG`]: `main` calls [`worker`] before anything else.
 
@@ -13,7 +13,7 @@ use std::{env, fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::compile::compile;
+use crate::compile::{Device, check, compile};
 use crate::program::Program;
 
 /// The first argument of a process that compiles; the second is a folder.
@@ -27,9 +27,17 @@ const ANSWER: &str = "answer";
 /// The message to the process.
 #[derive(Serialize, Deserialize)]
 struct Request {
-    program: Program,
-    /// The chip, by the vendor's number.
-    soc: u32,
+    work: Work,
+    device: Device,
+}
+
+/// What the compiler does with graphs.
+#[derive(Serialize, Deserialize)]
+pub enum Work {
+    /// Compiles the graphs to one blob.
+    Compile(Vec<Program>),
+    /// Checks the operations of a graph; the blob is empty.
+    Check(Program),
 }
 
 /// The message of the process: a blob, or the reason of a failure.
@@ -47,8 +55,13 @@ pub fn worker() -> Option<ExitCode> {
 
 fn answer(folder: &Path) -> io::Result<()> {
     let request = fs::read(folder.join(REQUEST))?;
-    let Request { program, soc } = postcard::from_bytes(&request).map_err(io::Error::other)?;
-    let answer: Answer = compile(&program, soc).map_err(|problem| problem.sentence);
+    let Request { work, device } = postcard::from_bytes(&request).map_err(io::Error::other)?;
+    drop(request);
+    let answer = match work {
+        Work::Compile(programs) => compile(&programs, device),
+        Work::Check(program) => check(&program, device).map(|()| Vec::new()),
+    };
+    let answer: Answer = answer.map_err(|problem| problem.sentence);
     write(&folder.join(ANSWER), &answer)
 }
 
@@ -57,15 +70,15 @@ fn write(path: &Path, message: &impl Serialize) -> io::Result<()> {
     postcard::to_io(message, file).map_err(io::Error::other)?.flush()
 }
 
-/// The blob of a graph, for a chip by the vendor's number.
+/// Lets the compiler work on graphs for a device.
 ///
 /// # Errors
-/// The reason why there is none, a sentence without a full stop.
-pub fn compile_apart(program: Program, soc: u32) -> Answer {
+/// The reason why there is no result, a sentence without a full stop.
+pub fn work_apart(work: Work, device: Device) -> Answer {
     let failed = |error: io::Error| format!("the process of the NPU's compiler failed: {error}");
     let folder = tempfile::tempdir().map_err(failed)?;
-    // The graph with its weights is written piece by piece, and dropped before the compiler has it in memory too.
-    write(&folder.path().join(REQUEST), &Request { program, soc }).map_err(failed)?;
+    // The graphs with their weights are written piece by piece, and dropped before the compiler has them in memory too.
+    write(&folder.path().join(REQUEST), &Request { work, device }).map_err(failed)?;
     let arguments = [OsString::from(FLAG), folder.path().into()];
     let mut command = Command::new(env::current_exe().map_err(failed)?);
     // The library writes about options that it does not know; its errors are in the answer.

@@ -74,6 +74,37 @@ fn quantized_results_are_those_of_the_simulation() {
     }
 }
 
+/// Two methods with the same weights.
+const METHODS: &str = "etbuild-ir 1 lowered
+method one
+  input %x: float32[1, 256]
+  constant %weight: float32[256, 256] = \"weight\" ramp(-1.0, 1.0)
+  %y: float32[1, 256] = aten.linear.default(%x, %weight, none)
+  return %y
+method several
+  input %x: float32[8, 256]
+  constant %weight: float32[256, 256] = \"weight\" ramp(-1.0, 1.0)
+  %y: float32[8, 256] = aten.linear.default(%x, %weight, none)
+  return %y
+";
+
+/// The context binary for a device stores the weights of several methods once. The simulator cannot load such a context, and says so.
+fn methods_share_weights_on_a_device() {
+    let program = || LoweredProgram::verify(etbuild_golden::parse(METHODS).unwrap()).unwrap();
+    let simulated = target();
+    let device = TargetFacts { architecture: "aarch64".to_owned(), ..target() };
+    let size = |target: &TargetFacts| compile(program(), &candidate(target)).unwrap().file.len();
+    let weights = 256 * 256 * 2;
+    assert!(size(&simulated) > 2 * weights, "{}", size(&simulated));
+    assert!(size(&device) < 2 * weights, "{}", size(&device));
+
+    let one = METHODS.split("method several").next().unwrap().replace("method one", "method forward");
+    let program = LoweredProgram::verify(etbuild_golden::parse(&one).unwrap()).unwrap();
+    let file = compile(program, &candidate(&device)).unwrap().file;
+    assert!(load(&file, &candidate(&device)).is_err());
+    assert!(et_qnn::problem().unwrap().contains("simulator cannot load"), "{:?}", et_qnn::problem());
+}
+
 /// Numbers from -8 to 8.
 fn random(spec: &TensorSpec) -> OwnedTensor {
     let mut state = 1_u32;
@@ -89,7 +120,8 @@ fn main() -> ExitCode {
     if let Some(code) = etbuild_qnn::worker() {
         return code;
     }
-    let checks: [(&str, fn()); 4] = [
+    let checks: [(&str, fn()); 5] = [
+        ("methods_share_weights_on_a_device", methods_share_weights_on_a_device),
         ("quantized_results_are_those_of_the_simulation", quantized_results_are_those_of_the_simulation),
         ("accepted_cases_compute_the_expected_outputs", accepted_cases_compute_the_expected_outputs),
         ("answers_are_deterministic_and_have_reasons", answers_are_deterministic_and_have_reasons),

@@ -157,6 +157,48 @@ impl Keyed for StoredProgram {
     }
 }
 
+/// The methods of a program, as the input of an action: a stored program for each, or one of all.
+#[derive(Clone, Debug)]
+pub enum StoredMethods {
+    /// The program of each method, by the method's name in the recipe.
+    Apart(Vec<(String, StoredProgram)>),
+    /// One program.
+    Together(StoredProgram),
+}
+
+impl StoredMethods {
+    /// Reads the methods as one program.
+    pub fn load(&self, world: &World) -> Result<(Program, Weights), Vec<Diagnostic>> {
+        let methods = match self {
+            Self::Together(program) => {
+                let ((_, program), weights) = program.load(world, text::parse)?;
+                return Ok((program, weights));
+            }
+            Self::Apart(methods) => methods,
+        };
+        let (mut joined, mut weights) = (Program::default(), Weights::default());
+        for (method, program) in methods {
+            let ((_, program), stored) = program.load(world, text::parse)?;
+            weights.extend(stored);
+            let graph = program.methods.into_values().next();
+            let graph = graph.ok_or_else(|| failure::internal("an archive has no method"))?;
+            joined.methods.insert(method.clone(), graph);
+        }
+        Ok((joined, weights))
+    }
+}
+
+impl Keyed for StoredMethods {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        match self {
+            Self::Apart(methods) => {
+                methods.iter().fold(key, |key, (method, program)| program.key(key.option("method", method.as_str())))
+            }
+            Self::Together(program) => program.key(key),
+        }
+    }
+}
+
 /// Reads a stored program with `parse`, which takes the text and finds constants by digest.
 pub fn load<T, E: std::fmt::Display>(
     world: &World,

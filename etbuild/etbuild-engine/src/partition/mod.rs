@@ -1,12 +1,14 @@
 //! Partitioning: parts of the program become calls of backends.
 
 mod fallback;
+mod join;
 mod node_place;
 mod query;
 mod report;
 mod weights;
 
 pub use fallback::{Fallback, FallbackReason};
+pub use join::joined;
 pub use node_place::{EngineRefusal, NodePlace, PORTABLE};
 pub use query::{PartitionOptions, partitioned, revisions};
 pub use report::{EngineReport, Layers};

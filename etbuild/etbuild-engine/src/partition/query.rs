@@ -75,14 +75,24 @@ struct Delegate {
 impl Keyed for Delegate {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
         let Self { program, backends, target, compilers } = self;
-        backends.iter().fold(program.key(key), |key, backend| {
-            let compiler = compilers.iter().find(|(engine, _)| engine == backend.name());
-            key.option("engine", backend.name())
-                .fact("revision", backend.revision())
-                .fact("compiler", compiler.map_or_else(String::new, |(_, digest)| digest.to_string()).as_str())
-                .fact("facts", facts(*backend, target))
-        })
+        key_of_backends(program.key(key), backends, target, compilers)
     }
+}
+
+/// The key with what the backends read besides programs.
+pub(super) fn key_of_backends(
+    key: KeyBuilder,
+    backends: &[&'static dyn Backend],
+    target: &TargetFacts,
+    compilers: &[(String, Digest)],
+) -> KeyBuilder {
+    backends.iter().fold(key, |key, backend| {
+        let compiler = compilers.iter().find(|(engine, _)| engine == backend.name());
+        key.option("engine", backend.name())
+            .fact("revision", backend.revision())
+            .fact("compiler", compiler.map_or_else(String::new, |(_, digest)| digest.to_string()).as_str())
+            .fact("facts", facts(*backend, target))
+    })
 }
 
 impl Action for Delegate {

@@ -66,14 +66,14 @@ pub mod function {
 
 /// The types of functions.
 pub mod signature {
-    use super::{Device, Handle, LogCallback, Operation, Status, Tensor, c_char, c_void};
+    use super::{Custom, Handle, LogCallback, Operation, SocOption, Status, Tensor, c_char, c_void};
 
     pub type Providers = unsafe extern "C" fn(*mut *const *const super::Interface, *mut u32) -> Status;
     pub type BackendCreate = unsafe extern "C" fn(Handle, *const *const c_void, *mut Handle) -> Status;
     pub type BuildId = unsafe extern "C" fn(*mut *const c_char) -> Status;
     pub type Free = unsafe extern "C" fn(Handle) -> Status;
     pub type Validate = unsafe extern "C" fn(Handle, Operation) -> Status;
-    pub type DeviceCreate = unsafe extern "C" fn(Handle, *const *const Device, *mut Handle) -> Status;
+    pub type DeviceCreate = unsafe extern "C" fn(Handle, *const *const Custom<SocOption>, *mut Handle) -> Status;
     pub type ContextCreate = unsafe extern "C" fn(Handle, Handle, *const *const c_void, *mut Handle) -> Status;
     pub type BinarySize = unsafe extern "C" fn(Handle, *mut u64) -> Status;
     pub type Binary = unsafe extern "C" fn(Handle, *mut c_void, u64, *mut u64) -> Status;
@@ -93,13 +93,22 @@ pub mod signature {
 /// pointer.
 pub type LogCallback = unsafe extern "C" fn(*const c_char, u32, u64, *mut c_void);
 
-/// The configuration of a device: a custom option of the backend.
+/// An entry of a configuration: a custom option of the backend.
 #[repr(C)]
-pub struct Device {
+pub struct Custom<T> {
     /// 0: custom.
     pub option: u32,
     /// The option.
-    pub custom: *const SocOption,
+    pub custom: *const T,
+}
+
+/// Whether the graphs of a context share equal weights.
+#[repr(C)]
+pub struct WeightSharing {
+    /// 1: weight sharing.
+    pub option: u32,
+    /// Whether weights are shared; the place has the size of a pointer.
+    pub is_enabled: u64,
 }
 
 /// The chip of a device. Versions of the interface have the number of the chip in the second or the third word.

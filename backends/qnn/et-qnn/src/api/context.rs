@@ -6,7 +6,7 @@ use core::ptr::{null, null_mut};
 use et_core::Error;
 use et_problem::{Outcome, Problem};
 
-use super::abi::{Handle, function, signature};
+use super::abi::{Custom, Handle, WeightSharing, function, signature};
 use super::device::Device;
 use super::library::check;
 
@@ -16,16 +16,26 @@ pub struct Context {
     pub(super) handle: Handle,
 }
 
+// SAFETY: the library locks its handles itself; this code only passes them on.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
 impl Context {
-    /// A context without graphs.
+    /// A context without graphs. With `shares_weights`, graphs store equal weights once, and only a phone can restore the context.
     ///
     /// # Errors
     /// The library's.
-    pub fn create(device: &'static Device) -> Outcome<Self> {
+    pub fn create(device: &'static Device, shares_weights: bool) -> Outcome<Self> {
         let create: signature::ContextCreate = device.library.function(function::CONTEXT_CREATE)?;
         let mut handle = null_mut();
-        // SAFETY: backend and device are open, there are no options; the function writes a handle.
-        check(unsafe { create(device.backend, device.device, null(), &mut handle) }, "create a context")?;
+        let sharing = WeightSharing { option: 1, is_enabled: 1 };
+        let option = Custom { option: 0, custom: &raw const sharing };
+        let options = [(&raw const option).cast::<c_void>(), null()];
+        let options = if shares_weights { options.as_ptr() } else { null() };
+        // SAFETY: backend and device are open, and the options are null, or a list that ends with null and outlives the call; the function
+        // writes a handle.
+        check(unsafe { create(device.backend, device.device, options, &mut handle) }, "create a context")?;
         Ok(Self { device, handle })
     }
 

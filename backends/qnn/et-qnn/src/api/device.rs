@@ -51,7 +51,7 @@ impl Device {
         check(unsafe { backend_create(made.log, null(), &mut made.backend) }, "start")?;
         let device_create: signature::DeviceCreate = library.function(function::DEVICE_CREATE)?;
         let option = SocOption { option: 0, soc_before: soc, soc, reserved: 0 };
-        let option = abi::Device { option: 0, custom: &option };
+        let option = abi::Custom { option: 0, custom: &raw const option };
         let options = [from_ref(&option), null()];
         // SAFETY: the options are a list that ends with null and outlive the call; the function writes a handle.
         check(unsafe { device_create(made.log, options.as_ptr(), &mut made.device) }, "open the NPU")?;

@@ -1,6 +1,7 @@
 //! Finalized graphs of context binaries, which are executed.
 
 use core::ptr::null_mut;
+use std::sync::Arc;
 
 use et_problem::Outcome;
 
@@ -11,7 +12,7 @@ use super::tensor::{Bound, Kind, text};
 
 /// A finalized graph with its context.
 pub struct Executable {
-    context: Context,
+    context: Arc<Context>,
     graph: Handle,
 }
 
@@ -20,7 +21,7 @@ impl Executable {
     ///
     /// # Errors
     /// No graph of this name.
-    pub fn retrieve(context: Context, name: &str) -> Outcome<Self> {
+    pub fn retrieve(context: Arc<Context>, name: &str) -> Outcome<Self> {
         let name = text(name)?;
         let retrieve: signature::Retrieve = context.device.library.function(function::GRAPH_RETRIEVE)?;
         let mut graph = null_mut();
