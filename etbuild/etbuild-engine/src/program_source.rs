@@ -63,13 +63,14 @@ impl ProgramSource {
     /// The program of all methods before planning. A backend that joins partitions has compiled those of all methods together.
     pub fn methods(&self, db: &dyn Db) -> Result<StoredMethods, Blocked> {
         let finished = |method: &String| Ok((method.clone(), StoredProgram::of(self.finished(db, method)?)?));
-        let methods = StoredMethods::Apart(self.archives.keys().map(finished).collect::<Result<_, Blocked>>()?);
+        let programs = self.archives.keys().map(finished).collect::<Result<Vec<_>, Blocked>>()?;
+        let methods = StoredMethods::apart(programs);
         let joins = self.partition.backends(db.world())?.iter().any(|backend| backend.joins());
         if !joins {
             return Ok(methods);
         }
         let joined = partition::joined(db, methods, &self.partition)?;
-        StoredProgram::of(joined).map(StoredMethods::Together)
+        StoredProgram::of(joined).map(StoredMethods::together)
     }
 
     /// Where the nodes of all methods run.

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use crate::annotate::Annotation;
 use crate::observer::{Distribution, Observer};
 use crate::parameters::{Bounds, Parameters};
-use crate::ranges::{Ranges, places};
+use crate::places::{Ranges, places};
 use crate::run::{Runner, float_constant};
 use crate::{QuantizeError, Samples};
 

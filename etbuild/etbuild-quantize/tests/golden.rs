@@ -6,7 +6,6 @@
 
 use std::path::Path;
 
-use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
 use etbuild_golden::{Case, check};
 use etbuild_ir::{Dialect, Lowered, LoweredProgram, Program};

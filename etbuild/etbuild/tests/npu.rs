@@ -95,7 +95,7 @@ fn language_recipe(place: &Place, partition: &str) -> String {
         example.join("model").display(),
         example.join("calibration.txt").display(),
     );
-    place.file(&format!("{partition}.yaml"), text).display().to_string()
+    place.file(&format!("{}.yaml", partition.replace(", ", "-")), text).display().to_string()
 }
 
 /// The KV cache, in int8, goes from chunk to chunk of the prompt and from there to decoding.
@@ -106,8 +106,7 @@ fn a_language_model_writes_the_tokens_of_the_simulation() {
     }
     let place = Place::cold_with_compiled_crates();
     let write = |partition: &str| {
-        let words =
-            format!("run {} --max-new-tokens 100 --temperature 0", language_recipe(&place, partition));
+        let words = format!("run {} --max-new-tokens 100 --temperature 0", language_recipe(&place, partition));
         let mut command = place.command(words.split(' '));
         Ran::of(command.args(["--prompt", "One day a fox and a hare went to the garden with a red ball"]))
             .expect(0)

@@ -68,7 +68,7 @@ records! {
         pub argument: u32,
         /// The tokens that the elements are about.
         pub span: Span,
-        /// The KV cache that the elements are about.
+        /// The KV cache or table of positions that the elements are about.
         pub ring: Ring,
     }
 
@@ -99,7 +99,7 @@ numbered! {
     pub enum Role {
         /// The argument itself.
         Argument,
-        /// int32: the position of each row. Rows without a token have the position of the last token.
+        /// int32: the position of each row, in a table for the positions of the ring. Rows without a token have the position of the last token.
         Positions,
         /// int32: the last row that holds a token.
         Last,

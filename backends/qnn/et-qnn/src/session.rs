@@ -85,7 +85,7 @@ fn input(port: &Port, arguments: &Args<'_, '_>) -> Outcome<Memory> {
     let tokens = || Tokens::read(span, arguments);
     match role {
         Role::Argument => address(port, arguments, Access::Constant).map(Memory::Argument),
-        Role::Positions => Ok(Memory::Own(tokens()?.positions())),
+        Role::Positions => Ok(Memory::Own(tokens()?.positions(ring)?)),
         Role::Last => Ok(Memory::Own((last_row(span, arguments)? as i32).to_le_bytes().to_vec())),
         Role::Mask => Ok(Memory::Own(tokens()?.mask(ring)?)),
         Role::Rows => Err(Problem::blob("an input of the NPU program is an output")),

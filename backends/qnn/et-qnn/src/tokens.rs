@@ -29,9 +29,16 @@ impl Tokens {
         Ok(Self { start: number(arguments, span.start)?, last, rows: span.rows as usize })
     }
 
-    /// The position of each row, as int32.
-    pub fn positions(self) -> Vec<u8> {
-        (0..self.rows).flat_map(|row| (self.position(row) as i32).to_le_bytes()).collect()
+    /// The position of each row, as int32, which selects rows of a table for the positions of `ring`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a position behind the end of the table.
+    pub fn positions(self, ring: Ring) -> Outcome<Vec<u8>> {
+        let (end, count) = (self.start + self.last + 1, ring.slots as usize);
+        if end > count {
+            return Err(beyond(end, count));
+        }
+        Ok((0..self.rows).flat_map(|row| (self.position(row) as i32).to_le_bytes()).collect())
     }
 
     /// What is added to the scores of each row, as fp16: slots of the KV cache before the call, then the rows of the call.
@@ -86,11 +93,16 @@ impl Tokens {
         let (slots, end) = (ring.slots as usize, self.start + self.last + 1);
         let window = if ring.window == 0 { usize::MAX } else { ring.window as usize };
         if end > slots && window.saturating_add(self.last) > slots {
-            let sentence = format!("position {} is beyond the KV cache of {slots} positions", end - 1);
-            return Err(Problem::new(Error::InvalidArgument, sentence));
+            return Err(beyond(end, slots));
         }
         Ok(())
     }
+}
+
+/// The refusal of positions up to `end` in a memory of `count` positions.
+fn beyond(end: usize, count: usize) -> Problem {
+    let sentence = format!("position {} is beyond the context of {count} positions", end - 1);
+    Problem::new(Error::InvalidArgument, sentence)
 }
 
 /// The last row of a span that holds a token.
@@ -154,6 +166,8 @@ mod tests {
         let tokens = Tokens { start: 5, last: 1, rows: 3 };
         tokens.write(Ring { slots: 3, window: 0 }, &[1, 2, 3, 4, 5, 6], Output::of(&mut cache)).unwrap();
         assert_eq!(cache, [3, 4, 9, 9, 1, 2]);
-        assert_eq!(tokens.positions(), [5_i32, 6, 6].map(i32::to_le_bytes).concat());
+        let positions = |slots| tokens.positions(Ring { slots, window: 0 });
+        assert_eq!(positions(7).unwrap(), [5_i32, 6, 6].map(i32::to_le_bytes).concat());
+        assert!(positions(6).is_err());
     }
 }

@@ -157,29 +157,34 @@ impl Keyed for StoredProgram {
     }
 }
 
-/// The methods of a program, as the input of an action: a stored program for each, or one of all.
+/// The methods of a program, as the input of an action.
 #[derive(Clone, Debug)]
-pub enum StoredMethods {
-    /// The program of each method, by the method's name in the recipe.
-    Apart(Vec<(String, StoredProgram)>),
-    /// One program.
-    Together(StoredProgram),
+pub struct StoredMethods {
+    /// The stored programs: each of one method, with the method's name in the recipe, or of several methods.
+    programs: Vec<(Option<String>, StoredProgram)>,
 }
 
 impl StoredMethods {
+    /// A program of each method, by the method's name in the recipe.
+    pub fn apart(methods: impl IntoIterator<Item = (String, StoredProgram)>) -> Self {
+        Self { programs: methods.into_iter().map(|(method, program)| (Some(method), program)).collect() }
+    }
+
+    /// One program of all methods.
+    pub fn together(program: StoredProgram) -> Self {
+        Self { programs: vec![(None, program)] }
+    }
+
     /// Reads the methods as one program.
     pub fn load(&self, world: &World) -> Result<(Program, Weights), Vec<Diagnostic>> {
-        let methods = match self {
-            Self::Together(program) => {
-                let ((_, program), weights) = program.load(world, text::parse)?;
-                return Ok((program, weights));
-            }
-            Self::Apart(methods) => methods,
-        };
         let (mut joined, mut weights) = (Program::default(), Weights::default());
-        for (method, program) in methods {
+        for (method, program) in &self.programs {
             let ((_, program), stored) = program.load(world, text::parse)?;
             weights.extend(stored);
+            let Some(method) = method else {
+                joined.methods.extend(program.methods);
+                continue;
+            };
             let graph = program.methods.into_values().next();
             let graph = graph.ok_or_else(|| failure::internal("an archive has no method"))?;
             joined.methods.insert(method.clone(), graph);
@@ -190,12 +195,8 @@ impl StoredMethods {
 
 impl Keyed for StoredMethods {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        match self {
-            Self::Apart(methods) => {
-                methods.iter().fold(key, |key, (method, program)| program.key(key.option("method", method.as_str())))
-            }
-            Self::Together(program) => program.key(key),
-        }
+        let Self { programs } = self;
+        programs.iter().fold(key, |key, (method, program)| program.key(key.option("method", method.as_deref())))
     }
 }
 

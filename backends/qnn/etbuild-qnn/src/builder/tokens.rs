@@ -49,9 +49,11 @@ impl Builder<'_> {
         if let Some((.., tensor)) = self.selected.iter().find(|(of, at, _)| (*of, *at) == (table, span)) {
             return Ok(*tensor);
         }
-        let positions = self.number_input("positions", Role::Positions, span, span.rows);
-        let source = self.operand(table, FLOAT)?;
         let mut sizes = self.sizes(table, Order::RowMajor);
+        let ring = Ring { slots: sizes.first().copied().unwrap_or(0), window: 0 };
+        let binding = Binding { role: Role::Positions, span, ring, ..Binding::default() };
+        let positions = self.number_input("positions", span.rows, binding);
+        let source = self.operand(table, FLOAT)?;
         sizes.splice(..1, [span.rows]);
         let selected = self.temporary(table, Encoding::Float, sizes);
         self.operation("Gather", vec![("axis", Parameter::Int32(0))], vec![source, positions], selected);
@@ -61,7 +63,7 @@ impl Builder<'_> {
 
     /// The index of the last row that holds a token.
     pub fn last_row(&mut self, span: Span) -> TensorId {
-        self.number_input("last", Role::Last, span, 1)
+        self.number_input("last", 1, Binding { role: Role::Last, span, ..Binding::default() })
     }
 
     /// What is added to the scores of rows and keys: `[1, 1, rows, slots + rows]`, in fp16.
@@ -71,8 +73,7 @@ impl Builder<'_> {
         self.shared_input("mask", Encoding::Float.tensor(), sizes, binding)
     }
 
-    fn number_input(&mut self, name: &str, role: Role, span: Span, count: u32) -> TensorId {
-        let binding = Binding { role, span, ..Binding::default() };
+    fn number_input(&mut self, name: &str, count: u32, binding: Binding) -> TensorId {
         self.shared_input(name, (DataType::Int32, Quantization::None), vec![count], binding)
     }
 
