@@ -23,6 +23,7 @@ pub mod extremum;
 pub mod fill;
 pub mod fourier;
 pub mod group_norm;
+pub mod heap;
 pub mod index;
 pub mod indexing;
 pub mod lane;

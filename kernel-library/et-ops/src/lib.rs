@@ -245,6 +245,7 @@ pub mod triu;
 pub mod trunc;
 pub mod unbind_copy;
 pub mod unfold_copy;
+pub mod unique;
 pub mod unsqueeze_copy;
 pub mod upsample_bicubic2d;
 pub mod upsample_bicubic2d_aa;

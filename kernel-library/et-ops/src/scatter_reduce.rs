@@ -56,6 +56,30 @@ pub const SCATTER_REDUCE_TWO: Operator = Operator {
             &[CaseTensor::long(&[2], &[3.0, 1.0])],
         ),
         Case::exact(
+            "the greatest bytes, without the elements before",
+            &[
+                Tensor(CaseTensor::of(ScalarType::Char, &[2], &[9.0, 2.0])),
+                Int(0),
+                Tensor(CaseTensor::long(&[2], &[0.0, 0.0])),
+                Tensor(CaseTensor::of(ScalarType::Char, &[2], &[-3.0, -5.0])),
+                Text("amax"),
+                Bool(false),
+            ],
+            &[CaseTensor::of(ScalarType::Char, &[2], &[-3.0, 2.0])],
+        ),
+        Case::exact(
+            "the greatest booleans, without the elements before",
+            &[
+                Tensor(CaseTensor::bool(&[2], &[1.0, 1.0])),
+                Int(0),
+                Tensor(CaseTensor::long(&[2], &[0.0, 0.0])),
+                Tensor(CaseTensor::bool(&[2], &[0.0, 0.0])),
+                Text("amax"),
+                Bool(false),
+            ],
+            &[CaseTensor::bool(&[2], &[0.0, 1.0])],
+        ),
+        Case::exact(
             "products of halves",
             &[
                 Tensor(CaseTensor::of(ScalarType::Half, &[2], &[9.0, 2.0])),
@@ -95,30 +119,32 @@ fn reduce<C: Number, const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     reading::<C, D>(&source, &mut |element| {
         updating::<C, D>(&out, &mut |load, store| {
             if !args.bool(5)? {
-                scattering.for_each(Place::of(&source), |own, _| store(own, reduction.neutral))?;
+                scattering.for_each(Place::of(&source), |own, at| {
+                    store(own, reduction.neutral.unwrap_or_else(|| element(at)));
+                })?;
             }
             scattering.for_each(Place::of(&source), |own, at| store(own, (reduction.combine)(load(own), element(at))))
         })
     })
 }
 
-/// A reduction of two numbers, and the number that leaves the other as it is.
+/// A reduction of two numbers, and the number that leaves the other as it is; for extrema, any of the reduced numbers.
 struct Reduction<C> {
-    neutral: C,
+    neutral: Option<C>,
     combine: fn(C, C) -> C,
 }
 
 impl<C: Number> Reduction<C> {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
-            "sum" => Self { neutral: C::ZERO, combine: C::plus },
-            "prod" => Self { neutral: C::ONE, combine: C::times },
+            "sum" => Self { neutral: Some(C::ZERO), combine: C::plus },
+            "prod" => Self { neutral: Some(C::ONE), combine: C::times },
             "amax" => Self {
-                neutral: C::LOWEST,
+                neutral: None,
                 combine: |held, element| if element > held || element.is_nan() { element } else { held },
             },
             "amin" => Self {
-                neutral: C::HIGHEST,
+                neutral: None,
                 combine: |held, element| if element < held || element.is_nan() { element } else { held },
             },
             _ => return None,

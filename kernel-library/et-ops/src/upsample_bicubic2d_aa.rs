@@ -26,7 +26,7 @@ pub const UPSAMPLE_BICUBIC2D_AA: Operator = Operator {
                 CaseArgument::None,
                 CaseArgument::None,
             ],
-            &[CaseTensor::float(&[1, 1, 1, 2], &[5.0, 19.0])],
+            &[CaseTensor::float(&[1, 1, 1, 2], &[3.847_107_4, 20.103_306])],
         ),
         Case::near(
             "larger, in double precision",
@@ -38,7 +38,20 @@ pub const UPSAMPLE_BICUBIC2D_AA: Operator = Operator {
                 CaseArgument::None,
                 CaseArgument::None,
             ],
-            &[CaseTensor::of(ScalarType::Double, &[1, 1, 2, 4], &[0.0, 1.0, 3.0, 4.0, 8.0, 10.0, 14.0, 16.0])],
+            &[CaseTensor::of(
+                ScalarType::Double,
+                &[1, 1, 2, 4],
+                &[
+                    -0.352_941_176_470_588_26,
+                    0.828_571_428_571_428_6,
+                    3.171_428_571_428_571_3,
+                    4.352_941_176_470_588,
+                    7.294_117_647_058_822_5,
+                    9.657_142_857_142_857,
+                    14.342_857_142_857_142,
+                    16.705_882_352_941_174,
+                ],
+            )],
         ),
         Case::refused(
             "an image without a batch",

@@ -155,8 +155,9 @@ impl Classes {
 /// classes but the target, divided by the number of classes.
 pub fn multi_margin(editor: &mut Editor, call: &Call) -> Rewritten {
     let (mut input, mut target, sizes) = (call.value(0)?, call.value(1)?, call.output()?.sizes);
-    if let [count] = editor.static_sizes(input)?[..] {
-        input = editor.view(input, &[1, count])?;
+    if editor.spec(input).rank() < 2 {
+        input = editor.flattened(input)?;
+        input = editor.unsqueezed(input, 0)?;
     }
     let [rows, count] = editor.static_sizes(input)?[..] else { return Err(Reason::Arguments) };
     target = editor.view(target, &[rows, 1])?;
@@ -188,6 +189,7 @@ pub fn multilabel_margin(editor: &mut Editor, call: &Call) -> Rewritten {
     let (mut input, mut target, sizes) = (call.value(0)?, call.value(1)?, call.output()?.sizes);
     let own = editor.static_sizes(input)?;
     let [rows, count] = match own[..] {
+        [] => [1, 1],
         [count] => [1, count],
         [rows, count] => [rows, count],
         _ => return Err(Reason::Arguments),

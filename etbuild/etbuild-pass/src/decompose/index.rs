@@ -109,11 +109,12 @@ pub fn sort(editor: &mut Editor, call: &Call) -> Rewritten {
     sorted(editor, call, &call.outputs)
 }
 
-/// `argsort(self, dim, descending)`: the indices of the sorted elements.
+/// `argsort(self, dim, descending)` and `argsort.stable(self, stable, dim, descending)`: the indices of the sorted elements.
 pub fn argsort(editor: &mut Editor, call: &Call) -> Rewritten {
     let places = call.output()?;
     let values = TensorSpec { scalar_type: editor.spec(call.value(0)?).scalar_type, ..places.clone() };
-    Ok(sorted(editor, call, &[values, places])?.into_iter().skip(1).collect())
+    let name = format!("sort.{}", call.operator.overload());
+    Ok(editor.call_many(&name, call.arguments.clone(), vec![values, places])?.into_iter().skip(1).collect())
 }
 
 fn sorted(editor: &mut Editor, call: &Call, outputs: &[TensorSpec]) -> Rewritten {

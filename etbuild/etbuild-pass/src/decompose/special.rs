@@ -7,12 +7,13 @@ use super::formula::operands;
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `special_ndtr(self)`: half of `erfc(-self / sqrt(2))`.
+/// `special_ndtr(self)`: half of `1 + erf(self / sqrt(2))`, which is 0 for the tail that PyTorch's is 0 for.
 pub fn normal_distribution(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = editor.convert(call.value(0)?, call.output()?.scalar_type)?;
-    let scaled = editor.times(input, -std::f64::consts::FRAC_1_SQRT_2)?;
-    let error = editor.apply("erfc", scaled)?;
-    Ok(vec![editor.times(error, 0.5)?])
+    let scaled = editor.times(input, std::f64::consts::FRAC_1_SQRT_2)?;
+    let error = editor.apply("erf", scaled)?;
+    let above = editor.plus(error, 1.0)?;
+    Ok(vec![editor.times(above, 0.5)?])
 }
 
 /// `mvlgamma(self, p)`: the sum of `lgamma(self - index / 2)` below `p`, and a constant.

@@ -7,7 +7,7 @@ use crate::prelude::*;
 /// `torch.special.airy_ai`.
 #[cfg(feature = "catalogue")]
 pub const AIRY_AI: Operator = Operator {
-    schema: "aten::special_airy_ai.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+    schema: "aten::special_airy_ai.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::special_airy_ai",
     path: kernel_path!(airy_ai),
     dtypes: Dtypes::ALL,

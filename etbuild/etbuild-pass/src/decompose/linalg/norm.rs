@@ -122,7 +122,10 @@ pub fn condition(editor: &mut Editor, call: &Call) -> Rewritten {
 /// `linalg_vander(x, N)`: the powers of each element from 0.
 pub fn powers(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
-    let input = editor.convert(call.value(0)?, output.scalar_type)?;
+    let mut input = editor.convert(call.value(0)?, output.scalar_type)?;
+    if editor.spec(input).rank() == 0 {
+        input = editor.flattened(input)?;
+    }
     let sizes = editor.static_sizes(input)?;
     let [.., count] = output.sizes[..] else { return Err(Reason::Arguments) };
     let column = editor.unsqueezed(input, sizes.len())?;

@@ -168,7 +168,10 @@ pub fn pseudo_inverse(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// `linalg_matrix_rank(input, atol, rtol, hermitian)`.
 pub fn rank(editor: &mut Editor, call: &Call) -> Rewritten {
-    let input = call.value(0)?;
+    let (input, output) = (call.value(0)?, call.output()?);
+    if editor.static_sizes(input)?.iter().rev().take(2).any(|size| *size == 0) {
+        return Ok(vec![editor.full(Argument::Int(0), output)?]);
+    }
     let values = if call.flag(3)? { symmetric(editor, input, false)?[0] } else { singular(editor, input)?[1] };
     let sizes = editor.apply("abs", values)?;
     let relative = relative(editor, input)?;

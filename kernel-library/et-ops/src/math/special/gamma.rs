@@ -21,6 +21,9 @@ pub fn ln_gamma(x: f64) -> f64 {
     if is_pole(x) {
         return f64::INFINITY;
     }
+    if x == 1.0 || x == 2.0 {
+        return 0.0;
+    }
     if x < 0.5 {
         return Math::ln(PI / sine_of_half_turns(x).abs()) - ln_gamma(1.0 - x);
     }
