@@ -351,7 +351,15 @@ def write_by_mask(a):
     return y
 
 
+def write_diagonals(a):
+    b = a.clone()
+    b.diagonal(1).add_(1)
+    b.mT.diagonal(0, -2, -1).mul_(2)
+    return b
+
+
 writes = {
+    "diagonals": lambda: (write_diagonals, x(3, 4)),
     "slices": lambda: (fill_slice, x(3, 4), x(2)),
     "transposed": lambda: (write_transposed, x(3, 4)),
     "every_second": lambda: (write_with_step, x(3, 5)),
@@ -639,6 +647,10 @@ linear_algebra = {
     "solve_triangular": lambda: (lambda a, b: torch.linalg.solve_triangular(a, b, upper=True), definite(4), x(4, 2)),
     "svdvals": lambda: (torch.linalg.svdvals, x(2, 3, 5)),
     "svd": lambda: (lambda a: (lambda u, s, v: u @ torch.diag_embed(s) @ v)(*torch.linalg.svd(a, full_matrices=False)), x(2, 3, 5)),
+    "einsum_ellipsis": lambda: (lambda a, b: torch.einsum("...ij,...jk->...ik", a, b), x(2, 3, 4, 5), x(3, 5, 2)),
+    "einsum_ellipsis_implicit": lambda: (lambda a, b: torch.einsum("i...,...i", a, b), x(4, 2, 3), x(2, 3, 4)),
+    "einsum_diagonal": lambda: (lambda a, b: (torch.einsum("ii->i", a), torch.einsum("bii,bi->b", b, a[:2])), x(4, 4), x(2, 4, 4)),
+    "einsum_broadcast": lambda: (lambda a, b: torch.einsum("ij,jk->ik", a, b), x(3, 1), x(4, 5)),
     "vander": lambda: (lambda a: torch.linalg.vander(a), x(2, 4)),
 }  # fmt: skip
 

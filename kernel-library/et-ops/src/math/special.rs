@@ -10,4 +10,6 @@ pub mod gamma;
 pub mod incomplete;
 pub mod normal;
 pub mod polynomial;
+#[cfg(test)]
+mod test;
 pub mod zeta;
