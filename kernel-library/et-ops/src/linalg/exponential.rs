@@ -89,7 +89,7 @@ fn halvings<M: Math>(element: &dyn Fn(usize, usize) -> M, size: usize) -> i32 {
     let sum = |row| (0..size).fold(M::ZERO, |sum, column| sum + element(row, column).magnitude());
     let mut norm = (0..size).map(sum).fold(M::ZERO, |norm, sum| if sum > norm { sum } else { norm });
     let mut count = 0;
-    while norm > M::HALF && count < 1000 && norm - norm == M::ZERO {
+    while norm > M::HALF && count < 1000 && norm < M::HIGHEST {
         norm = norm * M::HALF;
         count += 1;
     }

@@ -9,7 +9,7 @@ use super::bessel::scaled_second_modified;
 use crate::math::Math;
 
 /// `Ai(0)` and `-Ai'(0)`.
-const START: [f64; 2] = [0.355_028_053_887_817_24, 0.258_819_403_792_806_8];
+const START: [f64; 2] = [0.355_028_053_887_817_2, 0.258_819_403_792_806_8];
 
 /// `Ai(x)`.
 pub fn ai(x: f64) -> f64 {
