@@ -12,8 +12,10 @@ use crate::math::Math;
 const FAR: f64 = 13.0;
 /// From here on the expansion of the modified functions is used.
 const FAR_MODIFIED: f64 = 20.0;
+/// Below, the first term of the series is exact.
+const NEAR: f64 = 1e-17;
 /// The Euler-Mascheroni constant.
-pub const EULER: f64 = 0.577_215_664_901_532_9;
+const EULER: f64 = 0.577_215_664_901_532_9;
 /// The step of the trapezoidal rule.
 const STEP: f64 = 0.125;
 
@@ -87,7 +89,7 @@ pub fn spherical_j0(x: f64) -> f64 {
     }
 }
 
-/// `exp(x) K_v(x)` for an order `v` of at most 1: infinite at 0, NaN below.
+/// `exp(x) K_v(x)` for order 0 or 1, or an order between and numbers from [`NEAR`] on: infinite at 0, NaN below.
 pub fn scaled_second_modified(order: f64, x: f64) -> f64 {
     if x.is_nan() || x < 0.0 {
         return f64::NAN;
@@ -95,12 +97,15 @@ pub fn scaled_second_modified(order: f64, x: f64) -> f64 {
     if x == 0.0 {
         return f64::INFINITY;
     }
+    if x < NEAR {
+        return if order == 0.0 { -Math::ln(x / 2.0) - EULER } else { 1.0 / x };
+    }
     if x > FAR_MODIFIED {
         return Math::sqrt(FRAC_PI_2 / x) * expansion(order, x, 1.0);
     }
     // The integral of exp(-x (cosh t - 1)) cosh(v t) over t from 0.
     let mut sum = 0.5;
-    for index in 1.. {
+    for index in 1..1000 {
         let t = f64::from(index) * STEP;
         let term = Math::exp(-x * (Math::cosh(t) - 1.0)) * Math::cosh(order * t);
         sum += term;
