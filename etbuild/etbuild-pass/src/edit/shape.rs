@@ -63,7 +63,7 @@ impl Editor {
         made.try_into().map_err(|_| Reason::Arguments)
     }
 
-    /// The product of matrices, with broadcast batches.
+    /// A GEMM of matrices, with broadcast batches.
     pub fn product(&mut self, left: ValueId, right: ValueId) -> Made {
         let (first, second) = (self.dims(left), self.dims(right));
         let ([outer @ .., rows, _], [other @ .., _, columns]) = (&first[..], &second[..]) else {
