@@ -79,3 +79,40 @@ def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0
 def expert_linear(input, experts, weights, biases=None):
     made = torch.einsum("rvc,rkoc->rko" if input.shape[1] == 1 else "rkc,rkoc->rko", input, torch.stack(weights)[experts])
     return made if biases is None else made + biases[experts]
+
+
+@operator("pivot_order(Tensor pivots, int rows) -> Tensor")
+def pivot_order(pivots, rows):
+    orders = []
+    for steps in pivots.reshape(-1, pivots.shape[-1]).tolist():
+        order = list(range(rows))
+        for step, row in enumerate(steps):
+            order[step], order[row - 1] = order[row - 1], order[step]
+        orders.append(order)
+    return torch.tensor(orders).reshape(*pivots.shape[:-1], rows)
+
+
+def signs(vectors):
+    """For each column, the sign of the first element that is not 0."""
+    first = (vectors.abs() > 1e-6).to(torch.int8).argmax(-2, keepdim=True)
+    return vectors.gather(-2, first).sign()
+
+
+@operator("eigh(Tensor self, bool upper) -> (Tensor, Tensor, Tensor)")
+def eigh(self, upper):
+    values, vectors = torch.linalg.eigh(self, "U" if upper else "L")
+    return values, vectors * signs(vectors), torch.diag_embed(values)
+
+
+@operator("svd(Tensor self) -> (Tensor, Tensor, Tensor)")
+def svd(self):
+    if self.shape[-2] < self.shape[-1]:
+        raise ValueError("more columns than rows")
+    left, values, right = torch.linalg.svd(self, full_matrices=False)
+    return left * signs(left), values, right * signs(right.mT).mT
+
+
+@operator("matrix_exp(Tensor self) -> (Tensor, Tensor)")
+def matrix_exp(self):
+    made = torch.linalg.matrix_exp(self)
+    return made, made.clone()

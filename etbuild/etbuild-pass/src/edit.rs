@@ -4,6 +4,7 @@ mod call;
 mod compute;
 mod dim;
 mod emit;
+mod shape;
 
 use std::sync::Arc;
 

@@ -16,6 +16,7 @@ pub fn rule(operator: &OperatorName) -> Option<Rule> {
 
 /// The preserved operators, in the order of names.
 const RULES: &[(&str, Rule)] = &[
+    ("cumprod.default", as_it_is),
     ("group_norm.default", keep),
     ("gru.input", layers),
     ("hardsigmoid.default", as_it_is),
@@ -29,6 +30,8 @@ const RULES: &[(&str, Rule)] = &[
     ("rnn_tanh.input", layers),
     ("scaled_dot_product_attention.default", attention),
     ("silu.default", as_it_is),
+    ("sort.default", as_it_is),
+    ("sort.stable", as_it_is),
 ];
 
 /// Preserves a call with operands of a single type. The kernels do not mix types; decompositions promote.

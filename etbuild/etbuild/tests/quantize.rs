@@ -100,7 +100,7 @@ fn a_static_scheme_needs_calibration_data() {
 
 #[test]
 fn calibration_data_must_fit() {
-    let test = repository().join("etbuild/etbuild/tests/data/inverse.pt2");
+    let test = repository().join("etbuild/etbuild/tests/data/eigenvalues.pt2");
     refused(&format!("{{ scheme: int8, calibrate: {} }}", test.display()), 3, "ETB0211", "");
 }
 

@@ -23,10 +23,25 @@ pub const CONVOLUTION: Operator = Operator {
              SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::convolution",
     path: kernel_path!(out),
-    dtypes: Dtypes::FLOATS,
+    dtypes: Dtypes::FLOATS.with(ScalarType::Long),
     infer,
     kernel: out::<ALL>,
     cases: &[
+        Case::exact(
+            "integers",
+            &[
+                Tensor(CaseTensor::long(&[1, 1, 4], &[1.0, 2.0, -3.0, 4.0])),
+                Tensor(CaseTensor::long(&[1, 1, 2], &[2.0, 1.0])),
+                Tensor(CaseTensor::long(&[1], &[10.0])),
+                Ints(&[1]),
+                Ints(&[0]),
+                Ints(&[1]),
+                Bool(false),
+                Ints(&[0]),
+                Int(1),
+            ],
+            &[CaseTensor::long(&[1, 1, 3], &[14.0, 11.0, 8.0])],
+        ),
         Case::exact(
             "padding, stride and bias",
             &[
@@ -211,7 +226,10 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (geometry, out) = (Geometry::new(args)?, args.tensor(9)?);
     out.resize(&geometry.shape(args)?)?;
-    dispatch!(D, out.scalar_type(), floats, T => convolve::<T>(&geometry, args, &out))
+    match out.scalar_type() {
+        ScalarType::Long if const { Dtypes(D).contains(ScalarType::Long) } => convolve::<i64>(&geometry, args, &out),
+        scalar_type => dispatch!(D, scalar_type, floats, T => convolve::<T>(&geometry, args, &out)),
+    }
 }
 
 /// Input, weights and where their relevant parts start.

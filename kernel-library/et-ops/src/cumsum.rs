@@ -38,7 +38,8 @@ pub const CUMSUM: Operator = Operator {
     ],
 };
 
-fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+/// The shape of the input, as `int64` unless it is a floating-point type or argument 2 names a type.
+pub fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let input = args.tensor(0)?;
     input.shape().axis(args.int(1)?)?;
     let own = if input.scalar_type().is_float() { input.scalar_type() } else { ScalarType::Long };

@@ -3,7 +3,7 @@
 use et_core::Input;
 
 use crate::family::opmath::Opmath;
-use crate::family::resize::number;
+use crate::family::resize::{cubic_weights, number};
 use crate::family::spatial::Volume;
 use crate::family::transfer;
 use crate::math::Math;
@@ -120,14 +120,14 @@ where
 
 /// How positions outside the image are padded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outside {
+pub(crate) enum Outside {
     Zeros,
     Border,
     Reflection,
 }
 
 impl Outside {
-    fn new(mode: i64) -> Result<Self> {
+    pub(crate) fn new(mode: i64) -> Result<Self> {
         match mode {
             0 => Ok(Self::Zeros),
             1 => Ok(Self::Border),
@@ -139,20 +139,22 @@ impl Outside {
 
 /// How positions map to pixels: -1 and 1 are the centres of the outermost pixels (`corners`), or their outer edges.
 #[derive(Clone, Copy, Debug)]
-struct Border {
-    outside: Outside,
-    corners: bool,
+pub(crate) struct Border {
+    /// What lies outside.
+    pub outside: Outside,
+    /// Whether the corners are centres.
+    pub corners: bool,
 }
 
 impl Border {
     /// The number of the pixel at a position from -1 to 1, with fractions.
-    fn position<M: Math>(self, at: M, size: usize) -> M {
+    pub(crate) fn position<M: Math>(self, at: M, size: usize) -> M {
         let (size, half) = (number::<M>(size), M::from_f64(0.5));
         if self.corners { (at + M::ONE) * half * (size - M::ONE) } else { ((at + M::ONE) * size - M::ONE) * half }
     }
 
     /// Maps position `at` into the image; with zero padding the position is unchanged.
-    fn inside<M: Math>(self, at: M, size: usize) -> M {
+    pub(crate) fn inside<M: Math>(self, at: M, size: usize) -> M {
         match self.outside {
             Outside::Zeros => at,
             Outside::Border => clip(at, size),
@@ -226,7 +228,7 @@ where
 
     fn cubic(&self, at: [T::Math; 2]) -> T::Math {
         let first = at.map(Math::floor);
-        let weights = [0, 1].map(|dim| cubic_weights(at[dim] - first[dim]));
+        let weights = [0, 1].map(|dim| cubic_weights(at[dim] - first[dim], -0.75));
         self.blend(first, weights, T::Math::ONE, |plane, at| plane.pixel(plane.inside(at)))
     }
 
@@ -252,15 +254,6 @@ where
 }
 
 /// The number of a whole position that is known to be small and not negative.
-fn index_of<M: Math>(at: M) -> usize {
+pub(crate) fn index_of<M: Math>(at: M) -> usize {
     at.to_i64() as usize
-}
-
-/// The weights of the four pixels around a position, by the cubic convolution with parameter -0.75.
-/// Source: R. Keys, "Cubic convolution interpolation for digital image processing", 1981.
-fn cubic_weights<M: Math>(rest: M) -> [M; 4] {
-    let [a, one, two] = [-0.75, 1.0, 2.0].map(M::from_f64);
-    let near = |x: M| ((a + two) * x - (a + M::from_f64(3.0))) * x * x + one;
-    let far = |x: M| ((a * x - M::from_f64(5.0) * a) * x + M::from_f64(8.0) * a) * x - M::from_f64(4.0) * a;
-    [far(rest + one), near(rest), near(one - rest), far(two - rest)]
 }

@@ -16,6 +16,7 @@ mod pair;
 mod pow;
 mod reduce;
 mod rounding;
+pub mod special;
 mod sqrt;
 mod tanh;
 #[cfg(test)]

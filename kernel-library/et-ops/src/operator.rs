@@ -123,13 +123,16 @@ pub(crate) use kernel_path;
 /// Runs `body` with `T` bound to the Rust type of a scalar type, if the scalar type is both in the named group and
 /// selected.
 ///
-/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; the groups are `floats`, `integers`, `numbers`, `all`, and
+/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; the groups are `floats`, `precise` (floats of at least 32 bits), `integers`, `numbers`, `all`, and
 /// with complex numbers `stored`; for `complex`, `T` is the type of the real and imaginary parts. Since `D` is a
 /// constant, dtypes that are not selected are not compiled into firmware (selective build).
 macro_rules! dispatch {
     ($selected:ident, $scalar_type:expr, floats, $T:ident => $body:expr) => {
         $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
             Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
+    };
+    ($selected:ident, $scalar_type:expr, precise, $T:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body, Float: f32, Double: f64)
     };
     ($selected:ident, $scalar_type:expr, integers, $T:ident => $body:expr) => {
         $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,

@@ -17,6 +17,8 @@ pub enum View {
     Slice { dim: i64, start: Bound, end: Bound, step: i64 },
     /// A single position of a dimension.
     Select { dim: i64, index: Bound },
+    /// A diagonal of two dimensions, as the last dimension.
+    Diagonal { offset: i64, dims: [i64; 2] },
     /// Elements repeated along dimensions.
     Expand,
     /// Unknown: another kind of view, or possibly a copy.
@@ -53,6 +55,7 @@ impl View {
             Self::Permute(dims) => call("permute", "default", vec![Argument::Ints(dims.clone())]),
             Self::Slice { dim, start, end, step } => call("slice", "Tensor", range(*dim, start, end, *step)),
             Self::Select { dim, index } => call("select", "int", vec![Argument::Int(*dim), index.clone()]),
+            Self::Diagonal { offset, dims } => call("diagonal", "default", diagonal(*offset, *dims)),
             Self::Expand if spec.is_dynamic() => Apply::Unknown,
             Self::Expand => call("expand", "default", vec![wide(&spec.sizes), Argument::Bool(false)]),
             Self::Unknown => Apply::Unknown,
@@ -75,6 +78,9 @@ impl View {
                 let position = vec![Argument::Int(*dim), index.clone()];
                 Inverse::Scatter(OperatorName::aten("select_scatter", "default"), position)
             }
+            Self::Diagonal { offset, dims } => {
+                Inverse::Scatter(OperatorName::aten("diagonal_scatter", "default"), diagonal(*offset, *dims))
+            }
             Self::Expand | Self::Unknown => Inverse::Unknown,
         }
     }
@@ -82,6 +88,10 @@ impl View {
 
 fn range(dim: i64, start: &Bound, end: &Bound, step: i64) -> Vec<Argument> {
     vec![Argument::Int(dim), start.clone(), end.clone(), Argument::Int(step)]
+}
+
+fn diagonal(offset: i64, [first, second]: [i64; 2]) -> Vec<Argument> {
+    [offset, first, second].map(Argument::Int).to_vec()
 }
 
 /// The sizes of a view; a single dynamic size is inferred (-1).
@@ -148,7 +158,11 @@ impl Call<'_> {
                 Some(vec![View::Select { dim: self.dim(1)?, index: self.node.arguments.get(2)?.clone() }])
             }
             ("permute", _) => self.permutation().map(|dims| vec![View::Permute(dims)]),
-            ("transpose", "int") => self.swap(self.dim(1)?, self.dim(2)?),
+            ("diagonal" | "linalg_diagonal", "default") => {
+                Some(vec![View::Diagonal { offset: self.int(1)?, dims: [self.dim(2)?, self.dim(3)?] }])
+            }
+            ("mT", "default") => self.swap(self.rank().checked_sub(2)?, self.rank() - 1),
+            ("transpose", "int") | ("swapaxes" | "swapdims", "default") => self.swap(self.dim(1)?, self.dim(2)?),
             ("t", _) if self.rank() == 2 => self.swap(0, 1),
             ("chunk" | "split" | "split_with_sizes", _) => self.pieces(),
             ("unbind", "int") => {
@@ -264,6 +278,14 @@ mod tests {
         let spec = TensorSpec::contiguous(et_core::ScalarType::Float, [2, 3]);
         let Inverse::Scatter(operator, rest) = view.invert(&spec) else { unreachable!("slices scatter") };
         assert_eq!((operator.as_str(), rest.len()), ("aten.slice_scatter.default", 4));
+    }
+
+    #[test]
+    fn a_diagonal_is_written_through_by_scattering() {
+        let view = View::Diagonal { offset: 1, dims: [0, 1] };
+        let spec = TensorSpec::contiguous(et_core::ScalarType::Float, [3, 3]);
+        let Inverse::Scatter(operator, rest) = view.invert(&spec) else { unreachable!("diagonals scatter") };
+        assert_eq!((operator.as_str(), rest.len()), ("aten.diagonal_scatter.default", 3));
     }
 
     #[test]

@@ -28,6 +28,30 @@ pub fn attention(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.call("matmul.default", arguments, call.output()?)?])
 }
 
+/// `_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, attn_mask, scale)`, whose second
+/// output is the logarithm of the sum of the exponentials of each row of scores.
+pub fn flash(editor: &mut Editor, call: &Call) -> Rewritten {
+    let order = [0, 1, 2, 5, 3, 4, 6].map(|index| call.argument(index).cloned());
+    let mut arguments = order.into_iter().collect::<Result<Vec<_>, _>>()?;
+    arguments.push(Argument::Bool(false));
+    let plain = Call { arguments, ..call.clone() };
+    let output = editor.call("scaled_dot_product_attention.default", plain.arguments.clone(), call.output()?)?;
+    let query = scaled(editor, &plain, call.value(0)?)?;
+    let key = editor.transpose(call.value(1)?)?;
+    let scores = editor.product(query, key)?;
+    let masked = mask(editor, &plain, scores)?;
+    let sums = call.outputs.get(1).cloned().ok_or(Reason::Arguments)?;
+    let arguments = vec![Argument::Value(masked), Argument::Ints(vec![-1]), Argument::Bool(false)];
+    let sums = editor
+        .call(
+            "logsumexp.default",
+            arguments,
+            TensorSpec { scalar_type: editor.spec(masked).scalar_type, ..sums.clone() },
+        )
+        .and_then(|of| editor.convert(of, sums.scalar_type))?;
+    Ok(vec![output, sums])
+}
+
 /// Repeats the key or value heads that several query heads share (grouped-query attention).
 fn share_heads(editor: &mut Editor, query: ValueId, of: ValueId) -> Result<ValueId, Reason> {
     let (query, dims) = (editor.dims(query), editor.dims(of));

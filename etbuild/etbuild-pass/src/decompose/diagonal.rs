@@ -48,6 +48,12 @@ pub fn diagonal(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.call("diagonal.default", arguments, call.output()?)?])
 }
 
+/// `diagflat(self, offset)`: the matrix of all elements.
+pub fn of_all(editor: &mut Editor, call: &Call) -> Rewritten {
+    let vector = editor.flattened(call.value(0)?)?;
+    Ok(vec![matrix(editor, vector, call.int(1)?)?])
+}
+
 /// Square matrices with the vectors of `of` on a diagonal.
 fn matrix(editor: &mut Editor, of: ValueId, offset: i64) -> Result<ValueId, Reason> {
     let spec = editor.spec(of).clone();

@@ -14,9 +14,44 @@ pub fn real_to_half(editor: &mut Editor, call: &Call) -> Rewritten {
 /// `fft_fft(self, n, dim, norm)`, `fft_fft2` and `fft_fftn` of real tensors: all bins.
 pub fn real_to_all(editor: &mut Editor, call: &Call) -> Rewritten {
     if editor.spec(call.value(0)?).scalar_type.is_complex() {
-        return Err(Reason::Unsupported("a Fourier transform of complex tensors"));
+        return complex_to_complex(editor, call, true);
     }
     real_to_complex(editor, call, false)
+}
+
+/// `fft_ifft(self, n, dim, norm)`, `fft_ifft2` and `fft_ifftn`.
+pub fn backward(editor: &mut Editor, call: &Call) -> Rewritten {
+    complex_to_complex(editor, call, false)
+}
+
+fn complex_to_complex(editor: &mut Editor, call: &Call, forward: bool) -> Rewritten {
+    let mut input = as_complex(editor, call.value(0)?)?;
+    let dims = dims(editor, call)?;
+    for (dim, size) in dims.iter().zip(sizes(call)?) {
+        input = resized(editor, input, *dim, size)?;
+    }
+    let modes = if forward { ["backward", "ortho", "forward"] } else { ["forward", "ortho", "backward"] };
+    let norm = normalization(call, modes)?;
+    let arguments = vec![Argument::Value(input), positions(&dims), norm, Argument::Bool(forward)];
+    Ok(vec![editor.call("_fft_c2c.default", arguments, call.output()?)?])
+}
+
+/// Real numbers as complex numbers; integers as `float32` first.
+fn as_complex(editor: &mut Editor, of: ValueId) -> Result<ValueId, Reason> {
+    let scalar_type = editor.spec(of).scalar_type;
+    if scalar_type.is_complex() {
+        return Ok(of);
+    }
+    let is_double = scalar_type == ScalarType::Double;
+    let (part, whole) = if is_double {
+        (ScalarType::Double, ScalarType::ComplexDouble)
+    } else {
+        (ScalarType::Float, ScalarType::ComplexFloat)
+    };
+    let real = editor.convert(of, part)?;
+    let zero = editor.number(Argument::Int(0), part)?;
+    let output = TensorSpec { scalar_type: whole, ..editor.spec(real).clone() };
+    editor.call("complex.default", [real, zero].map(Argument::Value).to_vec(), output)
 }
 
 fn real_to_complex(editor: &mut Editor, call: &Call, onesided: bool) -> Rewritten {
@@ -34,10 +69,23 @@ fn real_to_complex(editor: &mut Editor, call: &Call, onesided: bool) -> Rewritte
 
 /// `fft_irfft(self, n, dim, norm)`, `fft_irfft2(self, s, dim, norm)` and `fft_irfftn`: from half of the bins.
 pub fn half_to_real(editor: &mut Editor, call: &Call) -> Rewritten {
-    let (mut input, output) = (call.value(0)?, call.output()?);
-    if !editor.spec(input).scalar_type.is_complex() {
-        return Err(Reason::Unsupported("real bins"));
+    let input = as_complex(editor, call.value(0)?)?;
+    complex_to_real(editor, call, input, ["forward", "ortho", "backward"])
+}
+
+/// `fft_hfft(self, n, dim, norm)`, `fft_hfft2` and `fft_hfftn`: the transform of signals with conjugate halves, from half of
+/// the signal; the inverse transform of the conjugate, but for the factor.
+pub fn half_signal_to_real(editor: &mut Editor, call: &Call) -> Rewritten {
+    let given = call.value(0)?;
+    let mut input = as_complex(editor, given)?;
+    if editor.spec(given).scalar_type.is_complex() {
+        input = editor.apply("_conj_physical", input)?;
     }
+    complex_to_real(editor, call, input, ["backward", "ortho", "forward"])
+}
+
+fn complex_to_real(editor: &mut Editor, call: &Call, mut input: ValueId, modes: [&str; 3]) -> Rewritten {
+    let output = call.output()?;
     let dims = dims(editor, call)?;
     let last = *dims.last().ok_or(Reason::Arguments)?;
     for dim in &dims {
@@ -45,7 +93,7 @@ pub fn half_to_real(editor: &mut Editor, call: &Call) -> Rewritten {
         input = resized(editor, input, *dim, if *dim == last { size / 2 + 1 } else { size })?;
     }
     let length = size_of(&output, last)?;
-    let norm = normalization(call, ["forward", "ortho", "backward"])?;
+    let norm = normalization(call, modes)?;
     let arguments = vec![Argument::Value(input), positions(&dims), norm, Argument::Int(length)];
     Ok(vec![editor.call("_fft_c2r.default", arguments, output)?])
 }
@@ -172,4 +220,87 @@ pub fn conjugate(editor: &mut Editor, call: &Call) -> Rewritten {
         return Ok(vec![call.value(0)?]);
     }
     Ok(vec![editor.call("_conj_physical.default", vec![Argument::Value(call.value(0)?)], call.output()?)?])
+}
+
+/// `fft_fftshift(self, dim)` and `fft_ifftshift(self, dim)`: rolls by half of the size.
+pub fn centred(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let sizes = editor.static_sizes(input)?;
+    let dims = call.dims(1, sizes.len())?;
+    let back = call.operator.name() == "fft_ifftshift";
+    let shift = |dim: &usize| sizes.get(*dim).map(|size| i64::from(if back { (size + 1) / 2 } else { size / 2 }));
+    let shifts = dims.iter().map(shift).collect::<Option<_>>().ok_or(Reason::Arguments)?;
+    Ok(vec![editor.map("roll.default", input, vec![Argument::Ints(shifts), positions(&dims)])?])
+}
+
+/// `view_as_complex(self)`: the last dimension holds real and imaginary parts.
+pub fn from_parts(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let last = editor.spec(input).rank().checked_sub(1).ok_or(Reason::Arguments)?;
+    let mut parts = Vec::new();
+    for index in 0..2 {
+        let part = editor.slice(input, last, index, index + 1)?;
+        parts.push(Argument::Value(editor.squeezed(part, last)?));
+    }
+    Ok(vec![editor.call("complex.default", parts, output)?])
+}
+
+/// `polar(abs, angle)`.
+pub fn from_polar(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (length, angle) = (call.value(0)?, call.value(1)?);
+    let (cosine, sine) = (editor.apply("cos", angle)?, editor.apply("sin", angle)?);
+    let parts = [editor.pair("mul", length, cosine)?, editor.pair("mul", length, sine)?];
+    Ok(vec![editor.call("complex.default", parts.map(Argument::Value).to_vec(), call.output()?)?])
+}
+
+/// `stft(self, n_fft, hop_length, win_length, window, normalized, onesided, return_complex)` of real signals, which are
+/// centred before: the transforms of windowed frames.
+pub fn of_frames(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (mut input, output, length) = (call.value(0)?, call.output()?, call.int(1)?);
+    let or = |index: usize, default: i64| {
+        if *call.argument(index)? == Argument::None { Ok(default) } else { call.int(index) }
+    };
+    let (step, width) = (or(2, length / 4)?, or(3, length)?);
+    let onesided = *call.argument(6)? == Argument::None || call.flag(6)?;
+    if editor.spec(input).scalar_type.is_complex() {
+        return Err(Reason::Unsupported("`stft` of complex numbers"));
+    }
+    let batched = editor.spec(input).rank() == 2;
+    if !batched {
+        input = editor.unsqueezed(input, 0)?;
+    }
+    let [batch, samples] = editor.static_sizes(input)?[..] else { return Err(Reason::Arguments) };
+    let size = i32::try_from(length).map_err(|_| Reason::Arguments)?;
+    let count = i32::try_from((i64::from(samples) - length) / step.max(1) + 1).map_err(|_| Reason::Arguments)?;
+    let scalar_type = editor.spec(input).scalar_type;
+    let spec = TensorSpec::contiguous(scalar_type, [batch, count, size]);
+    let arguments = [1, length, step].map(Argument::Int);
+    let arguments = std::iter::once(Argument::Value(input)).chain(arguments).collect();
+    let mut frames = editor.call("unfold.default", arguments, spec.clone())?;
+    if let Some(window) = call.optional_value(4)? {
+        let before = (length - width) / 2;
+        let pads = Argument::Ints(vec![before, length - width - before]);
+        let output = TensorSpec::contiguous(scalar_type, [size]);
+        let window = if width == length {
+            window
+        } else {
+            editor.call("constant_pad_nd.default", vec![Argument::Value(window), pads, Argument::Float(0.0)], output)?
+        };
+        frames = editor.pair("mul", frames, window)?;
+    } else if width != length {
+        return Err(Reason::Unsupported("`stft` with a shorter window of ones"));
+    }
+    let bins = if onesided { size / 2 + 1 } else { size };
+    let whole = if scalar_type == ScalarType::Double { ScalarType::ComplexDouble } else { ScalarType::ComplexFloat };
+    let norm = Argument::Int(i64::from(call.flag(5)?));
+    let arguments = vec![Argument::Value(frames), Argument::Ints(vec![2]), norm, Argument::Bool(onesided)];
+    let spectrum = editor.call("_fft_r2c.default", arguments, TensorSpec::contiguous(whole, [batch, count, bins]))?;
+    if output.scalar_type.is_complex() {
+        let made = editor.permute(spectrum, &[0, 2, 1])?;
+        return Ok(vec![if batched { made } else { editor.squeezed(made, 0)? }]);
+    }
+    let part = TensorSpec::contiguous(scalar_type, [batch, count, bins]);
+    let parts = parts(editor, spectrum, &part)?;
+    let made = editor.permute(parts, &[0, 2, 1, 3])?;
+    Ok(vec![if batched { made } else { editor.squeezed(made, 0)? }])
 }

@@ -8,9 +8,15 @@ pub fn operand(_editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![call.value(0)?])
 }
 
-/// `dropout(input, p, train)` at inference.
-pub fn dropout(_editor: &mut Editor, call: &Call) -> Rewritten {
-    if call.flag(2)? { Err(Reason::Training) } else { Ok(vec![call.value(0)?]) }
+/// `dropout(input, p, train)` at inference, or with a probability of 0 or 1.
+pub fn dropout(editor: &mut Editor, call: &Call) -> Rewritten {
+    let name = call.operator.name();
+    match call.number(1)? {
+        _ if !call.flag(2)? => Ok(vec![call.value(0)?]),
+        0.0 => Ok(vec![call.value(0)?]),
+        1.0 if !name.contains("alpha") => Ok(vec![editor.times(call.value(0)?, 0.0)?]),
+        _ => Err(Reason::Training),
+    }
 }
 
 /// `to` in every form: a conversion where the type changes.

@@ -30,8 +30,15 @@ pub fn fill(editor: &mut Editor, call: &Call) -> Rewritten {
 
 fn put(editor: &mut Editor, call: &Call, values: ValueId, accumulate: bool) -> Rewritten {
     let input = call.value(0)?;
+    let index = editor.flattened(call.value(2)?)?;
+    if editor.spec(input).rank() == 0 {
+        let (vector, values) = (editor.flattened(input)?, editor.flattened(values)?);
+        let indices = Argument::Values(vec![Some(index)]);
+        let rest = vec![indices, Argument::Value(values), Argument::Bool(accumulate)];
+        let written = editor.map("index_put.default", vector, rest)?;
+        return Ok(vec![editor.view(written, &[])?]);
+    }
     let dim = call.dim(1, editor.spec(input).rank())?;
-    let index = call.value(2)?;
     let values = if dim > 0 && editor.spec(values).rank() > 0 { in_front(editor, values, dim)? } else { values };
     if dim == 0 {
         let indices = Argument::Values(vec![Some(index)]);
@@ -102,11 +109,12 @@ pub fn sort(editor: &mut Editor, call: &Call) -> Rewritten {
     sorted(editor, call, &call.outputs)
 }
 
-/// `argsort(self, dim, descending)`: the indices of the sorted elements.
+/// `argsort(self, dim, descending)` and `argsort.stable(self, stable, dim, descending)`: the indices of the sorted elements.
 pub fn argsort(editor: &mut Editor, call: &Call) -> Rewritten {
     let places = call.output()?;
     let values = TensorSpec { scalar_type: editor.spec(call.value(0)?).scalar_type, ..places.clone() };
-    Ok(sorted(editor, call, &[values, places])?.into_iter().skip(1).collect())
+    let name = format!("sort.{}", call.operator.overload());
+    Ok(editor.call_many(&name, call.arguments.clone(), vec![values, places])?.into_iter().skip(1).collect())
 }
 
 fn sorted(editor: &mut Editor, call: &Call, outputs: &[TensorSpec]) -> Rewritten {

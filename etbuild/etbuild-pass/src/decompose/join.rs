@@ -1,9 +1,9 @@
 //! Concatenation and padding.
 
-use etbuild_ir::Argument;
+use etbuild_ir::{Argument, TensorSpec};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// `stack(tensors, dim)`: a new dimension for each tensor, then `cat`.
 pub fn stack(editor: &mut Editor, call: &Call) -> Rewritten {
@@ -57,6 +57,9 @@ pub fn side_by_side(editor: &mut Editor, call: &Call) -> Rewritten {
     let mut parts = Vec::new();
     for part in call.values(0)? {
         let mut dims = editor.dims(part);
+        if call.operator.name() == "column_stack" && dims.len() < 2 {
+            dims = vec![Dim::product(&dims), 1.into()];
+        }
         while dims.len() < rank {
             let behind = call.operator.name() == "dstack" && dims.len() == 2;
             dims.insert(if behind { 2 } else { 0 }, 1.into());
@@ -64,4 +67,30 @@ pub fn side_by_side(editor: &mut Editor, call: &Call) -> Rewritten {
         parts.push(editor.view_as(part, &dims)?);
     }
     Ok(vec![editor.cat(parts, dim, output)?])
+}
+
+/// `_chunk_cat(tensors, dim, num_chunks)`: the chunks of every operand, padded to a multiple and flattened, side by side.
+pub fn chunks(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (count, output) = (call.int(2)?, call.output()?);
+    let mut parts = Vec::new();
+    let mut dim = 0;
+    for part in call.values(0)? {
+        let mut sizes = editor.static_sizes(part)?;
+        dim = call.dim(1, sizes.len())?;
+        let size = i64::from(*sizes.get(dim).ok_or(Reason::Arguments)?);
+        let chunk = (size + count - 1) / count.max(1);
+        let missing = chunk * count - size;
+        let whole = i32::try_from(chunk * count).map_err(|_| Reason::Arguments)?;
+        *sizes.get_mut(dim).ok_or(Reason::Arguments)? = whole;
+        let mut pads = vec![0; 2 * (sizes.len() - dim)];
+        pads.last_mut().into_iter().for_each(|behind| *behind = missing);
+        let padded = TensorSpec::contiguous(editor.spec(part).scalar_type, sizes.clone());
+        let arguments = vec![Argument::Value(part), Argument::Ints(pads), Argument::Int(0)];
+        let part = if missing > 0 { editor.call("constant_pad_nd.default", arguments, padded)? } else { part };
+        let rows = i32::try_from(count).map_err(|_| Reason::Arguments)?;
+        let rest = sizes[dim..].iter().product::<i32>() / rows.max(1);
+        let part = editor.view(part, &[&sizes[..dim], &[rows, rest]].concat())?;
+        parts.push(editor.convert(part, output.scalar_type)?);
+    }
+    Ok(vec![editor.cat(parts, dim + 1, output)?])
 }

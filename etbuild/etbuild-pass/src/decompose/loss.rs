@@ -183,13 +183,13 @@ fn softplus(editor: &mut Editor, of: ValueId) -> Made {
 }
 
 /// `max(0, of + margin)`.
-fn above_zero(editor: &mut Editor, of: ValueId, margin: f64) -> Made {
+pub fn above_zero(editor: &mut Editor, of: ValueId, margin: f64) -> Made {
     let moved = editor.plus(of, margin)?;
     editor.map("clamp.default", moved, vec![Argument::Float(0.0), Argument::None])
 }
 
 /// The terms, their mean or their sum, by PyTorch's number of the reduction.
-fn reduced(editor: &mut Editor, each: ValueId, reduction: i64) -> Rewritten {
+pub fn reduced(editor: &mut Editor, each: ValueId, reduction: i64) -> Rewritten {
     let dims: Vec<usize> = (0..editor.spec(each).rank()).collect();
     Ok(vec![match reduction {
         0 => each,

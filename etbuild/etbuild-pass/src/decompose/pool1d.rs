@@ -12,6 +12,13 @@ pub fn max(editor: &mut Editor, call: &Call) -> Rewritten {
     pooled(editor, call, "max_pool2d.default", settings)
 }
 
+/// `max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)`.
+pub fn max_with_indices(editor: &mut Editor, call: &Call) -> Rewritten {
+    let settings =
+        vec![row(call, 1, 1)?, row(call, 2, 1)?, row(call, 3, 0)?, row(call, 4, 1)?, call.argument(5)?.clone()];
+    pooled(editor, call, "max_pool2d_with_indices.default", settings)
+}
+
 /// `avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)`.
 pub fn average(editor: &mut Editor, call: &Call) -> Rewritten {
     let (ceiling, counts) = (call.argument(4)?.clone(), call.argument(5)?.clone());

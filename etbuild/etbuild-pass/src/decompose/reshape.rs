@@ -81,3 +81,14 @@ pub fn expand(editor: &mut Editor, call: &Call) -> Rewritten {
     let dims = editor.dims(other);
     Ok(vec![editor.expand_as(input, &dims)?])
 }
+
+/// `resize(self, size)` and `resize_as(self, the_template)` to at most as many elements: the first elements in a new shape.
+pub fn first_elements(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let flat = editor.flattened(input)?;
+    if output.is_dynamic() || output.numel() > editor.spec(input).numel() {
+        return Err(Reason::Unsupported("`resize` to more elements, which would be undefined"));
+    }
+    let part = editor.slice(flat, 0, 0, output.numel() as i64)?;
+    Ok(vec![editor.view(part, &output.sizes)?])
+}

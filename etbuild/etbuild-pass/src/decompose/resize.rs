@@ -48,10 +48,30 @@ fn sizes(editor: &mut Editor, call: &Call, factors: &[f64], output: &TensorSpec)
     editor.scaled_sizes(&dims, factors, &scaled)
 }
 
-/// `grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)` of images.
+/// `grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)` of images or volumes.
 pub fn sample(editor: &mut Editor, call: &Call) -> Rewritten {
-    if editor.spec(call.value(0)?).rank() != 4 {
-        return Err(Reason::Unsupported("three-dimensional `grid_sampler`"));
+    let name =
+        if editor.spec(call.value(0)?).rank() == 4 { "grid_sampler_2d.default" } else { "grid_sampler_3d.default" };
+    Ok(vec![editor.call(name, call.arguments.clone(), call.output()?)?])
+}
+
+/// `_upsample_nearest_exact1d.vec(input, output_size, scale_factors)` and over two or three dimensions: the element
+/// nearest to the centre of each output position, with positions in `float32` like PyTorch's.
+pub fn nearest_to_centre(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (mut made, output) = (call.value(0)?, call.output()?);
+    let sizes = editor.static_sizes(made)?;
+    let factors = match call.argument(2)? {
+        Argument::Floats(factors) => factors.clone(),
+        _ => vec![],
+    };
+    for dim in 2..output.rank() {
+        let (from, to) = (sizes.get(dim).copied().ok_or(Reason::Arguments)?, output.sizes[dim]);
+        let step = match factors.get(dim - 2) {
+            Some(factor) if *factor > 0.0 => (1.0 / factor) as f32,
+            _ => from as f32 / to as f32,
+        };
+        let place = |index: i32| (((index as f32 + 0.5) * step).floor() as i64).min(i64::from(from) - 1);
+        made = editor.select_many(made, dim, &(0..to).map(place).collect::<Vec<_>>())?;
     }
-    Ok(vec![editor.call("grid_sampler_2d.default", call.arguments.clone(), call.output()?)?])
+    Ok(vec![made])
 }

@@ -209,3 +209,19 @@ pub fn running_product(editor: &mut Editor, call: &Call) -> Rewritten {
     }
     if parts.is_empty() { Ok(vec![input]) } else { Ok(vec![editor.cat(parts, dim, output)?]) }
 }
+
+/// `renorm(self, p, dim, maxnorm)`: parts of a dimension whose norm is larger are scaled to the norm.
+pub fn renorm(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let rank = editor.spec(input).rank();
+    let (order, dim, most) = (call.number(1)?, call.dim(2, rank)?, call.number(3)?);
+    let others: Vec<usize> = (0..rank).filter(|other| *other != dim).collect();
+    let norm = norm_of(editor, input, order, &others, true)?;
+    let safe = editor.plus(norm, 1e-7)?;
+    let inverse = editor.apply("reciprocal", safe)?;
+    let factor = editor.times(inverse, most)?;
+    let longer = editor.compare("gt.Scalar", norm, Argument::Float(most))?;
+    let (one, spec) = (editor.number(Argument::Int(1), editor.spec(norm).scalar_type)?, editor.spec(norm).clone());
+    let factor = editor.choose(longer, factor, one, spec)?;
+    Ok(vec![editor.pair("mul", input, factor)?])
+}

@@ -106,6 +106,7 @@ impl Call {
     pub fn dims(&self, index: usize, rank: usize) -> Result<Vec<usize>, Reason> {
         match self.argument(index)? {
             Argument::None => Ok((0..rank).collect()),
+            Argument::Int(_) if rank == 0 => Ok(Vec::new()),
             Argument::Int(dim) => Ok(vec![normal_dim(*dim, rank)?]),
             Argument::Ints(dims) if dims.is_empty() => Ok((0..rank).collect()),
             Argument::Ints(_) if rank == 0 => Ok(Vec::new()),

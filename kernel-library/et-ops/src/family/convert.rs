@@ -27,6 +27,17 @@ pub fn writing<R: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Writer<
     })
 }
 
+/// A callback that receives a function from offsets to elements and a function that stores an element at an offset.
+type Updater<'a, C> = dyn FnMut(&dyn Fn(usize) -> C, &dyn Fn(usize, C)) -> Result<()> + 'a;
+
+/// Calls `body` with functions that read and store elements of `tensor` as `C`; `D` are the possible dtypes of the tensor.
+pub fn updating<C: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Updater<'_, C>) -> Result<()> {
+    dispatch!(D, tensor.scalar_type(), all, T => {
+        let elements = tensor.output::<T>()?;
+        body(&|index| elements.get(index).cast(), &|index, value| elements.set(index, value.cast()))
+    })
+}
+
 /// Whether a kernel for the dtypes `D` can be called with tensors of different dtypes.
 pub const fn is_mixed(selected: u32) -> bool {
     selected.count_ones() > 1

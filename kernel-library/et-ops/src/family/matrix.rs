@@ -48,6 +48,32 @@ impl<'a, T: Element> Target<'a, T> {
         Ok(Self { elements: tensor.output()?, start: 0, steps: matrix_steps(tensor, 0) })
     }
 
+    /// The element in a row and a column.
+    pub fn get(self, row: usize, column: usize) -> T {
+        self.elements.get(self.start + row * self.steps[0] + column * self.steps[1])
+    }
+
+    /// Stores the element in a row and a column.
+    pub fn set(self, row: usize, column: usize, element: T) {
+        self.elements.set(self.start + row * self.steps[0] + column * self.steps[1], element);
+    }
+
+    /// The transposed matrix, over the same elements.
+    #[must_use]
+    pub const fn transposed(self) -> Self {
+        let [rows, columns] = self.steps;
+        Self { steps: [columns, rows], ..self }
+    }
+
+    /// Exchanges two rows of `columns` elements.
+    pub fn swap_rows(self, one: usize, other: usize, columns: usize) {
+        for column in 0..columns {
+            let element = self.get(one, column);
+            self.set(one, column, self.get(other, column));
+            self.set(other, column, element);
+        }
+    }
+
     /// The same target, if `U` is `T`.
     pub fn of_type<U: Element>(self) -> Option<Target<'a, U>> {
         Some(Target { elements: self.elements.of_type()?, start: self.start, steps: self.steps })

@@ -158,6 +158,15 @@ impl<M: Math> Between<M> {
     }
 }
 
+/// The weights of the four pixels around a position, by the cubic convolution with a parameter.
+/// Source: R. Keys, "Cubic convolution interpolation for digital image processing", 1981.
+pub fn cubic_weights<M: Math>(rest: M, parameter: f64) -> [M; 4] {
+    let [a, one, two] = [parameter, 1.0, 2.0].map(M::from_f64);
+    let near = |x: M| ((a + two) * x - (a + M::from_f64(3.0))) * x * x + one;
+    let far = |x: M| ((a * x - M::from_f64(5.0) * a) * x + M::from_f64(8.0) * a) * x - M::from_f64(4.0) * a;
+    [far(rest + one), near(rest), near(one - rest), far(two - rest)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,8 @@
+//! Special functions.
+
+pub mod airy;
+pub mod bessel;
+pub mod gamma;
+pub mod modified_bessel;
+pub mod normal;
+pub mod polynomial;
