@@ -46,6 +46,9 @@ pub struct Recipe {
     /// Whether to build a static library with a C interface, for an app or for firmware; default: no.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,
+    /// Whether the binary of a language model has an OpenAI-compatible server, `--serve`; default: no. `etbuild serve` sets the key.
+    #[serde(default)]
+    pub server: Option<Spanned<bool>>,
     /// The aim of the compiler for firmware; `size` if omitted. Binaries of hosted targets are always fast.
     #[serde(default)]
     pub optimize: Optimize,

@@ -134,6 +134,7 @@ const READ: &[Read] = &[
     ("quantize.rotate", Checkpoint, &["quantize.scheme=8da4w"], &["", "quantize.rotate=hadamard"]),
     ("quantize.scheme", Hosted, &["quantize.calibrate=DATA"], &[]),
     ("runtime", Hosted, &[], &[]),
+    ("server", Checkpoint, &[], &["server=false", "server=true"]),
     ("targets", Hosted, &["partition=[cpu]"], &["", "targets=[linux-aarch64]"]),
     ("verify.inputs", Hosted, &[], &["", "verify.inputs=OTHER_DATA"]),
     ("verify.outputs", Board, &[], &["", "verify.outputs=expected_"]),

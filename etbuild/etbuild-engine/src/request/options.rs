@@ -30,6 +30,7 @@ pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &A
         name: recipe.name.as_str().to_owned(),
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
+        server: recipe.server.as_ref().is_some_and(|server| server.value),
         is_language_model: file.texts.is_some(),
         target: target.clone(),
         verify,
