@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Ran, python, signals};
 
-const RECIPE: &str = "recipes/tiny-llama.yaml";
+/// The recipe of the tiny language model.
+pub const RECIPE: &str = "recipes/tiny-llama.yaml";
 const TARGET: &str = "linux-x86_64";
 const PROMPT: &str = "Tell me a tale about a fox.";
 
@@ -470,6 +471,27 @@ fn the_command_deploys_and_becomes_the_server() {
     let program = place.out().join("tiny-llama").join(TARGET).join("tiny-llama.pte");
     let refused = Ran::of(&mut place.command(["serve", program.to_str().unwrap()])).expect(2);
     assert!(refused.stderr.contains("program file"), "{}", refused.stderr);
+}
+
+/// The page of the server in headless Chromium. Without Chromium the test is skipped with a message, except where emulators are required.
+#[test]
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+fn the_page_shows_the_answer_to_a_message() {
+    let server = Server::start(&[]);
+    let mut browser = Command::new("chromium");
+    browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--virtual-time-budget=30000"]);
+    let page = format!("http://{}/#{}", server.address, PROMPT.replace(' ', "%20"));
+    let output = browser.arg(page).stderr(Stdio::null()).output();
+    assert!(output.is_ok() || std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_none(), "there is no chromium");
+    let Ok(output) = output else {
+        eprintln!("skipped: there is no chromium");
+        return;
+    };
+    let page = String::from_utf8(output.stdout).unwrap();
+    let answer = told(&["--chat", "--prompt", PROMPT]);
+    let lines = [format!("<p class=\"user\">{PROMPT}</p>"), format!("<p class=\"assistant\">{answer}</p>")];
+    assert!(lines.iter().all(|line| page.contains(line)), "{lines:?} in {page}");
+    assert!(page.contains("<title>tiny-llama</title>"), "{page}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::select;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::routes::router;
@@ -29,11 +29,10 @@ pub async fn listen(server: Arc<Server>, listener: TcpListener, grace: Duration)
     let (router, connections) = (router(Arc::clone(&server)), Arc::new(Semaphore::new(MOST_CONNECTIONS)));
     let (graceful, mut signals) = (GracefulShutdown::new(), pin!(Signals::new()));
     loop {
-        let accepted = select! {
-            accepted = accept(&listener) => accepted,
+        let (accepted, permit) = select! {
+            accepted = accept(&listener, &connections) => accepted,
             () = signals.next() => break,
         };
-        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { break };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(server.read_timeout)
@@ -58,14 +57,16 @@ pub async fn listen(server: Arc<Server>, listener: TcpListener, grace: Duration)
     let _left = timeout(LAST_WORDS, drained).await;
 }
 
-/// The next connection. A failure concerns a single connection, or is a lack of file descriptors, which ends with other connections.
-async fn accept(listener: &TcpListener) -> TcpStream {
+/// The next connection, with the permit that counts the connection. A failure concerns a single connection, or is a lack of file descriptors, which ends with other connections.
+async fn accept(listener: &TcpListener, connections: &Arc<Semaphore>) -> (TcpStream, OwnedSemaphorePermit) {
+    // The semaphore is never closed.
+    let Ok(permit) = Arc::clone(connections).acquire_owned().await else { pending().await };
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 // Each token is sent at once.
                 let _ignored = stream.set_nodelay(true);
-                return stream;
+                return (stream, permit);
             }
             Err(_) => sleep(Duration::from_millis(50)).await,
         }

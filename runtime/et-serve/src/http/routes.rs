@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use super::answer::answer;
-use super::body::read_json;
+use super::body::{most_bytes, read_json};
 use crate::api::{CHAT, COMPLETION, Shape};
 use crate::error::ApiError;
 use crate::server::Server;
@@ -113,7 +113,8 @@ async fn answered(
     body: Body,
     shape: &'static dyn Shape,
 ) -> Result<Response, ApiError> {
-    let object = read_json(headers, body, server.read_timeout).await?;
+    let most = most_bytes(server.facts.context);
+    let object = read_json(headers, body, most, server.read_timeout).await?;
     answer(&server, object, shape).await
 }
 
