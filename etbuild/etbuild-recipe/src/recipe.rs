@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Budget, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime, Verify,
+    Budget, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime, Scheme,
+    Verify,
 };
 
 /// A recipe: a model, the options of its compilation, and its targets.
@@ -71,7 +72,25 @@ pub struct Recipe {
     pub budget: Budget,
 }
 
+/// The texts that a server continues in one forward pass where the recipe names no number.
+const BATCH: u32 = 8;
+
 impl Recipe {
+    /// The number of texts of the method that continues several texts; `None` for no such method.
+    pub fn batch(&self) -> Option<u32> {
+        let usual = if self.server.as_ref().is_some_and(|server| server.value) { BATCH } else { 0 };
+        let texts = self.export.batch.as_ref().map_or(usual, |batch| batch.value);
+        Some(texts).filter(|texts| *texts > 0 && !self.shares_scales())
+    }
+
+    /// Whether a scheme of the recipe quantizes all tokens of a forward pass with one scale.
+    pub(crate) fn shares_scales(&self) -> bool {
+        self.quantize.as_ref().is_some_and(|quantize| {
+            let mut schemes = quantize.layers.iter().map(|layer| layer.scheme.value).chain([quantize.scheme.value]);
+            schemes.any(|scheme| scheme == Scheme::DynamicInt8)
+        })
+    }
+
     /// Every file or folder that the recipe names.
     pub fn files(&self) -> Vec<&FilePath> {
         let calibrate = self.quantize.as_ref().and_then(|quantize| quantize.calibrate.as_ref());

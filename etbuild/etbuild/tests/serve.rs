@@ -232,6 +232,27 @@ fn assert_sampling(got: &Value, whole: &str) {
 }
 
 #[test]
+fn texts_in_batches_are_those_of_the_command_line() {
+    let animals = ["fox", "mole", "swan", "hare", "owl", "bear", "frog", "mouse", "cat", "wolf", "hen"];
+    let prompts = animals.map(|animal| format!("Tell me a tale about a {animal} and its friends."));
+    let alone = prompts.each_ref().map(|prompt| told(&["--chat", "--prompt", prompt, "--max-new-tokens", "80"]));
+    // A whole batch, a part of one, and a batch with a part of another.
+    for slots in ["8", "3", "11"] {
+        let server = Server::start(&["--slots", slots]);
+        let requests = prompts.each_ref().map(|prompt| post(CHAT, &conversation(prompt, 80).to_string(), ""));
+        for _ in 0..3 {
+            let mut clients = requests.each_ref().map(|_| server.connect());
+            for (client, request) in clients.iter_mut().zip(&requests) {
+                client.write_all(request).unwrap();
+            }
+            let together = clients.each_mut().map(|client| Response::read(client).text());
+            assert_eq!(together, alone, "{slots} slots");
+        }
+        assert!(server.metric("etbuild_batched_tokens_total") > 100, "{slots} slots");
+    }
+}
+
+#[test]
 fn a_prompt_that_begins_like_the_last_one_is_read_from_there() {
     let server = Server::start(&["--slots", "2"]);
     let first = server.post(CHAT, &conversation(PROMPT, 40));

@@ -21,8 +21,8 @@ pub enum Command {
 pub struct Options {
     /// The address to listen at, `HOST:PORT`.
     pub address: String,
-    /// The number of texts that are continued at the same time.
-    pub slots: usize,
+    /// The number of texts that are continued at the same time; for `None` that of the program's batch.
+    pub slots: Option<usize>,
     /// The most requests that wait for a slot.
     pub queue: usize,
     /// The most time of a request.
@@ -48,7 +48,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             address: format!("{HOST}:{PORT}"),
-            slots: 4,
+            slots: None,
             queue: 256,
             timeout: Duration::from_secs(600),
             read_timeout: Duration::from_secs(30),
@@ -80,7 +80,7 @@ pub fn parse(arguments: &mut dyn Iterator<Item = OsString>) -> Result<Command, S
 impl Options {
     fn set(&mut self, name: &str, value: &mut dyn FnMut() -> Result<OsString, String>) -> Result<(), String> {
         match name {
-            "--slots" => self.slots = number::<std::num::NonZero<usize>>(name, value()?)?.get(),
+            "--slots" => self.slots = Some(number::<std::num::NonZero<usize>>(name, value()?)?.get()),
             "--queue" => self.queue = number(name, value()?)?,
             "--timeout" => self.timeout = seconds(name, value()?)?,
             "--read-timeout" => self.read_timeout = seconds(name, value()?)?,
@@ -119,7 +119,8 @@ pub fn usage(name: &str) -> String {
 Serves the model over HTTP in the protocol of OpenAI: /v1/chat/completions, /v1/completions and /v1/models, besides
 /health and /metrics, and a page to chat at /. ADDRESS is HOST:PORT, or either ({HOST}:{PORT}).
 
-  --slots N            how many texts are continued at the same time, each with a KV cache of its own (4)
+  --slots N            how many texts are continued at the same time, each with a KV cache of its own (those
+                       of the program's batch, or 4)
   --queue N            the most requests that wait for a slot; a further one is refused with status 429 (256)
   --api-key SOURCE     the key that clients have to send: env:NAME for an environment variable, or a file
   --timeout S          the most seconds from a request to the end of its answer (600)
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn options_follow_an_optional_address() {
-        let wanted = Options { slots: 2, queue: 0, grace: Duration::from_millis(500), ..Options::default() };
+        let wanted = Options { slots: Some(2), queue: 0, grace: Duration::from_millis(500), ..Options::default() };
         assert_eq!(parsed("--slots 2 --queue 0 --grace 0.5"), Ok(Command::Serve(wanted.clone())));
         let elsewhere = Options { address: "127.0.0.1:9".to_owned(), ..wanted };
         assert_eq!(parsed("9 --slots 2 --queue 0 --grace 0.5"), Ok(Command::Serve(elsewhere)));

@@ -18,6 +18,7 @@ pub struct Metrics {
     cached: AtomicU64,
     generated: AtomicU64,
     aborted: AtomicU64,
+    batched: AtomicU64,
     /// Times to the first token: how many are within each bound and above the bound before, the last without a bound.
     first: [AtomicU64; BOUNDS.len() + 1],
     first_micros: AtomicU64,
@@ -40,6 +41,11 @@ impl Metrics {
     /// A client went away before the end of the answer.
     pub fn abort(&self) {
         self.aborted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A forward pass has read a token of each of several texts.
+    pub fn batch(&self, texts: usize) {
+        self.batched.fetch_add(texts as u64, Ordering::Relaxed);
     }
 
     /// The time from a request to the first token of the answer.
@@ -72,6 +78,7 @@ impl Metrics {
             ("etbuild_prompt_tokens_total", "counter", "Tokens of prompts.", now(&self.prompt)),
             ("etbuild_cached_tokens_total", "counter", "Tokens of prompts that a KV cache had.", now(&self.cached)),
             ("etbuild_generated_tokens_total", "counter", "New tokens.", now(&self.generated)),
+            ("etbuild_batched_tokens_total", "counter", "Tokens read in batches.", now(&self.batched)),
             ("etbuild_aborted_total", "counter", "Answers whose client went away.", now(&self.aborted)),
         ] {
             head(text, name, kind, help)?;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use et_llm::app::AppSpec;
-use et_llm::{CHAT_KEY, Error, Facts, Model, TOKENIZER_KEY};
+use et_llm::{Batch, CHAT_KEY, Error, Facts, Model, TOKENIZER_KEY};
 use et_module::app::Failure;
 use et_module::{DataFiles, Engines, Kernels, default_threads};
 use tokio::net::TcpListener;
@@ -39,7 +39,7 @@ pub fn serve(
 
 fn run(spec: &AppSpec, options: &Options, talk: &mut dyn Write) -> Result<(), Failure> {
     let key = options.api_key.as_deref().map(Key::read).transpose().map_err(Failure::Usage)?;
-    let queue = Arc::new(Queue::new(options.slots.saturating_add(options.queue)));
+    let queue = Arc::new(Queue::new(options.queue));
     let metrics = Arc::new(Metrics::default());
     let loaded = start_scheduler(*spec, options.clone(), &queue, &metrics)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING).build();
@@ -89,28 +89,41 @@ fn run_scheduler(
     ready: &SyncSender<Result<Loaded, Error>>,
 ) {
     match load(spec, options) {
-        Ok((models, loaded)) => {
+        Ok((models, batches, loaded)) => {
             let (text, facts) = (Arc::clone(&loaded.text), loaded.facts.clone());
+            queue.open(models.len());
             let _received = ready.send(Ok(loaded));
-            Scheduler { text, facts, queue, metrics }.run(models);
+            Scheduler { text, facts, queue, metrics }.run(models, batches);
         }
         // The other thread waits for this message.
         Err(error) => drop(ready.send(Err(error))),
     }
 }
 
+/// The number of texts at the same time for a program without a method for several texts.
+const SLOTS: usize = 4;
+
 /// The models, each with a KV cache of its own; weights are shared.
-fn load(spec: &AppSpec, options: &Options) -> Result<(Vec<Model>, Loaded), Error> {
+fn load(spec: &AppSpec, options: &Options) -> Result<(Vec<Model>, Vec<Batch>, Loaded), Error> {
     let make = spec.text.ok_or(Error::NoTokenizer)?;
     let (file, beside) = spec.program.open()?;
     let (file, named) = (Rc::new(file), beside.or_named(&options.data, options.adapter.as_deref()));
     let engines = Engines::new(spec.engines, options.threads.unwrap_or_else(default_threads));
-    let load = |_| Model::load(&file, || DataFiles::open(&named), Kernels::Selected(spec.kernels), &engines);
-    let mut models: Vec<Model> = (0..options.slots).map(load).collect::<Result<_, _>>()?;
+    let load = |()| Model::load(&file, || DataFiles::open(&named), Kernels::Selected(spec.kernels), &engines);
+    let first = load(())?;
+    let rows = Batch::size(&first)?;
+    let slots = options.slots.unwrap_or_else(|| rows.unwrap_or(SLOTS));
+    let others = std::iter::repeat_with(|| load(())).take(slots.saturating_sub(1));
+    let mut models: Vec<Model> = std::iter::once(Ok(first)).chain(others).collect::<Result<_, _>>()?;
+    let batch = |models: &[Model]| {
+        Batch::load(&file, DataFiles::open(&named)?, Kernels::Selected(spec.kernels), &engines, models)
+    };
+    let batches = rows.map(|rows| models.chunks(rows.max(1)).map(batch).collect::<Result<_, _>>());
+    let batches = batches.transpose()?.unwrap_or_default();
     let first = models.first().ok_or(Error::NoTokens)?;
     let tokenizer = first.named_data(TOKENIZER_KEY).ok_or(Error::NoTokenizer)?;
     let (text, facts) = (Arc::from(make(tokenizer, first.named_data(CHAT_KEY))?), Facts::of(first));
     let vocabulary = first.vocabulary();
     models.iter_mut().for_each(|model| model.limit(facts.context));
-    Ok((models, Loaded { text, facts, vocabulary }))
+    Ok((models, batches, Loaded { text, facts, vocabulary }))
 }

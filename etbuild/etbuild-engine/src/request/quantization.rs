@@ -42,6 +42,7 @@ fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
                 context: Some(PIECE),
                 prefill: vec![PIECE],
                 speculate: None,
+                batch: None,
                 cache: Cache::Float32,
                 rotation: rotation(recipe),
                 keeps: Kept::Nothing,

@@ -9,7 +9,7 @@ mod stops;
 use std::sync::Arc;
 use std::time::Instant;
 
-use et_llm::{Facts, Model, Text};
+use et_llm::{Batch, Facts, Model, Text};
 
 pub use job::{Ended, Event, Failure, Job, Reason};
 pub use likelihood::{Alternative, Likelihood};
@@ -32,8 +32,8 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// Works on jobs until the queue is closed and empty; each model has a KV cache of its own. In each round every job gets a turn: a
-    /// chunk of the prompt, or a token.
-    pub fn run(&self, models: Vec<Model>) {
+    /// chunk of the prompt, or a token. Batches are of the models in their order.
+    pub fn run(&self, models: Vec<Model>, mut batches: Vec<Batch>) {
         let mut slots: Vec<Slot> = models.into_iter().map(Slot::new).collect();
         loop {
             while let Some(free) = slots.iter().position(Slot::is_free) {
@@ -49,7 +49,37 @@ impl Scheduler {
             }
             let (now, is_cut) = (Instant::now(), self.queue.is_cut());
             self.queue.expire(now);
+            let mut rest = slots.as_mut_slice();
+            for batch in &mut batches {
+                let (own, others) = rest.split_at_mut(rest.len().min(batch.rows()));
+                self.read_together(batch, own);
+                rest = others;
+            }
             slots.iter_mut().for_each(|slot| slot.turn(self, now, is_cut));
+        }
+    }
+}
+
+/// The least number of texts that are read in one forward pass: the pass computes all rows of the batch, and takes longer than two
+/// passes for one text.
+const LEAST: usize = 3;
+
+impl Scheduler {
+    /// Reads the next tokens of all answers in one forward pass, if there are enough.
+    fn read_together(&self, batch: &mut Batch, slots: &mut [Slot]) {
+        let mut texts: Vec<(&mut Model, Option<u32>)> = slots.iter_mut().map(|slot| slot.next_read(self)).collect();
+        let has_token: Vec<bool> = texts.iter().map(|(_, token)| token.is_some()).collect();
+        let count = has_token.iter().filter(|has_token| **has_token).count();
+        if count < LEAST {
+            return;
+        }
+        match batch.read(&mut texts) {
+            Ok(()) => {
+                self.metrics.batch(count);
+                let read = slots.iter_mut().zip(has_token).filter(|(_, has_token)| *has_token);
+                read.for_each(|(slot, _)| slot.was_read());
+            }
+            Err(error) => slots.iter_mut().for_each(|slot| slot.fail(self, &error)),
         }
     }
 }

@@ -8,7 +8,8 @@ use super::{Event, Failure, Job};
 
 /// A queue with a bound, first in, first out. Jobs that have left the queue for a slot count until they end.
 pub struct Queue {
-    most: usize,
+    /// The limit of jobs that wait.
+    waiting: usize,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -18,6 +19,7 @@ struct State {
     jobs: VecDeque<Job>,
     /// Jobs that have a slot.
     running: usize,
+    slots: usize,
     is_closed: bool,
     is_cut: bool,
 }
@@ -27,9 +29,14 @@ struct State {
 pub struct Full;
 
 impl Queue {
-    /// An empty queue for `most` jobs, running or waiting.
-    pub fn new(most: usize) -> Self {
-        Self { most, state: Mutex::default(), changed: Condvar::new() }
+    /// An empty queue for `waiting` jobs besides those that have a slot; [`Self::open`] says how many slots there are.
+    pub fn new(waiting: usize) -> Self {
+        Self { waiting, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// There are so many slots.
+    pub fn open(&self, slots: usize) {
+        self.state().slots = slots;
     }
 
     /// Adds a job.
@@ -38,10 +45,11 @@ impl Queue {
     /// [`Full`] if there are as many jobs as there may be, apart from waiting jobs whose clients went away.
     pub fn push(&self, job: Job) -> Result<(), Full> {
         let mut state = self.state();
-        if state.count() >= self.most {
+        let most = self.waiting.saturating_add(state.slots);
+        if state.count() >= most {
             state.jobs.retain(|job| !job.events.is_closed());
         }
-        if state.count() >= self.most || state.is_closed {
+        if state.count() >= most || state.is_closed {
             return Err(Full);
         }
         state.jobs.push_back(job);
@@ -149,7 +157,8 @@ mod tests {
 
     #[test]
     fn jobs_come_in_order_and_running_jobs_count() {
-        let queue = Queue::new(2);
+        let queue = Queue::new(1);
+        queue.open(1);
         let [one, two, three] = [1, 2, 3].map(job);
         assert_eq!((queue.push(one.0), queue.push(two.0)), (Ok(()), Ok(())));
         assert_eq!(taken(&queue), Some(1));

@@ -12,6 +12,8 @@ pub struct Slot {
     model: Model,
     work: Option<Work>,
     used: Option<Instant>,
+    /// Whether the model has read the token of the next turn.
+    has_read: bool,
 }
 
 /// A job in progress.
@@ -31,7 +33,7 @@ struct Work {
 impl Slot {
     /// A free slot.
     pub const fn new(model: Model) -> Self {
-        Self { model, work: None, used: None }
+        Self { model, work: None, used: None, has_read: false }
     }
 
     /// Whether the slot has no job.
@@ -58,15 +60,39 @@ impl Slot {
         self.work = Some(Work { job, read: cached, cached, answer: None, sampler, stream, stops });
     }
 
+    /// The model, with the token that the next turn would read, if the turn would read exactly one.
+    pub fn next_read(&mut self, scheduler: &Scheduler) -> (&mut Model, Option<u32>) {
+        let work = self.work.as_ref().filter(|work| !work.job.events.is_closed());
+        let token = work.and_then(|work| {
+            let limits = Limits { tokens: work.job.most, stops: &scheduler.facts.stops };
+            work.answer.as_ref()?.next_read(&self.model, &limits)
+        });
+        (&mut self.model, token)
+    }
+
+    /// The next turn finds the logits of its token in the model.
+    pub fn was_read(&mut self) {
+        self.has_read = true;
+    }
+
+    /// Ends the job, if any, because a forward pass failed.
+    pub fn fail(&mut self, scheduler: &Scheduler, error: &Error) {
+        self.model.reset();
+        if let Some(work) = self.work.take() {
+            work.leave(scheduler, Event::Failed(Failure::Model(error.to_string())));
+        }
+    }
+
     /// Gives the job a turn: a chunk of the prompt, or a token.
     pub fn turn(&mut self, scheduler: &Scheduler, now: Instant, is_cut: bool) {
         let Some(work) = &mut self.work else { return };
+        let has_read = std::mem::take(&mut self.has_read);
         let is_left = work.job.events.is_closed();
         let next = match () {
             () if is_left => Err(Failure::Stopping),
             () if is_cut => Err(Failure::Stopping),
             () if now >= work.job.deadline => Err(Failure::TimedOut),
-            () => work.advance(&mut self.model, scheduler).map_err(|error| {
+            () => work.advance(&mut self.model, scheduler, has_read).map_err(|error| {
                 // The KV cache may be half written.
                 self.model.reset();
                 Failure::from(error)
@@ -80,18 +106,24 @@ impl Slot {
         if is_left {
             scheduler.metrics.abort();
         }
-        let answer = work.answer.as_ref().map_or(0, |answer| answer.tokens().len());
-        scheduler.queue.done();
-        scheduler.metrics.finish(work.job.prompt.len(), work.cached, answer);
-        // The receiver may be gone.
-        let _gone = work.job.events.send(last);
-        self.work = None;
+        if let Some(work) = self.work.take() {
+            work.leave(scheduler, last);
+        }
     }
 }
 
 impl Work {
+    /// Counts the job, and tells the last event.
+    fn leave(self, scheduler: &Scheduler, last: Event) {
+        let generated = self.answer.as_ref().map_or(0, |answer| answer.tokens().len());
+        scheduler.queue.done();
+        scheduler.metrics.finish(self.job.prompt.len(), self.cached, generated);
+        // The receiver may be gone.
+        let _gone = self.job.events.send(last);
+    }
+
     /// A turn; the reason for the end at the end.
-    fn advance(&mut self, model: &mut Model, scheduler: &Scheduler) -> Result<Option<Reason>, Error> {
+    fn advance(&mut self, model: &mut Model, scheduler: &Scheduler, has_read: bool) -> Result<Option<Reason>, Error> {
         if self.answer.is_none() {
             let unread = self.job.prompt.get(self.read..).unwrap_or_default();
             if unread.len() > model.piece() {
@@ -104,7 +136,11 @@ impl Work {
         }
         let Some(answer) = &mut self.answer else { return Ok(None) };
         let limits = Limits { tokens: self.job.most, stops: &scheduler.facts.stops };
-        match answer.step(model, None, &mut self.sampler, &limits)? {
+        let step = match has_read {
+            true => answer.pick(model, &mut self.sampler, &limits),
+            false => answer.step(model, None, &mut self.sampler, &limits),
+        };
+        match step? {
             Step::Ended(ended) => self.finish(scheduler, reason(ended)).map(Some),
             Step::Token(token) => {
                 if answer.tokens().len() == 1 {
