@@ -1,5 +1,6 @@
 //! State that methods of other instances of a program lend.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -7,41 +8,30 @@ use et_core::{Result, TensorLayout};
 use et_format::{Allocation, Kind, Tensor, View};
 use et_runtime::{MethodPlan, NamedData};
 
-use crate::owned::FirstArena;
-use crate::{Error, Module};
+use crate::Error;
 
 /// State of a module, such as the keys of a layer, for a method that works on the state of several modules.
 #[derive(Clone)]
 pub struct State {
     cells: &'static [Cell<u8>],
-    owner: Rc<FirstArena>,
+    owner: Rc<dyn Any>,
 }
 
 /// Finds the state that a method borrows, by the name in the method; `None` for state of the method itself.
 pub type Lend<'l> = &'l dyn Fn(&str) -> Option<State>;
 
-impl Module {
-    /// The state with this name in the arena that methods share; `None` for a name that the arena does not have.
-    ///
-    /// # Errors
-    /// A malformed program.
-    pub fn state(&self, name: &str) -> std::result::Result<Option<State>, Error> {
-        let Some(owner) = self.loaded.first_arena() else { return Ok(None) };
-        let states = states(self.loaded.method().plan())?;
-        let found = states.iter().find(|state| state.name == name && state.place.memory_id == FIRST);
-        let cells = found.and_then(|found| owner.range(usize::try_from(found.place.offset).ok()?, found.bytes));
-        Ok(cells.map(|cells| State { cells, owner }))
+impl State {
+    /// The state in these cells, which live as long as the owner.
+    pub(crate) fn new(cells: &'static [Cell<u8>], owner: Rc<dyn Any>) -> Self {
+        Self { cells, owner }
     }
 }
-
-/// The arena that methods share.
-const FIRST: u32 = 1;
 
 /// Borrowed state, in the places of a method's arenas.
 #[derive(Default)]
 pub(crate) struct Borrowed {
     ranges: Vec<(Allocation, &'static [Cell<u8>])>,
-    _owners: Vec<Rc<FirstArena>>,
+    _owners: Vec<Rc<dyn Any>>,
 }
 
 impl Borrowed {
@@ -85,14 +75,14 @@ impl<'a, D: NamedData<'a> + ?Sized> NamedData<'a> for WithBorrowed<'_, D> {
 }
 
 /// State in a program file.
-struct Stored<'a> {
-    name: &'a str,
-    place: Allocation,
-    bytes: usize,
+pub(crate) struct Stored<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) place: Allocation,
+    pub(crate) bytes: usize,
 }
 
 /// The state of a method that starts as zeros: planned tensors with names.
-fn states(plan: MethodPlan<'_>) -> std::result::Result<Vec<Stored<'_>>, Error> {
+pub(crate) fn states(plan: MethodPlan<'_>) -> std::result::Result<Vec<Stored<'_>>, Error> {
     let mut states = Vec::new();
     for value in plan.plan().values()?.iter() {
         let value = value?;
