@@ -26,9 +26,14 @@ pub fn build(
     let longest = weights.piece;
     let mut methods = BTreeMap::new();
     for method in options.methods() {
-        let tokens = options.tokens(method, longest).clamp(1, longest);
-        let every = options.every || method == Method::Verify;
-        methods.insert(method.name(), method::build(decoder, &mut weights, tokens, every));
+        let graph = match method {
+            Method::Batch(texts) => method::build_batch(decoder, &mut weights, texts),
+            _ => {
+                let tokens = options.tokens(method, longest).clamp(1, longest);
+                method::build(decoder, &mut weights, tokens, options.every || method == Method::Verify)
+            }
+        };
+        methods.insert(method.name(), graph);
     }
     let errors = weights.finish();
     if errors.is_empty() { Ok(methods) } else { Err(errors) }

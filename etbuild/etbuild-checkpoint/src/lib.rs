@@ -125,6 +125,8 @@ pub struct Options {
     pub prefill: Vec<u32>,
     /// The number of tokens of a call of the method `verify`, at most the number of `prefill`; `None` for no such method.
     pub speculate: Option<u32>,
+    /// The number of texts of a call of the method that continues several texts; `None` for no such method.
+    pub batch: Option<u32>,
     /// The type of the KV cache.
     pub cache: Cache,
     /// The rotation of the hidden states, if any. Logits are the same but for rounding.
@@ -221,6 +223,8 @@ pub enum Method {
     Decode,
     /// Reads a few tokens, of which all but the first may be wrong.
     Verify,
+    /// Reads one token of each of several texts, with the number of texts.
+    Batch(u32),
 }
 
 impl Method {
@@ -231,6 +235,7 @@ impl Method {
             Self::PrefillOf(tokens) => format!("prefill_{tokens}"),
             Self::Decode => "decode".to_owned(),
             Self::Verify => "verify".to_owned(),
+            Self::Batch(texts) => format!("decode_{texts}"),
         }
     }
 }
@@ -241,7 +246,8 @@ impl Options {
         let shorter = self.prefill.split_last().map_or(&[][..], |(_, shorter)| shorter);
         let shorter = shorter.iter().map(|tokens| Method::PrefillOf(*tokens));
         let verify = self.speculate.map(|_| Method::Verify);
-        [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).collect()
+        let batch = self.batch.map(Method::Batch);
+        [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).chain(batch).collect()
     }
 
     /// The tokens of a method's call.
@@ -251,6 +257,7 @@ impl Options {
             Method::PrefillOf(tokens) => tokens,
             Method::Decode => 1,
             Method::Verify => self.speculate.unwrap_or(1),
+            Method::Batch(texts) => texts,
         }
     }
 }
@@ -278,7 +285,9 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
 /// index of the last token; further tokens pad the prefill chunk and have no effect. Earlier calls must have covered
 /// the positions before `start`. `verify` has the inputs of `prefill` and returns the logits after each token,
 /// `[tokens, vocabulary]`: the next call overwrites the KV cache of rejected draft tokens, so the text can continue
-/// after any token.
+/// after any token. `decode_8` reads one token of each of 8 texts: `tokens`, `int64 [1, 8]`, and `start_0` to `start_7`, and returns the
+/// logits of each text. Its KV caches are state of its own, named `<name in the other methods>@<index of the text>`: the runtime puts the
+/// state of eight instances of the program in their place.
 ///
 /// Matrices keep the type of the checkpoint; a node converts the elements. The arithmetic is `float32`. With a
 /// rotation, matrices are the `float32` that `keeper` makes, one after the other; only the matrices that `keeper` keeps

@@ -29,6 +29,8 @@ pub struct ProjectFacts {
     pub media: bool,
     /// Whether the project has a C library beside the binary.
     pub library: bool,
+    /// Whether the binary of a language model has a server.
+    pub server: bool,
     /// The board; `None` on a target with an operating system.
     pub board: Option<BoardFacts>,
 }

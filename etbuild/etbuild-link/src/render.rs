@@ -35,6 +35,7 @@ struct Variables<'a> {
     text: bool,
     media: bool,
     library: bool,
+    server: bool,
     /// Whether firmware is compiled for speed.
     speed: bool,
 }
@@ -81,6 +82,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("text", &false);
     context.insert("media", &false);
     context.insert("library", &false);
+    context.insert("server", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
         path => Ok((path.unwrap_or(file.path).to_owned(), file.bytes.to_vec())),
@@ -110,6 +112,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         text: facts.text,
         media: facts.media,
         library: facts.library,
+        server: facts.server,
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
     }
 }

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn text_media_and_drivers_alone_need_crates_from_elsewhere() {
+    fn text_media_servers_and_drivers_alone_need_crates_from_elsewhere() {
         let sources = Sources::embedded().unwrap();
         for source in sources.crates.values().filter(|source| source.name() != "et-conformance") {
             sources.closure(vec![source.name().to_owned()]).unwrap();
@@ -160,6 +160,7 @@ mod tests {
                 "et-gpu" => &["ash"],
                 "et-media" => &["hound", "png", "zune-core", "zune-jpeg"],
                 "et-qnn" => &["libloading"],
+                "et-serve" => &["axum", "hyper", "hyper-util", "serde", "serde_json", "tokio", "tokio-stream"],
                 "et-text" => &["minijinja", "minijinja-contrib", "serde_json", "time", "tokenizers"],
                 _ => &[],
             };

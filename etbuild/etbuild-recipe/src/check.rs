@@ -6,7 +6,7 @@ use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_yaml::{Spanned, quote};
 
 use crate::inputs;
-use crate::{FixedValue, LayerScheme, Model, Output, Recipe, Scheme};
+use crate::{FixedValue, LayerScheme, Model, Output, Recipe};
 
 /// Every rule that a typed recipe breaks.
 pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
@@ -21,6 +21,7 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(percentile(recipe))
         .chain(context)
         .chain(speculated(recipe))
+        .chain(batched(recipe))
         .chain(guessed(recipe))
         .chain(methods(recipe))
         .chain(constants(recipe))
@@ -163,15 +164,22 @@ fn speculated(recipe: &Recipe) -> Option<Diagnostic> {
     Some(mistake.help("write a number such as 8, or 0 to disable speculative decoding"))
 }
 
+/// A number of texts that is no batch, or more than is of use.
+fn batched(recipe: &Recipe) -> Option<Diagnostic> {
+    let texts = recipe.export.batch.as_ref().filter(|texts| texts.value != 0 && !(2..=64).contains(&texts.value))?;
+    let message = format!("`export.batch: {}` is out of range", texts.value);
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*texts.span).clone());
+    Some(mistake.help("write a number from 2 to 64, such as 8, or 0 for no batches"))
+}
+
 /// Speculative decoding with a scheme whose dynamic quantization would make results depend on the draft tokens.
 fn guessed(recipe: &Recipe) -> Option<Diagnostic> {
     let tokens = recipe.export.speculate.as_ref().filter(|tokens| tokens.value > 0)?;
-    let quantize = recipe.quantize.as_ref()?;
-    let mut schemes = quantize.layers.iter().map(|layer| layer.scheme.value).chain([quantize.scheme.value]);
-    let shared = schemes.any(|scheme| scheme == Scheme::DynamicInt8);
     let message = "with `dynamic-int8` all tokens share a scale, so speculative decoding would change the output";
     let mistake = Diagnostic::error(Code::BadValue, message).at((*tokens.span).clone());
-    shared.then(|| mistake.help("write `scheme: 8da4w`, which quantizes per token, or remove `speculate`"))
+    recipe
+        .shares_scales()
+        .then(|| mistake.help("write `scheme: 8da4w`, which quantizes per token, or remove `speculate`"))
 }
 
 fn empty_context(context: &Spanned<u32>) -> Diagnostic {

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Budget, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime, Verify,
+    Budget, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime, Scheme,
+    Verify,
 };
 
 /// A recipe: a model, the options of its compilation, and its targets.
@@ -46,6 +47,9 @@ pub struct Recipe {
     /// Whether to build a static library with a C interface, for an app or for firmware; default: no.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,
+    /// Whether the binary of a language model has an OpenAI-compatible server, `--serve`; default: no. `etbuild serve` sets the key.
+    #[serde(default)]
+    pub server: Option<Spanned<bool>>,
     /// The aim of the compiler for firmware; `size` if omitted. Binaries of hosted targets are always fast.
     #[serde(default)]
     pub optimize: Optimize,
@@ -68,7 +72,35 @@ pub struct Recipe {
     pub budget: Budget,
 }
 
+/// The texts that a server continues in one forward pass where the recipe names no number.
+const BATCH: u32 = 8;
+
 impl Recipe {
+    /// The number of texts of the method that continues several texts; `None` for no such method.
+    pub fn batch(&self) -> Option<u32> {
+        let usual = if self.server.as_ref().is_some_and(|server| server.value) { BATCH } else { 0 };
+        let texts = self.export.batch.as_ref().map_or(usual, |batch| batch.value);
+        Some(texts).filter(|texts| *texts > 0 && !self.shares_scales() && !self.has_static_ranges())
+    }
+
+    /// Whether a scheme of the recipe quantizes all tokens of a forward pass with one scale.
+    pub(crate) fn shares_scales(&self) -> bool {
+        self.uses(|scheme| scheme == Scheme::DynamicInt8)
+    }
+
+    /// Whether a scheme of the recipe has ranges from calibration, which are measured on methods of one text.
+    fn has_static_ranges(&self) -> bool {
+        self.uses(|scheme| matches!(scheme, Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16))
+    }
+
+    /// Whether a scheme of the recipe is one that `is` names.
+    fn uses(&self, is: impl Fn(Scheme) -> bool) -> bool {
+        self.quantize.as_ref().is_some_and(|quantize| {
+            let mut schemes = quantize.layers.iter().map(|layer| layer.scheme.value).chain([quantize.scheme.value]);
+            schemes.any(is)
+        })
+    }
+
     /// Every file or folder that the recipe names.
     pub fn files(&self) -> Vec<&FilePath> {
         let calibrate = self.quantize.as_ref().and_then(|quantize| quantize.calibrate.as_ref());

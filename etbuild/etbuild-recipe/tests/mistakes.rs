@@ -237,6 +237,11 @@ fn rules_between_values() {
             expected(Code::BadValue, "r.yaml:5:22", "write a number such as 8, or 0 to disable speculative decoding")
         );
     }
+    for wrong in ["batch: 1", "batch: 65"] {
+        let found = mistake(format!("{GOOD}export: {{ {wrong} }}\n"));
+        let hint = "write a number from 2 to 64, such as 8, or 0 for no batches";
+        assert_eq!(found, expected(Code::BadValue, "r.yaml:5:18", hint));
+    }
     for quantize in ["scheme: dynamic-int8", "scheme: 8da4w, layers: [{ name: a, scheme: dynamic-int8 }]"] {
         let found = mistake(format!("{GOOD}export: {{ speculate: 8 }}\nquantize: {{ {quantize} }}\n"));
         let hint = "write `scheme: 8da4w`, which quantizes per token, or remove `speculate`";

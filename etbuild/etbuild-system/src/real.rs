@@ -126,6 +126,12 @@ impl System for RealSystem {
     }
 
     #[cfg(unix)]
+    fn become_program(&self, invocation: &Invocation) -> io::Error {
+        let mut program = Command::new(&invocation.program);
+        std::os::unix::process::CommandExt::exec(program.args(&invocation.arguments))
+    }
+
+    #[cfg(unix)]
     fn disk_size(&self, folder: &Path) -> Option<u64> {
         // A folder that is yet to be made will be on the disk of its nearest parent.
         let existing = folder.ancestors().find(|folder| folder.exists());

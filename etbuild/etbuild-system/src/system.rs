@@ -56,6 +56,12 @@ pub trait System: Send + Sync {
         Ok(outcome)
     }
 
+    /// Lets a program take the place of this process, with the same terminal and environment; returns only where the program cannot be
+    /// started.
+    fn become_program(&self, _invocation: &Invocation) -> io::Error {
+        io::ErrorKind::Unsupported.into()
+    }
+
     /// The bytes of the file system that a folder is on, used or not; `None` where unknown.
     fn disk_size(&self, _folder: &Path) -> Option<u64> {
         None

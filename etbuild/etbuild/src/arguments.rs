@@ -2,6 +2,7 @@
 
 mod remote;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -114,6 +115,8 @@ pub enum Command {
     Compile(Compile),
     /// Run a program file or model on this machine
     Run(Box<Run>),
+    /// Deploy a language model for this machine and serve it over HTTP, as OpenAI's API
+    Serve(Serve),
     /// Check recipes for everything that a deploy refuses before it compiles
     Check(Recipes),
     /// List the stages and their cache status without running a stage
@@ -189,6 +192,17 @@ pub struct Deploy {
     /// Fail with status 8 if a target cannot be verified on this machine
     #[arg(long)]
     pub require_verify: bool,
+}
+
+/// Arguments of `serve`.
+#[derive(Args, Clone, Debug)]
+pub struct Serve {
+    /// The model: a checkpoint folder, a `.gguf` file, or a recipe.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// Arguments of the server, such as `0.0.0.0:8000 --slots 8`; `--help` lists them
+    #[arg(last = true, value_name = "ADDRESS|OPTION", allow_hyphen_values = true)]
+    pub server: Vec<OsString>,
 }
 
 /// Arguments of `compile`.

@@ -25,6 +25,7 @@ mod program;
 mod report;
 mod run;
 mod schema;
+mod serve;
 mod targets;
 mod verify;
 mod watch;
@@ -57,6 +58,7 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Build(recipes) => build::run(session, recipes),
         Command::Compile(arguments) => compile::run(session, arguments),
         Command::Run(arguments) => run::run(session, arguments),
+        Command::Serve(arguments) => serve::run(session, arguments),
         Command::Check(recipes) => check::run(session, recipes),
         Command::Plan(recipes) => plan::run(session, recipes),
         Command::Lock(arguments) => lock::run(session, arguments),

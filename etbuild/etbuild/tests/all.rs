@@ -45,6 +45,7 @@ mod recipes;
 mod remote;
 mod report;
 mod reproducible;
+mod serve;
 mod soak;
 mod speculation;
 mod support;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::serve;
 use crate::support::schema::leaves;
 use crate::support::{self, MODEL, Place, RECIPE, archive, python, repository};
 
@@ -25,9 +26,11 @@ enum Base {
     Checkpoint,
     /// A function of Python, which is not called.
     Python,
+    /// The tiny language model, built with a server.
+    Language,
 }
 
-use Base::{Board, Checkpoint, Hosted, Modelless, Prepared, Python};
+use Base::{Board, Checkpoint, Hosted, Language, Modelless, Prepared, Python};
 
 /// A key that a stage reads: the recipe, the settings that the key needs, and the settings that make action keys of their own. Without
 /// settings, every word that the schema allows is tried.
@@ -36,6 +39,7 @@ type Read = (&'static str, Base, &'static [&'static str], &'static [&'static str
 const READ: &[Read] = &[
     ("adapter", Checkpoint, &[], &["", "adapter=ADAPTER", "adapter=OTHER_ADAPTER"]),
     ("export.arguments", Python, &[], &["", "export.arguments={width: 1}", "export.arguments={width: 2}"]),
+    ("export.batch", Checkpoint, &[], &["", "export.batch=4", "export.batch=8"]),
     ("export.cache", Checkpoint, &[], &[]),
     (
         "export.constants",
@@ -134,6 +138,7 @@ const READ: &[Read] = &[
     ("quantize.rotate", Checkpoint, &["quantize.scheme=8da4w"], &["", "quantize.rotate=hadamard"]),
     ("quantize.scheme", Hosted, &["quantize.calibrate=DATA"], &[]),
     ("runtime", Hosted, &[], &[]),
+    ("server", Language, &[], &["server=false", "server=true"]),
     ("targets", Hosted, &["partition=[cpu]"], &["", "targets=[linux-aarch64]"]),
     ("verify.inputs", Hosted, &[], &["", "verify.inputs=OTHER_DATA"]),
     ("verify.outputs", Board, &[], &["", "verify.outputs=expected_"]),
@@ -298,6 +303,7 @@ impl Files {
 fn recipe(place: &Place, base: Base, files: &Files) -> Option<String> {
     let model = match base {
         Hosted | Board | Prepared => return Some(RECIPE.to_owned()),
+        Language => return Some(serve::RECIPE.to_owned()),
         Modelless => String::new(),
         Checkpoint => files.in_text("model: { checkpoint: CHECKPOINT }\n"),
         Python => {
@@ -362,6 +368,7 @@ fn every_key_of_a_recipe_is_in_an_action_key_or_has_a_reason() {
     let mut faults = Vec::new();
     for (key, base, given, values) in READ {
         let Some(recipe) = recipe(&place, *base, &files) else { continue };
+        let place = if *base == Language { serve::deployed() } else { &place };
         let words = leaves[*key].iter().map(|word| format!("{key}={word}"));
         let values: Vec<String> =
             if values.is_empty() { words.collect() } else { values.iter().map(|value| files.in_text(value)).collect() };
@@ -370,7 +377,7 @@ fn every_key_of_a_recipe_is_in_an_action_key_or_has_a_reason() {
         for value in &values {
             let given = given.iter().map(|given| files.in_text(given));
             let settings: Vec<String> = given.chain([value.clone()]).filter(|setting| !setting.is_empty()).collect();
-            let keys = planned(&place, *base, &recipe, &settings);
+            let keys = planned(place, *base, &recipe, &settings);
             if keys.is_empty() || !seen.insert(keys) {
                 faults.push(format!("`{key}`: {value:?} has no action key of its own"));
             }

@@ -71,11 +71,8 @@ impl Continuation {
         sampler: &mut Sampler,
         limits: &Limits<'_>,
     ) -> Result<Step, Error> {
-        if self.tokens.len() >= limits.tokens {
-            return Ok(Step::Ended(Ended::Enough));
-        }
-        if !self.tokens.is_empty() && model.context().is_some_and(|context| model.tokens().len() >= context) {
-            return Ok(Step::Ended(Ended::ContextFull));
+        if let Some(ended) = self.ended(model, limits) {
+            return Ok(Step::Ended(ended));
         }
         match (self.tokens.last(), speculation) {
             (None, _) => model.read(&self.prompt)?,
@@ -84,11 +81,35 @@ impl Continuation {
                 speculation.read(model, *token, limits.tokens - self.tokens.len() - 1)?
             }
         };
+        self.pick(model, sampler, limits)
+    }
+
+    /// The token that the next step would read, if the step would read exactly one: a [`crate::Batch`] may read the token instead, and
+    /// [`Self::pick`] is the rest of the step.
+    pub fn next_read(&self, model: &Model, limits: &Limits<'_>) -> Option<u32> {
+        self.tokens.last().copied().filter(|_| self.ended(model, limits).is_none())
+    }
+
+    /// Picks the next token by the logits behind the last token, which the model has read.
+    ///
+    /// # Errors
+    /// Errors of the sampler.
+    pub fn pick(&mut self, model: &Model, sampler: &mut Sampler, limits: &Limits<'_>) -> Result<Step, Error> {
         let token = sampler.pick(model.logits(), model.tokens())?;
         if limits.stops.contains(&token) {
             return Ok(Step::Ended(Ended::Stopped));
         }
         self.tokens.push(token);
         Ok(Step::Token(token))
+    }
+
+    /// The reason to end before a further token is read.
+    fn ended(&self, model: &Model, limits: &Limits<'_>) -> Option<Ended> {
+        let is_full = || model.context().is_some_and(|context| model.tokens().len() >= context);
+        match self.tokens.is_empty() {
+            _ if self.tokens.len() >= limits.tokens => Some(Ended::Enough),
+            false if is_full() => Some(Ended::ContextFull),
+            _ => None,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Named data of a program file that describes the texts of the language model.
 
+use crate::{Model, Sampling};
+
 /// The key of the named data with the tokenizer: Hugging Face's `tokenizer.json`.
 pub const TOKENIZER_KEY: &str = "etbuild.tokenizer";
 /// The key of the named data with the chat template: a JSON object whose `template` is the template, and whose other entries
@@ -32,6 +34,26 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The facts in the program file of a model; the defaults for a file without facts.
+    pub fn of(model: &Model) -> Self {
+        let text = model.named_data(GENERATION_KEY).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        text.map(Self::parse).unwrap_or_default()
+    }
+
+    /// How tokens are picked where nobody says otherwise.
+    pub fn sampling(&self) -> Sampling {
+        let usual = Sampling::default();
+        Sampling {
+            temperature: self.temperature.unwrap_or(usual.temperature),
+            top_k: self.top_k.unwrap_or(usual.top_k),
+            top_p: self.top_p.unwrap_or(usual.top_p),
+            min_p: self.min_p.unwrap_or(usual.min_p),
+            repetition_penalty: self.repetition_penalty.unwrap_or(usual.repetition_penalty),
+            no_repeat_ngram_size: self.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
+            seed: usual.seed,
+        }
+    }
+
     /// Reads the lines and skips malformed lines.
     pub fn parse(text: &str) -> Self {
         let mut facts = Self::default();

@@ -20,6 +20,7 @@
 
 mod ahead;
 pub mod app;
+mod batch;
 mod chunks;
 mod continuation;
 mod draft;
@@ -41,6 +42,7 @@ mod statistics;
 mod stream;
 mod text;
 
+pub use batch::Batch;
 pub use continuation::{Continuation, Ended, Limits, Step};
 pub use draft::Draft;
 pub use error::Error;

@@ -24,12 +24,7 @@ impl Method {
     /// # Errors
     /// [`Error::NotALanguageModel`] where inputs are missing.
     pub fn new(module: Module) -> Result<Self, Error> {
-        let names = module.stored_input_names().unwrap_or_default();
-        let place = |name: &str| names.iter().position(|found| found == name);
-        let missing = |name: &str| Error::NotALanguageModel(format!("an input `{name}` is missing"));
-        let tokens = place("tokens").ok_or_else(|| missing("tokens"))?;
-        let start = place("start").ok_or_else(|| missing("start"))?;
-        let last = place("last");
+        let (tokens, start, last) = (place(&module, "tokens")?, place(&module, "start")?, place(&module, "last").ok());
         let piece = match module.input_type(tokens)? {
             Some(wanted) if wanted.scalar_type == ScalarType::Long => wanted.shape.iter().product(),
             _ => return Err(Error::NotALanguageModel("`tokens` are no `int64`".to_owned())),
@@ -40,24 +35,19 @@ impl Method {
     /// Reads at most a piece of tokens that begin at a position.
     pub fn execute(&mut self, tokens: &[u32], position: usize) -> Result<(), Error> {
         let filler = (tokens.len()..self.piece).map(|_| 0);
-        let tokens_and_filler: Vec<u8> =
-            tokens.iter().copied().chain(filler).flat_map(|token| i64::from(token).to_le_bytes()).collect();
-        self.set(self.tokens, &[1, self.piece], &tokens_and_filler)?;
-        self.set(self.start, &[1], &(position as i64).to_le_bytes())?;
+        let tokens_and_filler: Vec<i64> = tokens.iter().copied().map(i64::from).chain(filler).collect();
+        let module = &mut self.module;
+        set(module, self.tokens, &[1, self.piece], &tokens_and_filler)?;
+        set(module, self.start, &[1], &[position as i64])?;
         if let Some(last) = self.last {
-            self.set(last, &[1], &(tokens.len() as i64 - 1).to_le_bytes())?;
+            set(module, last, &[1], &[tokens.len() as i64 - 1])?;
         }
-        Ok(self.module.execute()?)
-    }
-
-    fn set(&mut self, index: usize, shape: &[usize], bytes: &[u8]) -> Result<(), Error> {
-        let view = TensorView { scalar_type: ScalarType::Long, shape: shape.to_vec(), bytes };
-        Ok(self.module.set_input(index, &view)?)
+        Ok(module.execute()?)
     }
 
     /// A buffer for the bytes of the logits.
     pub fn empty_logits(&self) -> Result<Vec<u8>, Error> {
-        let logits = self.module.output(self.output()?)?;
+        let logits = self.module.output(output_of(&self.module)?)?;
         match logits.scalar_type {
             ScalarType::Float => Ok(logits.bytes),
             _ => Err(Error::NotALanguageModel("its logits are no `float32`".to_owned())),
@@ -66,14 +56,36 @@ impl Method {
 
     /// Copies a row of the logits, by way of `bytes`, a buffer of one row.
     pub fn logits(&self, row: usize, bytes: &mut [u8], logits: &mut Vec<f32>) -> Result<(), Error> {
-        self.module.copy_output_part(self.output()?, row * bytes.len(), bytes)?;
-        logits.clear();
-        logits.extend(bytes.as_chunks().0.iter().copied().map(f32::from_le_bytes));
+        self.module.copy_output_part(output_of(&self.module)?, row * bytes.len(), bytes)?;
+        read_logits(bytes, logits);
         Ok(())
     }
+}
 
-    /// The position of the logits, behind the new values of the mutated inputs.
-    fn output(&self) -> Result<usize, Error> {
-        Ok(self.module.output_count()?.saturating_sub(1))
-    }
+/// Reads logits from their bytes.
+pub fn read_logits(bytes: &[u8], logits: &mut Vec<f32>) {
+    logits.clear();
+    logits.extend(bytes.as_chunks().0.iter().copied().map(f32::from_le_bytes));
+}
+
+/// The position of an input.
+///
+/// # Errors
+/// [`Error::NotALanguageModel`] for a missing input.
+pub fn place(module: &Module, name: &str) -> Result<usize, Error> {
+    let names = module.stored_input_names().unwrap_or_default();
+    let place = names.iter().position(|found| found == name);
+    place.ok_or_else(|| Error::NotALanguageModel(format!("an input `{name}` is missing")))
+}
+
+/// The position of the logits, behind the new values of the mutated inputs.
+pub fn output_of(module: &Module) -> Result<usize, Error> {
+    Ok(module.output_count()?.saturating_sub(1))
+}
+
+/// Sets an input of integers.
+pub fn set(module: &mut Module, index: usize, shape: &[usize], numbers: &[i64]) -> Result<(), Error> {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let view = TensorView { scalar_type: ScalarType::Long, shape: shape.to_vec(), bytes: &bytes };
+    Ok(module.set_input(index, &view)?)
 }

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use et_module::{DataFiles, Engines, FileBytes, Kernels, Module};
+use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, State};
 
 use crate::Error;
 use crate::ahead::Ahead;
 use crate::chunks::next_chunk;
-use crate::method::Method;
+use crate::method::{Method, read_logits};
 
 /// The method that reads the longest chunk of a prompt. The methods for shorter chunks add `_` and the number of tokens.
 const PREFILL: &str = "prefill";
@@ -210,6 +210,43 @@ impl Model {
     /// Whether the token is the next guess, so that the logits are known.
     pub fn expects(&self, token: u32) -> bool {
         self.ahead.next() == Some(token)
+    }
+
+    /// The names of the program's methods.
+    pub(crate) fn method_names(&self) -> Result<Vec<String>, Error> {
+        Ok(self.prefill.module.method_names()?)
+    }
+
+    /// The state with this name, such as the keys of a layer.
+    pub(crate) fn state(&self, name: &str) -> Result<Option<State>, Error> {
+        Ok(self.decode.module.state(name)?)
+    }
+
+    /// Prepares to read a token by a method for several texts.
+    pub(crate) fn prepare(&mut self, token: u32) -> Result<(), Error> {
+        self.ahead.clear();
+        self.check(&[token])
+    }
+
+    /// Forgets the last token of a full context: a method for several texts writes to the KV cache of each text, behind the last token.
+    pub(crate) fn make_room(&mut self) {
+        self.ahead.clear();
+        let most = self.context.map_or(usize::MAX, |context| context.saturating_sub(1));
+        self.read.truncate(most);
+    }
+
+    /// A method for several texts has read the token, or has written behind the last token; `copy` copies the bytes of the logits.
+    pub(crate) fn accept(
+        &mut self,
+        token: Option<u32>,
+        copy: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.written = self.written.max(self.read.len() + 1);
+        let Some(token) = token else { return Ok(()) };
+        self.read.push(token);
+        copy(&mut self.bytes)?;
+        read_logits(&self.bytes, &mut self.logits);
+        Ok(())
     }
 
     /// An error for tokens that cannot be read.

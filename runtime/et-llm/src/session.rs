@@ -7,8 +7,7 @@ use std::time::Instant;
 use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels};
 
 use crate::{
-    CHAT_KEY, Draft, Error, Facts, GENERATION_KEY, Guesses, Lookup, Model, Proposer, Sampling, Speculation,
-    TOKENIZER_KEY, Text,
+    CHAT_KEY, Draft, Error, Facts, Guesses, Lookup, Model, Proposer, Sampling, Speculation, TOKENIZER_KEY, Text,
 };
 
 /// Makes a tokenizer of the named data [`TOKENIZER_KEY`] and, if present, [`CHAT_KEY`].
@@ -67,8 +66,7 @@ impl Session {
                 Some(Speculation::new(proposer(guesses, &model, loading, &engines)?))
             }
         };
-        let facts = model.named_data(GENERATION_KEY).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let facts = facts.map(Facts::parse).unwrap_or_default();
+        let facts = Facts::of(&model);
         model.limit(facts.context);
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
         Ok(Self { model, speculation, facts, load_ms, threads, make_text: loading.text, text: OnceCell::new() })
@@ -90,16 +88,7 @@ impl Session {
 
     /// How tokens are picked where nobody says otherwise.
     pub fn sampling(&self) -> Sampling {
-        let usual = Sampling::default();
-        Sampling {
-            temperature: self.facts.temperature.unwrap_or(usual.temperature),
-            top_k: self.facts.top_k.unwrap_or(usual.top_k),
-            top_p: self.facts.top_p.unwrap_or(usual.top_p),
-            min_p: self.facts.min_p.unwrap_or(usual.min_p),
-            repetition_penalty: self.facts.repetition_penalty.unwrap_or(usual.repetition_penalty),
-            no_repeat_ngram_size: self.facts.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
-            seed: usual.seed,
-        }
+        self.facts.sampling()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::Error;
 
-/// A tokenizer, with the chat template that turns a conversation into a text.
-pub trait Text {
+/// A tokenizer, with the chat template that turns a conversation into a text. A server reads prompts on threads besides the model's.
+pub trait Text: Send + Sync {
     /// The tokens of a text. Where `begins`, the tokenizer adds the tokens that begin every text.
     fn encode(&self, text: &str, begins: bool) -> Result<Vec<u32>, Error>;
 

@@ -3,6 +3,7 @@
 use et_core::Value;
 use et_format::{Kind, Tensor, View};
 
+use crate::lent::{State, states};
 use crate::outputs::to_array;
 use crate::{Array, Error, Module};
 
@@ -23,4 +24,19 @@ impl Module {
         }
         Ok(None)
     }
+
+    /// The state with this name in the arena that methods share; `None` for a name that the arena does not have.
+    ///
+    /// # Errors
+    /// A malformed program.
+    pub fn state(&self, name: &str) -> Result<Option<State>, Error> {
+        let Some(owner) = self.loaded.first_arena() else { return Ok(None) };
+        let states = states(self.loaded.method().plan())?;
+        let found = states.iter().find(|state| state.name == name && state.place.memory_id == FIRST);
+        let cells = found.and_then(|found| owner.range(usize::try_from(found.place.offset).ok()?, found.bytes));
+        Ok(cells.map(|cells| State::new(cells, owner)))
+    }
 }
+
+/// The arena that methods share.
+const FIRST: u32 = 1;

@@ -9,6 +9,7 @@ use et_format::{Instruction, Operator};
 use et_runtime::{Failure, MethodPlan, Place, Program};
 
 use crate::TensorView;
+use crate::lent::Lend;
 use crate::owned::{FirstArena, LoadedMethod};
 use crate::{Array, DataFiles, Engines, Error, FileBytes, Named, order};
 
@@ -54,7 +55,7 @@ impl Module {
 
     /// Loads a program's first method, with memory from the heap.
     pub fn load(file: FileBytes, kernels: Kernels<'_>) -> Result<Self, Error> {
-        Self::load_chosen(file, DataFiles::default(), None, kernels, &Engines::none(), None)
+        Self::load_chosen(file, DataFiles::default(), None, kernels, &Engines::none(), (None, &|_| None))
     }
 
     /// Loads the method of this name of a program, bundled or not, whose tensors may be in data files.
@@ -65,7 +66,7 @@ impl Module {
         kernels: Kernels<'_>,
         engines: &Engines,
     ) -> Result<Self, Error> {
-        Self::load_chosen(file, data, Some(name), kernels, engines, None)
+        Self::load_chosen(file, data, Some(name), kernels, engines, (None, &|_| None))
     }
 
     /// Loads another method of the same program. Both methods share the first arena: a method reads the state that the other method
@@ -79,7 +80,23 @@ impl Module {
         engines: &Engines,
     ) -> Result<Self, Error> {
         let first = self.loaded.first_arena();
-        Self::load_chosen(file, data, Some(name), kernels, engines, first)
+        Self::load_chosen(file, data, Some(name), kernels, engines, (first, &|_| None))
+    }
+
+    /// Loads a method with state of other modules in the place of its own, where `lend` has state for a name: the methods of all these
+    /// modules read and write the same memory.
+    ///
+    /// # Errors
+    /// As [`Self::load_method`]; state of another size.
+    pub fn load_borrowing(
+        file: FileBytes,
+        data: DataFiles,
+        name: &str,
+        kernels: Kernels<'_>,
+        engines: &Engines,
+        lend: Lend<'_>,
+    ) -> Result<Self, Error> {
+        Self::load_chosen(file, data, Some(name), kernels, engines, (None, lend))
     }
 
     /// Loads the method of this name, or the first method.
@@ -89,13 +106,13 @@ impl Module {
         name: Option<&str>,
         kernels: Kernels<'_>,
         engines: &Engines,
-        first: Option<Rc<FirstArena>>,
+        (first, lend): (Option<Rc<FirstArena>>, Lend<'_>),
     ) -> Result<Self, Error> {
         let choose = |program: Program<'static>| match name {
             Some(name) => find_method(&program, name),
             None => Ok(program.method_at(0)?),
         };
-        let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines, first)?;
+        let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines, first, lend)?;
         let mut module = Self { loaded, input_names: OnceCell::new(), hidden_outputs: 0 };
         module.give_memory()?;
         Ok(module)

@@ -10,6 +10,7 @@ use et_core::{Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor,
 use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Place, Program, Step, Workers};
 
 use crate::engine::{Host, Observer};
+use crate::lent::{Borrowed, Lend, WithBorrowed};
 use crate::{DataFiles, Engines, Error, FileBytes, bundled_file, data_files};
 
 /// The alignment of arenas in bytes: a cache line, and a multiple of the runtime's alignment.
@@ -26,6 +27,8 @@ pub(crate) struct LoadedMethod {
     memory: Vec<Owned<[u8]>>,
     /// The first arena, which the program's methods may share.
     first: Option<Rc<FirstArena>>,
+    /// State of other instances of the program.
+    _borrowed: Borrowed,
     _values: Owned<[Cell<Value<'static>>]>,
     _arenas: Owned<[&'static [Cell<u8>]]>,
     _sizes: Owned<[i32]>,
@@ -46,6 +49,11 @@ impl FirstArena {
         let mut memory = Vec::new();
         let cells = Cell::from_mut(allocate(&mut memory, size)?).as_slice_of_cells();
         Ok(Self { _memory: memory, cells })
+    }
+
+    /// A range of the arena, for a method that keeps the arena.
+    pub(crate) fn range(&self, start: usize, length: usize) -> Option<&'static [Cell<u8>]> {
+        self.cells.get(start..)?.get(..length)
     }
 }
 
@@ -74,6 +82,7 @@ impl LoadedMethod {
         kernels: impl FnOnce(MethodPlan<'static>) -> Result<Box<[Kernel]>, Error>,
         engines: &Engines,
         first: Option<Rc<FirstArena>>,
+        lend: Lend<'_>,
     ) -> Result<Self, Error> {
         let (mut file, mut data) = (Owned::new(Box::new(file)), Owned::new(Box::new(data)));
         // SAFETY: the owners are stored in the struct, so the owners live as long as the method.
@@ -81,6 +90,7 @@ impl LoadedMethod {
         let external = data_files.parse()?;
         let plan = choose(Program::new(bundled_file::program_in(bytes)?)?)?;
         let needs = plan.requirements()?;
+        let _borrowed = Borrowed::of(plan, lend)?;
         let mut delegates = Delegates::new(plan, engines)?;
         let mut kernels = Owned::new(kernels(plan)?);
         let mut values = Owned::new(vec![Cell::new(Value::None); needs.values].into_boxed_slice());
@@ -104,10 +114,10 @@ impl LoadedMethod {
         let borrowed = Memory { values: values_of, arenas: arenas_of, sizes: sizes_of, holds_state: true };
         // SAFETY: as above.
         let (called, delegated) = unsafe { (kernels.borrow(), delegates.references.borrow()) };
-        let method =
-            Method::load_with_data(plan, called, delegated, borrowed, external.as_slice()).map_err(|failure| {
-                data_files::explain(plan, &external, failure).unwrap_or_else(|| delegates.explain(failure))
-            })?;
+        let sources = WithBorrowed { data: external.as_slice(), borrowed: &_borrowed };
+        let method = Method::load_with_data(plan, called, delegated, borrowed, &sources).map_err(|failure| {
+            data_files::explain(plan, &external, failure).unwrap_or_else(|| delegates.explain(failure))
+        })?;
         let (steps, inputs, outputs) = (method.steps()?.collect(), plan.plan().inputs()?, plan.plan().outputs()?);
         let (_values, _arenas, _sizes, _kernels, _file, _data) = (values, arenas, sizes, kernels, file, data);
         Ok(Self {
@@ -117,6 +127,7 @@ impl LoadedMethod {
             outputs,
             memory,
             first,
+            _borrowed,
             _values,
             _arenas,
             _sizes,

@@ -172,8 +172,11 @@ impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
         Ok(Storage::Shared(cells))
     }
 
-    /// `size` bytes of an arena.
+    /// `size` bytes of an arena, or of the memory in the place of the arena.
     fn planned(&self, place: Allocation, size: usize) -> Result<&'a [Cell<u8>]> {
+        if let Some(lent) = self.data.lent(place) {
+            return lent.get(..size).ok_or(Error::InvalidProgram);
+        }
         let index = (place.memory_id as usize).checked_sub(1).ok_or(Error::InvalidProgram)?;
         let arena = self.arenas.get(index).copied().ok_or(Error::InvalidProgram)?;
         let offset = usize::try_from(place.offset).map_err(|_| Error::InvalidProgram)?;

@@ -1,13 +1,21 @@
 //! Tensors outside the program file, by name.
 
+use core::cell::Cell;
+
 use et_core::{Error, Result, TensorLayout};
-use et_format::DataFile;
+use et_format::{Allocation, DataFile};
 
 /// A source of tensors that the program file refers to by name.
 pub trait NamedData<'a> {
     /// The tensor with this fully qualified name: its layout, and at least the bytes of that layout;
     /// [`Error::NotFound`] for an unknown name.
     fn tensor(&self, name: &str) -> Result<(TensorLayout<'a>, &'a [u8])>;
+
+    /// Memory in the place of an arena from this place on: the state of another method. `None` for the arena itself.
+    #[inline]
+    fn lent(&self, _place: Allocation) -> Option<&'a [Cell<u8>]> {
+        None
+    }
 }
 
 /// No data files.

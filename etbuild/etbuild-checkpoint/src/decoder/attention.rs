@@ -11,14 +11,36 @@ use super::weights::{Part, Weights};
 use crate::names::norm_within;
 use crate::{Attention, Decoder, HeadNorm, Inputs};
 
-/// The tokens that a method is given.
+/// The tokens that a method is given: of one text, or one token of each of several texts.
 pub struct Text {
-    /// The position of the first.
-    pub start: ValueId,
-    /// Which is the last.
+    /// The position of the first token of each text.
+    pub starts: Vec<ValueId>,
+    /// The index of the last token of a text.
     pub last: ValueId,
-    /// The capacity.
+    /// The number of tokens.
     pub count: usize,
+}
+
+/// A text of [`Text`].
+pub struct Own {
+    /// The position of the first token.
+    pub start: ValueId,
+    /// The index of the last token.
+    pub last: ValueId,
+    /// The end of the names of the text's KV caches.
+    suffix: String,
+}
+
+impl Text {
+    /// The texts, each with the range of tokens.
+    fn texts(&self) -> impl Iterator<Item = (Own, [usize; 2])> {
+        let is_alone = self.starts.len() == 1;
+        let count = if is_alone { self.count } else { 1 };
+        self.starts.iter().enumerate().map(move |(index, start)| {
+            let suffix = if is_alone { String::new() } else { format!("@{index}") };
+            (Own { start: *start, last: self.last, suffix }, [index, index + count])
+        })
+    }
 }
 
 /// The attention of layer `index`, of tokens `[1, count, width]`.
@@ -30,29 +52,63 @@ pub fn build(
     text: &Text,
     input: ValueId,
 ) -> ValueId {
-    let Some(layer) = decoder.layers.get(index) else { return input };
+    if index >= decoder.layers.len() {
+        return input;
+    }
     let (names, attention) = (&decoder.names, &decoder.attention);
     let layer_module = names.layer(index);
     let norm = norm_within(&layer_module, decoder.norm_places.before_attention);
     let place = Place { module: format!("{layer_module}.{}", names.attention), norm };
     let inputs = inputs(decoder, sketch, weights, &place, text, input);
-    let [query, key, value] = inputs.map(|(role, projected)| {
-        let module = &place.module;
-        let whole = heads::whole_norm(decoder, sketch, weights, module, role, projected);
+    let shaped = inputs.map(|(role, projected)| {
+        let whole = heads::whole_norm(decoder, sketch, weights, &place.module, role, projected);
         let clipped = attention.clip.map_or(whole, |most| sketch.clip(whole, most));
-        let shaped = sketch.view(clipped, &[1, text.count, role.heads(attention), attention.depth]);
+        (role, sketch.view(clipped, &[1, text.count, role.heads(attention), attention.depth]))
+    });
+    let attended: Vec<ValueId> = text
+        .texts()
+        .map(|(own, [start, end])| {
+            let own_rows = shaped.map(|(role, rows)| {
+                let is_all = end - start == text.count;
+                (role, if is_all { rows } else { sketch.slice(rows, 1, start, end) })
+            });
+            attend(decoder, sketch, weights, index, &place, &own, own_rows)
+        })
+        .collect();
+    let rows = match attended.as_slice() {
+        [attended] => *attended,
+        several => sketch.join(several, 1),
+    };
+    let rows = sketch.view(rows, &[1, text.count, attention.heads * attention.depth]);
+    project(decoder, sketch, weights, &place, Role::Output, rows)
+}
+
+/// The attention of a text, `[1, count, heads, depth]`, from queries, keys and values of this shape.
+fn attend(
+    decoder: &Decoder,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    index: usize,
+    place: &Place,
+    text: &Own,
+    inputs: [(Role, ValueId); 3],
+) -> ValueId {
+    let attention = &decoder.attention;
+    let (rotary, window) = decoder.layers.get(index).map_or((None, None), |layer| (layer.rotary, layer.window));
+    let [query, key, value] = inputs.map(|(role, shaped)| {
+        let module = &place.module;
         if role == Role::Value {
             return shaped;
         }
         let is_late = attention.head_norm == HeadNorm::EachRotated;
         let early = if is_late { shaped } else { heads::norm(decoder, sketch, weights, module, role, shaped) };
-        let rotated = heads::rotate(decoder, sketch, weights, layer.rotary, text, early);
+        let rotated = heads::rotate(decoder, sketch, weights, rotary, text, early);
         if is_late { heads::norm(decoder, sketch, weights, module, role, rotated) } else { rotated }
     });
     sketch.enter(place.module.as_str());
-    let first = weights.cache(layer.window);
+    let first = weights.cache(window);
     let keep = |sketch: &mut Sketch, name: &str, rows: ValueId| {
-        sketch.update(&format!("{}.{name}", place.module), &first, |sketch, cache| {
+        sketch.update(&format!("{}.{name}{}", place.module, text.suffix), &first, |sketch, cache| {
             sketch.own("etbuild.write_cache.default", &[cache, rows, text.start, text.last], &[])
         })
     };
@@ -64,15 +120,13 @@ pub fn build(
         .map(|numbers| numbers.map_or(Argument::None, |numbers| Argument::Value(sketch.constant(&numbers))));
     let rest = [
         Argument::Float(attention.scale),
-        Argument::Int(layer.window.map_or(0, |window| i64::try_from(window).unwrap_or(i64::MAX))),
+        Argument::Int(window.map_or(0, |window| i64::try_from(window).unwrap_or(i64::MAX))),
         Argument::Float(attention.cap.unwrap_or(0.0)),
         slopes,
         sinks,
     ];
     let read = [query, keys, values, text.start, text.last];
-    let attended = sketch.own("etbuild.attend_cache.default", &read, &rest);
-    let rows = sketch.view(attended, &[1, text.count, attention.heads * attention.depth]);
-    project(decoder, sketch, weights, &place, Role::Output, rows)
+    sketch.own("etbuild.attend_cache.default", &read, &rest)
 }
 
 /// Where attention is in the model.

@@ -21,18 +21,36 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
         1 => sketch.constant(&weights.integers("last", &[0])),
         _ => sketch.input("last", &[1]),
     };
-    let text = Text { start, last, count };
-    let mut state = embed(decoder, &mut sketch, weights, &text, input);
-    for index in 0..decoder.layers.len() {
-        if weights.gave_up() {
-            break;
-        }
-        state = layer(decoder, &mut sketch, weights, index, &text, state);
-    }
+    let text = Text { starts: vec![start], last, count };
+    let state = states(decoder, &mut sketch, weights, &text, input);
     let state = if tokens == 1 || every { state } else { sketch.row(state, last) };
     let rows = if every { count } else { 1 };
     let logits = logits(decoder, &mut sketch, weights, state, rows);
     sketch.finish(vec![logits])
+}
+
+/// The method for one token of each of several texts.
+pub fn build_batch(decoder: &Decoder, weights: &mut Weights<'_>, texts: u32) -> Graph {
+    let (mut sketch, count) = (Sketch::default(), texts as usize);
+    let input = sketch.input("tokens", &[1, count]);
+    let starts = (0..count).map(|index| sketch.input(&format!("start_{index}"), &[1])).collect();
+    let last = sketch.constant(&weights.integers("last", &[0]));
+    let text = Text { starts, last, count };
+    let state = states(decoder, &mut sketch, weights, &text, input);
+    let logits = logits(decoder, &mut sketch, weights, state, count);
+    sketch.finish(vec![logits])
+}
+
+/// The hidden states behind the last layer.
+fn states(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, text: &Text, input: ValueId) -> ValueId {
+    let mut state = embed(decoder, sketch, weights, text, input);
+    for index in 0..decoder.layers.len() {
+        if weights.gave_up() {
+            break;
+        }
+        state = layer(decoder, sketch, weights, index, text, state);
+    }
+    state
 }
 
 /// Tables whose rows are tokens, in the form of a linear layer's weights.
@@ -65,10 +83,15 @@ fn add_positions(
     let rows = Part { first: positions.first, count: positions.rows - positions.first, all: positions.rows };
     let table = weights.stored_matrix(&format!("{module}.weight"), rows, decoder.width);
     let table = sketch.floats(&table);
-    let steps: Vec<i64> = (0..).take(text.count).collect();
-    let steps = sketch.constant(&weights.integers(&format!("steps.{}", text.count), &steps));
-    let steps = sketch.least(steps, text.last);
-    let indices = sketch.add(steps, text.start);
+    let indices = match text.starts.as_slice() {
+        [start] => {
+            let steps: Vec<i64> = (0..).take(text.count).collect();
+            let steps = sketch.constant(&weights.integers(&format!("steps.{}", text.count), &steps));
+            let steps = sketch.least(steps, text.last);
+            sketch.add(steps, *start)
+        }
+        starts => sketch.join(starts, 0),
+    };
     let embedded = sketch.embedding(table, indices);
     let embedded = sketch.view(embedded, &[1, text.count, decoder.width]);
     sketch.add(tokens, embedded)

@@ -278,6 +278,15 @@ impl Sketch {
         self.call("aten.slice.Tensor", std::iter::once(Argument::Value(of)).chain(numbers).collect(), output)
     }
 
+    /// Values one after the other along a dimension.
+    pub fn join(&mut self, values: &[ValueId], dimension: usize) -> ValueId {
+        let mut output = values.first().map_or_else(|| spec(ScalarType::Float, &[]), |first| self.like(*first));
+        let size: usize = values.iter().map(|value| self.size(*value, dimension)).sum();
+        let _ = output.set_size(dimension, i32::try_from(size).unwrap_or(i32::MAX));
+        let values = Argument::Values(values.iter().copied().map(Some).collect());
+        self.call("aten.cat.default", vec![values, Argument::Int(dimension as i64)], output)
+    }
+
     /// The product of two values; the shape of the second is that of the first, or the end of that.
     pub fn multiply(&mut self, left: ValueId, right: ValueId) -> ValueId {
         let output = self.like(left);

@@ -8,6 +8,7 @@ pub fn small() -> Options {
         context: Some(16),
         prefill: vec![4],
         speculate: None,
+        batch: None,
         cache: Cache::Float32,
         rotation: None,
         keeps: Kept::All,

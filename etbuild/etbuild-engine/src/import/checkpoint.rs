@@ -32,7 +32,9 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: Method) -> StageR
     let speculate = options.speculate.filter(|_| method == Method::Verify);
     // The name of a method states the number of tokens; the longest is the size of the buffers.
     let prefill = options.prefill.last().copied().into_iter().collect();
-    let options = Options { speculate, prefill, ..options };
+    // The name of the method states the number of texts.
+    let batch = options.batch.filter(|_| matches!(method, Method::Batch(_)));
+    let options = Options { speculate, prefill, batch, ..options };
     action::run(db, &Import { folder, method, files, adapter, options })
 }
 
@@ -67,10 +69,11 @@ impl Keyed for Import {
 
 impl Keyed for Options {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { context, prefill, speculate, cache, rotation: rotated, keeps, every } = self;
+        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, every } = self;
         key.option("export.context", context.map(u64::from))
             .option("export.prefill", prefill.iter().copied().map(u64::from).collect::<Vec<u64>>())
             .option("export.speculate", speculate.map(u64::from))
+            .option("export.batch", batch.map(u64::from))
             .option("export.cache", cache.scalar_type().name())
             .option("quantize.rotate", rotated.map(rotation))
             .option("quantize.scheme", keeps.name())

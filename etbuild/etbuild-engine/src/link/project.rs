@@ -50,6 +50,8 @@ pub struct LinkOptions {
     pub is_single: bool,
     /// Whether a C library is made beside the binary.
     pub library: bool,
+    /// Whether the binary of a language model has a server.
+    pub server: bool,
     /// Whether the program is a language model.
     pub is_language_model: bool,
     /// The target.
@@ -104,6 +106,7 @@ pub struct ManifestInputs {
     text: bool,
     media: bool,
     library: bool,
+    server: bool,
 }
 
 /// The facts of firmware.
@@ -137,6 +140,7 @@ impl ProjectInputs {
             // Firmware has no files.
             media: interface.has_media() && board.is_none(),
             library: options.library,
+            server: options.server && options.is_language_model && board.is_none(),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
         let is_inside = board.is_some() || options.is_single;
@@ -162,7 +166,7 @@ impl ProjectInputs {
     }
 
     fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let ManifestInputs { template, kernels, engines, text, media, library } = &self.manifest;
+        let ManifestInputs { template, kernels, engines, text, media, library, server } = &self.manifest;
         let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
             Some(_) => Program::Embedded(program),
@@ -186,6 +190,7 @@ impl ProjectInputs {
             text: *text,
             media: *media,
             library: *library,
+            server: *server,
             board,
         })
     }
@@ -217,7 +222,7 @@ impl BoardInputs {
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, media, library } = self;
+        let Self { template, kernels, engines, text, media, library, server } = self;
         key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
             .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
             .fact("template", template.as_str())
@@ -225,6 +230,7 @@ impl Keyed for ManifestInputs {
             .fact("text", *text)
             .fact("media", *media)
             .option("library", *library)
+            .option("server", *server)
     }
 }
 

@@ -30,6 +30,7 @@ pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &A
         name: recipe.name.as_str().to_owned(),
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
+        server: recipe.server.as_ref().is_some_and(|server| server.value),
         is_language_model: file.texts.is_some(),
         target: target.clone(),
         verify,
@@ -54,8 +55,10 @@ fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
         let (context, prefill) = (tokens(&recipe.export.context), recipe.export.prefill());
         let speculate = tokens(&recipe.export.speculate).filter(|tokens| *tokens > 0);
+        let batch = recipe.batch();
         let (cache, rotation) = (cache(recipe), rotation(recipe));
-        let options = Options { context, prefill, speculate, cache, rotation, keeps: keeps(recipe), every: false };
+        let options =
+            Options { context, prefill, speculate, batch, cache, rotation, keeps: keeps(recipe), every: false };
         let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);
         let methods = options.methods().into_iter();
         let folder = db.checkpoint(&folder.path, adapter, options);

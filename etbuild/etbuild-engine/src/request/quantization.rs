@@ -46,6 +46,7 @@ fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
         context: Some(PIECE),
         prefill: vec![PIECE],
         speculate: Some(PIECE),
+        batch: None,
         cache: Cache::Float32,
         rotation: rotation(recipe),
         keeps: Kept::Nothing,

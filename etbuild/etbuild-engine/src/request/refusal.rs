@@ -19,11 +19,12 @@ pub fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     refusals.extend(without_data.map(|quantize| no_data().at((*quantize.scheme.span).clone())));
     let export = &recipe.export;
     let prefill = export.prefill.iter().flat_map(|lengths| &lengths.0);
-    let sizes = [&export.context, &export.speculate].into_iter().flatten().chain(prefill);
+    let sizes = [&export.context, &export.speculate, &export.batch].into_iter().flatten().chain(prefill);
     if !matches!(recipe.model, Model::Checkpoint(_)) {
         refusals.extend(sizes.map(|size| refusal("a token count requires a checkpoint", &size.span)));
         let cache = recipe.export.cache.iter();
         refusals.extend(cache.map(|cache| refusal("`export.cache` requires a checkpoint", &cache.span)));
+        refusals.extend(recipe.server.iter().filter(|server| server.value).map(no_server));
     }
     refusals
 }
@@ -58,6 +59,13 @@ pub fn no_decoder(system: &dyn System, recipe: &Recipe, target: &Target) -> Opti
 fn refusal(message: &str, span: &Span) -> Diagnostic {
     let help = "export the model with `torch.export.save` and name the archive in `model: { pt2: ... }`";
     Diagnostic::error(Code::OptionUnavailable, message).at(span.clone()).help(help)
+}
+
+/// A server of a model that is no language model.
+fn no_server(server: &Spanned<bool>) -> Diagnostic {
+    let message = "`server` requires a checkpoint: the server continues texts";
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*server.span).clone());
+    diagnostic.help("leave `server` out, or name the folder of a checkpoint in `model: { checkpoint: ... }`")
 }
 
 /// The mistakes in the backends of a recipe: unknown backends, or backends that the runtime lacks.

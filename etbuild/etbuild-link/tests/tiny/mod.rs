@@ -30,6 +30,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         text: false,
         media: false,
         library: false,
+        server: false,
         board: None,
     }
 }

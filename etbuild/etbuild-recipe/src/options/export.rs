@@ -24,6 +24,9 @@ pub struct Export {
     /// The number of tokens that the method `verify` checks in one forward pass, for speculative decoding (`--lookup`, `--draft-model`): from 2, such as 8, to the longest prefill chunk. With 0 or if omitted, the program has no such method.
     #[serde(default)]
     pub speculate: Option<Spanned<u32>>,
+    /// The number of texts that a server continues in one forward pass, by a method such as `decode_8`: 2 to 64, or 0 for no such method. Default: 8 with `server: true`, else 0. A scheme that quantizes all tokens with one scale (`dynamic-int8`), or whose ranges come from calibration, has no such method.
+    #[serde(default)]
+    pub batch: Option<Spanned<u32>>,
     /// The element type of the KV cache. `float16` halves memory and bandwidth, `int8` takes about a quarter. Default:
     /// `float16` with the schemes `8da4w` and `dynamic-int8`, which quantize activations, else `float32`.
     #[serde(default)]

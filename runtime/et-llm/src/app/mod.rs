@@ -40,7 +40,17 @@ pub struct AppSpec {
     pub engines: &'static [Engine],
     /// The function that makes the tokenizer, in a binary with a tokenizer.
     pub text: Option<MakeText>,
+    /// The server, in a binary with a server.
+    pub serve: Option<Serve>,
 }
+
+/// Serves the language model of a binary until a signal ends the process; returns a last text for the user. The arguments are those
+/// behind `--serve`, messages go to the last argument.
+pub type Serve =
+    fn(spec: &AppSpec, arguments: &mut dyn Iterator<Item = OsString>, talk: &mut dyn Write) -> Result<String, Failure>;
+
+/// The first argument of a command line for the server.
+const SERVE: &str = "--serve";
 
 /// Runs the process's command line; the exit code is 0 for success, 2 for a malformed command line and 8 for a failure.
 pub fn main(spec: &AppSpec) -> ExitCode {
@@ -57,9 +67,14 @@ pub fn execute(
     out: &mut dyn Write,
     talk: &mut dyn Write,
 ) -> u8 {
+    let mut arguments = arguments.peekable();
+    if arguments.next_if(|first| first == SERVE).is_some() {
+        let done = spec.serve.map_or_else(no_server, |serve| serve(spec, &mut arguments, talk));
+        return end(spec.name, done, out, talk);
+    }
     let done = match parse(arguments) {
-        Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage(spec.name)))),
-        Ok(Command::Help) => Ok(usage(spec.name)),
+        Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage(spec)))),
+        Ok(Command::Help) => Ok(usage(spec)),
         Ok(Command::Version) => Ok(spec.stamp.to_owned()),
         Ok(Command::Run(request)) => {
             let channels = &mut Channels { input, out, talk };
@@ -85,14 +100,22 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
     perform(&mut session, request, channels)
 }
 
+fn no_server() -> Result<String, Failure> {
+    Err(Failure::Usage(
+        "this binary has no server: deploy the model with `etbuild serve`, or with `server: true`".into(),
+    ))
+}
+
 /// The help text of the options.
-pub fn usage(name: &str) -> String {
+fn usage(spec: &AppSpec) -> String {
+    let name = spec.name;
+    let server = spec.serve.map(|_| format!("       {name} --serve [ADDRESS] | --serve --help\n")).unwrap_or_default();
     format!(
         "usage: {name} --prompt TEXT | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE
        {name} --bench prefill=N,decode=N [--rounds N] [--tokens-in FILE]
        {name} --inputs FILE --outputs FILE
        {name} --perplexity FILE
-       {name} --version | --help
+{server}       {name} --version | --help
 
 Continues a text, answers in a conversation, or measures itself. New text goes to the standard output as it comes, that of
 --tokens-in as tokens.

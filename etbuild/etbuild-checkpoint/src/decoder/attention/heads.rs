@@ -2,7 +2,7 @@
 
 use etbuild_ir::{Argument, ValueId};
 
-use super::{Role, Text};
+use super::{Own, Role};
 use crate::decoder::sketch::Sketch;
 use crate::decoder::weights::{Part, Weights};
 use crate::{Decoder, HeadNorm, Norm};
@@ -84,7 +84,7 @@ pub fn rotate(
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,
     rotary: Option<usize>,
-    text: &Text,
+    text: &Own,
     heads: ValueId,
 ) -> ValueId {
     let Some(index) = rotary else { return heads };

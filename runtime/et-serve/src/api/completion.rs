@@ -1,0 +1,109 @@
+//! Plain texts: `/v1/completions`.
+
+use serde_json::{Map, Value, json};
+
+use super::parameters::Parameters;
+use super::shape::{Prompt, Shape};
+use super::wanted::Wanted;
+use crate::error::ApiError;
+use crate::scheduler::{Alternative, Likelihood};
+
+/// The shape of plain texts.
+pub static COMPLETION: Completion = Completion;
+
+/// The shape of plain texts.
+pub struct Completion;
+
+/// The most new tokens where the request names no number, and the most alternatives of a token, as in OpenAI's protocol.
+const TOKENS: usize = 16;
+const MOST_ALTERNATIVES: usize = 5;
+
+impl Shape for Completion {
+    fn prefix(&self) -> &'static str {
+        "cmpl-"
+    }
+
+    fn object(&self, _is_piece: bool) -> &'static str {
+        "text_completion"
+    }
+
+    fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Prompt, ApiError> {
+        wanted.most.get_or_insert(TOKENS);
+        wanted.alternatives = parameters.take("logprobs")?;
+        if let Some(count) = wanted.alternatives.filter(|count| *count > MOST_ALTERNATIVES) {
+            let message = format!("`logprobs` is {count}, but may be {MOST_ALTERNATIVES}");
+            return Err(ApiError::parameter("logprobs", message));
+        }
+        prompt(parameters.take("prompt")?.unwrap_or(Value::Null))
+    }
+
+    fn whole(&self, text: &str, likelihoods: Option<&[Likelihood]>) -> Value {
+        self.piece(text, likelihoods, 0)
+    }
+
+    fn piece(&self, text: &str, likelihoods: Option<&[Likelihood]>, start: usize) -> Value {
+        json!({ "text": text, "logprobs": likelihoods.map(|likelihoods| logprobs(likelihoods, start)) })
+    }
+
+    fn first(&self) -> Option<Value> {
+        None
+    }
+
+    fn last(&self) -> Value {
+        json!({ "text": "" })
+    }
+}
+
+/// A prompt: a text or tokens, alone or as the one item of a list.
+fn prompt(value: Value) -> Result<Prompt, ApiError> {
+    match value {
+        Value::String(prompt) => Ok(Box::new(move |text| text.encode(&prompt, true))),
+        Value::Array(mut items) if items.len() == 1 && !items.iter().all(Value::is_number) => {
+            prompt(items.pop().unwrap_or_default())
+        }
+        Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_number) => {
+            let token = |item: &Value| item.as_u64().and_then(|token| u32::try_from(token).ok());
+            let tokens: Option<Vec<u32>> = items.iter().map(token).collect();
+            let tokens =
+                tokens.ok_or_else(|| ApiError::parameter("prompt", "`prompt` has a number that is no token"))?;
+            Ok(Box::new(move |_| Ok(tokens)))
+        }
+        Value::Array(items) if items.len() > 1 => {
+            Err(ApiError::parameter("prompt", "this server takes one prompt in a request"))
+        }
+        _ => Err(ApiError::parameter("prompt", "`prompt` is neither a text nor a list of tokens")),
+    }
+}
+
+/// The probabilities of tokens, whose first begins `start` characters behind the beginning of the text.
+fn logprobs(likelihoods: &[Likelihood], start: usize) -> Value {
+    let tokens: Vec<&str> = likelihoods.iter().map(|likelihood| likelihood.picked.text.as_str()).collect();
+    let offset = |(at, token): (&mut usize, &str)| std::mem::replace(at, *at + token.chars().count());
+    let mut at = start;
+    let offsets: Vec<usize> = tokens.iter().map(|token| offset((&mut at, token))).collect();
+    let alternatives = |likelihood: &Likelihood| {
+        let pair = |other: &Alternative| (other.text.clone(), json!(other.logarithm));
+        likelihood.alternatives.iter().map(pair).collect::<Map<_, _>>()
+    };
+    json!({
+        "tokens": tokens,
+        "token_logprobs": likelihoods.iter().map(|likelihood| likelihood.picked.logarithm).collect::<Vec<_>>(),
+        "top_logprobs": likelihoods.iter().map(alternatives).collect::<Vec<_>>(),
+        "text_offset": offsets,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_a_text_or_tokens() {
+        for value in [json!("a"), json!(["a"]), json!([1, 2]), json!([[1, 2]]), json!([7])] {
+            assert!(prompt(value.clone()).is_ok(), "{value}");
+        }
+        for value in [json!(null), json!(["a", "b"]), json!([]), json!([[]]), json!([-1]), json!([0.5]), json!({})] {
+            assert!(prompt(value.clone()).is_err(), "{value}");
+        }
+    }
+}

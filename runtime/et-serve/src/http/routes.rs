@@ -1,0 +1,127 @@
+//! Paths.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+
+use super::answer::answer;
+use super::body::{most_bytes, read_json};
+use crate::api::{CHAT, COMPLETION, Shape};
+use crate::error::ApiError;
+use crate::server::Server;
+
+type Shared = State<Arc<Server>>;
+
+/// The paths that need the key of the server.
+const PROTECTED: &str = "/v1/";
+
+/// The paths of a server, as metrics name the paths; the rest is [`OTHER`].
+const PATHS: [&str; 7] = ["/", "/health", "/metrics", MODELS, MODEL, CHATS, COMPLETIONS];
+const MODELS: &str = "/v1/models";
+const MODEL: &str = "/v1/models/{model}";
+const CHATS: &str = "/v1/chat/completions";
+const COMPLETIONS: &str = "/v1/completions";
+const OTHER: &str = "other";
+
+/// The page to chat.
+const PAGE: &str = include_str!("page.html");
+
+/// The permissions of the page: inline style and script, and requests to this server.
+const PAGE_POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'";
+
+/// All paths of a server.
+pub fn router(server: Arc<Server>) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/health", get(health))
+        .route("/metrics", get(metrics))
+        .route(MODELS, get(models))
+        .route(MODEL, get(model))
+        .route(CHATS, post(chat))
+        .route(COMPLETIONS, post(completion))
+        .fallback(no_path)
+        .method_not_allowed_fallback(async || ApiError::no_method())
+        .layer(from_fn_with_state(Arc::clone(&server), watch))
+        .with_state(server)
+}
+
+/// Demands the key, and counts the response.
+async fn watch(State(server): Shared, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let known = PATHS.into_iter().find(|known| *known == path);
+    let named = path.strip_prefix(MODELS).is_some_and(|rest| rest.starts_with('/'));
+    let label = known.unwrap_or(if named { MODEL } else { OTHER });
+    let needs_key = path.starts_with(PROTECTED) || path == "/metrics";
+    let given = request.headers().get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
+    let is_refused = needs_key && server.key.as_ref().is_some_and(|key| !key.is_in(given));
+    let response = if is_refused { ApiError::unauthorized().into_response() } else { next.run(request).await };
+    server.metrics.answer(label, response.status().as_u16());
+    response
+}
+
+async fn page() -> Response {
+    ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, PAGE_POLICY)], PAGE).into_response()
+}
+
+async fn health(State(server): Shared) -> Response {
+    match server.is_stopping() {
+        false => as_json(&json!({ "status": "ok" })),
+        true => (StatusCode::SERVICE_UNAVAILABLE, as_json(&json!({ "status": "stopping" }))).into_response(),
+    }
+}
+
+async fn metrics(State(server): Shared) -> Response {
+    let kind = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    (kind, server.metrics.text(server.queue.counts())).into_response()
+}
+
+async fn models(State(server): Shared) -> Response {
+    as_json(&json!({ "object": "list", "data": [described(&server)] }))
+}
+
+async fn model(State(server): Shared, Path(name): Path<String>) -> Result<Response, ApiError> {
+    if name == server.name { Ok(as_json(&described(&server))) } else { Err(ApiError::no_model(&name, server.name)) }
+}
+
+fn described(server: &Server) -> Value {
+    json!({
+        "id": server.name, "object": "model", "created": server.started, "owned_by": "etbuild",
+        "context_length": server.facts.context,
+    })
+}
+
+async fn chat(server: Shared, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+    answered(server, &headers, body, &CHAT).await
+}
+
+async fn completion(server: Shared, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+    answered(server, &headers, body, &COMPLETION).await
+}
+
+async fn answered(
+    State(server): Shared,
+    headers: &HeaderMap,
+    body: Body,
+    shape: &'static dyn Shape,
+) -> Result<Response, ApiError> {
+    let most = most_bytes(server.facts.context);
+    let object = read_json(headers, body, most, server.read_timeout).await?;
+    answer(&server, object, shape).await
+}
+
+async fn no_path(request: Request) -> ApiError {
+    ApiError::no_path(request.uri().path())
+}
+
+fn as_json(value: &Value) -> Response {
+    ([(CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}

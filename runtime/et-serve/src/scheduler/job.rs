@@ -1,0 +1,83 @@
+//! Jobs of the scheduler, and the events of a job.
+
+use std::time::Instant;
+
+use et_llm::{Error, Sampling};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::Likelihood;
+
+/// A text to continue.
+pub struct Job {
+    /// The tokens of the text, not empty.
+    pub prompt: Vec<u32>,
+    /// How tokens are picked.
+    pub sampling: Sampling,
+    /// The limit of new tokens, at least 1.
+    pub most: usize,
+    /// The texts that end the answer.
+    pub stops: Vec<String>,
+    /// How many alternatives of each token are told, with logarithms of probabilities; `None` for no logarithms.
+    pub alternatives: Option<usize>,
+    /// When the request came.
+    pub came: Instant,
+    /// When the request has taken too long.
+    pub deadline: Instant,
+    /// Where events go. A job without a receiver ends. A job has at most an event for each token of the context.
+    pub events: UnboundedSender<Event>,
+}
+
+/// A step of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// New text, which later tokens do not change.
+    Piece {
+        /// The text; empty where a token makes no text certain.
+        text: String,
+        /// The logarithms of probabilities, if wanted.
+        likelihood: Option<Likelihood>,
+    },
+    /// The end of the answer; the last event.
+    Ended(Ended),
+    /// The end without an answer; the last event.
+    Failed(Failure),
+}
+
+/// The end of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The reason.
+    pub reason: Reason,
+    /// Tokens of the prompt.
+    pub prompt: usize,
+    /// Tokens of the prompt that the KV cache of the slot had.
+    pub cached: usize,
+    /// New tokens.
+    pub generated: usize,
+}
+
+/// The reason for the end of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The model ended the text, or the text has a stop text.
+    Stop,
+    /// The requested number of tokens, or the context, is reached.
+    Length,
+}
+
+/// Why a job has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The deadline has passed.
+    TimedOut,
+    /// The server ends.
+    Stopping,
+    /// The model failed.
+    Model(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Model(error.to_string())
+    }
+}

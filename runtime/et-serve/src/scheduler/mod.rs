@@ -1,0 +1,92 @@
+//! The scheduler: the thread with the model, which continues the texts of all requests in turns.
+
+mod job;
+mod likelihood;
+mod queue;
+mod slot;
+mod stops;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use et_llm::{Batch, Facts, Model, Text};
+
+pub use job::{Ended, Event, Failure, Job, Reason};
+pub use likelihood::{Alternative, Likelihood};
+pub use queue::{Full, Queue};
+
+use crate::metrics::Metrics;
+use slot::Slot;
+
+/// The parts that all slots share.
+pub struct Scheduler {
+    /// The tokenizer.
+    pub text: Arc<dyn Text>,
+    /// The stop tokens and the context.
+    pub facts: Facts,
+    /// The jobs.
+    pub queue: Arc<Queue>,
+    /// The counters.
+    pub metrics: Arc<Metrics>,
+}
+
+impl Scheduler {
+    /// Works on jobs until the queue is closed and empty; each model has a KV cache of its own. In each round every job gets a turn: a
+    /// chunk of the prompt, or a token. Batches are of the models in their order.
+    pub fn run(&self, models: Vec<Model>, mut batches: Vec<Batch>) {
+        let mut slots: Vec<Slot> = models.into_iter().map(Slot::new).collect();
+        loop {
+            while let Some(free) = slots.iter().position(Slot::is_free) {
+                let is_idle = slots.iter().all(Slot::is_free);
+                let Some(job) = self.queue.take(is_idle) else { break };
+                let best = best_slot(&slots, &job.prompt).unwrap_or(free);
+                if let Some(slot) = slots.get_mut(best) {
+                    slot.begin(job);
+                }
+            }
+            if slots.iter().all(Slot::is_free) {
+                return;
+            }
+            let (now, is_cut) = (Instant::now(), self.queue.is_cut());
+            self.queue.expire(now);
+            let mut rest = slots.as_mut_slice();
+            for batch in &mut batches {
+                let (own, others) = rest.split_at_mut(rest.len().min(batch.rows()));
+                self.read_together(batch, own);
+                rest = others;
+            }
+            slots.iter_mut().for_each(|slot| slot.turn(self, now, is_cut));
+        }
+    }
+}
+
+/// The least number of texts that are read in one forward pass: the pass computes all rows of the batch, and takes longer than two
+/// passes for one text.
+const LEAST: usize = 3;
+
+impl Scheduler {
+    /// Reads the next tokens of all answers in one forward pass, if there are enough.
+    fn read_together(&self, batch: &mut Batch, slots: &mut [Slot]) {
+        let mut texts: Vec<(&mut Model, Option<u32>)> = slots.iter_mut().map(|slot| slot.next_read(self)).collect();
+        let has_token: Vec<bool> = texts.iter().map(|(_, token)| token.is_some()).collect();
+        let count = has_token.iter().filter(|has_token| **has_token).count();
+        if count < LEAST {
+            return;
+        }
+        match batch.read(&mut texts) {
+            Ok(()) => {
+                self.metrics.batch(count);
+                let read = slots.iter_mut().zip(has_token).filter(|(_, has_token)| *has_token);
+                read.for_each(|(slot, _)| slot.was_read());
+            }
+            Err(error) => slots.iter_mut().for_each(|slot| slot.fail(self, &error)),
+        }
+    }
+}
+
+/// The free slot whose KV cache has the longest prefix of a prompt; of equal ones, the slot that was used longest ago.
+fn best_slot(slots: &[Slot], prompt: &[u32]) -> Option<usize> {
+    let free = slots.iter().enumerate().filter(|(_, slot)| slot.is_free());
+    let best = free.max_by_key(|(_, slot)| (slot.shared(prompt), std::cmp::Reverse(slot.used())));
+    best.map(|(index, _)| index)
+}

@@ -1,0 +1,197 @@
+//! A slot: a KV cache, and the job that uses the cache.
+
+use std::time::Instant;
+
+use et_llm::{Continuation, Error, Limits, Model, Sampler, Step, TextStream};
+
+use super::stops::{Certain, Stops};
+use super::{Ended, Event, Failure, Job, Likelihood, Reason, Scheduler};
+
+/// A model with a KV cache of its own.
+pub struct Slot {
+    model: Model,
+    work: Option<Work>,
+    used: Option<Instant>,
+    /// Whether the model has read the token of the next turn.
+    has_read: bool,
+}
+
+/// A job in progress.
+struct Work {
+    job: Job,
+    /// Where in the prompt the part begins that the model has not read.
+    read: usize,
+    /// The number of tokens of the prompt that the KV cache had.
+    cached: usize,
+    /// The answer, once the last chunk of the prompt is to be read.
+    answer: Option<Continuation>,
+    sampler: Sampler,
+    stream: TextStream,
+    stops: Stops,
+}
+
+impl Slot {
+    /// A free slot.
+    pub const fn new(model: Model) -> Self {
+        Self { model, work: None, used: None, has_read: false }
+    }
+
+    /// Whether the slot has no job.
+    pub const fn is_free(&self) -> bool {
+        self.work.is_none()
+    }
+
+    /// When the last job came into the slot.
+    pub const fn used(&self) -> Option<Instant> {
+        self.used
+    }
+
+    /// How many tokens at the beginning of a prompt the KV cache has.
+    pub fn shared(&self, prompt: &[u32]) -> usize {
+        self.model.tokens().iter().zip(prompt).take_while(|(one, other)| one == other).count()
+    }
+
+    /// Begins a job.
+    pub fn begin(&mut self, mut job: Job) {
+        let cached = self.model.rewind(&job.prompt);
+        let (sampler, stops) = (Sampler::new(job.sampling), Stops::new(std::mem::take(&mut job.stops)));
+        let stream = TextStream::default();
+        self.used = Some(Instant::now());
+        self.work = Some(Work { job, read: cached, cached, answer: None, sampler, stream, stops });
+    }
+
+    /// The model, with the token that the next turn would read, if the turn would read exactly one.
+    pub fn next_read(&mut self, scheduler: &Scheduler) -> (&mut Model, Option<u32>) {
+        let work = self.work.as_ref().filter(|work| !work.job.events.is_closed());
+        let token = work.and_then(|work| {
+            let limits = Limits { tokens: work.job.most, stops: &scheduler.facts.stops };
+            work.answer.as_ref()?.next_read(&self.model, &limits)
+        });
+        (&mut self.model, token)
+    }
+
+    /// The next turn finds the logits of its token in the model.
+    pub fn was_read(&mut self) {
+        self.has_read = true;
+    }
+
+    /// Ends the job, if any, because a forward pass failed.
+    pub fn fail(&mut self, scheduler: &Scheduler, error: &Error) {
+        self.model.reset();
+        if let Some(work) = self.work.take() {
+            work.leave(scheduler, Event::Failed(Failure::Model(error.to_string())));
+        }
+    }
+
+    /// Gives the job a turn: a chunk of the prompt, or a token.
+    pub fn turn(&mut self, scheduler: &Scheduler, now: Instant, is_cut: bool) {
+        let Some(work) = &mut self.work else { return };
+        let has_read = std::mem::take(&mut self.has_read);
+        let is_left = work.job.events.is_closed();
+        let next = match () {
+            () if is_left => Err(Failure::Stopping),
+            () if is_cut => Err(Failure::Stopping),
+            () if now >= work.job.deadline => Err(Failure::TimedOut),
+            () => work.advance(&mut self.model, scheduler, has_read).map_err(|error| {
+                // The KV cache may be half written.
+                self.model.reset();
+                Failure::from(error)
+            }),
+        };
+        let last = match next {
+            Ok(None) => return,
+            Ok(Some(reason)) => Event::Ended(work.ended(reason)),
+            Err(failure) => Event::Failed(failure),
+        };
+        if is_left {
+            scheduler.metrics.abort();
+        }
+        if let Some(work) = self.work.take() {
+            work.leave(scheduler, last);
+        }
+    }
+}
+
+impl Work {
+    /// Counts the job, and tells the last event.
+    fn leave(self, scheduler: &Scheduler, last: Event) {
+        let generated = self.answer.as_ref().map_or(0, |answer| answer.tokens().len());
+        scheduler.queue.done();
+        scheduler.metrics.finish(self.job.prompt.len(), self.cached, generated);
+        // The receiver may be gone.
+        let _gone = self.job.events.send(last);
+    }
+
+    /// A turn; the reason for the end at the end.
+    fn advance(&mut self, model: &mut Model, scheduler: &Scheduler, has_read: bool) -> Result<Option<Reason>, Error> {
+        if self.answer.is_none() {
+            let unread = self.job.prompt.get(self.read..).unwrap_or_default();
+            if unread.len() > model.piece() {
+                let (chunk, _) = unread.split_at(model.piece());
+                self.read += chunk.len();
+                model.read(chunk)?;
+                return Ok(None);
+            }
+            self.answer = Some(Continuation::new(unread, None));
+        }
+        let Some(answer) = &mut self.answer else { return Ok(None) };
+        let limits = Limits { tokens: self.job.most, stops: &scheduler.facts.stops };
+        let step = match has_read {
+            true => answer.pick(model, &mut self.sampler, &limits),
+            false => answer.step(model, None, &mut self.sampler, &limits),
+        };
+        match step? {
+            Step::Ended(ended) => self.finish(scheduler, reason(ended)).map(Some),
+            Step::Token(token) => {
+                if answer.tokens().len() == 1 {
+                    scheduler.metrics.first_token(self.job.came.elapsed());
+                }
+                let is_enough = answer.tokens().len() >= self.job.most;
+                let is_stopped = self.tell(model, scheduler, token)?;
+                match (is_stopped, is_enough) {
+                    (true, _) => Ok(Some(Reason::Stop)),
+                    (false, true) => self.finish(scheduler, Reason::Length).map(Some),
+                    (false, false) => Ok(None),
+                }
+            }
+        }
+    }
+
+    /// Tells the text of a token; returns whether the text has a stop text.
+    fn tell(&mut self, model: &Model, scheduler: &Scheduler, token: u32) -> Result<bool, Error> {
+        let piece = self.stream.push(&*scheduler.text, token)?;
+        let Certain { text, is_stopped } = self.stops.push(&piece);
+        let likelihood = self.job.alternatives;
+        let likelihood = likelihood.map(|count| Likelihood::of(token, count, model.logits(), &*scheduler.text));
+        self.send(text, likelihood.transpose()?);
+        Ok(is_stopped)
+    }
+
+    /// Tells the text that later tokens could have changed; a stop text may be in it.
+    fn finish(&mut self, scheduler: &Scheduler, reason: Reason) -> Result<Reason, Error> {
+        let piece = self.stream.finish(&*scheduler.text)?;
+        let Certain { text, is_stopped } = self.stops.push(&piece);
+        let rest = if is_stopped { text } else { text + &self.stops.finish() };
+        self.send(rest, None);
+        Ok(if is_stopped { Reason::Stop } else { reason })
+    }
+
+    fn send(&self, text: String, likelihood: Option<Likelihood>) {
+        if !text.is_empty() || likelihood.is_some() {
+            // The next turn notices that the receiver is gone.
+            let _gone = self.job.events.send(Event::Piece { text, likelihood });
+        }
+    }
+
+    fn ended(&self, reason: Reason) -> Ended {
+        let generated = self.answer.as_ref().map_or(0, |answer| answer.tokens().len());
+        Ended { reason, prompt: self.job.prompt.len(), cached: self.cached, generated }
+    }
+}
+
+const fn reason(ended: et_llm::Ended) -> Reason {
+    match ended {
+        et_llm::Ended::Stopped => Reason::Stop,
+        et_llm::Ended::Enough | et_llm::Ended::ContextFull => Reason::Length,
+    }
+}
