@@ -174,6 +174,7 @@ impl Firmware {
             text: false,
             library: false,
             media: false,
+            server: false,
             board: Some(BoardFacts {
                 processor: Processor::of(board.triple).unwrap(),
                 memory,
