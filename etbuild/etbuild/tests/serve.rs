@@ -268,6 +268,12 @@ fn a_prompt_that_begins_like_the_last_one_is_read_from_there() {
     let fresh = Server::start(&["--slots", "1"]).post(CHAT, &next);
     assert_eq!(fresh.json()["usage"]["prompt_tokens_details"]["cached_tokens"], 0);
     assert_eq!(second.text(), fresh.text());
+    // Without a ring buffer that wraps around, any number of tokens may be forgotten.
+    let again = server.post(CHAT, &conversation(PROMPT, 40));
+    let usage = again.json()["usage"].clone();
+    let prompt = usage["prompt_tokens"].as_u64().unwrap();
+    assert_eq!(usage["prompt_tokens_details"]["cached_tokens"], prompt - 1);
+    assert_eq!(again.text(), first.text());
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub struct Model {
     ahead: Ahead,
     /// How many positions of this text were ever written.
     written: usize,
+    /// How many positions every KV cache has.
+    slots: usize,
     /// The context in tokens.
     context: Option<usize>,
     logits: Vec<f32>,
@@ -65,8 +67,9 @@ impl Model {
             return Err(Error::NotALanguageModel("`decode` takes several tokens".to_owned()));
         }
         let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
-        let (read, ahead, written) = (Vec::new(), Ahead::default(), 0);
-        Ok(Self { prefill, shorter, lengths, decode, verify: None, read, ahead, written, context: None, logits, bytes })
+        let (read, ahead, written, slots) = (Vec::new(), Ahead::default(), 0, slots(&decode.module)?);
+        let (verify, context) = (None, None);
+        Ok(Self { prefill, shorter, lengths, decode, verify, read, ahead, written, slots, context, logits, bytes })
     }
 
     /// Loads the method that [`Self::read_ahead`] needs, from the same file.
@@ -132,12 +135,12 @@ impl Model {
     }
 
     /// Forgets the tokens behind the common prefix of this text and the text that was read, and at least the last token, so that a
-    /// token remains to read; returns the length of the kept prefix. The prefix is empty where too many tokens would be forgotten: a ring buffer that
-    /// has wrapped around has overwritten the oldest tokens that the prefix needs again, except for one piece.
+    /// token remains to read; returns the length of the kept prefix. The prefix is empty where a ring buffer has wrapped around and more than a
+    /// piece would be forgotten: the ring buffer has overwritten the oldest tokens that the prefix needs again.
     pub fn rewind(&mut self, text: &[u32]) -> usize {
         let same = self.read.iter().zip(text).take_while(|(one, other)| one == other).count();
         let left = same.min(text.len().saturating_sub(1));
-        if self.written - left > self.prefill.piece {
+        if self.written > self.slots && self.written - left > self.prefill.piece {
             self.reset();
         }
         self.read.truncate(left);
@@ -261,6 +264,15 @@ impl Model {
         let unknown = tokens.iter().find(|token| **token as usize >= vocabulary);
         unknown.map_or(Ok(()), |token| Err(Error::UnknownToken { token: *token, vocabulary }))
     }
+}
+
+/// The number of positions that every KV cache of a method has, `[1, slots, heads, depth]`; 0 where that is not known.
+fn slots(module: &Module) -> Result<usize, Error> {
+    let slots = |sizes: Vec<i32>| match sizes[..] {
+        [1, slots, _, _] => usize::try_from(slots).unwrap_or(0),
+        _ => 0,
+    };
+    Ok(module.state_sizes()?.into_iter().map(slots).min().unwrap_or(0))
 }
 
 /// Whether a method reads a shorter chunk of a prompt, such as `prefill_8`.

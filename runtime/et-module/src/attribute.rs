@@ -25,6 +25,14 @@ impl Module {
         Ok(None)
     }
 
+    /// The sizes of each state of the method that starts as zeros, such as the keys of a layer.
+    ///
+    /// # Errors
+    /// A malformed program.
+    pub fn state_sizes(&self) -> Result<Vec<Vec<i32>>, Error> {
+        Ok(states(self.loaded.method().plan())?.into_iter().map(|state| state.sizes).collect())
+    }
+
     /// The state with this name in the arena that methods share; `None` for a name that the arena does not have.
     ///
     /// # Errors

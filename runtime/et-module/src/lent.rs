@@ -79,6 +79,7 @@ pub(crate) struct Stored<'a> {
     pub(crate) name: &'a str,
     pub(crate) place: Allocation,
     pub(crate) bytes: usize,
+    pub(crate) sizes: Vec<i32>,
 }
 
 /// The state of a method that starts as zeros: planned tensors with names.
@@ -97,7 +98,7 @@ pub(crate) fn states(plan: MethodPlan<'_>) -> std::result::Result<Vec<Stored<'_>
                 dim_order: tensor.dim_order()?,
             };
             let name = extra.fully_qualified_name()?;
-            states.push(Stored { name, place, bytes: layout.nbytes()? });
+            states.push(Stored { name, place, bytes: layout.nbytes()?, sizes: layout.sizes.iter().collect() });
         }
     }
     Ok(states)
