@@ -1,6 +1,6 @@
 //! Bessel functions of orders 0 and 1.
 //!
-//! Power series near 0, and Hankel's asymptotic expansions from [`FAR`] or [`FAR_MODIFIED`] on. The functions of the
+//! Power series near 0, and Hankel's asymptotic expansions from `FAR` or `FAR_MODIFIED` on. The functions of the
 //! second kind of imaginary arguments (`k0`, `k1`) are integrals over the real line, for which the trapezoidal rule
 //! converges exponentially. The error is below 1e-10 of the amplitude. Source: DLMF, chapter 10.
 
@@ -89,7 +89,7 @@ pub fn spherical_j0(x: f64) -> f64 {
     }
 }
 
-/// `exp(x) K_v(x)` for order 0 or 1, or an order between and numbers from [`NEAR`] on: infinite at 0, NaN below.
+/// `exp(x) K_v(x)` for order 0 or 1, or an order between and numbers from `NEAR` on: infinite at 0, NaN below.
 pub fn scaled_second_modified(order: f64, x: f64) -> f64 {
     if x.is_nan() || x < 0.0 {
         return f64::NAN;

@@ -1,6 +1,6 @@
 //! The regularized incomplete gamma functions.
 //!
-//! A series below the peak, a continued fraction above; for orders from [`LARGE`] on, Temme's uniform expansion with two
+//! A series below the peak, a continued fraction above; for orders from `LARGE` on, Temme's uniform expansion with two
 //! terms. Source: DLMF, sections 8.9, 8.11 and 8.12.
 
 use core::f64::consts::TAU;
