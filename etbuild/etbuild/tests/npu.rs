@@ -108,9 +108,7 @@ fn a_language_model_writes_the_tokens_of_the_simulation() {
     let write = |partition: &str| {
         let words = format!("run {} --max-new-tokens 100 --temperature 0", language_recipe(&place, partition));
         let mut command = place.command(words.split(' '));
-        Ran::of(command.args(["--prompt", "Once there was a fox called Dan. Dan had a green box."]))
-            .expect(0)
-            .stdout
+        Ran::of(command.args(["--prompt", "Once there was a fox called Dan. Dan had a green box."])).expect(0).stdout
     };
     let written = write("qnn, cpu");
     assert!(written.split(' ').count() > 40, "{written}");
