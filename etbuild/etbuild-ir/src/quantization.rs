@@ -74,7 +74,7 @@ pub struct DequantizeAffine<'a> {
 }
 
 impl<'a> DequantizeAffine<'a> {
-    /// Whether a node dequantizes blocks, whatever its arguments.
+    /// Whether a node is `dequantize_affine`; [`Self::of`] also checks the arguments of the node.
     pub fn is(node: &Node) -> bool {
         node.operator.as_str() == DEQUANTIZE_AFFINE
     }

@@ -3,12 +3,18 @@
 use std::collections::BTreeMap;
 
 use etbuild_backend::{Backend, Refusal, TargetFacts};
-use etbuild_ir::{ConstantData, DelegateCall, Digest, Program, ValueKind};
+use etbuild_ir::{ConstantData, DelegateCall, Digest, Program, ValueKind, compact};
 
 use crate::partition::memory;
 
-/// A delegate call of a program: method, and index of the node.
-type Place = (String, usize);
+/// The delegate calls of a backend, and the blobs of their partitions.
+#[derive(Default)]
+struct Calls {
+    /// The method and the index of the node of each call, and the number of its partition.
+    places: Vec<(String, usize, usize)>,
+    /// The blobs. Equal partitions are one.
+    parts: Vec<ConstantData>,
+}
 
 /// Joins the partitions of each backend that [joins](Backend::joins) partitions.
 ///
@@ -26,42 +32,43 @@ pub fn join(
 }
 
 fn of_backend(program: &mut Program, backend: &dyn Backend, target: &TargetFacts) -> Result<(), Refusal> {
-    let mut calls: Vec<(Place, ConstantData)> = Vec::new();
-    for (method, graph) in &program.methods {
-        for (index, node) in graph.nodes.iter().enumerate() {
-            let call = DelegateCall::of(node).filter(|call| call.backend == backend.name());
-            let blob = call.and_then(|call| call.blob_data(graph));
-            calls.extend(blob.map(|blob| ((method.clone(), index), blob.clone())));
-        }
-    }
-    // Equal partitions are one graph.
-    let mut numbers: BTreeMap<Digest, usize> = BTreeMap::new();
-    let mut parts: Vec<&[u8]> = Vec::new();
-    for (_, blob) in &calls {
-        numbers.entry(blob.digest()).or_insert_with(|| {
-            parts.push(blob.bytes());
-            parts.len() - 1
-        });
-    }
+    let Calls { places, parts } = calls(program, backend);
     if parts.is_empty() {
         return Ok(());
     }
-    let joined = ConstantData::new(backend.join(&parts, target)?);
-    for ((method, index), part) in &calls {
-        let Some(graph) = program.methods.get_mut(method) else { continue };
+    let blobs: Vec<&[u8]> = parts.iter().map(ConstantData::bytes).collect();
+    let joined = ConstantData::new(backend.join(&blobs, target)?);
+    let spec = memory(joined.bytes().len(), "blob")?;
+    for (method, index, number) in places {
+        let Some(graph) = program.methods.get_mut(&method) else { continue };
         let kind = ValueKind::Constant { qualified_name: String::new(), data: joined.clone() };
-        let spec = memory(joined.bytes().len(), "blob")?;
-        let blob = graph.add_value(&format!("{}_joined", backend.name()), spec, kind);
-        let number = numbers.get(&part.digest()).copied().unwrap_or(0);
-        let node = graph.nodes.get(*index).and_then(|node| DelegateCall::joined(node, blob, number as i64));
-        if let (Some(place), Some(node)) = (graph.nodes.get_mut(*index), node) {
-            *place = node;
+        let blob = graph.add_value(&format!("{}_joined", backend.name()), spec.clone(), kind);
+        if let Some(node) = graph.nodes.get_mut(index)
+            && let Some(joined) = DelegateCall::joined(node, blob, number as i64)
+        {
+            *node = joined;
         }
     }
     for graph in program.methods.values_mut() {
-        let whole = std::mem::take(graph);
-        let nodes = whole.nodes.clone();
-        *graph = etbuild_ir::compact(whole, nodes);
+        let mut whole = std::mem::take(graph);
+        let nodes = std::mem::take(&mut whole.nodes);
+        *graph = compact(whole, nodes);
     }
     Ok(())
+}
+
+fn calls(program: &Program, backend: &dyn Backend) -> Calls {
+    let (mut calls, mut numbers) = (Calls::default(), BTreeMap::<Digest, usize>::new());
+    for (method, graph) in &program.methods {
+        for (index, node) in graph.nodes.iter().enumerate() {
+            let call = DelegateCall::of(node).filter(|call| call.backend == backend.name());
+            let Some(blob) = call.and_then(|call| call.blob_data(graph)) else { continue };
+            let number = *numbers.entry(blob.digest()).or_insert_with(|| {
+                calls.parts.push(blob.clone());
+                calls.parts.len() - 1
+            });
+            calls.places.push((method.clone(), index, number));
+        }
+    }
+    calls
 }

@@ -499,7 +499,7 @@ const RULES: &[(&str, Rule)] = &[
     ("special_shifted_chebyshev_polynomial_w.n_scalar", special::with_tensors),
     ("special_shifted_chebyshev_polynomial_w.x_scalar", special::with_tensors),
     ("special_sinc.default", alias::renamed),
-    ("special_xlog1py.default", special::times_log_of_next),
+    ("special_xlog1py.default", formula::times_log_of_next),
     ("special_xlog1py.other_scalar", special::with_tensors),
     ("special_xlog1py.self_scalar", special::with_tensors),
     ("special_xlogy.default", formula::times_log),

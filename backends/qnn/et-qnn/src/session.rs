@@ -67,7 +67,7 @@ enum Memory {
     Own(Vec<u8>),
 }
 
-/// Whether the bytes of a port are those of its rows.
+/// Whether a port has the size in bytes that its rows and slots need.
 fn fits(port: &Port) -> bool {
     let Port { bytes, binding: Binding { role, span, ring, .. }, .. } = *port;
     let [bytes, rows, slots] = [bytes, span.rows, ring.slots].map(u64::from);

@@ -9,6 +9,7 @@ mod pool;
 mod quantized;
 mod reduce;
 mod resize;
+mod stage;
 mod tokens;
 mod view;
 mod weights;

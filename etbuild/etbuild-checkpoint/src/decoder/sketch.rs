@@ -278,7 +278,7 @@ impl Sketch {
         self.call("aten.slice.Tensor", std::iter::once(Argument::Value(of)).chain(numbers).collect(), output)
     }
 
-    /// Values one after the other along a dimension.
+    /// The concatenation of values along a dimension.
     pub fn join(&mut self, values: &[ValueId], dimension: usize) -> ValueId {
         let mut output = values.first().map_or_else(|| spec(ScalarType::Float, &[]), |first| self.like(*first));
         let size: usize = values.iter().map(|value| self.size(*value, dimension)).sum();

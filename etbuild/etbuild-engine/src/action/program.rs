@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_ir::{Buffer, ConstantData, Digest, LoweredProgram, Program, text};
+use etbuild_ir::{Buffer, ConstantData, Digest, Graph, LoweredProgram, Program, text};
 use etbuild_store::{Blob, BlobRef, KeyBuilder};
 
 use super::slices::{self, ALIGNMENT, Slice};
@@ -155,6 +155,12 @@ impl Keyed for StoredProgram {
         } = self;
         key.input("program", text.digest)
     }
+}
+
+/// The method of a program with one method.
+pub fn only_method(program: &LoweredProgram) -> Result<&Graph, Vec<Diagnostic>> {
+    let graph = program.program().methods.values().next();
+    graph.ok_or_else(|| failure::internal("a program has no method"))
 }
 
 /// The methods of a program, as the input of an action.

@@ -1,12 +1,11 @@
 //! The partitions of all methods become one blob of a backend.
 
-use etbuild_backend::{Backend, TargetFacts};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{Dialect, Lowered, LoweredProgram, text};
-use etbuild_store::{Digest, KeyBuilder};
+use etbuild_store::KeyBuilder;
 
 use super::PartitionOptions;
-use super::query::key_of_backends;
+use super::query::Backends;
 use crate::action::program::{self, StoredMethods};
 use crate::action::{self, Action, Keyed, Products, StageResult};
 use crate::failure;
@@ -15,24 +14,21 @@ use crate::pipeline::Stage;
 
 /// The program of all methods, with the joined partitions of backends.
 pub fn joined(db: &dyn Db, methods: StoredMethods, options: &PartitionOptions) -> StageResult {
-    let mut backends = options.backends(db.world())?;
-    backends.retain(|backend| backend.joins());
-    let PartitionOptions { engines: _, target, compilers } = options.clone();
-    action::run(db, &Join { methods, backends, target, compilers })
+    let mut backends = Backends::of(options, db.world())?;
+    backends.list.retain(|backend| backend.joins());
+    action::run(db, &Join { methods, backends })
 }
 
 /// Joining partitions.
 struct Join {
     methods: StoredMethods,
-    backends: Vec<&'static dyn Backend>,
-    target: TargetFacts,
-    compilers: Vec<(String, Digest)>,
+    backends: Backends,
 }
 
 impl Keyed for Join {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { methods, backends, target, compilers } = self;
-        key_of_backends(methods.key(key.option("joins", true)), backends, target, compilers)
+        let Self { methods, backends } = self;
+        backends.key(methods.key(key.option("joins", true)))
     }
 }
 
@@ -41,7 +37,8 @@ impl Action for Join {
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let (mut program, weights) = self.methods.load(db.world())?;
-        etbuild_partition::join(&mut program, &self.backends, &self.target).map_err(|(backend, refusal)| {
+        let Backends { list, target, .. } = &self.backends;
+        etbuild_partition::join(&mut program, list, target).map_err(|(backend, refusal)| {
             let message = format!("backend `{backend}` cannot compile the program: {refusal}");
             vec![Diagnostic::error(Code::CompilerRefused, message)]
         })?;

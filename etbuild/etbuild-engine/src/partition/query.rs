@@ -52,47 +52,52 @@ pub fn partitioned(
 ) -> StageResult {
     let lowered = lowered_or_quantized(db, model, lower, quantize);
     let lowered = lowered.map_err(|blocked: Blocked| blocked.downstream())?;
-    let backends = partitioning.backends(db.world())?;
-    action::run(
-        db,
-        &Delegate {
-            program: StoredProgram::of(lowered)?,
-            backends,
-            target: partitioning.target,
-            compilers: partitioning.compilers,
-        },
-    )
+    let backends = Backends::of(&partitioning, db.world())?;
+    action::run(db, &Delegate { program: StoredProgram::of(lowered)?, backends })
+}
+
+/// What lowering reads besides programs, as the input of an action.
+pub(super) struct Backends {
+    /// The backends in order.
+    pub list: Vec<&'static dyn Backend>,
+    /// The target.
+    pub target: TargetFacts,
+    compilers: Vec<(String, Digest)>,
+}
+
+impl Backends {
+    /// The backends of the options.
+    pub fn of(options: &PartitionOptions, world: &World) -> Result<Self, Blocked> {
+        let list = options.backends(world)?;
+        let PartitionOptions { engines: _, target, compilers } = options.clone();
+        Ok(Self { list, target, compilers })
+    }
+}
+
+impl Keyed for Backends {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { list, target, compilers } = self;
+        list.iter().fold(key, |key, backend| {
+            let compiler = compilers.iter().find(|(engine, _)| engine == backend.name());
+            key.option("engine", backend.name())
+                .fact("revision", backend.revision())
+                .fact("compiler", compiler.map_or_else(String::new, |(_, digest)| digest.to_string()).as_str())
+                .fact("facts", facts(*backend, target))
+        })
+    }
 }
 
 /// Partitioning.
 struct Delegate {
     program: StoredProgram,
-    backends: Vec<&'static dyn Backend>,
-    target: TargetFacts,
-    compilers: Vec<(String, Digest)>,
+    backends: Backends,
 }
 
 impl Keyed for Delegate {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { program, backends, target, compilers } = self;
-        key_of_backends(program.key(key), backends, target, compilers)
+        let Self { program, backends } = self;
+        backends.key(program.key(key))
     }
-}
-
-/// The key with what the backends read besides programs.
-pub(super) fn key_of_backends(
-    key: KeyBuilder,
-    backends: &[&'static dyn Backend],
-    target: &TargetFacts,
-    compilers: &[(String, Digest)],
-) -> KeyBuilder {
-    backends.iter().fold(key, |key, backend| {
-        let compiler = compilers.iter().find(|(engine, _)| engine == backend.name());
-        key.option("engine", backend.name())
-            .fact("revision", backend.revision())
-            .fact("compiler", compiler.map_or_else(String::new, |(_, digest)| digest.to_string()).as_str())
-            .fact("facts", facts(*backend, target))
-    })
 }
 
 impl Action for Delegate {
@@ -100,8 +105,9 @@ impl Action for Delegate {
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let (program, mut weights) = self.program.lowered(db.world())?;
-        let keep = EngineWeights::new(db.world(), revisions(&self.backends));
-        let done = partition(program, &self.backends, &self.target, &keep).map_err(failure::violations)?;
+        let Backends { list, target, .. } = &self.backends;
+        let keep = EngineWeights::new(db.world(), revisions(list));
+        let done = partition(program, list, target, &keep).map_err(failure::violations)?;
         weights.extend(keep.into_weights());
         let Partitioned { program, report, layers, origins } = done;
         let printed = text::print(Lowered::NAME, program.program());

@@ -10,7 +10,7 @@ use etbuild_store::{Blob, BlobRef, Digest, KeyBuilder};
 use super::calibration_text::CalibrationText;
 use super::failure::failed;
 use super::samples::{hashed, samples};
-use crate::action::program::{StoredProgram, constant};
+use crate::action::program::{StoredProgram, constant, only_method};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult, Staged, made_once};
 use crate::failure;
 use crate::input::{DataFile, Db, HashedFile, ModelSource};
@@ -60,8 +60,7 @@ impl Action for MeasureMoments {
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let (program, _) = self.program.lowered(db.world())?;
-        let graph = program.program().methods.values().next();
-        let graph = graph.ok_or_else(|| failure::internal("a program has no method"))?;
+        let graph = only_method(&program)?;
         let samples: Tensors = match &self.samples {
             Samples::Tokens(text) => text.samples(db, graph)?,
             Samples::Tensors(file) => samples(db, *file)?,

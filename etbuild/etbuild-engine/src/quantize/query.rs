@@ -130,7 +130,7 @@ fn measured_moments(
     StoredMoments::of(&staged).map(Some)
 }
 
-/// The qparams of a checkpoint's activations, where its scheme has static ones.
+/// The qparams of a checkpoint's activations; `None` for a scheme without static qparams.
 fn measured_ranges(
     db: &dyn Db,
     lower: &LowerOptions,

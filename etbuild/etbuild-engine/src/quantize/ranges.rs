@@ -9,7 +9,7 @@ use etbuild_store::{BlobRef, KeyBuilder};
 
 use super::calibration_text::CalibrationText;
 use super::failure::failed;
-use crate::action::program::StoredProgram;
+use crate::action::program::{StoredProgram, only_method};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult, Staged};
 use crate::failure;
 use crate::input::{CheckpointFolder, DataFile, Db, ModelSource};
@@ -51,8 +51,7 @@ impl Action for MeasureRanges {
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let (program, _) = self.program.lowered(db.world())?;
-        let graph = program.program().methods.values().next();
-        let graph = graph.ok_or_else(|| failure::internal("a program has no method"))?;
+        let graph = only_method(&program)?;
         let samples = self.text.samples(db, graph)?;
         let found = etbuild_quantize::ranges(graph, &self.options, &samples).map_err(failed)?;
         let found: Numbers =

@@ -17,7 +17,7 @@ struct Classes {
     ignored: i64,
 }
 
-/// What each target contributes: the weight of its class, 0 for ignored ones.
+/// The factors of the targets: the weight of the class of each target, and 0 for an ignored target.
 struct Share {
     mask: ValueId,
     safe: ValueId,

@@ -84,9 +84,14 @@ pub fn identity(editor: &mut Editor, call: &Call) -> Rewritten {
     if output.is_dynamic() {
         return Err(Reason::Dynamic);
     }
-    let [rows, columns] = output.sizes[..] else { return Err(Reason::Arguments) };
+    Ok(vec![ones(editor, output)?])
+}
+
+/// A matrix with ones in the diagonal, and zeros beside it.
+pub fn ones(editor: &mut Editor, spec: TensorSpec) -> Result<ValueId, Reason> {
+    let [rows, columns] = spec.sizes[..] else { return Err(Reason::Arguments) };
     let elements = offsets(rows, columns).map(|offset| if offset == 0 { 1.0 } else { 0.0 });
-    Ok(vec![editor.numbers(output, elements)?])
+    editor.numbers(spec, elements)
 }
 
 /// `linspace(start, end, steps)`: counted from the nearer end by fused multiply-adds, like PyTorch. Ends of integer results are

@@ -108,8 +108,17 @@ pub fn angle(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// `xlogy(self, other)`: `self * log(other)`; 0 where `self` is 0 and `other` is not NaN.
 pub fn times_log(editor: &mut Editor, call: &Call) -> Rewritten {
+    times_logarithm(editor, call, "log")
+}
+
+/// `special_xlog1py(self, other)`: `self * log1p(other)`; 0 where `self` is 0 and `other` is not NaN.
+pub fn times_log_of_next(editor: &mut Editor, call: &Call) -> Rewritten {
+    times_logarithm(editor, call, "log1p")
+}
+
+fn times_logarithm(editor: &mut Editor, call: &Call, name: &str) -> Rewritten {
     let ([left, right], output) = (operands(editor, call)?, call.output()?);
-    let log = editor.apply("log", right)?;
+    let log = editor.apply(name, right)?;
     let product = editor.pair("mul", left, log)?;
     let none = editor.compare("eq.Scalar", left, Argument::Int(0))?;
     let zero = editor.number(Argument::Int(0), output.scalar_type)?;

@@ -34,18 +34,6 @@ pub fn log_of_multivariate_gamma(editor: &mut Editor, call: &Call) -> Rewritten 
     Ok(vec![editor.plus(sum, pairs * std::f64::consts::PI.ln())?])
 }
 
-/// `special_xlog1py(self, other)`: `self * log1p(other)`; 0 where `self` is 0 and `other` is not NaN.
-pub fn times_log_of_next(editor: &mut Editor, call: &Call) -> Rewritten {
-    let ([left, right], output) = (operands(editor, call)?, call.output()?);
-    let log = editor.apply("log1p", right)?;
-    let product = editor.pair("mul", left, log)?;
-    let none = editor.compare("eq.Scalar", left, Argument::Int(0))?;
-    let zero = editor.number(Argument::Int(0), output.scalar_type)?;
-    let product = editor.choose(none, zero, product, output.clone())?;
-    let undefined = editor.test("isnan", right)?;
-    Ok(vec![editor.choose(undefined, right, product, output)?])
-}
-
 /// The overloads with a number as an operand: the overload of two tensors, with the number as a tensor of rank 0.
 pub fn with_tensors(editor: &mut Editor, call: &Call) -> Rewritten {
     let (mut arguments, output) = (call.arguments.clone(), call.output()?);

@@ -1,7 +1,7 @@
 //! `etbuild deploy`: build, verify, write.
 
 use etbuild_diagnostic::{Code, Diagnostic, Severity};
-use etbuild_engine::{Goal, Mode, UnitReport, Verification};
+use etbuild_engine::{Goal, Mode, Request, UnitReport, Verification};
 
 use super::Outcome;
 use super::cache::collect_if_due;
@@ -12,18 +12,32 @@ use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
     let request = session.request(&arguments.recipes)?;
-    let world = session.world(Mode::Build)?;
-    let reports = deploy_locked(session, &world, &request, Goal::Deploy, &session.global.out)?;
-    // The world's lease on the cache would block garbage collection.
-    drop(world);
-    collect_if_due(session);
-    let diagnostics = diagnostics(&reports, arguments.require_verify);
-    show(session, &reports, &diagnostics);
+    let (_, diagnostics) = deployed(session, &request, Goal::Deploy, arguments.require_verify)?;
     Ok(diagnostics)
 }
 
-/// Shows the results of a build.
-pub fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic]) {
+/// Reaches the goal for all units of a request, and shows the results. A unit that could not be verified is an error only where
+/// verification is required.
+///
+/// # Errors
+/// A mistake in the request as a whole; mistakes of units are among the diagnostics.
+pub fn deployed(
+    session: &Session,
+    request: &Request,
+    goal: Goal,
+    require_verify: bool,
+) -> Result<(Vec<UnitReport>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let world = session.world(Mode::Build)?;
+    let reports = deploy_locked(session, &world, request, goal, &session.global.out)?;
+    // The world's lease on the cache would block garbage collection.
+    drop(world);
+    collect_if_due(session);
+    let diagnostics = diagnostics(&reports, require_verify);
+    show(session, &reports, &diagnostics);
+    Ok((reports, diagnostics))
+}
+
+fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic]) {
     let ok = !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let value = serde_json::json!({
         "schema": "etbuild.result/1", "ok": ok, "units": reports, "diagnostics": diagnostics,

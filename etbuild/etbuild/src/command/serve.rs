@@ -3,27 +3,19 @@
 use std::path::PathBuf;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_engine::{Goal, Mode, Request, UnitReport};
+use etbuild_engine::{Goal, Request, UnitReport};
 use etbuild_recipe::Override;
 use etbuild_system::Invocation;
 
 use super::Outcome;
-use super::cache::collect_if_due;
-use super::deploy::{diagnostics, show};
-use super::lock::deploy_locked;
+use super::deploy::deployed;
 use super::program::is_program;
 use crate::arguments;
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Serve) -> Outcome {
     let request = request(session, arguments)?;
-    let world = session.world(Mode::Build)?;
-    let reports = deploy_locked(session, &world, &request, Goal::Deploy, &session.global.out)?;
-    // The world's lease on the cache would block garbage collection.
-    drop(world);
-    collect_if_due(session);
-    let diagnostics = diagnostics(&reports, false);
-    show(session, &reports, &diagnostics);
+    let (reports, diagnostics) = deployed(session, &request, Goal::Deploy, false)?;
     let binary = match reports.as_slice() {
         [report] if report.diagnostics.is_empty() => binary(session, report),
         [_] => return Ok(diagnostics),

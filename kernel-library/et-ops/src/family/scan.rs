@@ -60,26 +60,27 @@ pub fn extrema<const D: u32>(
 
 fn extrema_of<C: Number, const D: u32>(args: &Args<'_, '_>, beats: &dyn Fn(C, C) -> bool) -> Result<()> {
     let [input, values, indices] = [args.tensor(0)?, args.tensor(2)?, args.tensor(3)?];
-    let (shape, dim) = (input.shape(), args.int(1)?);
+    let shape = input.shape();
+    let axis = shape.axis(args.int(1)?)?;
+    values.resize(&shape)?;
     indices.resize(&shape)?;
-    run::<C, D>([&input, &values], dim, &|held, element| match held {
-        Some(held) if !beats(element, held) => held,
-        _ => element,
-    })?;
-    let axis = shape.axis(dim)?;
     let places = indices.output::<i64>()?;
     reading::<C, D>(&input, &mut |load| {
-        let lanes = Lanes::new(&shape, axis, [&input, &indices])?;
-        let [from_step, to_step] = lanes.steps;
-        for [from, to] in lanes {
-            let mut best = 0;
-            for index in 0..shape.around(axis)[1] {
-                if beats(load(from + index * from_step), load(from + best * from_step)) {
-                    best = index;
+        writing::<C, D>(&values, &mut |store| {
+            let lanes = Lanes::new(&shape, axis, [&input, &values, &indices])?;
+            let [from_step, to_step, place_step] = lanes.steps;
+            for [from, to, place] in lanes {
+                let mut best = 0;
+                for index in 0..shape.around(axis)[1] {
+                    let (element, held) = (load(from + index * from_step), load(from + best * from_step));
+                    if beats(element, held) {
+                        best = index;
+                    }
+                    store(to + index * to_step, load(from + best * from_step));
+                    places.set(place + index * place_step, best as i64);
                 }
-                places.set(to + index * to_step, best as i64);
             }
-        }
-        Ok(())
+            Ok(())
+        })
     })
 }

@@ -1,14 +1,12 @@
 //! Products of two activations, and attention.
 
 use etbuild_backend::{Call, Refusal, RefusalKind};
-use etbuild_ir::ValueId;
 
-use crate::builder::{Builder, FLOAT, Form, Order, Step};
+use crate::builder::{Builder, FLOAT, Form, Order};
 use crate::encoding::Encoding;
-use crate::program::{Parameter, TensorId};
 
 use super::Done;
-use super::elementwise::number_like;
+use super::stage::Stage;
 
 /// A batched GEMM of two activations.
 pub fn matmul(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
@@ -40,48 +38,20 @@ pub fn scaled_dot_product(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let (Some(width), Some(keys)) = (sizes[0].last().copied(), sizes[1].iter().rev().nth(1).copied()) else {
         return Err(Refusal::new(RefusalKind::Shape, "an operand is not a batch of matrices"));
     };
-    let scale = call.number(6)?.unwrap_or_else(|| f64::from(width).sqrt().recip()) as f32;
+    let scale = call.number(6)?.unwrap_or_else(|| f64::from(width).sqrt().recip());
     let mut shape = sizes[0].clone();
     shape.splice(shape.len() - 1.., [keys]);
-    let rank = shape.len() as u32;
-    let scores = scores(builder, [query, key], output, &shape, scale)?;
-    let scores = masked(builder, call.optional_value(3)?, scores, output, &shape)?;
-    let shares = builder.temporary(output, Encoding::Float, shape);
-    builder.operation("Softmax", vec![("axis", Parameter::Uint32(rank - 1))], vec![scores], shares);
+    // The queries are scaled, which keeps products within fp16.
+    let raw = builder.take(query, Encoding::Float, Order::RowMajor)?;
+    let scaled = Stage { builder, name: query }.scaled(raw, scale);
+    let key = builder.take(key, Encoding::Float, Order::RowMajor)?;
+    let mut scores = Stage { builder, name: output }.scores([scaled, key], &shape);
+    if let Some(mask) = call.optional_value(3)? {
+        let mask = builder.take(mask, Encoding::Float, Order::RowMajor)?;
+        scores = Stage { builder, name: output }.make("ElementWiseAdd", &[scores, mask], &shape);
+    }
+    let shares = Stage { builder, name: output }.softmax(scores);
     let value = builder.take(value, Encoding::Float, Order::RowMajor)?;
     builder.compute("MatMul", Vec::new(), vec![shares, value], (output, FLOAT));
     Ok(())
-}
-
-/// Scaled products of queries and keys. The queries are scaled, which keeps products within fp16.
-fn scores(
-    builder: &mut Builder<'_>,
-    [query, key]: [ValueId; 2],
-    output: ValueId,
-    shape: &[u32],
-    scale: f32,
-) -> Step<TensorId> {
-    let raw = builder.take(query, Encoding::Float, Order::RowMajor)?;
-    let number = number_like(builder, scale, Encoding::Float);
-    let scaled = builder.temporary(query, Encoding::Float, builder.sizes(query, Order::RowMajor));
-    builder.operation("ElementWiseMultiply", Vec::new(), vec![raw, number], scaled);
-    let key = builder.take(key, Encoding::Float, Order::RowMajor)?;
-    let scores = builder.temporary(output, Encoding::Float, shape.to_vec());
-    let transposed = vec![("transpose_in1", Parameter::Bool(true))];
-    builder.operation("MatMul", transposed, vec![scaled, key], scores);
-    Ok(scores)
-}
-
-fn masked(
-    builder: &mut Builder<'_>,
-    mask: Option<ValueId>,
-    scores: TensorId,
-    output: ValueId,
-    shape: &[u32],
-) -> Step<TensorId> {
-    let Some(mask) = mask else { return Ok(scores) };
-    let mask = builder.take(mask, Encoding::Float, Order::RowMajor)?;
-    let masked = builder.temporary(output, Encoding::Float, shape.to_vec());
-    builder.operation("ElementWiseAdd", Vec::new(), vec![scores, mask], masked);
-    Ok(masked)
 }

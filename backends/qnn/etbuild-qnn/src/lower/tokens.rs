@@ -3,65 +3,14 @@
 use et_core::ScalarType;
 use et_qnn::{Ring, Span};
 use etbuild_backend::{Call, Refusal, RefusalKind};
-use etbuild_ir::ValueId;
 
 use crate::builder::{Builder, FLOAT, Order};
 use crate::encoding::Encoding;
 use crate::program::{Parameter, TensorId};
 
-use super::elementwise::number_like;
-use super::join::{Range, part};
+use super::stage::Stage;
 use super::view::moved;
 use super::{Done, no_arguments};
-
-/// A computed tensor of a node, and its sizes.
-struct Stage<'b, 'g> {
-    builder: &'b mut Builder<'g>,
-    /// The value that names the tensors.
-    output: ValueId,
-}
-
-impl Stage<'_, '_> {
-    fn make(&mut self, type_name: &'static str, inputs: &[TensorId], sizes: &[u32]) -> TensorId {
-        self.make_with(type_name, Vec::new(), inputs, sizes)
-    }
-
-    fn make_with(
-        &mut self,
-        type_name: &'static str,
-        parameters: Vec<(&'static str, Parameter)>,
-        inputs: &[TensorId],
-        sizes: &[u32],
-    ) -> TensorId {
-        let made = self.builder.temporary(self.output, Encoding::Float, sizes.to_vec());
-        self.builder.operation(type_name, parameters, inputs.to_vec(), made);
-        made
-    }
-
-    fn permuted(&mut self, tensor: TensorId, permutation: [u32; 4], sizes: &[u32]) -> TensorId {
-        let parameter = Parameter::Integers(vec![4], permutation.to_vec());
-        self.make_with("Transpose", vec![("perm", parameter)], &[tensor], sizes)
-    }
-
-    /// The elements `start..end` of the last dimension, each `step`-th.
-    fn elements(&mut self, tensor: TensorId, [start, end, step]: [u32; 3]) -> TensorId {
-        let mut sizes = self.builder.program.get(tensor).sizes.clone();
-        let dim = sizes.len() - 1;
-        sizes[dim] = (end - start).div_ceil(step);
-        let made = self.builder.temporary(self.output, Encoding::Float, sizes);
-        let [start, end, step] = [start, end, step].map(i64::from);
-        part(self.builder, tensor, Range { dim, start, end, step }, made);
-        made
-    }
-
-    fn joined(&mut self, parts: &[TensorId], axis: u32, sizes: &[u32]) -> TensorId {
-        self.make_with("Concat", vec![("axis", Parameter::Uint32(axis))], parts, sizes)
-    }
-
-    fn number(&mut self, number: f64) -> TensorId {
-        number_like(self.builder, number as f32, Encoding::Float)
-    }
-}
 
 /// Rotary position embedding of `[1, rows, heads, depth]`: pairs of elements turn by the angles of the row's position.
 pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
@@ -79,7 +28,7 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let source = builder.take(input, Encoding::Float, Order::RowMajor)?;
     let sizes = builder.sizes(input, Order::RowMajor);
     let is_interleaved = call.flag(5)?;
-    let mut stage = Stage { builder, output };
+    let mut stage = Stage { builder, name: output };
     let [cosines, sines] = [cosines, sines].map(|angles| stage.make("Reshape", &[angles], &[1, rows, 1, pairs]));
     let halves =
         if is_interleaved { [[0, 2 * pairs, 2], [1, 2 * pairs, 2]] } else { [[0, pairs, 1], [pairs, 2 * pairs, 1]] };
@@ -107,7 +56,7 @@ fn turned(stage: &mut Stage<'_, '_>, [left, right]: [TensorId; 2], [cosines, sin
     })
 }
 
-/// The halves one behind the other, or interleaved.
+/// Joins the halves of heads: the second half behind the first, or elements interleaved.
 fn pairwise(
     stage: &mut Stage<'_, '_>,
     halves: [TensorId; 2],
@@ -165,7 +114,7 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let attention = Attention { rows, heads, group, depth, keys: slots + rows, width, scale, soft_cap };
     let mask = builder.mask(span, Ring { slots, window });
     let query = builder.take(query, Encoding::Float, Order::RowMajor)?;
-    let result = attention.lower(&mut Stage { builder, output }, [query, keys, values, mask]);
+    let result = attention.lower(&mut Stage { builder, name: output }, [query, keys, values, mask]);
     builder.store(output, FLOAT, result);
     Ok(())
 }
@@ -175,13 +124,12 @@ impl Attention {
         let Self { rows, heads, group, keys: all, width, .. } = *self;
         let query = self.by_head(stage, query);
         let flat = [1, heads, group * rows, all];
-        let transposed = vec![("transpose_in1", Parameter::Bool(true))];
-        let scores = stage.make_with("MatMul", transposed, &[query, keys], &flat);
+        let scores = stage.scores([query, keys], &flat);
         let scores = self.capped(stage, scores);
         let apart = [heads, group, rows, all];
         let scores = stage.make("Reshape", &[scores], &apart);
         let scores = stage.make("ElementWiseAdd", &[scores, mask], &apart);
-        let shares = stage.make_with("Softmax", vec![("axis", Parameter::Uint32(3))], &[scores], &apart);
+        let shares = stage.softmax(scores);
         let shares = stage.make("Reshape", &[shares], &flat);
         let sums = stage.make("MatMul", &[shares, values], &[1, heads, group * rows, width]);
         let sums = stage.make("Reshape", &[sums], &[heads, group, rows, width]);
@@ -192,8 +140,7 @@ impl Attention {
     /// The scaled queries, `[1, heads, group * rows, depth]`. Queries are scaled, which keeps products within fp16.
     fn by_head(&self, stage: &mut Stage<'_, '_>, query: TensorId) -> TensorId {
         let Self { rows, heads, group, depth, .. } = *self;
-        let scale = stage.number(self.scale);
-        let scaled = stage.make("ElementWiseMultiply", &[query, scale], &[1, rows, heads * group, depth]);
+        let scaled = stage.scaled(query, self.scale);
         let apart = stage.make("Reshape", &[scaled], &[rows, heads, group, depth]);
         let moved = stage.permuted(apart, [1, 2, 0, 3], &[heads, group, rows, depth]);
         stage.make("Reshape", &[moved], &[1, heads, group * rows, depth])
@@ -205,10 +152,9 @@ impl Attention {
             return scores;
         }
         let sizes = stage.builder.program.get(scores).sizes.clone();
-        let [below, above] = [self.soft_cap.recip(), self.soft_cap].map(|number| stage.number(number));
-        let small = stage.make("ElementWiseMultiply", &[scores, below], &sizes);
+        let small = stage.scaled(scores, self.soft_cap.recip());
         let bent = stage.make("Tanh", &[small], &sizes);
-        stage.make("ElementWiseMultiply", &[bent, above], &sizes)
+        stage.scaled(bent, self.soft_cap)
     }
 }
 

@@ -4,6 +4,7 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, OperatorName, TensorSpec, ValueId};
 
 use crate::Reason;
+use crate::decompose::diagonal::ones;
 use crate::edit::{Call, Dim, Editor, Rewritten};
 
 type Made = Result<ValueId, Reason>;
@@ -120,17 +121,12 @@ pub fn inverted(editor: &mut Editor, of: ValueId) -> Result<(ValueId, ValueId), 
     let factors = factorized(editor, of)?;
     let (_, [rows, _]) = leading(editor, of)?;
     let identity = identity(editor, editor.spec(of).scalar_type, rows)?;
-    let order = row_order(editor, factors.pivots, rows)?;
-    let sides = reordered(editor, identity, order)?;
-    let sides = triangular(editor, factors.both, sides, Triangle { upper: false, unit: true })?;
-    Ok((triangular(editor, factors.both, sides, Triangle { upper: true, unit: false })?, factors.info))
+    Ok((from_factors(editor, &factors, identity, true)?, factors.info))
 }
 
 /// The identity matrix.
 pub fn identity(editor: &mut Editor, scalar_type: ScalarType, size: i32) -> Made {
-    let spec = TensorSpec::contiguous(scalar_type, [size, size]);
-    let elements = (0..size).flat_map(|row| (0..size).map(move |column| f64::from(u8::from(row == column))));
-    editor.numbers(spec, elements)
+    ones(editor, TensorSpec::contiguous(scalar_type, [size, size]))
 }
 
 /// `linalg_inv(A)`, `inverse(self)` and `linalg_inv_ex(A, check_errors)`.
@@ -206,9 +202,7 @@ fn unpacked(editor: &mut Editor, both: ValueId, pivots: ValueId) -> Rewritten {
     let least = i64::from(rows.min(columns));
     let (tall, wide) = (editor.slice(both, rank - 1, 0, least)?, editor.slice(both, rank - 2, 0, least)?);
     let lower = editor.map("tril.default", tall, vec![Argument::Int(-1)])?;
-    let spec = TensorSpec::contiguous(scalar_type, [rows, least as i32]);
-    let ones = (0..rows).flat_map(|row| (0..least as i32).map(move |column| f64::from(u8::from(row == column))));
-    let ones = editor.numbers(spec, ones)?;
+    let ones = ones(editor, TensorSpec::contiguous(scalar_type, [rows, least as i32]))?;
     let lower = editor.pair("add", lower, ones)?;
     let upper = editor.map("triu.default", wide, vec![Argument::Int(0)])?;
     Ok(vec![permutation, lower, upper])
