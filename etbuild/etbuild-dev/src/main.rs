@@ -64,6 +64,8 @@ enum Command {
 enum New {
     /// Create an operator: a file and two lines.
     Op {
+        /// The folder of similar operators, such as `elementwise`.
+        folder: String,
         /// The operator's name in ATen, such as `trunc`.
         name: String,
     },
@@ -109,7 +111,7 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
         Command::Features => features::breaches(&root, &workspace::packages(&root)?),
         Command::Bench { part, rounds, record } => bench::run(&root, &part, rounds, record),
         Command::Generate { check } => generate::run(&root, check),
-        Command::New(New::Op { name }) => new_operator::run(&root, &name),
+        Command::New(New::Op { folder, name }) => new_operator::run(&root, &folder, &name),
         Command::New(New::Backend { name }) => new_backend::run(&root, &name),
     }
 }

@@ -11,11 +11,14 @@ const TEMPLATE: &str = include_str!("../../../templates/operator/operator.rs");
 /// Where operators live.
 const SOURCES: &str = "kernel-library/et-ops/src";
 
-/// Adds the operator; returns the obstacles.
-pub fn run(root: &Path, operator: &str) -> Result<Vec<String>, Error> {
+/// Adds the operator to a folder; returns the obstacles.
+pub fn run(root: &Path, folder: &str, operator: &str) -> Result<Vec<String>, Error> {
     let module = operator.trim_start_matches('_');
     let sources = root.join(SOURCES);
-    let file = sources.join(format!("{module}.rs"));
+    let (modules, file) = (sources.join(format!("{folder}.rs")), sources.join(folder).join(format!("{module}.rs")));
+    if !read(&sources.join("lib.rs"))?.contains(&format!("#[cfg(feature = \"{folder}\")]\npub mod {folder};")) {
+        return Ok(vec![format!("`{folder}` is no folder of operators in {SOURCES}")]);
+    }
     if !is_name(module) {
         return Ok(vec![format!("`{operator}` is not a name of lower-case letters, digits and underscores")]);
     }
@@ -24,9 +27,9 @@ pub fn run(root: &Path, operator: &str) -> Result<Vec<String>, Error> {
     }
     let constant = module.to_uppercase();
     write(&file, &TEMPLATE.replace("placeholder", operator).replace("PLACEHOLDER", &constant))?;
-    edit(&sources.join("lib.rs"), |text| with_module(text, module))?;
+    edit(&modules, |text| with_module(text, module))?;
     edit(&sources.join("catalogue.rs"), |text| {
-        with_entry(text, operator, &format!("    &crate::{module}::{constant},"))
+        with_entry(text, operator, &format!("    &crate::{folder}::{module}::{constant},"))
     })?;
     Ok(Vec::new())
 }
@@ -36,7 +39,7 @@ fn is_name(module: &str) -> bool {
     module.starts_with(|first: char| first.is_ascii_lowercase()) && module.chars().all(letters)
 }
 
-/// The text of `lib.rs` with the module declared in alphabetical order. Operators are the last block of modules.
+/// The text of a folder's module with the operator's module declared in alphabetical order. Operators are the last block of modules.
 fn with_module(text: &str, module: &str) -> String {
     let line = format!("pub mod {module};");
     let mut lines: Vec<&str> = text.lines().collect();
@@ -59,8 +62,11 @@ fn with_entry(text: &str, operator: &str, entry: &str) -> String {
 }
 
 fn edit(path: &Path, change: impl FnOnce(&str) -> String) -> Result<(), Error> {
-    let text = fs::read_to_string(path).map_err(|error| Error::file(path, error))?;
-    write(path, &change(&text))
+    write(path, &change(&read(path)?))
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|error| Error::file(path, error))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
@@ -104,10 +110,10 @@ mod tests {
     fn an_operator_from_the_template_is_one_file_and_two_lines_and_compiles() {
         let copy = copy_of_the_crates();
         let read = |name: &str| fs::read_to_string(copy.join(SOURCES).join(name)).unwrap();
-        let before = ["lib.rs", "catalogue.rs"].map(read);
-        let _ = fs::remove_file(copy.join(SOURCES).join("zeroth_of_all.rs"));
-        assert_eq!(run(&copy, "zeroth_of_all").unwrap(), Vec::<String>::new());
-        for (before, after) in before.iter().zip(["lib.rs", "catalogue.rs"].map(read)) {
+        let before = ["elementwise.rs", "catalogue.rs"].map(read);
+        let _ = fs::remove_file(copy.join(SOURCES).join("elementwise/zeroth_of_all.rs"));
+        assert_eq!(run(&copy, "elementwise", "zeroth_of_all").unwrap(), Vec::<String>::new());
+        for (before, after) in before.iter().zip(["elementwise.rs", "catalogue.rs"].map(read)) {
             assert_eq!(after.lines().count(), before.lines().count() + 1);
         }
         let mut cargo = Command::new(env!("CARGO"));
@@ -116,13 +122,16 @@ mod tests {
         let output = cargo.output().unwrap();
         let said = [output.stdout, output.stderr].concat();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
-        assert_eq!(run(&copy, "zeroth_of_all").unwrap().len(), 1);
+        assert_eq!(run(&copy, "elementwise", "zeroth_of_all").unwrap().len(), 1);
     }
 
     #[test]
     fn an_invalid_or_existing_name_is_refused() {
         for name in ["Trunc", "a-b", "", "_", "relu", "_softmax"] {
-            assert_eq!(run(&workspace::root(), name).unwrap().len(), 1, "{name}");
+            assert_eq!(run(&workspace::root(), "elementwise", name).unwrap().len(), 1, "{name}");
+        }
+        for folder in ["", "element", "math", "../etbuild"] {
+            assert_eq!(run(&workspace::root(), folder, "zeroth_of_all").unwrap().len(), 1, "{folder}");
         }
     }
 }

@@ -173,7 +173,7 @@ fn rows(program: &Program, targets: &[String]) -> Vec<KernelCalls> {
     counts.iter().map(row).collect()
 }
 
-/// `et_ops::add::out<float32, int64>`; a primitive has one kernel for all types.
+/// `et_ops::elementwise::add::out<float32, int64>`; a primitive has one kernel for all types.
 fn kernel(operator: &str, types: Dtypes) -> String {
     let portable = et_ops::find(operator).map(|operator| operator.path);
     let path = portable.or_else(|| {

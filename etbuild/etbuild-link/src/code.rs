@@ -14,7 +14,7 @@ pub const MAP: &str = "link.map";
 /// Code or constants of one module in a linked file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodePart {
-    /// A module of a device crate or of `core`, such as `et_ops::add`, or another crate, such as `std`.
+    /// A module of a device crate or of `core`, such as `et_ops::elementwise::add`, or another crate, such as `std`.
     pub name: String,
     /// Whether the part is instructions; constants otherwise.
     pub instructions: bool,
@@ -112,7 +112,8 @@ fn section(name: &str) -> Option<bool> {
     }
 }
 
-/// The module of `<et_ops::add::Kernel as Trait>::run::<f32>` is `et_ops::add`.
+/// The module of `<et_ops::elementwise::add::Kernel as Trait>::run::<f32>` is `et_ops::elementwise::add`, that of
+/// `et_runtime::load::instructions` is `et_runtime::load`: the operators have a folder more.
 fn of_symbol(symbol: &str) -> String {
     let path =
         symbol.trim_start_matches(['<', '&', '*', '[', '(']).trim_start_matches("mut ").trim_start_matches("dyn ");
@@ -120,6 +121,10 @@ fn of_symbol(symbol: &str) -> String {
     let path = path.get(..end.unwrap_or(path.len())).unwrap_or_default();
     let mut parts = path.split("::").filter(|part| !part.is_empty());
     match (parts.next(), parts.next()) {
+        (Some("et_ops"), Some(folder)) => {
+            let operator = parts.next().map_or_else(String::new, |operator| format!("::{operator}"));
+            format!("et_ops::{folder}{operator}")
+        }
         (Some(package), Some(module)) if package.starts_with("et_") || package == "core" => {
             format!("{package}::{module}")
         }
@@ -152,9 +157,9 @@ mod tests {
             "{HEAD}\
             \x20           13da0            13da0      100    16 .text\n\
             \x20           13da0            13da0       20    16         p.p.1-cgu.0.rcgu.o:(.text.a)\n\
-            \x20           13da0            13da0       18     1                 et_ops::add::out::<f32>\n\
+            \x20           13da0            13da0       18     1                 et_ops::elementwise::add::out::<f32>\n\
             \x20           13dc0            13dc0       10    16         p.p.1-cgu.0.rcgu.o:(.text.b)\n\
-            \x20           13dc0            13dc0       10     1                 <et_ops::add::Kernel as et_core::Run>::run\n\
+            \x20           13dc0            13dc0       10     1                 <et_ops::elementwise::add::Kernel as et_core::Run>::run\n\
             \x20           13dd0            13dd0        8    16         /r/lib/libstd-d12.rlib(std-d12.std.e-cgu.0.rcgu.o):(.text.x)\n\
             \x20           13dd0            13dd0        8     1                 std::io::x\n\
             \x20            3da0             3da0       30    16 .rodata\n\
@@ -164,7 +169,7 @@ mod tests {
         let part = |name: &str, instructions, size| CodePart { name: name.to_owned(), instructions, size };
         let wanted = [
             part("core", false, 0x30),
-            part("et_ops::add", true, 0x28),
+            part("et_ops::elementwise::add", true, 0x28),
             part("generated project", true, 0x8),
             part("std", true, 0x8),
         ];

@@ -10,7 +10,7 @@
 //!
 //! let uses = [KernelUse { operator: "aten::relu.out".to_owned(), dtypes: Dtypes::of(&[ScalarType::Float]) }];
 //! let table = select(&uses, et_ops::OPERATORS).unwrap();
-//! assert_eq!(table.kernels()[0].path, "et_ops::relu::out");
+//! assert_eq!(table.kernels()[0].path, "et_ops::activations::relu::out");
 //! ```
 
 mod build;

@@ -23,6 +23,8 @@ struct Variables<'a> {
     banner: String,
     method: &'a MethodFacts,
     kernels: Vec<Kernel<'a>>,
+    /// The folders of operators that have the kernels.
+    operator_folders: BTreeSet<&'a str>,
     engines: Vec<Engine<'a>>,
     /// The device crate of each blob of the method, as Rust names the crate.
     delegates: Vec<String>,
@@ -79,6 +81,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     let mut context = Context::new();
     context.insert("engines", &Vec::<Engine<'_>>::new());
     context.insert("kernels", &["any"]);
+    context.insert("operator_folders", &Vec::<&str>::new());
     context.insert("text", &false);
     context.insert("media", &false);
     context.insert("library", &false);
@@ -102,6 +105,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         banner: format!("{}\n", serde_json::json!({ "producer": facts.stamp })),
         method: &facts.method,
         kernels: facts.kernels.kernels().iter().map(kernel).collect(),
+        operator_folders: facts.kernels.kernels().iter().map(SelectedKernel::folder).collect(),
         engines: facts.engines.iter().map(engine).collect(),
         delegates: delegates(facts),
         program_file,

@@ -64,6 +64,13 @@ fn select_one(wanted: &KernelUse, catalogue: &[&Operator]) -> Result<SelectedKer
     Ok(SelectedKernel { operator: operator_name, path, dtypes: wanted.dtypes.iter().collect() })
 }
 
+impl SelectedKernel {
+    /// The folder of `et-ops` with the kernel, which is a feature of that crate: `pooling` of `et_ops::pooling::avg_pool2d::out`.
+    pub fn folder(&self) -> &str {
+        self.path.split("::").nth(1).unwrap_or_default()
+    }
+}
+
 fn names(dtypes: Dtypes) -> Vec<&'static str> {
     dtypes.iter().map(ScalarType::name).collect()
 }
@@ -88,7 +95,24 @@ mod tests {
         let uses = [wanted("aten::relu.out", &[ScalarType::Float]), wanted("aten::add.out", &[ScalarType::Int])];
         let table = select(&uses, et_ops::OPERATORS).unwrap();
         let rows: Vec<_> = table.kernels().iter().map(|row| (row.path.as_str(), row.dtypes.clone())).collect();
-        assert_eq!(rows, [("et_ops::relu::out", vec![ScalarType::Float]), ("et_ops::add::out", vec![ScalarType::Int])]);
+        assert_eq!(
+            rows,
+            [
+                ("et_ops::activations::relu::out", vec![ScalarType::Float]),
+                ("et_ops::elementwise::add::out", vec![ScalarType::Int])
+            ]
+        );
+    }
+
+    #[test]
+    fn the_folder_of_every_kernel_is_a_feature_of_the_operators() {
+        let manifest: toml::Table = include_str!("../../../kernel-library/et-ops/Cargo.toml").parse().unwrap();
+        let uses: Vec<KernelUse> = et_ops::OPERATORS.iter().map(|operator| wanted(operator.name(), &[])).collect();
+        let primitives = et_ops::PRIMITIVES.iter().map(|primitive| wanted(primitive.name(), &[]));
+        let uses: Vec<KernelUse> = uses.into_iter().chain(primitives).collect();
+        for kernel in select(&uses, et_ops::OPERATORS).unwrap().kernels() {
+            assert!(manifest["features"].get(kernel.folder()).is_some(), "{kernel:?}");
+        }
     }
 
     #[test]

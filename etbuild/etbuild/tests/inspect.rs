@@ -143,7 +143,7 @@ fn the_kernels_of_a_model_are_explained_for_each_target() {
     let row = |name: &str| rows.iter().find(|row| row["operator"] == name).unwrap();
     let convolution = row("aten::convolution.out");
     assert_eq!((&convolution["calls"], &convolution["types"]), (&json!(5), &json!(["float32"])));
-    assert_eq!(convolution["kernels"]["pico2"], "et_ops::convolution::out<float32>");
+    assert_eq!(convolution["kernels"]["pico2"], "et_ops::convolutions::convolution::out<float32>");
     assert_eq!((&convolution["upstream"], &row("aten::group_norm.out")["upstream"]), (&json!(true), &json!(false)));
     assert_eq!(row("aten::where.self_out")["types"], json!(["float32", "bool"]));
 }

@@ -84,7 +84,7 @@ fn data_and_page_say_the_same() {
     };
     assert_eq!(size(&["constant", "blob", "program"]), file("digits.pte"));
     assert_eq!(size(&["code", "data"]), file("linux-x86_64/digits"));
-    for name in ["classify.weight", "et_ops::convolution"] {
+    for name in ["classify.weight", "et_ops::convolutions::convolution"] {
         assert!(parts.iter().any(|part| part["name"] == name), "{name} in {parts:?}");
     }
     let arena = &unit["anatomy"]["memory"][0]["arenas"][0];

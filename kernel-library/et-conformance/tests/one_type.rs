@@ -1,8 +1,11 @@
 //! A kernel selected for one dtype computes that dtype and refuses every different dtype.
 
 use et_core::{Dtypes, Error, Kernel, ScalarType};
+use et_ops::Operator;
+use et_ops::activations::{silu, softplus};
 use et_ops::call::{Argument, OwnedTensor, call_kernel};
-use et_ops::{Operator, atan2, div, exp, masked_fill, mul, silu, softplus};
+use et_ops::elementwise::{atan2, div, exp, mul};
+use et_ops::indexing::masked_fill;
 
 const FLOAT: u32 = Dtypes::of(&[ScalarType::Float]).0;
 

@@ -34,7 +34,7 @@ fn products() {
         let (left_sizes, right_sizes) = ([sizes[0], sizes[1]], [sizes[1], sizes[2]]);
         let (left, right) = (bytes(&left), bytes(&right));
         let arguments = [tensor(&left_sizes, &left), tensor(&right_sizes, &right)];
-        let outputs = call(&et_ops::mm::MM, &arguments).unwrap();
+        let outputs = call(&et_ops::products::mm::MM, &arguments).unwrap();
         assert_eq!(outputs[0].bytes, bytes(&expected), "{sizes:?}");
     }
 }
@@ -108,7 +108,7 @@ fn check_convolution(shape: &Shape) {
         both(0),
         Argument::Int(i64::try_from(groups).unwrap()),
     ];
-    let got = call(&et_ops::convolution::CONVOLUTION, &arguments).unwrap();
+    let got = call(&et_ops::convolutions::convolution::CONVOLUTION, &arguments).unwrap();
     let name = format!("{:?} {:?} {:?}", shape.image, shape.outputs, shape.window);
     assert_eq!(got[0].bytes, bytes(&expected), "{name}");
 }

@@ -317,13 +317,16 @@ mod tests {
         let sizes = [2];
         let bytes: Vec<u8> = [-1.0_f32, 2.0].into_iter().flat_map(f32::to_le_bytes).collect();
         let tensor = TensorRef { scalar_type: ScalarType::Float, sizes: &sizes, bytes: &bytes };
-        let outputs = call(&crate::relu::RELU, &[Argument::Tensor(tensor)]).unwrap();
+        let outputs = call(&crate::activations::relu::RELU, &[Argument::Tensor(tensor)]).unwrap();
         assert_eq!(outputs[0].bytes, [0, 0, 0, 0, 0, 0, 0, 0x40]);
     }
 
     #[test]
     fn a_buffer_of_the_wrong_length_is_refused() {
         let tensor = TensorRef { scalar_type: ScalarType::Float, sizes: &[2], bytes: &[0; 4] };
-        assert_eq!(call(&crate::relu::RELU, &[Argument::Tensor(tensor)]).err(), Some(Error::InvalidArgument));
+        assert_eq!(
+            call(&crate::activations::relu::RELU, &[Argument::Tensor(tensor)]).err(),
+            Some(Error::InvalidArgument)
+        );
     }
 }

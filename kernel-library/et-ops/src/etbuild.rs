@@ -6,6 +6,9 @@
 //! rows of a chunk are written in the layout that the projection GEMM produces. Each KV cache is a ring buffer: the row
 //! of a position lies in slot `position % slots`.
 
+mod byte_row;
+mod span;
+
 pub mod attend_cache;
 pub mod expert_linear;
 pub mod rotate;

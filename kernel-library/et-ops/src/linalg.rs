@@ -1,5 +1,7 @@
 //! Linear algebra: factorizations of batches of matrices, in the memory of the outputs.
 
+mod batch;
+
 pub mod cholesky;
 pub mod eigen;
 pub mod exponential;

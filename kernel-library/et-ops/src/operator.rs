@@ -44,7 +44,7 @@ pub struct Operator {
     pub schema: &'static str,
     /// The functional operator of ATen or Edge that this is the out-variant of, without `.default`: `aten::relu`.
     pub functional: &'static str,
-    /// The path of the kernel in Rust, generic over the bits of a [`Dtypes`]: `et_ops::relu::out`.
+    /// The path of the kernel in Rust, generic over the bits of a [`Dtypes`]: `et_ops::activations::relu::out`.
     pub path: &'static str,
     /// The types that tensors among the arguments may have.
     pub dtypes: Dtypes,

@@ -1,6 +1,9 @@
 //! `quantized_decomposed`: quantize and dequantize operators with explicit qparams, as PyTorch's exported quantized
 //! programs contain, and operators on quantized tensors.
 
+mod mixed;
+mod packed;
+
 pub mod add;
 pub mod choose_qparams;
 pub mod choose_qparams_per_token_asymmetric;

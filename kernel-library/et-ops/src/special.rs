@@ -1,5 +1,7 @@
 //! Special functions.
 
+mod function;
+
 pub mod airy;
 pub mod bessel;
 pub mod gamma;

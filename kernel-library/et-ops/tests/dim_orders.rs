@@ -4,7 +4,9 @@
 use std::cell::Cell;
 
 use et_core::{Access, Args, Error, Indices, Kernel, Longs, Result, ScalarType, Tensor, TensorLayout, Value};
-use et_ops::{ALL, clone_dim_order, mul};
+use et_ops::ALL;
+use et_ops::elementwise::mul;
+use et_ops::views::clone_dim_order;
 
 const SIZES: [u8; 8] = [2, 0, 0, 0, 3, 0, 0, 0];
 const ROWS: &[u8] = &[0, 1];

@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
+use crate::etbuild::byte_row;
+use crate::etbuild::span::{self, Span};
 use crate::family::attention::{Attention, Keys, Mask};
-use crate::family::byte_row;
 use crate::family::opmath::{Opmath, Raise};
-use crate::family::span::{self, Span};
 use crate::family::transfer;
 use crate::math::Math;
 use crate::prelude::*;

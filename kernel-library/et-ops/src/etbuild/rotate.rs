@@ -1,8 +1,8 @@
 //! `etbuild::rotate`: pairs of elements turned by the angles of their row's position.
 
+use crate::etbuild::span::{self, Span};
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
-use crate::family::span::{self, Span};
 use crate::family::unary;
 use crate::family::walk::Walk;
 use crate::math::Math;

@@ -1,8 +1,8 @@
 //! `etbuild::write_cache`: writes the rows of a prefill chunk, or of a decode step, to the KV cache in place.
 
-use crate::family::byte_row;
+use crate::etbuild::byte_row;
+use crate::etbuild::span::{self, Span};
 use crate::family::place::Place;
-use crate::family::span::{self, Span};
 use crate::family::walk::Walk;
 use crate::family::{transfer, unary};
 use crate::prelude::*;

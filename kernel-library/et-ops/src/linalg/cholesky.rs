@@ -1,7 +1,7 @@
 //! `aten::linalg_cholesky_ex`: the Cholesky factorization of symmetric positive-definite matrices.
 
-use crate::family::batch::Batch;
 use crate::family::matrix::Target;
+use crate::linalg::batch::Batch;
 use crate::math::Math;
 use crate::prelude::*;
 

@@ -1,8 +1,8 @@
 //! `etbuild::eigh`: eigenvalues and eigenvectors of symmetric matrices, by Jacobi's cyclic rotations.
 //! Source: Golub and Van Loan, "Matrix Computations", section 8.5.
 
-use crate::family::batch::Batch;
 use crate::family::matrix::Target;
+use crate::linalg::batch::Batch;
 use crate::math::Math;
 use crate::prelude::*;
 

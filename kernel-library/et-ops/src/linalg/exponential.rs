@@ -1,8 +1,8 @@
 //! `etbuild::matrix_exp`: the exponential of square matrices, by scaling and squaring of a Taylor polynomial.
 //! Source: Golub and Van Loan, "Matrix Computations", section 9.3.
 
-use crate::family::batch::Batch;
 use crate::family::matrix::{Target, matrix_steps};
+use crate::linalg::batch::Batch;
 use crate::math::Math;
 use crate::prelude::*;
 

@@ -1,9 +1,9 @@
 //! `aten::geqrf` and `aten::linalg_householder_product`: the QR factorization by Householder reflections, with the signs of
 //! LAPACK. Source: Golub and Van Loan, "Matrix Computations", section 5.2.
 
-use crate::family::batch::Batch;
 use crate::family::matrix::Target;
 use crate::family::transfer;
+use crate::linalg::batch::Batch;
 use crate::math::Math;
 use crate::prelude::*;
 

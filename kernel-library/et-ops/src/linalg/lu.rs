@@ -2,9 +2,9 @@
 
 use et_core::Output;
 
-use crate::family::batch::Batch;
 use crate::family::matrix::Target;
 use crate::family::transfer;
+use crate::linalg::batch::Batch;
 use crate::math::Math;
 use crate::prelude::*;
 

@@ -2,8 +2,8 @@
 //! Source: M. R. Hestenes, "Inversion of matrices by biorthogonalization and related results", 1958.
 
 use super::eigen::{rotation, turn};
-use crate::family::batch::Batch;
 use crate::family::matrix::Target;
+use crate::linalg::batch::Batch;
 use crate::math::Math;
 use crate::prelude::*;
 

@@ -1,9 +1,9 @@
 //! `aten::linalg_solve_triangular`: systems of equations with triangular matrices, by substitution.
 
-use crate::family::batch::Batch;
 use crate::family::matrix::Target;
 use crate::family::place::Place;
 use crate::family::walk::Walk;
+use crate::linalg::batch::Batch;
 use crate::math::Math;
 use crate::prelude::*;
 

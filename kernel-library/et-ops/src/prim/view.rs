@@ -4,7 +4,7 @@ use et_core::{Args, Error, Result, Value};
 
 use crate::operator::kernel_path;
 use crate::primitive::{Primitive, PrimitiveResult};
-use crate::view_copy;
+use crate::views::view_copy;
 
 /// `torch.Tensor.view`: the out tensor takes the shape, and from then on lies where `self` does.
 #[cfg(feature = "catalogue")]

@@ -1,8 +1,8 @@
 //! `quantized_decomposed::embedding_2bit`: dequantized rows of a weight of 2-bit integers, four per byte. The scales
 //! are per row, or blockwise with blocks of equal size.
 
-use crate::family::packed::{self, Packing};
 use crate::prelude::*;
+use crate::quantized::packed::{self, Packing};
 
 /// With results of the type of the scales.
 #[cfg(feature = "catalogue")]

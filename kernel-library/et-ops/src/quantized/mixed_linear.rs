@@ -3,8 +3,8 @@
 
 use et_core::Element;
 
-use crate::family::mixed::Factors;
 use crate::prelude::*;
+use crate::quantized::mixed::Factors;
 
 /// `input` is `[n, k]`, `weight` `[m, k]` in 8 bits, `weight_scales` `[m]` or `[m, g]`.
 #[cfg(feature = "catalogue")]

@@ -1,7 +1,7 @@
 //! `quantized_decomposed::mixed_mm`: `input @ (weight * scales)`, with a scale for each row of the weight.
 
-use crate::family::mixed::Factors;
 use crate::prelude::*;
+use crate::quantized::mixed::Factors;
 
 /// `input` is `[n, k]`, `weight` `[k, m]` in 8 bits.
 #[cfg(feature = "catalogue")]

@@ -1,8 +1,9 @@
 //! The Airy function.
 
-use crate::family::{real, special};
+use crate::family::real;
 use crate::math::special::airy;
 use crate::prelude::*;
+use crate::special::function;
 
 /// `torch.special.airy_ai`.
 #[cfg(feature = "catalogue")]
@@ -45,5 +46,5 @@ pub const AIRY_AI: Operator = Operator {
 
 /// The portable kernel of `special_airy_ai` for the types in `D`.
 pub fn airy_ai<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, airy::ai)
+    function::map::<D>(args, airy::ai)
 }

@@ -1,8 +1,9 @@
 //! Bessel functions of orders 0 and 1.
 
-use crate::family::{real, special};
+use crate::family::real;
 use crate::math::special::bessel;
 use crate::prelude::*;
+use crate::special::function;
 
 /// `torch.special.bessel_j0`.
 #[cfg(feature = "catalogue")]
@@ -201,25 +202,25 @@ pub const SPHERICAL_BESSEL_J0: Operator = Operator {
 
 /// The portable kernel of `special_bessel_j0` for the types in `D`.
 pub fn bessel_j0<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::j0)
+    function::map::<D>(args, bessel::j0)
 }
 
 /// The portable kernel of `special_bessel_j1` for the types in `D`.
 pub fn bessel_j1<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::j1)
+    function::map::<D>(args, bessel::j1)
 }
 
 /// The portable kernel of `special_bessel_y0` for the types in `D`.
 pub fn bessel_y0<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::y0)
+    function::map::<D>(args, bessel::y0)
 }
 
 /// The portable kernel of `special_bessel_y1` for the types in `D`.
 pub fn bessel_y1<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::y1)
+    function::map::<D>(args, bessel::y1)
 }
 
 /// The portable kernel of `special_spherical_bessel_j0` for the types in `D`.
 pub fn spherical_bessel_j0<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::spherical_j0)
+    function::map::<D>(args, bessel::spherical_j0)
 }

@@ -1,8 +1,9 @@
 //! The gamma function's logarithm with derivatives, incomplete gamma functions, and the zeta function.
 
-use crate::family::{real, special};
+use crate::family::real;
 use crate::math::special::{gamma, incomplete, zeta};
 use crate::prelude::*;
+use crate::special::function;
 
 /// `torch.lgamma`.
 #[cfg(feature = "catalogue")]
@@ -145,7 +146,7 @@ pub const IGAMMA: Operator = Operator {
     functional: "aten::igamma",
     path: kernel_path!(igamma),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: igamma::<ALL>,
     cases: &[
         Case::near(
@@ -180,7 +181,7 @@ pub const IGAMMAC: Operator = Operator {
     functional: "aten::igammac",
     path: kernel_path!(igammac),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: igammac::<ALL>,
     cases: &[
         Case::near(
@@ -215,7 +216,7 @@ pub const ZETA: Operator = Operator {
     functional: "aten::special_zeta",
     path: kernel_path!(zeta),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: zeta::<ALL>,
     cases: &[
         Case::near(
@@ -245,27 +246,27 @@ pub const ZETA: Operator = Operator {
 
 /// The portable kernel of `lgamma` for the types in `D`.
 pub fn lgamma<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, gamma::ln_gamma)
+    function::map::<D>(args, gamma::ln_gamma)
 }
 
 /// The portable kernel of `digamma` for the types in `D`.
 pub fn digamma<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, gamma::digamma)
+    function::map::<D>(args, gamma::digamma)
 }
 
 /// The portable kernel of `igamma` for the types in `D`.
 pub fn igamma<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, incomplete::lower)
+    function::zip::<D>(args, incomplete::lower)
 }
 
 /// The portable kernel of `igammac` for the types in `D`.
 pub fn igammac<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, incomplete::upper)
+    function::zip::<D>(args, incomplete::upper)
 }
 
 /// The portable kernel of `special_zeta` for the types in `D`.
 pub fn zeta<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, zeta::zeta)
+    function::zip::<D>(args, zeta::zeta)
 }
 
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
@@ -281,5 +282,5 @@ fn order(args: &Args<'_, '_>) -> Result<u32> {
 /// The portable kernel of `polygamma` for the types in `D`.
 pub fn polygamma<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let order = order(args)?;
-    special::map_tensor::<D>(&args.tensor(1)?, &args.tensor(2)?, &|x| gamma::polygamma(order, x))
+    function::map_tensor::<D>(&args.tensor(1)?, &args.tensor(2)?, &|x| gamma::polygamma(order, x))
 }

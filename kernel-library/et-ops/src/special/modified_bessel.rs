@@ -1,8 +1,9 @@
 //! Modified Bessel functions of orders 0 and 1.
 
-use crate::family::{real, special};
+use crate::family::real;
 use crate::math::special::bessel;
 use crate::prelude::*;
+use crate::special::function;
 
 /// `torch.special.modified_bessel_i0`.
 #[cfg(feature = "catalogue")]
@@ -396,50 +397,50 @@ pub const I1E: Operator = Operator {
 
 /// The portable kernel of `special_modified_bessel_i0` for the types in `D`.
 pub fn modified_bessel_i0<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::i0)
+    function::map::<D>(args, bessel::i0)
 }
 
 /// The portable kernel of `special_modified_bessel_i1` for the types in `D`.
 pub fn modified_bessel_i1<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::i1)
+    function::map::<D>(args, bessel::i1)
 }
 
 /// The portable kernel of `special_modified_bessel_k0` for the types in `D`.
 pub fn modified_bessel_k0<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::k0)
+    function::map::<D>(args, bessel::k0)
 }
 
 /// The portable kernel of `special_modified_bessel_k1` for the types in `D`.
 pub fn modified_bessel_k1<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::k1)
+    function::map::<D>(args, bessel::k1)
 }
 
 /// The portable kernel of `special_scaled_modified_bessel_k0` for the types in `D`.
 pub fn scaled_modified_bessel_k0<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::k0e)
+    function::map::<D>(args, bessel::k0e)
 }
 
 /// The portable kernel of `special_scaled_modified_bessel_k1` for the types in `D`.
 pub fn scaled_modified_bessel_k1<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::k1e)
+    function::map::<D>(args, bessel::k1e)
 }
 
 /// The portable kernel of `i0` for the types in `D`.
 pub fn i0<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::i0)
+    function::map::<D>(args, bessel::i0)
 }
 
 /// The portable kernel of `special_i0e` for the types in `D`.
 pub fn i0e<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::i0e)
+    function::map::<D>(args, bessel::i0e)
 }
 
 /// The portable kernel of `special_i1` for the types in `D`.
 pub fn i1<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::i1)
+    function::map::<D>(args, bessel::i1)
 }
 
 /// The portable kernel of `special_i1e` for the types in `D`.
 pub fn i1e<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, bessel::i1e)
+    function::map::<D>(args, bessel::i1e)
 }

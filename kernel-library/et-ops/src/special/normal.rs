@@ -1,8 +1,9 @@
 //! The error function's complement and inverse, and the normal distribution.
 
-use crate::family::{real, special};
+use crate::family::real;
 use crate::math::special::normal;
 use crate::prelude::*;
+use crate::special::function;
 
 /// `torch.erfc`.
 #[cfg(feature = "catalogue")]
@@ -198,25 +199,25 @@ pub const NDTRI: Operator = Operator {
 
 /// The portable kernel of `erfc` for the types in `D`.
 pub fn erfc<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, normal::erfc)
+    function::map::<D>(args, normal::erfc)
 }
 
 /// The portable kernel of `erfinv` for the types in `D`.
 pub fn erfinv<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, normal::erfinv)
+    function::map::<D>(args, normal::erfinv)
 }
 
 /// The portable kernel of `special_erfcx` for the types in `D`.
 pub fn erfcx<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, normal::erfcx)
+    function::map::<D>(args, normal::erfcx)
 }
 
 /// The portable kernel of `special_log_ndtr` for the types in `D`.
 pub fn log_ndtr<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, normal::log_ndtr)
+    function::map::<D>(args, normal::log_ndtr)
 }
 
 /// The portable kernel of `special_ndtri` for the types in `D`.
 pub fn ndtri<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::map::<D>(args, normal::ndtri)
+    function::map::<D>(args, normal::ndtri)
 }

@@ -1,8 +1,8 @@
 //! Orthogonal polynomials: arguments are positions and degrees.
 
-use crate::family::special;
 use crate::math::special::polynomial;
 use crate::prelude::*;
+use crate::special::function;
 
 /// `torch.special.chebyshev_polynomial_t`.
 #[cfg(feature = "catalogue")]
@@ -11,7 +11,7 @@ pub const CHEBYSHEV_POLYNOMIAL_T: Operator = Operator {
     functional: "aten::special_chebyshev_polynomial_t",
     path: kernel_path!(chebyshev_polynomial_t),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: chebyshev_polynomial_t::<ALL>,
     cases: &[
         Case::near(
@@ -42,7 +42,7 @@ pub const CHEBYSHEV_POLYNOMIAL_U: Operator = Operator {
     functional: "aten::special_chebyshev_polynomial_u",
     path: kernel_path!(chebyshev_polynomial_u),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: chebyshev_polynomial_u::<ALL>,
     cases: &[
         Case::near(
@@ -73,7 +73,7 @@ pub const CHEBYSHEV_POLYNOMIAL_V: Operator = Operator {
     functional: "aten::special_chebyshev_polynomial_v",
     path: kernel_path!(chebyshev_polynomial_v),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: chebyshev_polynomial_v::<ALL>,
     cases: &[
         Case::near(
@@ -104,7 +104,7 @@ pub const CHEBYSHEV_POLYNOMIAL_W: Operator = Operator {
     functional: "aten::special_chebyshev_polynomial_w",
     path: kernel_path!(chebyshev_polynomial_w),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: chebyshev_polynomial_w::<ALL>,
     cases: &[
         Case::near(
@@ -135,7 +135,7 @@ pub const HERMITE_POLYNOMIAL_H: Operator = Operator {
     functional: "aten::special_hermite_polynomial_h",
     path: kernel_path!(hermite_polynomial_h),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: hermite_polynomial_h::<ALL>,
     cases: &[
         Case::near(
@@ -166,7 +166,7 @@ pub const HERMITE_POLYNOMIAL_HE: Operator = Operator {
     functional: "aten::special_hermite_polynomial_he",
     path: kernel_path!(hermite_polynomial_he),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: hermite_polynomial_he::<ALL>,
     cases: &[
         Case::near(
@@ -197,7 +197,7 @@ pub const LAGUERRE_POLYNOMIAL_L: Operator = Operator {
     functional: "aten::special_laguerre_polynomial_l",
     path: kernel_path!(laguerre_polynomial_l),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: laguerre_polynomial_l::<ALL>,
     cases: &[
         Case::near(
@@ -228,7 +228,7 @@ pub const LEGENDRE_POLYNOMIAL_P: Operator = Operator {
     functional: "aten::special_legendre_polynomial_p",
     path: kernel_path!(legendre_polynomial_p),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: legendre_polynomial_p::<ALL>,
     cases: &[
         Case::near(
@@ -259,7 +259,7 @@ pub const SHIFTED_CHEBYSHEV_POLYNOMIAL_T: Operator = Operator {
     functional: "aten::special_shifted_chebyshev_polynomial_t",
     path: kernel_path!(shifted_chebyshev_polynomial_t),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: shifted_chebyshev_polynomial_t::<ALL>,
     cases: &[
         Case::near(
@@ -290,7 +290,7 @@ pub const SHIFTED_CHEBYSHEV_POLYNOMIAL_U: Operator = Operator {
     functional: "aten::special_shifted_chebyshev_polynomial_u",
     path: kernel_path!(shifted_chebyshev_polynomial_u),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: shifted_chebyshev_polynomial_u::<ALL>,
     cases: &[
         Case::near(
@@ -321,7 +321,7 @@ pub const SHIFTED_CHEBYSHEV_POLYNOMIAL_V: Operator = Operator {
     functional: "aten::special_shifted_chebyshev_polynomial_v",
     path: kernel_path!(shifted_chebyshev_polynomial_v),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: shifted_chebyshev_polynomial_v::<ALL>,
     cases: &[
         Case::near(
@@ -352,7 +352,7 @@ pub const SHIFTED_CHEBYSHEV_POLYNOMIAL_W: Operator = Operator {
     functional: "aten::special_shifted_chebyshev_polynomial_w",
     path: kernel_path!(shifted_chebyshev_polynomial_w),
     dtypes: Dtypes::ALL,
-    infer: special::promoted,
+    infer: function::promoted,
     kernel: shifted_chebyshev_polynomial_w::<ALL>,
     cases: &[
         Case::near(
@@ -378,60 +378,60 @@ pub const SHIFTED_CHEBYSHEV_POLYNOMIAL_W: Operator = Operator {
 
 /// The portable kernel of `special_chebyshev_polynomial_t` for the types in `D`.
 pub fn chebyshev_polynomial_t<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::chebyshev_t)
+    function::zip::<D>(args, polynomial::chebyshev_t)
 }
 
 /// The portable kernel of `special_chebyshev_polynomial_u` for the types in `D`.
 pub fn chebyshev_polynomial_u<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::chebyshev_u)
+    function::zip::<D>(args, polynomial::chebyshev_u)
 }
 
 /// The portable kernel of `special_chebyshev_polynomial_v` for the types in `D`.
 pub fn chebyshev_polynomial_v<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::chebyshev_v)
+    function::zip::<D>(args, polynomial::chebyshev_v)
 }
 
 /// The portable kernel of `special_chebyshev_polynomial_w` for the types in `D`.
 pub fn chebyshev_polynomial_w<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::chebyshev_w)
+    function::zip::<D>(args, polynomial::chebyshev_w)
 }
 
 /// The portable kernel of `special_hermite_polynomial_h` for the types in `D`.
 pub fn hermite_polynomial_h<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::hermite_h)
+    function::zip::<D>(args, polynomial::hermite_h)
 }
 
 /// The portable kernel of `special_hermite_polynomial_he` for the types in `D`.
 pub fn hermite_polynomial_he<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::hermite_he)
+    function::zip::<D>(args, polynomial::hermite_he)
 }
 
 /// The portable kernel of `special_laguerre_polynomial_l` for the types in `D`.
 pub fn laguerre_polynomial_l<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::laguerre_l)
+    function::zip::<D>(args, polynomial::laguerre_l)
 }
 
 /// The portable kernel of `special_legendre_polynomial_p` for the types in `D`.
 pub fn legendre_polynomial_p<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::legendre_p)
+    function::zip::<D>(args, polynomial::legendre_p)
 }
 
 /// The portable kernel of `special_shifted_chebyshev_polynomial_t` for the types in `D`.
 pub fn shifted_chebyshev_polynomial_t<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::shifted_chebyshev_t)
+    function::zip::<D>(args, polynomial::shifted_chebyshev_t)
 }
 
 /// The portable kernel of `special_shifted_chebyshev_polynomial_u` for the types in `D`.
 pub fn shifted_chebyshev_polynomial_u<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::shifted_chebyshev_u)
+    function::zip::<D>(args, polynomial::shifted_chebyshev_u)
 }
 
 /// The portable kernel of `special_shifted_chebyshev_polynomial_v` for the types in `D`.
 pub fn shifted_chebyshev_polynomial_v<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::shifted_chebyshev_v)
+    function::zip::<D>(args, polynomial::shifted_chebyshev_v)
 }
 
 /// The portable kernel of `special_shifted_chebyshev_polynomial_w` for the types in `D`.
 pub fn shifted_chebyshev_polynomial_w<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    special::zip::<D>(args, polynomial::shifted_chebyshev_w)
+    function::zip::<D>(args, polynomial::shifted_chebyshev_w)
 }

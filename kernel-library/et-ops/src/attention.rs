@@ -1,0 +1,3 @@
+//! Scaled dot product attention.
+
+pub mod scaled_dot_product_attention;

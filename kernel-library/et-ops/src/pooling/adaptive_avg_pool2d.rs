@@ -1,0 +1,44 @@
+//! `aten::_adaptive_avg_pool2d`: average pooling of images to a given output size.
+
+use crate::pooling::adaptive;
+use crate::prelude::*;
+
+/// `torch.nn.functional.adaptive_avg_pool2d`.
+#[cfg(feature = "catalogue")]
+pub const ADAPTIVE_AVG_POOL2D: Operator = Operator {
+    schema: "aten::_adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::_adaptive_avg_pool2d",
+    path: kernel_path!(out),
+    dtypes: Dtypes::FLOATS,
+    infer,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "the whole image",
+            &[Tensor(CaseTensor::float(&[1, 2, 1, 2], &[1.0, 2.0, 3.0, 5.0])), Ints(&[1, 1])],
+            &[CaseTensor::float(&[1, 2, 1, 1], &[1.5, 4.0])],
+        ),
+        Case::exact(
+            "windows that overlap, in double precision",
+            &[Tensor(CaseTensor::of(ScalarType::Double, &[1, 1, 3], &[1.0, 2.0, 4.0])), Ints(&[1, 2])],
+            &[CaseTensor::of(ScalarType::Double, &[1, 1, 2], &[1.5, 3.0])],
+        ),
+        Case::exact(
+            "more outputs than inputs",
+            &[Tensor(CaseTensor::float(&[1, 1, 2], &[1.0, 2.0])), Ints(&[2, 3])],
+            &[CaseTensor::float(&[1, 2, 3], &[1.0, 1.5, 2.0, 1.0, 1.5, 2.0])],
+        ),
+        Case::refused("a matrix", &[Tensor(CaseTensor::float(&[1, 1], &[1.0])), Ints(&[1, 1])], Error::InvalidArgument),
+    ],
+};
+
+fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    adaptive::meta(args, 2)
+}
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let (input, out) = (args.tensor(0)?, args.tensor(2)?);
+    out.resize(&infer(args, 0)?.shape)?;
+    dispatch!(D, out.scalar_type(), floats, T => adaptive::means::<T>(&input, &out, 2))
+}

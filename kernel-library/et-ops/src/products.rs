@@ -1,0 +1,10 @@
+//! Matrix products, linear layers and distances between rows.
+
+mod distance;
+
+pub mod addmm;
+pub mod bmm;
+pub mod cdist_forward;
+pub mod linear;
+pub mod mm;
+pub mod pdist_forward;

@@ -1,0 +1,49 @@
+//! `aten::cummax`: the greatest element so far along a dimension, and its index. NaN is greatest.
+
+use crate::prelude::*;
+use crate::reductions::scan;
+
+/// `torch.cummax`. Of equal elements, the last counts.
+#[cfg(feature = "catalogue")]
+pub const CUMMAX: Operator = Operator {
+    schema: "aten::cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> \
+             (Tensor(a!) values, Tensor(b!) indices)",
+    functional: "aten::cummax",
+    path: kernel_path!(out),
+    dtypes: Dtypes::ALL,
+    infer: scan::values_and_indices,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "rows with equals and NaN",
+            &[Tensor(CaseTensor::float(&[2, 4], &[1.0, 3.0, 3.0, 2.0, 5.0, f64::NAN, 7.0, 1.0])), Int(-1)],
+            &[
+                CaseTensor::float(&[2, 4], &[1.0, 3.0, 3.0, 3.0, 5.0, f64::NAN, f64::NAN, f64::NAN]),
+                CaseTensor::long(&[2, 4], &[0.0, 1.0, 2.0, 2.0, 0.0, 1.0, 1.0, 1.0]),
+            ],
+        ),
+        Case::exact(
+            "columns of integers",
+            &[Tensor(CaseTensor::long(&[3, 2], &[5.0, 0.0, 3.0, 2.0, 6.0, 1.0])), Int(0)],
+            &[
+                CaseTensor::long(&[3, 2], &[5.0, 0.0, 5.0, 2.0, 6.0, 2.0]),
+                CaseTensor::long(&[3, 2], &[0.0, 0.0, 0.0, 1.0, 2.0, 1.0]),
+            ],
+        ),
+        Case::exact(
+            "booleans",
+            &[Tensor(CaseTensor::bool(&[3], &[0.0, 1.0, 0.0])), Int(0)],
+            &[CaseTensor::bool(&[3], &[0.0, 1.0, 1.0]), CaseTensor::long(&[3], &[0.0, 1.0, 1.0])],
+        ),
+        Case::refused(
+            "a dimension that is not there",
+            &[Tensor(CaseTensor::float(&[1], &[1.0])), Int(1)],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
+/// The portable kernel for input dtypes `D`; indices are `int64` regardless of `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    scan::extrema::<D>(args, |element, held| element >= held, |element, held| element >= held)
+}
