@@ -8,12 +8,13 @@ use std::path::PathBuf;
 
 use etbuild_system::{Invocation, System};
 
+use crate::bionic;
 use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
 use crate::messages::Compiled;
 use crate::scratch::Scratch;
 use crate::workshop::{Workshop, removed_variables};
-use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, processor, third_party};
+use crate::{Bionic, CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, processor, third_party};
 
 /// The results of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Built {
     pub binary: Vec<u8>,
     /// The static library with a C interface, for a project with a library.
     pub library: Option<Vec<u8>>,
+    /// The shared library with the same interface, for a project with one.
+    pub shared: Option<Vec<u8>>,
     /// The space of the binary, by name; empty where the linker gives no map.
     pub code: Vec<CodePart>,
 }
@@ -69,13 +72,14 @@ pub fn build_telling(
     drop(slot);
     let made = messages::made(&outcome).map_err(|error| match error {
         LinkError::Compile(_) => processor::mistake(system, toolchain, target).unwrap_or(error),
-        error => error,
+        error => bionic::explained(error, Bionic::of(target)),
     })?;
     let read = |path: PathBuf| system.read(&path).map_err(|source| LinkError::Io { path, source });
     let (binary, library) = (read(made.executable)?, made.library.map(read).transpose()?);
+    let shared = made.shared.map(read).transpose()?;
     let map = system.read(&folder.project().join(MAP)).unwrap_or_default();
     let code = code::parts(&String::from_utf8_lossy(&map));
-    Ok(Built { binary, library, code })
+    Ok(Built { binary, library, shared, code })
 }
 
 /// The name of the scratch folder: equal for projects that differ in their own package, and in which device crates that

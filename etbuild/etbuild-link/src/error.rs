@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 
+use crate::bionic::API_LEVEL;
 use crate::missing::{self, MissingKernel};
 
 /// The message of every program on a full disk.
@@ -56,6 +57,9 @@ pub enum LinkError {
     /// The linker refused the generated project.
     #[error("the generated project does not link:\n{0}")]
     Link(String),
+    /// The program calls functions that Android's C library lacks.
+    #[error("Android's C library of API level {} has no {}", API_LEVEL, quoted(.0))]
+    SymbolsMissing(Vec<String>),
     /// The compiler was stopped by the machine: a signal, or a full disk.
     #[error("the compiler was stopped:\n{0}")]
     Stopped(String),
@@ -104,7 +108,7 @@ impl LinkError {
             Self::TargetMissing { .. } => Code::ToolchainMissing,
             Self::Compile(_) => Code::CompileFailed,
             Self::Processor { .. } => Code::TargetInconsistent,
-            Self::Link(_) => Code::LinkFailed,
+            Self::Link(_) | Self::SymbolsMissing(_) => Code::LinkFailed,
             Self::Stopped(text) if text.contains(DISK_FULL) => Code::DiskFull,
             Self::Stopped(_) => Code::CompileFailed,
             Self::BankTooSmall { .. } => Code::BankTooSmall,
@@ -125,10 +129,17 @@ impl From<&LinkError> for Diagnostic {
             LinkError::Processor { triple, .. } => diagnostic.help(format!(
                 "name another `cpu` or `triple`; `rustc --print target-cpus --target {triple}` lists the processors"
             )),
+            LinkError::SymbolsMissing(_) => diagnostic.help(
+                "link with Android's NDK of a later API level: name its compiler in the target's `rust: { linker: ... }`",
+            ),
             LinkError::Fetch(_) => diagnostic.help("connect to a registry once; later builds use what it gave"),
             _ => diagnostic,
         }
     }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::KernelTable;
+use crate::{Bionic, KernelTable};
 
 /// The facts of a generated project.
 #[derive(Clone, Debug)]
@@ -29,8 +29,12 @@ pub struct ProjectFacts {
     pub media: bool,
     /// Whether the project has a C library beside the binary.
     pub library: bool,
+    /// Whether the C library is a shared library too, which an app of Android loads.
+    pub shared: bool,
     /// Whether the binary of a language model has a server.
     pub server: bool,
+    /// The processor, for a binary that Rust's own linker links with Android's C library.
+    pub bionic: Option<Bionic>,
     /// The board; `None` on a target with an operating system.
     pub board: Option<BoardFacts>,
 }

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::bionic;
 use crate::code::MAP;
 use crate::project::EMPTY_LIBRARY;
-use crate::{CompileTarget, Project, Route, Toolchain};
+use crate::{Bionic, CompileTarget, Project, Route, Toolchain};
 
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
@@ -56,6 +57,9 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
             vec!["linker=rust-lld".to_owned(), "link-arg=--build-id=none".to_owned(), format!("link-arg=-Map={MAP}")]
         }
     };
+    if target.is_android() {
+        options.extend(android_options(target, project));
+    }
     if target.crt_static && project.package.contains_key(EMPTY_LIBRARY) {
         options.push("link-arg=-L.".to_owned());
     }
@@ -63,6 +67,18 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
         options.push(format!("link-arg=-T{LINKER_SCRIPT}"));
     }
     options
+}
+
+/// The options of binaries and shared libraries of Android. A binary is linked with the name of the shared library too, which
+/// nobody reads there: the flags of a project are those of all its files.
+fn android_options(target: &CompileTarget, project: &Project) -> Vec<String> {
+    let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE)];
+    options.extend(project.shared.iter().map(|name| format!("-soname={name}")));
+    if Bionic::of(target).is_some() {
+        options.extend(["-L.".to_owned(), format!("--dynamic-linker={}", bionic::LOADER)]);
+    }
+    let prefix = if target.linker.compiler().is_some() { "-Wl," } else { "" };
+    options.into_iter().map(|option| format!("link-arg={prefix}{option}")).collect()
 }
 
 /// The path of a template's linker script, if any.

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use etbuild_system::{Outcome, System};
 
+use crate::bionic;
 use crate::build::arguments;
 use crate::code::{self, MAP};
 use crate::third_party::{self, Archive};
 use crate::workshop::{REMOVED, Workshop};
-use crate::{Built, CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
+use crate::{Bionic, Built, CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
 
 const SCRIPT: &str = include_str!("job.sh");
 
@@ -24,9 +25,10 @@ const REGISTRY: &str = "registry";
 /// The status by which the script says that the worker is not suited.
 const UNSUITED: i32 = 78;
 
-/// The names of the binary and the library in every template.
+/// The names of the binary and the libraries in every template.
 const BINARY: &str = "device-binary";
 const LIBRARY: &str = "libdevice_library.a";
+const SHARED: &str = "libdevice_library.so";
 
 /// A build for a worker.
 #[derive(Debug)]
@@ -49,6 +51,7 @@ pub struct BuildJob {
 #[derive(Debug)]
 pub struct JobAnswer {
     release: String,
+    bionic: Option<Bionic>,
 }
 
 /// The outcome of a job.
@@ -77,14 +80,15 @@ impl BuildJob {
         let mut words = vec!["/bin/sh".to_owned(), format!("../{SCRIPT_FILE}")];
         words.extend(arguments(&target.triple).into_iter().chain(["--offline"]).map(str::to_owned));
         let release = format!("target/{}/release", target.triple);
-        let outputs = [format!("{release}/{BINARY}"), format!("{release}/{LIBRARY}"), MAP.to_owned()];
+        let made = [BINARY, LIBRARY, SHARED].map(|file| format!("{release}/{file}"));
+        let outputs: BTreeSet<String> = made.into_iter().chain([MAP.to_owned()]).collect();
         Some(Self {
             arguments: words,
             variables: variables(toolchain, target, project),
             folder: FOLDER.to_owned(),
             files: files(project, archives),
-            outputs: outputs.into(),
-            answer: JobAnswer { release },
+            outputs,
+            answer: JobAnswer { release, bionic: Bionic::of(target) },
         })
     }
 }
@@ -96,13 +100,13 @@ impl JobAnswer {
             return JobEnd::Unsuited(last_line(&outcome.stderr));
         }
         if let Err(error) = messages::made(outcome) {
-            return JobEnd::ended_or_unsuited(error);
+            return JobEnd::ended_or_unsuited(bionic::explained(error, self.bionic));
         }
         let mut take = |name: &str| outputs.remove(&format!("{}/{name}", self.release));
-        let (binary, library) = (take(BINARY), take(LIBRARY));
+        let (binary, library, shared) = (take(BINARY), take(LIBRARY), take(SHARED));
         let code = code::parts(&String::from_utf8_lossy(&outputs.remove(MAP).unwrap_or_default()));
         match binary {
-            Some(binary) => JobEnd::Ended(Ok(Built { binary, library, code })),
+            Some(binary) => JobEnd::Ended(Ok(Built { binary, library, shared, code })),
             None => JobEnd::Unsuited("a worker returned no output".to_owned()),
         }
     }

@@ -13,6 +13,7 @@
 //! assert_eq!(table.kernels()[0].path, "et_ops::activations::relu::out");
 //! ```
 
+mod bionic;
 mod build;
 mod c_model;
 mod code;
@@ -41,6 +42,7 @@ pub mod toolchain;
 pub mod uf2;
 mod workshop;
 
+pub use bionic::Bionic;
 pub use build::{Built, build, build_telling};
 pub use c_model::{CModel, c_model};
 pub use code::CodePart;

@@ -16,6 +16,8 @@ pub struct Made {
     pub executable: PathBuf,
     /// The static library, for a project with a library.
     pub library: Option<PathBuf>,
+    /// The shared library, for a project with one.
+    pub shared: Option<PathBuf>,
 }
 
 /// A package that cargo has compiled, or found compiled.
@@ -45,13 +47,15 @@ pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
         })
     };
     let executable = artifacts().find_map(|artifact| artifact.executable.as_ref());
-    let library = artifacts().find(|artifact| artifact.target.is_kind(TargetKind::StaticLib));
-    let library = library.and_then(|artifact| artifact.filenames.first());
+    let libraries = artifacts().filter(|artifact| artifact.target.is_kind(TargetKind::StaticLib));
+    let files: Vec<_> = libraries.flat_map(|artifact| &artifact.filenames).collect();
+    let library = |ending: &str| {
+        files.iter().find(|file| file.extension() == Some(ending)).map(|file| file.as_std_path().to_owned())
+    };
     match executable {
-        Some(path) if outcome.success() => Ok(Made {
-            executable: path.as_std_path().to_owned(),
-            library: library.map(|path| path.as_std_path().to_owned()),
-        }),
+        Some(path) if outcome.success() => {
+            Ok(Made { executable: path.as_std_path().to_owned(), library: library("a"), shared: library("so") })
+        }
         _ => Err(failure(&messages, outcome)),
     }
 }

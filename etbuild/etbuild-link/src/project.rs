@@ -22,6 +22,8 @@ pub struct Project {
     pub dependencies: Vec<(String, String)>,
     /// Whether the project needs third-party crates, whose versions the lock file fixes.
     pub third_party: bool,
+    /// The file name of the shared library, for a project with one.
+    pub shared: Option<String>,
     /// The digest of all device crates, used or not: projects with equal digests can be compiled in one folder.
     pub sources: String,
 }
@@ -40,8 +42,12 @@ impl Project {
     /// [`LinkError::UnknownTemplate`]; [`LinkError::Template`] where the template uses what the facts lack;
     /// [`LinkError::VerifyData`] where verification data does not fit the method.
     pub fn new(facts: &ProjectFacts, sources: &Sources) -> Result<Self, LinkError> {
-        let package = render(find(&facts.template)?, facts)?;
-        Self::assemble(&facts.template, package, sources)
+        let mut package = render(find(&facts.template)?, facts)?;
+        if let Some(bionic) = facts.bionic {
+            package.extend(bionic.files()?);
+        }
+        let shared = facts.shared.then(|| format!("lib{}.so", facts.name));
+        Ok(Self { shared, ..Self::assemble(&facts.template, package, sources)? })
     }
 
     /// The project of a template before filling in: enough to ask cargo for the dependencies.
@@ -73,6 +79,7 @@ impl Project {
             crates,
             dependencies,
             third_party,
+            shared: None,
             sources: device_crates_digest().to_owned(),
         })
     }

@@ -37,7 +37,10 @@ struct Variables<'a> {
     text: bool,
     media: bool,
     library: bool,
+    shared: bool,
     server: bool,
+    /// Whether the project has start code for Android.
+    bionic: bool,
     /// Whether firmware is compiled for speed.
     speed: bool,
 }
@@ -85,6 +88,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("text", &false);
     context.insert("media", &false);
     context.insert("library", &false);
+    context.insert("shared", &false);
     context.insert("server", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
@@ -116,7 +120,9 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         text: facts.text,
         media: facts.media,
         library: facts.library,
+        shared: facts.shared,
         server: facts.server,
+        bionic: facts.bionic.is_some(),
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
     }
 }

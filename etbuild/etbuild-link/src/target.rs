@@ -38,6 +38,11 @@ impl Linker {
 }
 
 impl CompileTarget {
+    /// Whether the target is Android with Android's own C library.
+    pub fn is_android(&self) -> bool {
+        self.triple.split('-').any(|part| part == "android")
+    }
+
     /// Whether the target has no operating system.
     pub fn is_bare_metal(&self) -> bool {
         self.triple.split('-').any(|part| part == "none")

@@ -30,7 +30,9 @@ pub fn hosted(program: Program) -> ProjectFacts {
         text: false,
         media: false,
         library: false,
+        shared: false,
         server: false,
+        bionic: None,
         board: None,
     }
 }
