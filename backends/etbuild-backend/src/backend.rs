@@ -26,6 +26,17 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// Whether the device crate opens libraries of the device at run time, which a static binary cannot.
+    fn opens_libraries(&self) -> bool {
+        false
+    }
+
+    /// Environment variables by which the device crate finds the libraries of the device, for a run in the folder of the binary:
+    /// names with values, in which `.` is that folder.
+    fn device_variables(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// The Cargo features of the device crate that executing a blob of [`Backend::lower`] requires. A binary enables
     /// the union over the blobs of its program, without default features. Empty for a crate without optional kernels.
     fn device_features(&self, _blob: &[u8]) -> BTreeSet<&'static str> {

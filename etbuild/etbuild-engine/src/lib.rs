@@ -12,6 +12,7 @@
 
 pub mod action;
 pub mod deploy;
+pub mod device;
 pub mod dry_run;
 pub mod emit;
 pub mod export;

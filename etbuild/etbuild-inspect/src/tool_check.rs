@@ -4,7 +4,7 @@ use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::link;
 use etbuild_engine::session::World;
 use etbuild_engine::verify::{self, Runner};
-use etbuild_link::Route;
+use etbuild_link::{API_LEVEL, Route};
 use etbuild_target::Target;
 
 /// The tools of the machine for a target, in words, or the missing tools.
@@ -24,15 +24,21 @@ pub fn check_tools(world: &World, target: &Target) -> ToolCheck {
 
 fn describe(tools: &link::Tools) -> String {
     let version = tools.toolchain.rustc_version.lines().next().unwrap_or_default().to_owned();
-    match tools.toolchain.route {
+    let route = match tools.toolchain.route {
         Route::Installed | Route::Added => version,
         Route::BuildStd => format!("{version}, building the standard library"),
+    };
+    match &tools.toolchain.linker_version {
+        Some(compiler) if tools.target.is_android() => format!("{route}, linking with {compiler}"),
+        None if tools.target.is_android() => format!("{route}, linking without an NDK for API level {API_LEVEL}"),
+        _ => route,
     }
 }
 
 fn name(runner: &Runner) -> String {
     match runner {
         Runner::Native => "this machine".to_owned(),
+        Runner::Device(device) => device.to_string(),
         Runner::Emulator { program, .. } | Runner::Drive(program) => program.display().to_string(),
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 
-use crate::bionic::API_LEVEL;
 use crate::missing::{self, MissingKernel};
+use crate::target::API_LEVEL;
 
 /// The message of every program on a full disk.
 pub const DISK_FULL: &str = "No space left on device";

@@ -60,6 +60,6 @@ pub use project::{Project, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, SelectedKernel, select};
 pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources, device_crates_digest};
-pub use target::{CompileTarget, Linker};
+pub use target::{API_LEVEL, CompileTarget, Linker};
 pub use toolchain::{Route, Toolchain, Watched};
 pub use workshop::Workshop;

@@ -1,5 +1,8 @@
 //! The compiler's facts of a target: plain values, independent of target files.
 
+/// The API level of Android that binaries are linked for without an NDK: Android 8.0, 2017.
+pub const API_LEVEL: u32 = 26;
+
 /// How Rust compiles for a target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CompileTarget {

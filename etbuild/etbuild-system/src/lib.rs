@@ -24,4 +24,4 @@ pub use memory::MemorySystem;
 pub use processes::Processes;
 pub use real::RealSystem;
 pub use slots::{Slot, Slots};
-pub use system::{FileStamp, Invocation, Outcome, QUIET, System};
+pub use system::{FileStamp, Input, Invocation, Outcome, QUIET, System};

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::processes::Process;
-use crate::{FileStamp, Invocation, Outcome, Processes, QUIET, System};
+use crate::{FileStamp, Input, Invocation, Outcome, Processes, QUIET, System};
 
 /// How much of a file is read at once.
 const PIECE: usize = 8 << 20;
@@ -97,7 +97,9 @@ impl System for RealSystem {
     }
 
     fn run(&self, invocation: &Invocation) -> io::Result<Outcome> {
-        let mut process = self.processes.start(&mut command(invocation))?;
+        let mut process = self.processes.start(&mut command(invocation)?)?;
+        // `Child::wait` closes a standard input that is left in the child.
+        let _input = process.child().stdin.take();
         let stdout = drain(process.child().stdout.take());
         let stderr = drain(process.child().stderr.take());
         let (status, timed_out) = wait(&mut process, invocation.timeout)?;
@@ -112,7 +114,8 @@ impl System for RealSystem {
     }
 
     fn run_telling(&self, invocation: &Invocation, told: &mut dyn FnMut(Option<&str>)) -> io::Result<Outcome> {
-        let mut process = self.processes.start(&mut command(invocation))?;
+        let mut process = self.processes.start(&mut command(invocation)?)?;
+        let _input = process.child().stdin.take();
         let (sender, lines) = mpsc::channel();
         let pipe = process.child().stdout.take();
         let reader = thread::spawn(move || send_lines(pipe, &sender));
@@ -182,7 +185,7 @@ fn stamp_of(metadata: &fs::Metadata) -> FileStamp {
     FileStamp { size: metadata.len(), modified_ns, changed_ns: 0, inode: 0 }
 }
 
-fn command(invocation: &Invocation) -> Command {
+fn command(invocation: &Invocation) -> io::Result<Command> {
     let mut command = Command::new(&invocation.program);
     command.args(&invocation.arguments);
     if let Some(names) = &invocation.only_variables {
@@ -196,8 +199,14 @@ fn command(invocation: &Invocation) -> Command {
     if let Some(directory) = &invocation.directory {
         command.current_dir(directory);
     }
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
+    command.stdin(match &invocation.input {
+        Input::Empty => Stdio::null(),
+        Input::File(path) => fs::File::open(path)?.into(),
+        Input::Open => Stdio::piped(),
+    });
+    let output = || if invocation.shows { Stdio::inherit() } else { Stdio::piped() };
+    command.stdout(output()).stderr(output());
+    Ok(command)
 }
 
 /// Reads a pipe to its end on a separate thread, so that the process never blocks on a full pipe.
@@ -263,6 +272,18 @@ mod tests {
     fn a_process_returns_its_status_and_output() {
         let outcome = RealSystem::default().run(&Invocation::new("sh").args(["-c", "echo out; exit 3"])).unwrap();
         assert_eq!((outcome.status, outcome.stdout.as_slice()), (Some(3), b"out\n".as_slice()));
+    }
+
+    #[test]
+    fn an_input_is_a_file_or_stays_open() {
+        let system = RealSystem::default();
+        let path = std::env::temp_dir().join(format!("etbuild-input-{}", std::process::id()));
+        fs::write(&path, "given").unwrap();
+        let run =
+            |input, script| system.run(&Invocation { input, ..Invocation::new("sh").args(["-c", script]) }).unwrap();
+        assert_eq!(run(Input::File(path.clone()), "cat").stdout, b"given");
+        assert_eq!(run(Input::Open, "timeout 0.1 cat; echo $?").stdout, b"124\n");
+        fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -110,6 +110,22 @@ pub struct Invocation {
     pub directory: Option<PathBuf>,
     /// The time after which the process is killed; unlimited if `None`.
     pub timeout: Option<Duration>,
+    /// The standard input.
+    pub input: Input,
+    /// Whether the process writes to the terminal of etbuild: the outcome has no output then.
+    pub shows: bool,
+}
+
+/// The standard input of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// Ends at once.
+    #[default]
+    Empty,
+    /// The contents of a file.
+    File(PathBuf),
+    /// Has no byte, and ends with etbuild.
+    Open,
 }
 
 impl Invocation {

@@ -1,8 +1,14 @@
 //! The formats of a binary, and the ways to run a binary.
 
-use etbuild_yaml::{Frequency, Name};
-use schemars::JsonSchema;
+use std::borrow::Cow;
+use std::fmt;
+
+use etbuild_yaml::{Frequency, Name, quote};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
+
+use crate::Rust;
 
 /// A form in which the binary is delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -35,6 +41,50 @@ pub enum Run {
     Emulator(Emulator),
     /// On a board.
     Device(Device),
+    /// On the one Android device that is attached, through the Android Debug Bridge.
+    Adb,
+    /// On a host, as `ssh` takes it: `user@host`, or `ssh://user@host:port`.
+    Ssh(Host),
+}
+
+/// The name of a device for `ssh` or `adb`, which is never an option or a command of a shell.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Host(String);
+
+impl Host {
+    /// The name in `text`; `None` for a text that begins like an option, or has other characters than names and addresses have.
+    pub fn new(text: &str) -> Option<Self> {
+        let is_allowed = |character: char| character.is_ascii_alphanumeric() || ".-_@:/[]%".contains(character);
+        let is_host = text.starts_with(|first: char| first != '-') && text.len() <= 255 && text.chars().all(is_allowed);
+        is_host.then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Host {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::new(&text).ok_or_else(|| de::Error::custom(format!("{} is no host; write `user@host`", quote(&text))))
+    }
+}
+
+impl JsonSchema for Host {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Host".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9._@:/\\[\\]%][A-Za-z0-9._@:/\\[\\]%-]{0,254}$" })
+    }
 }
 
 /// An emulator.
@@ -51,6 +101,10 @@ pub struct Emulator {
     pub timer: Option<Frequency>,
     /// The Debian package of the emulator.
     pub package: String,
+    /// How Rust compiles the twin of the binary, for an emulator of the processor without the operating system of the target: the
+    /// same crates and the same program file with another C library. Left out, the binary itself runs.
+    #[serde(default)]
+    pub twin: Option<Rust>,
 }
 
 /// A board that appears as a drive and runs an image copied to the drive.

@@ -40,17 +40,19 @@ endian: {endian}
 fn rust(triple: &Triple) -> String {
     let mut text = String::new();
     let name = &triple.name;
+    let has_stubs = LINKED_ANDROID.contains(&name.as_str());
     match (triple.kind, triple.mentions("musl"), triple.mentions("android")) {
         (Kind::BareMetal, ..) => {
             text.push_str("# The processor, as `rustc --print target-cpus` names it: `cpu: cortex-m4`.\n")
         }
-        (_, _, true) => text.push_str(ANDROID),
+        (_, _, true) if !has_stubs => text.push_str(ANDROID),
         _ => {}
     }
     let _ = match (triple.kind, triple.mentions("musl"), triple.mentions("android")) {
         (Kind::BareMetal, ..) => writeln!(text, "rust: {{ triple: {name}, linker: rust-lld }}"),
         (_, true, _) => writeln!(text, "rust: {{ triple: {name}, linker: rust-lld, crt_static: true }}"),
-        (.., true) => writeln!(text, "rust: {{ triple: {name}, linker: {{ compiler: {name}24-clang }} }}"),
+        (.., true) if has_stubs => writeln!(text, "rust: {{ triple: {name}, linker: rust-lld }}"),
+        (.., true) => writeln!(text, "rust: {{ triple: {name}, linker: {{ compiler: {name}26-clang }} }}"),
         _ => writeln!(text, "rust: {{ triple: {name} }}"),
     };
     if !triple.instruction_sets.is_empty() {
@@ -58,6 +60,9 @@ fn rust(triple: &Triple) -> String {
     }
     text
 }
+
+/// The triples of Android that Rust's own linker links for.
+const LINKED_ANDROID: [&str; 2] = ["aarch64-linux-android", "x86_64-linux-android"];
 
 const ANDROID: &str = "\
 # The compiler of Android's NDK links; its folder `toolchains/llvm/prebuilt/linux-x86_64/bin` must be on PATH.
@@ -113,6 +118,7 @@ mod tests {
             "thumbv6m-none-eabi",
             "riscv32imc-unknown-none-elf",
             "aarch64-linux-android",
+            "armv7-linux-androideabi",
             "x86_64-unknown-linux-musl",
             "aarch64-apple-darwin",
         ] {

@@ -45,6 +45,7 @@ const KNOWN: &[&str] = &[
     "thumbv8m.base-none-eabi",
     "thumbv8m.main-none-eabi",
     "thumbv8m.main-none-eabihf",
+    "x86_64-linux-android",
     "x86_64-unknown-linux-gnu",
     "x86_64-unknown-linux-musl",
 ];

@@ -192,6 +192,9 @@ pub struct Deploy {
     /// Fail with status 8 if a target cannot be verified on this machine
     #[arg(long)]
     pub require_verify: bool,
+    /// Bring the binary to this device and run it there: `adb`, `adb:SERIAL` or `ssh:HOST`
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
 }
 
 /// Arguments of `serve`.
@@ -260,6 +263,9 @@ pub struct Run {
     /// Number of threads for backends, 1 to 256; defaults to the number of physical cores, at most 16
     #[arg(long, value_name = "N", value_parser = et_module::parse_threads)]
     pub threads: Option<usize>,
+    /// Build the model for `--target` and run it on this device: `adb`, `adb:SERIAL` or `ssh:HOST`
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
 }
 
 /// Options of language models.

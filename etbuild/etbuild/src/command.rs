@@ -20,6 +20,7 @@ mod lock;
 mod man;
 mod matrix;
 mod npu;
+mod on_device;
 mod plan;
 mod program;
 mod report;

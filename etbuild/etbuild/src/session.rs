@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::device::Device;
 use etbuild_engine::{Mode, Request, World};
 use etbuild_recipe::Override;
 use etbuild_store::StoreError;
@@ -44,13 +45,24 @@ impl Session {
 
     /// Opens the store for a build, with progress shown.
     pub fn world(&self, mode: Mode) -> Result<Arc<World>, Vec<Diagnostic>> {
+        self.world_on(mode, None)
+    }
+
+    /// The same; hosted binaries run on `device`, if there is one.
+    pub fn world_on(&self, mode: Mode, device: Option<Device>) -> Result<Arc<World>, Vec<Diagnostic>> {
         let mode = if self.global.no_cache && mode == Mode::Build { Mode::Rebuild } else { mode };
-        self.world_in(mode, &self.cache_folder()?)
+        let world = self.open(mode, &self.cache_folder()?)?.on_device(device);
+        self.connected(world, mode)
     }
 
     /// The same with the store in `folder`.
     pub fn world_in(&self, mode: Mode, folder: &Path) -> Result<Arc<World>, Vec<Diagnostic>> {
-        let world = self.open(mode, folder)?.offline(self.global.offline);
+        self.connected(self.open(mode, folder)?, mode)
+    }
+
+    /// The world with the network that the arguments allow.
+    fn connected(&self, world: World, mode: Mode) -> Result<Arc<World>, Vec<Diagnostic>> {
+        let world = world.offline(self.global.offline);
         let remote = self.global.remote.options(&*self.system);
         let Some(options) = remote.filter(|_| mode != Mode::Rebuild && !self.global.offline) else {
             return Ok(Arc::new(world));

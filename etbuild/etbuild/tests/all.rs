@@ -5,6 +5,7 @@
 mod casd;
 
 mod adapters;
+mod android;
 mod attest;
 mod boards;
 mod browser;
@@ -14,6 +15,7 @@ mod commands;
 mod conformance;
 mod damage;
 mod deploy;
+mod devices;
 mod dynamic;
 mod explanations;
 mod export;

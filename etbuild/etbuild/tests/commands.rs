@@ -63,6 +63,9 @@ fn the_doctor_checks_every_target_and_succeeds() {
     assert_eq!(targets.len(), shipped().len());
     assert!(targets.iter().any(|target| target["target"] == "linux-x86_64" && target["runner"] == "this machine"));
     assert!(targets.iter().all(|target| target["toolchain"].as_str().unwrap().starts_with("rustc 1.")), "{result}");
+    let linker =
+        |wanted: &str| targets.iter().find(|target| target["target"] == wanted).unwrap()["toolchain"].to_string();
+    assert!(linker("android-arm64").contains("without an NDK for API level 26"), "{result}");
 }
 
 #[test]

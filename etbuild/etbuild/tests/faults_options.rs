@@ -244,6 +244,9 @@ const STATED: &[Stated] = &[
     ("template", "linux-x86_64", &["template: host-app", "template: language-app"]),
 ];
 
+/// Why the keys of a twin are in no key of a plan.
+const TWIN: &str = "the twin is compiled by the rules of `rust`, and its bytes are an input of the run";
+
 /// The keys of target files that no stage reads, each with the reason.
 const UNSTATED: &[(&str, &str)] = &[
     ("aliases", "recipes find the target by these names; results have the name"),
@@ -258,7 +261,14 @@ const UNSTATED: &[(&str, &str)] = &[
     ("run.device.attach", "a text for people"),
     ("run.device.drive", "etbuild installs there, and reads no result"),
     ("run.emulator.package", "a text for people"),
+    ("run.ssh", "a device may be another one than before: its outputs are not stored"),
     ("run.emulator.timer", "instructions are computed after the run"),
+    ("run.emulator.twin.cpu", TWIN),
+    ("run.emulator.twin.crt_static", TWIN),
+    ("run.emulator.twin.features", TWIN),
+    ("run.emulator.twin.linker", TWIN),
+    ("run.emulator.twin.linker.compiler", TWIN),
+    ("run.emulator.twin.triple", TWIN),
     ("summary", "a text for people"),
 ];
 

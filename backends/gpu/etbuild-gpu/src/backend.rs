@@ -31,6 +31,10 @@ impl Backend for Gpu {
         true
     }
 
+    fn opens_libraries(&self) -> bool {
+        true
+    }
+
     fn revision(&self) -> &'static str {
         env!("ETBUILD_GPU_REVISION")
     }

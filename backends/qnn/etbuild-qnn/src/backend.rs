@@ -40,6 +40,14 @@ impl Backend for Qnn {
         true
     }
 
+    fn opens_libraries(&self) -> bool {
+        true
+    }
+
+    fn device_variables(&self) -> &'static [(&'static str, &'static str)] {
+        &[("LD_LIBRARY_PATH", "."), ("ADSP_LIBRARY_PATH", ".")]
+    }
+
     fn revision(&self) -> &'static str {
         env!("ETBUILD_QNN_REVISION")
     }

@@ -41,6 +41,8 @@ pub enum ArtifactKind {
     Binary,
     /// The static library with a C interface.
     Library,
+    /// The shared library with the same interface.
+    SharedLibrary,
     /// The header file of these libraries.
     Header,
     /// The file for CMake of a board's library.
@@ -58,7 +60,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 24] = [
+    const NAMES: [(Self, &'static str); 25] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -76,6 +78,7 @@ impl ArtifactKind {
         (Self::Dependencies, "dependencies"),
         (Self::Binary, "binary"),
         (Self::Library, "library"),
+        (Self::SharedLibrary, "shared-library"),
         (Self::Header, "header"),
         (Self::Cmake, "cmake"),
         (Self::Image, "image"),

@@ -108,7 +108,8 @@ fn note_speed(db: &dyn Db, unit: &Unit, report: &mut UnitReport) -> Result<(), B
 /// What keeps the program from a binary of the target: kernels that the catalogue lacks, a program file that is larger than the bank
 /// for constants.
 fn check_project(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked> {
-    let project = ProjectInputs::of(db, &unit.link, emitted, Stage::Select)?;
+    let target = link::compile_target(unit.target.rust());
+    let project = ProjectInputs::of(db, &unit.link, &target, emitted, Stage::Select)?;
     project.without_data().map_err(|found| Blocked::failed(Stage::Select, found))?;
     Ok(())
 }
@@ -139,6 +140,9 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
     ];
     for (ending, blob) in data_files(emitted) {
         files.push(Deliverable { name: format!("{name}.{ending}"), blob, executable: false });
+    }
+    if let Some(shared) = linked.artifacts.get(ArtifactKind::SharedLibrary) {
+        files.push(Deliverable { name: format!("lib{name}.so"), blob: shared.blob(), executable: false });
     }
     if let Some(library) = linked.artifacts.get(ArtifactKind::Library) {
         files.push(Deliverable { name: format!("lib{name}.a"), blob: library.blob(), executable: false });

@@ -3,10 +3,12 @@
 mod budget;
 mod build;
 mod limits;
+mod on_device;
 mod package;
 mod record;
 mod report;
 mod run;
+mod verdict;
 mod verification;
 
 pub use build::Goal;

@@ -3,21 +3,32 @@
 use std::path::Path;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_recipe::Verify;
+use etbuild_target::Run;
 
+use super::on_device::on_device;
 use super::record::noted;
+use super::verdict::judged;
 use super::{UnitReport, Verification};
 use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::failure;
-use crate::input::{Db, hashed_file};
-use crate::link::Tools;
+use crate::input::Db;
+use crate::link::{Tools, read_interface};
 use crate::pipeline::Stage;
 use crate::unit::Unit;
-use crate::verify::{self, Cost, Judgement, Runner, judge};
+use crate::verify::{self, Cost, Runner};
 
 /// Runs the binary, where the recipe names inputs and the machine has a runner, and judges the outputs.
 pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> Result<(), Blocked> {
-    let (Some(files), Some(options)) = (&unit.link.verify, &unit.recipe.verify) else { return Ok(()) };
+    if let Ok(Runner::Device(device)) = verify::runner(db.world(), &unit.target) {
+        return on_device(db, unit, tools, &device, report);
+    }
+    if let Some(reason) = needs_device(db, unit)? {
+        report.verification = Verification::Skipped { reason: Box::new(reason) };
+        return Ok(());
+    }
+    if unit.link.verify.is_none() {
+        return Ok(());
+    }
     let runner = match verify::runner(db.world(), &unit.target) {
         Ok(Runner::Drive(drive)) => return install(db, unit, tools, &drive, report),
         Ok(runner) => runner,
@@ -26,61 +37,48 @@ pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) 
             return Ok(());
         }
     };
+    let twin = runner.twin().map(|tools| tools.target.triple.clone());
     let Some(verified) = unit.verified(db, tools, runner).transpose()? else { return Ok(()) };
     noted(db, unit, None, &verified, report);
-    let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
-    let reference = hashed_file::read(db, files.reference.unwrap_or(files.inputs))
-        .map_err(|found| Blocked::failed(Stage::Verify, found))?;
-    let names = (options.outputs.as_str(), options.labels.as_str());
-    let judgement =
-        judge(&outputs, &reference, names).map_err(|diagnostic| Blocked::failed(Stage::Verify, [diagnostic]))?;
+    report.notes.extend(twin.map(|triple| twin_note(&triple)));
     report.cost = cost(db, unit, &verified);
-    let verdict = verdict(unit, &judgement);
-    report.verification = Verification::Done(judgement);
-    verdict
+    let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
+    judged(db, unit, &outputs, report)
+}
+
+/// What the report says about a run of the twin.
+fn twin_note(triple: &str) -> String {
+    format!(
+        "verified as a binary for {triple}: the same crates and program file, with a C library that the emulator runs"
+    )
+}
+
+/// The reason why no emulator here can run the binary: partitions whose libraries only the device has.
+fn needs_device(db: &dyn Db, unit: &Unit) -> Result<Option<Diagnostic>, Blocked> {
+    let Run::Emulator(emulator) = unit.target.run() else { return Ok(None) };
+    let rust = emulator.twin.as_ref().unwrap_or_else(|| unit.target.rust());
+    let emitted = unit.emitted(db)?;
+    let interface = read_interface(db, &emitted)?;
+    let opens =
+        |id: &str| db.world().engines().iter().find(|backend| backend.delegate_id() == id && backend.opens_libraries());
+    let names: Vec<String> = interface
+        .engines(false)
+        .iter()
+        .filter_map(|engine| opens(&engine.id))
+        .map(|backend| format!("`{}`", backend.name()))
+        .collect();
+    if !rust.crt_static || names.is_empty() {
+        return Ok(None);
+    }
+    let message = format!("not run here: partitions of {} open libraries of the device", names.join(" and "));
+    let help = "run the binary on the device: docs/targets.md#devices";
+    Ok(Some(Diagnostic::warning(Code::NotVerified, message).help(help)))
 }
 
 /// What an inference cost on a board.
 fn cost(db: &dyn Db, unit: &Unit, verified: &Staged) -> Option<Cost> {
     let effort = db.world().open_blob(&verified.artifacts.get(ArtifactKind::Effort)?.blob());
     Some(Cost::of(&unit.target, serde_json::from_slice(&effort).ok()?))
-}
-
-fn verdict(unit: &Unit, judgement: &Judgement) -> Result<(), Blocked> {
-    let Some(options) = &unit.recipe.verify else { return Ok(()) };
-    let found: Vec<Diagnostic> =
-        beyond_tolerance(unit, options, judgement).into_iter().chain(beyond_loss(unit, options, judgement)).collect();
-    if found.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Verify, found)) }
-}
-
-fn beyond_tolerance(unit: &Unit, options: &Verify, judgement: &Judgement) -> Option<Diagnostic> {
-    let tolerance = options.tolerance()?.value();
-    let error = judgement.max_error;
-    let message =
-        format!("{} differs from the reference by {error:e}, the tolerance is {tolerance:e}", unit.instance());
-    let diagnostic = Diagnostic::error(Code::AccuracyFailed, message);
-    let diagnostic = match &options.tolerance {
-        Some(written) => diagnostic.at((*written.span).clone()),
-        None => diagnostic,
-    };
-    (error > tolerance).then_some(diagnostic)
-}
-
-fn beyond_loss(unit: &Unit, options: &Verify, judgement: &Judgement) -> Option<Diagnostic> {
-    let limit = options.max_loss.as_ref()?;
-    let Some(answers) = judgement.answers() else {
-        let message = format!("accuracy is judged by labels, and the data has no tensor `{}`", options.labels);
-        let diagnostic = Diagnostic::error(Code::LabelsMismatch, message).at((*options.inputs.span).clone());
-        return Some(diagnostic.help("name the tensor of right classes in `verify.labels`, or leave `max_loss` out"));
-    };
-    let (lost, most, [before, after]) = (answers.lost(), limit.value.value(), answers.shares());
-    let message = format!(
-        "{} loses {lost:.2} points of accuracy ({before:.2} % to {after:.2} %), {most} are allowed",
-        unit.instance()
-    );
-    let help = "`etbuild report` shows which layers lose most; `quantize.layers` keeps them real";
-    let diagnostic = Diagnostic::error(Code::AccuracyLost, message).at((*limit.span).clone()).help(help);
-    (lost > most).then_some(diagnostic)
 }
 
 /// Copies the image to a board that appears as a drive. The board reports on a console.

@@ -6,8 +6,7 @@ use etbuild_link::{BootBlock, CompileTarget, Console, LinkError, MemoryFacts, Pr
 use target::Target;
 
 /// The arguments of the compiler.
-pub fn compile_target(target: &Target) -> CompileTarget {
-    let rust = target.rust();
+pub fn compile_target(rust: &target::Rust) -> CompileTarget {
     CompileTarget {
         triple: rust.triple.to_string(),
         cpu: rust.cpu.as_ref().map(ToString::to_string),

@@ -9,8 +9,8 @@ mod toolchain;
 pub mod verify_data;
 mod worker;
 
-pub use facts::link_error;
+pub use facts::{compile_target, link_error};
 pub use project::{BinarySource, LinkOptions, ProjectInputs, VerifyFiles, read_interface};
 pub use query::linked;
 pub use select::selected;
-pub use toolchain::{Tools, tools};
+pub use toolchain::{Tools, tools, tools_of};

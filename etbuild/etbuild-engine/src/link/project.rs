@@ -6,7 +6,7 @@ use et_ops::OPERATORS;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
-    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Processor, Program,
+    Bionic, BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Processor, Program,
     ProjectFacts, VerifyData, select,
 };
 use etbuild_recipe::Optimize;
@@ -35,6 +35,13 @@ pub struct BinarySource {
 }
 
 impl BinarySource {
+    /// The same binary with no C library beside it.
+    #[must_use]
+    pub fn without_library(mut self) -> Self {
+        self.link.library = false;
+        self
+    }
+
     /// The program file.
     pub fn emitted(&self, db: &dyn Db) -> StageResult {
         emit::emitted(db, self.program.clone(), self.memory.clone(), self.file.clone())
@@ -96,6 +103,8 @@ pub struct ProjectInputs {
     pub program: Option<BlobRef>,
     /// The facts of firmware; `None` for a process.
     pub board: Option<BoardInputs>,
+    /// The processor, for a binary that Rust's own linker links with Android's C library.
+    pub bionic: Option<Bionic>,
 }
 
 /// The facts that the dependencies of a project depend on.
@@ -106,6 +115,7 @@ pub struct ManifestInputs {
     text: bool,
     media: bool,
     library: bool,
+    shared: bool,
     server: bool,
 }
 
@@ -127,8 +137,14 @@ struct HashedVerify {
 }
 
 impl ProjectInputs {
-    /// The facts of the project for an emitted program.
-    pub fn of(db: &dyn Db, options: &LinkOptions, emitted: &Staged, stage: Stage) -> Result<Self, Blocked> {
+    /// The facts of the project for an emitted program, compiled for `target`.
+    pub fn of(
+        db: &dyn Db,
+        options: &LinkOptions,
+        target: &CompileTarget,
+        emitted: &Staged,
+        stage: Stage,
+    ) -> Result<Self, Blocked> {
         let failed = |found| Blocked::failed(stage, found);
         let interface = read_interface(db, emitted)?;
         let board = BoardInputs::of(db, options, emitted, stage)?;
@@ -140,12 +156,14 @@ impl ProjectInputs {
             // Firmware has no files.
             media: interface.has_media() && board.is_none(),
             library: options.library,
+            shared: options.library && target.is_android(),
             server: options.server && options.is_language_model && board.is_none(),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
         let is_inside = board.is_some() || options.is_single;
         let program = is_inside.then(|| emitted.blob(ArtifactKind::ProgramFile)).transpose()?;
-        Ok(Self { manifest, name: options.name.clone(), method, program, board })
+        let bionic = Bionic::of(target);
+        Ok(Self { manifest, name: options.name.clone(), method, program, board, bionic })
     }
 
     /// The facts without the embedded files, which no manifest depends on.
@@ -166,7 +184,7 @@ impl ProjectInputs {
     }
 
     fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let ManifestInputs { template, kernels, engines, text, media, library, server } = &self.manifest;
+        let ManifestInputs { template, kernels, engines, text, media, library, shared, server } = &self.manifest;
         let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
             Some(_) => Program::Embedded(program),
@@ -190,7 +208,9 @@ impl ProjectInputs {
             text: *text,
             media: *media,
             library: *library,
+            shared: *shared,
             server: *server,
+            bionic: self.bionic,
             board,
         })
     }
@@ -222,7 +242,7 @@ impl BoardInputs {
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, media, library, server } = self;
+        let Self { template, kernels, engines, text, media, library, shared, server } = self;
         key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
             .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
             .fact("template", template.as_str())
@@ -230,13 +250,21 @@ impl Keyed for ManifestInputs {
             .fact("text", *text)
             .fact("media", *media)
             .option("library", *library)
+            .fact("shared library", *shared)
             .option("server", *server)
     }
 }
 
 impl Keyed for ProjectInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { manifest, name, method, program, board } = self;
+        let Self {
+            manifest,
+            name,
+            method,
+            program,
+            board,
+            bionic: _, // Follows from the triple and the linker.
+        } = self;
         let key = manifest.key(key).option("producer", PRODUCER);
         let key = program.iter().fold(key, |key, program| key.input("program", program.digest));
         match board {

@@ -19,7 +19,7 @@ use crate::pipeline::Stage;
 pub fn linked(db: &dyn Db, source: BinarySource, tools: Tools) -> StageResult {
     let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
     let selected = selected(db, source.clone(), tools.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
-    let project = ProjectInputs::of(db, &source.link, &emitted, Stage::Link)?;
+    let project = ProjectInputs::of(db, &source.link, &tools.target, &emitted, Stage::Link)?;
     let dependencies = selected.blob(ArtifactKind::Dependencies)?;
     let target = &source.link.target;
     let flash = target.memory().map(|memory| facts::region(&memory.code));
@@ -82,6 +82,9 @@ impl Link {
         let sizes = SizeReport::of(&built.binary).map_err(link_failure)?;
         let text = serde_json::to_vec_pretty(&sizes).map_err(|error| failure::internal(&error.to_string()))?;
         products.put(ArtifactKind::Sizes, &text);
+        if let Some(shared) = &built.shared {
+            products.put(ArtifactKind::SharedLibrary, shared);
+        }
         if let Some(library) = &built.library {
             products.put(ArtifactKind::Library, library);
             self.put_interface(&sizes, products)?;

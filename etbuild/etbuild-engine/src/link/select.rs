@@ -15,7 +15,7 @@ use crate::session::{Transient, interrupt};
 #[salsa::tracked(returns(clone))]
 pub fn selected(db: &dyn Db, source: BinarySource, tools: Tools) -> StageResult {
     let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
-    let project = ProjectInputs::of(db, &source.link, &emitted, Stage::Select)?;
+    let project = ProjectInputs::of(db, &source.link, &tools.target, &emitted, Stage::Select)?;
     action::run(db, &Select { project, tools })
 }
 
@@ -34,6 +34,7 @@ impl Keyed for Select {
             method: _,  // The sources of the binary name the method.
             program: _, // The sources of the binary include the program file.
             board: _,   // The sources and the linker script have the facts of the board.
+            bionic: _,  // Start code and stub libraries are no crates.
         } = project;
         let Tools { target, toolchain } = tools;
         // Cargo resolves dependencies by the triple, and the toolchain's version is Cargo's.

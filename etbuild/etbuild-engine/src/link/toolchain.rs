@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{CompileTarget, LinkError, Linker, Route, Toolchain, Watched, toolchain};
 use etbuild_store::Digest;
-use etbuild_target::Target;
+use etbuild_target::{Rust, Target};
 use serde::{Deserialize, Serialize};
 
 use super::facts;
@@ -32,7 +32,12 @@ struct Remembered {
 
 /// The toolchain for a target, or the missing part and the way to install the part.
 pub fn tools(world: &World, target: &Target) -> Result<Tools, Box<Diagnostic>> {
-    let target = facts::compile_target(target);
+    tools_of(world, target.rust())
+}
+
+/// The toolchain for the options of a Rust toolchain, or the missing part and the way to install the part.
+pub fn tools_of(world: &World, rust: &Rust) -> Result<Tools, Box<Diagnostic>> {
+    let target = facts::compile_target(rust);
     if target.linker == Linker::System && !is_of_this_machine(&target.triple) {
         return Err(Box::new(foreign(&target.triple)));
     }

@@ -12,6 +12,8 @@ use etbuild_remote::{Options, OptionsError, RemoteCache};
 use etbuild_store::{Blob, BlobRef, Digest, Observer, Store, StoreError};
 use etbuild_system::{Slots, System};
 
+use crate::device::Device;
+
 use super::{Event, Remote, Transient, interrupt};
 
 /// The permission of the engine.
@@ -51,6 +53,7 @@ pub struct World {
     backends: &'static [&'static dyn Backend],
     absent: &'static [AbsentBackend],
     text_maker: Option<MakeText>,
+    device: Option<Device>,
     held: Mutex<BTreeMap<Digest, Blob>>,
     shared: Mutex<Vec<Blob>>,
     toolchains: Mutex<BTreeMap<Digest, Result<Toolchain, Box<Diagnostic>>>>,
@@ -80,6 +83,7 @@ impl World {
             backends: &[],
             absent: &[],
             text_maker: None,
+            device: None,
             held: Mutex::default(),
             shared: Mutex::default(),
             toolchains: Mutex::default(),
@@ -113,6 +117,17 @@ impl World {
         let forward = move |event: &etbuild_remote::Event| watcher.observe(&Event::Remote(event.clone()));
         let remote = RemoteCache::open(options, self.store.clone(), Arc::new(forward))?;
         Ok(Self { remote: Some(Remote::new(remote, self.store.clone())), ..self })
+    }
+
+    /// The same world, whose hosted binaries run on this device.
+    #[must_use]
+    pub fn on_device(self, device: Option<Device>) -> Self {
+        Self { device, ..self }
+    }
+
+    /// The device of hosted binaries, if the user names one.
+    pub fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
     }
 
     /// The same world with the function that reads tokenizers; a build without tokenizers has none.

@@ -44,8 +44,10 @@ impl Keyed for VerifyOptions {
                 program: _, // The digest stands for the program.
                 arguments,
                 digest,
+                twin: _, // The action has the digest of the binary.
             } => key.fact("arguments", arguments.clone()).tool("emulator", *digest),
             Runner::Drive(_) => key.fact("runner", "board"),
+            Runner::Device(device) => key.fact("runner", device.to_string()),
         }
     }
 }
@@ -105,7 +107,7 @@ impl Process<'_> {
 
     fn invocation(&self, binary: &Path) -> Invocation {
         match &self.options.runner {
-            Runner::Native | Runner::Drive(_) => Invocation::new(binary),
+            Runner::Native | Runner::Drive(_) | Runner::Device(_) => Invocation::new(binary),
             Runner::Emulator { program, arguments, .. } => {
                 let path = binary.to_string_lossy();
                 Invocation::new(program).args(arguments.iter().map(|argument| argument.replace("{binary}", &path)))

@@ -17,7 +17,11 @@ use crate::pipeline::Stage;
 pub fn verified(db: &dyn Db, source: BinarySource, tools: Tools, verify: VerifyOptions) -> StageResult {
     let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
     let is_board = source.link.target.memory().is_some();
-    let linked = linked(db, source, tools).map_err(|blocked: Blocked| blocked.downstream())?;
+    let linked = match verify.runner.twin() {
+        Some(twin) => linked(db, source.without_library(), twin.clone()),
+        None => linked(db, source, tools),
+    };
+    let linked = linked.map_err(|blocked: Blocked| blocked.downstream())?;
     let inputs = verify.inputs;
     let inputs = HashedFile::of(db, inputs).map_err(|error| verify_data::unreadable(db, inputs, error))?;
     let method = read_interface(db, &emitted)?.method();

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_store::Digest;
-use etbuild_target::{Device, Emulator, Run, Target};
+use etbuild_target::{Device as Board, Emulator, Kind, Run, Target};
 
+use crate::device::Device;
 use crate::input::file_digest;
+use crate::link::{self, Tools};
 use crate::session::World;
 
 /// Where drives appear when a person plugs a board in.
@@ -25,14 +27,33 @@ pub enum Runner {
         arguments: Vec<String>,
         /// The digest of the program.
         digest: Digest,
+        /// The toolchain of the twin that runs instead of the target's own binary, where the target has one.
+        twin: Option<Box<Tools>>,
     },
     /// A board that takes an image as a file.
     Drive(PathBuf),
+    /// A device that takes files and runs a binary.
+    Device(Device),
+}
+
+impl Runner {
+    /// The toolchain of the binary that runs instead of the target's own; `None` where the target's own runs.
+    pub fn twin(&self) -> Option<&Tools> {
+        match self {
+            Self::Emulator { twin, .. } => twin.as_deref(),
+            Self::Native | Self::Drive(_) | Self::Device(_) => None,
+        }
+    }
 }
 
 /// The runner of binaries of `target` here, or the missing program and the way to install the program.
 pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>> {
+    if let Some(device) = world.device().filter(|_| target.kind() == Kind::Hosted) {
+        return Ok(Runner::Device(device.clone()));
+    }
     match target.run() {
+        Run::Adb => Ok(Runner::Device(Device::Adb(None))),
+        Run::Ssh(host) => Ok(Runner::Device(Device::Ssh(host.clone()))),
         Run::None => Err(Box::new(no_runner(target))),
         Run::Native => native(target),
         Run::Emulator(emulator) => find_emulator(world, emulator),
@@ -62,7 +83,8 @@ fn find_emulator(world: &World, emulator: &Emulator) -> Result<Runner, Box<Diagn
     let candidates = std::env::split_paths(&path).map(|folder| folder.join(&emulator.program));
     for program in candidates {
         if let Ok(digest) = file_digest::of(world, &program) {
-            return Ok(Runner::Emulator { program, arguments: emulator.arguments.clone(), digest });
+            let twin = emulator.twin.as_ref().map(|rust| link::tools_of(world, rust)).transpose()?.map(Box::new);
+            return Ok(Runner::Emulator { program, arguments: emulator.arguments.clone(), digest, twin });
         }
     }
     let message = format!("the emulator `{}` is not installed", emulator.program);
@@ -71,7 +93,7 @@ fn find_emulator(world: &World, emulator: &Emulator) -> Result<Runner, Box<Diagn
 }
 
 /// The drive of a board, directly below a mount folder or below a user's folder there.
-fn drive(world: &World, device: &Device) -> Result<Runner, Box<Diagnostic>> {
+fn drive(world: &World, device: &Board) -> Result<Runner, Box<Diagnostic>> {
     let system = world.system();
     let users = MOUNTS.iter().flat_map(|mount| system.list(Path::new(mount)).unwrap_or_default());
     let folders = MOUNTS.iter().map(PathBuf::from).chain(users);

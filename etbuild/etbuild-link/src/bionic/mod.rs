@@ -12,9 +12,6 @@ use object::Architecture;
 
 use crate::{CompileTarget, LinkError, Linker};
 
-/// The API level of the stub libraries: Android 8.0, 2017.
-pub const API_LEVEL: u32 = 26;
-
 /// The greatest page size of Android devices, in bytes.
 pub const PAGE_SIZE: u32 = 16_384;
 

@@ -1,7 +1,10 @@
 //! `etbuild deploy`: build, verify, write.
 
+use std::sync::Arc;
+
 use etbuild_diagnostic::{Code, Diagnostic, Severity};
-use etbuild_engine::{Goal, Mode, Request, UnitReport, Verification};
+use etbuild_engine::device::Device;
+use etbuild_engine::{Goal, Mode, Request, UnitReport, Verification, World};
 
 use super::Outcome;
 use super::cache::collect_if_due;
@@ -12,7 +15,9 @@ use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
     let request = session.request(&arguments.recipes)?;
-    let (_, diagnostics) = deployed(session, &request, Goal::Deploy, arguments.require_verify)?;
+    let device = arguments.device.as_deref().map(Device::parse).transpose().map_err(|error| vec![error])?;
+    let world = session.world_on(Mode::Build, device)?;
+    let (_, diagnostics) = deployed_in(session, world, &request, Goal::Deploy, arguments.require_verify)?;
     Ok(diagnostics)
 }
 
@@ -27,7 +32,16 @@ pub fn deployed(
     goal: Goal,
     require_verify: bool,
 ) -> Result<(Vec<UnitReport>, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let world = session.world(Mode::Build)?;
+    deployed_in(session, session.world(Mode::Build)?, request, goal, require_verify)
+}
+
+fn deployed_in(
+    session: &Session,
+    world: Arc<World>,
+    request: &Request,
+    goal: Goal,
+    require_verify: bool,
+) -> Result<(Vec<UnitReport>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let reports = deploy_locked(session, &world, request, goal, &session.global.out)?;
     // The world's lease on the cache would block garbage collection.
     drop(world);

@@ -4,16 +4,20 @@ use et_module::{
     DEFAULT_TOP_K, DataFiles, Engines, FileBytes, Kernels, Module, default_threads, is_bundled, run_cases,
 };
 use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::device::Device;
 use serde_json::Value;
 
 use super::inputs::Inputs;
 use super::program::{failed, program, write_outputs};
-use super::{Outcome, bundled, language};
+use super::{Outcome, bundled, language, on_device};
 use crate::arguments;
 use crate::engines::{ENGINES, kernel};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
+    if let Some(device) = &arguments.device {
+        return on_device::run(session, arguments, &Device::parse(device).map_err(|error| vec![error])?);
+    }
     if language::is_asked(&arguments.language) {
         return language::run(session, arguments);
     }

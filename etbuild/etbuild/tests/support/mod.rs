@@ -1,6 +1,7 @@
 //! Shared code of the end-to-end tests: the real command in a temporary folder, with an empty cache, or with a cache
 //! that a deploy of the digits recipe has filled.
 
+pub mod android;
 pub mod archive;
 pub mod files;
 pub mod logits;

@@ -1,0 +1,111 @@
+//! A binary on a device: brought, run on the verification inputs, and judged.
+
+use std::path::Path;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_store::{BlobRef, Digest};
+
+use super::UnitReport;
+use super::verdict::judged;
+use crate::action::{ArtifactKind, Blocked, Staged};
+use crate::device::{Command, Device, DeviceFile, DeviceFolder};
+use crate::emit::data_files;
+use crate::input::{Db, hashed_file};
+use crate::link::{Tools, read_interface};
+use crate::pipeline::Stage;
+use crate::session::{Transient, World, interrupt};
+use crate::unit::Unit;
+
+/// The names of the files for a run.
+const INPUTS: &str = "inputs.safetensors";
+const OUTPUTS: &str = "outputs.safetensors";
+
+/// Brings what the device lacks, and runs and judges the binary where the recipe names verification data. Nothing of that is cached: the
+/// device may be another one than before.
+pub fn on_device(
+    db: &dyn Db,
+    unit: &Unit,
+    tools: &Tools,
+    device: &Device,
+    report: &mut UnitReport,
+) -> Result<(), Blocked> {
+    let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, tools)?);
+    let here = tempfile::tempdir().unwrap_or_else(|error| away(no_folder(&error)));
+    let mut files = binary_files(db.world(), unit, here.path(), (&emitted, &linked))?;
+    files.extend(inputs(db, unit, here.path())?);
+    let folder = DeviceFolder::new(db.world().system(), device, unit.name());
+    let brought = folder.push(&files).unwrap_or_else(|error| away(error)).len();
+    report.notes.push(format!(
+        "{brought} of {} files brought to `{}` on device `{device}`",
+        files.len(),
+        folder.path()
+    ));
+    let Some(options) = &unit.recipe.verify else { return Ok(()) };
+    let words = [unit.name(), "--inputs", INPUTS, "--outputs", OUTPUTS].map(str::to_owned);
+    let command = Command {
+        words: words.to_vec(),
+        variables: variables(db, &emitted)?,
+        results: vec![OUTPUTS.to_owned()],
+        timeout: Some(options.timeout.0),
+        shows: false,
+    };
+    let outcome = folder.run(&command).unwrap_or_else(|error| away(error));
+    if !outcome.success() {
+        return Err(Blocked::failed(Stage::Verify, [folder.failed(&outcome)]));
+    }
+    let outputs = folder.pull(OUTPUTS).unwrap_or_else(|error| away(error));
+    judged(db, unit, &outputs, report)
+}
+
+/// The binary, the program file and the data files, in a folder here.
+fn binary_files(
+    world: &World,
+    unit: &Unit,
+    here: &Path,
+    (emitted, linked): (&Staged, &Staged),
+) -> Result<Vec<DeviceFile>, Blocked> {
+    let name = unit.name();
+    let file = |name: String, blob: BlobRef, executable: bool| {
+        let source = here.join(&name);
+        world.materialise(&blob, &source, executable);
+        DeviceFile { name, source, digest: blob.digest.to_string(), size: blob.size, executable }
+    };
+    let mut files = vec![
+        file(name.to_owned(), linked.blob(ArtifactKind::Binary)?, true),
+        file(format!("{name}.pte"), emitted.blob(ArtifactKind::ProgramFile)?, false),
+    ];
+    files.extend(data_files(emitted).into_iter().map(|(ending, blob)| file(format!("{name}.{ending}"), blob, false)));
+    Ok(files)
+}
+
+/// The verification inputs, in a folder here.
+fn inputs(db: &dyn Db, unit: &Unit, here: &Path) -> Result<Option<DeviceFile>, Blocked> {
+    let Some(files) = &unit.link.verify else { return Ok(None) };
+    let bytes = hashed_file::read(db, files.inputs).map_err(|found| Blocked::failed(Stage::Verify, found))?;
+    let source = here.join(INPUTS);
+    let written = db.world().system().write(&source, &bytes, false);
+    written.unwrap_or_else(|error| away(no_folder(&error)));
+    let digest = Digest::of(&bytes).to_string();
+    Ok(Some(DeviceFile { name: INPUTS.to_owned(), source, digest, size: bytes.len() as u64, executable: false }))
+}
+
+/// The environment in which the program's delegates find the libraries of the device.
+fn variables(db: &dyn Db, emitted: &Staged) -> Result<Vec<(String, String)>, Blocked> {
+    let interface = read_interface(db, emitted)?;
+    let called = |id: &str| interface.engines(false).iter().any(|engine| engine.id == id);
+    let backends = db.world().engines().iter().filter(|backend| called(backend.delegate_id()));
+    let variables = backends.flat_map(|backend| backend.device_variables());
+    Ok(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+}
+
+/// Ends the deploy: the device may be there the next time.
+fn away(diagnostic: Diagnostic) -> ! {
+    interrupt(match diagnostic.code {
+        Code::Interrupted => Transient::Interrupted,
+        _ => Transient::Environment(Box::new(diagnostic)),
+    })
+}
+
+fn no_folder(error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(Code::OutputUnwritable, format!("there is no temporary folder for the device's files: {error}"))
+}

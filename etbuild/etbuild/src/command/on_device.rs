@@ -1,0 +1,164 @@
+//! `etbuild run --device`: the binary of a model on a device, with the files of the arguments.
+
+use std::path::{Path, PathBuf};
+
+use etbuild_diagnostic::{Code, Diagnostic, Severity};
+use etbuild_engine::device::{Command, Device, DeviceFile, DeviceFolder};
+use etbuild_engine::{Goal, Mode, Request, UnitReport};
+use etbuild_store::Digest;
+
+use super::Outcome;
+use super::deploy::diagnostics;
+use super::lock::deploy_locked;
+use super::program::unwritable;
+use crate::arguments;
+use crate::engines::BACKENDS;
+use crate::session::{Session, partition_override};
+
+pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Outcome {
+    let one = |error: Diagnostic| vec![error];
+    let call = Call::new(arguments).map_err(one)?;
+    let report = built(session, arguments)?;
+    let mut files = binary_files(&report);
+    for (name, source) in &call.given {
+        files.push(given(session, name, source)?);
+    }
+    let folder = DeviceFolder::new(&*session.system, device, &report.recipe);
+    let brought = folder.push(&files).map_err(one)?;
+    if !brought.is_empty() {
+        session.terminal.say(&format!("{} files brought to `{}` on device `{device}`", brought.len(), folder.path()));
+    }
+    let variables = BACKENDS.iter().flat_map(|backend| backend.device_variables());
+    let outcome = folder.run(&Command {
+        words: std::iter::once(report.recipe.clone()).chain(call.words).collect(),
+        variables: variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        results: call.results.iter().map(|(name, _)| name.clone()).collect(),
+        timeout: None,
+        shows: true,
+    });
+    let outcome = outcome.map_err(one)?;
+    if !outcome.success() {
+        return Err(vec![folder.failed(&outcome)]);
+    }
+    for (name, path) in &call.results {
+        let written = session.system.write(path, &folder.pull(name).map_err(one)?, false);
+        written.map_err(|error| vec![unwritable(path, &error)])?;
+    }
+    Ok(Vec::new())
+}
+
+/// What the binary gets and gives.
+#[derive(Default)]
+struct Call {
+    words: Vec<String>,
+    /// Names on the device, with the files here.
+    given: Vec<(String, PathBuf)>,
+    results: Vec<(String, PathBuf)>,
+}
+
+impl Call {
+    fn new(arguments: &arguments::Run) -> Result<Self, Diagnostic> {
+        let language = &arguments.language;
+        if language.chat && language.prompt.is_none() {
+            let message = "a conversation on a device has one message";
+            return Err(Diagnostic::error(Code::Usage, message).help("write the message: `--chat --prompt TEXT`"));
+        }
+        let mut call = Self::default();
+        let given = [
+            ("--inputs", &arguments.inputs),
+            ("--scalars", &arguments.scalars),
+            ("--tokens-in", &language.tokens_in),
+            ("--perplexity", &language.perplexity),
+        ];
+        let results =
+            [("--outputs", &arguments.outputs), ("--tokens-out", &language.tokens_out), ("--logits", &language.logits)];
+        call.given = call.files(&given);
+        call.results = call.files(&results);
+        call.text("--prompt", &language.prompt);
+        call.text("--system", &language.system);
+        call.text("--max-new-tokens", &language.max_new_tokens);
+        call.text("--temperature", &language.temperature);
+        call.text("--top-k", &language.top_k);
+        call.text("--top-p", &language.top_p);
+        call.text("--min-p", &language.min_p);
+        call.text("--repetition-penalty", &language.repetition_penalty);
+        call.text("--no-repeat-ngram-size", &language.no_repeat_ngram_size);
+        call.text("--seed", &language.seed);
+        call.text("--threads", &arguments.threads);
+        let flags = [("--chat", language.chat), ("--lookup", language.lookup), ("--stats", language.stats)];
+        call.words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()));
+        Ok(call)
+    }
+
+    fn text(&mut self, option: &str, value: &Option<impl ToString>) {
+        self.words.extend(value.iter().flat_map(|value| [option.to_owned(), value.to_string()]));
+    }
+
+    /// Adds options with files under names on the device: `outputs.safetensors` for `--outputs`.
+    fn files(&mut self, options: &[(&str, &Option<PathBuf>)]) -> Vec<(String, PathBuf)> {
+        let present = options.iter().filter_map(|(option, path)| Some((*option, path.as_ref()?)));
+        let named = present.map(|(option, path)| (option, name_there(option, path), path.clone()));
+        let files: Vec<(&str, String, PathBuf)> = named.collect();
+        self.words.extend(files.iter().flat_map(|(option, name, _)| [(*option).to_owned(), name.clone()]));
+        files.into_iter().map(|(_, name, path)| (name, path)).collect()
+    }
+}
+
+fn name_there(option: &str, path: &Path) -> String {
+    let ending = path.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+    format!("{}{ending}", option.trim_start_matches('-'))
+}
+
+/// The one unit of the arguments, built.
+fn built(session: &Session, arguments: &arguments::Run) -> Result<UnitReport, Vec<Diagnostic>> {
+    let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
+    let request = Request {
+        recipes: vec![arguments.file.clone()],
+        overrides: session.overrides(partition)?,
+        targets: session.global.targets.clone(),
+        only: Vec::new(),
+    };
+    let world = session.world(Mode::Build)?;
+    let mut reports = deploy_locked(session, &world, &request, Goal::Build, &session.global.out)?;
+    let found = diagnostics(&reports, false);
+    if found.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Err(found);
+    }
+    match (reports.pop(), reports.is_empty()) {
+        (Some(report), true) => Ok(report),
+        _ => {
+            let message = "a device runs the binary of one target";
+            Err(vec![
+                Diagnostic::error(Code::Usage, message).help("name the device's target: `--target android-arm64`"),
+            ])
+        }
+    }
+}
+
+/// The binary with the files that the binary reads.
+fn binary_files(report: &UnitReport) -> Vec<DeviceFile> {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_binary = |name: &str| name == report.recipe;
+    let is_read = |name: &str| [".pte", ".ptd"].iter().any(|ending| name.ends_with(ending));
+    let named = report.files.iter().map(|file| (name(&file.path), file));
+    let wanted = named.filter(|(name, _)| is_binary(name) || is_read(name));
+    let file = |(name, file): (String, &etbuild_engine::OutputFile)| DeviceFile {
+        executable: is_binary(&name),
+        source: file.path.clone(),
+        digest: file.digest.clone(),
+        size: file.size,
+        name,
+    };
+    wanted.map(file).collect()
+}
+
+/// A file that the arguments name.
+fn given(session: &Session, name: &str, source: &Path) -> Result<DeviceFile, Vec<Diagnostic>> {
+    let unreadable = |error| {
+        let message = format!("`{}` cannot be read: {error}", source.display());
+        vec![Diagnostic::error(Code::FileUnreadable, message)]
+    };
+    let bytes = session.system.read(source).map_err(unreadable)?;
+    let (digest, size) = (Digest::of(&bytes).to_string(), bytes.len() as u64);
+    Ok(DeviceFile { name: name.to_owned(), source: source.to_owned(), digest, size, executable: false })
+}
