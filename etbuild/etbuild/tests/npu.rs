@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::support::{Place, RECIPE, Ran, repository, tensors, unit};
+use crate::support::{Place, RECIPE, Ran, python, repository, tensors, unit};
 
 const TARGET: &str = "linux-x86_64";
 
@@ -115,6 +115,35 @@ fn a_language_model_writes_the_tokens_of_the_simulation() {
     assert_eq!(written, write("portable"));
     let explained = place.run(&format!("explain --partition {}", language_recipe(&place, "qnn, cpu"))).expect(0).stdout;
     assert!(explained.contains("qnn") && explained.contains("in 3 calls"), "{explained}");
+}
+
+/// The recipe of a phone, with a smaller model of the same form and random weights.
+#[test]
+fn the_recipe_of_a_phone_compiles_for_the_chip_and_writes_the_tokens_of_the_simulation() {
+    let Some(python) = python::with("torch and transformers") else { return };
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let (model, script) = (place.path().join("model"), repository().join("etbuild/etbuild/tests/llama_shape.py"));
+    Ran::of(Command::new(python).arg(script).arg(&model).arg(repository().join("examples/tiny-llama/model"))).expect(0);
+    let ran = |words: &str| {
+        let recipe = format!("recipes/llama-s25.yaml --set model.checkpoint={}", model.display());
+        let words = words.replace("RECIPE", &recipe);
+        Ran::of(place.command(words.split(' ')).env("MODELS", place.path())).expect(0).stdout
+    };
+    let explained = ran("explain --partition RECIPE --target galaxy-s25");
+    assert!(explained.contains("qnn") && explained.contains("in 2 calls"), "{explained}");
+    ran("check RECIPE --target galaxy-s25");
+    let write = |partition: &str| {
+        let tokens = place.path().join("tokens");
+        let run = format!("run RECIPE --partition {partition} --prompt Once --max-new-tokens 40 --temperature 0");
+        ran(&format!("{run} --tokens-out {}", tokens.display()));
+        fs::read_to_string(tokens).unwrap()
+    };
+    let written = write("qnn,cpu");
+    assert_eq!(written.split_whitespace().count(), 40, "{written}");
+    assert_eq!(written, write("portable"));
 }
 
 #[test]
