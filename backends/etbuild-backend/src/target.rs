@@ -16,11 +16,29 @@ pub struct TargetFacts {
     pub npu: Option<NpuFacts>,
 }
 
-/// A target's NPU.
+/// A target's NPU, by vendor.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NpuFacts {
-    /// The vendor's name of the chip, such as `SM8750`.
-    pub soc: String,
+pub enum NpuFacts {
+    /// The NPU of a Qualcomm chip: the vendor's name of the chip, such as `SM8750`.
+    Qualcomm {
+        /// The name.
+        soc: String,
+    },
+    /// An Arm Ethos-U beside a microcontroller.
+    EthosU(EthosU),
+}
+
+/// An Arm Ethos-U NPU.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EthosU {
+    /// The kind and the multiplications per cycle, such as `u55-128`.
+    pub accelerator: String,
+    /// The memories and the clock, by a name of Arm's compiler.
+    pub system_config: String,
+    /// Which memory has weights and feature maps, by a name of Arm's compiler.
+    pub memory_mode: String,
+    /// The address of the NPU's registers.
+    pub registers: u32,
 }
 
 /// What kernels may rely on of a target's GPU.

@@ -9,6 +9,7 @@ pub static ENGINES: &[Engine] = &[
     // A row per backend.
     Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)), problem: || None },
     Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None },
+    Engine { id: et_ethos_u::ID, make: |host| Box::new(et_ethos_u::delegate(host.workers)), problem: || None },
     Engine { id: et_gpu::ID, make: |host| Box::new(et_gpu::delegate(host.workers)), problem: et_gpu::problem },
     Engine { id: et_qnn::ID, make: |host| Box::new(et_qnn::delegate(host.workers)), problem: et_qnn::problem },
 ];

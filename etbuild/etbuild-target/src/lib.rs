@@ -30,7 +30,7 @@ pub use catalogue::Catalogue;
 pub use console::{Console, RegisterBits, RegisterStep, RegisterValue, Uart};
 pub use gpu::{Gpu, TexelStorage};
 pub use memory::{Access, Bank, BootBlock, Memory};
-pub use npu::Npu;
+pub use npu::{Accelerator, EthosU, Npu, Qualcomm};
 pub use run::{Device, Emulator, Host, Image, Run, Uf2};
 pub use rust::{Feature, Linker, Rust};
 pub use schema::target_schema;

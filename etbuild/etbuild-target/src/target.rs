@@ -62,7 +62,7 @@ pub struct TargetFile {
     /// The GPU, which the backend `gpu` requires; left out, the backend `gpu` refuses every node.
     #[serde(default)]
     gpu: Option<Spanned<GpuFile>>,
-    /// The NPU, which the backend `qnn` requires; left out, the backend `qnn` refuses every node.
+    /// The NPU, which the backends `qnn` and `ethos-u` require; left out, both refuse every node.
     #[serde(default)]
     npu: Option<Spanned<Npu>>,
     /// The greatest clock of the processor, for estimates of time; left out, none is given.
@@ -163,10 +163,17 @@ fn check_npu(kind: Kind, is_static: bool, npu: Option<Spanned<Npu>>) -> Result<O
     let inconsistent = |message: &str, help: &str| {
         Err(Diagnostic::error(Code::TargetInconsistent, message).at((*npu.span).clone()).help(help))
     };
-    if kind == Kind::BareMetal {
-        return inconsistent("`npu:` requires an operating system with the vendor's libraries", "remove `npu:`");
+    let is_ethos = matches!(npu.value, Npu::EthosU(_));
+    if is_ethos && kind == Kind::Hosted {
+        return inconsistent("an Ethos-U NPU is driven by firmware", "remove `npu:`, or write `kind: bare-metal`");
     }
-    if is_static {
+    if !is_ethos && kind == Kind::BareMetal {
+        return inconsistent(
+            "`npu: { soc: ... }` requires an operating system with the vendor's libraries",
+            "remove `npu:`",
+        );
+    }
+    if is_static && !is_ethos {
         let help = "remove `npu:`, or link dynamically: remove `crt_static: true`";
         return inconsistent("a static binary cannot load the vendor's library of an NPU", help);
     }
@@ -371,12 +378,25 @@ mod tests {
 
     #[test]
     fn an_npu_is_for_targets_that_load_libraries() {
-        assert_eq!(target("linux-x86_64").npu().unwrap().soc.as_str(), "SM8750");
-        assert_eq!(target("galaxy-s25").npu().unwrap().soc.as_str(), "SM8750");
+        for name in ["linux-x86_64", "galaxy-s25"] {
+            let npu = target(name).npu().cloned();
+            assert!(matches!(npu, Some(Npu::Qualcomm(chip)) if chip.soc.as_str() == "SM8750"), "{name}");
+        }
         for name in ["pico2", "linux-aarch64"] {
             let (code, ..) = mistake(name, "console:", "npu: { soc: SM8750 }\nconsole:");
             assert_eq!(code, Code::TargetInconsistent, "{name}");
         }
+    }
+
+    #[test]
+    fn an_ethos_u_is_for_firmware() {
+        let npu = target("corstone-300").npu().cloned();
+        assert!(matches!(npu, Some(Npu::EthosU(npu)) if npu.accelerator.name() == "u55-128"));
+        let text = shipped("corstone-300");
+        let npu = text.split_once("\nnpu:").unwrap().1.split_once('}').unwrap().0;
+        let (code, ..) = mistake("linux-aarch64", "template:", &format!("npu:{npu}}}\ntemplate:"));
+        assert_eq!(code, Code::TargetInconsistent);
+        assert_eq!(mistake("corstone-300", "u55-128", "u55-100").0, Code::BadValue);
     }
 
     #[test]

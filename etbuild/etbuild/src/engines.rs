@@ -7,6 +7,7 @@ use etbuild_backend::Backend;
 pub static BACKENDS: &[&dyn Backend] = &[
     // A row per backend; `ENGINES` needs a row too.
     &etbuild_cpu::BACKEND,
+    &etbuild_ethos_u::BACKEND,
     &etbuild_cortex_m::BACKEND,
     #[cfg(feature = "gpu")]
     &etbuild_gpu::BACKEND,
@@ -24,6 +25,7 @@ pub static ENGINES: &[Engine] = &[
         },
         problem: || None,
     },
+    Engine { id: et_ethos_u::ID, make: |host| Box::new(et_ethos_u::delegate(host.workers)), problem: || None },
     Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None },
     #[cfg(feature = "gpu")]
     Engine {

@@ -219,7 +219,11 @@ const STATED: &[Stated] = &[
     ("memory.code", "mps2-an505", &["code: flash", "code: more"]),
     ("memory.constants", "mps2-an505", &["constants: flash", "constants: more"]),
     ("memory.stack", "mps2-an505", &["stack: 16 KiB", "stack: 32 KiB"]),
+    ("npu.ethos-u", "corstone-300", &["ethos-u: u55-128", "ethos-u: u55-256"]),
+    ("npu.memory_mode", "corstone-300", &["memory_mode: Shared_Sram", "memory_mode: Sram_Only"]),
+    ("npu.registers", "corstone-300", &["registers: 0x58102000", "registers: 0x48102000"]),
     ("npu.soc", "linux-x86_64", &["soc: SM8750", "soc: SM8650"]),
+    ("npu.system_config", "corstone-300", &["Ethos_U55_High_End_Embedded", "Ethos_U55_Deep_Embedded"]),
     ("run", "linux-x86_64", &["run: native", "run: { emulator: { program: sh, arguments: [], package: dash } }"]),
     ("run.emulator.arguments", "mps2-an505", &["- -nographic", "- -no-reboot"]),
     ("run.emulator.program", "mps2-an505", &["program: qemu-system-arm", "program: sh"]),
@@ -431,12 +435,13 @@ fn planned_for(place: &Place, key: &str, target: &Path) -> BTreeMap<String, Stri
     let target = target.display().to_string();
     let partition = match key.split_once('.') {
         Some(("gpu", _)) => "gpu",
-        Some(("npu", _)) => "qnn",
+        Some(("npu", "soc")) => "qnn",
+        Some(("npu", _)) => "ethos-u",
         _ => "auto",
     };
     // The key has the digest of the vendor's compiler; any file stands for it here.
     let kit = place.file("kit/libQnnHtp.so", "a compiler");
     let words = ["plan", RECIPE, "--target", &target, "--partition", partition, "--output", "json"];
     let mut command = place.command(words);
-    keys(&support::Ran::of(command.env("QNN_SDK_ROOT", kit.parent().unwrap())).expect(0).json())
+    keys(&support::Ran::of(command.env("QNN_SDK_ROOT", kit.parent().unwrap()).env("VELA", &kit)).expect(0).json())
 }

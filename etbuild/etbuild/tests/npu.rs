@@ -154,7 +154,7 @@ fn a_machine_without_the_kit_is_told_what_to_install() {
     assert!(failed.stderr.contains("ETB0501") && failed.stderr.contains("npu.yaml:4"), "{}", failed.stderr);
     assert!(failed.stderr.contains("`QNN_SDK_ROOT` names /no/kit, which has no libQnnHtp.so"), "{}", failed.stderr);
     let doctor = Ran::of(without_kit(&mut place.command(["doctor", "--output", "json"]))).expect(0).json();
-    assert!(doctor["npu"]["problem"].as_str().unwrap().contains("/no/kit"), "{doctor}");
+    assert!(doctor["npu"][0]["problem"].as_str().unwrap().contains("/no/kit"), "{doctor}");
 }
 
 #[test]

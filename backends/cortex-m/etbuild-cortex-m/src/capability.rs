@@ -5,7 +5,7 @@ use etbuild_backend::{Refusal, RefusalKind, clamp_limits, dequantizes_constants}
 use etbuild_ir::{Links, Node, ValueId};
 
 use crate::lower::{arithmetic, pool, product, row};
-use crate::pattern::{self, Check, first, moves, no, output};
+use etbuild_backend::int8::pattern::{self, Check, first, moves, no, output};
 
 /// The reason why the backend rejects the node; `None` where the backend accepts.
 pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {

@@ -15,7 +15,6 @@ mod backend;
 mod capability;
 mod lower;
 mod pack;
-mod pattern;
 mod program;
 
 pub use backend::{BACKEND, CortexM};

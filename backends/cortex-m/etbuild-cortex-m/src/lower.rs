@@ -15,8 +15,8 @@ use et_cortex_m::{Bounds, Row};
 use etbuild_backend::{Blob, Refusal, RefusalKind};
 use etbuild_ir::{Graph, IdMap, Links, Node, ValueId};
 
-use crate::pattern::{self, Epilogue, QParams};
 use crate::program::{Buffer, Program, Storage};
+use etbuild_backend::int8::pattern::{self, Epilogue, QParams};
 
 /// The order of the elements of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

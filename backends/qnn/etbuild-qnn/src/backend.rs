@@ -1,6 +1,6 @@
 //! The backend as an etbuild backend.
 
-use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, TargetFacts};
+use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, Search, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::compile::Device;
@@ -19,8 +19,9 @@ pub static BACKEND: Qnn = Qnn;
 static COMPILER: Compiler = Compiler {
     kit: "Qualcomm's QNN SDK",
     variable: et_qnn::build::ROOT,
-    folders: et_qnn::build::FOLDERS,
+    search: Search::Library(et_qnn::build::FOLDERS),
     file: et_qnn::build::FILE,
+    page: "docs/npu.md",
 };
 
 impl Backend for Qnn {
@@ -57,7 +58,7 @@ impl Backend for Qnn {
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
-        let soc = target.npu.as_ref().map_or("none", |NpuFacts { soc }| soc);
+        let soc = soc(target).unwrap_or("none");
         vec![("soc".to_owned(), soc.to_owned()), ("shares weights".to_owned(), shares_weights(target).to_string())]
     }
 
@@ -103,11 +104,19 @@ fn shares_weights(target: &TargetFacts) -> bool {
     target.architecture != "x86_64"
 }
 
+/// The chip of a target.
+fn soc(target: &TargetFacts) -> Option<&str> {
+    match &target.npu {
+        Some(NpuFacts::Qualcomm { soc }) => Some(soc),
+        _ => None,
+    }
+}
+
 /// The NPU of a target.
 fn device(target: &TargetFacts) -> Result<Device, Refusal> {
     let no = |reason: String| Refusal::new(RefusalKind::Target, reason);
-    let npu = target.npu.as_ref().ok_or_else(|| no("the target states no `npu:`".to_owned()))?;
-    let soc = et_qnn::soc(&npu.soc).ok_or_else(|| no(format!("the NPU of `{}` is not known", npu.soc)))?;
+    let name = soc(target).ok_or_else(|| no("the target states no `npu: { soc: ... }`".to_owned()))?;
+    let soc = et_qnn::soc(name).ok_or_else(|| no(format!("the NPU of `{name}` is not known")))?;
     Ok(Device { soc: soc.number, shares_weights: shares_weights(target) })
 }
 

@@ -19,7 +19,7 @@ static ENGINES: &[Engine] =
     &[Engine { id: et_qnn::ID, make: |host| Box::new(et_qnn::delegate(host.workers)), problem: et_qnn::problem }];
 
 fn target() -> TargetFacts {
-    let npu = Some(NpuFacts { soc: "SM8750".to_owned() });
+    let npu = Some(NpuFacts::Qualcomm { soc: "SM8750".to_owned() });
     TargetFacts { architecture: std::env::consts::ARCH.to_owned(), hosted: true, npu, ..TargetFacts::default() }
 }
 

@@ -121,7 +121,7 @@ pub fn program_source(db: &dyn Db, recipe: &Recipe, target: TargetFacts) -> Prog
 }
 
 /// The backends that `partition: auto` stands for, best first. ExecuTorch's runtime lacks these backends.
-fn best_backends(recipe: &Recipe, world: &World, target: &TargetFacts) -> Vec<&'static str> {
+pub fn best_backends(recipe: &Recipe, world: &World, target: &TargetFacts) -> Vec<&'static str> {
     let asked = world.engines().iter().filter(|backend| recipe.runtime == Runtime::Etbuild && backend.runs_on(target));
     asked.map(|backend| backend.name()).collect()
 }

@@ -10,8 +10,9 @@ use etbuild_recipe::{Override, Recipe, missing_files};
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
+use super::compiler::missing_by_default;
 use super::first_look;
-use super::options::{banks, file_options, link_options, memory_options, program_source};
+use super::options::{banks, best_backends, file_options, link_options, memory_options, program_source};
 use super::quantization::measure_options;
 use super::refusal::{no_decoder, no_file_system, no_prompt, no_target, partition_mistakes, unavailable};
 use super::target_facts;
@@ -170,6 +171,8 @@ fn units_of_recipe(
                 mistakes.extend(no_file_system(recipe, target));
                 mistakes.extend(no_decoder(db.world().system(), recipe, target));
                 mistakes.extend(no_prompt(recipe, target, name));
+                let best = best_backends(recipe, db.world(), &target_facts::of(target));
+                mistakes.extend(missing_by_default(db.world(), recipe, &best, name));
                 found.push(Arc::new(target.clone()));
             }
             Err(mistake) => mistakes.push(mistake),

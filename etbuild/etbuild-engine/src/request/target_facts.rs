@@ -1,7 +1,7 @@
 //! Targets in the form for backends.
 
-use etbuild_backend::{GpuFacts, NpuFacts, TargetFacts};
-use etbuild_target::{Gpu, Kind, Target, TexelStorage};
+use etbuild_backend::{EthosU, GpuFacts, NpuFacts, TargetFacts};
+use etbuild_target::{Gpu, Kind, Npu, Target, TexelStorage};
 
 /// The facts of a target that backends may read.
 pub fn of(target: &Target) -> TargetFacts {
@@ -17,7 +17,7 @@ pub fn of(target: &Target) -> TargetFacts {
         features,
         hosted,
         gpu: target.gpu().map(gpu),
-        npu: target.npu().map(|npu| NpuFacts { soc: npu.soc.to_string() }),
+        npu: target.npu().map(npu),
     }
 }
 
@@ -26,6 +26,19 @@ fn gpu(gpu: &Gpu) -> GpuFacts {
     let Gpu { name: _, storage, max_image, max_layers, subgroup, zero_clamp, int64, float64 } = *gpu;
     let images = storage == TexelStorage::Image;
     GpuFacts { images, max_image, max_layers, subgroup, zero_clamp, int64, float64 }
+}
+
+/// The facts of an NPU.
+fn npu(npu: &Npu) -> NpuFacts {
+    match npu {
+        Npu::Qualcomm(chip) => NpuFacts::Qualcomm { soc: chip.soc.to_string() },
+        Npu::EthosU(npu) => NpuFacts::EthosU(EthosU {
+            accelerator: npu.accelerator.name().to_owned(),
+            system_config: npu.system_config.clone(),
+            memory_mode: npu.memory_mode.clone(),
+            registers: npu.registers,
+        }),
+    }
 }
 
 /// An extension of Arm's microcontrollers that compiled code may use.

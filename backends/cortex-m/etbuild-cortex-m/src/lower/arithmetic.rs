@@ -7,8 +7,8 @@ use etbuild_ir::{Argument, Links, Node, ValueId};
 use super::residual::{Addend, Target};
 use super::sum::sum;
 use super::{Lowering, Order, bounds, cut};
-use crate::pattern::{self, Check, Epilogue, Operand, no, operand, quantized};
 use crate::program::Buffer;
+use etbuild_backend::int8::pattern::{self, Check, Epilogue, Operand, no, operand, quantized};
 
 /// Accepts sums, differences and products of two int8 tensors, and sums of a product's result and an int8 tensor.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {

@@ -5,8 +5,8 @@ use etbuild_backend::Refusal;
 use etbuild_ir::{Node, ValueId};
 
 use super::{Lowering, Order, Stored, cut};
-use crate::pattern::{self, Operand, QParams};
 use crate::program::{Buffer, Storage};
+use etbuild_backend::int8::pattern::{self, Operand, QParams};
 
 impl Lowering<'_> {
     /// Quantizes an input of the call. Images become NHWC.

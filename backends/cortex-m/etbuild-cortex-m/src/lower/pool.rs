@@ -6,7 +6,7 @@ use etbuild_backend::{Call, Geometry, Refusal, RefusalKind, image_sizes};
 use etbuild_ir::{Argument, Links, Node};
 
 use super::{Lowering, Order, bounds, cut, product};
-use crate::pattern::{Check, Epilogue, int8_operand, moves, no, quantized};
+use etbuild_backend::int8::pattern::{Check, Epilogue, int8_operand, moves, no, quantized};
 
 /// Accepts pools of images, and means over all pixels.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {

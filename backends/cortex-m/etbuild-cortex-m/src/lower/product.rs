@@ -9,8 +9,8 @@ use etbuild_ir::{Links, Node, ValueId};
 use super::residual::Target;
 use super::{Lowering, Order, bounds, cut};
 use crate::pack;
-use crate::pattern::{self, Check, Epilogue, Operand, QParams, int8_operand, no};
 use crate::program::{Buffer, Storage};
+use etbuild_backend::int8::pattern::{self, Check, Epilogue, Operand, QParams, int8_operand, no};
 
 /// The greatest sum whose requantization is exact: below 2^30.
 const MOST: i64 = 1 << 30;

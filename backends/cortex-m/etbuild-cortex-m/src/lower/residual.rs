@@ -7,8 +7,8 @@ use etbuild_ir::ValueId;
 
 use super::sum::sum;
 use super::{Lowering, Order, Stored};
-use crate::pattern::{self, Operand, QParams, no};
 use crate::program::{Buffer, Storage};
+use etbuild_backend::int8::pattern::{self, Operand, QParams, no};
 
 /// The sign and the memory of an operand of a sum.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Argument, Links, Node};
 
 use super::{Lowering, Order, cut};
-use crate::pattern::{self, Check, Epilogue, int8_operand, no, quantized};
+use etbuild_backend::int8::pattern::{self, Check, Epilogue, int8_operand, no, quantized};
 
 /// The exponential of 0 in integers: sums of 2^9 columns fit in 32 bits.
 const ONE: f64 = 4_194_304.0;

@@ -4,7 +4,7 @@ use et_cortex_m::requantize::SUM_FRACTION;
 use et_cortex_m::{Bounds, Multiplier, Sum};
 use etbuild_backend::{Refusal, RefusalKind};
 
-use crate::pattern::{QParams, no};
+use etbuild_backend::int8::pattern::{QParams, no};
 
 /// The rule of a sum of operands with these qparams and signs.
 pub fn sum(operands: [QParams; 2], signs: [f64; 2], (result, bounds): (QParams, Bounds)) -> Result<Sum, Refusal> {

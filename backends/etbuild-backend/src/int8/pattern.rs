@@ -4,8 +4,9 @@
 //! the [`Epilogue`]. Every value in between is read once.
 
 use et_core::ScalarType;
-use etbuild_backend::{ByteWeights, Refusal, RefusalKind, clamp_limits, floats};
 use etbuild_ir::{Argument, Links, Node, PerTensor, ValueId};
+
+use crate::{ByteWeights, Refusal, RefusalKind, clamp_limits, floats};
 
 /// The qparams of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq)]

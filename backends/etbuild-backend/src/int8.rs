@@ -1,0 +1,6 @@
+//! What backends for int8 read of a graph: the patterns of static quantization, and functions as tables.
+
+pub mod pattern;
+mod table;
+
+pub use table::table;

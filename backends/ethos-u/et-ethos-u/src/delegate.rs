@@ -1,0 +1,119 @@
+//! The backend as an ExecuTorch delegate.
+
+use core::cell::Cell;
+
+use et_core::{Args, Error, Result};
+use et_runtime::{Delegate, DelegateSetup, Workers};
+
+use crate::driver::{self, Job};
+use crate::memory::Operands;
+use crate::{ALIGNMENT, Blob, Mapped, Npu, Port};
+
+/// The backend id in program files.
+pub const ID: &str = "EtbuildEthosU";
+
+/// The delegate of a partition. Without an NPU of its own, it uses the registers whose address the blob states, on bare metal only.
+#[derive(Default)]
+pub struct Engine<'a> {
+    blob: Cell<Option<Blob<'a>>>,
+    npu: Option<&'a dyn Npu>,
+}
+
+/// A delegate for a process: it checks blobs, and has no NPU to execute them.
+pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
+    Engine::default()
+}
+
+impl<'a> Engine<'a> {
+    /// A delegate with an NPU.
+    pub const fn with(npu: &'a dyn Npu) -> Self {
+        Self { blob: Cell::new(None), npu: Some(npu) }
+    }
+
+    /// Runs the blob on the NPU.
+    fn run(&self, npu: &dyn Npu, blob: &Blob<'a>, arguments: &Args<'a, '_>) -> Result<()> {
+        let (inputs, outputs) = (blob.header().inputs as usize, blob.header().outputs as usize);
+        let scratch = inputs + outputs;
+        for (index, port) in blob.inputs().enumerate() {
+            let mut operands = Operands::default();
+            let memory = operands.write(arguments, scratch, blob.header().scratch as usize)?;
+            let input = operands.read(arguments, index, port.count as usize)?;
+            part(memory, port)?.copy_from_slice(input);
+        }
+        let memory = Operands::default().write(arguments, scratch, blob.header().scratch as usize)?;
+        let base = memory.as_ptr().expose_provenance();
+        if !base.is_multiple_of(ALIGNMENT) || !blob.commands().as_ptr().addr().is_multiple_of(ALIGNMENT) {
+            return Err(Error::InvalidProgram);
+        }
+        npu.clean(memory);
+        driver::run(npu, &job(blob, base))?;
+        npu.invalidate(memory);
+        for (index, port) in blob.outputs().enumerate() {
+            write(arguments, (scratch, blob.header().scratch as usize), inputs + index, port)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the NPU runs, with the scratch memory at an address.
+fn job(blob: &Blob<'_>, scratch: usize) -> Job {
+    let address = |bytes: &[u8]| bytes.as_ptr().expose_provenance();
+    Job {
+        commands: (address(blob.commands()), blob.header().commands_size),
+        bases: [address(blob.weights()), scratch, scratch],
+        regions: blob.header().regions,
+        config: blob.header().config,
+    }
+}
+
+/// The elements of a port in the scratch memory.
+fn part(memory: &mut [u8], port: Port) -> Result<&mut [u8]> {
+    let rest = memory.get_mut(port.offset as usize..).ok_or(Error::InvalidProgram)?;
+    rest.get_mut(..port.count as usize).ok_or(Error::InvalidProgram)
+}
+
+/// Writes an output of the call: the integers, or the numbers that they are.
+fn write(arguments: &Args<'_, '_>, (scratch, size): (usize, usize), index: usize, port: Port) -> Result<()> {
+    let mut operands = Operands::default();
+    let elements = part(operands.write(arguments, scratch, size)?, port)?;
+    if port.scale == 0.0 {
+        operands.write(arguments, index, port.count as usize)?.copy_from_slice(elements);
+        return Ok(());
+    }
+    let size = (port.count as usize).checked_mul(size_of::<f32>()).ok_or(Error::InvalidProgram)?;
+    let numbers = operands.write(arguments, index, size)?.as_chunks_mut::<4>().0;
+    for (number, element) in numbers.iter_mut().zip(elements) {
+        let integer = i32::from(element.cast_signed()).wrapping_sub(port.zero);
+        *number = (integer as f32 * port.scale).to_le_bytes();
+    }
+    Ok(())
+}
+
+impl<'a> Delegate<'a> for Engine<'a> {
+    fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
+        self.blob.set(Some(Blob::read(setup.blob)?));
+        Ok(())
+    }
+
+    fn execute(&self, arguments: &Args<'a, '_>) -> Result<()> {
+        let blob = self.blob.get().ok_or(Error::DelegateInvalidHandle)?;
+        match self.npu {
+            Some(npu) => self.run(npu, &blob, arguments),
+            None => self.run(&mapped(&blob)?, &blob, arguments),
+        }
+    }
+}
+
+/// The NPU at the address that the blob states.
+#[cfg(target_os = "none")]
+#[allow(unsafe_code, reason = "registers at an address that the target's file states")]
+fn mapped(blob: &Blob<'_>) -> Result<Mapped> {
+    // SAFETY: the blob was compiled for a target whose file has the address of the NPU's registers, and firmware has one thread.
+    Ok(unsafe { Mapped::new(blob.header().registers as usize) })
+}
+
+/// No process has an NPU.
+#[cfg(not(target_os = "none"))]
+fn mapped(_blob: &Blob<'_>) -> Result<Mapped> {
+    Err(Error::NotSupported)
+}

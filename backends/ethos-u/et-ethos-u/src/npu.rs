@@ -1,0 +1,54 @@
+//! What the driver needs of a board.
+#![allow(unsafe_code, reason = "registers are memory at an address that the target's file states")]
+
+/// The NPU of a board. The methods other than those for registers have defaults for a processor without a data cache that waits in a loop.
+pub trait Npu {
+    /// The number in the register at an offset in bytes.
+    fn read(&self, offset: usize) -> u32;
+
+    /// Sets the register at an offset in bytes.
+    fn write(&self, offset: usize, value: u32);
+
+    /// Writes what the data cache holds of this memory, before the NPU reads the memory.
+    fn clean(&self, _memory: &[u8]) {}
+
+    /// Drops what the data cache holds of this memory, after the NPU has written the memory.
+    fn invalidate(&self, _memory: &[u8]) {}
+
+    /// Waits until the NPU may have raised its interrupt. Called again and again while it has not.
+    fn wait(&self) {
+        core::hint::spin_loop();
+    }
+}
+
+/// Registers in the address space.
+#[derive(Clone, Copy, Debug)]
+pub struct Mapped {
+    address: usize,
+}
+
+impl Mapped {
+    /// The registers at an address.
+    ///
+    /// # Safety
+    /// The registers of an Ethos-U NPU are at the address, and nothing else in the program uses them.
+    pub const unsafe fn new(address: usize) -> Self {
+        Self { address }
+    }
+
+    fn register(self, offset: usize) -> *mut u32 {
+        core::ptr::with_exposed_provenance_mut(self.address.wrapping_add(offset))
+    }
+}
+
+impl Npu for Mapped {
+    fn read(&self, offset: usize) -> u32 {
+        // SAFETY: the maker of `self` promised that registers of 32 bits are there.
+        unsafe { self.register(offset).read_volatile() }
+    }
+
+    fn write(&self, offset: usize, value: u32) {
+        // SAFETY: as above.
+        unsafe { self.register(offset).write_volatile(value) }
+    }
+}

@@ -1,0 +1,155 @@
+//! Arm's compiler Vela, a program that users install for themselves, in a process of its own.
+
+mod commands;
+mod estimate;
+mod npz;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fs};
+
+pub use commands::Commands;
+pub use estimate::Layer;
+use npz::Arrays;
+
+/// The environment variable with the path of the program.
+pub const VARIABLE: &str = "VELA";
+
+/// The name of the program in `PATH`.
+pub const PROGRAM: &str = "vela";
+
+/// The NPU that a graph is compiled for, in Vela's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// The kind and the size, such as `u55-128`.
+    pub accelerator: String,
+    /// The memories and the clock, such as `Ethos_U55_High_End_Embedded`.
+    pub system_config: String,
+    /// Which memory has weights and feature maps, such as `Shared_Sram`.
+    pub memory_mode: String,
+}
+
+/// A compiled graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compiled {
+    /// The command stream for the NPU.
+    pub commands: Commands,
+    /// The weights, as the NPU reads them.
+    pub weights: Vec<u8>,
+    /// The bytes of scratch memory.
+    pub scratch: usize,
+    /// The inputs of the graph, in order.
+    pub inputs: Vec<Place>,
+    /// The outputs of the graph, in order.
+    pub outputs: Vec<Place>,
+    /// Vela's estimate of each layer.
+    pub layers: Vec<Layer>,
+    /// Vela's estimate of a run, in cycles of the NPU.
+    pub cycles: u32,
+}
+
+/// A tensor of int8 in the scratch memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The offset in bytes.
+    pub offset: usize,
+    /// The number of elements.
+    pub count: usize,
+}
+
+/// The region of the scratch memory in command streams.
+const SCRATCH: i64 = 1;
+
+/// The version of the program on this machine.
+///
+/// # Errors
+/// A sentence: no program, or a program that fails.
+pub fn version() -> Result<String, String> {
+    let mut command = Command::new(program());
+    let output = command.arg("--version").stdin(Stdio::null()).output().map_err(|error| absent(&error.to_string()))?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    match output.status.success() && !version.is_empty() {
+        true => Ok(version),
+        false => Err(absent(&format!("`--version` ended with {}", output.status))),
+    }
+}
+
+fn absent(reason: &str) -> String {
+    format!("{} does not run: {reason}", program().display())
+}
+
+fn program() -> PathBuf {
+    env::var_os(VARIABLE).filter(|path| !path.is_empty()).unwrap_or_else(|| OsString::from(PROGRAM)).into()
+}
+
+/// Compiles the file of a TOSA graph.
+///
+/// # Errors
+/// A sentence without a full stop: the program does not run, refuses the graph, or leaves operators to the processor.
+pub fn compile(graph: &[u8], device: &Device) -> Result<Compiled, String> {
+    let failed = |error: std::io::Error| format!("the process of Vela failed: {error}");
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let file = folder.path().join("graph.tosa");
+    fs::write(&file, graph).map_err(failed)?;
+    let Device { accelerator, system_config, memory_mode } = device;
+    let mut command = Command::new(program());
+    command.args(["--accelerator-config", &format!("ethos-{accelerator}")]);
+    command.args(["--config", "Arm/vela.ini", "--system-config", system_config, "--memory-mode", memory_mode]);
+    command.args(["--output-format", "raw", "--verbose-performance", "--output-dir"]).arg(folder.path()).arg(&file);
+    // Vela writes files into the working directory in some versions.
+    let output = command.current_dir(folder.path()).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| absent(&error.to_string()))?;
+    if !output.status.success() {
+        return Err(format!("Vela refuses the graph: {}", last_words(&output)));
+    }
+    collect(folder.path())
+}
+
+/// The last line that a failed process wrote.
+fn last_words(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let line = text.lines().rev().find(|line| !line.trim().is_empty());
+    line.map_or_else(|| output.status.to_string(), |line| line.trim().trim_end_matches('.').to_owned())
+}
+
+/// Reads what Vela wrote to a folder.
+fn collect(folder: &Path) -> Result<Compiled, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("the results of Vela cannot be read: {error}"))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    let ending = |ending: &str| files.iter().find(|path| path.to_string_lossy().ends_with(ending));
+    let read = |path: Option<&PathBuf>| path.and_then(|path| fs::read(path).ok());
+    let raw = read(ending("_vela.npz")).ok_or("Vela left operators to the processor")?;
+    let layers = read(ending("_per-layer.csv")).map(|text| estimate::layers(&String::from_utf8_lossy(&text)));
+    let summary = files.iter().find(|path| path.to_string_lossy().contains("_summary_"));
+    let cycles = read(summary).and_then(|text| estimate::total(&String::from_utf8_lossy(&text)));
+    let (layers, cycles) = (layers.unwrap_or_default(), cycles.unwrap_or_default());
+    parse(&raw, layers, cycles).ok_or_else(|| "the results of Vela have another form than that of version 5".to_owned())
+}
+
+fn parse(raw: &[u8], layers: Vec<Layer>, cycles: u32) -> Option<Compiled> {
+    let arrays = Arrays::of(raw)?;
+    let commands = Commands::of(arrays.bytes("cmd_data")?)?;
+    let size = |name: &str| usize::try_from(arrays.integers(name)?.iter().product::<i64>()).ok();
+    // A second scratch memory would need a bank of its own.
+    let is_one = arrays.integers("scratch_fast_shape").is_none_or(|shape| shape.iter().product::<i64>() == 0);
+    let (inputs, outputs) = (places(&arrays, "input")?, places(&arrays, "output")?);
+    let weights = arrays.bytes("weight_data")?.to_vec();
+    let scratch = size("scratch_shape").filter(|_| is_one)?;
+    Some(Compiled { commands, weights, scratch, inputs, outputs, layers, cycles })
+}
+
+/// The inputs or outputs: sizes of rank 6, offsets, all int8 in the scratch memory.
+fn places(arrays: &Arrays<'_>, side: &str) -> Option<Vec<Place>> {
+    let of = |name: &str| arrays.integers(&format!("{side}_{name}"));
+    let (shapes, offsets, regions, widths) = (of("shape")?, of("offset")?, of("region")?, of("elem_size")?);
+    let is_int8 = regions.iter().all(|region| *region == SCRATCH) && widths.iter().all(|width| *width == 1);
+    let rank = shapes.len() / offsets.len().max(1);
+    let counts = shapes.chunks(rank.max(1)).map(|shape| shape.iter().product::<i64>());
+    let places = counts.zip(&offsets).map(|(count, offset)| {
+        Some(Place { offset: usize::try_from(*offset).ok()?, count: usize::try_from(count).ok()? })
+    });
+    places.collect::<Option<Vec<_>>>().filter(|places| is_int8 && places.len() == offsets.len())
+}

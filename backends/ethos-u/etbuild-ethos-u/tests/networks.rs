@@ -1,0 +1,123 @@
+//! The four networks of MLPerf Tiny, quantized by etbuild: the interpreter against Arm's reference model, bit for bit, and against the portable
+//! kernels. `examples/tinyml/export.py` writes the networks with the Python of `ETBUILD_TEST_PYTHON`, unless they are there.
+#![allow(clippy::disallowed_methods, reason = "tests read files and run programs")]
+
+mod tools;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use et_core::ScalarType;
+use et_ops::call::OwnedTensor;
+use etbuild_backend::{Backend, Blob, EthosU, NpuFacts, Refusal, TargetFacts};
+use etbuild_ethos_u::{Array, BACKEND, Kind, Lowered, Series, lower_to_tosa};
+use etbuild_ir::{Graph, Links, LoweredProgram, Node};
+use etbuild_quantize::{Data, InMemory, Options, Scheme};
+use safetensors::SafeTensors;
+
+const NETWORKS: [&str; 4] = ["keyword-spotting", "visual-wake-words", "image-classification", "anomaly-detection"];
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/tinyml").join(name)
+}
+
+/// Writes the networks unless they are there.
+fn export() {
+    if NETWORKS.iter().all(|name| file(&format!("out/{name}-test.safetensors")).exists()) {
+        return;
+    }
+    let python = std::env::var_os("ETBUILD_TEST_PYTHON").expect("set ETBUILD_TEST_PYTHON to a Python with torch");
+    assert!(Command::new(python).arg(file("export.py")).status().unwrap().success());
+}
+
+fn quantized(name: &str) -> LoweredProgram {
+    let archive = std::fs::read(file(&format!("out/{name}.pt2"))).unwrap();
+    let program = etbuild_import::import_pt2(Arc::new(archive)).unwrap();
+    let program = etbuild_pass::lower(program, etbuild_pass::Runtime::Etbuild).unwrap();
+    let bytes = std::fs::read(file(&format!("out/{name}-calibration.safetensors"))).unwrap();
+    let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    let samples = tensors.iter().map(|(name, view)| {
+        let sizes = view.shape().iter().map(|size| *size as i32).collect();
+        (name.to_owned(), OwnedTensor { scalar_type: ScalarType::Float, sizes, bytes: view.data().to_vec() })
+    });
+    let samples = samples.collect();
+    etbuild_quantize::quantize(program, &Options::new(Scheme::W8A8), Data::samples(Some(&samples)), &InMemory).unwrap()
+}
+
+/// The backend, which keeps the partitions instead of compiling them.
+#[derive(Default)]
+struct Keeping(Mutex<Vec<Graph>>);
+
+impl Backend for Keeping {
+    fn name(&self) -> &'static str {
+        "ethos"
+    }
+    fn delegate_id(&self) -> &'static str {
+        BACKEND.delegate_id()
+    }
+    fn device_crate(&self) -> &'static str {
+        BACKEND.device_crate()
+    }
+    fn revision(&self) -> &'static str {
+        BACKEND.revision()
+    }
+    fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
+        BACKEND.facts(target)
+    }
+    fn runs_on(&self, target: &TargetFacts) -> bool {
+        BACKEND.runs_on(target)
+    }
+    fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
+        BACKEND.refusal(links, node, target)
+    }
+    fn lower(&self, graph: &Graph, _target: &TargetFacts) -> Result<Blob, Refusal> {
+        self.0.lock().unwrap().push(graph.clone());
+        Ok(Blob { bytes: vec![0], ..Blob::default() })
+    }
+}
+
+/// The one partition of a network.
+fn partition(name: &str) -> Graph {
+    let npu = EthosU {
+        accelerator: "u85-256".to_owned(),
+        system_config: String::new(),
+        memory_mode: String::new(),
+        registers: 0,
+    };
+    let target =
+        TargetFacts { architecture: "thumb".to_owned(), npu: Some(NpuFacts::EthosU(npu)), ..TargetFacts::default() };
+    let keeping = Keeping::default();
+    let parted =
+        etbuild_partition::partition(quantized(name), &[&keeping], &target, &etbuild_partition::InMemory).unwrap();
+    let rest = parted.report.iter().filter(|node| !node.refusals.is_empty()).count();
+    assert_eq!(rest, 2, "{name}: the quantization of the input and the dequantization of the output stay");
+    let mut graphs = keeping.0.into_inner().unwrap();
+    assert_eq!(graphs.len(), 1, "{name}");
+    graphs.remove(0)
+}
+
+#[test]
+fn networks_equal_the_reference_model_and_are_near_the_simulation() {
+    let Some(folder) = tools::folder() else { return };
+    export();
+    for name in NETWORKS {
+        let graph = partition(name);
+        let Lowered { graph: tosa, .. } = lower_to_tosa(&graph, Series::U85).unwrap();
+        let inputs = tools::inputs(&tosa, 1);
+        let found = tosa.evaluate(&inputs).unwrap();
+        assert_eq!(found, tools::reference(&folder, &tosa, &inputs), "{name}");
+        let value = graph.value(graph.inputs[0]);
+        let sizes = value.spec.sizes.clone();
+        let tensor = OwnedTensor { scalar_type: ScalarType::Char, sizes, bytes: inputs[0].bytes() };
+        let named = BTreeMap::from([(value.name.clone(), tensor)]);
+        let expected = etbuild_ir::interpret(&graph, &named).unwrap();
+        let expected = Array::of_bytes(Kind::Int8, &found[0].sizes, &expected[0].bytes).unwrap();
+        let distances = found[0].numbers.iter().zip(&expected.numbers).map(|(left, right)| (left - right).abs());
+        let most = distances.max().unwrap();
+        println!("{name}: {most} steps at most after {} operators", tosa.operators.len());
+        // Each layer rounds by itself, and adds to the steps.
+        assert!(most <= 2, "{name}: {most} steps");
+    }
+}
