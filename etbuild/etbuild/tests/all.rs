@@ -17,6 +17,7 @@ mod damage;
 mod deploy;
 mod devices;
 mod dynamic;
+mod ethos;
 mod explanations;
 mod export;
 mod families;
