@@ -11,11 +11,11 @@ pub const MAGIC: u32 = u32::from_le_bytes(*b"ETEU");
 /// The version of the blob format.
 pub const VERSION: u32 = 1;
 
-/// The alignment of what the NPU reads and writes, in bytes.
+/// The alignment of the NPU's memory, in bytes.
 pub const ALIGNMENT: usize = 16;
 
 records! {
-    /// The beginning of a blob. The [`Port`]s of the inputs follow, then those of the outputs.
+    /// The beginning of a blob. The [`Port`]s of inputs and outputs follow.
     pub struct Header {
         /// [`MAGIC`].
         pub magic: u32,

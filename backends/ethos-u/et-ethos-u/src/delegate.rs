@@ -12,14 +12,14 @@ use crate::{ALIGNMENT, Blob, Mapped, Npu, Port};
 /// The backend id in program files.
 pub const ID: &str = "EtbuildEthosU";
 
-/// The delegate of a partition. Without an NPU of its own, it uses the registers whose address the blob states, on bare metal only.
+/// The delegate of a partition. The default uses the registers at the address in the blob, on bare metal only.
 #[derive(Default)]
 pub struct Engine<'a> {
     blob: Cell<Option<Blob<'a>>>,
     npu: Option<&'a dyn Npu>,
 }
 
-/// A delegate for a process: it checks blobs, and has no NPU to execute them.
+/// A delegate for a process, which checks blobs and has no NPU.
 pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
     Engine::default()
 }
@@ -55,7 +55,7 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// What the NPU runs, with the scratch memory at an address.
+/// The command stream of a blob, with the scratch memory at an address.
 fn job(blob: &Blob<'_>, scratch: usize) -> Job {
     let address = |bytes: &[u8]| bytes.as_ptr().expose_provenance();
     Job {
@@ -72,7 +72,7 @@ fn part(memory: &mut [u8], port: Port) -> Result<&mut [u8]> {
     rest.get_mut(..port.count as usize).ok_or(Error::InvalidProgram)
 }
 
-/// Writes an output of the call: the integers, or the numbers that they are.
+/// Writes an output of the call: integers, or dequantized float32.
 fn write(arguments: &Args<'_, '_>, (scratch, size): (usize, usize), index: usize, port: Port) -> Result<()> {
     let mut operands = Operands::default();
     let elements = part(operands.write(arguments, scratch, size)?, port)?;
@@ -112,7 +112,7 @@ fn mapped(blob: &Blob<'_>) -> Result<Mapped> {
     Ok(unsafe { Mapped::new(blob.header().registers as usize) })
 }
 
-/// No process has an NPU.
+/// A process has no NPU.
 #[cfg(not(target_os = "none"))]
 fn mapped(_blob: &Blob<'_>) -> Result<Mapped> {
     Err(Error::NotSupported)

@@ -1,6 +1,6 @@
 //! The driver for Ethos-U55, U65 and U85: resets the NPU, hands over a command stream, and waits for its end.
 //!
-//! The registers are those of Arm's technical reference manuals; they are the same for all three, but for the limits of the memory ports.
+//! Arm's technical reference manuals describe the registers. All three series have the same registers, but for the limits of the memory ports.
 
 use et_core::{Error, Result};
 
@@ -12,7 +12,7 @@ pub mod register {
     pub const STATUS: usize = 0x04;
     /// Starts the NPU and clears interrupts: bits of [`super::command`].
     pub const COMMAND: usize = 0x08;
-    /// Resets the NPU; the bits are the levels of privilege and security that the NPU then has.
+    /// Resets the NPU to the levels of privilege and security in the bits.
     pub const RESET: usize = 0x0c;
     /// The address of the command stream: the lower word; the upper one follows.
     pub const QUEUE: usize = 0x10;
@@ -44,11 +44,11 @@ pub mod status {
     pub const BUS_FAULT: u32 = 1 << 2;
     /// The NPU resets.
     pub const RESETTING: u32 = 1 << 3;
-    /// A command is none.
+    /// The command stream has an invalid command.
     pub const COMMAND_FAULT: u32 = 1 << 4;
     /// The end of the command stream is reached.
     pub const END: u32 = 1 << 5;
-    /// A bit of the NPU's memory was wrong.
+    /// The memory of the NPU has a wrong bit.
     pub const MEMORY_FAULT: u32 = 1 << 8;
 }
 
@@ -58,7 +58,7 @@ pub mod command {
     pub const RUN: u32 = 1 << 0;
     /// Clears the interrupt.
     pub const CLEAR_INTERRUPT: u32 = 1 << 1;
-    /// Lets the NPU stop its clock, and its power, while it has nothing to do.
+    /// Lets an idle NPU stop its clock and its power.
     pub const IDLE: u32 = 0b1100;
 }
 
@@ -68,9 +68,9 @@ const PRODUCT: u32 = 28;
 const U85: u32 = 2;
 /// The bits of [`register::CONFIG`] that a command stream depends on: products, and the logarithm of multiplications per cycle.
 const KIND: u32 = 0xf000_000f;
-/// The port of the command stream: that of the weights.
+/// The port of the command stream: the port of the weights.
 const QUEUE_PORT: u32 = 2;
-/// Outstanding transfers of a port of U55 and U65: 32 reads and 16 writes, less than any NPU has or cut by it.
+/// Outstanding transfers of a port of U55 and U65: 32 reads and 16 writes.
 const LIMIT: u32 = 31 << 16 | 15 << 24;
 /// Outstanding transfers of a port of U85: 64 reads, 32 writes, bursts of 256 bytes.
 const LIMIT_U85: u32 = 63 | 31 << 8 | 2 << 16;
@@ -79,12 +79,12 @@ const MEMORIES_U85: [u32; 4] = [0, 0, 1 << 2, 1 << 2];
 /// Reads of the status before a reset counts as failed.
 const PATIENCE: usize = 100_000;
 
-/// What the NPU runs.
+/// A command stream with its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     /// The address of the command stream, and its size in bytes.
     pub commands: (usize, u32),
-    /// The addresses of the weights, of the scratch memory, and of the fast scratch memory, which are one.
+    /// The addresses of weights, scratch memory and fast scratch memory; both scratch memories are equal.
     pub bases: [usize; 3],
     /// The memory port of each region.
     pub regions: u32,
@@ -117,7 +117,7 @@ pub fn run(npu: &dyn Npu, job: &Job) -> Result<()> {
     finish(npu)
 }
 
-/// Resets the NPU to the levels of privilege and security that it has: the processor's.
+/// Resets the NPU to the present levels of privilege and security, the processor's.
 fn reset(npu: &dyn Npu) -> Result<()> {
     let levels = npu.read(register::PROTECTION);
     npu.write(register::RESET, levels);

@@ -1,8 +1,8 @@
 //! The Ethos-U delegate for microcontrollers: runs a partition on the NPU beside the processor, without a heap.
 //!
-//! A [`Blob`] holds the command stream and the weights of Arm's compiler, both read where they lie, in flash. A delegate call copies its inputs
-//! to the scratch memory, lets the NPU run the command stream ([`driver`]), and copies the outputs back. [`Npu`] is what the driver
-//! needs of a board: registers at an address, the maintenance of a data cache, and a way to wait.
+//! A [`Blob`] holds the command stream and the weights of Arm's compiler, both read in place, in flash. A delegate call copies its inputs
+//! to the scratch memory, lets the NPU run the command stream ([`driver`]), and copies the outputs back. [`Npu`] is the board's side:
+//! registers at an address, the maintenance of a data cache, and a way to wait.
 #![no_std]
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ impl Operands {
     /// [`Error::InvalidProgram`] outside the argument, and where a written operand overlaps.
     pub fn read<'m>(&mut self, arguments: &'m Args<'_, 'm>, index: usize, size: usize) -> Result<&'m [u8]> {
         let start = self.claim(arguments, index, size, false)?;
-        // SAFETY: the argument has `size` bytes, and no other operand of these two is written there.
+        // SAFETY: the argument has `size` bytes, and the second operand does not write there.
         Ok(unsafe { core::slice::from_raw_parts(start, size) })
     }
 

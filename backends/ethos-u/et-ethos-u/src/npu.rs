@@ -1,4 +1,4 @@
-//! What the driver needs of a board.
+//! The needs of the driver on a board.
 #![allow(unsafe_code, reason = "registers are memory at an address that the target's file states")]
 
 /// The NPU of a board. The methods other than those for registers have defaults for a processor without a data cache that waits in a loop.
@@ -9,13 +9,13 @@ pub trait Npu {
     /// Sets the register at an offset in bytes.
     fn write(&self, offset: usize, value: u32);
 
-    /// Writes what the data cache holds of this memory, before the NPU reads the memory.
+    /// Writes this memory's lines of the data cache back, before the NPU reads the memory.
     fn clean(&self, _memory: &[u8]) {}
 
-    /// Drops what the data cache holds of this memory, after the NPU has written the memory.
+    /// Drops this memory's lines of the data cache, after the NPU has written the memory.
     fn invalidate(&self, _memory: &[u8]) {}
 
-    /// Waits until the NPU may have raised its interrupt. Called again and again while it has not.
+    /// Waits until the NPU may have raised its interrupt. The driver repeats the call until the interrupt.
     fn wait(&self) {
         core::hint::spin_loop();
     }

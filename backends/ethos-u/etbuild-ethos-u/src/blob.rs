@@ -15,7 +15,7 @@ const SRAM_PORTS: [u32; 2] = [0, 1];
 /// The memory mode that has all in SRAM.
 const ALL_IN_SRAM: &str = "Sram_Only";
 
-/// The bytes of a blob; `None` where the compiler's inputs and outputs are others than those of the graph.
+/// The bytes of a blob; `None` where inputs and outputs of compiler and graph differ.
 pub fn write(lowered: &Lowered, compiled: &Compiled, npu: &EthosU) -> Option<Vec<u8>> {
     let Lowered { graph, outputs } = lowered;
     let has_sizes = |places: &[Place], ids: &[crate::tosa::TensorId]| {

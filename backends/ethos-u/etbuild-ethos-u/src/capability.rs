@@ -27,15 +27,15 @@ fn check(links: &Links<'_>, node: &Node, series: Series) -> Check {
     }
 }
 
-/// Accepts the quantization of what the NPU computes: it has no floating point.
+/// Accepts the quantization of the NPU's results; the NPU has no floating point.
 fn quantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
     let from = pattern::first(node).filter(|_| pattern::quantizes(node).is_some());
     let from = from.ok_or_else(|| no(RefusalKind::Quantization, "the result is not int8 by one scale"))?;
     if links.graph.spec(from).scalar_type != ScalarType::Float {
         return Err(no(RefusalKind::Type, "the operand is not float32"));
     }
-    if pattern::function(links, from).is_some() {
-        return Ok(());
+    if let Some((_, functions)) = pattern::function(links, from) {
+        return functions.first().map_or(Ok(()), |first| table(links, output(first)?));
     }
     let head = pattern::head(links, from).filter(|head| !pattern::is_function(head));
     match head {
@@ -44,7 +44,7 @@ fn quantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
     }
 }
 
-/// Accepts dequantization for what the NPU computes, of int8 tensors and of weights.
+/// Accepts dequantization of int8 tensors and weights for readers on the NPU.
 fn dequantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
     if pattern::dequantizes(links, node).is_none() && !dequantizes_constants(links, node) {
         return Err(no(RefusalKind::Quantization, "the tensor is not int8 with a scale known at build time"));

@@ -1,7 +1,6 @@
-//! The backend for Arm's Ethos-U NPUs on the host: lowers int8 partitions to TOSA, which Arm's compiler Vela makes command streams of.
+//! The backend for Arm's Ethos-U NPUs on the host: lowers int8 partitions to TOSA, and Arm's compiler Vela makes command streams.
 //!
-//! Vela is a program that users install; it runs in a process of its own. The integers of a partition are those of TOSA, which
-//! [`Graph::evaluate`] computes on the host.
+//! Users install Vela, which runs in a process of its own. [`Graph::evaluate`] computes the integers of a partition on the host.
 
 mod backend;
 mod blob;

@@ -1,4 +1,4 @@
-//! The series of Ethos-U, which differ in what they compute cheaply.
+//! The series of Ethos-U: the cost of tables differs.
 
 /// A series of NPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Graphs of TOSA 1.0, profile INT: what Arm's compiler for Ethos-U reads.
+//! Graphs of TOSA 1.0, profile INT: the input of Arm's compiler for Ethos-U.
 //!
 //! TOSA is a public specification: <https://www.mlplatform.org/tosa/tosa_spec.html>. A graph has tensors and operators in order. Every
 //! operator is a file of [`operation`] with its attributes and its arithmetic; [`write()`] makes the file format of a graph.

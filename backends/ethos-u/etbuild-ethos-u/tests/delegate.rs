@@ -15,7 +15,7 @@ use etbuild_conformance::{Candidate, compile, load, run as run_module};
 use etbuild_ethos_u::{Array, BACKEND, Graph, Kind, Series, lower_to_tosa};
 use etbuild_ir::{LoweredProgram, Program};
 
-/// What the model computes when it is started, with the inputs and outputs in the scratch memory.
+/// The computation of a started model, with the inputs and outputs in the scratch memory.
 struct Work {
     graph: Graph,
     inputs: Vec<Port>,

@@ -65,6 +65,25 @@ fn every_node_is_accepted_and_softmax_on_one_series() {
     assert_eq!(refusals.count(), softmax.nodes.len());
 }
 
+/// A function whose result is quantized, and read as float32 too.
+const TWO_READERS: &str = "etbuild-ir 1 lowered
+method forward
+  input %x: int8[4]
+  %d: float32[4] = quantized_decomposed.dequantize_per_tensor.default(%x, 0.1, 0, -128, 127, int8, none)
+  %t: float32[4] = aten.tanh.default(%d)
+  %q: int8[4] = quantized_decomposed.quantize_per_tensor.default(%t, 0.0078125, 0, -128, 127, int8)
+  return %q, %t
+";
+
+#[test]
+fn a_function_with_another_reader_stays_whole() {
+    let program = etbuild_golden::parse(TWO_READERS).unwrap();
+    let graph = &program.methods["forward"];
+    let links = etbuild_ir::Links::of(graph);
+    let refusals = graph.nodes.iter().filter_map(|node| BACKEND.refusal(&links, node, &targets()[0].0));
+    assert_eq!(refusals.count(), graph.nodes.len());
+}
+
 #[test]
 fn a_damaged_blob_is_an_error_and_never_a_panic() {
     let Some(_) = tools::folder() else { return };

@@ -74,7 +74,7 @@ fn average(lowering: &mut Lowering<'_>, average: &Average, target: &Target) -> D
     let shaped = lowering.sizes(target.id);
     let (result, order) = match shaped.len() {
         3 | 4 => (result, Order::Nhwc),
-        // A mean without its dimensions: images of a pixel have one order.
+        // A mean without the dimensions of pixels: both orders are the same.
         _ => (lowering.reshaped(result, &shaped, &format!("{name}.view")), Order::RowMajor),
     };
     lowering.store(target, result, order);

@@ -32,7 +32,7 @@ pub type Named<'a> = (&'a str, Kind, &'a [usize]);
 #[derive(Clone, Debug)]
 pub struct Rescaling {
     pub zero: i32,
-    /// One, or one for each channel.
+    /// A factor, or a factor for each channel.
     pub scales: Vec<Scale>,
     pub to: Kind,
     pub to_zero: i32,

@@ -45,7 +45,7 @@ impl Kind {
     }
 }
 
-/// An operator: the number of the operator is that of its attributes.
+/// An operator. Operator and attributes have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
     /// The number.

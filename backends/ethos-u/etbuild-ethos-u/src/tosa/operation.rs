@@ -50,6 +50,6 @@ pub trait Operation: fmt::Debug {
         Vec::new()
     }
 
-    /// The result; `None` where the specification gives none: operands of other sizes, or a sum that exceeds its type.
+    /// The result; `None` for unfit operands, and for a sum that exceeds its type.
     fn evaluate(&self, inputs: &[&Array]) -> Option<Array>;
 }
