@@ -116,7 +116,6 @@ fn networks_equal_the_reference_model_and_are_near_the_simulation() {
         let expected = Array::of_bytes(Kind::Int8, &found[0].sizes, &expected[0].bytes).unwrap();
         let distances = found[0].numbers.iter().zip(&expected.numbers).map(|(left, right)| (left - right).abs());
         let most = distances.max().unwrap();
-        println!("{name}: {most} steps at most after {} operators", tosa.operators.len());
         // Each layer rounds by itself, and adds to the steps.
         assert!(most <= 2, "{name}: {most} steps");
     }
