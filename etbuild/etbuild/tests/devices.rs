@@ -232,6 +232,8 @@ fn what_keeps_a_device_away_is_told() {
     assert!(Ran::of(&mut command).expect(8).stderr.contains("error[ETB0705]"));
     let mut command = place.command(words.replace("DEVICE", "usb").split_whitespace());
     assert!(Ran::of(&mut command).expect(2).stderr.contains("`usb` is no device"));
+    let refused = place.run(&format!("run {RECIPE} --device adb --method decode")).expect(2).stderr;
+    assert!(refused.contains("cannot be used with"), "{refused}");
 }
 
 /// A machine whose programs see other variables.
