@@ -173,8 +173,10 @@ impl Firmware {
             program: Program::Embedded(file.clone()),
             text: false,
             library: false,
+            shared: false,
             media: false,
             server: false,
+            bionic: None,
             board: Some(BoardFacts {
                 processor: Processor::of(board.triple).unwrap(),
                 memory,
