@@ -69,8 +69,8 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     options
 }
 
-/// The options of binaries and shared libraries of Android. A binary is linked with the name of the shared library too, which
-/// nobody reads there: the flags of a project are those of all its files.
+/// The options of binaries and shared libraries of Android. A binary is linked with the name of the shared library too, by which
+/// a loader finds the binary itself: the flags of a project are those of all its files.
 fn android_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE)];
     options.extend(project.shared.iter().map(|name| format!("-soname={name}")));

@@ -264,7 +264,7 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = et_module::parse_threads)]
     pub threads: Option<usize>,
     /// Build the model for `--target` and run it on this device: `adb`, `adb:SERIAL` or `ssh:HOST`
-    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["bundled", "data", "draft_model", "input_names", "method"])]
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["atol", "bundled", "data", "draft_model", "input_names", "method", "rtol", "scalars"])]
     pub device: Option<String>,
 }
 

@@ -80,11 +80,13 @@ class Shell:
     def __init__(self, connection, ours, theirs, script):
         self.connection, self.ours, self.theirs = connection, ours, theirs
         self.ready, self.turn, self.buffer = threading.Semaphore(1), threading.Lock(), b""
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(["sh", "-c", script], stdin=pipe, stdout=pipe, stderr=pipe, cwd=FOLDER)
+        # adbd gives a command one socket for standard input and output.
+        self.near, far = socket.socketpair()
+        self.process = subprocess.Popen(["sh", "-c", script], stdin=far, stdout=far, stderr=subprocess.PIPE, cwd=FOLDER)
+        far.close()
 
     def start(self):
-        pipes = [(STDOUT, self.process.stdout), (STDERR, self.process.stderr)]
+        pipes = [(STDOUT, self.near), (STDERR, self.process.stderr)]
         readers = [threading.Thread(target=self.forward, args=pipe, daemon=True) for pipe in pipes]
         for reader in readers:
             reader.start()
@@ -113,14 +115,13 @@ class Shell:
                 return
             part, self.buffer = self.buffer[5 : 5 + size], self.buffer[5 + size :]
             if kind == STDIN:
-                self.process.stdin.write(part)
-                self.process.stdin.flush()
+                self.near.sendall(part)
             elif kind == CLOSE_STDIN:
                 self.end()
 
     def end(self):
         try:
-            self.process.stdin.close()
+            self.near.shutdown(socket.SHUT_WR)
         except OSError:
             pass
 

@@ -213,7 +213,7 @@ fn what_keeps_a_device_away_is_told() {
         assert!(refused.contains("error[ETB0711]") && refused.contains("ssh-copy-id"), "{refused}");
     }
     if let Some(there) = ssh("key") {
-        let full = there.home.join(".cache/etbuild/device/digits");
+        let full = there.home.join(".cache/etbuild/device/digits@linux-x86_64");
         fs::create_dir_all(&full).unwrap();
         std::os::unix::fs::symlink("/dev/full", full.join("digits.pte.part")).unwrap();
         let told = there.run(&words).stderr;

@@ -30,11 +30,11 @@ pub fn on_device(
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
     let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, tools)?);
-    let here = tempfile::tempdir().unwrap_or_else(|error| away(no_folder(&error)));
+    let here = tempfile::tempdir().map_err(|error| away(no_folder(&error)))?;
     let mut files = binary_files(db.world(), unit, here.path(), (&emitted, &linked))?;
     files.extend(inputs(db, unit, here.path())?);
-    let folder = DeviceFolder::new(db.world().system(), device, unit.name());
-    let brought = folder.push(&files).unwrap_or_else(|error| away(error)).len();
+    let folder = DeviceFolder::new(db.world().system(), device, &unit.instance());
+    let brought = folder.push(&files).map_err(away)?.len();
     report.notes.push(format!(
         "{brought} of {} files brought to `{}` on device `{device}`",
         files.len(),
@@ -49,11 +49,11 @@ pub fn on_device(
         timeout: Some(options.timeout.0),
         shows: false,
     };
-    let outcome = folder.run(&command).unwrap_or_else(|error| away(error));
+    let outcome = folder.run(&command).map_err(away)?;
     if !outcome.success() {
         return Err(Blocked::failed(Stage::Verify, [folder.failed(&outcome)]));
     }
-    let outputs = folder.pull(OUTPUTS).unwrap_or_else(|error| away(error));
+    let outputs = folder.pull(OUTPUTS).map_err(away)?;
     judged(db, unit, &outputs, report)
 }
 
@@ -84,7 +84,7 @@ fn inputs(db: &dyn Db, unit: &Unit, here: &Path) -> Result<Option<DeviceFile>, B
     let bytes = hashed_file::read(db, files.inputs).map_err(|found| Blocked::failed(Stage::Verify, found))?;
     let source = here.join(INPUTS);
     let written = db.world().system().write(&source, &bytes, false);
-    written.unwrap_or_else(|error| away(no_folder(&error)));
+    written.map_err(|error| away(no_folder(&error)))?;
     let digest = Digest::of(&bytes).to_string();
     Ok(Some(DeviceFile { name: INPUTS.to_owned(), source, digest, size: bytes.len() as u64, executable: false }))
 }
@@ -98,12 +98,12 @@ fn variables(db: &dyn Db, emitted: &Staged) -> Result<Vec<(String, String)>, Blo
     Ok(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
 }
 
-/// Ends the deploy: the device may be there the next time.
-fn away(diagnostic: Diagnostic) -> ! {
-    interrupt(match diagnostic.code {
-        Code::Interrupted => Transient::Interrupted,
-        _ => Transient::Environment(Box::new(diagnostic)),
-    })
+/// A failure of the device: the files that were built are written all the same.
+fn away(diagnostic: Diagnostic) -> Blocked {
+    match diagnostic.code {
+        Code::Interrupted => interrupt(Transient::Interrupted),
+        _ => Blocked::failed(Stage::Verify, [diagnostic]),
+    }
 }
 
 fn no_folder(error: &std::io::Error) -> Diagnostic {

@@ -76,7 +76,13 @@ pub fn no_program(device: &Device, error: &std::io::Error) -> Diagnostic {
 /// The failure that `outcome` tells of, if it is the device's or the way's.
 pub fn known(device: &Device, outcome: &Outcome) -> Option<Diagnostic> {
     let said = String::from_utf8_lossy(&outcome.stderr);
-    let known = KNOWN.iter().find(|known| said.contains(known.text))?;
+    // Else the words are the program's.
+    let is_way = match device {
+        Device::Ssh(_) => outcome.status == Some(255),
+        Device::Adb(_) => said.lines().any(|line| line.starts_with("adb: ") || line.starts_with("error: ")),
+    };
+    let mut known = KNOWN.iter().filter(|known| is_way || known.code == Code::DiskFull);
+    let known = known.find(|known| said.contains(known.text))?;
     let diagnostic = Diagnostic::error(known.code, format!("device `{device}` {}", known.sentence)).help(known.help);
     Some(last_lines(diagnostic, &said))
 }
@@ -103,7 +109,7 @@ mod tests {
     fn what_programs_say_is_a_code_and_a_hint() {
         let code = |device: &str, said: &str| {
             let stderr = said.as_bytes().to_vec();
-            let outcome = Outcome { status: Some(1), timed_out: false, stdout: Vec::new(), stderr };
+            let outcome = Outcome { status: Some(255), timed_out: false, stdout: Vec::new(), stderr };
             failed(&Device::parse(device).unwrap(), "the program", &outcome).code
         };
         assert_eq!(code("adb", "error: no devices/emulators found"), Code::DeviceMissing);

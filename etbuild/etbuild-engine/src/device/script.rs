@@ -22,7 +22,7 @@ pub fn receive(folder: &str, file: &DeviceFile) -> String {
     let mark = quoted(&format!(".digests/{}", file.name));
     let mode = if file.executable { "755" } else { "644" };
     format!(
-        "cd {folder} && rm -f {mark} && cat >{part} && [ \"$(wc -c <{part})\" -eq {size} ] && chmod {mode} {part} && \
+        "cd {folder} || exit 1; rm -f {mark} && cat >{part} && [ \"$(wc -c <{part})\" -eq {size} ] && chmod {mode} {part} && \
          mv -f {part} {name} && echo {digest} >{mark} || {{ rm -f {part}; exit 1; }}",
         folder = quoted(folder),
         size = file.size,
@@ -31,14 +31,14 @@ pub fn receive(folder: &str, file: &DeviceFile) -> String {
 }
 
 /// Removes files of an earlier run, and runs the program until its end or until the standard input ends: with the connection, the
-/// process ends too.
+/// process ends too. `read` is a builtin: a program in its place would outlive the watch and keep the standard input, which adb waits for.
 pub fn run(folder: &str, variables: &[(String, String)], words: &[String], stale: &[String]) -> String {
     let list = |texts: &[String]| texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(" ");
     let variables: String = variables.iter().map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
     let remove = if stale.is_empty() { String::new() } else { format!("rm -f {} && ", list(stale)) };
     format!(
         "cd {folder} && {remove}exec 3<&0 || exit 1; {variables}{program} </dev/null 3<&- & process=$!; \
-         {{ cat <&3; kill $process; }} >/dev/null 2>&1 & watch=$!; exec 3<&-; \
+         {{ read -r end <&3; kill $process; }} >/dev/null 2>&1 & watch=$!; exec 3<&-; \
          wait $process; status=$?; kill $watch 2>/dev/null; exit $status",
         folder = quoted(folder),
         program = list(words),

@@ -2,8 +2,8 @@
 
 use core::arch::global_asm;
 
-/// The lists of functions before and after `main`, which Android's loader and C library do not need from the program: the
-/// loader calls the functions of the executable itself.
+/// The lists of functions before and after `main`. The loader calls the functions before `main`; Rust has none after `main`, so the
+/// lists are empty.
 #[unsafe(no_mangle)]
 static DEVICE_BINARY_STRUCTORS: [usize; 8] = [0; 8];
 

@@ -10,8 +10,8 @@ use etbuild_store::Digest;
 use super::Outcome;
 use super::deploy::diagnostics;
 use super::lock::deploy_locked;
-use super::program::unwritable;
-use crate::arguments;
+use super::program::{speculation, unwritable};
+use crate::arguments::{self, Output};
 use crate::engines::BACKENDS;
 use crate::session::{Session, partition_override};
 
@@ -23,20 +23,24 @@ pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Ou
     for (name, source) in &call.given {
         files.push(given(session, name, source)?);
     }
-    let folder = DeviceFolder::new(&*session.system, device, &report.recipe);
+    let folder = DeviceFolder::new(&*session.system, device, &format!("{}@{}", report.recipe, report.target));
     let brought = folder.push(&files).map_err(one)?;
     if !brought.is_empty() {
         session.terminal.say(&format!("{} files brought to `{}` on device `{device}`", brought.len(), folder.path()));
     }
+    let is_text = session.global.output == Output::Human;
     let variables = BACKENDS.iter().flat_map(|backend| backend.device_variables());
     let outcome = folder.run(&Command {
         words: std::iter::once(report.recipe.clone()).chain(call.words).collect(),
         variables: variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         results: call.results.iter().map(|(name, _)| name.clone()).collect(),
         timeout: None,
-        shows: true,
+        shows: is_text,
     });
     let outcome = outcome.map_err(one)?;
+    if !is_text {
+        session.terminal.say(&String::from_utf8_lossy(&outcome.stdout));
+    }
     if !outcome.success() {
         return Err(vec![folder.failed(&outcome)]);
     }
@@ -66,7 +70,6 @@ impl Call {
         let mut call = Self::default();
         let given = [
             ("--inputs", &arguments.inputs),
-            ("--scalars", &arguments.scalars),
             ("--tokens-in", &language.tokens_in),
             ("--perplexity", &language.perplexity),
         ];
@@ -111,10 +114,11 @@ fn name_there(option: &str, path: &Path) -> String {
 
 /// The one unit of the arguments, built.
 fn built(session: &Session, arguments: &arguments::Run) -> Result<UnitReport, Vec<Diagnostic>> {
-    let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
+    let partition = arguments.partition.iter().map(|engines| partition_override(engines));
+    let options = speculation(&arguments.language).chain(partition).collect();
     let request = Request {
         recipes: vec![arguments.file.clone()],
-        overrides: session.overrides(partition)?,
+        overrides: session.overrides(options)?,
         targets: session.global.targets.clone(),
         only: Vec::new(),
     };

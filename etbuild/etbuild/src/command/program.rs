@@ -22,7 +22,7 @@ pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<F
 }
 
 /// The recipe options that the request needs of a checkpoint, in the form of `--set`.
-fn speculation(language: &Language) -> impl Iterator<Item = String> {
+pub(super) fn speculation(language: &Language) -> impl Iterator<Item = String> {
     let guesses = language.lookup || language.draft_model.is_some();
     guesses.then(|| format!("export.speculate={SPECULATE}")).into_iter()
 }

@@ -19,7 +19,6 @@ fn root() -> Option<&'static Path> {
         if !Path::new(MUSL).is_file() {
             let required = std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_some();
             assert!(!required, "{MUSL} is missing: dpkg --add-architecture arm64, apt-get install musl:arm64");
-            eprintln!("not run: {MUSL} is missing");
             return None;
         }
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("android-{}", std::process::id()));
