@@ -45,8 +45,8 @@ fn firmware_with_a_command_stream_links_for_both_boards() {
     place.run(&format!("deploy {}", recipe(&place))).expect(0);
     for target in TARGETS {
         let elf = fs::read(place.out().join(format!("digits-npu/{target}/digits-npu"))).unwrap();
-        let magic = et_ethos_u::MAGIC.to_le_bytes();
-        assert!(elf.windows(4).any(|window| window == magic), "{target} has no blob");
+        let magic = [et_ethos_u::MAGIC, et_ethos_u::VERSION].map(u32::to_le_bytes).concat();
+        assert!(elf.windows(8).any(|window| window == magic), "{target} has no blob");
     }
 }
 

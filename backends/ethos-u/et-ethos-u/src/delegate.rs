@@ -7,7 +7,7 @@ use et_runtime::{Delegate, DelegateSetup, Workers};
 
 use crate::driver::{self, Job};
 use crate::memory::Operands;
-use crate::{ALIGNMENT, Blob, Mapped, Npu, Port};
+use crate::{ALIGNMENT, Blob, Npu, Port};
 
 /// The backend id in program files.
 pub const ID: &str = "EtbuildEthosU";
@@ -41,7 +41,7 @@ impl<'a> Engine<'a> {
             part(memory, port)?.copy_from_slice(input);
         }
         let memory = Operands::default().write(arguments, scratch, blob.header().scratch as usize)?;
-        let base = memory.as_ptr().expose_provenance();
+        let base = memory.as_mut_ptr().expose_provenance();
         if !base.is_multiple_of(ALIGNMENT) || !blob.commands().as_ptr().addr().is_multiple_of(ALIGNMENT) {
             return Err(Error::InvalidProgram);
         }
@@ -99,21 +99,31 @@ impl<'a> Delegate<'a> for Engine<'a> {
         let blob = self.blob.get().ok_or(Error::DelegateInvalidHandle)?;
         match self.npu {
             Some(npu) => self.run(npu, &blob, arguments),
-            None => self.run(&mapped(&blob)?, &blob, arguments),
+            None => on_chip(self, &blob, arguments),
         }
     }
 }
 
-/// The NPU at the address that the blob states.
-#[cfg(target_os = "none")]
+/// Runs the blob on the NPU at the address that the blob states. A call during another call is refused.
+#[cfg(all(target_os = "none", target_has_atomic = "8"))]
 #[allow(unsafe_code, reason = "registers at an address that the target's file states")]
-fn mapped(blob: &Blob<'_>) -> Result<Mapped> {
-    // SAFETY: the blob was compiled for a target whose file has the address of the NPU's registers, and firmware has one thread.
-    Ok(unsafe { Mapped::new(blob.header().registers as usize) })
+fn on_chip<'a>(engine: &Engine<'a>, blob: &Blob<'a>, arguments: &Args<'a, '_>) -> Result<()> {
+    use core::sync::atomic::{AtomicBool, Ordering};
+
+    static IS_BUSY: AtomicBool = AtomicBool::new(false);
+    if IS_BUSY.swap(true, Ordering::Acquire) {
+        return Err(Error::InvalidState);
+    }
+    // SAFETY: the program file is trusted, as its command stream is: etbuild wrote the address of the target's file. `IS_BUSY` admits
+    // one call at a time.
+    let npu = unsafe { crate::Mapped::new(blob.header().registers as usize) };
+    let result = engine.run(&npu, blob, arguments);
+    IS_BUSY.store(false, Ordering::Release);
+    result
 }
 
-/// A process has no NPU.
-#[cfg(not(target_os = "none"))]
-fn mapped(_blob: &Blob<'_>) -> Result<Mapped> {
+/// A process has no NPU, and processors without atomic instructions have none beside them.
+#[cfg(not(all(target_os = "none", target_has_atomic = "8")))]
+fn on_chip<'a>(_engine: &Engine<'a>, _blob: &Blob<'a>, _arguments: &Args<'a, '_>) -> Result<()> {
     Err(Error::NotSupported)
 }

@@ -2,6 +2,8 @@
 //!
 //! Arm's technical reference manuals describe the registers. All three series have the same registers, but for the limits of the memory ports.
 
+use core::sync::atomic::{Ordering, fence};
+
 use et_core::{Error, Result};
 
 use crate::Npu;
@@ -48,8 +50,14 @@ pub mod status {
     pub const COMMAND_FAULT: u32 = 1 << 4;
     /// The end of the command stream is reached.
     pub const END: u32 = 1 << 5;
+    /// The weights cannot be decoded (U55, U65).
+    pub const WEIGHT_FAULT: u32 = 1 << 7;
     /// The memory of the NPU has a wrong bit.
     pub const MEMORY_FAULT: u32 = 1 << 8;
+    /// A branch of the command stream failed (U85).
+    pub const BRANCH_FAULT: u32 = 1 << 9;
+    /// All faults.
+    pub const FAULTS: u32 = BUS_FAULT | COMMAND_FAULT | WEIGHT_FAULT | MEMORY_FAULT | BRANCH_FAULT;
 }
 
 /// The bits of [`register::COMMAND`].
@@ -68,8 +76,8 @@ const PRODUCT: u32 = 28;
 const U85: u32 = 2;
 /// The bits of [`register::CONFIG`] that a command stream depends on: products, and the logarithm of multiplications per cycle.
 const KIND: u32 = 0xf000_000f;
-/// The port of the command stream: the port of the weights.
-const QUEUE_PORT: u32 = 2;
+/// The port of region 0 in [`register::REGIONS`], the weights: the command stream lies beside them.
+const WEIGHTS_PORT: u32 = 0b11;
 /// Outstanding transfers of a port of U55 and U65: 32 reads and 16 writes.
 const LIMIT: u32 = 31 << 16 | 15 << 24;
 /// Outstanding transfers of a port of U85: 64 reads, 32 writes, bursts of 256 bytes.
@@ -101,7 +109,7 @@ pub const fn is_for(stream: u32, npu: u32) -> bool {
 ///
 /// # Errors
 /// [`Error::DelegateInvalidCompatibility`] for a command stream of another NPU; [`Error::AccessFailed`] for an NPU that does not reset or reports a
-/// fault.
+/// fault, or whose board gives the wait up.
 pub fn run(npu: &dyn Npu, job: &Job) -> Result<()> {
     if !is_for(job.config, npu.read(register::CONFIG)) {
         return Err(Error::DelegateInvalidCompatibility);
@@ -113,16 +121,21 @@ pub fn run(npu: &dyn Npu, job: &Job) -> Result<()> {
     for (region, base) in job.bases.iter().enumerate() {
         set_address(npu, register::BASES + 8 * region, *base);
     }
-    npu.write(register::COMMAND, command::RUN | command::IDLE);
-    finish(npu)
+    // The NPU reads what the processor wrote before, and keeps clock and power until its end.
+    fence(Ordering::SeqCst);
+    npu.write(register::COMMAND, command::RUN);
+    let result = finish(npu);
+    fence(Ordering::SeqCst);
+    result
 }
 
-/// Resets the NPU to the present levels of privilege and security, the processor's.
+/// Resets the NPU to the program's levels of privilege and security.
 fn reset(npu: &dyn Npu) -> Result<()> {
-    let levels = npu.read(register::PROTECTION);
+    let levels = npu.levels();
     npu.write(register::RESET, levels);
     let is_ready = |_| npu.read(register::STATUS) & status::RESETTING == 0;
-    (0..PATIENCE).any(is_ready).then_some(()).ok_or(Error::AccessFailed)
+    let has_levels = (0..PATIENCE).any(is_ready) && npu.read(register::PROTECTION) & 0b11 == levels;
+    has_levels.then_some(()).ok_or(Error::AccessFailed)
 }
 
 fn set_ports(npu: &dyn Npu, job: &Job) {
@@ -135,7 +148,7 @@ fn set_ports(npu: &dyn Npu, job: &Job) {
         npu.write(register::PORTS, LIMIT_U85);
         npu.write(register::PORTS + 4, LIMIT_U85);
     }
-    npu.write(register::QUEUE_CONFIG, QUEUE_PORT);
+    npu.write(register::QUEUE_CONFIG, job.regions & WEIGHTS_PORT);
     npu.write(register::REGIONS, job.regions);
 }
 
@@ -145,17 +158,18 @@ fn set_address(npu: &dyn Npu, register: usize, address: usize) {
     npu.write(register + 4, (address >> 32) as u32);
 }
 
-/// Waits for the interrupt, and says whether the end was reached without a fault.
+/// Waits for the interrupt, and says whether the end was reached without a fault. After a failure the NPU is reset, so that it writes no
+/// more to memory that the caller takes back.
 fn finish(npu: &dyn Npu) -> Result<()> {
-    const FAULTS: u32 = status::BUS_FAULT | status::COMMAND_FAULT | status::MEMORY_FAULT;
-    let state = loop {
-        let state = npu.read(register::STATUS);
-        if state & (status::INTERRUPT | FAULTS) != 0 {
-            break state;
-        }
-        npu.wait();
-    };
+    let (mut state, mut turn) = (npu.read(register::STATUS), 0_u32);
+    while state & (status::INTERRUPT | status::FAULTS) == 0 && npu.wait(turn) {
+        turn = turn.saturating_add(1);
+        state = npu.read(register::STATUS);
+    }
     npu.write(register::COMMAND, command::CLEAR_INTERRUPT | command::IDLE);
-    let is_done = state & FAULTS == 0 && state & status::END != 0;
-    is_done.then_some(()).ok_or(Error::AccessFailed)
+    if state & status::FAULTS == 0 && state & status::END != 0 {
+        return Ok(());
+    }
+    reset(npu)?;
+    Err(Error::AccessFailed)
 }

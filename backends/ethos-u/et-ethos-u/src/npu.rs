@@ -15,9 +15,17 @@ pub trait Npu {
     /// Drops this memory's lines of the data cache, after the NPU has written the memory.
     fn invalidate(&self, _memory: &[u8]) {}
 
-    /// Waits until the NPU may have raised its interrupt. The driver repeats the call until the interrupt.
-    fn wait(&self) {
+    /// Waits until the NPU may have raised its interrupt; `false` gives the run up. The driver repeats the call until the interrupt, and
+    /// counts the calls of a run in `turn`. The default gives up after 67 million turns.
+    fn wait(&self, turn: u32) -> bool {
         core::hint::spin_loop();
+        turn < 1 << 26
+    }
+
+    /// The levels of the program, which the NPU's accesses have too: bit 0 for a privileged program, bit 1 for a program that is not
+    /// secure. The default is privileged and secure.
+    fn levels(&self) -> u32 {
+        0b01
     }
 }
 

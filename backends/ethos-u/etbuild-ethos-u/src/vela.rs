@@ -4,7 +4,6 @@ mod commands;
 mod estimate;
 mod npz;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{env, fs};
@@ -80,7 +79,9 @@ fn absent(reason: &str) -> String {
 }
 
 fn program() -> PathBuf {
-    env::var_os(VARIABLE).filter(|path| !path.is_empty()).unwrap_or_else(|| OsString::from(PROGRAM)).into()
+    let named = env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    // Vela works in a folder of its own, where a relative path would name another file.
+    named.map_or_else(|| PathBuf::from(PROGRAM), |path| std::path::absolute(&path).unwrap_or(path))
 }
 
 /// Compiles the file of a TOSA graph.
@@ -132,13 +133,17 @@ fn collect(folder: &Path) -> Result<Compiled, String> {
 fn parse(raw: &[u8], layers: Vec<Layer>, cycles: u32) -> Option<Compiled> {
     let arrays = Arrays::of(raw)?;
     let commands = Commands::of(arrays.bytes("cmd_data")?)?;
-    let size = |name: &str| usize::try_from(arrays.integers(name)?.iter().product::<i64>()).ok();
+    let size = |name: &str| usize::try_from(product(&arrays.integers(name)?)?).ok();
     // A second scratch memory would need a bank of its own.
-    let is_one = arrays.integers("scratch_fast_shape").is_none_or(|shape| shape.iter().product::<i64>() == 0);
+    let is_one = arrays.integers("scratch_fast_shape").is_none_or(|shape| product(&shape) == Some(0));
     let (inputs, outputs) = (places(&arrays, "input")?, places(&arrays, "output")?);
     let weights = arrays.bytes("weight_data")?.to_vec();
     let scratch = size("scratch_shape").filter(|_| is_one)?;
     Some(Compiled { commands, weights, scratch, inputs, outputs, layers, cycles })
+}
+
+fn product(sizes: &[i64]) -> Option<i64> {
+    sizes.iter().try_fold(1_i64, |all, size| all.checked_mul(*size))
 }
 
 /// The inputs or outputs: sizes of rank 6, offsets, all int8 in the scratch memory.
@@ -147,9 +152,9 @@ fn places(arrays: &Arrays<'_>, side: &str) -> Option<Vec<Place>> {
     let (shapes, offsets, regions, widths) = (of("shape")?, of("offset")?, of("region")?, of("elem_size")?);
     let is_int8 = regions.iter().all(|region| *region == SCRATCH) && widths.iter().all(|width| *width == 1);
     let rank = shapes.len() / offsets.len().max(1);
-    let counts = shapes.chunks(rank.max(1)).map(|shape| shape.iter().product::<i64>());
+    let counts = shapes.chunks(rank.max(1)).map(product);
     let places = counts.zip(&offsets).map(|(count, offset)| {
-        Some(Place { offset: usize::try_from(*offset).ok()?, count: usize::try_from(count).ok()? })
+        Some(Place { offset: usize::try_from(*offset).ok()?, count: usize::try_from(count?).ok()? })
     });
     places.collect::<Option<Vec<_>>>().filter(|places| is_int8 && places.len() == offsets.len())
 }

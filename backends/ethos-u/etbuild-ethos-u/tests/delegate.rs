@@ -30,6 +30,10 @@ struct Model {
     /// Bits of the status that the model reports at the end.
     faults: Cell<u32>,
     waits: Cell<u32>,
+    /// Whether the model never ends.
+    hangs: Cell<bool>,
+    /// Every write in order.
+    writes: RefCell<Vec<(usize, u32)>>,
 }
 
 thread_local! {
@@ -50,19 +54,29 @@ impl Npu for OfThread {
         MODEL.with(|model| model.write(offset, value));
     }
 
-    fn wait(&self) {
+    fn wait(&self, turn: u32) -> bool {
         MODEL.with(|model| {
             model.waits.set(model.waits.get() + 1);
+            if model.hangs.get() {
+                return turn < 100;
+            }
             // The interrupt comes after the driver has begun to wait.
             let state = status::INTERRUPT | status::END | model.faults.get();
             model.registers.borrow_mut().insert(register::STATUS, state);
-        });
+            true
+        })
     }
 }
 
 impl Model {
     fn write(&self, offset: usize, value: u32) {
+        self.writes.borrow_mut().push((offset, value));
         self.registers.borrow_mut().insert(offset, value);
+        if offset == register::RESET {
+            let resetting = self.registers.borrow().get(&register::STATUS).copied().unwrap_or(0) & status::RESETTING;
+            self.registers.borrow_mut().retain(|offset, _| *offset == register::CONFIG);
+            self.registers.borrow_mut().extend([(register::PROTECTION, value), (register::STATUS, resetting)]);
+        }
         if offset == register::COMMAND && value & command::RUN != 0 {
             let base = self.address(register::BASES + 8);
             self.work.borrow().iter().for_each(|work| work.compute(base));
@@ -123,6 +137,7 @@ fn prepare(graph: &etbuild_ir::Graph) -> Vec<Array> {
         *model.registers.borrow_mut() = BTreeMap::from([(register::CONFIG, blob.header().config)]);
         *model.work.borrow_mut() = Some(work);
         model.faults.set(0);
+        model.hangs.set(false);
     });
     inputs
 }
@@ -174,6 +189,8 @@ fn model(config: u32, faults: u32) {
         *model.registers.borrow_mut() = BTreeMap::from([(register::CONFIG, config)]);
         *model.work.borrow_mut() = None;
         model.faults.set(faults);
+        model.hangs.set(false);
+        model.writes.borrow_mut().clear();
     });
 }
 
@@ -190,9 +207,39 @@ fn the_driver_hands_over_queue_and_regions() {
     });
 }
 
+/// The writes of a run, but for the last, which clears the interrupt.
+fn writes(config: u32) -> Vec<(usize, u32)> {
+    model(config, 0);
+    assert_eq!(run(&NPU, &Job { config, ..job() }), Ok(()));
+    let mut writes = MODEL.with(|model| model.writes.borrow().clone());
+    assert_eq!(writes.pop(), Some((0x08, 0b1110)));
+    writes
+}
+
+#[test]
+fn registers_are_written_in_order_between_reset_and_start() {
+    let addresses = [(0x10, 0x1000), (0x14, 0), (0x20, 64), (0x80, 0x2000), (0x84, 0), (0x88, 0x3000), (0x8c, 0)];
+    let rest = [(0x1c, 3), (0x3c, 0x5543)].into_iter().chain(addresses).chain([(0x90, 0x3000), (0x94, 0), (0x08, 1)]);
+    let rest: Vec<_> = rest.collect();
+    let limits = [0x40, 0x44, 0x48, 0x4c].map(|offset| (offset, 0x0f1f_0000));
+    assert_eq!(writes(0x1807), [&[(0x0c, 1)], &limits[..], &rest].concat());
+    let memories = [(0x40, 0), (0x44, 0), (0x48, 4), (0x4c, 4), (0x50, 0x0002_1f3f), (0x54, 0x0002_1f3f)];
+    assert_eq!(writes(0x2000_0008), [&[(0x0c, 1)], &memories[..], &rest].concat());
+}
+
+#[test]
+fn a_hung_npu_is_given_up_and_reset() {
+    model(0x1807, 0);
+    MODEL.with(|model| model.hangs.set(true));
+    assert_eq!(run(&NPU, &job()), Err(et_core::Error::AccessFailed));
+    assert_eq!(MODEL.with(|model| model.writes.borrow().last().copied()), Some((register::RESET, 1)));
+}
+
 #[test]
 fn faults_and_other_npus_are_errors() {
-    for fault in [status::BUS_FAULT, status::COMMAND_FAULT, status::MEMORY_FAULT] {
+    for fault in
+        [status::BUS_FAULT, status::COMMAND_FAULT, status::WEIGHT_FAULT, status::MEMORY_FAULT, status::BRANCH_FAULT]
+    {
         model(0x1807, fault);
         assert_eq!(run(&NPU, &job()), Err(et_core::Error::AccessFailed));
     }

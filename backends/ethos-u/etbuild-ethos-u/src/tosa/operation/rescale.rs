@@ -29,12 +29,14 @@ impl Scale {
         if !number.is_finite() || number < 0.0 {
             return None;
         }
-        let exponent = if number == 0.0 { 0 } else { number.log2().floor() as i32 + 1 };
-        // The mantissa is in [0.5, 1), and the multiplier in [2^30, 2^31].
-        let (mut multiplier, mut shift) = ((number * 2_f64.powi(31 - exponent)).round() as i64, 31 - exponent);
-        while multiplier >= 1 << 31 || shift > 62 {
-            multiplier = (multiplier + 1) >> 1;
-            shift -= 1;
+        let bits = number.to_bits();
+        let exponent = (bits >> 52) as i32;
+        let mantissa = bits & ((1 << 52) - 1) | u64::from(exponent > 0) << 52;
+        // The mantissa of 53 bits becomes a multiplier in [2^30, 2^31]; a shift above 62 costs further bits.
+        let (mut shift, excess) = ((1053 - exponent).min(62), (1053 - exponent - 62).max(0));
+        let mut multiplier = (mantissa.checked_shr(21 + excess as u32).unwrap_or(0) + 1) >> 1;
+        if multiplier == 1 << 31 {
+            (multiplier, shift) = (multiplier >> 1, shift - 1);
         }
         let shift = i8::try_from(shift).ok().filter(|shift| *shift >= 2)?;
         Some(Self { multiplier: i32::try_from(multiplier).ok()?, shift })
