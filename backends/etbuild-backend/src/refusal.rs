@@ -38,11 +38,13 @@ pub enum RefusalKind {
     Control,
     /// The nodes run there, but not together.
     Partition,
+    /// The machine failed a compiler: a full disk, no memory, a program that does not start. No result of such a stage is kept.
+    Machine,
 }
 
 impl RefusalKind {
     /// All kinds.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Operator,
         Self::Type,
         Self::Shape,
@@ -55,6 +57,7 @@ impl RefusalKind {
         Self::Gain,
         Self::Control,
         Self::Partition,
+        Self::Machine,
     ];
 
     /// The stable name in reports.
@@ -72,6 +75,7 @@ impl RefusalKind {
             Self::Gain => "gain",
             Self::Control => "control",
             Self::Partition => "partition",
+            Self::Machine => "machine",
         }
     }
 

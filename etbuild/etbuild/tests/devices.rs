@@ -232,6 +232,11 @@ fn what_keeps_a_device_away_is_told() {
     assert!(Ran::of(&mut command).expect(8).stderr.contains("error[ETB0705]"));
     let mut command = place.command(words.replace("DEVICE", "usb").split_whitespace());
     assert!(Ran::of(&mut command).expect(2).stderr.contains("`usb` is no device"));
+    let several = place.run(&format!("deploy {RECIPE} --device adb")).expect(2).stderr;
+    assert!(several.contains("one hosted target, and the request has 2"), "{several}");
+    let firmware =
+        place.run(&format!("run {RECIPE} --target mps2-an505 --device adb --outputs out.npy")).expect(2).stderr;
+    assert!(firmware.contains("the request has 0"), "{firmware}");
     let refused = place.run(&format!("run {RECIPE} --device adb --method decode")).expect(2).stderr;
     assert!(refused.contains("cannot be used with"), "{refused}");
 }

@@ -73,7 +73,7 @@ impl Backend for Ethos {
         let refused = |reason: String| Refusal::new(RefusalKind::Partition, reason);
         let EthosU { accelerator, system_config, memory_mode, .. } = npu.clone();
         let device = Device { accelerator, system_config, memory_mode };
-        let compiled = vela::compile(&tosa::write(&lowered.graph), &device).map_err(refused)?;
+        let compiled = vela::compile(&tosa::write(&lowered.graph), &device)?;
         let bytes = blob::write(&lowered, &compiled, npu)
             .ok_or_else(|| refused("Vela's inputs and outputs are others than those of the graph".to_owned()))?;
         Ok(Blob { bytes, scratch: compiled.scratch, ..Blob::default() })

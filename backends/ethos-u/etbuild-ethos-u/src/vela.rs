@@ -10,6 +10,7 @@ use std::{env, fs};
 
 pub use commands::Commands;
 pub use estimate::Layer;
+use etbuild_backend::{Refusal, RefusalKind};
 use npz::Arrays;
 
 /// The environment variable with the path of the program.
@@ -87,9 +88,11 @@ fn program() -> PathBuf {
 /// Compiles the file of a TOSA graph.
 ///
 /// # Errors
-/// A sentence without a full stop: the program does not run, refuses the graph, or leaves operators to the processor.
-pub fn compile(graph: &[u8], device: &Device) -> Result<Compiled, String> {
-    let failed = |error: std::io::Error| format!("the process of Vela failed: {error}");
+/// The program does not run, refuses the graph, or leaves operators to the processor.
+pub fn compile(graph: &[u8], device: &Device) -> Result<Compiled, Refusal> {
+    let machine = |reason: String| Refusal::new(RefusalKind::Machine, reason);
+    let failed = |error: std::io::Error| machine(format!("the process of Vela failed: {error}"));
+    let refused = |reason: String| Refusal::new(RefusalKind::Partition, reason);
     let folder = tempfile::tempdir().map_err(failed)?;
     let file = folder.path().join("graph.tosa");
     fs::write(&file, graph).map_err(failed)?;
@@ -100,11 +103,14 @@ pub fn compile(graph: &[u8], device: &Device) -> Result<Compiled, String> {
     command.args(["--output-format", "raw", "--verbose-performance", "--output-dir"]).arg(folder.path()).arg(&file);
     // Vela writes files into the working directory in some versions.
     let output = command.current_dir(folder.path()).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| absent(&error.to_string()))?;
-    if !output.status.success() {
-        return Err(format!("Vela refuses the graph: {}", last_words(&output)));
+    let output = output.map_err(|error| machine(absent(&error.to_string())))?;
+    if output.status.code().is_none() {
+        return Err(machine(format!("the process of Vela ended with {}", output.status)));
     }
-    collect(folder.path())
+    if !output.status.success() {
+        return Err(refused(format!("Vela refuses the graph: {}", last_words(&output))));
+    }
+    collect(folder.path()).map_err(refused)
 }
 
 /// The last line that a failed process wrote.

@@ -79,7 +79,7 @@ impl Backend for Qnn {
         let device = device(target)?;
         let program = lower::lower(&Links::of(graph))?;
         let bytes = postcard::to_stdvec(&program).map_err(|error| refused(error.to_string()))?;
-        work_apart(Work::Check(program), device).map_err(refused)?;
+        work_apart(Work::Check(program), device)?;
         Ok(Blob { bytes, ..Blob::default() })
     }
 
@@ -91,7 +91,7 @@ impl Backend for Qnn {
         let device = device(target)?;
         let programs = parts.iter().map(|part| postcard::from_bytes(part)).collect::<Result<Vec<Program>, _>>();
         let programs = programs.map_err(|error| refused(error.to_string()))?;
-        work_apart(Work::Compile(programs), device).map_err(refused)
+        work_apart(Work::Compile(programs), device)
     }
 }
 

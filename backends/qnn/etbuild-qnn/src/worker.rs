@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs, io};
 
+use etbuild_backend::{Refusal, RefusalKind};
 use serde::{Deserialize, Serialize};
 
 use crate::compile::{Device, check, compile};
@@ -73,9 +74,12 @@ fn write(path: &Path, message: &impl Serialize) -> io::Result<()> {
 /// Lets the compiler work on graphs for a device.
 ///
 /// # Errors
-/// The reason why there is no result, a sentence without a full stop.
-pub fn work_apart(work: Work, device: Device) -> Answer {
-    let failed = |error: io::Error| format!("the process of the NPU's compiler failed: {error}");
+/// The reason why there is no result.
+pub fn work_apart(work: Work, device: Device) -> Result<Vec<u8>, Refusal> {
+    let failed = |error: io::Error| {
+        Refusal::new(RefusalKind::Machine, format!("the process of the NPU's compiler failed: {error}"))
+    };
+    let refused = |reason: String| Refusal::new(RefusalKind::Partition, reason);
     let folder = tempfile::tempdir().map_err(failed)?;
     // The graphs with their weights are written piece by piece, and dropped before the compiler has them in memory too.
     write(&folder.path().join(REQUEST), &Request { work, device }).map_err(failed)?;
@@ -85,8 +89,9 @@ pub fn work_apart(work: Work, device: Device) -> Answer {
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let status = command.status().map_err(failed)?;
     if !status.success() {
-        return Err(format!("the NPU's compiler ended with {status}"));
+        return Err(refused(format!("the NPU's compiler ended with {status}")));
     }
     let answer = fs::read(folder.path().join(ANSWER)).map_err(failed)?;
-    postcard::from_bytes(&answer).map_err(|error| failed(io::Error::other(error)))?
+    let answer: Answer = postcard::from_bytes(&answer).map_err(|error| failed(io::Error::other(error)))?;
+    answer.map_err(refused)
 }

@@ -1,9 +1,11 @@
 //! Building, verifying and writing out units, several at a time.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_target::Kind;
 
 use super::build::{Goal, build};
 use super::{UnitReport, limits};
@@ -30,6 +32,9 @@ pub fn deploy(
     world.remote().map_or(Ok(()), Remote::greet_required).map_err(|diagnostic| vec![*diagnostic])?;
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request)?;
+    if let Some(mistake) = device_mistake(world, &units) {
+        return Err(vec![mistake]);
+    }
     let reports = side_by_side(units.len(), world.jobs(), &db, |db, index| {
         let first = attempt(db, &units[index], goal, out);
         or_again(world, first, || again(world, request, index, goal, out))
@@ -50,6 +55,17 @@ fn with(mut report: UnitReport, settled: &Result<(), Box<Diagnostic>>) -> UnitRe
         report.diagnostics.push((**diagnostic).clone());
     }
     report
+}
+
+/// A device runs the binaries of one hosted target.
+fn device_mistake(world: &World, units: &[Unit]) -> Option<Diagnostic> {
+    let device = world.device()?;
+    let hosted = units.iter().filter(|unit| unit.target.kind() == Kind::Hosted);
+    let targets: BTreeSet<&str> = hosted.map(|unit| unit.target.name()).collect();
+    let message =
+        format!("device `{device}` runs the binaries of one hosted target, and the request has {}", targets.len());
+    let help = "name the device's target: `--target android-arm64`";
+    (targets.len() != 1).then(|| Diagnostic::error(Code::Usage, message).help(help))
 }
 
 fn resolve_guarded(db: &EngineDatabase, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {

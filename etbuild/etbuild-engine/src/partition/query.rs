@@ -1,9 +1,9 @@
 //! Parts of the lowered program become calls of engines.
 
-use etbuild_backend::{Backend, TargetFacts};
-use etbuild_diagnostic::Diagnostic;
+use etbuild_backend::{Backend, RefusalKind, TargetFacts};
+use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{Dialect, Lowered, text};
-use etbuild_partition::{Partitioned, partition};
+use etbuild_partition::{NodeReport, Partitioned, partition};
 use etbuild_store::{Digest, KeyBuilder, Value};
 
 use super::weights::EngineWeights;
@@ -16,7 +16,7 @@ use crate::lower::LowerOptions;
 use crate::pipeline::Stage;
 use crate::quantize::QuantizeOptions;
 use crate::quantize::lowered_or_quantized;
-use crate::session::World;
+use crate::session::{Transient, World, interrupt};
 
 /// The backends of a program, in order, with the options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,6 +108,7 @@ impl Action for Delegate {
         let Backends { list, target, .. } = &self.backends;
         let keep = EngineWeights::new(db.world(), revisions(list));
         let done = partition(program, list, target, &keep).map_err(failure::violations)?;
+        done.report.iter().for_each(keep_nothing_of_a_failed_machine);
         weights.extend(keep.into_weights());
         let Partitioned { program, report, layers, origins } = done;
         let printed = text::print(Lowered::NAME, program.program());
@@ -116,6 +117,17 @@ impl Action for Delegate {
         products.put(ArtifactKind::Partition, &failure::json(&report)?);
         products.put(ArtifactKind::Engines, &failure::json(&EngineReport::new(layers, &origins))?);
         Ok(())
+    }
+}
+
+/// Ends the stage where a backend refused a node because of the machine: the next run may get another result.
+fn keep_nothing_of_a_failed_machine(node: &NodeReport) {
+    let failed = node.refusals.iter().find(|(_, refusal)| refusal.kind == RefusalKind::Machine);
+    if let Some((backend, refusal)) = failed {
+        let message = format!("backend `{backend}` could not compile a partition: {}", refusal.reason);
+        interrupt(Transient::Environment(Box::new(
+            Diagnostic::error(Code::RunFailed, message).help("run the command again"),
+        )))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::session::{Session, partition_override};
 pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Outcome {
     let one = |error: Diagnostic| vec![error];
     let call = Call::new(arguments).map_err(one)?;
-    let report = built(session, arguments)?;
+    let report = built(session, arguments, device)?;
     let mut files = binary_files(&report);
     for (name, source) in &call.given {
         files.push(given(session, name, source)?);
@@ -113,7 +113,7 @@ fn name_there(option: &str, path: &Path) -> String {
 }
 
 /// The one unit of the arguments, built.
-fn built(session: &Session, arguments: &arguments::Run) -> Result<UnitReport, Vec<Diagnostic>> {
+fn built(session: &Session, arguments: &arguments::Run, device: &Device) -> Result<UnitReport, Vec<Diagnostic>> {
     let partition = arguments.partition.iter().map(|engines| partition_override(engines));
     let options = speculation(&arguments.language).chain(partition).collect();
     let request = Request {
@@ -122,7 +122,7 @@ fn built(session: &Session, arguments: &arguments::Run) -> Result<UnitReport, Ve
         targets: session.global.targets.clone(),
         only: Vec::new(),
     };
-    let world = session.world(Mode::Build)?;
+    let world = session.world_on(Mode::Build, Some(device.clone()))?;
     let mut reports = deploy_locked(session, &world, &request, Goal::Build, &session.global.out)?;
     let found = diagnostics(&reports, false);
     if found.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
