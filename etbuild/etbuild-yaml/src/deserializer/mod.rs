@@ -33,6 +33,14 @@ impl NodeDeserializer<'_> {
     }
 }
 
+/// The error for a choice that has content, and is written as its name alone.
+fn with_content(mut error: Error, name: &str) -> Error {
+    if let Kind::WrongType { expected, .. } = &mut error.kind {
+        *expected = format!("`{name}` with a value, as in `{{ {name}: ... }}`");
+    }
+    error
+}
+
 fn visit_integer<'de, V: Visitor<'de>>(value: i128, visitor: V) -> Result<V::Value, Error> {
     if let Ok(value) = u64::try_from(value) {
         return visitor.visit_u64(value);
@@ -102,7 +110,9 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         self.settle(match &self.node.value {
-            Value::Text(text) => visitor.visit_enum(text.as_str().into_deserializer()),
+            Value::Text(text) => {
+                visitor.visit_enum(text.as_str().into_deserializer()).map_err(|error| with_content(error, text))
+            }
             Value::Map(map) => choice(map, variants).and_then(|choice| visitor.visit_enum(choice)),
             _ => Err(self.wrong_type(&choice_in_words(variants).as_str())),
         })
