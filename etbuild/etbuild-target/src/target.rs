@@ -392,9 +392,8 @@ mod tests {
     fn an_ethos_u_is_for_firmware() {
         let npu = target("corstone-300").npu().cloned();
         assert!(matches!(npu, Some(Npu::EthosU(npu)) if npu.accelerator.name() == "u55-128"));
-        let text = shipped("corstone-300");
-        let npu = text.split_once("\nnpu:").unwrap().1.split_once('}').unwrap().0;
-        let (code, ..) = mistake("linux-aarch64", "template:", &format!("npu:{npu}}}\ntemplate:"));
+        let npu = "npu: { ethos-u: u55-128, system_config: High, memory_mode: Shared_Sram, registers: 0x58102000 }";
+        let (code, ..) = mistake("linux-aarch64", "template:", &format!("{npu}\ntemplate:"));
         assert_eq!(code, Code::TargetInconsistent);
         assert_eq!(mistake("corstone-300", "u55-128", "u55-100").0, Code::BadValue);
     }
