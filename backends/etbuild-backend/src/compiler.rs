@@ -22,7 +22,7 @@ pub struct Compiler {
 pub enum Search {
     /// A library in one of these folders of the kit, whose folder the variable names; for this machine.
     Library(&'static [&'static str]),
-    /// A program that the variable names, or that is in a folder of `PATH`. What it writes for `--version` is a part of its digest.
+    /// A program that the variable names, or that is in a folder of `PATH`. Its output for `--version` is a part of the digest.
     Program,
 }
 

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use et_core::{Error, Result};
+use et_core::{Access, Error, Result, Tensor};
 
 /// The address ranges of at most `N` operands.
 #[derive(Clone, Debug)]
@@ -29,6 +29,22 @@ impl<const N: usize> Claims<N> {
         *self.claimed.get_mut(self.count).filter(|_| is_apart).ok_or(Error::InvalidProgram)? = (range, writes);
         self.count += 1;
         Ok(())
+    }
+}
+
+impl<const N: usize> Claims<N> {
+    /// Adds `size` bytes of a tensor from `offset` on; returns their address.
+    ///
+    /// # Errors
+    /// As of [`Claims::add`]; [`Error::InvalidProgram`] outside the tensor, and for writes to constant memory.
+    pub fn add_part(&mut self, tensor: &Tensor<'_>, offset: usize, size: usize, writes: bool) -> Result<*mut u8> {
+        let fits = offset.checked_add(size).is_some_and(|end| end <= tensor.nbytes());
+        if !fits || tensor.data().is_null() || (writes && tensor.access() == Access::Constant) {
+            return Err(Error::InvalidProgram);
+        }
+        let start = tensor.data().wrapping_add(offset);
+        self.add(start.addr()..start.addr() + size, writes)?;
+        Ok(start)
     }
 }
 

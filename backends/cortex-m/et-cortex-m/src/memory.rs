@@ -1,7 +1,7 @@
 //! The memory of a delegate call: operands as slices.
 #![allow(unsafe_code, reason = "operands are parts of memory that the caller lends; bounds are checked here")]
 
-use et_core::{Access, Args, Error, Plain, Result};
+use et_core::{Args, Error, Plain, Result};
 use et_runtime::Claims;
 
 use crate::{Blob, Channel, Place, Row};
@@ -88,16 +88,8 @@ impl<'m, 'a> Operands<'m, 'a> {
 
     fn claim<T: Plain>(&mut self, place: Place, count: usize, writes: bool) -> Result<*mut T> {
         let tensor = self.arguments.tensor(place.argument as usize)?;
-        let (offset, size) = (place.offset as usize, count.checked_mul(size_of::<T>()).ok_or(Error::InvalidProgram)?);
-        let fits = offset.checked_add(size).is_some_and(|end| end <= tensor.nbytes());
-        if !fits || tensor.data().is_null() || (writes && tensor.access() == Access::Constant) {
-            return Err(Error::InvalidProgram);
-        }
-        let start = tensor.data().wrapping_add(offset).cast::<T>();
-        if !start.is_aligned() {
-            return Err(Error::InvalidProgram);
-        }
-        self.claims.add(start.addr()..start.addr() + size, writes)?;
-        Ok(start)
+        let size = count.checked_mul(size_of::<T>()).ok_or(Error::InvalidProgram)?;
+        let start = self.claims.add_part(&tensor, place.offset as usize, size, writes)?.cast::<T>();
+        if start.is_aligned() { Ok(start) } else { Err(Error::InvalidProgram) }
     }
 }

@@ -2,7 +2,7 @@
 
 use et_core::ScalarType;
 use etbuild_backend::{Refusal, RefusalKind, clamp_limits, dequantizes_constants};
-use etbuild_ir::{Links, Node, ValueId};
+use etbuild_ir::{Links, Node};
 
 use crate::lower::{arithmetic, pool, product, row};
 use etbuild_backend::int8::pattern::{self, Check, first, moves, no, output};
@@ -64,23 +64,11 @@ fn view(links: &Links<'_>, node: &Node) -> Check {
 fn function(links: &Links<'_>, node: &Node) -> Check {
     let output = output(node)?;
     if pattern::function(links, output).is_some() {
-        return table(links, output);
+        return pattern::ends_quantized(links, output);
     }
     let head = pattern::head(links, output).filter(|_| clamp_limits(node).is_some());
     match head.filter(|head| !std::ptr::eq(*head, node)) {
         Some(head) if !pattern::is_function(head) => check(links, head),
         _ => Err(no(RefusalKind::Quantization, "neither the operand is int8 nor the producer of the operand fuses")),
-    }
-}
-
-/// Every reader up to quantization is a function of single elements.
-fn table(links: &Links<'_>, output: ValueId) -> Check {
-    let mut at = output;
-    loop {
-        match links.only_reader(at) {
-            Some(reader) if pattern::quantizes(reader).is_some() => return Ok(()),
-            Some(reader) if pattern::is_function(reader) => at = self::output(reader)?,
-            _ => return Err(no(RefusalKind::Quantization, "the result is not quantized to int8")),
-        }
     }
 }

@@ -246,6 +246,20 @@ pub fn output(node: &Node) -> Result<ValueId, Refusal> {
     node.outputs.first().copied().ok_or_else(|| no(RefusalKind::Argument, "the node has no output"))
 }
 
+/// A value whose readers up to a quantization are functions of single elements, which a table of 256 results computes.
+///
+/// # Errors
+/// A refusal.
+pub fn ends_quantized(links: &Links<'_>, mut value: ValueId) -> Check {
+    loop {
+        match links.only_reader(value) {
+            Some(reader) if quantizes(reader).is_some() => return Ok(()),
+            Some(reader) if is_function(reader) => value = output(reader)?,
+            _ => return Err(no(RefusalKind::Quantization, "the result is not quantized to int8")),
+        }
+    }
+}
+
 /// A node that moves elements: operand and result have equal qparams.
 ///
 /// # Errors

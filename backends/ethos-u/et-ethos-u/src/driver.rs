@@ -66,7 +66,7 @@ pub mod command {
     pub const RUN: u32 = 1 << 0;
     /// Clears the interrupt.
     pub const CLEAR_INTERRUPT: u32 = 1 << 1;
-    /// Lets an idle NPU stop its clock and its power.
+    /// Allows clock gating and power gating of an idle NPU.
     pub const IDLE: u32 = 0b1100;
 }
 

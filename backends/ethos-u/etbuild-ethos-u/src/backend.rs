@@ -1,6 +1,6 @@
 //! The backend as an etbuild backend.
 
-use etbuild_backend::{Backend, Blob, Compiler, EthosU, NpuFacts, Refusal, RefusalKind, Search, TargetFacts};
+use etbuild_backend::{Backend, Blob, Compiler, EthosU, NpuFacts, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::vela::{self, Device};
@@ -12,15 +12,6 @@ pub struct Ethos;
 
 /// The backend, for lists of backends.
 pub static BACKEND: Ethos = Ethos;
-
-/// Arm's compiler.
-static COMPILER: Compiler = Compiler {
-    kit: "Arm's Vela",
-    variable: vela::VARIABLE,
-    search: Search::Program,
-    file: vela::PROGRAM,
-    page: "docs/ethos-u.md",
-};
 
 impl Backend for Ethos {
     fn name(&self) -> &'static str {
@@ -40,7 +31,7 @@ impl Backend for Ethos {
     }
 
     fn compiler(&self) -> Option<&'static Compiler> {
-        Some(&COMPILER)
+        Some(&vela::COMPILER)
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {

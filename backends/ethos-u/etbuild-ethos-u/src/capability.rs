@@ -3,7 +3,7 @@
 use et_core::ScalarType;
 use etbuild_backend::int8::pattern::{self, Check, no, output};
 use etbuild_backend::{Refusal, RefusalKind, clamp_limits, dequantizes_constants};
-use etbuild_ir::{Links, Node, ValueId};
+use etbuild_ir::{Links, Node};
 
 use crate::{Series, lower};
 
@@ -35,7 +35,7 @@ fn quantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
         return Err(no(RefusalKind::Type, "the operand is not float32"));
     }
     if let Some((_, functions)) = pattern::function(links, from) {
-        return functions.first().map_or(Ok(()), |first| table(links, output(first)?));
+        return functions.first().map_or(Ok(()), |first| pattern::ends_quantized(links, output(first)?));
     }
     let head = pattern::head(links, from).filter(|head| !pattern::is_function(head));
     match head {
@@ -66,23 +66,11 @@ fn dequantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
 fn function(links: &Links<'_>, node: &Node, series: Series) -> Check {
     let output = output(node)?;
     if pattern::function(links, output).is_some() {
-        return table(links, output);
+        return pattern::ends_quantized(links, output);
     }
     let head = pattern::head(links, output).filter(|_| clamp_limits(node).is_some());
     match head.filter(|head| !std::ptr::eq(*head, node)) {
         Some(head) if !pattern::is_function(head) => lower::check(links, head, series),
         _ => Err(no(RefusalKind::Quantization, "neither the operand is int8 nor the producer of the operand fuses")),
-    }
-}
-
-/// Every reader up to quantization is a function of single elements.
-fn table(links: &Links<'_>, output: ValueId) -> Check {
-    let mut at = output;
-    loop {
-        match links.only_reader(at) {
-            Some(reader) if pattern::quantizes(reader).is_some() => return Ok(()),
-            Some(reader) if pattern::is_function(reader) => at = pattern::output(reader)?,
-            _ => return Err(no(RefusalKind::Quantization, "the result is not quantized to int8")),
-        }
     }
 }

@@ -9,15 +9,12 @@ use std::process::{Command, Output, Stdio};
 use std::{env, fs};
 
 pub use commands::Commands;
-pub use estimate::Layer;
-use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_backend::{Compiler, Refusal, RefusalKind, Search};
 use npz::Arrays;
 
-/// The environment variable with the path of the program.
-pub const VARIABLE: &str = "VELA";
-
-/// The name of the program in `PATH`.
-pub const PROGRAM: &str = "vela";
+/// Arm's compiler.
+pub static COMPILER: Compiler =
+    Compiler { kit: "Arm's Vela", variable: "VELA", search: Search::Program, file: "vela", page: "docs/ethos-u.md" };
 
 /// The NPU that a graph is compiled for, in Vela's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +40,6 @@ pub struct Compiled {
     pub inputs: Vec<Place>,
     /// The outputs of the graph, in order.
     pub outputs: Vec<Place>,
-    /// Vela's estimate of each layer.
-    pub layers: Vec<Layer>,
     /// Vela's estimate of a run, in cycles of the NPU.
     pub cycles: u32,
 }
@@ -79,10 +74,15 @@ fn absent(reason: &str) -> String {
     format!("{} does not run: {reason}", program().display())
 }
 
+/// The program whose digest is in the key of delegation; where there is none, the name for messages.
 fn program() -> PathBuf {
-    let named = env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-    // Vela works in a folder of its own, where a relative path would name another file.
-    named.map_or_else(|| PathBuf::from(PROGRAM), |path| std::path::absolute(&path).unwrap_or(path))
+    let places = COMPILER.places(|name| env::var(name).ok());
+    let found = places.iter().find(|path| path.is_file());
+    match (found, &places[..]) {
+        // Vela works in a folder of its own, where a relative path would name another file.
+        (Some(path), _) | (None, [path]) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+        _ => COMPILER.file.into(),
+    }
 }
 
 /// Compiles the file of a TOSA graph.
@@ -129,14 +129,13 @@ fn collect(folder: &Path) -> Result<Compiled, String> {
     let ending = |ending: &str| files.iter().find(|path| path.to_string_lossy().ends_with(ending));
     let read = |path: Option<&PathBuf>| path.and_then(|path| fs::read(path).ok());
     let raw = read(ending("_vela.npz")).ok_or("Vela left operators to the processor")?;
-    let layers = read(ending("_per-layer.csv")).map(|text| estimate::layers(&String::from_utf8_lossy(&text)));
     let summary = files.iter().find(|path| path.to_string_lossy().contains("_summary_"));
     let cycles = read(summary).and_then(|text| estimate::total(&String::from_utf8_lossy(&text)));
-    let (layers, cycles) = (layers.unwrap_or_default(), cycles.unwrap_or_default());
-    parse(&raw, layers, cycles).ok_or_else(|| "the results of Vela have another form than that of version 5".to_owned())
+    parse(&raw, cycles.unwrap_or_default())
+        .ok_or_else(|| "the results of Vela have another form than that of version 5".to_owned())
 }
 
-fn parse(raw: &[u8], layers: Vec<Layer>, cycles: u32) -> Option<Compiled> {
+fn parse(raw: &[u8], cycles: u32) -> Option<Compiled> {
     let arrays = Arrays::of(raw)?;
     let commands = Commands::of(arrays.bytes("cmd_data")?)?;
     let size = |name: &str| usize::try_from(product(&arrays.integers(name)?)?).ok();
@@ -145,7 +144,7 @@ fn parse(raw: &[u8], layers: Vec<Layer>, cycles: u32) -> Option<Compiled> {
     let (inputs, outputs) = (places(&arrays, "input")?, places(&arrays, "output")?);
     let weights = arrays.bytes("weight_data")?.to_vec();
     let scratch = size("scratch_shape").filter(|_| is_one)?;
-    Some(Compiled { commands, weights, scratch, inputs, outputs, layers, cycles })
+    Some(Compiled { commands, weights, scratch, inputs, outputs, cycles })
 }
 
 fn product(sizes: &[i64]) -> Option<i64> {

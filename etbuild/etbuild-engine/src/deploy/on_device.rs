@@ -92,9 +92,7 @@ fn inputs(db: &dyn Db, unit: &Unit, here: &Path) -> Result<Option<DeviceFile>, B
 /// The environment in which the program's delegates find the libraries of the device.
 fn variables(db: &dyn Db, emitted: &Staged) -> Result<Vec<(String, String)>, Blocked> {
     let interface = read_interface(db, emitted)?;
-    let called = |id: &str| interface.engines(false).iter().any(|engine| engine.id == id);
-    let backends = db.world().engines().iter().filter(|backend| called(backend.delegate_id()));
-    let variables = backends.flat_map(|backend| backend.device_variables());
+    let variables = interface.backends(db.world().engines()).flat_map(|backend| backend.device_variables());
     Ok(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
 }
 

@@ -19,7 +19,7 @@ use crate::verify::{self, Cost, Runner};
 
 /// Runs the binary, where the recipe names inputs and the machine has a runner, and judges the outputs.
 pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> Result<(), Blocked> {
-    if let Ok(Runner::Device(device)) = verify::runner(db.world(), &unit.target) {
+    if let Some(device) = verify::device(db.world(), &unit.target) {
         return on_device(db, unit, tools, &device, report);
     }
     if let Some(reason) = needs_device(db, unit)? {
@@ -59,14 +59,8 @@ fn needs_device(db: &dyn Db, unit: &Unit) -> Result<Option<Diagnostic>, Blocked>
     let rust = emulator.twin.as_ref().unwrap_or_else(|| unit.target.rust());
     let emitted = unit.emitted(db)?;
     let interface = read_interface(db, &emitted)?;
-    let opens =
-        |id: &str| db.world().engines().iter().find(|backend| backend.delegate_id() == id && backend.opens_libraries());
-    let names: Vec<String> = interface
-        .engines(false)
-        .iter()
-        .filter_map(|engine| opens(&engine.id))
-        .map(|backend| format!("`{}`", backend.name()))
-        .collect();
+    let backends = interface.backends(db.world().engines()).filter(|backend| backend.opens_libraries());
+    let names: Vec<String> = backends.map(|backend| format!("`{}`", backend.name())).collect();
     if !rust.crt_static || names.is_empty() {
         return Ok(None);
     }

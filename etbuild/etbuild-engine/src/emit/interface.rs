@@ -96,6 +96,12 @@ impl Interface {
         method.map_or(&self.engines, |method| &method.engines)
     }
 
+    /// Those of `known` that the file calls, sorted by delegate id.
+    pub fn backends(&self, known: &'static [&'static dyn Backend]) -> impl Iterator<Item = &'static dyn Backend> {
+        let find = |engine: &InterfaceEngine| known.iter().copied().find(|backend| backend.delegate_id() == engine.id);
+        self.engines(false).iter().filter_map(find)
+    }
+
     fn kernels(&self, is_board: bool) -> &[InterfaceKernel] {
         let method = self.main_method().filter(|_| is_board);
         method.map_or(&self.kernels, |method| &method.kernels)

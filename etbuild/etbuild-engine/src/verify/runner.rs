@@ -46,15 +46,20 @@ impl Runner {
     }
 }
 
+/// The device that runs binaries of `target`: that of the command, else that of the target's file.
+pub fn device(world: &World, target: &Target) -> Option<Device> {
+    let given = world.device().filter(|_| target.kind() == Kind::Hosted).cloned();
+    given.or_else(|| Device::of(target.run()))
+}
+
 /// The runner of binaries of `target` here, or the missing program and the way to install the program.
 pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>> {
-    if let Some(device) = world.device().filter(|_| target.kind() == Kind::Hosted) {
-        return Ok(Runner::Device(device.clone()));
+    if let Some(device) = device(world, target) {
+        return Ok(Runner::Device(device));
     }
     match target.run() {
-        Run::Adb => Ok(Runner::Device(Device::Adb(None))),
-        Run::Ssh(host) => Ok(Runner::Device(Device::Ssh(host.clone()))),
-        Run::None => Err(Box::new(no_runner(target))),
+        // The devices of the last two are found above.
+        Run::None | Run::Adb | Run::Ssh(_) => Err(Box::new(no_runner(target))),
         Run::Native => native(target),
         Run::Emulator(emulator) => find_emulator(world, emulator),
         Run::Device(device) => drive(world, device),

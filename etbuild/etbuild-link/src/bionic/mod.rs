@@ -21,7 +21,7 @@ pub const LOADER: &str = "/system/bin/linker64";
 /// The path of the start code, a module of the binary.
 const START: &str = "src/start.rs";
 
-/// An archive without members. The log is Android's own: Rust's library lists it, and calls nothing of it.
+/// An archive without members. Rust's standard library links `liblog`, Android's log, and calls no function of the log.
 const EMPTY_ARCHIVE: (&str, &[u8]) = ("liblog.a", b"!<arch>\n");
 
 /// A library of the device with the names that API level 26 has on 64-bit Arm and on x86-64, a line each; `object` follows the

@@ -150,7 +150,7 @@ impl<'g> Lowering<'g> {
         self.constant(name, Kind::Shape, &[sizes.len()], bytes)
     }
 
-    /// Equal small constants are one tensor.
+    /// Equal constants are one tensor.
     fn constant(&mut self, name: &str, kind: Kind, sizes: &[usize], data: Vec<u8>) -> TensorId {
         let is_equal = |tensor: &crate::tosa::Tensor| {
             tensor.kind == kind && tensor.sizes == sizes && tensor.data.as_ref() == Some(&data)

@@ -76,7 +76,7 @@ fn word32(bytes: &[u8], at: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A stored zip file of one array, as Python writes it.
+    /// A zip file with one uncompressed array, in the layout of Python's `zipfile`.
     fn file(name: &str, array: &[u8]) -> Vec<u8> {
         let (size, length) = ((array.len() as u32).to_le_bytes(), (name.len() as u16).to_le_bytes());
         let header = [FILE, &[0; 14], &size, &size, &length, &[0, 0], name.as_bytes(), array].concat();
