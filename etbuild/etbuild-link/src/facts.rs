@@ -33,6 +33,8 @@ pub struct ProjectFacts {
     pub shared: bool,
     /// Whether the binary of a language model has a server.
     pub server: bool,
+    /// Whether the binary of a language model has constrained output.
+    pub constrain: bool,
     /// The processor, for a binary that Rust's own linker links with Android's C library.
     pub bionic: Option<Bionic>,
     /// The board; `None` on a target with an operating system.

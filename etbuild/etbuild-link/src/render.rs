@@ -39,6 +39,7 @@ struct Variables<'a> {
     library: bool,
     shared: bool,
     server: bool,
+    constrain: bool,
     /// Whether the project has start code for Android.
     bionic: bool,
     /// Whether firmware is compiled for speed.
@@ -90,6 +91,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("library", &false);
     context.insert("shared", &false);
     context.insert("server", &false);
+    context.insert("constrain", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
         path => Ok((path.unwrap_or(file.path).to_owned(), file.bytes.to_vec())),
@@ -122,6 +124,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         library: facts.library,
         shared: facts.shared,
         server: facts.server,
+        constrain: facts.constrain,
         bionic: facts.bionic.is_some(),
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
     }

@@ -151,12 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn text_media_servers_and_drivers_alone_need_crates_from_elsewhere() {
+    fn text_constraints_media_servers_and_drivers_alone_need_crates_from_elsewhere() {
         let sources = Sources::embedded().unwrap();
         for source in sources.crates.values().filter(|source| source.name() != "et-conformance") {
             sources.closure(vec![source.name().to_owned()]).unwrap();
             let names: Vec<String> = sources.third_party(&[source]).keys().cloned().collect();
             let expected: &[&str] = match source.name() {
+                "et-constrain" => &["llguidance", "serde_json"],
                 "et-gpu" => &["ash"],
                 "et-media" => &["hound", "png", "zune-core", "zune-jpeg"],
                 "et-qnn" => &["libloading"],

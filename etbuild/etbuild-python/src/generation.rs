@@ -51,7 +51,7 @@ impl Generation {
     fn ended(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
         let mut speaker = self.model.get().lock(py)?;
         Ok(self.current(py, &mut speaker)?.ended.map(|ended| match ended {
-            Ended::Stopped => "stop",
+            Ended::Stopped | Ended::Complete => "stop",
             Ended::Enough => "length",
             Ended::ContextFull => "context",
         }))
@@ -71,6 +71,10 @@ impl Generation {
         let failed = |error| language_failed(py, &error);
         let (tokens, text) = prompt(session).map_err(failed)?;
         let sampling = options.sampling(session.sampling()).checked().map_err(failed)?;
+        let constraint = options.constraint()?;
+        let matcher = constraint.map(|constraint| session.matcher(&constraint)).transpose().map_err(failed)?;
+        let mut sampler = Sampler::new(sampling).biased(options.bias());
+        sampler.begin(matcher);
         if let Some(context) = session.model.context().filter(|context| tokens.len() > *context) {
             return Err(failed(Error::ContextFull { tokens: tokens.len(), context }));
         }
@@ -84,7 +88,7 @@ impl Generation {
             number: *begun,
             continuation: Continuation::new(&last, session.speculation.as_mut()),
             pieces,
-            sampler: Sampler::new(sampling),
+            sampler,
             max_new_tokens: options.max_new_tokens.unwrap_or(usize::MAX),
             text,
             stream: TextStream::default(),

@@ -1,9 +1,11 @@
 //! The state of a language model between calls.
 #![allow(unsafe_code)] // Promises that the parts of a model stay together.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use et_llm::{Continuation, Ended, Sampler, Sampling, Session, Text, TextStream};
+use et_llm::{Constraint, Continuation, Ended, Sampler, Sampling, Session, Text, TextStream};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::exclusive::{Exclusive, Held, Whole};
@@ -38,11 +40,25 @@ pub struct Options {
     #[pyo3(item)]
     min_p: Option<f32>,
     #[pyo3(item)]
+    typical_p: Option<f32>,
+    #[pyo3(item)]
     repetition_penalty: Option<f32>,
+    #[pyo3(item)]
+    frequency_penalty: Option<f32>,
+    #[pyo3(item)]
+    presence_penalty: Option<f32>,
+    #[pyo3(item)]
+    logit_bias: Option<BTreeMap<u32, f32>>,
     #[pyo3(item)]
     no_repeat_ngram_size: Option<usize>,
     #[pyo3(item)]
     seed: Option<u64>,
+    #[pyo3(item)]
+    json_schema: Option<String>,
+    #[pyo3(item)]
+    regex: Option<String>,
+    #[pyo3(item)]
+    grammar: Option<String>,
 }
 
 impl Options {
@@ -53,9 +69,33 @@ impl Options {
             top_k: self.top_k.unwrap_or(usual.top_k),
             top_p: self.top_p.unwrap_or(usual.top_p),
             min_p: self.min_p.unwrap_or(usual.min_p),
+            typical_p: self.typical_p.unwrap_or(usual.typical_p),
             repetition_penalty: self.repetition_penalty.unwrap_or(usual.repetition_penalty),
+            frequency_penalty: self.frequency_penalty.unwrap_or(usual.frequency_penalty),
+            presence_penalty: self.presence_penalty.unwrap_or(usual.presence_penalty),
             no_repeat_ngram_size: self.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
             seed: self.seed.unwrap_or(usual.seed),
+        }
+    }
+}
+
+impl Options {
+    /// Numbers that are added to the logits of tokens.
+    pub fn bias(&self) -> Vec<(u32, f32)> {
+        self.logit_bias.clone().unwrap_or_default().into_iter().collect()
+    }
+
+    /// The form of the answer, if any.
+    pub fn constraint(&self) -> PyResult<Option<Constraint>> {
+        let given = [
+            self.json_schema.clone().map(Constraint::JsonSchema),
+            self.regex.clone().map(Constraint::Regex),
+            self.grammar.clone().map(Constraint::Grammar),
+        ];
+        let mut given = given.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (_, Some(_)) => Err(PyValueError::new_err("json_schema, regex and grammar do not go together")),
+            (constraint, None) => Ok(constraint),
         }
     }
 }

@@ -50,6 +50,10 @@ pub struct Recipe {
     /// Whether the binary of a language model has an OpenAI-compatible server, `--serve`; default: no. `etbuild serve` sets the key.
     #[serde(default)]
     pub server: Option<Spanned<bool>>,
+    /// Whether the binary of a language model has constrained output: JSON schemas, regular expressions, grammars, and tool calls that a
+    /// server demands; default: with `server: true`.
+    #[serde(default)]
+    pub constrain: Option<Spanned<bool>>,
     /// The aim of the compiler for firmware; `size` if omitted. Binaries of hosted targets are always fast.
     #[serde(default)]
     pub optimize: Optimize,
@@ -81,6 +85,12 @@ impl Recipe {
         let usual = if self.server.as_ref().is_some_and(|server| server.value) { BATCH } else { 0 };
         let texts = self.export.batch.as_ref().map_or(usual, |batch| batch.value);
         Some(texts).filter(|texts| *texts > 0 && !self.shares_scales() && !self.has_static_ranges())
+    }
+
+    /// Whether the binary of a language model has constrained output.
+    pub fn constrains(&self) -> bool {
+        let is_server = self.server.as_ref().is_some_and(|server| server.value);
+        self.constrain.as_ref().map_or(is_server, |constrain| constrain.value)
     }
 
     /// Whether a scheme of the recipe quantizes all tokens of a forward pass with one scale.

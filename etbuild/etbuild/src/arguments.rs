@@ -275,6 +275,9 @@ pub struct Language {
     /// Prompt to continue; with --chat, a single message to answer
     #[arg(long, value_name = "TEXT", conflicts_with = "tokens_in")]
     pub prompt: Option<String>,
+    /// Read the prompt from this file, or from standard input with `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "tokens_in"])]
+    pub prompt_file: Option<PathBuf>,
     /// Start a conversation: each line of standard input is a message
     #[arg(long, conflicts_with = "tokens_in")]
     pub chat: bool,
@@ -300,9 +303,33 @@ pub struct Language {
     /// Sample from tokens with at least this fraction of the largest probability
     #[arg(long, value_name = "P")]
     pub min_p: Option<f32>,
+    /// Sample from the tokens nearest to the entropy with this total probability (typical sampling)
+    #[arg(long, value_name = "P")]
+    pub typical_p: Option<f32>,
     /// Repetition penalty of tokens in the text; 1 for no penalty
     #[arg(long, value_name = "P")]
     pub repetition_penalty: Option<f32>,
+    /// Penalty of tokens in the answer for each occurrence, -2 to 2; 0 for no penalty
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub frequency_penalty: Option<f32>,
+    /// Penalty of tokens in the answer, -2 to 2; 0 for no penalty
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub presence_penalty: Option<f32>,
+    /// Add a number to the logit of a token; repeatable
+    #[arg(long, value_name = "TOKEN=NUMBER", value_parser = et_llm::app::bias)]
+    pub logit_bias: Vec<(u32, f32)>,
+    /// End the answer before this text; repeatable
+    #[arg(long, value_name = "TEXT")]
+    pub stop: Vec<String>,
+    /// Constrain the answer to a JSON text of this JSON schema: a text that begins with `{`, or a file
+    #[arg(long, value_name = "TEXT|FILE", conflicts_with_all = ["regex", "grammar"])]
+    pub json_schema: Option<String>,
+    /// Constrain the answer to a match of this regular expression
+    #[arg(long, value_name = "REGEX", conflicts_with = "grammar")]
+    pub regex: Option<String>,
+    /// Constrain the answer to a text of the grammar in this file, in Lark's syntax
+    #[arg(long, value_name = "FILE")]
+    pub grammar: Option<PathBuf>,
     /// Forbid repeated token sequences of this length; 0 to allow repetition
     #[arg(long, value_name = "N")]
     pub no_repeat_ngram_size: Option<usize>,

@@ -1,6 +1,6 @@
 //! Cargo features that a build of etbuild may leave out, and the diagnostic that names a missing one.
 
-use et_llm::MakeText;
+use et_llm::{MakeCompiler, MakeText};
 use et_module::ReadMedia;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::AbsentBackend;
@@ -8,6 +8,8 @@ use etbuild_engine::AbsentBackend;
 /// An optional part of etbuild with a Cargo feature.
 #[derive(Clone, Copy, Debug)]
 pub enum Feature {
+    /// Constrained output of language models.
+    Constrain,
     /// Revisions of files in git.
     Git,
     /// The GPU backend.
@@ -25,6 +27,12 @@ pub enum Feature {
 pub const MAKE_TEXT: Option<MakeText> = Some(et_text::make);
 #[cfg(not(feature = "text"))]
 pub const MAKE_TEXT: Option<MakeText> = None;
+
+/// The function that makes the compiler of constraints, in a build with the feature `constrain`.
+#[cfg(feature = "constrain")]
+pub const MAKE_COMPILER: Option<MakeCompiler> = Some(et_constrain::make);
+#[cfg(not(feature = "constrain"))]
+pub const MAKE_COMPILER: Option<MakeCompiler> = None;
 
 /// The function that reads pictures and recordings, in a build with the feature `media`.
 #[cfg(feature = "media")]
@@ -61,6 +69,7 @@ impl Feature {
 
     const fn name(self) -> &'static str {
         match self {
+            Self::Constrain => "constrain",
             Self::Git => "git",
             Self::Gpu => "gpu",
             Self::Media => "media",
@@ -72,6 +81,7 @@ impl Feature {
     /// Whether this build has the feature.
     pub const fn is_built_in(self) -> bool {
         match self {
+            Self::Constrain => cfg!(feature = "constrain"),
             Self::Git => cfg!(feature = "git"),
             Self::Gpu => cfg!(feature = "gpu"),
             Self::Media => cfg!(feature = "media"),
@@ -95,6 +105,7 @@ mod tests {
     #[test]
     fn a_feature_is_required_as_this_build_has_it() {
         for (feature, built_in) in [
+            (Feature::Constrain, cfg!(feature = "constrain")),
             (Feature::Git, cfg!(feature = "git")),
             (Feature::Gpu, cfg!(feature = "gpu")),
             (Feature::Media, cfg!(feature = "media")),

@@ -84,6 +84,12 @@ typedef struct et_options {
   float min_p;       /* only tokens with at least this share of the largest probability; 0 for all */
   float repetition_penalty;    /* divides positive logits, and multiplies negative logits, of tokens in the text; 1 for none */
   size_t no_repeat_ngram_size; /* no sequence of so many tokens comes twice; 0 for any */
+  float typical_p;             /* only the tokens nearest to the entropy that make up this share; 1 for all */
+  float frequency_penalty;     /* is subtracted from logits of tokens in the answer, for each time; 0 for none */
+  float presence_penalty;      /* is subtracted from logits of tokens in the answer, once; 0 for none */
+  const char *json_schema; /* the answer is a JSON text that this JSON schema accepts; NULL for any answer */
+  const char *regex;       /* the answer matches this regular expression; NULL for any answer */
+  const char *grammar;     /* the answer is a text of this grammar, in Lark's syntax; NULL for any answer */
 } et_options;
 
 /* What somebody says in a conversation. */
@@ -94,7 +100,7 @@ typedef struct et_message {
 
 /* Why an answer ended. */
 enum {
-  ET_STOPPED = 0,      /* the model ended it */
+  ET_STOPPED = 0,      /* the model ended it, or it is complete by its form */
   ET_ENOUGH = 1,       /* as many tokens as were asked for */
   ET_CONTEXT_FULL = 2, /* the text has as many tokens as the program can */
   ET_BROKEN_OFF = 3    /* the function that saw it returned false */

@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use et_llm::app::AppSpec;
 use et_llm::{
-    Ended, Error, Guesses, Limits, Loading, Message, Picked, Sampler, Sampling, Session, Text, TextStream, generate,
+    Constraint, Ended, Error, Guesses, Limits, Loading, Message, Picked, Sampler, Sampling, Session, Text, TextStream,
+    generate,
 };
 use et_module::{DataFiles, FileBytes, Kernels, checked_threads};
 
@@ -42,17 +43,67 @@ pub struct Options {
     min_p: f32,
     repetition_penalty: f32,
     no_repeat_ngram_size: usize,
+    typical_p: f32,
+    frequency_penalty: f32,
+    presence_penalty: f32,
+    json_schema: *const c_char,
+    regex: *const c_char,
+    grammar: *const c_char,
 }
 
 impl Options {
     const fn new(max_new_tokens: usize, sampling: Sampling) -> Self {
-        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, no_repeat_ngram_size, seed } = sampling;
-        Self { max_new_tokens, temperature, top_k, top_p, seed, min_p, repetition_penalty, no_repeat_ngram_size }
+        Self {
+            max_new_tokens,
+            temperature: sampling.temperature,
+            top_k: sampling.top_k,
+            top_p: sampling.top_p,
+            seed: sampling.seed,
+            min_p: sampling.min_p,
+            repetition_penalty: sampling.repetition_penalty,
+            no_repeat_ngram_size: sampling.no_repeat_ngram_size,
+            typical_p: sampling.typical_p,
+            frequency_penalty: sampling.frequency_penalty,
+            presence_penalty: sampling.presence_penalty,
+            json_schema: std::ptr::null(),
+            regex: std::ptr::null(),
+            grammar: std::ptr::null(),
+        }
     }
 
-    const fn sampling(self) -> Sampling {
-        let Self { temperature, top_k, top_p, seed, min_p, repetition_penalty, no_repeat_ngram_size, .. } = self;
-        Sampling { temperature, top_k, top_p, min_p, repetition_penalty, no_repeat_ngram_size, seed }
+    const fn sampling(&self) -> Sampling {
+        Sampling {
+            temperature: self.temperature,
+            top_k: self.top_k,
+            top_p: self.top_p,
+            min_p: self.min_p,
+            typical_p: self.typical_p,
+            repetition_penalty: self.repetition_penalty,
+            frequency_penalty: self.frequency_penalty,
+            presence_penalty: self.presence_penalty,
+            no_repeat_ngram_size: self.no_repeat_ngram_size,
+            seed: self.seed,
+        }
+    }
+
+    /// The form of the answer, if any.
+    ///
+    /// # Safety
+    /// The texts are terminated.
+    unsafe fn constraint(&self) -> Result<Option<Constraint>> {
+        type Make = fn(String) -> Constraint;
+        let given: [(*const c_char, Make); 3] = [
+            (self.json_schema, Constraint::JsonSchema),
+            (self.regex, Constraint::Regex),
+            (self.grammar, Constraint::Grammar),
+        ];
+        let mut given = given.into_iter().filter(|(pointer, _)| !pointer.is_null());
+        let Some((pointer, make)) = given.next() else { return Ok(None) };
+        if given.next().is_some() {
+            return Err("`json_schema`, `regex` and `grammar` do not go together".into());
+        }
+        // SAFETY: the caller says so.
+        Ok(Some(make(unsafe { text(pointer) }?.to_owned())))
     }
 }
 
@@ -109,6 +160,7 @@ fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup:
         threads,
         guesses: guesses.as_ref(),
         text: spec.text,
+        constrain: spec.constrain,
     };
     let file = FileBytes::open(program.as_ref())?;
     Ok(Session::load(file, || DataFiles::open(data), &loading, start)?)
@@ -254,7 +306,12 @@ unsafe fn reply(
         let (language, options) = unsafe { (value(language)?, *value(options)?) };
         let mut session = language.session()?;
         let (tokens, tokenizer) = prompt(&session)?;
-        let made = run(&mut session, &tokens, tokenizer.as_deref(), options, viewer)?;
+        // SAFETY: the caller says so.
+        let constraint = unsafe { options.constraint() }?;
+        let mut sampler = Sampler::new(options.sampling().checked()?);
+        sampler.begin(constraint.map(|constraint| session.matcher(&constraint)).transpose()?);
+        let text = Prompted { tokens: &tokens, text: tokenizer.as_deref() };
+        let made = run(&mut session, text, &mut sampler, options.max_new_tokens, viewer)?;
         // SAFETY: the caller says so.
         unsafe { put(answer, made) };
         Ok(())
@@ -268,18 +325,24 @@ const ENOUGH: c_int = 1;
 const CONTEXT_FULL: c_int = 2;
 const BROKEN_OFF: c_int = 3;
 
+/// The tokens of a prompt, and the decoder of the answer.
+#[derive(Clone, Copy)]
+struct Prompted<'p> {
+    tokens: &'p [u32],
+    text: Option<&'p dyn Text>,
+}
+
 /// Runs the model. The KV cache keeps the common prefix with the previous text.
 fn run(
     session: &mut Session,
-    tokens: &[u32],
-    text: Option<&dyn Text>,
-    options: Options,
+    Prompted { tokens, text }: Prompted<'_>,
+    sampler: &mut Sampler,
+    most: usize,
     viewer: Viewer,
 ) -> Result<Answer> {
-    let mut sampler = Sampler::new(options.sampling().checked()?);
     let Session { model, speculation, facts, .. } = session;
     let known = model.rewind(tokens);
-    let limits = Limits { tokens: options.max_new_tokens, stops: &facts.stops };
+    let limits = Limits { tokens: most, stops: &facts.stops };
     let (mut stream, mut new_tokens, mut wanted) = (TextStream::default(), 0, true);
     let mut see = |picked, _: &[f32]| {
         let Picked::Token(token) = picked else { return Ok(()) };
@@ -289,7 +352,7 @@ fn run(
         if wanted { Ok(()) } else { Err(Error::Text(String::new())) }
     };
     let rest = tokens.get(known..).unwrap_or_default();
-    let done = generate(model, speculation.as_mut(), rest, &mut sampler, &limits, &mut see);
+    let done = generate(model, speculation.as_mut(), rest, sampler, &limits, &mut see);
     let ended = match done {
         Ok(generation) => of_ended(generation.ended),
         Err(_) if !wanted => BROKEN_OFF,
@@ -304,7 +367,7 @@ fn run(
 
 const fn of_ended(ended: Ended) -> c_int {
     match ended {
-        Ended::Stopped => STOPPED,
+        Ended::Stopped | Ended::Complete => STOPPED,
         Ended::Enough => ENOUGH,
         Ended::ContextFull => CONTEXT_FULL,
     }

@@ -16,6 +16,8 @@ pub struct Limits<'a> {
 pub enum Ended {
     /// The model ended the text; the stop token is not part of the text.
     Stopped,
+    /// The answer has the form that was asked for, and nothing can follow.
+    Complete,
     /// The requested number of tokens is reached.
     Enough,
     /// The text fills the context.
@@ -29,6 +31,8 @@ pub struct Continuation {
     prompt: Vec<u32>,
     /// The new tokens.
     tokens: Vec<u32>,
+    /// Whether the answer has the form that was asked for, and nothing can follow.
+    is_complete: bool,
 }
 
 /// The outcome of a step.
@@ -46,12 +50,17 @@ impl Continuation {
         if let Some(speculation) = speculation {
             speculation.begin();
         }
-        Self { prompt: prompt.to_vec(), tokens: Vec::new() }
+        Self { prompt: prompt.to_vec(), tokens: Vec::new(), is_complete: false }
     }
 
     /// The new tokens.
     pub fn tokens(&self) -> &[u32] {
         &self.tokens
+    }
+
+    /// Whether the answer has the form that was asked for, and nothing can follow.
+    pub const fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     /// The new tokens.
@@ -100,6 +109,7 @@ impl Continuation {
             return Ok(Step::Ended(Ended::Stopped));
         }
         self.tokens.push(token);
+        self.is_complete = sampler.is_complete();
         Ok(Step::Token(token))
     }
 
@@ -107,6 +117,7 @@ impl Continuation {
     fn ended(&self, model: &Model, limits: &Limits<'_>) -> Option<Ended> {
         let is_full = || model.context().is_some_and(|context| model.tokens().len() >= context);
         match self.tokens.is_empty() {
+            _ if self.is_complete => Some(Ended::Complete),
             _ if self.tokens.len() >= limits.tokens => Some(Ended::Enough),
             false if is_full() => Some(Ended::ContextFull),
             _ => None,

@@ -57,6 +57,17 @@ pub enum Error {
     NoTokenizer,
     /// The program file holds no chat template.
     NoTemplate,
+    /// The binary has no constrained output.
+    NoConstraints,
+    /// The tokens of the tokenizer are no bytes of the text, so output cannot be constrained.
+    NoTokenBytes,
+    /// The form of an answer cannot be used.
+    Constraint {
+        /// The kind: `grammar`, for example.
+        kind: &'static str,
+        /// The mistake, in words.
+        problem: String,
+    },
     /// The tokenizer or the chat template cannot be used.
     Text(String),
     /// A file cannot be read or written.
@@ -116,6 +127,13 @@ impl Display for Error {
             }
             Self::NoTokenizer => formatter.write_str("the program holds no tokenizer; give tokens with --tokens-in"),
             Self::NoTemplate => formatter.write_str("the program holds no chat template; use --prompt without --chat"),
+            Self::NoConstraints => formatter.write_str(
+                "the binary has no constrained output: deploy the model with `constrain: true` or `server: true`",
+            ),
+            Self::NoTokenBytes => formatter.write_str(
+                "output of this model cannot be constrained: the tokens of its tokenizer are no bytes of the text",
+            ),
+            Self::Constraint { kind, problem } => write!(formatter, "the {kind}: {problem}"),
             Self::Text(problem) => formatter.write_str(problem),
             Self::File { path, problem } => write!(formatter, "{}: {problem}", path.display()),
             Self::Stream(error) => error.fmt(formatter),

@@ -27,6 +27,8 @@ pub struct Facts {
     pub top_p: Option<f32>,
     /// `min_p`.
     pub min_p: Option<f32>,
+    /// `typical_p`.
+    pub typical_p: Option<f32>,
     /// `repetition_penalty`.
     pub repetition_penalty: Option<f32>,
     /// `no_repeat_ngram_size`.
@@ -48,9 +50,10 @@ impl Facts {
             top_k: self.top_k.unwrap_or(usual.top_k),
             top_p: self.top_p.unwrap_or(usual.top_p),
             min_p: self.min_p.unwrap_or(usual.min_p),
+            typical_p: self.typical_p.unwrap_or(usual.typical_p),
             repetition_penalty: self.repetition_penalty.unwrap_or(usual.repetition_penalty),
             no_repeat_ngram_size: self.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
-            seed: usual.seed,
+            ..usual
         }
     }
 
@@ -66,6 +69,7 @@ impl Facts {
                 "top_k" => facts.top_k = numbers.parse().ok(),
                 "top_p" => facts.top_p = numbers.parse().ok(),
                 "min_p" => facts.min_p = numbers.parse().ok(),
+                "typical_p" => facts.typical_p = numbers.parse().ok(),
                 "repetition_penalty" => facts.repetition_penalty = numbers.parse().ok(),
                 "no_repeat_ngram_size" => facts.no_repeat_ngram_size = numbers.parse().ok(),
                 _ => {}

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 
 use crate::statistics::Clock;
-use crate::{Error, Model, Sampler};
+use crate::{Error, Model, Sampler, Sampling};
 
 /// The amount of work to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +43,14 @@ const WARM_UP: usize = 8;
 pub fn measure(
     model: &mut Model,
     prompt: &[u32],
-    sampler: &Sampler,
+    sampling: Sampling,
     effort: Effort,
     mut into: Measurement,
 ) -> Result<Measurement, Error> {
     let prompt: Vec<u32> = prompt.iter().copied().cycle().take(effort.prefill).collect();
-    round(model, &prompt, &mut sampler.clone(), effort.decode.min(WARM_UP))?;
+    round(model, &prompt, &mut Sampler::new(sampling), effort.decode.min(WARM_UP))?;
     for _ in 0..effort.rounds {
-        let (first, rest) = round(model, &prompt, &mut sampler.clone(), effort.decode)?;
+        let (first, rest) = round(model, &prompt, &mut Sampler::new(sampling), effort.decode)?;
         into.first_token_ms.push(first * 1e3);
         into.prefill_per_second.push(prompt.len() as f64 / first);
         into.decode_per_second.push(effort.decode as f64 / rest.max(f64::MIN_POSITIVE));

@@ -3,13 +3,28 @@
 use crate::Sampling;
 
 /// Lowers the logits of tokens by the options against repetition, in the order of `transformers`. `text` is the text so far,
-/// prompt and answer.
-pub(crate) fn discourage(logits: &mut [f32], text: &[u32], options: &Sampling) {
+/// prompt and answer; `answer` is the answer alone.
+pub(crate) fn discourage(logits: &mut [f32], text: &[u32], answer: &[u32], options: &Sampling) {
     if options.repetition_penalty != 1.0 {
         penalize(logits, text, options.repetition_penalty);
     }
     if options.no_repeat_ngram_size > 0 {
         forbid_ngrams(logits, text, options.no_repeat_ngram_size);
+    }
+    if options.frequency_penalty != 0.0 || options.presence_penalty != 0.0 {
+        subtract(logits, answer, options);
+    }
+}
+
+/// Subtracts the frequency penalty for each occurrence of a token, and the presence penalty once, as in OpenAI's protocol.
+fn subtract(logits: &mut [f32], answer: &[u32], options: &Sampling) {
+    let mut seen = vec![false; logits.len()];
+    for token in answer {
+        let token = *token as usize;
+        if let (Some(logit), Some(seen)) = (logits.get_mut(token), seen.get_mut(token)) {
+            let presence = if std::mem::replace(seen, true) { 0.0 } else { options.presence_penalty };
+            *logit -= options.frequency_penalty + presence;
+        }
     }
 }
 
@@ -44,7 +59,7 @@ mod tests {
 
     fn discouraged(text: &[u32], options: Sampling) -> [f32; 4] {
         let mut logits = [2.0, -2.0, 1.0, 0.0];
-        discourage(&mut logits, text, &options);
+        discourage(&mut logits, text, text, &options);
         logits
     }
 
@@ -53,6 +68,12 @@ mod tests {
         let options = Sampling { repetition_penalty: 4.0, ..Sampling::default() };
         assert_eq!(discouraged(&[0, 1, 0, 9], options), [0.5, -8.0, 1.0, 0.0]);
         assert_eq!(discouraged(&[0, 1], Sampling::default()), [2.0, -2.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn each_occurrence_counts_for_the_frequency_and_the_first_for_the_presence() {
+        let options = Sampling { frequency_penalty: 0.5, presence_penalty: 1.0, ..Sampling::default() };
+        assert_eq!(discouraged(&[0, 1, 0, 9], options), [0.0, -3.5, 1.0, 0.0]);
     }
 
     #[test]

@@ -1,44 +1,110 @@
 //! Which token follows.
 
-use crate::{Error, Random, Sampling, repetition};
+use crate::candidates::Candidates;
+use crate::constraint::mask;
+use crate::{Error, Matcher, Random, Sampling, repetition};
 
 /// Picks tokens by their logits. The same options, logits and texts give the same tokens.
-#[derive(Clone, Debug)]
 pub struct Sampler {
     options: Sampling,
     random: Random,
-    candidates: Vec<Candidate>,
+    candidates: Candidates,
+    /// Numbers that are added to the logits of tokens.
+    bias: Vec<(u32, f32)>,
+    /// The form of the answer, if any.
+    matcher: Option<Box<dyn Matcher>>,
+    /// The token behind which the form holds, if the answer does not have the token yet.
+    behind: Option<u32>,
+    /// The tokens of the answer.
+    picked: Vec<u32>,
     /// Logits changed by the text so far.
-    discouraged: Vec<f32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    token: u32,
-    weight: f32,
+    changed: Vec<f32>,
 }
 
 impl Sampler {
     /// A sampler at the start of the random numbers.
-    pub const fn new(options: Sampling) -> Self {
-        Self { options, random: Random::new(options.seed), candidates: Vec::new(), discouraged: Vec::new() }
+    pub fn new(options: Sampling) -> Self {
+        Self {
+            options,
+            random: Random::new(options.seed),
+            candidates: Candidates::default(),
+            bias: Vec::new(),
+            matcher: None,
+            behind: None,
+            picked: Vec::new(),
+            changed: Vec::new(),
+        }
+    }
+
+    /// Adds numbers to the logits of tokens.
+    #[must_use]
+    pub fn biased(mut self, bias: Vec<(u32, f32)>) -> Self {
+        self.bias = bias;
+        self
+    }
+
+    /// Begins an answer, which has the form of a matcher; the random numbers go on.
+    pub fn begin(&mut self, matcher: Option<Box<dyn Matcher>>) {
+        self.begin_behind(None, matcher);
+    }
+
+    /// Begins an answer, which has the form of a matcher behind the first occurrence of a token, such as the end of thoughts.
+    pub fn begin_behind(&mut self, token: Option<u32>, matcher: Option<Box<dyn Matcher>>) {
+        self.matcher = matcher;
+        self.behind = token;
+        self.picked.clear();
+    }
+
+    /// Whether the answer is complete by its form.
+    pub fn is_complete(&self) -> bool {
+        self.matcher.as_ref().is_some_and(|matcher| matcher.is_complete())
     }
 
     /// The token that follows `text`, by the logits behind `text`.
     ///
     /// # Errors
-    /// [`Error::NoLogits`] where every logit is infinite, or a logit is NaN.
+    /// [`Error::NoLogits`] where every logit is infinite, or a logit is NaN; errors of the matcher.
     pub fn pick(&mut self, logits: &[f32], text: &[u32]) -> Result<u32, Error> {
-        if self.options.repetition_penalty == 1.0 && self.options.no_repeat_ngram_size == 0 {
-            return self.choose(logits);
+        let token = match self.changes_logits() {
+            false => self.choose(logits)?,
+            true => {
+                let mut changed = std::mem::take(&mut self.changed);
+                let token = self.change(&mut changed, logits, text).and_then(|()| self.choose(&changed));
+                self.changed = changed;
+                token?
+            }
+        };
+        self.picked.push(token);
+        if self.behind.is_some() {
+            self.behind.take_if(|behind| *behind == token);
+        } else if let Some(matcher) = &mut self.matcher {
+            matcher.advance(token)?;
         }
-        let mut discouraged = std::mem::take(&mut self.discouraged);
-        discouraged.clear();
-        discouraged.extend_from_slice(logits);
-        repetition::discourage(&mut discouraged, text, &self.options);
-        let token = self.choose(&discouraged);
-        self.discouraged = discouraged;
-        token
+        Ok(token)
+    }
+
+    fn changes_logits(&self) -> bool {
+        self.options.changes_logits() || self.matcher.is_some() || !self.bias.is_empty()
+    }
+
+    /// The logits with all changes, in `changed`. Where the options against repetition forbid all tokens that the form allows, the form
+    /// alone counts.
+    fn change(&mut self, changed: &mut Vec<f32>, logits: &[f32], text: &[u32]) -> Result<(), Error> {
+        changed.clear();
+        changed.extend_from_slice(logits);
+        for (token, bias) in &self.bias {
+            if let Some(logit) = changed.get_mut(*token as usize) {
+                *logit += bias;
+            }
+        }
+        repetition::discourage(changed, text, &self.picked, &self.options);
+        let Some(matcher) = self.matcher.as_mut().filter(|_| self.behind.is_none()) else { return Ok(()) };
+        let allowed = matcher.allowed()?;
+        if !mask(changed, allowed) {
+            changed.copy_from_slice(logits);
+            mask(changed, allowed);
+        }
+        Ok(())
     }
 
     fn choose(&mut self, logits: &[f32]) -> Result<u32, Error> {
@@ -46,62 +112,8 @@ impl Sampler {
         if self.options.temperature <= 0.0 {
             return Ok(best);
         }
-        self.weigh(logits);
-        self.cut();
-        let whole: f32 = self.candidates.iter().map(|candidate| candidate.weight).sum();
-        let mut rest = self.random.fraction() * whole;
-        for candidate in &self.candidates {
-            rest -= candidate.weight;
-            if rest < 0.0 {
-                return Ok(candidate.token);
-            }
-        }
-        Ok(self.candidates.first().map_or(best, |candidate| candidate.token))
-    }
-
-    /// Every token with the ratio of the token's probability to the largest probability.
-    fn weigh(&mut self, logits: &[f32]) {
-        let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let temperature = self.options.temperature;
-        let weigh = |(token, logit): (u32, &f32)| Candidate { token, weight: ((logit - largest) / temperature).exp() };
-        self.candidates.clear();
-        self.candidates.extend((0..).zip(logits).map(weigh).filter(|candidate| candidate.weight > 0.0));
-    }
-
-    /// Leaves the candidates that come into question, the most probable first where some are left out.
-    fn cut(&mut self) {
-        let all = self.candidates.len();
-        let most = if self.options.top_k == 0 { all } else { self.options.top_k.min(all) };
-        if most < all {
-            self.candidates.select_nth_unstable_by(most.saturating_sub(1), Candidate::before);
-            self.candidates.truncate(most);
-        }
-        if most < all || self.options.top_p < 1.0 {
-            self.candidates.sort_unstable_by(Candidate::before);
-        }
-        if self.options.top_p < 1.0 {
-            self.candidates.truncate(self.share(self.options.top_p));
-        }
-        // The largest weight is 1.
-        self.candidates.retain(|candidate| candidate.weight >= self.options.min_p);
-    }
-
-    /// The number of first candidates with this share of the probability; at least one.
-    fn share(&self, share: f32) -> usize {
-        let whole: f32 = self.candidates.iter().map(|candidate| candidate.weight).sum();
-        let mut sum = 0.0;
-        let enough = self.candidates.iter().position(|candidate| {
-            sum += candidate.weight;
-            sum >= share * whole
-        });
-        enough.map_or(self.candidates.len(), |last| last + 1)
-    }
-}
-
-impl Candidate {
-    /// Orders by falling probability, then by rising token: an order without ties.
-    fn before(one: &Self, other: &Self) -> std::cmp::Ordering {
-        other.weight.total_cmp(&one.weight).then(one.token.cmp(&other.token))
+        self.candidates.set(logits, &self.options);
+        Ok(self.candidates.at(self.random.fraction()).unwrap_or(best))
     }
 }
 
@@ -196,6 +208,82 @@ mod tests {
     }
 
     #[test]
+    fn typical_tokens_are_nearest_to_the_entropy() {
+        // Probabilities 0.5, 0.2, 0.2, 0.1 and an entropy of 1.22: 0.2 has 1.61, 0.5 has 0.69, 0.1 has 2.3.
+        let logits = [0.5_f32, 0.2, 0.2, 0.1].map(f32::ln);
+        let kept = |typical_p| {
+            let mut sampler = Sampler::new(Sampling { temperature: 1.0, typical_p, ..Sampling::default() });
+            let mut counts = [0; 4];
+            (0..2000).for_each(|_| counts[sampler.pick(&logits, &[]).unwrap() as usize] += 1);
+            counts.map(|count| count > 0)
+        };
+        assert_eq!(kept(0.2), [false, true, true, false]);
+        assert_eq!(kept(0.8), [true, true, true, false]);
+        assert_eq!(kept(0.95), [true; 4]);
+    }
+
+    #[test]
+    fn a_bias_changes_the_token() {
+        let mut sampler = Sampler::new(Sampling::default()).biased(vec![(1, -100.0), (2, 1.5), (9, 5.0)]);
+        assert_eq!(sampler.pick(&LOGITS, &[]).unwrap(), 2);
+    }
+
+    #[test]
+    fn tokens_of_the_answer_alone_have_presence_and_frequency() {
+        let mut sampler = Sampler::new(Sampling { presence_penalty: 0.5, ..Sampling::default() });
+        let picked = |sampler: &mut Sampler, count| -> Vec<u32> {
+            (0..count).map(|_| sampler.pick(&LOGITS, &[1, 1, 3, 3]).unwrap()).collect()
+        };
+        assert_eq!(picked(&mut sampler, 4), [1, 3, 1, 1]);
+        sampler.begin(None);
+        assert_eq!(picked(&mut sampler, 1), [1]);
+        let mut sampler = Sampler::new(Sampling { frequency_penalty: 0.6, ..Sampling::default() });
+        assert_eq!(picked(&mut sampler, 5), [1, 3, 1, 3, 2]);
+    }
+
+    /// Allows even tokens, ends behind token 2.
+    struct Even(bool);
+
+    impl Matcher for Even {
+        fn allowed(&mut self) -> Result<&[u32], Error> {
+            Ok(&[0b10101])
+        }
+
+        fn advance(&mut self, token: u32) -> Result<(), Error> {
+            assert!(token.is_multiple_of(2), "{token}");
+            self.0 = token == 2;
+            Ok(())
+        }
+
+        fn is_complete(&self) -> bool {
+            self.0
+        }
+    }
+
+    #[test]
+    fn the_form_of_the_answer_holds_with_every_option() {
+        for temperature in [0.0, 1.0, 5.0] {
+            let options = Sampling { temperature, no_repeat_ngram_size: 1, top_k: 3, ..Sampling::default() };
+            let mut sampler = Sampler::new(options);
+            sampler.begin(Some(Box::new(Even(false))));
+            assert!(!sampler.is_complete());
+            let mut text = vec![1, 3];
+            for _ in 0..50 {
+                text.push(sampler.pick(&LOGITS, &text).unwrap());
+                assert_eq!(sampler.is_complete(), text.last() == Some(&2));
+            }
+        }
+    }
+
+    #[test]
+    fn the_form_may_begin_behind_a_token() {
+        let mut sampler = Sampler::new(Sampling::default());
+        sampler.begin_behind(Some(3), Some(Box::new(Even(false))));
+        let logits = [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.5, 1.0, 0.0, 0.0]];
+        assert_eq!(logits.map(|logits| sampler.pick(&logits, &[]).unwrap()), [1, 3, 0]);
+    }
+
+    #[test]
     fn options_out_of_range_are_refused() {
         assert!(Sampling::default().checked().is_ok());
         for temperature in [-1.0, f32::NAN, f32::INFINITY] {
@@ -204,6 +292,11 @@ mod tests {
         for top_p in [-0.5, 5.0, f32::NAN] {
             assert!(Sampling { top_p, ..Sampling::default() }.checked().is_err());
             assert!(Sampling { min_p: top_p, ..Sampling::default() }.checked().is_err());
+            assert!(Sampling { typical_p: top_p, ..Sampling::default() }.checked().is_err());
+        }
+        for penalty in [-2.5, 3.0, f32::NAN] {
+            assert!(Sampling { frequency_penalty: penalty, ..Sampling::default() }.checked().is_err());
+            assert!(Sampling { presence_penalty: penalty, ..Sampling::default() }.checked().is_err());
         }
         for repetition_penalty in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             assert!(Sampling { repetition_penalty, ..Sampling::default() }.checked().is_err());

@@ -7,7 +7,8 @@ use std::time::Instant;
 use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels};
 
 use crate::{
-    CHAT_KEY, Draft, Error, Facts, Guesses, Lookup, Model, Proposer, Sampling, Speculation, TOKENIZER_KEY, Text,
+    CHAT_KEY, Compiler, Constraint, Draft, Error, Facts, Guesses, Lookup, MakeCompiler, Matcher, Model, Proposer,
+    Sampling, Speculation, TOKENIZER_KEY, Text,
 };
 
 /// Makes a tokenizer of the named data [`TOKENIZER_KEY`] and, if present, [`CHAT_KEY`].
@@ -26,6 +27,8 @@ pub struct Loading<'k> {
     pub guesses: Option<&'k Guesses>,
     /// The function that makes the tokenizer; `None` in a binary that reads tokens only.
     pub text: Option<MakeText>,
+    /// The function that makes the compiler of constraints; `None` in a binary without constrained output.
+    pub constrain: Option<MakeCompiler>,
 }
 
 /// A loaded language model, the tokenizer, and the stop tokens.
@@ -43,6 +46,9 @@ pub struct Session {
     make_text: Option<MakeText>,
     /// Made at the first use, because reading the tokenizer takes longer than reading the program.
     text: OnceCell<Rc<dyn Text>>,
+    make_compiler: Option<MakeCompiler>,
+    /// Made at the first use, because few answers have a form.
+    compiler: OnceCell<Box<dyn Compiler>>,
 }
 
 impl Session {
@@ -69,7 +75,17 @@ impl Session {
         let facts = Facts::of(&model);
         model.limit(facts.context);
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
-        Ok(Self { model, speculation, facts, load_ms, threads, make_text: loading.text, text: OnceCell::new() })
+        Ok(Self {
+            model,
+            speculation,
+            facts,
+            load_ms,
+            threads,
+            make_text: loading.text,
+            text: OnceCell::new(),
+            make_compiler: loading.constrain,
+            compiler: OnceCell::new(),
+        })
     }
 
     /// The tokenizer.
@@ -84,6 +100,19 @@ impl Session {
         let tokenizer = self.model.named_data(TOKENIZER_KEY).ok_or(Error::NoTokenizer)?;
         let text = Rc::from(make(tokenizer, self.model.named_data(CHAT_KEY))?);
         Ok(Rc::clone(self.text.get_or_init(|| text)))
+    }
+
+    /// A matcher for an answer of this form.
+    ///
+    /// # Errors
+    /// [`Error::NoConstraints`] in a binary without constrained output; errors of [`Self::text`] and of [`Compiler::compile`].
+    pub fn matcher(&self, constraint: &Constraint) -> Result<Box<dyn Matcher>, Error> {
+        if let Some(compiler) = self.compiler.get() {
+            return compiler.compile(constraint);
+        }
+        let make = self.make_compiler.ok_or(Error::NoConstraints)?;
+        let compiler = make(&self.text()?.vocabulary()?, &self.facts.stops)?;
+        self.compiler.get_or_init(|| compiler).compile(constraint)
     }
 
     /// How tokens are picked where nobody says otherwise.

@@ -56,7 +56,6 @@ fn new_text<'a>(before: &str, now: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Message;
 
     /// Tokens are bytes.
     struct Bytes;
@@ -71,7 +70,7 @@ mod tests {
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         }
 
-        fn conversation(&self, _messages: &[Message]) -> Result<String, Error> {
+        fn render(&self, _conversation: &crate::Conversation<'_>) -> Result<String, Error> {
             Err(Error::NoTemplate)
         }
     }
@@ -104,7 +103,7 @@ mod tests {
             Ok(runs.map(decode_run).collect())
         }
 
-        fn conversation(&self, _messages: &[Message]) -> Result<String, Error> {
+        fn render(&self, _conversation: &crate::Conversation<'_>) -> Result<String, Error> {
             Err(Error::NoTemplate)
         }
     }

@@ -12,21 +12,73 @@ pub trait Text: Send + Sync {
 
     /// A conversation in the model's chat format, up to the start of the answer; [`Error::NoTemplate`] for a program file without
     /// a template.
-    fn conversation(&self, messages: &[Message]) -> Result<String, Error>;
+    fn render(&self, conversation: &Conversation<'_>) -> Result<String, Error>;
+
+    /// A conversation of messages alone, as [`Self::render`].
+    fn conversation(&self, messages: &[Message]) -> Result<String, Error> {
+        self.render(&Conversation { messages, ..Conversation::default() })
+    }
+
+    /// The chat template, if any.
+    fn template(&self) -> Option<&str> {
+        None
+    }
+
+    /// The token with this name, if any.
+    fn token(&self, _name: &str) -> Option<u32> {
+        None
+    }
+
+    /// The special token with this name, if any.
+    fn special(&self, _name: &str) -> Option<u32> {
+        None
+    }
+
+    /// The tokens by id.
+    ///
+    /// # Errors
+    /// [`Error::NoTokenBytes`] for a tokenizer whose tokens are no bytes of the text.
+    fn vocabulary(&self) -> Result<Vec<Token>, Error> {
+        Err(Error::NoTokenBytes)
+    }
+}
+
+/// A token of a vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A part of a text, as bytes: a character may be several tokens.
+    Bytes(Vec<u8>),
+    /// A special token, which has a name and no text.
+    Special(String),
+    /// A number without a token.
+    Unused,
+}
+
+/// A conversation for a chat template.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Conversation<'c> {
+    /// The messages.
+    pub messages: &'c [Message],
+    /// The tools that the model may call, a JSON list, if any.
+    pub tools: Option<&'c str>,
+    /// Further variables of the template, a JSON object, if any.
+    pub variables: Option<&'c str>,
 }
 
 /// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The role: `system`, `user` or `assistant`.
+    /// The role: `system`, `user`, `assistant` or `tool`.
     pub role: &'static str,
     /// The text of the message.
     pub content: String,
+    /// Further keys for the chat template, such as `tool_calls`: a JSON object, whose keys replace the others.
+    pub more: Option<String>,
 }
 
 impl Message {
     /// A message.
     pub fn new(role: &'static str, content: impl Into<String>) -> Self {
-        Self { role, content: content.into() }
+        Self { role, content: content.into(), more: None }
     }
 }

@@ -13,5 +13,6 @@ mod metrics;
 mod run;
 mod scheduler;
 mod server;
+mod tools;
 
 pub use run::serve;

@@ -65,6 +65,17 @@ fn run(spec: &AppSpec, options: &Options, talk: &mut dyn Write) -> Result<(), Fa
 /// The most threads that make tokens of prompts.
 const BLOCKING: usize = 2;
 
+/// Ends the process where the scheduler panics: without a scheduler no request has an answer.
+struct EndsWithPanic;
+
+impl Drop for EndsWithPanic {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            std::process::abort();
+        }
+    }
+}
+
 /// Starts the thread of the scheduler, and waits until the model is loaded.
 fn start_scheduler(
     spec: AppSpec,
@@ -74,7 +85,10 @@ fn start_scheduler(
 ) -> Result<Loaded, Failure> {
     let (ready, loaded) = sync_channel(1);
     let (queue, metrics) = (Arc::clone(queue), Arc::clone(metrics));
-    let work = move || run_scheduler(&spec, &options, queue, metrics, &ready);
+    let work = move || {
+        let _guard = EndsWithPanic;
+        run_scheduler(&spec, &options, queue, metrics, &ready);
+    };
     thread::Builder::new().name("scheduler".to_owned()).spawn(work).map_err(Failure::failed)?;
     let loaded = loaded.recv().map_err(|_| Failure::Failed("the scheduler ended".to_owned()))?;
     loaded.map_err(Failure::failed)

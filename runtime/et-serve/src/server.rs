@@ -1,20 +1,21 @@
 //! The parts that all requests share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use et_llm::app::AppSpec;
-use et_llm::{Error, Facts, Random, Text};
+use et_llm::{Compiler, Constraint, Error, Facts, MakeCompiler, Matcher, Random, Sampling, Text};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::spawn_blocking;
 
-use crate::api::Wanted;
+use crate::api::{Asked, Form, Prompt, Wanted};
 use crate::arguments::Options;
 use crate::error::ApiError;
 use crate::key::Key;
 use crate::metrics::Metrics;
 use crate::scheduler::{Event, Failure, Job, Queue};
+use crate::tools::Reader;
 
 /// A server of a model.
 pub struct Server {
@@ -37,6 +38,7 @@ pub struct Server {
     /// The most time of a request.
     timeout: Duration,
     text: Arc<dyn Text>,
+    forms: Arc<Forms>,
     vocabulary: usize,
     is_stopping: AtomicBool,
     requests: AtomicU64,
@@ -60,8 +62,8 @@ pub struct Running {
     pub id: String,
     /// When the answer began, in seconds since 1970.
     pub created: u64,
-    /// The events of the job.
-    pub events: UnboundedReceiver<Event>,
+    /// The answers.
+    pub answers: Vec<(Reader, UnboundedReceiver<Event>)>,
 }
 
 impl Server {
@@ -78,12 +80,18 @@ impl Server {
             name: spec.name,
             stamp: spec.stamp,
             started: since.as_secs(),
-            facts: loaded.facts,
             queue,
             metrics,
             key,
             read_timeout: options.read_timeout,
             timeout: options.timeout,
+            forms: Arc::new(Forms {
+                make: spec.constrain,
+                text: Arc::clone(&loaded.text),
+                stops: loaded.facts.stops.clone(),
+                compiler: OnceLock::new(),
+            }),
+            facts: loaded.facts,
             text: loaded.text,
             vocabulary: loaded.vocabulary,
             is_stopping: AtomicBool::new(false),
@@ -103,30 +111,49 @@ impl Server {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Makes a job of a request; `tokens` makes the tokens of the prompt, on a thread of its own.
+    /// Makes a job of each answer to a request; `prompt` makes the tokens of the prompt, on a thread of its own.
     ///
     /// # Errors
     /// A prompt that cannot be answered; a full queue.
-    pub async fn begin(
-        &self,
-        wanted: Wanted,
-        tokens: impl FnOnce(&dyn Text) -> Result<Vec<u32>, Error> + Send + 'static,
-    ) -> Result<Running, ApiError> {
+    pub async fn begin(&self, wanted: Wanted, prompt: Prompt) -> Result<Running, ApiError> {
         if self.is_stopping() {
             return Err(ApiError::stopping());
         }
-        let (came, text) = (Instant::now(), Arc::clone(&self.text));
-        let prompt = spawn_blocking(move || tokens(&*text)).await;
-        let prompt = prompt.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))??;
-        self.check(&prompt)?;
-        let (events, receiver) = unbounded_channel();
-        let random = self.random();
-        let Wanted { mut sampling, seed, most, stops, alternatives } = wanted;
-        sampling.seed = seed.unwrap_or(random);
-        let (most, deadline) = (most.unwrap_or(usize::MAX), came + self.timeout);
-        let job = Job { prompt, sampling, most, stops, alternatives, came, deadline, events };
-        self.queue.push(job).map_err(|full| if self.is_stopping() { ApiError::stopping() } else { full.into() })?;
-        Ok(Running { id: format!("{random:016x}"), created: since_1970().as_secs(), events: receiver })
+        let (came, text, forms) = (Instant::now(), Arc::clone(&self.text), Arc::clone(&self.forms));
+        let Wanted { sampling, bias, form, answers, seed, most, stops, alternatives } = wanted;
+        let made = spawn_blocking(move || {
+            let asked = prompt(&*text)?;
+            let form = asked.form.clone().or(form);
+            let matcher = |_| form.as_ref().map(|form| forms.matcher(form)).transpose();
+            let matchers = (0..answers).map(matcher).collect::<Result<Vec<_>, _>>()?;
+            Ok::<_, ApiError>((asked, matchers))
+        });
+        let made = made.await.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))?;
+        let (Asked { tokens, behind, shown, reader, .. }, matchers) = made?;
+        self.check(&tokens)?;
+        let (random, most, deadline) = (self.random(), most.unwrap_or(usize::MAX), came + self.timeout);
+        let first = seed.unwrap_or(random);
+        let mut running = Vec::new();
+        for (index, matcher) in (0..).zip(matchers) {
+            let (events, receiver) = unbounded_channel();
+            let job = Job {
+                prompt: tokens.clone(),
+                sampling: Sampling { seed: first.wrapping_add(index), ..sampling },
+                bias: bias.clone(),
+                matcher,
+                behind,
+                shown: shown.clone(),
+                most,
+                stops: stops.clone(),
+                alternatives,
+                came,
+                deadline,
+                events,
+            };
+            self.queue.push(job).map_err(|full| if self.is_stopping() { ApiError::stopping() } else { full.into() })?;
+            running.push((reader.clone(), receiver));
+        }
+        Ok(Running { id: format!("{random:016x}"), created: since_1970().as_secs(), answers: running })
     }
 
     fn check(&self, prompt: &[u32]) -> Result<(), ApiError> {
@@ -145,6 +172,31 @@ impl Server {
     /// Bits that differ between requests and between servers.
     fn random(&self) -> u64 {
         Random::new(self.salt.wrapping_add(self.requests.fetch_add(1, Ordering::Relaxed) << 32)).bits()
+    }
+}
+
+/// Makes matchers of the forms of answers.
+struct Forms {
+    make: Option<MakeCompiler>,
+    text: Arc<dyn Text>,
+    stops: Vec<u32>,
+    /// Made at the first use, because few servers are asked for a form.
+    compiler: OnceLock<Box<dyn Compiler>>,
+}
+
+impl Forms {
+    fn matcher(&self, form: &Form) -> Result<Box<dyn Matcher>, ApiError> {
+        let refused = |error: Error| ApiError::parameter(&form.parameter, error.to_string());
+        self.compile(&form.constraint).map_err(refused)
+    }
+
+    fn compile(&self, constraint: &Constraint) -> Result<Box<dyn Matcher>, Error> {
+        if let Some(compiler) = self.compiler.get() {
+            return compiler.compile(constraint);
+        }
+        let make = self.make.ok_or(Error::NoConstraints)?;
+        let compiler = make(&self.text.vocabulary()?, &self.stops)?;
+        self.compiler.get_or_init(|| compiler).compile(constraint)
     }
 }
 

@@ -4,8 +4,9 @@
 mod json;
 mod template;
 mod tokenizer;
+mod vocabulary;
 
-use et_llm::{Error, Message, Text};
+use et_llm::{Conversation, Error, Text, Token};
 
 use template::Template;
 use tokenizer::Tokenizer;
@@ -34,7 +35,23 @@ impl Text for Both {
         self.tokenizer.decode(tokens)
     }
 
-    fn conversation(&self, messages: &[Message]) -> Result<String, Error> {
-        self.template.as_ref().ok_or(Error::NoTemplate)?.fill_in(messages)
+    fn vocabulary(&self) -> Result<Vec<Token>, Error> {
+        self.tokenizer.vocabulary()
+    }
+
+    fn render(&self, conversation: &Conversation<'_>) -> Result<String, Error> {
+        self.template.as_ref().ok_or(Error::NoTemplate)?.fill_in(conversation)
+    }
+
+    fn template(&self) -> Option<&str> {
+        self.template.as_ref().map(Template::source)
+    }
+
+    fn token(&self, name: &str) -> Option<u32> {
+        self.tokenizer.token(name)
+    }
+
+    fn special(&self, name: &str) -> Option<u32> {
+        self.tokenizer.special(name)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use et_llm::{Error, Message};
+use et_llm::{Conversation, Error, Message};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Kwargs;
 use minijinja::{Environment, ErrorKind, Value, context};
@@ -15,6 +15,7 @@ use crate::json::Style;
 pub struct Template {
     environment: Environment<'static>,
     texts: BTreeMap<String, String>,
+    source: String,
 }
 
 const NAME: &str = "chat";
@@ -51,29 +52,47 @@ impl Template {
         let template = texts.remove("template").ok_or_else(|| malformed(&"there is none"))?;
         let mut environment = environment().map_err(|error| malformed(&error))?;
         environment.add_template_owned(NAME, without_generation_tags(&template)).map_err(|error| malformed(&error))?;
-        Ok(Self { environment, texts })
+        Ok(Self { environment, texts, source: template })
+    }
+
+    /// The template as the checkpoint has it.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// Renders the conversation, up to the start of the answer.
-    pub fn fill_in(&self, messages: &[Message]) -> Result<String, Error> {
+    pub fn fill_in(&self, conversation: &Conversation<'_>) -> Result<String, Error> {
         let refused = |error: minijinja::Error| match error.kind() {
             ErrorKind::WriteFailure => {
                 Error::Text(format!("the chat template makes a text of more than {LONGEST} bytes"))
             }
             _ => Error::Text(format!("the chat template: {error}")),
         };
-        let message = |message: &Message| context! { role => message.role, content => message.content.as_str() };
-        let messages: Vec<Value> = messages.iter().map(message).collect();
+        let messages = conversation.messages.iter().map(message).collect::<Result<Vec<Value>, Error>>()?;
+        let tools = conversation.tools.map_or(Ok(Value::from(())), json)?;
+        let own = conversation.variables.map_or(Ok(Value::from(())), json)?;
         let texts = Value::from_pairs(self.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let none = Value::from(());
         let variables = context! {
-            messages, add_generation_prompt => true, tools => none.clone(), documents => none, ..texts
+            messages, add_generation_prompt => true, tools, documents => none, ..context! { ..own, ..texts }
         };
         let mut text = Bounded::default();
         let template = self.environment.get_template(NAME).map_err(refused)?;
         template.render_captured_to(variables, &mut text).map_err(refused)?;
         String::from_utf8(text.0).map_err(|error| Error::Text(format!("the chat template: {error}")))
     }
+}
+
+/// The variables of a message.
+fn message(message: &Message) -> Result<Value, Error> {
+    let usual = context! { role => message.role, content => message.content.as_str() };
+    let more = message.more.as_deref().map(json).transpose()?;
+    Ok(more.map_or(usual.clone(), |more| context! { ..more, ..usual }))
+}
+
+/// A value of Jinja from JSON, with the keys in their order.
+fn json(text: &str) -> Result<Value, Error> {
+    serde_json::from_str(text).map_err(|error| Error::Text(format!("the chat template: {error}")))
 }
 
 /// The template environment of `transformers`.
@@ -128,7 +147,26 @@ mod tests {
 
     fn filled_in(template: &str, messages: &[Message]) -> Result<String, Error> {
         let json = serde_json::json!({ "template": template, "bos_token": "<s>" });
-        Template::read(json.to_string().as_bytes())?.fill_in(messages)
+        Template::read(json.to_string().as_bytes())?.fill_in(&Conversation { messages, ..Conversation::default() })
+    }
+
+    #[test]
+    fn tools_calls_and_variables_come_in_their_order() {
+        let template = "{% if brief %}brief {% endif %}{{ tools | tojson }}{% for message in messages %}[{{ message.role }}:\
+            {{ message.content is none }}:{{ message.tool_calls | tojson if message.tool_calls }}]{% endfor %}";
+        let json = serde_json::json!({ "template": template });
+        let call = Message {
+            more: Some(r#"{"content": null, "tool_calls": [{"b": 1, "a": 2}]}"#.to_owned()),
+            ..Message::new("assistant", "")
+        };
+        let conversation = Conversation {
+            messages: &[Message::new("user", "x"), call],
+            tools: Some(r#"[{"z": 1, "y": {"b": 2, "a": 3}}]"#),
+            variables: Some(r#"{"brief": true, "messages": 7}"#),
+        };
+        let text = Template::read(json.to_string().as_bytes()).unwrap().fill_in(&conversation).unwrap();
+        let expected = r#"brief [{"z": 1, "y": {"b": 2, "a": 3}}][user:False:][assistant:True:[{"b": 1, "a": 2}]]"#;
+        assert_eq!(text, expected);
     }
 
     #[test]

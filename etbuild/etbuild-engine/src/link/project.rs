@@ -59,6 +59,8 @@ pub struct LinkOptions {
     pub library: bool,
     /// Whether the binary of a language model has a server.
     pub server: bool,
+    /// Whether the binary of a language model has constrained output.
+    pub constrain: bool,
     /// Whether the program is a language model.
     pub is_language_model: bool,
     /// The target.
@@ -117,6 +119,7 @@ pub struct ManifestInputs {
     library: bool,
     shared: bool,
     server: bool,
+    constrain: bool,
 }
 
 /// The facts of firmware.
@@ -158,6 +161,7 @@ impl ProjectInputs {
             library: options.library,
             shared: options.library && target.is_android(),
             server: options.server && options.is_language_model && board.is_none(),
+            constrain: options.constrain && interface.has_tokenizer() && board.is_none(),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
         let is_inside = board.is_some() || options.is_single;
@@ -184,7 +188,8 @@ impl ProjectInputs {
     }
 
     fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let ManifestInputs { template, kernels, engines, text, media, library, shared, server } = &self.manifest;
+        let ManifestInputs { template, kernels, engines, text, media, library, shared, server, constrain } =
+            &self.manifest;
         let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
             Some(_) => Program::Embedded(program),
@@ -210,6 +215,7 @@ impl ProjectInputs {
             library: *library,
             shared: *shared,
             server: *server,
+            constrain: *constrain,
             bionic: self.bionic,
             board,
         })
@@ -242,7 +248,7 @@ impl BoardInputs {
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, media, library, shared, server } = self;
+        let Self { template, kernels, engines, text, media, library, shared, server, constrain } = self;
         key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
             .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
             .fact("template", template.as_str())
@@ -252,6 +258,7 @@ impl Keyed for ManifestInputs {
             .option("library", *library)
             .fact("shared library", *shared)
             .option("server", *server)
+            .option("constrain", *constrain)
     }
 }
 

@@ -31,6 +31,7 @@ pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &A
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
+        constrain: recipe.constrains(),
         is_language_model: file.texts.is_some(),
         target: target.clone(),
         verify,

@@ -24,7 +24,12 @@ pub fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
         refusals.extend(sizes.map(|size| refusal("a token count requires a checkpoint", &size.span)));
         let cache = recipe.export.cache.iter();
         refusals.extend(cache.map(|cache| refusal("`export.cache` requires a checkpoint", &cache.span)));
-        refusals.extend(recipe.server.iter().filter(|server| server.value).map(no_server));
+        let texts = [
+            ("server", &recipe.server, "the server continues texts"),
+            ("constrain", &recipe.constrain, "answers are texts"),
+        ];
+        let asked = texts.into_iter().filter_map(|(key, option, reason)| Some((key, option.as_ref()?, reason)));
+        refusals.extend(asked.filter(|(_, option, _)| option.value).map(no_texts));
     }
     refusals
 }
@@ -61,11 +66,11 @@ fn refusal(message: &str, span: &Span) -> Diagnostic {
     Diagnostic::error(Code::OptionUnavailable, message).at(span.clone()).help(help)
 }
 
-/// A server of a model that is no language model.
-fn no_server(server: &Spanned<bool>) -> Diagnostic {
-    let message = "`server` requires a checkpoint: the server continues texts";
-    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*server.span).clone());
-    diagnostic.help("leave `server` out, or name the folder of a checkpoint in `model: { checkpoint: ... }`")
+/// An option about texts of a model that is no language model.
+fn no_texts((key, option, reason): (&str, &Spanned<bool>, &str)) -> Diagnostic {
+    let message = format!("`{key}` requires a checkpoint: {reason}");
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*option.span).clone());
+    diagnostic.help(format!("leave `{key}` out, or name the folder of a checkpoint in `model: {{ checkpoint: ... }}`"))
 }
 
 /// The mistakes in the backends of a recipe: unknown backends, or backends that the runtime lacks.

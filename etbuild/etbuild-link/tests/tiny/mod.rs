@@ -32,6 +32,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         library: false,
         shared: false,
         server: false,
+        constrain: false,
         bionic: None,
         board: None,
     }

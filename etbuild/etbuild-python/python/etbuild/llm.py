@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
@@ -69,11 +70,21 @@ class LanguageModel:
         top_k: Optional[int] = None,
         top_p: Optional[float] = None,
         min_p: Optional[float] = None,
+        typical_p: Optional[float] = None,
         repetition_penalty: Optional[float] = None,
+        frequency_penalty: Optional[float] = None,
+        presence_penalty: Optional[float] = None,
         no_repeat_ngram_size: Optional[int] = None,
+        logit_bias: Optional[Mapping[int, float]] = None,
         seed: Optional[int] = None,
+        json_schema: Union[None, str, Mapping[str, Any]] = None,
+        regex: Optional[str] = None,
+        grammar: Optional[str] = None,
     ) -> Generation:
-        """Continues a text or token ids; options that are left out are those of the model, and an answer ends with the context."""
+        """Continues a text or token ids; options that are left out are those of the model, and an answer ends with the context.
+
+        ``json_schema`` (a JSON text or a dictionary), ``regex`` or ``grammar`` (Lark's syntax) is the form of the answer.
+        """
         options = _options(locals())
         if isinstance(prompt, str):
             return Generation(self._native.continue_text(prompt, options))
@@ -88,9 +99,16 @@ class LanguageModel:
         top_k: Optional[int] = None,
         top_p: Optional[float] = None,
         min_p: Optional[float] = None,
+        typical_p: Optional[float] = None,
         repetition_penalty: Optional[float] = None,
+        frequency_penalty: Optional[float] = None,
+        presence_penalty: Optional[float] = None,
         no_repeat_ngram_size: Optional[int] = None,
+        logit_bias: Optional[Mapping[int, float]] = None,
         seed: Optional[int] = None,
+        json_schema: Union[None, str, Mapping[str, Any]] = None,
+        regex: Optional[str] = None,
+        grammar: Optional[str] = None,
     ) -> Generation:
         """Answers the last of ``messages``, each ``{"role": ..., "content": ...}``, or a single message of the user."""
         options = _options(locals())
@@ -124,11 +142,21 @@ _OPTIONS = (
     "top_k",
     "top_p",
     "min_p",
+    "typical_p",
     "repetition_penalty",
+    "frequency_penalty",
+    "presence_penalty",
     "no_repeat_ngram_size",
+    "logit_bias",
     "seed",
+    "json_schema",
+    "regex",
+    "grammar",
 )
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in _OPTIONS}
+    options = {name: given[name] for name in _OPTIONS}
+    if isinstance(options["json_schema"], Mapping):
+        options["json_schema"] = json.dumps(options["json_schema"])
+    return options

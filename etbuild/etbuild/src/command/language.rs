@@ -12,24 +12,32 @@ use super::Outcome;
 use super::program::{failed, program};
 use crate::arguments::{self, Language, Output};
 use crate::engines::{ENGINES, kernel};
-use crate::feature::{Feature, MAKE_TEXT};
+use crate::feature::{Feature, MAKE_COMPILER, MAKE_TEXT};
 use crate::session::Session;
 
 /// Whether arguments are about a language model.
 pub const fn is_asked(language: &Language) -> bool {
-    language.prompt.is_some() || language.chat || language.tokens_in.is_some() || language.perplexity.is_some()
+    language.prompt.is_some()
+        || language.prompt_file.is_some()
+        || language.chat
+        || language.tokens_in.is_some()
+        || language.perplexity.is_some()
 }
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     if reads_text(&arguments.language) {
         Feature::Text.require("a prompt, a conversation or a perplexity")?;
     }
+    if has_form(&arguments.language) {
+        Feature::Constrain.require("the form of an answer")?;
+    }
     let request = request(&arguments.language);
+    request.check().map_err(|mistake| vec![Diagnostic::error(Code::Usage, mistake)])?;
     let bytes = program(session, arguments)?;
     let threads = arguments.threads.unwrap_or_else(default_threads);
-    let (guesses, text) = (request.guesses(), MAKE_TEXT);
+    let (guesses, text, constrain) = (request.guesses(), MAKE_TEXT, MAKE_COMPILER);
     let guesses = guesses.as_ref();
-    let loading = Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text };
+    let loading = Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text, constrain };
     let refused = |error: Error| vec![refusal(arguments, &error)];
     let data = || DataFiles::open(&arguments.data);
     let mut model = Model::load(bytes, data, &loading, Instant::now()).map_err(refused)?;
@@ -44,13 +52,19 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
 
 /// Whether tokens are made from text.
 fn reads_text(language: &Language) -> bool {
-    language.prompt.is_some() || language.chat || language.perplexity.is_some()
+    language.prompt.is_some() || language.prompt_file.is_some() || language.chat || language.perplexity.is_some()
+}
+
+/// Whether answers have a form.
+const fn has_form(language: &Language) -> bool {
+    language.json_schema.is_some() || language.regex.is_some() || language.grammar.is_some()
 }
 
 fn request(language: &Language) -> Request {
     let language = language.clone();
     Request {
         prompt: language.prompt,
+        prompt_file: language.prompt_file,
         tokens_in: language.tokens_in,
         chat: language.chat,
         system: language.system,
@@ -59,7 +73,15 @@ fn request(language: &Language) -> Request {
         top_k: language.top_k,
         top_p: language.top_p,
         min_p: language.min_p,
+        typical_p: language.typical_p,
         repetition_penalty: language.repetition_penalty,
+        frequency_penalty: language.frequency_penalty,
+        presence_penalty: language.presence_penalty,
+        logit_bias: language.logit_bias,
+        stops: language.stop,
+        json_schema: language.json_schema,
+        regex: language.regex,
+        grammar: language.grammar,
         no_repeat_ngram_size: language.no_repeat_ngram_size,
         seed: language.seed,
         lookup: language.lookup,
@@ -79,7 +101,7 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
     let code = match error {
         Error::ContextFull { .. } | Error::UnknownToken { .. } | Error::NoTokens => Code::InputsMismatch,
         Error::NotALanguageModel(_) | Error::NoTokenizer | Error::NoTemplate | Error::NoVerify => Code::Usage,
-        Error::Draft { .. } => Code::Usage,
+        Error::Draft { .. } | Error::Constraint { .. } | Error::NoTokenBytes | Error::NoConstraints => Code::Usage,
         _ => Code::RunFailed,
     };
     let diagnostic = Diagnostic::error(code, format!("`{}`: {error}", arguments.file.display()));
@@ -87,6 +109,7 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         Error::ContextFull { .. } => diagnostic.help("raise `export.context`: `--set export.context=N`"),
         Error::NoVerify => diagnostic.help("build the model with `--set export.speculate=8`"),
         Error::NotALanguageModel(_) => diagnostic.help("run other models with `--inputs FILE --outputs FILE`"),
+        Error::Constraint { .. } => diagnostic.help("docs/structured-output.md has the supported keywords and syntax"),
         Error::Draft { .. } => diagnostic.help("name the program file of a smaller model with the same tokenizer"),
         _ => diagnostic,
     }

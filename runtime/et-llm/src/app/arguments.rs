@@ -21,6 +21,8 @@ pub(super) enum Command {
 pub struct Request {
     /// A text to continue or, with `chat`, to answer.
     pub prompt: Option<String>,
+    /// A file with the text to continue or to answer; `-` for the standard input.
+    pub prompt_file: Option<PathBuf>,
     /// A file of tokens to continue.
     pub tokens_in: Option<PathBuf>,
     /// Whether this is a conversation, which goes on with lines from the standard input if the request has no prompt.
@@ -38,9 +40,25 @@ pub struct Request {
     /// The same.
     pub min_p: Option<f32>,
     /// The same.
+    pub typical_p: Option<f32>,
+    /// The same.
     pub repetition_penalty: Option<f32>,
     /// The same.
+    pub frequency_penalty: Option<f32>,
+    /// The same.
+    pub presence_penalty: Option<f32>,
+    /// The same.
     pub no_repeat_ngram_size: Option<usize>,
+    /// Numbers that are added to the logits of tokens.
+    pub logit_bias: Vec<(u32, f32)>,
+    /// The texts that end an answer.
+    pub stops: Vec<String>,
+    /// The JSON schema of the answer: a text, or the path of a file.
+    pub json_schema: Option<String>,
+    /// The regular expression of the answer.
+    pub regex: Option<String>,
+    /// The file with the grammar of the answer.
+    pub grammar: Option<PathBuf>,
     /// The seed; 0 for `None`.
     pub seed: Option<u64>,
     /// Whether tokens are guessed from the text itself.
@@ -78,6 +96,10 @@ impl Request {
         if self.lookup && self.draft_model.is_some() {
             return Err("--lookup and --draft-model do not go together".to_owned());
         }
+        let forms = [self.json_schema.is_some(), self.regex.is_some(), self.grammar.is_some()];
+        if forms.into_iter().filter(|given| *given).count() > 1 {
+            return Err("--json-schema, --regex and --grammar do not go together".to_owned());
+        }
         let continues = self.inputs.is_none() && self.perplexity.is_none() && self.bench.is_none();
         if self.guesses().is_some() && !continues {
             return Err("--lookup and --draft-model are for a text to continue".to_owned());
@@ -87,14 +109,20 @@ impl Request {
             return if complete { Ok(()) } else { Err("--inputs and --outputs go together".to_owned()) };
         }
         if self.perplexity.is_some() {
-            let alone = self.prompt.is_none() && self.tokens_in.is_none() && !self.chat && self.bench.is_none();
+            let alone = self.prompt.is_none()
+                && self.prompt_file.is_none()
+                && self.tokens_in.is_none()
+                && !self.chat
+                && self.bench.is_none();
             return if alone { Ok(()) } else { Err("--perplexity goes with no other text".to_owned()) };
         }
-        let sources = [self.prompt.is_some(), self.tokens_in.is_some()].into_iter().filter(|given| *given).count();
-        match (sources, self.chat) {
-            (2, _) => Err("--prompt and --tokens-in do not go together".to_owned()),
+        let sources = [self.prompt.is_some(), self.prompt_file.is_some(), self.tokens_in.is_some()];
+        match (sources.into_iter().filter(|given| *given).count(), self.chat) {
+            (2.., _) => Err("--prompt, --prompt-file and --tokens-in do not go together".to_owned()),
             (_, true) if self.tokens_in.is_some() => Err("--chat and --tokens-in do not go together".to_owned()),
-            (0, false) if self.bench.is_none() => Err("--prompt, --chat or --tokens-in is needed".to_owned()),
+            (0, false) if self.bench.is_none() => {
+                Err("--prompt, --prompt-file, --chat or --tokens-in is needed".to_owned())
+            }
             _ if self.system.is_some() && !self.chat => Err("--system needs --chat".to_owned()),
             _ => Ok(()),
         }
@@ -114,6 +142,7 @@ impl Request {
         let text = |value: OsString| value.to_string_lossy().into_owned();
         match name {
             "--prompt" => self.prompt = Some(text(value()?)),
+            "--prompt-file" => self.prompt_file = Some(value()?.into()),
             "--tokens-in" => self.tokens_in = Some(value()?.into()),
             "--chat" => self.chat = true,
             "--system" => self.system = Some(text(value()?)),
@@ -123,6 +152,14 @@ impl Request {
             "--top-p" => self.top_p = Some(within(name, number(name, value()?)?, 1.0)?),
             "--min-p" => self.min_p = Some(within(name, number(name, value()?)?, 1.0)?),
             "--repetition-penalty" => self.repetition_penalty = Some(within(name, number(name, value()?)?, f32::MAX)?),
+            "--typical-p" => self.typical_p = Some(within(name, number(name, value()?)?, 1.0)?),
+            "--frequency-penalty" => self.frequency_penalty = Some(number(name, value()?)?),
+            "--presence-penalty" => self.presence_penalty = Some(number(name, value()?)?),
+            "--logit-bias" => self.logit_bias.push(bias(&text(value()?))?),
+            "--stop" => self.stops.push(some(name, text(value()?))?),
+            "--json-schema" => self.json_schema = Some(text(value()?)),
+            "--regex" => self.regex = Some(text(value()?)),
+            "--grammar" => self.grammar = Some(value()?.into()),
             "--no-repeat-ngram-size" => self.no_repeat_ngram_size = Some(number(name, value()?)?),
             "--seed" => self.seed = Some(number(name, value()?)?),
             "--lookup" => self.lookup = true,
@@ -186,6 +223,20 @@ fn effort(text: &str, known: Option<Effort>) -> Result<Effort, String> {
     if effort.prefill == 0 || effort.decode == 0 { Err(wrong()) } else { Ok(effort) }
 }
 
+/// Reads a token and the number that is added to the logit of the token, `TOKEN=NUMBER`.
+///
+/// # Errors
+/// The mistake.
+pub fn bias(text: &str) -> Result<(u32, f32), String> {
+    let pair = text.split_once('=').and_then(|(token, bias)| Some((token.parse().ok()?, bias.parse::<f32>().ok()?)));
+    let pair = pair.filter(|(_, bias)| bias.is_finite());
+    pair.ok_or_else(|| format!("--logit-bias needs a token and a number as in 17=-2.5, not {text}"))
+}
+
+fn some(name: &str, text: String) -> Result<String, String> {
+    if text.is_empty() { Err(format!("{name} needs a text that is not empty")) } else { Ok(text) }
+}
+
 fn within(name: &str, number: f32, most: f32) -> Result<f32, String> {
     if (0.0..=most).contains(&number) {
         Ok(number)
@@ -234,6 +285,11 @@ mod tests {
             "--prompt a --tokens-in b",
             "--chat --tokens-in b",
             "--prompt a --system b",
+            "--prompt a --prompt-file b",
+            "--prompt a --typical-p 2",
+            "--prompt a --logit-bias 1",
+            "--prompt a --logit-bias 1=inf",
+            "--prompt a --regex b --grammar c",
             "--prompt a --top-p 1.5",
             "--prompt a --min-p -0.5",
             "--prompt a --repetition-penalty -1",

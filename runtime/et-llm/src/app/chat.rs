@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::Request;
 use super::channels::Channels;
 use super::continuation::Run;
+use super::form::prompt_text;
 use crate::{Error, Message, Session, Text};
 
 /// The line that begins a conversation anew.
@@ -18,8 +19,8 @@ pub fn converse(session: &mut Session, request: &Request, channels: &mut Channel
     let mut run = Run::new(session, request)?;
     let mut talk = Conversation { text, messages: first.clone(), fixed: first.len(), most: request.max_new_tokens };
     let mut tokens = Vec::new();
-    if let Some(prompt) = &request.prompt {
-        tokens = talk.answer(&mut run, prompt, channels)?;
+    if let Some(prompt) = prompt_text(request, channels)? {
+        tokens = talk.answer(&mut run, &prompt, channels)?;
         return run.finish(&tokens);
     }
     while let Some(line) = next_line(channels)? {
@@ -62,7 +63,10 @@ impl Conversation {
         let most = self.most.unwrap_or(usize::MAX);
         let answer = run.generate(rest, most, Some(&*self.text), channels)?.tokens;
         run.tell(channels)?;
-        self.messages.push(Message::new("assistant", self.text.decode(&answer)?));
+        let mut said = self.text.decode(&answer)?;
+        let stop = run.request.stops.iter().filter_map(|stop| said.find(stop.as_str())).min();
+        said.truncate(stop.unwrap_or(said.len()));
+        self.messages.push(Message::new("assistant", said));
         Ok(answer)
     }
 

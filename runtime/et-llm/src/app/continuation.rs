@@ -4,9 +4,12 @@ use super::Request;
 use super::cases;
 use super::channels::Channels;
 use super::files::{Rows, write_tokens};
+use super::form::constraint;
+use super::writer::Writer;
 use crate::statistics::Clock;
 use crate::{
-    Error, Generation, Limits, Picked, Sampler, Sampling, Session, Speculation, Statistics, Text, TextStream, generate,
+    Constraint, Continuation, Ended, Error, Generation, Limits, Sampler, Sampling, Session, Speculation, Statistics,
+    Step, Text,
 };
 
 /// How the request wants tokens to be picked.
@@ -17,7 +20,10 @@ pub(super) fn sampling(session: &Session, request: &Request) -> Result<Sampling,
         top_k: request.top_k.unwrap_or(usual.top_k),
         top_p: request.top_p.unwrap_or(usual.top_p),
         min_p: request.min_p.unwrap_or(usual.min_p),
+        typical_p: request.typical_p.unwrap_or(usual.typical_p),
         repetition_penalty: request.repetition_penalty.unwrap_or(usual.repetition_penalty),
+        frequency_penalty: request.frequency_penalty.unwrap_or(usual.frequency_penalty),
+        presence_penalty: request.presence_penalty.unwrap_or(usual.presence_penalty),
         no_repeat_ngram_size: request.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
         seed: request.seed.unwrap_or(usual.seed),
     };
@@ -27,8 +33,9 @@ pub(super) fn sampling(session: &Session, request: &Request) -> Result<Sampling,
 /// Continuations of one request, with the records of each token.
 pub(super) struct Run<'a> {
     pub(super) session: &'a mut Session,
-    request: &'a Request,
+    pub(super) request: &'a Request,
     sampler: Sampler,
+    constraint: Option<Constraint>,
     rows: Rows,
     clock: Clock,
     /// Tokens of the last prompt that were read.
@@ -37,8 +44,9 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(super) fn new(session: &'a mut Session, request: &'a Request) -> Result<Self, Error> {
-        let sampler = Sampler::new(sampling(session, request)?);
-        Ok(Self { session, request, sampler, rows: Rows::default(), clock: Clock::start(), prompt: 0 })
+        let sampler = Sampler::new(sampling(session, request)?).biased(request.logit_bias.clone());
+        let constraint = constraint(request)?;
+        Ok(Self { session, request, sampler, constraint, rows: Rows::default(), clock: Clock::start(), prompt: 0 })
     }
 
     /// Reads a prompt and continues the prompt by at most `most` tokens; streams the text if the binary has a tokenizer.
@@ -49,25 +57,32 @@ impl<'a> Run<'a> {
         text: Option<&dyn Text>,
         channels: &mut Channels<'_>,
     ) -> Result<Generation, Error> {
+        self.sampler.begin(self.constraint.as_ref().map(|form| self.session.matcher(form)).transpose()?);
         (self.clock, self.prompt) = (Clock::start(), prompt.len());
         let prompt = self.read_for_logits(prompt, most)?;
         let Self { session, sampler, rows, clock, request, .. } = self;
         let Session { model, speculation, facts, .. } = &mut **session;
         let limits = Limits { tokens: most, stops: &facts.stops };
-        let mut stream = TextStream::default();
-        let mut see = |picked, logits: &[f32]| {
-            if request.logits.is_some() {
-                rows.push(logits);
+        let mut writer = Writer::new(text, &request.stops);
+        let mut continuation = Continuation::new(prompt, speculation.as_mut());
+        let ended = loop {
+            let step = continuation.step(model, speculation.as_mut(), sampler, &limits)?;
+            let has_logits = !matches!(step, Step::Ended(Ended::Enough | Ended::ContextFull | Ended::Complete));
+            if request.logits.is_some() && has_logits {
+                rows.push(model.logits());
             }
-            let (Picked::Token(token), ()) = (picked, clock.token()) else { return Ok(()) };
-            text.map_or(Ok(()), |text| show(&stream.push(text, token)?, channels))
+            match step {
+                Step::Ended(ended) => break ended,
+                Step::Token(token) => {
+                    clock.token();
+                    if writer.push(token, channels)? {
+                        break Ended::Stopped;
+                    }
+                }
+            }
         };
-        let done = generate(model, speculation.as_mut(), prompt, sampler, &limits, &mut see)?;
-        if let Some(text) = text {
-            show(&stream.finish(text)?, channels)?;
-            writeln!(channels.out)?;
-        }
-        Ok(done)
+        writer.finish(channels)?;
+        Ok(Generation { tokens: continuation.into_tokens(), ended })
     }
 
     /// Where logits are wanted, reads the prompt token by token, all but the last, of which generation sees the logits; all
@@ -100,13 +115,4 @@ impl<'a> Run<'a> {
         }
         self.request.logits.as_ref().map_or(Ok(()), |path| cases::write(path, "logits", self.rows.into_array()))
     }
-}
-
-/// Shows a piece of text at once.
-fn show(text: &str, channels: &mut Channels<'_>) -> Result<(), Error> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    channels.out.write_all(text.as_bytes())?;
-    Ok(channels.out.flush()?)
 }

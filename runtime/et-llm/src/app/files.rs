@@ -10,9 +10,14 @@ use crate::Error;
 
 /// Reads tokens: numbers separated by spaces.
 pub fn read_tokens(path: &Path) -> Result<Vec<u32>, Error> {
-    let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    let text = read_text(path)?;
     let token = |word: &str| word.parse().map_err(|_| failed(path, &format!("`{word}` is no token")));
     text.split_whitespace().map(token).collect()
+}
+
+/// Reads a text.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|error| failed(path, &error))
 }
 
 /// Tokens as a line.

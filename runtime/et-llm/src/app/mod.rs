@@ -6,8 +6,10 @@ mod channels;
 mod chat;
 mod continuation;
 mod files;
+mod form;
 mod perform;
 mod perplexity;
+mod writer;
 
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
@@ -18,12 +20,12 @@ use et_core::Kernel;
 use et_module::app::{Failure, ProgramSource, end};
 use et_module::{DataFiles, Engine, Kernels, default_threads};
 
-pub use arguments::Request;
 use arguments::{Command, parse};
+pub use arguments::{Request, bias};
 pub use channels::Channels;
 pub use perform::perform;
 
-use crate::{Error, Loading, MakeText, Session};
+use crate::{Error, Loading, MakeCompiler, MakeText, Session};
 
 /// The parts of a binary.
 #[derive(Clone, Copy)]
@@ -40,6 +42,8 @@ pub struct AppSpec {
     pub engines: &'static [Engine],
     /// The function that makes the tokenizer, in a binary with a tokenizer.
     pub text: Option<MakeText>,
+    /// The function that makes the compiler of constraints, in a binary with constrained output.
+    pub constrain: Option<MakeCompiler>,
     /// The server, in a binary with a server.
     pub serve: Option<Serve>,
 }
@@ -95,6 +99,7 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
         threads: request.threads.unwrap_or_else(default_threads),
         guesses: guesses.as_ref(),
         text: spec.text,
+        constrain: spec.constrain,
     };
     let mut session = Session::load(file, || DataFiles::open(&named), &loading, start)?;
     perform(&mut session, request, channels)
@@ -106,12 +111,20 @@ fn no_server() -> Result<String, Failure> {
     ))
 }
 
+/// The help text of the options of a binary with constrained output.
+const FORMS: &str = "  --json-schema TEXT|FILE
+                       the answer is a JSON text that this JSON schema accepts
+  --regex TEXT         the answer is a text that this regular expression matches
+  --grammar FILE       the answer is a text of this grammar, in Lark's syntax
+";
+
 /// The help text of the options.
 fn usage(spec: &AppSpec) -> String {
     let name = spec.name;
     let server = spec.serve.map(|_| format!("       {name} --serve [ADDRESS] | --serve --help\n")).unwrap_or_default();
+    let forms = spec.constrain.map_or("", |_| FORMS);
     format!(
-        "usage: {name} --prompt TEXT | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE
+        "usage: {name} --prompt TEXT | --prompt-file FILE | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE
        {name} --bench prefill=N,decode=N [--rounds N] [--tokens-in FILE]
        {name} --inputs FILE --outputs FILE
        {name} --perplexity FILE
@@ -121,6 +134,7 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
 --tokens-in as tokens.
 
   --prompt TEXT        the text to continue; with --chat, the one message to answer
+  --prompt-file FILE   the file with this text; - for the standard input
   --chat               a conversation: a line of the standard input is a message; /new begins anew
   --system TEXT        what a conversation begins with
   --tokens-in FILE     tokens to continue, numbers with blanks between them
@@ -129,11 +143,19 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --top-k N            only so many of the most probable tokens; 0 for all
   --top-p P            only the most probable tokens that make up this share
   --min-p P            only tokens with at least this share of the largest probability
+  --typical-p P        only the tokens nearest to the entropy that make up this share
   --repetition-penalty P
                        what logits of tokens in the text are divided by, if positive, or multiplied with
+  --frequency-penalty P
+                       what is subtracted from logits of tokens in the answer, for each time
+  --presence-penalty P
+                       what is subtracted from logits of tokens in the answer, once
+  --logit-bias TOKEN=NUMBER
+                       what is added to the logit of a token; may be repeated
   --no-repeat-ngram-size N
                        no sequence of so many tokens comes twice; 0 for any
-  --seed N             the seed of the random numbers (0)
+  --stop TEXT          the text that ends an answer, and is not part of it; may be repeated
+{forms}  --seed N             the seed of the random numbers (0)
   --lookup             guess tokens from what followed the last ones before: faster where the text repeats itself, and never
                        another text
   --draft-model FILE   let the model of a program file guess tokens, a smaller one with the same tokens: likewise

@@ -6,8 +6,9 @@ use super::channels::Channels;
 use super::chat;
 use super::continuation::{Run, sampling};
 use super::files::{line, read_tokens};
+use super::form::prompt_text;
 use super::perplexity;
-use crate::{Error, Measurement, Sampler, Sampling, Session, measure};
+use crate::{Error, Measurement, Sampling, Session, measure};
 
 /// New tokens where nobody says how many.
 const NEW_TOKENS: usize = 256;
@@ -32,7 +33,7 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     if request.chat {
         return chat::converse(session, request, channels);
     }
-    let prompt = prompt(session, request)?;
+    let prompt = prompt(session, request, channels)?;
     let most = request.max_new_tokens.unwrap_or(NEW_TOKENS);
     let text = if request.tokens_in.is_none() { Some(session.text()?) } else { None };
     let mut run = Run::new(session, request)?;
@@ -44,10 +45,10 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     run.finish(&tokens)
 }
 
-fn prompt(session: &Session, request: &Request) -> Result<Vec<u32>, Error> {
-    match (&request.tokens_in, &request.prompt) {
+fn prompt(session: &Session, request: &Request, channels: &mut Channels<'_>) -> Result<Vec<u32>, Error> {
+    match (&request.tokens_in, prompt_text(request, channels)?) {
         (Some(file), _) => read_tokens(file),
-        (None, Some(prompt)) => session.text()?.encode(prompt, true),
+        (None, Some(prompt)) => session.text()?.encode(&prompt, true),
         (None, None) => Err(Error::NoTokens),
     }
 }
@@ -55,14 +56,14 @@ fn prompt(session: &Session, request: &Request) -> Result<Vec<u32>, Error> {
 fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
     let Some(effort) = request.bench else { return Ok(()) };
     // Any tokens take the same time.
-    let prompt =
-        if request.tokens_in.is_none() && request.prompt.is_none() { vec![1] } else { prompt(session, request)? };
+    let is_given = request.tokens_in.is_some() || request.prompt.is_some() || request.prompt_file.is_some();
+    let prompt = if is_given { prompt(session, request, channels)? } else { vec![1] };
     if prompt.is_empty() {
         return Err(Error::NoTokens);
     }
-    let sampler = Sampler::new(sampling(session, request)?);
+    let sampling = sampling(session, request)?;
     let into = Measurement { load_ms: session.load_ms, threads: session.threads, ..Measurement::default() };
-    let measured = measure(&mut session.model, &prompt, &sampler, effort, into)?;
+    let measured = measure(&mut session.model, &prompt, sampling, effort, into)?;
     Ok(writeln!(channels.out, "{measured}")?)
 }
 
@@ -72,6 +73,7 @@ fn unused_sampling(request: &Request, sampling: Sampling) -> Option<String> {
         ("--top-k", request.top_k.is_some()),
         ("--top-p", request.top_p.is_some()),
         ("--min-p", request.min_p.is_some()),
+        ("--typical-p", request.typical_p.is_some()),
         ("--seed", request.seed.is_some()),
     ];
     let given: Vec<&str> = options.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();

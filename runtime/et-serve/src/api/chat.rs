@@ -1,13 +1,15 @@
 //! Conversations: `/v1/chat/completions`.
 
-use et_llm::Message;
-use serde_json::{Value, json};
+use et_llm::{Conversation, Text};
+use serde_json::{Map, Value, json};
 
+use super::message::messages;
 use super::parameters::Parameters;
-use super::shape::{Prompt, Shape};
+use super::shape::{Asked, Place, Prompt, Shape};
 use super::wanted::Wanted;
 use crate::error::ApiError;
 use crate::scheduler::{Alternative, Likelihood};
+use crate::tools::{BEGIN, Call, Choice, END, Part, Reader, Thinking, Tools};
 
 /// The shape of conversations.
 pub static CHAT: Chat = Chat;
@@ -44,17 +46,64 @@ impl Shape for Chat {
             _ => {}
         }
         let messages = messages(parameters.take("messages")?)?;
-        // The template adds the tokens that begin every text.
-        Ok(Box::new(move |text| text.encode(&text.conversation(&messages)?, false)))
+        let variables: Option<Map<String, Value>> = parameters.take("chat_template_kwargs")?;
+        let variables = variables.map(|variables| Value::Object(variables).to_string());
+        let (tools, has_form) = (Tools::take(parameters)?, wanted.form.is_some());
+        if has_form && tools.as_ref().is_some_and(|tools| tools.choice != Choice::Auto) {
+            return Err(ApiError::parameter("tool_choice", "an answer has one form, a call of a tool or another"));
+        }
+        Ok(Box::new(move |text| {
+            let format = tools.as_ref().map(|tools| tools.format(text)).transpose()?;
+            let form = tools.as_ref().zip(format).and_then(|(tools, format)| tools.form(format, text));
+            let conversation = Conversation {
+                messages: &messages,
+                tools: tools.as_ref().map(|tools| tools.json.as_str()),
+                variables: variables.as_deref(),
+            };
+            let prompt = text.render(&conversation)?;
+            let thinking = thinking(text, &prompt, has_form || form.is_some());
+            let behind = thinking.as_ref().filter(|thinking| thinking.is_inside()).and_then(|_| text.token(END));
+            let mut shown = format.map(|format| format.shown(text)).unwrap_or_default();
+            shown.extend([BEGIN, END].into_iter().filter_map(|name| Some((text.special(name)?, name))));
+            let names = tools.map(|tools| tools.list.into_iter().map(|tool| tool.name).collect());
+            let reader = Reader::new(thinking, format.zip(names));
+            // The template adds the tokens that begin every text.
+            Ok(Asked { tokens: text.encode(&prompt, false)?, form, behind, shown, reader })
+        }))
     }
 
-    fn whole(&self, text: &str, likelihoods: Option<&[Likelihood]>) -> Value {
-        let message = json!({ "role": "assistant", "content": text, "refusal": null });
+    fn whole(&self, parts: &[Part], likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value {
+        let (mut content, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
+        for part in parts {
+            match part {
+                Part::Text(text) => content.push_str(text),
+                Part::Reasoning(text) => reasoning.push_str(text),
+                Part::Call(call) => calls.push(called(call, &Place { calls: calls.len(), ..place })),
+            }
+        }
+        let has_content = calls.is_empty() || !content.trim().is_empty();
+        let content = if has_content { json!(content) } else { Value::Null };
+        let mut message = json!({ "role": "assistant", "content": content, "refusal": null });
+        if let Some(fields) = message.as_object_mut() {
+            fields.extend((!reasoning.is_empty()).then(|| ("reasoning_content".to_owned(), json!(reasoning))));
+            fields.extend((!calls.is_empty()).then(|| ("tool_calls".to_owned(), json!(calls))));
+        }
         json!({ "message": message, "logprobs": likelihoods.map(logprobs) })
     }
 
-    fn piece(&self, text: &str, likelihoods: Option<&[Likelihood]>, _start: usize) -> Value {
-        json!({ "delta": { "content": text }, "logprobs": likelihoods.map(logprobs) })
+    fn piece(&self, part: &Part, likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value {
+        let delta = match part {
+            Part::Text(text) => json!({ "content": text }),
+            Part::Reasoning(text) => json!({ "reasoning_content": text }),
+            Part::Call(call) => {
+                let mut call = called(call, &place);
+                if let Some(fields) = call.as_object_mut() {
+                    fields.insert("index".to_owned(), json!(place.calls));
+                }
+                json!({ "tool_calls": [call] })
+            }
+        };
+        json!({ "delta": delta, "logprobs": likelihoods.map(logprobs) })
     }
 
     fn first(&self) -> Option<Value> {
@@ -66,50 +115,21 @@ impl Shape for Chat {
     }
 }
 
-/// The messages of a conversation.
-fn messages(given: Option<Vec<Value>>) -> Result<Vec<Message>, ApiError> {
-    let given = given.unwrap_or_default();
-    if given.is_empty() {
-        return Err(ApiError::parameter("messages", "`messages` is missing or empty"));
-    }
-    let all = given.iter().enumerate().map(|(index, value)| {
-        let place = format!("messages[{index}]");
-        message(value).map_err(|problem| ApiError::parameter(&place, format!("`{place}`: {problem}")))
-    });
-    all.collect()
+/// Reads thoughts of a model whose template has thoughts. An answer with a form has thoughts only if the prompt begins thoughts, and if
+/// their end is a token, behind which the form holds.
+fn thinking(text: &dyn Text, prompt: &str, has_form: bool) -> Option<Thinking> {
+    let template = text.template()?;
+    let thinking = (template.contains(BEGIN) && template.contains(END)).then(|| Thinking::of(prompt))?;
+    (!has_form || (thinking.is_inside() && text.token(END).is_some())).then_some(thinking)
 }
 
-fn message(value: &Value) -> Result<Message, String> {
-    let role = match value.get("role").and_then(Value::as_str) {
-        Some("system" | "developer") => "system",
-        Some("user") => "user",
-        Some("assistant") => "assistant",
-        Some(other) => return Err(format!("this server has no role `{other}`")),
-        None => return Err("`role` is missing".to_owned()),
-    };
-    let has_calls = value.get("tool_calls").is_some_and(|calls| calls.as_array().is_none_or(|calls| !calls.is_empty()));
-    if has_calls && value.get("tool_calls") != Some(&Value::Null) {
-        return Err("this server has no tool calls".to_owned());
-    }
-    Ok(Message::new(role, content(value.get("content"))?))
-}
-
-/// The text of a message: a text, or a list of parts that are texts.
-fn content(value: Option<&Value>) -> Result<String, String> {
-    match value {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(Value::Array(parts)) => parts.iter().map(part).collect(),
-        _ => Err("`content` is neither a text nor a list of parts".to_owned()),
-    }
-}
-
-fn part(value: &Value) -> Result<&str, String> {
-    match (value.get("type").and_then(Value::as_str), value.get("text").and_then(Value::as_str)) {
-        (Some("text"), Some(text)) => Ok(text),
-        (Some("text"), None) => Err("a part has no `text`".to_owned()),
-        (Some(kind), _) => Err(format!("this server has no parts of type `{kind}`")),
-        (None, _) => Err("a part has no `type`".to_owned()),
-    }
+/// A call of a tool in OpenAI's form: arguments are a text.
+fn called(call: &Call, place: &Place<'_>) -> Value {
+    json!({
+        "id": format!("call_{}{}{}", place.id, place.choice, place.calls),
+        "type": "function",
+        "function": { "name": call.name, "arguments": call.arguments.to_string() },
+    })
 }
 
 fn logprobs(likelihoods: &[Likelihood]) -> Value {
@@ -128,38 +148,4 @@ fn alternative(alternative: &Alternative) -> Value {
     json!({
         "token": alternative.text, "logprob": alternative.logarithm, "bytes": alternative.text.as_bytes(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_are_texts_or_parts_that_are_texts() {
-        let parts = json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }]);
-        let given = vec![
-            json!({ "role": "developer", "content": "be brief" }),
-            json!({ "role": "user", "content": parts, "name": "x" }),
-            json!({ "role": "assistant", "content": "c", "tool_calls": null }),
-        ];
-        let wanted = [Message::new("system", "be brief"), Message::new("user", "ab"), Message::new("assistant", "c")];
-        assert_eq!(messages(Some(given)).unwrap(), wanted);
-    }
-
-    #[test]
-    fn other_messages_are_refused_with_their_place() {
-        for (value, word) in [
-            (json!({ "content": "a" }), "role"),
-            (json!({ "role": "tool", "content": "a" }), "tool"),
-            (json!({ "role": "user" }), "content"),
-            (json!({ "role": "user", "content": [{ "type": "image_url" }] }), "image_url"),
-            (json!({ "role": "assistant", "content": "a", "tool_calls": [{}] }), "tool calls"),
-            (json!(7), "role"),
-        ] {
-            let error = messages(Some(vec![json!({ "role": "user", "content": "a" }), value])).unwrap_err().json();
-            assert_eq!(error["error"]["param"], "messages[1]");
-            assert!(error["error"]["message"].as_str().unwrap().contains(word), "{error}");
-        }
-        assert!(messages(None).is_err() && messages(Some(Vec::new())).is_err());
-    }
 }

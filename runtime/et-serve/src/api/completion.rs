@@ -1,12 +1,14 @@
 //! Plain texts: `/v1/completions`.
 
+use et_llm::{Error, Text};
 use serde_json::{Map, Value, json};
 
 use super::parameters::Parameters;
-use super::shape::{Prompt, Shape};
+use super::shape::{Asked, Place, Prompt, Shape};
 use super::wanted::Wanted;
 use crate::error::ApiError;
 use crate::scheduler::{Alternative, Likelihood};
+use crate::tools::{Part, Reader};
 
 /// The shape of plain texts.
 pub static COMPLETION: Completion = Completion;
@@ -34,15 +36,27 @@ impl Shape for Completion {
             let message = format!("`logprobs` is {count}, but may be {MOST_ALTERNATIVES}");
             return Err(ApiError::parameter("logprobs", message));
         }
-        prompt(parameters.take("prompt")?.unwrap_or(Value::Null))
+        let echoes = parameters.take("echo")?.unwrap_or(false);
+        if echoes && wanted.alternatives.is_some() {
+            return Err(ApiError::parameter("echo", "`echo` does not go with `logprobs`"));
+        }
+        let tokens = prompt(parameters.take("prompt")?.unwrap_or(Value::Null))?;
+        Ok(Box::new(move |text| {
+            let mut asked = Asked::plain(tokens(text)?);
+            if echoes {
+                asked.reader = Reader::behind(text.decode(&asked.tokens)?);
+            }
+            Ok(asked)
+        }))
     }
 
-    fn whole(&self, text: &str, likelihoods: Option<&[Likelihood]>) -> Value {
-        self.piece(text, likelihoods, 0)
+    fn whole(&self, parts: &[Part], likelihoods: Option<&[Likelihood]>, _place: Place<'_>) -> Value {
+        let text: String = parts.iter().map(text_of).collect();
+        json!({ "text": text, "logprobs": likelihoods.map(|likelihoods| logprobs(likelihoods, 0)) })
     }
 
-    fn piece(&self, text: &str, likelihoods: Option<&[Likelihood]>, start: usize) -> Value {
-        json!({ "text": text, "logprobs": likelihoods.map(|likelihoods| logprobs(likelihoods, start)) })
+    fn piece(&self, part: &Part, likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value {
+        json!({ "text": text_of(part), "logprobs": likelihoods.map(|likelihoods| logprobs(likelihoods, place.start)) })
     }
 
     fn first(&self) -> Option<Value> {
@@ -54,8 +68,19 @@ impl Shape for Completion {
     }
 }
 
+/// The text of a part: plain texts have no others.
+const fn text_of(part: &Part) -> &str {
+    match part {
+        Part::Text(text) => text.as_str(),
+        Part::Reasoning(_) | Part::Call(_) => "",
+    }
+}
+
+/// Makes tokens of a prompt.
+type Tokens = Box<dyn FnOnce(&dyn Text) -> Result<Vec<u32>, Error> + Send>;
+
 /// A prompt: a text or tokens, alone or as the one item of a list.
-fn prompt(value: Value) -> Result<Prompt, ApiError> {
+fn prompt(value: Value) -> Result<Tokens, ApiError> {
     match value {
         Value::String(prompt) => Ok(Box::new(move |text| text.encode(&prompt, true))),
         Value::Array(mut items) if items.len() == 1 && !items.iter().all(Value::is_number) => {

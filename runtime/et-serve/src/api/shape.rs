@@ -1,15 +1,51 @@
 //! The two shapes of requests and answers: conversations and plain texts.
 
-use et_llm::{Error, Text};
+use et_llm::Text;
 use serde_json::{Value, json};
 
+use super::form::Form;
 use super::parameters::Parameters;
 use super::wanted::Wanted;
 use crate::error::ApiError;
 use crate::scheduler::{Ended, Likelihood, Reason};
+use crate::tools::{Part, Reader};
+
+/// What a prompt asks for.
+pub struct Asked {
+    /// The tokens of the prompt.
+    pub tokens: Vec<u32>,
+    /// The form of the answer that the tools of the request demand, if any.
+    pub form: Option<Form>,
+    /// The token behind which the form of the answer holds, if not from the beginning.
+    pub behind: Option<u32>,
+    /// Special tokens that are text in this answer.
+    pub shown: Vec<(u32, &'static str)>,
+    /// Reads the parts of the answer.
+    pub reader: Reader,
+}
+
+impl Asked {
+    /// A prompt whose answer is text.
+    pub fn plain(tokens: Vec<u32>) -> Self {
+        Self { tokens, form: None, behind: None, shown: Vec::new(), reader: Reader::default() }
+    }
+}
 
 /// Makes the tokens of a prompt.
-pub type Prompt = Box<dyn FnOnce(&dyn Text) -> Result<Vec<u32>, Error> + Send>;
+pub type Prompt = Box<dyn FnOnce(&dyn Text) -> Result<Asked, ApiError> + Send>;
+
+/// Where in an answer a part is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'p> {
+    /// The name of the answer, for names of calls.
+    pub id: &'p str,
+    /// The index of the choice.
+    pub choice: usize,
+    /// The number of calls before.
+    pub calls: usize,
+    /// The number of characters before.
+    pub start: usize,
+}
 
 /// A shape of requests and answers.
 pub trait Shape: Send + Sync {
@@ -26,10 +62,10 @@ pub trait Shape: Send + Sync {
     fn take(&self, parameters: &mut Parameters, wanted: &mut Wanted) -> Result<Prompt, ApiError>;
 
     /// The choice of a whole answer, without index and reason.
-    fn whole(&self, text: &str, likelihoods: Option<&[Likelihood]>) -> Value;
+    fn whole(&self, parts: &[Part], likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value;
 
-    /// The choice of a piece, without index and reason; `start` counts the characters before.
-    fn piece(&self, text: &str, likelihoods: Option<&[Likelihood]>, start: usize) -> Value;
+    /// The choice of a part, without index and reason.
+    fn piece(&self, part: &Part, likelihoods: Option<&[Likelihood]>, place: Place<'_>) -> Value;
 
     /// The choice of a first piece without text, in a shape with such a piece.
     fn first(&self) -> Option<Value>;
@@ -38,23 +74,25 @@ pub trait Shape: Send + Sync {
     fn last(&self) -> Value;
 }
 
-/// A choice with index and reason for the end.
-pub fn choice(mut choice: Value, reason: Option<Reason>) -> Value {
+/// A choice with index and reason for the end; `has_calls` if the answer calls tools.
+pub fn choice(mut choice: Value, index: usize, reason: Option<Reason>, has_calls: bool) -> Value {
     if let Some(fields) = choice.as_object_mut() {
         let word = reason.map(|reason| match reason {
+            Reason::Stop if has_calls => "tool_calls",
             Reason::Stop => "stop",
             Reason::Length => "length",
         });
-        fields.insert("index".to_owned(), json!(0));
+        fields.insert("index".to_owned(), json!(index));
         fields.insert("finish_reason".to_owned(), json!(word));
         fields.entry("logprobs").or_insert(Value::Null);
     }
     choice
 }
 
-/// The numbers of tokens of an answer.
-pub fn usage(ended: Ended) -> Value {
-    let Ended { prompt, cached, generated, .. } = ended;
+/// The numbers of tokens of an answer with several choices, which share the prompt.
+pub fn usage(ended: &[Ended]) -> Value {
+    let (prompt, cached) = ended.first().map_or((0, 0), |first| (first.prompt, first.cached));
+    let generated: usize = ended.iter().map(|ended| ended.generated).sum();
     json!({
         "prompt_tokens": prompt,
         "completion_tokens": generated,

@@ -3,6 +3,7 @@
 use et_llm::Sampling;
 use serde_json::{Map, Value};
 
+use super::form::Form;
 use super::parameters::Parameters;
 use crate::error::ApiError;
 
@@ -11,6 +12,12 @@ use crate::error::ApiError;
 pub struct Wanted {
     /// How tokens are picked, but for the seed.
     pub sampling: Sampling,
+    /// Numbers that are added to the logits of tokens.
+    pub bias: Vec<(u32, f32)>,
+    /// The form of the answer, if any.
+    pub form: Option<Form>,
+    /// The number of answers.
+    pub answers: usize,
     /// The seed; any for `None`.
     pub seed: Option<u64>,
     /// The limit of new tokens; the rest of the context if `None`.
@@ -30,6 +37,9 @@ pub struct Sending {
     pub has_usage: bool,
 }
 
+/// The most answers to a request, as in OpenAI's protocol.
+const MOST_ANSWERS: usize = 128;
+
 /// The most stop texts, as in OpenAI's protocol.
 const MOST_STOPS: usize = 4;
 
@@ -47,13 +57,22 @@ impl Wanted {
             top_k: parameters.take("top_k")?.unwrap_or(usual.top_k),
             top_p: parameters.take("top_p")?.unwrap_or(usual.top_p),
             min_p: parameters.take("min_p")?.unwrap_or(usual.min_p),
+            typical_p: parameters.take("typical_p")?.unwrap_or(usual.typical_p),
             repetition_penalty: parameters.take("repetition_penalty")?.unwrap_or(usual.repetition_penalty),
+            frequency_penalty: parameters.take("frequency_penalty")?.unwrap_or(usual.frequency_penalty),
+            presence_penalty: parameters.take("presence_penalty")?.unwrap_or(usual.presence_penalty),
             no_repeat_ngram_size: parameters.take("no_repeat_ngram_size")?.unwrap_or(usual.no_repeat_ngram_size),
             seed: 0,
         };
         let seed = parameters.take::<i64>("seed")?.map(i64::cast_unsigned);
         let most = parameters.take_count("max_tokens")?;
-        Ok(Self { sampling: sampling.checked()?, seed, most, stops: stops(parameters)?, alternatives: None })
+        let (bias, form) = (bias(parameters)?, Form::take(parameters)?);
+        let (sampling, stops) = (sampling.checked()?, stops(parameters)?);
+        let answers = parameters.take_count("n")?.unwrap_or(1);
+        if answers > MOST_ANSWERS {
+            return Err(ApiError::parameter("n", format!("`n` is {answers}, but may be {MOST_ANSWERS}")));
+        }
+        Ok(Self { sampling, bias, form, answers, seed, most, stops, alternatives: None })
     }
 }
 
@@ -72,6 +91,20 @@ impl Sending {
         options.finish()?;
         Ok(Self { is_stream, has_usage })
     }
+}
+
+/// Reads `logit_bias`: numbers from -100 to 100 by token.
+fn bias(parameters: &mut Parameters) -> Result<Vec<(u32, f32)>, ApiError> {
+    const NAME: &str = "logit_bias";
+    let given: Map<String, Value> = parameters.take(NAME)?.unwrap_or_default();
+    let pair = |(token, bias): (&String, &Value)| {
+        let bias = bias.as_f64().filter(|bias| (-100.0..=100.0).contains(bias));
+        let pair = bias.and_then(|bias| Some((token.parse().ok()?, bias as f32)));
+        let wrong =
+            || ApiError::parameter(NAME, format!("`{NAME}` needs numbers from -100 to 100 by token, not `{token}`"));
+        pair.ok_or_else(wrong)
+    };
+    given.iter().map(pair).collect()
 }
 
 fn stops(parameters: &mut Parameters) -> Result<Vec<String>, ApiError> {
@@ -123,7 +156,16 @@ mod tests {
 
     #[test]
     fn options_out_of_range_are_refused() {
-        for value in [json!({ "temperature": -1 }), json!({ "top_p": 1.5 }), json!({ "min_p": 2 })] {
+        for value in [
+            json!({ "temperature": -1 }),
+            json!({ "top_p": 1.5 }),
+            json!({ "min_p": 2 }),
+            json!({ "presence_penalty": 3 }),
+            json!({ "n": 0 }),
+            json!({ "n": 129 }),
+            json!({ "logit_bias": { "7": 101 } }),
+            json!({ "logit_bias": { "fox": 1 } }),
+        ] {
             let error = taken(value.clone()).unwrap_err().json();
             assert_eq!(error["error"]["param"], value.as_object().unwrap().keys().next().unwrap().as_str());
         }

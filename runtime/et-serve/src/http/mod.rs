@@ -2,7 +2,9 @@
 
 mod answer;
 mod body;
+mod frame;
 mod listen;
 mod routes;
+mod stream;
 
 pub use listen::listen;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use et_llm::{Error, Sampling};
+use et_llm::{Error, Matcher, Sampling};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::Likelihood;
@@ -13,6 +13,14 @@ pub struct Job {
     pub prompt: Vec<u32>,
     /// How tokens are picked.
     pub sampling: Sampling,
+    /// Numbers that are added to the logits of tokens.
+    pub bias: Vec<(u32, f32)>,
+    /// The form of the answer, if any.
+    pub matcher: Option<Box<dyn Matcher>>,
+    /// The token behind which the form holds, if not from the beginning.
+    pub behind: Option<u32>,
+    /// Special tokens that are text in this answer.
+    pub shown: Vec<(u32, &'static str)>,
     /// The limit of new tokens, at least 1.
     pub most: usize,
     /// The texts that end the answer.

@@ -81,7 +81,7 @@ mod tests {
             Ok(tokens.iter().map(|token| char::from(b'a' + *token as u8)).collect())
         }
 
-        fn conversation(&self, _messages: &[et_llm::Message]) -> Result<String, Error> {
+        fn render(&self, _conversation: &et_llm::Conversation<'_>) -> Result<String, Error> {
             Err(Error::NoTemplate)
         }
     }

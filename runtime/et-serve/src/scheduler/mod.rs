@@ -4,7 +4,6 @@ mod job;
 mod likelihood;
 mod queue;
 mod slot;
-mod stops;
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -141,6 +141,10 @@ mod tests {
         let job = Job {
             prompt: vec![name],
             sampling,
+            bias: Vec::new(),
+            matcher: None,
+            behind: None,
+            shown: Vec::new(),
             most: 1,
             stops: Vec::new(),
             alternatives: None,

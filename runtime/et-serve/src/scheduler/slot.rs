@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use et_llm::{Continuation, Error, Limits, Model, Sampler, Step, TextStream};
+use et_llm::{Certain, Continuation, Error, Limits, Model, Sampler, Step, Stops, TextStream};
 
-use super::stops::{Certain, Stops};
 use super::{Ended, Event, Failure, Job, Likelihood, Reason, Scheduler};
 
 /// A model with a KV cache of its own.
@@ -54,7 +53,9 @@ impl Slot {
     /// Begins a job.
     pub fn begin(&mut self, mut job: Job) {
         let cached = self.model.rewind(&job.prompt);
-        let (sampler, stops) = (Sampler::new(job.sampling), Stops::new(std::mem::take(&mut job.stops)));
+        let mut sampler = Sampler::new(job.sampling).biased(std::mem::take(&mut job.bias));
+        sampler.begin_behind(job.behind, job.matcher.take());
+        let stops = Stops::new(std::mem::take(&mut job.stops));
         let stream = TextStream::default();
         self.used = Some(Instant::now());
         self.work = Some(Work { job, read: cached, cached, answer: None, sampler, stream, stops });
@@ -146,12 +147,13 @@ impl Work {
                 if answer.tokens().len() == 1 {
                     scheduler.metrics.first_token(self.job.came.elapsed());
                 }
-                let is_enough = answer.tokens().len() >= self.job.most;
+                let (is_complete, is_enough) = (answer.is_complete(), answer.tokens().len() >= self.job.most);
                 let is_stopped = self.tell(model, scheduler, token)?;
-                match (is_stopped, is_enough) {
-                    (true, _) => Ok(Some(Reason::Stop)),
-                    (false, true) => self.finish(scheduler, Reason::Length).map(Some),
-                    (false, false) => Ok(None),
+                match () {
+                    () if is_stopped => Ok(Some(Reason::Stop)),
+                    () if is_complete => self.finish(scheduler, Reason::Stop).map(Some),
+                    () if is_enough => self.finish(scheduler, Reason::Length).map(Some),
+                    () => Ok(None),
                 }
             }
         }
@@ -159,8 +161,13 @@ impl Work {
 
     /// Tells the text of a token; returns whether the text has a stop text.
     fn tell(&mut self, model: &Model, scheduler: &Scheduler, token: u32) -> Result<bool, Error> {
-        let piece = self.stream.push(&*scheduler.text, token)?;
-        let Certain { text, is_stopped } = self.stops.push(&piece);
+        let shown = self.job.shown.iter().find(|(shown, _)| *shown == token).map(|(_, name)| *name);
+        let piece = match shown {
+            None => self.stream.push(&*scheduler.text, token)?,
+            // Decoders leave special tokens out.
+            Some(name) => std::mem::take(&mut self.stream).finish(&*scheduler.text)? + name,
+        };
+        let Certain { text, is_stopped, .. } = self.stops.push(&piece);
         let likelihood = self.job.alternatives;
         let likelihood = likelihood.map(|count| Likelihood::of(token, count, model.logits(), &*scheduler.text));
         self.send(text, likelihood.transpose()?);
@@ -170,7 +177,7 @@ impl Work {
     /// Tells the text that later tokens could have changed; a stop text may be in it.
     fn finish(&mut self, scheduler: &Scheduler, reason: Reason) -> Result<Reason, Error> {
         let piece = self.stream.finish(&*scheduler.text)?;
-        let Certain { text, is_stopped } = self.stops.push(&piece);
+        let Certain { text, is_stopped, .. } = self.stops.push(&piece);
         let rest = if is_stopped { text } else { text + &self.stops.finish() };
         self.send(rest, None);
         Ok(if is_stopped { Reason::Stop } else { reason })
@@ -191,7 +198,7 @@ impl Work {
 
 const fn reason(ended: et_llm::Ended) -> Reason {
     match ended {
-        et_llm::Ended::Stopped => Reason::Stop,
+        et_llm::Ended::Stopped | et_llm::Ended::Complete => Reason::Stop,
         et_llm::Ended::Enough | et_llm::Ended::ContextFull => Reason::Length,
     }
 }

@@ -1,7 +1,7 @@
 //! Stop texts.
 
 /// Looks for stop texts in a text that comes in pieces: keeps back an end that may become a stop text.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Stops {
     stops: Vec<String>,
     kept: String,
@@ -14,6 +14,8 @@ pub struct Certain {
     pub text: String,
     /// Whether a stop text was found.
     pub is_stopped: bool,
+    /// The text behind the stop text, if any.
+    pub rest: String,
 }
 
 impl Stops {
@@ -26,13 +28,14 @@ impl Stops {
     /// A further piece.
     pub fn push(&mut self, piece: &str) -> Certain {
         self.kept.push_str(piece);
-        let found = self.stops.iter().filter_map(|stop| self.kept.find(stop.as_str())).min();
-        if let Some(start) = found {
+        let found = self.stops.iter().filter_map(|stop| Some((self.kept.find(stop.as_str())?, stop.len())));
+        if let Some((start, length)) = found.min_by_key(|(start, length)| (*start, std::cmp::Reverse(*length))) {
+            let rest = self.kept.split_off(start + length);
             self.kept.truncate(start);
-            return Certain { text: std::mem::take(&mut self.kept), is_stopped: true };
+            return Certain { text: std::mem::take(&mut self.kept), is_stopped: true, rest };
         }
         let rest = self.kept.split_off(self.kept.len() - self.open());
-        Certain { text: std::mem::replace(&mut self.kept, rest), is_stopped: false }
+        Certain { text: std::mem::replace(&mut self.kept, rest), is_stopped: false, rest: String::new() }
     }
 
     /// The text that was kept back, at the end of the answer.
@@ -60,7 +63,7 @@ mod tests {
         let mut search = Stops::new(stops.iter().map(ToString::to_string).collect());
         let mut texts = Vec::new();
         for piece in pieces {
-            let Certain { text, is_stopped } = search.push(piece);
+            let Certain { text, is_stopped, .. } = search.push(piece);
             texts.push(text);
             if is_stopped {
                 return (texts, true);

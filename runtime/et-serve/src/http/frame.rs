@@ -1,0 +1,135 @@
+//! The parts that all answers to a request share, and the state of each answer.
+
+use serde_json::{Value, json};
+
+use crate::api::{Place, Shape, choice};
+use crate::scheduler::{Ended, Event, Failure, Likelihood};
+use crate::tools::{Part, Reader};
+
+/// The fields of all parts of an answer.
+pub struct Frame {
+    /// The name of the answer.
+    pub id: String,
+    /// When the answer began, in seconds since 1970.
+    pub created: u64,
+    /// The name of the model.
+    pub model: &'static str,
+    /// The producer stamp of the binary.
+    pub stamp: &'static str,
+    /// The shape of the answer.
+    pub shape: &'static dyn Shape,
+    /// Whether a stream ends with the numbers of tokens.
+    pub has_usage: bool,
+}
+
+impl Frame {
+    /// An answer, or a part of an answer.
+    pub fn object(&self, is_piece: bool, choices: Vec<Value>, usage: Option<Value>) -> Value {
+        let mut object = json!({
+            "id": self.id,
+            "object": self.shape.object(is_piece),
+            "created": self.created,
+            "model": self.model,
+            "system_fingerprint": self.stamp,
+            "choices": choices,
+        });
+        if let Some(fields) = object.as_object_mut()
+            && (usage.is_some() || self.has_usage)
+        {
+            fields.insert("usage".to_owned(), usage.unwrap_or_default());
+        }
+        object
+    }
+}
+
+/// The state of an answer, one of the choices of a response.
+pub struct Answer {
+    index: usize,
+    reader: Reader,
+    /// The characters and the calls so far.
+    start: usize,
+    calls: usize,
+    parts: Vec<Part>,
+    likelihoods: Option<Vec<Likelihood>>,
+    /// The end, once it has come.
+    pub ended: Option<Ended>,
+}
+
+impl Answer {
+    /// An answer without parts.
+    pub const fn new(index: usize, reader: Reader) -> Self {
+        Self { index, reader, start: 0, calls: 0, parts: Vec::new(), likelihoods: None, ended: None }
+    }
+
+    /// Keeps what an event brings.
+    ///
+    /// # Errors
+    /// The failure of the job.
+    pub fn keep(&mut self, event: Event) -> Result<(), Failure> {
+        match event {
+            Event::Piece { text, likelihood } => {
+                self.parts.extend(self.reader.push(&text));
+                likelihood.into_iter().for_each(|one| self.likelihoods.get_or_insert_default().push(one));
+            }
+            Event::Ended(ended) => {
+                self.parts.extend(self.reader.finish());
+                self.ended = Some(ended);
+            }
+            Event::Failed(failure) => return Err(failure),
+        }
+        Ok(())
+    }
+
+    /// The choice with all parts.
+    pub fn whole(&self, frame: &Frame) -> Value {
+        let has_calls = self.parts.iter().any(|part| matches!(part, Part::Call(_)));
+        let whole = frame.shape.whole(&self.parts, self.likelihoods.as_deref(), self.place(frame));
+        choice(whole, self.index, self.ended.map(|ended| ended.reason), has_calls)
+    }
+
+    /// The choices of a stream that an event brings.
+    ///
+    /// # Errors
+    /// The failure of the job.
+    pub fn pieces(&mut self, frame: &Frame, event: Event) -> Result<Vec<Value>, Failure> {
+        match event {
+            Event::Piece { text, likelihood } => {
+                let parts = self.reader.push(&text);
+                Ok(self.shown(frame, parts, likelihood))
+            }
+            Event::Ended(ended) => {
+                let parts = self.reader.finish();
+                let mut pieces = self.shown(frame, parts, None);
+                pieces.push(choice(frame.shape.last(), self.index, Some(ended.reason), self.calls > 0));
+                self.ended = Some(ended);
+                Ok(pieces)
+            }
+            Event::Failed(failure) => Err(failure),
+        }
+    }
+
+    /// The choices of parts; the likelihood of a token comes with the first part, or with an empty text.
+    fn shown(&mut self, frame: &Frame, mut parts: Vec<Part>, likelihood: Option<Likelihood>) -> Vec<Value> {
+        let mut likelihood = likelihood.map(|likelihood| [likelihood]);
+        if parts.is_empty() && likelihood.is_some() {
+            parts.push(Part::Text(String::new()));
+        }
+        let mut pieces = Vec::new();
+        for part in parts {
+            let likelihood = likelihood.take();
+            let piece = frame.shape.piece(&part, likelihood.as_ref().map(<[_; 1]>::as_slice), self.place(frame));
+            pieces.push(choice(piece, self.index, None, false));
+            match &part {
+                Part::Text(text) => self.start += text.chars().count(),
+                Part::Reasoning(_) => {}
+                Part::Call(_) => self.calls += 1,
+            }
+        }
+        pieces
+    }
+
+    fn place<'f>(&self, frame: &'f Frame) -> Place<'f> {
+        let id = frame.id.rsplit('-').next().unwrap_or_default();
+        Place { id, choice: self.index, calls: self.calls, start: self.start }
+    }
+}
