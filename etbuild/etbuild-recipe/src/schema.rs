@@ -18,6 +18,7 @@ pub fn recipe_schema() -> Value {
     if let (Some(properties), Value::Object(more)) = (schema["properties"].as_object_mut(), composition()) {
         properties.extend(more);
     }
+    schema.sort_all_objects();
     schema
 }
 

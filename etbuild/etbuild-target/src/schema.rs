@@ -7,7 +7,9 @@ use crate::target::TargetFile;
 
 /// The JSON Schema (2020-12) of a target file.
 pub fn target_schema() -> Value {
-    schema_for!(TargetFile).to_value()
+    let mut schema = schema_for!(TargetFile).to_value();
+    schema.sort_all_objects();
+    schema
 }
 
 #[cfg(test)]

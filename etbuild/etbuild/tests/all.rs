@@ -13,6 +13,7 @@ mod check;
 mod checkpoints;
 mod commands;
 mod conformance;
+mod constrain;
 mod damage;
 mod deploy;
 mod devices;

@@ -47,6 +47,16 @@ plain_stream = client.completions.create(prompt="Once", max_tokens=20, stream=Tr
 words = whole.choices[0].message.content.split()
 stop = " " + words[5]
 sampled = {"temperature": 1, "max_tokens": 30}
+
+
+def streamed_answers(words, count, **more):
+    """The texts of a stream with several answers."""
+    texts = [""] * count
+    for chunk in chat(words, stream=True, n=count, **more):
+        for choice in chunk.choices:
+            texts[choice.index] += choice.delta.content or ""
+    return texts
+
 with ThreadPoolExecutor(clients) as pool:
     several = list(pool.map(lambda _: streamed(prompt, max_tokens=tokens), range(clients)))
 
@@ -64,10 +74,15 @@ json.dump(
         "stopped": chat(prompt, max_tokens=tokens, stop=[stop, "no such text"]).model_dump(),
         "stopped_stream": streamed(prompt, max_tokens=tokens, stop=stop),
         "seeds": [chat(prompt, seed=seed, **sampled).choices[0].message.content for seed in (1, 1, 2)],
+        "answers": [choice.message.content for choice in chat(prompt, n=3, seed=4, **sampled).choices],
+        "answer": chat(prompt, seed=4, **sampled).choices[0].message.content,
+        "answers_stream": streamed_answers(prompt, 3, seed=4, **sampled),
+        "echo": client.completions.create(prompt="Once", max_tokens=20, echo=True, **greedy).choices[0].text,
+        "biased": chat(prompt, max_tokens=60, logit_bias={"19": -100}).choices[0].message.content,
         "own_options": chat(prompt, max_tokens=9, extra_body={"top_k": 3, "min_p": 0.1}).choices[0].finish_reason,
         "refused": [
             refused(lambda: chat(prompt, model="other")),
-            refused(lambda: chat(prompt, n=2)),
+            refused(lambda: chat(prompt, extra_body={"best_of": 2})),
             refused(lambda: chat(prompt, temperature=-1)),
             refused(lambda: chat("word " * 2000)),
             refused(lambda: client.embeddings.create(model=model, input="a")),

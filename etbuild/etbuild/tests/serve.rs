@@ -28,7 +28,7 @@ pub fn deployed() -> &'static Place {
     })
 }
 
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     deployed().out().join("tiny-llama").join(TARGET).join("tiny-llama")
 }
 
@@ -39,22 +39,22 @@ fn told(arguments: &[&str]) -> String {
 }
 
 /// A running server.
-struct Server {
+pub struct Server {
     process: Child,
-    address: SocketAddr,
+    pub address: SocketAddr,
     /// What the server said.
     said: Arc<Mutex<String>>,
 }
 
 impl Server {
-    fn start(options: &[&str]) -> Self {
+    pub fn start(options: &[&str]) -> Self {
         let mut command = Command::new(binary());
         command.args(["--serve", "127.0.0.1:0"]).args(options);
         Self::of(&mut command)
     }
 
     /// Waits until the process says its address.
-    fn of(command: &mut Command) -> Self {
+    pub fn of(command: &mut Command) -> Self {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (said, mut address) = (Arc::new(Mutex::new(String::new())), None);
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
@@ -88,7 +88,7 @@ impl Server {
         self.exchange(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes())
     }
 
-    fn post(&self, path: &str, body: &Value) -> Response {
+    pub fn post(&self, path: &str, body: &Value) -> Response {
         self.exchange(&post(path, &body.to_string(), ""))
     }
 
@@ -124,8 +124,8 @@ impl Drop for Server {
     }
 }
 
-struct Response {
-    status: u16,
+pub struct Response {
+    pub status: u16,
     body: String,
 }
 
@@ -139,7 +139,7 @@ impl Response {
         Self { status, body: body.to_owned() }
     }
 
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {:?}", self.body))
     }
 
@@ -160,7 +160,7 @@ fn post(path: &str, body: &str, more: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-const CHAT: &str = "/v1/chat/completions";
+pub const CHAT: &str = "/v1/chat/completions";
 
 fn conversation(words: &str, tokens: usize) -> Value {
     json!({ "messages": [{ "role": "user", "content": words }], "max_tokens": tokens, "temperature": 0 })
@@ -229,6 +229,14 @@ fn assert_sampling(got: &Value, whole: &str) {
     assert_eq!(got["seeds"][0], got["seeds"][1]);
     assert_ne!(got["seeds"][0], got["seeds"][2]);
     assert_eq!(got["own_options"], "length");
+    let several: Vec<&str> = got["answers"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    assert!(several.len() == 3 && several[0] != several[1] && several[1] != several[2], "{several:?}");
+    // The first answer has the seed itself.
+    assert_eq!(json!(several[0]), got["answer"]);
+    assert_eq!(got["answers_stream"], got["answers"]);
+    let (echo, prompt) = (got["echo"].as_str().unwrap(), "Once");
+    assert_eq!(echo.strip_prefix(prompt).map(|rest| json!(rest)), Some(got["plain"]["choices"][0]["text"].clone()));
+    assert_eq!(got["biased"].as_str().unwrap(), got["biased"].as_str().unwrap().replace('.', ""));
 }
 
 #[test]
@@ -345,13 +353,18 @@ fn malformed_requests_get_the_right_status_and_a_sentence() {
         (text(&deep), 400, "not JSON"),
         (text("{}"), 400, "messages"),
         (with("messages", json!([])), 400, "messages"),
-        (with("messages", json!([{ "role": "tool", "content": "a" }])), 400, "tool"),
+        (with("messages", json!([{ "role": "judge", "content": "a" }])), 400, "judge"),
         (with("temperature", json!("hot")), 400, "temperature"),
         (with("top_p", json!(2)), 400, "top_p"),
         (with("max_tokens", json!(0)), 400, "max_tokens"),
         (with("max_tokens", json!(-1)), 400, "max_tokens"),
-        (with("frequency_penalty", json!(0.5)), 400, "frequency_penalty"),
+        (with("frequency_penalty", json!(2.5)), 400, "frequency_penalty"),
+        (with("n", json!(200)), 400, "n"),
         (with("tools", json!([{ "type": "function" }])), 400, "tools"),
+        (with("tools", json!([{ "type": "function", "function": { "name": "f" } }])), 400, "has no tools"),
+        (with("response_format", json!({ "type": "xml" })), 400, "xml"),
+        (with("guided_regex", json!("a(")), 400, "unclosed group"),
+        (with("guided_json", json!({ "type": "intger" })), 400, "intger"),
         (with("temprature", json!(1)), 400, "temprature"),
         (with("model", json!("gpt-4o")), 404, "gpt-4o"),
         (post("/v1/completions", r#"{"prompt": [999999]}"#, ""), 400, "999999"),

@@ -10,6 +10,7 @@ mod error;
 mod http;
 mod key;
 mod metrics;
+mod request;
 mod run;
 mod scheduler;
 mod server;

@@ -9,11 +9,12 @@ use et_llm::{Compiler, Constraint, Error, Facts, MakeCompiler, Matcher, Random, 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::spawn_blocking;
 
-use crate::api::{Asked, Form, Prompt, Wanted};
+use crate::api::{Asked, Prompt};
 use crate::arguments::Options;
 use crate::error::ApiError;
 use crate::key::Key;
 use crate::metrics::Metrics;
+use crate::request::{Form, Wanted};
 use crate::scheduler::{Event, Failure, Job, Queue};
 use crate::tools::Reader;
 

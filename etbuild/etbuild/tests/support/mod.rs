@@ -8,6 +8,7 @@ pub mod logits;
 pub mod proxy;
 pub mod python;
 pub mod schema;
+pub mod schemas;
 pub mod signals;
 pub mod tensors;
 

@@ -4,10 +4,9 @@ use et_llm::{Conversation, Text};
 use serde_json::{Map, Value, json};
 
 use super::message::messages;
-use super::parameters::Parameters;
 use super::shape::{Asked, Place, Prompt, Shape};
-use super::wanted::Wanted;
 use crate::error::ApiError;
+use crate::request::{Parameters, Wanted};
 use crate::scheduler::{Alternative, Likelihood};
 use crate::tools::{BEGIN, Call, Choice, END, Part, Reader, Thinking, Tools};
 

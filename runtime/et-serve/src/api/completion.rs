@@ -3,10 +3,9 @@
 use et_llm::{Error, Text};
 use serde_json::{Map, Value, json};
 
-use super::parameters::Parameters;
 use super::shape::{Asked, Place, Prompt, Shape};
-use super::wanted::Wanted;
 use crate::error::ApiError;
+use crate::request::{Parameters, Wanted};
 use crate::scheduler::{Alternative, Likelihood};
 use crate::tools::{Part, Reader};
 

@@ -3,10 +3,8 @@
 use et_llm::Text;
 use serde_json::{Value, json};
 
-use super::form::Form;
-use super::parameters::Parameters;
-use super::wanted::Wanted;
 use crate::error::ApiError;
+use crate::request::{Form, Parameters, Wanted};
 use crate::scheduler::{Ended, Likelihood, Reason};
 use crate::tools::{Part, Reader};
 

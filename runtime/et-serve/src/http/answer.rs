@@ -6,14 +6,15 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
+use tokio_stream::StreamExt;
 use tokio_stream::wrappers::UnboundedReceiverStream;
-use tokio_stream::{StreamExt, StreamMap};
 
-use super::frame::{Answer, Frame};
+use super::frame::{Answer, Events, Frame};
 use super::stream::Pieces;
-use crate::api::{Parameters, Sending, Shape, Wanted, usage};
+use crate::api::{Shape, usage};
 use crate::error::ApiError;
-use crate::scheduler::{Event, Failure};
+use crate::request::{Parameters, Sending, Wanted};
+use crate::scheduler::Failure;
 use crate::server::{Running, Server};
 
 /// The answer to a request.
@@ -49,9 +50,6 @@ pub async fn answer(
     }
     if sending.is_stream { Ok(stream(Pieces::new(frame, states, events))) } else { whole(&frame, states, events).await }
 }
-
-/// The events of all answers to a request, by the index of the answer.
-pub type Events = StreamMap<usize, UnboundedReceiverStream<Event>>;
 
 /// The whole answers, after the last event.
 async fn whole(frame: &Frame, mut answers: Vec<Answer>, mut events: Events) -> Result<Response, ApiError> {

@@ -1,10 +1,15 @@
 //! The parts that all answers to a request share, and the state of each answer.
 
 use serde_json::{Value, json};
+use tokio_stream::StreamMap;
+use tokio_stream::wrappers::UnboundedReceiverStream;
 
 use crate::api::{Place, Shape, choice};
 use crate::scheduler::{Ended, Event, Failure, Likelihood};
 use crate::tools::{Part, Reader};
+
+/// The events of all answers to a request, by the index of the answer.
+pub type Events = StreamMap<usize, UnboundedReceiverStream<Event>>;
 
 /// The fields of all parts of an answer.
 pub struct Frame {

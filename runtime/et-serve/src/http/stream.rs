@@ -7,8 +7,7 @@ use std::task::{Context, Poll, ready};
 use serde_json::Value;
 use tokio_stream::Stream;
 
-use super::answer::Events;
-use super::frame::{Answer, Frame};
+use super::frame::{Answer, Events, Frame};
 use crate::api::{choice, usage};
 use crate::error::ApiError;
 use crate::scheduler::{Ended, Event, Failure};

@@ -4,18 +4,11 @@ use et_llm::{Constraint, Text};
 use serde_json::{Value, json};
 
 use super::format::Format;
+use super::formats::format_of;
 use super::grammar::grammar;
-use crate::api::{Form, Parameters};
+use super::tool::{PARAMETER, Tool};
 use crate::error::ApiError;
-
-/// A tool.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tool {
-    /// The name of the function.
-    pub name: String,
-    /// The JSON schema of the arguments.
-    pub parameters: Value,
-}
+use crate::request::{Form, Parameters};
 
 /// Which tool the model has to call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +34,6 @@ pub struct Tools {
     is_several: bool,
 }
 
-const TOOLS: &str = "tools";
 const CHOICE: &str = "tool_choice";
 
 impl Tools {
@@ -50,10 +42,10 @@ impl Tools {
     /// # Errors
     /// A malformed tool, or a choice of a missing tool.
     pub fn take(parameters: &mut Parameters) -> Result<Option<Self>, ApiError> {
-        let given: Vec<Value> = parameters.take(TOOLS)?.unwrap_or_default();
+        let given: Vec<Value> = parameters.take(PARAMETER)?.unwrap_or_default();
         let choice = parameters.take::<Value>(CHOICE)?.unwrap_or(json!("auto"));
         let is_several = parameters.take("parallel_tool_calls")?.unwrap_or(true);
-        let list: Vec<Tool> = given.iter().enumerate().map(tool).collect::<Result<_, _>>()?;
+        let list: Vec<Tool> = given.iter().enumerate().map(Tool::read).collect::<Result<_, _>>()?;
         let choice = match (choice.as_str(), choice["function"]["name"].as_str()) {
             (Some("none"), _) => return Ok(None),
             (Some("auto"), _) => Choice::Auto,
@@ -78,11 +70,11 @@ impl Tools {
     /// A template without tools, or of a format that is not known.
     pub fn format(&self, text: &dyn Text) -> Result<&'static Format, ApiError> {
         let template = text.template().unwrap_or_default();
-        if !template.contains(TOOLS) {
-            return Err(ApiError::parameter(TOOLS, "the model's chat template has no tools"));
+        if !template.contains(PARAMETER) {
+            return Err(ApiError::parameter(PARAMETER, "the model's chat template has no tools"));
         }
         let unknown = "the model's chat template has tool calls in a format that this server does not read";
-        Format::of(template).ok_or_else(|| ApiError::parameter(TOOLS, unknown))
+        format_of(template).ok_or_else(|| ApiError::parameter(PARAMETER, unknown))
     }
 
     /// The form of an answer that has to be a call; `None` for any answer.
@@ -94,25 +86,6 @@ impl Tools {
         };
         let constraint = Constraint::Grammar(grammar(format, &tools, is_several, text));
         Some(Form { parameter: CHOICE.to_owned(), constraint })
-    }
-}
-
-fn tool((index, value): (usize, &Value)) -> Result<Tool, ApiError> {
-    let place = format!("{TOOLS}[{index}]");
-    let refused = |problem: &str| Err(ApiError::parameter(&place, format!("`{place}`: {problem}")));
-    if value.get("type").is_some_and(|kind| kind != "function") {
-        return refused("this server has no tools of another type than `function`");
-    }
-    let function = value.get("function").unwrap_or(value);
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
-    match function.get("name").and_then(Value::as_str) {
-        Some(name) if !name.is_empty() && name.len() <= 64 && name.chars().all(is_part) => {
-            let parameters = function.get("parameters").filter(|parameters| !parameters.is_null());
-            let parameters = parameters.cloned().unwrap_or_else(|| json!({ "type": "object", "properties": {} }));
-            Ok(Tool { name: name.to_owned(), parameters })
-        }
-        Some(_) => refused("a name has 1 to 64 letters, digits, `_`, `-` and `.`"),
-        None => refused("`function.name` is missing"),
     }
 }
 

@@ -3,8 +3,6 @@
 use et_llm::Text;
 
 use super::call::Call;
-use super::formats::FORMATS;
-use super::grammar::Body;
 
 /// How a model writes calls of tools.
 #[derive(Debug)]
@@ -24,19 +22,24 @@ pub struct Format {
 }
 
 impl Format {
-    /// The format of a chat template; `None` for a template of another format.
-    pub fn of(template: &str) -> Option<&'static Self> {
-        FORMATS
-            .iter()
-            .find(|(format, without)| {
-                template.contains(format.mark) && !without.iter().any(|other| template.contains(other))
-            })
-            .map(|(format, _)| format)
-    }
-
     /// The special tokens that are texts of this format: decoders leave special tokens out.
     pub fn shown(&self, text: &dyn Text) -> Vec<(u32, &'static str)> {
         let names = self.opens.iter().chain(&self.close).copied().chain(["[ARGS]"]);
         names.filter_map(|name| Some((text.special(name)?, name))).collect()
     }
+}
+
+/// How a grammar writes calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// An object in tags for each call.
+    Tagged,
+    /// A name and an object for each call, each behind the opening text.
+    Named,
+    /// A list of objects behind the opening text.
+    List,
+    /// Objects with `parameters`, and `; ` between them.
+    Parameters,
+    /// A list of calls as in Python.
+    Pythonic,
 }

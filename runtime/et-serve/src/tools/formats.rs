@@ -1,12 +1,19 @@
 //! The formats of tool calls, by texts of chat templates.
 
 use super::call::{json_calls, named_calls};
-use super::format::Format;
-use super::grammar::Body;
+use super::format::{Body, Format};
 use super::pythonic::pythonic_calls;
 
+/// The format of a chat template; `None` for a template of another format.
+pub fn format_of(template: &str) -> Option<&'static Format> {
+    let is_it = |(format, without): &&(Format, &[&str])| {
+        template.contains(format.mark) && !without.iter().any(|other| template.contains(other))
+    };
+    FORMATS.iter().find(is_it).map(|(format, _)| format)
+}
+
 /// The formats, each with texts of templates that have the mark for another format.
-pub static FORMATS: &[(Format, &[&str])] = &[
+static FORMATS: &[(Format, &[&str])] = &[
     // Hermes, Qwen 2.5 and 3, SmolLM3: an object in tags for each call.
     (
         Format {

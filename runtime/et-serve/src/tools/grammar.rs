@@ -5,23 +5,8 @@ use std::fmt::Write;
 use et_llm::Text;
 use serde_json::{Map, Value, json};
 
-use super::choice::Tool;
-use super::format::Format;
-
-/// How a grammar writes calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
-    /// An object in tags for each call.
-    Tagged,
-    /// A name and an object for each call, each behind the opening text.
-    Named,
-    /// A list of objects behind the opening text.
-    List,
-    /// Objects with `parameters`, and `; ` between them.
-    Parameters,
-    /// A list of calls as in Python.
-    Pythonic,
-}
+use super::format::{Body, Format};
+use super::tool::Tool;
 
 /// The grammar of an answer that is one call of one of the tools, or several.
 pub fn grammar(format: &Format, tools: &[&Tool], is_several: bool, text: &dyn Text) -> String {

@@ -8,6 +8,7 @@ mod grammar;
 mod pythonic;
 mod reader;
 mod thinking;
+mod tool;
 
 pub use call::Call;
 pub use choice::{Choice, Tools};

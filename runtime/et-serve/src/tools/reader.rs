@@ -178,11 +178,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tools::formats::format_of;
 
     /// The text and the calls of an answer in pieces of a length.
     fn read(template: &str, answer: &str, length: usize) -> (String, Vec<String>) {
         let names = vec!["f".to_owned(), "g".to_owned()];
-        let mut reader = Reader::new(None, Some((Format::of(template).unwrap(), names)));
+        let mut reader = Reader::new(None, Some((format_of(template).unwrap(), names)));
         let letters: Vec<char> = answer.chars().collect();
         let mut parts: Vec<Part> =
             letters.chunks(length).flat_map(|piece| reader.push(&piece.iter().collect::<String>())).collect();
@@ -240,6 +241,6 @@ mod tests {
 
     #[test]
     fn a_template_of_another_format_has_none() {
-        assert!(Format::of("<tool_call><function=f>").is_none() && Format::of("tools").is_none());
+        assert!(format_of("<tool_call><function=f>").is_none() && format_of("tools").is_none());
     }
 }
