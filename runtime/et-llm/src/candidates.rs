@@ -97,3 +97,44 @@ impl Candidate {
         other.weight.total_cmp(&one.weight).then(one.token.cmp(&other.token))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGITS: [f32; 12] = [3.0, 2.5, 2.4, 1.0, 0.5, 0.25, -0.5, -1.0, -2.0, -3.5, 2.45, 0.0];
+
+    fn kept(options: Sampling) -> Vec<u32> {
+        let mut candidates = Candidates::default();
+        candidates.set(&LOGITS, &options);
+        let mut tokens: Vec<u32> = candidates.0.iter().map(|candidate| candidate.token).collect();
+        tokens.sort_unstable();
+        tokens
+    }
+
+    /// The tokens that `TemperatureLogitsWarper`, `TopKLogitsWarper`, `TopPLogitsWarper`, `MinPLogitsWarper` and
+    /// `TypicalLogitsWarper` of `transformers` 5.23 leave, in this order.
+    #[test]
+    fn the_candidates_are_those_of_transformers() {
+        let usual = Sampling { temperature: 1.0, ..Sampling::default() };
+        let cool = Sampling { temperature: 0.7, ..usual };
+        let few = Sampling { temperature: 1.5, top_k: 8, ..usual };
+        let probable = Sampling { top_p: 0.9, min_p: 0.1, ..usual };
+        let cases: [(Sampling, f32, &[u32]); 11] = [
+            (usual, 0.1, &[2]),
+            (usual, 0.5, &[1, 2, 10]),
+            (usual, 0.9, &[0, 1, 2, 3, 10]),
+            (usual, 0.99, &[0, 1, 2, 3, 4, 5, 6, 10, 11]),
+            (cool, 0.1, &[1]),
+            (cool, 0.7, &[0, 1, 2, 10]),
+            (cool, 0.99, &[0, 1, 2, 3, 4, 5, 10]),
+            (few, 0.3, &[2, 10]),
+            (few, 0.9, &[0, 1, 2, 3, 4, 10]),
+            (probable, 0.1, &[1]),
+            (probable, 0.99, &[0, 1, 2, 3, 10]),
+        ];
+        for (options, typical_p, expected) in cases {
+            assert_eq!(kept(Sampling { typical_p, ..options }), expected, "{options:?} {typical_p}");
+        }
+    }
+}

@@ -228,6 +228,18 @@ mod tests {
         assert_eq!(sampler.pick(&LOGITS, &[]).unwrap(), 2);
     }
 
+    /// The results of `SequenceBiasLogitsProcessor` and `RepetitionPenaltyLogitsProcessor` of `transformers` 5.23, in this order.
+    #[test]
+    fn bias_and_penalty_change_logits_as_in_transformers() {
+        let logits = [3.0, 2.5, 2.4, 1.0, 0.5, 0.25, -0.5, -1.0];
+        let options = Sampling { repetition_penalty: 1.3, ..Sampling::default() };
+        let mut sampler = Sampler::new(options).biased(vec![(1, -1.5), (3, 2.0)]);
+        let mut changed = Vec::new();
+        sampler.change(&mut changed, &logits, &[0, 6, 6]).unwrap();
+        let expected = [2.3077, 1.0, 2.4, 3.0, 0.5, 0.25, -0.65, -1.0];
+        assert!(changed.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-4), "{changed:?}");
+    }
+
     #[test]
     fn tokens_of_the_answer_alone_have_presence_and_frequency() {
         let mut sampler = Sampler::new(Sampling { presence_penalty: 0.5, ..Sampling::default() });
