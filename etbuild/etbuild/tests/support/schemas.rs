@@ -69,11 +69,7 @@ impl Schemas {
 
     fn number(&mut self) -> Value {
         let least = self.below(100) as f64 / 4.0 - 10.0;
-        if self.one_in(3) {
-            json!({ "type": "number" })
-        } else {
-            json!({ "type": "number", "minimum": least, "maximum": least + 7.5 })
-        }
+        json!({ "type": "number", "minimum": least, "maximum": least + 7.5, "multipleOf": 0.25 })
     }
 
     fn list(&mut self, depth: u32) -> Value {
@@ -93,7 +89,7 @@ impl Schemas {
             properties.insert(key.to_owned(), self.any(depth - 1));
         }
         let required: Vec<String> = properties.keys().filter(|_| self.below(3) > 0).cloned().collect();
-        let more = if self.one_in(6) { self.any(0) } else { json!(false) };
-        json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": more })
+        // Further keys, and digits of numbers, would go on for as long as the model likes.
+        json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
     }
 }
