@@ -46,8 +46,12 @@ pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
             _ => None,
         })
     };
-    let executable = artifacts().find_map(|artifact| artifact.executable.as_ref());
+    let binary = artifacts().find_map(|artifact| Some((artifact.executable.as_ref()?, &artifact.package_id)));
+    let executable = binary.map(|(executable, _)| executable);
+    // A crate of a registry may be a static library besides.
+    let is_own = |package| binary.is_some_and(|(_, own)| own == package);
     let libraries = artifacts().filter(|artifact| artifact.target.is_kind(TargetKind::StaticLib));
+    let libraries = libraries.filter(|artifact| is_own(&artifact.package_id));
     let files: Vec<_> = libraries.flat_map(|artifact| &artifact.filenames).collect();
     let library = |ending: &str| {
         files.iter().find(|file| file.extension() == Some(ending)).map(|file| file.as_std_path().to_owned())
@@ -98,6 +102,27 @@ mod tests {
     fn failed(stdout: &str, stderr: &str) -> LinkError {
         let (stdout, stderr) = (stdout.as_bytes().to_vec(), stderr.as_bytes().to_vec());
         made(&Outcome { status: Some(101), timed_out: false, stdout, stderr }).unwrap_err()
+    }
+
+    /// A message about a crate with static and shared libraries, or with an executable.
+    fn artifact(package: &str, kinds: &str, files: &str, executable: &str) -> String {
+        format!(
+            r#"{{"reason":"compiler-artifact","package_id":"{package}","manifest_path":"/p/Cargo.toml","target":{{"kind":[{kinds}],"crate_types":[{kinds}],"name":"a","src_path":"/p/src/lib.rs","edition":"2024","doc":true,"doctest":true,"test":true}},"profile":{{"opt_level":"3","debuginfo":0,"debug_assertions":false,"overflow_checks":false,"test":false}},"features":[],"filenames":[{files}],"executable":{executable},"fresh":false}}"#
+        ) + "\n"
+    }
+
+    #[test]
+    fn libraries_are_those_of_the_package_with_the_executable() {
+        let other = artifact("other", r#""staticlib","cdylib""#, r#""/t/libother.a","/t/libother.so""#, "null");
+        let own = artifact("own", r#""staticlib""#, r#""/t/libown.a""#, "null");
+        let binary = artifact("own", r#""bin""#, r#""/t/own""#, r#""/t/own""#);
+        let made = |stdout: String| {
+            made(&Outcome { status: Some(0), timed_out: false, stdout: stdout.into_bytes(), stderr: Vec::new() })
+                .unwrap()
+        };
+        let both = made(other.clone() + &own + &binary);
+        assert_eq!((both.library, both.shared), (Some("/t/libown.a".into()), None));
+        assert_eq!(made(other + &binary).library, None);
     }
 
     #[test]

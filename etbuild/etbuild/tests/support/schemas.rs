@@ -52,7 +52,7 @@ impl Schemas {
         let (least, more) = (self.below(3), self.below(8));
         match self.below(5) {
             0 => json!({ "type": "string", "pattern": "^[a-c]{2}-(fox|hen)[0-9]?$" }),
-            1 => json!({ "type": "string", "format": "date" }),
+            1 => json!({ "type": "string", "format": "uuid" }),
             2 => json!({ "type": "string", "format": "ipv4" }),
             _ => json!({ "type": "string", "minLength": least, "maxLength": least + more }),
         }
