@@ -30,6 +30,7 @@ impl LanguageModel {
             threads: self::threads(threads)?,
             guesses: guesses.as_ref(),
             text: Some(et_text::make),
+            observer: None,
         };
         let file = FileBytes::open(&path).map_err(|error| failed(py, &error))?;
         let session = Session::load(file, || DataFiles::open(&data), &loading, start);

@@ -52,6 +52,7 @@ mod serve;
 mod soak;
 mod speculation;
 mod support;
+mod trace;
 mod upstream;
 mod waiting;
 mod watch;

@@ -109,6 +109,7 @@ fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup:
         threads,
         guesses: guesses.as_ref(),
         text: spec.text,
+        observer: None,
     };
     let file = FileBytes::open(program.as_ref())?;
     Ok(Session::load(file, || DataFiles::open(data), &loading, start)?)

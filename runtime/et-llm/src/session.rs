@@ -2,9 +2,10 @@
 
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
-use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels};
+use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
     CHAT_KEY, Draft, Error, Facts, Guesses, Lookup, Model, Proposer, Sampling, Speculation, TOKENIZER_KEY, Text,
@@ -26,6 +27,8 @@ pub struct Loading<'k> {
     pub guesses: Option<&'k Guesses>,
     /// The function that makes the tokenizer; `None` in a binary that reads tokens only.
     pub text: Option<MakeText>,
+    /// Hears of the executions.
+    pub observer: Option<&'k Arc<dyn Observer>>,
 }
 
 /// A loaded language model, the tokenizer, and the stop tokens.
@@ -57,6 +60,10 @@ impl Session {
         start: Instant,
     ) -> Result<Self, Error> {
         let engines = Engines::new(loading.engines, loading.threads);
+        let engines = match loading.observer {
+            Some(observer) => engines.observed_by(Arc::clone(observer)),
+            None => engines,
+        };
         let file = Rc::new(file);
         let mut model = Model::load(&file, &data, loading.kernels, &engines)?;
         let speculation = match loading.guesses {

@@ -95,6 +95,7 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
         threads: request.threads.unwrap_or_else(default_threads),
         guesses: guesses.as_ref(),
         text: spec.text,
+        observer: None,
     };
     let mut session = Session::load(file, || DataFiles::open(&named), &loading, start)?;
     perform(&mut session, request, channels)
