@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use et_core::ScalarType;
+
 use crate::Refusal;
 
 /// The alignment of a blob in the program file, in bytes: a cache line, and the widest vector register. An offset
@@ -23,7 +25,31 @@ pub struct Blob {
     /// Layer names for profiles: for each instruction of the device crate, the value of the partition that the
     /// instruction computes. One list per variant of the blob; empty if the backend has no layer names.
     pub layers: Vec<Vec<String>>,
+    /// Values for debuggers: for each instruction, the values that the written memory holds after the instruction. Empty if the
+    /// backend cannot say, as for dynamic sizes.
+    pub stored: Vec<Vec<Stored>>,
 }
+
+/// A value of the partition in the memory that an instruction has written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// The value.
+    pub value: String,
+    /// The number of the written tensor, among those of the instruction.
+    pub tensor: usize,
+    /// The type of the elements in memory.
+    pub scalar_type: ScalarType,
+    /// The shape.
+    pub sizes: Vec<usize>,
+    /// The stride of each dimension, in elements.
+    pub strides: Vec<usize>,
+    /// The first element.
+    pub offset: usize,
+    /// The scale and the zero point of integers that stand for `float32`.
+    pub quantized: Option<(f32, i32)>,
+}
+
+impl Eq for Stored {}
 
 /// Packed weights: constant bytes in the backend's layout, which are made on request.
 #[derive(Clone)]

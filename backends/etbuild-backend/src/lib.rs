@@ -16,7 +16,7 @@ mod scratch;
 mod target;
 
 pub use backend::Backend;
-pub use blob::{ALIGNMENT, Blob, Content, Weights};
+pub use blob::{ALIGNMENT, Blob, Content, Stored, Weights};
 pub use call::{ArgumentError, Call, Geometry, dim, image_sizes};
 pub use clamp::clamp_limits;
 pub use compiler::{Compiler, Search};

@@ -22,4 +22,4 @@ mod schema;
 
 pub use error::ImportError;
 pub use format::{Format, Glance, HEAD, TAIL};
-pub use pt2::import_pt2;
+pub use pt2::{SourceLine, import_pt2, source_lines};

@@ -4,6 +4,7 @@ mod archive;
 mod argument;
 mod body;
 mod graph;
+mod lines;
 mod model;
 mod number;
 mod scope;
@@ -15,6 +16,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etbuild_ir::{AtenProgram, Buffer, Program};
+
+pub use lines::{SourceLine, source_lines};
 
 use crate::{ImportError, functionalize};
 

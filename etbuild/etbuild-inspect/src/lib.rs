@@ -3,6 +3,7 @@
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
 mod anatomy;
+mod drift;
 mod materials;
 mod operators;
 mod partitions;
@@ -10,7 +11,11 @@ mod quantization;
 mod search;
 mod tool_check;
 
-pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, PlannedCall, UnitAnatomy, Weight, anatomy};
+pub use anatomy::{
+    ArenaUse, EngineBlob, HostAnatomy, MethodGraphs, MethodMemory, Placed, PlannedCall, UnitAnatomy, Weight, anatomy,
+    host_anatomy,
+};
+pub use drift::{Tensors, ValueError, case_inputs, drift, portable_values, similarity};
 pub use materials::{Materials, Role, Source as SourceFile, materials};
 pub use operators::{KernelCalls, Missing, ProgramOperators, operators};
 pub use partitions::{UnitPartition, partitions};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use et_core::ScalarType;
-use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts, Weights};
+use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, Stored, TargetFacts, Weights};
 use etbuild_ir::{
     ConstantData, DelegateCall, Digest, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation,
     compact,
@@ -26,6 +26,8 @@ pub struct Partitioned {
     pub report: Vec<NodeReport>,
     /// The value that each instruction of a call computes, from [`Blob::layers`]; methods by name, calls in order.
     pub layers: Vec<Vec<Vec<String>>>,
+    /// The values that each instruction of a call leaves in memory, from [`Blob::stored`]; in the same order.
+    pub stored: Vec<Vec<Vec<Stored>>>,
     /// The name of the model constant behind each packed weight, by the digest of the packed weight.
     pub origins: BTreeMap<Digest, String>,
 }
@@ -41,16 +43,17 @@ pub fn partition(
     keep: &dyn Keep,
 ) -> Result<Partitioned, Vec<Violation>> {
     let mut program = program.into_program();
-    let (mut report, mut layers, mut origins) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let (mut report, mut layers, mut stored, mut origins) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
     for (name, graph) in &mut program.methods {
         let mut method = Method::new(name, std::mem::take(graph));
         backends.iter().for_each(|backend| method.delegate(*backend, target, keep));
         *graph = method.graph;
         report.extend(method.reports);
         layers.extend(method.layers);
+        stored.extend(method.stored);
         add(&mut origins, method.origins);
     }
-    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, origins })
+    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, stored, origins })
 }
 
 /// A method during partitioning.
@@ -62,6 +65,7 @@ struct Method {
     /// The number of partitions so far.
     count: usize,
     layers: Vec<Vec<Vec<String>>>,
+    stored: Vec<Vec<Vec<Stored>>>,
     origins: BTreeMap<Digest, String>,
 }
 
@@ -80,6 +84,7 @@ impl Method {
             reports,
             count: 0,
             layers: Vec::new(),
+            stored: Vec::new(),
             origins: BTreeMap::new(),
         }
     }
@@ -147,7 +152,7 @@ impl Method {
         } else {
             backend.lower(&graph, target)?
         };
-        let Blob { bytes, scratch, weights, layers } = blob;
+        let Blob { bytes, scratch, weights, layers, stored } = blob;
         inputs.extend(self.weights(&weights, backend, keep)?);
         graph.for_each_data(&mut ConstantData::release);
         let spec = memory(bytes.len(), "blob")?;
@@ -161,6 +166,7 @@ impl Method {
         let call =
             call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the backend's name is not an operator name"))?;
         self.layers.push(layers);
+        self.stored.push(stored);
         Ok(Some(call))
     }
 

@@ -31,6 +31,7 @@ impl LanguageModel {
             guesses: guesses.as_ref(),
             text: Some(et_text::make),
             constrain: Some(et_constrain::make),
+            observer: None,
         };
         let file = FileBytes::open(&path).map_err(|error| failed(py, &error))?;
         let session = Session::load(file, || DataFiles::open(&data), &loading, start);

@@ -26,6 +26,8 @@ pub struct Loss {
     /// Ten times the logarithm of the ratio of signal energy to error energy, over all samples, in decibels; infinite
     /// without error.
     pub sqnr: f64,
+    /// The largest absolute error of an element, over all samples.
+    pub max_error: f64,
 }
 
 /// The loss of every node with quantized operands, and of the consumers of these nodes, worst first. Samples run in
@@ -49,11 +51,12 @@ pub fn compare(float: &Graph, quantized: &Graph, samples: &Tensors) -> Result<Ve
     Ok(losses)
 }
 
-/// Sums of squares: signal and error.
+/// Sums of squares, of the signal and of the error, and the largest error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Energy {
     signal: f64,
     noise: f64,
+    most: f64,
 }
 
 impl Energy {
@@ -63,13 +66,32 @@ impl Energy {
         let pairs = elements(float).into_iter().zip(elements(quantized));
         pairs.fold(Self::default(), |sum, (left, right)| {
             let (left, right) = (f64::from(f32::from_le_bytes(left)), f64::from(f32::from_le_bytes(right)));
-            sum.plus(Self { signal: left * left, noise: (left - right) * (left - right) })
+            sum.plus(Self::of_element(left, right))
         })
+    }
+
+    /// An element that is not a number differs from every number, by an infinite error.
+    fn of_element(left: f64, right: f64) -> Self {
+        let error = if left == right || left.is_nan() && right.is_nan() { 0.0 } else { (left - right).abs() };
+        let error = if error.is_nan() { f64::INFINITY } else { error };
+        let signal = if left.is_finite() { left * left } else { 0.0 };
+        Self { signal, noise: error * error, most: error }
     }
 
     /// The sum of two energies.
     pub fn plus(self, other: Self) -> Self {
-        Self { signal: self.signal + other.signal, noise: self.noise + other.noise }
+        let Self { signal, noise, most } = other;
+        Self { signal: self.signal + signal, noise: self.noise + noise, most: self.most.max(most) }
+    }
+
+    /// The energy of two tensors that cannot be compared.
+    pub const fn unlike() -> Self {
+        Self { signal: 0.0, noise: f64::INFINITY, most: f64::INFINITY }
+    }
+
+    /// The largest absolute error.
+    pub const fn max_error(self) -> f64 {
+        self.most
     }
 
     /// Ten times the logarithm of the ratio of signal to error.
@@ -154,6 +176,7 @@ impl<'g> Pair<'g> {
                 module: module(self.float, node).to_owned(),
                 quantized: operators.contains(&value.as_str()),
                 sqnr: energy.decibels(),
+                max_error: energy.max_error(),
             })
         };
         nodes.filter_map(loss).filter(|loss| loss.sqnr.is_finite()).collect()

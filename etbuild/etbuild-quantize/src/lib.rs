@@ -14,6 +14,7 @@ mod calibrate;
 mod compare;
 mod compensate;
 mod convert;
+mod drift;
 mod elements;
 mod error;
 mod factor;
@@ -39,6 +40,7 @@ use etbuild_ir::{Graph, LoweredProgram};
 
 pub use answers::right_answers;
 pub use compare::{Loss, compare};
+pub use drift::{drift, similarity, values};
 pub use error::QuantizeError;
 pub use moments::{Moments, moments};
 pub use observer::Observer;

@@ -8,6 +8,7 @@ mod cache;
 mod check;
 mod compile;
 mod completions;
+mod debug;
 mod deploy;
 mod doctor;
 mod explain;
@@ -28,6 +29,7 @@ mod run;
 mod schema;
 mod serve;
 mod targets;
+mod trace;
 mod verify;
 mod watch;
 
@@ -59,6 +61,8 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Build(recipes) => build::run(session, recipes),
         Command::Compile(arguments) => compile::run(session, arguments),
         Command::Run(arguments) => run::run(session, arguments),
+        Command::Trace(arguments) => trace::run(session, arguments),
+        Command::Debug(arguments) => debug::run(session, arguments),
         Command::Serve(arguments) => serve::run(session, arguments),
         Command::Check(recipes) => check::run(session, recipes),
         Command::Plan(recipes) => plan::run(session, recipes),

@@ -19,8 +19,8 @@ pub static ENGINES: &[Engine] = &[
     // A row per backend; `BACKENDS` needs a row too.
     Engine {
         id: et_cpu::ID,
-        make: |host| match host.observer {
-            Some(observer) => Box::new(et_cpu::observed_delegate(host.workers, |instruction| observer(instruction))),
+        make: |host| match host.listener() {
+            Some(listener) => Box::new(et_cpu::reporting_delegate(host.workers, listener)),
             None => Box::new(et_cpu::delegate(host.workers)),
         },
         problem: || None,
@@ -30,8 +30,8 @@ pub static ENGINES: &[Engine] = &[
     #[cfg(feature = "gpu")]
     Engine {
         id: et_gpu::ID,
-        make: |host| match host.observer {
-            Some(observer) => Box::new(et_gpu::observed_delegate(host.workers, |dispatch| observer(dispatch))),
+        make: |host| match host.listener() {
+            Some(listener) => Box::new(et_gpu::reporting_delegate(host.workers, listener)),
             None => Box::new(et_gpu::delegate(host.workers)),
         },
         problem: et_gpu::problem,

@@ -14,6 +14,7 @@ mod render;
 mod report;
 mod repository;
 mod session;
+mod trace;
 
 use std::process::ExitCode;
 

@@ -9,6 +9,7 @@ mod proposal;
 mod quantization;
 mod table;
 mod terminal;
+mod trace;
 mod units;
 
 pub use inspection::{description_text, difference_text};
@@ -20,6 +21,7 @@ pub use proposal::proposals_text;
 pub use quantization::{quantization_text, worst_text};
 pub use table::Table;
 pub use terminal::Terminal;
+pub use trace::{drift_text, profile_text};
 pub use units::{deployment_table, plan_table};
 
 /// A size for people: `13.1 KiB`.

@@ -4,7 +4,6 @@ mod changes;
 mod latency;
 mod parts;
 mod previous;
-mod steps;
 
 use etbuild_engine::UnitReport;
 use etbuild_inspect::{ProgramLosses, UnitAnatomy};

@@ -53,6 +53,7 @@ mod serve;
 mod soak;
 mod speculation;
 mod support;
+mod trace;
 mod upstream;
 mod waiting;
 mod watch;

@@ -161,6 +161,7 @@ fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup:
         guesses: guesses.as_ref(),
         text: spec.text,
         constrain: spec.constrain,
+        observer: None,
     };
     let file = FileBytes::open(program.as_ref())?;
     Ok(Session::load(file, || DataFiles::open(data), &loading, start)?)

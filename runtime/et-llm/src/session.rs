@@ -2,9 +2,10 @@
 
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
-use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels};
+use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
     CHAT_KEY, Compiler, Constraint, Draft, Error, Facts, Guesses, Lookup, MakeCompiler, Matcher, Model, Proposer,
@@ -29,6 +30,8 @@ pub struct Loading<'k> {
     pub text: Option<MakeText>,
     /// The function that makes the compiler of constraints; `None` in a binary without constrained output.
     pub constrain: Option<MakeCompiler>,
+    /// Hears of the executions.
+    pub observer: Option<&'k Arc<dyn Observer>>,
 }
 
 /// A loaded language model, the tokenizer, and the stop tokens.
@@ -63,6 +66,10 @@ impl Session {
         start: Instant,
     ) -> Result<Self, Error> {
         let engines = Engines::new(loading.engines, loading.threads);
+        let engines = match loading.observer {
+            Some(observer) => engines.observed_by(Arc::clone(observer)),
+            None => engines,
+        };
         let file = Rc::new(file);
         let mut model = Model::load(&file, &data, loading.kernels, &engines)?;
         let speculation = match loading.guesses {

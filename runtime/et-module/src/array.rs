@@ -1,6 +1,8 @@
 //! A tensor that owns the elements.
 
-use et_core::ScalarType;
+use et_core::{Output, ScalarType, Tensor};
+
+use crate::order;
 
 /// A tensor in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,4 +50,13 @@ impl Array {
         let floats = self.bytes.chunks_exact(4).filter_map(|bytes| bytes.try_into().ok().map(f32::from_le_bytes));
         (self.scalar_type == ScalarType::Float).then(|| floats.collect())
     }
+}
+
+/// A copy of a tensor's elements in row-major order.
+pub(crate) fn to_array(tensor: &Tensor<'_>) -> et_core::Result<Array> {
+    let source = tensor.bytes()?;
+    let mut bytes = vec![0; source.len()];
+    Output::of(&mut bytes).copy_from(source);
+    let shape = (0..tensor.rank()).map(|dim| tensor.size(dim)).collect();
+    Ok(Array { scalar_type: tensor.scalar_type(), shape, bytes: order::to_row_major(tensor, bytes) })
 }

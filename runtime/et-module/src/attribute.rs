@@ -3,8 +3,8 @@
 use et_core::Value;
 use et_format::{Kind, Tensor, View};
 
+use crate::array::to_array;
 use crate::lent::{State, states};
-use crate::outputs::to_array;
 use crate::{Array, Error, Module};
 
 impl Module {

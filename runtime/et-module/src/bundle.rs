@@ -3,8 +3,9 @@
 use et_core::{Storage, Tensor, Value};
 use et_format::{BundledCase, BundledProgram, BundledSlot, BundledTensor, BundledValue};
 
+use crate::array::to_array;
 use crate::closeness::{Tolerance, difference};
-use crate::outputs::{Outputs, to_array};
+use crate::outputs::Outputs;
 use crate::{Array, Constant, Error, Module};
 
 /// The result of a bundled case.

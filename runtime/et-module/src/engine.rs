@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use et_runtime::{Delegate, MethodPlan, Serial, Workers};
+use et_runtime::{Delegate, DelegateEvent, MethodPlan, Serial, Workers};
 
-use crate::{Error, Pool};
+use crate::events::ObservedWorkers;
+use crate::{Error, Observer, Pool};
 
 /// Makes the delegates of one backend.
 #[derive(Clone, Copy, Debug)]
@@ -26,19 +27,24 @@ pub type MakeDelegate = for<'a> fn(Host<'a>) -> Box<dyn Delegate<'a> + 'a>;
 pub struct Host<'a> {
     /// The threads.
     pub workers: &'a dyn Workers,
-    /// The observer of instructions in a measurement.
-    pub observer: Option<&'a Observer>,
+    /// The observer of instructions, for profilers and debuggers.
+    pub observer: Option<&'a dyn Observer>,
 }
 
-/// Called by a delegate after each of its instructions, with the printable instruction.
-pub type Observer = dyn Fn(&dyn fmt::Debug) + Send + Sync;
+impl<'a> Host<'a> {
+    /// What a delegate with events calls after each of its instructions; `None` where nobody listens.
+    pub fn listener(self) -> Option<impl Fn(&DelegateEvent<'_>) + 'a> {
+        let observer = self.observer?;
+        Some(move |event: &DelegateEvent<'_>| observer.delegate_executed(event))
+    }
+}
 
 /// The backends that programs are loaded with, and the thread pool that the backends share.
 #[derive(Clone)]
 pub struct Engines {
     table: &'static [Engine],
     workers: Arc<dyn Workers + Send>,
-    observer: Option<Arc<Observer>>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Engines {
@@ -55,10 +61,11 @@ impl Engines {
         Self { table, workers, observer: None }
     }
 
-    /// The same backends, observed after each instruction of a delegate.
+    /// The same backends, whose executions the observer hears of.
     #[must_use]
-    pub fn observed_by(self, observer: Arc<Observer>) -> Self {
-        Self { observer: Some(observer), ..self }
+    pub fn observed_by(self, observer: Arc<dyn Observer>) -> Self {
+        let workers = ObservedWorkers { workers: self.workers, observer: Arc::clone(&observer) };
+        Self { observer: Some(observer), workers: Arc::new(workers), ..self }
     }
 
     /// The number of threads.
@@ -72,7 +79,7 @@ impl Engines {
     }
 
     /// The observer of instructions.
-    pub(crate) fn observer(&self) -> Option<&Arc<Observer>> {
+    pub(crate) fn observer(&self) -> Option<&Arc<dyn Observer>> {
         self.observer.as_ref()
     }
 

@@ -9,6 +9,7 @@ use et_format::{Instruction, Operator};
 use et_runtime::{Failure, MethodPlan, Place, Program};
 
 use crate::TensorView;
+use crate::callee::{callee, operator_name};
 use crate::lent::Lend;
 use crate::owned::{FirstArena, LoadedMethod};
 use crate::{Array, DataFiles, Engines, Error, FileBytes, Named, order};
@@ -200,24 +201,19 @@ impl Module {
         Ok(())
     }
 
+    /// Sets every input that is a tensor to zeros.
+    pub fn set_zeros(&mut self) -> Result<(), Error> {
+        for index in 0..self.input_names().len() {
+            if let Some(wanted) = self.input_type(index)? {
+                self.set_input(index, &Array::zeros(wanted.scalar_type, &wanted.shape).view())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Executes the method.
     pub fn execute(&mut self) -> Result<(), Error> {
         self.loaded.execute().map_err(|failure| self.explain(failure))
-    }
-
-    /// Executes the method; `told` is called after each executed instruction. A program of several chains is not
-    /// executed.
-    pub fn execute_telling(&mut self, mut told: impl FnMut(u32)) -> Result<(), Error> {
-        let executed = self.loaded.execute_telling(|index| {
-            told(index);
-            Ok(())
-        });
-        executed.map_err(|failure| self.explain(failure))
-    }
-
-    /// The callee of an instruction: an operator, or a backend.
-    pub fn called(&self, instruction: u32) -> Option<String> {
-        self.name_of(self.instruction(instruction)?)
     }
 
     /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
@@ -326,7 +322,11 @@ impl Module {
             Some(Instruction::DelegateCall { delegate, .. }) => self.loaded.problem(delegate),
             _ => None,
         };
-        Error::Program { failure, operator: failed.and_then(|failed| self.name_of(failed)), problem }
+        Error::Program {
+            failure,
+            operator: failed.and_then(|failed| callee(self.loaded.method().plan(), failed)),
+            problem,
+        }
     }
 
     /// An instruction, counted over all chains.
@@ -340,18 +340,6 @@ impl Module {
             index -= count;
         }
         None
-    }
-
-    /// The callee of an instruction.
-    fn name_of(&self, instruction: Instruction<'_>) -> Option<String> {
-        let plan = self.loaded.method().plan();
-        match instruction {
-            Instruction::KernelCall { operator, .. } => operator_name(plan, operator),
-            Instruction::DelegateCall { delegate, .. } => {
-                Some(plan.plan().delegate(delegate as usize).ok()?.id().ok()?.to_owned())
-            }
-            _ => None,
-        }
     }
 }
 
@@ -428,11 +416,4 @@ fn look_up(plan: MethodPlan<'_>, lookup: &dyn Fn(&str, &str) -> Option<Kernel>) 
         }
     }
     if missing.is_empty() { Ok(found.into()) } else { Err(Error::OperatorsMissing(missing)) }
-}
-
-/// The name of an operator with the overload, such as `aten::add.out`.
-fn operator_name(plan: MethodPlan<'_>, index: u32) -> Option<String> {
-    let operator = plan.plan().operators().ok()?.get(index as usize).ok()?;
-    let (name, overload) = (operator.name().ok()?, operator.overload().ok()?);
-    Some(if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") })
 }

@@ -2,7 +2,8 @@
 
 use et_core::{Indices, Output, ScalarType, Tensor, Value};
 
-use crate::{Array, Error, Module, Named, order};
+use crate::array::to_array;
+use crate::{Array, Error, Module, Named};
 
 /// Outputs by name: `output_0`, `output_1`, ...
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,13 +119,4 @@ impl Module {
             _ => Err(et_core::Error::InvalidType),
         }
     }
-}
-
-/// A copy of a tensor's elements in row-major order.
-pub(crate) fn to_array(tensor: &Tensor<'_>) -> et_core::Result<Array> {
-    let source = tensor.bytes()?;
-    let mut bytes = vec![0; source.len()];
-    Output::of(&mut bytes).copy_from(source);
-    let shape = (0..tensor.rank()).map(|dim| tensor.size(dim)).collect();
-    Ok(Array { scalar_type: tensor.scalar_type(), shape, bytes: order::to_row_major(tensor, bytes) })
 }

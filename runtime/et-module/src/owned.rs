@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_core::{Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor, Value};
-use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Place, Program, Step, Workers};
+use et_runtime::{Delegate, Events, Failure, Memory, Method, MethodPlan, NoEvents, Place, Program, Step, Workers};
 
-use crate::engine::{Host, Observer};
+use crate::engine::Host;
+use crate::events::{Observed, Reporting};
 use crate::lent::{Borrowed, Lend, WithBorrowed};
-use crate::{DataFiles, Engines, Error, FileBytes, bundled_file, data_files};
+use crate::{DataFiles, Engines, Error, FileBytes, Observer, bundled_file, data_files};
 
 /// The alignment of arenas in bytes: a cache line, and a multiple of the runtime's alignment.
 const ALIGNMENT: usize = 64;
@@ -64,7 +65,7 @@ struct Delegates {
     _delegates: Owned<[BoxedDelegate]>,
     // The last fields, since the delegates borrow the workers and the observer.
     _workers: Arc<dyn Workers + Send>,
-    _observer: Option<Arc<Observer>>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 type BoxedDelegate = Box<dyn Delegate<'static>>;
@@ -169,16 +170,29 @@ impl LoadedMethod {
     }
 
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        self.method.execute_steps(&self.steps)
+        self.execute_heard(&mut NoEvents)
     }
 
-    /// Whether the instructions are decoded: those of a program of several chains are not.
-    pub(crate) const fn has_steps(&self) -> bool {
-        !self.steps.is_empty()
+    /// Executes the method with a listener, and for the observer of the backends, if there is one.
+    pub(crate) fn execute_heard(&self, events: &mut impl Events) -> Result<(), Failure> {
+        match self.delegates.observer.as_deref() {
+            Some(observer) if cfg!(feature = "events") => self.report(observer, events),
+            _ => self.execute_unobserved(events),
+        }
     }
 
-    pub(crate) fn execute_telling(&self, told: impl FnMut(u32) -> CoreResult<()>) -> Result<(), Failure> {
-        self.method.execute_telling(&self.steps, told)
+    /// Executes the method with a listener besides the observer.
+    fn report(&self, observer: &dyn Observer, others: &mut impl Events) -> Result<(), Failure> {
+        let method = Observed(&self.method);
+        observer.method_begins(&method);
+        let done = self.execute_unobserved(&mut Reporting { method, observer, others });
+        observer.method_ended();
+        done
+    }
+
+    /// Executes the method with a listener alone.
+    fn execute_unobserved(&self, events: &mut impl Events) -> Result<(), Failure> {
+        self.method.execute_steps_heard(&self.steps, events)
     }
 
     /// The last failure in words of the backend of a delegate.
@@ -214,7 +228,7 @@ impl Delegates {
             problems: found.iter().map(|engine| engine.problem).collect(),
             _delegates: delegates,
             _workers: workers,
-            _observer: observer,
+            observer,
         })
     }
 

@@ -23,6 +23,7 @@ extern crate std;
 
 mod claims;
 mod delegate;
+mod events;
 mod execute;
 mod failure;
 mod inputs;
@@ -35,6 +36,7 @@ mod workers;
 
 pub use claims::Claims;
 pub use delegate::{Delegate, DelegateSetup};
+pub use events::{DelegateEvent, Events, NoEvents, Position};
 pub use execute::INSTRUCTION_LIMIT;
 pub use failure::{Failure, Place};
 pub use load::Memory;

@@ -5,7 +5,7 @@ use et_core::{Args, Error, Indices, Kernel, Result};
 use et_format::{Chain, Instruction};
 
 use crate::execute::INSTRUCTION_LIMIT;
-use crate::{Delegate, Failure, Method, Place};
+use crate::{Delegate, Events, Failure, Method, NoEvents, Place, Position};
 
 /// A decoded instruction with its callee.
 #[derive(Clone, Copy)]
@@ -34,22 +34,26 @@ impl<'a> Method<'a> {
 
     /// Executes the method with the steps of [`Method::steps`]; without steps, the same as [`Method::execute`].
     pub fn execute_steps(&self, steps: &[Step<'a>]) -> core::result::Result<(), Failure> {
-        if steps.is_empty() { self.execute() } else { self.execute_telling(steps, |_| Ok(())) }
+        self.execute_steps_heard(steps, &mut NoEvents)
     }
 
-    /// The same with a hook: `told` is called with the index of each executed instruction, and an error of `told` ends the execution
-    /// there. Without steps, the call does nothing.
-    pub fn execute_telling(
+    /// The same with a listener. A program without steps, of several chains, is executed unheard.
+    pub fn execute_steps_heard(
         &self,
         steps: &[Step<'a>],
-        mut told: impl FnMut(u32) -> Result<()>,
+        events: &mut impl Events,
     ) -> core::result::Result<(), Failure> {
+        if steps.is_empty() {
+            return self.execute();
+        }
         let (mut left, mut index) = (INSTRUCTION_LIMIT, 0_u32);
         while let Some(step) = steps.get(index as usize) {
             left = left.checked_sub(1).ok_or(Place::Instruction(index).failure(Error::OutOfResources))?;
+            let at = Position { chain: 0, instruction: index };
+            events.begin(at);
             match self.take(step, index) {
                 Ok(next) if next as usize <= steps.len() => {
-                    told(index).map_err(|error| Place::Instruction(index).failure(error))?;
+                    events.end(at).map_err(|error| Place::Instruction(index).failure(error))?;
                     index = next;
                 }
                 Ok(_) => return Err(Place::Instruction(index).failure(Error::InvalidProgram)),

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use et_core::{Args, Error, Result, ScalarType};
 use et_format::write::*;
-use et_runtime::{Delegate, DelegateSetup, Failure, Method, Place, Step};
+use et_runtime::{Delegate, DelegateSetup, Events, Failure, Method, Place, Position, Step};
 use support::{bytes, output, with_method};
 
 fn tensor(sizes: &[i32], data_buffer: u32, offset: Option<u64>) -> EValue {
@@ -245,4 +245,53 @@ fn a_delegate_that_refuses_its_blob_is_named() {
 #[test]
 fn a_program_with_a_delegate_does_not_load_without_it() {
     assert_eq!(run(&delegated("factor")), Err(Error::NotFound.into()));
+}
+
+/// Notes every event, and ends the execution after an instruction.
+#[derive(Default)]
+struct Noting {
+    heard: Vec<(bool, Position)>,
+    ends_after: Option<u32>,
+}
+
+impl Events for Noting {
+    fn begin(&mut self, at: Position) {
+        self.heard.push((true, at));
+    }
+
+    fn end(&mut self, at: Position) -> Result<()> {
+        self.heard.push((false, at));
+        if self.ends_after == Some(at.instruction) { Err(Error::InvalidState) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_listener_hears_the_begin_and_the_end_of_each_instruction_and_may_end_the_execution() {
+    let copy = || call(0, &[1, 2, 0, 1]);
+    let mut file = Vec::new();
+    write_program(&program(vec![], vec![copy(), copy(), copy()]), &mut file).unwrap();
+    let (mut whole, mut ended) = (Noting::default(), Noting { ends_after: Some(1), ..Noting::default() });
+    let result = with_method(&file, &[], |method| {
+        let steps: Vec<Step<'_>> = method.steps()?.collect();
+        method.execute_steps_heard(&steps, &mut whole)?;
+        assert_eq!(method.execute_steps_heard(&steps, &mut ended).unwrap_err().place, Place::Instruction(1));
+        Ok(())
+    });
+    assert_eq!(result, Ok(()));
+    let both = |instruction| [true, false].map(|begins| (begins, Position { chain: 0, instruction }));
+    assert_eq!(whole.heard, [both(0), both(1), both(2)].concat());
+    assert_eq!(ended.heard, [both(0), both(1)].concat());
+}
+
+#[test]
+fn a_failed_instruction_has_no_end() {
+    let mut file = Vec::new();
+    write_program(&program(vec![], vec![call(0, &[1, 2, 0, 1]), call(7, &[])]), &mut file).unwrap();
+    let mut heard = Noting::default();
+    let result = with_method(&file, &[], |method| {
+        let steps: Vec<Step<'_>> = method.steps()?.collect();
+        method.execute_steps_heard(&steps, &mut heard)
+    });
+    assert_eq!(result.unwrap_err().place, Place::Instruction(1));
+    assert_eq!(heard.heard.len(), 3);
 }

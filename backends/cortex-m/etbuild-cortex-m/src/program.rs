@@ -108,7 +108,7 @@ impl Program {
         words.into_iter().for_each(put);
         bytes.resize(header.constants as usize, 0);
         bytes.extend_from_slice(&self.constants);
-        Blob { bytes, scratch: plan.size, weights: Vec::new(), layers: vec![self.layers] }
+        Blob { bytes, scratch: plan.size, layers: vec![self.layers], ..Blob::default() }
     }
 
     /// The first and the last instruction of each buffer.

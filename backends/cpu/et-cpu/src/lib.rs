@@ -21,6 +21,7 @@ pub use instruction::{
     Place, Pool, PoolKind, QParams, QuantizeRows, RotaryPairing, Rotate, Rows, Softmax, Step, Stream, Strided, Term,
     Weights, Window,
 };
+pub use memory::Memory;
 pub use record::{Opcode, SlotNumber};
-pub use run::{ID, delegate, delegate_of, observed_delegate, workspace};
+pub use run::{ID, delegate, delegate_of, observed_delegate, reporting_delegate, workspace};
 pub use sizes::{Formula, MOST_QUANTITIES, OutputShape, Quantity, SizeTerm, Variable};

@@ -8,7 +8,7 @@ use et_core::{Access, Args, Error, Plain, Result};
 use et_runtime::Claims;
 
 use crate::blob::Header;
-use crate::{Blob, Place, SlotKind, SlotNumber};
+use crate::{Blob, Instruction, Place, SlotKind, SlotNumber};
 
 /// The operand memory of a delegate call.
 pub struct Memory<'a, 'c> {
@@ -61,6 +61,15 @@ impl<'a, 'c> Memory<'a, 'c> {
     /// The operands of an instruction, initially empty.
     pub fn operands(&self) -> Operands<'_, 'a, 'c> {
         Operands { memory: self, claims: Claims::new() }
+    }
+
+    /// Calls `visit` with the bytes of each slot that an instruction writes, after the instruction.
+    pub fn written(&self, instruction: &Instruction, visit: &mut dyn FnMut(&[u8])) {
+        instruction.visit_slots(&mut |slot, access| {
+            if let (crate::Access::Write, Ok(bytes)) = (access, self.operands().read_all(SlotNumber(slot))) {
+                visit(bytes);
+            }
+        });
     }
 
     /// The address and size of a thread's workspace.

@@ -15,7 +15,7 @@ use core::cell::Cell;
 
 use et_core::{Args, Error, Result};
 use et_gemm::{Architecture, Isa};
-use et_runtime::{Delegate, DelegateSetup, Workers};
+use et_runtime::{Delegate, DelegateEvent, DelegateSetup, Workers};
 use et_simd::Level;
 
 use crate::memory::Memory;
@@ -29,7 +29,7 @@ pub const ID: &str = "EtbuildCpu";
 struct Cpu<'a, F> {
     workers: &'a dyn Workers,
     loaded: Cell<Option<(Blob<'a>, Isa, Level)>>,
-    /// Called after each instruction.
+    /// Called after each instruction, with the memory of the call.
     observe: F,
     /// The ISA of the kernels instead of the best ISA of this CPU.
     isa: Option<Isa>,
@@ -46,14 +46,25 @@ pub fn delegate_of(workers: &dyn Workers, isa: Isa) -> impl Delegate<'_> {
     Cpu { workers, loaded: Cell::new(None), observe: ignore, isa: Some(isa) }
 }
 
-/// A delegate as of [`delegate`] that calls `observe` after each instruction, on the calling thread.
-pub fn observed_delegate<'a>(workers: &'a dyn Workers, observe: impl Fn(&Instruction) + 'a) -> impl Delegate<'a> {
+/// A delegate as of [`delegate`] that calls `observe` after each instruction, on the calling thread, with the memory of the call.
+pub fn observed_delegate<'a>(
+    workers: &'a dyn Workers,
+    observe: impl Fn(&Instruction, &Memory<'_, '_>) + 'a,
+) -> impl Delegate<'a> {
     Cpu { workers, loaded: Cell::new(None), observe, isa: None }
 }
 
-const fn ignore(_instruction: &Instruction) {}
+/// A delegate as of [`delegate`] that reports each instruction to `listen`, on the calling thread.
+pub fn reporting_delegate<'a>(workers: &'a dyn Workers, listen: impl Fn(&DelegateEvent<'_>) + 'a) -> impl Delegate<'a> {
+    observed_delegate(workers, move |instruction, memory| {
+        let results = |visit: &mut dyn FnMut(&[u8])| memory.written(instruction, visit);
+        listen(&DelegateEvent { name: instruction.name(), instruction, results: &results });
+    })
+}
 
-impl<'a, F: Fn(&Instruction)> Delegate<'a> for Cpu<'a, F> {
+const fn ignore(_instruction: &Instruction, _memory: &Memory<'_, '_>) {}
+
+impl<'a, F: Fn(&Instruction, &Memory<'_, '_>)> Delegate<'a> for Cpu<'a, F> {
     /// Selects the ISA and validates every instruction; packed weights are not copied.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         let blob = Blob::parse(setup.blob)?;
@@ -85,7 +96,7 @@ impl<'a, F: Fn(&Instruction)> Delegate<'a> for Cpu<'a, F> {
         memory.blob().instructions().try_for_each(|instruction| {
             let instruction = instruction?;
             run(&context, &instruction)?;
-            (self.observe)(&instruction);
+            (self.observe)(&instruction, &memory);
             Ok(())
         })
     }

@@ -118,8 +118,9 @@ impl<'g> Builder<'g> {
         output
     }
 
-    /// Records the tensor of a value.
+    /// Records the tensor of a computed value.
     pub fn set(&mut self, id: ValueId, tensor: Tensor) {
+        self.program.tensors.push((id, tensor.clone()));
         self.tensors.insert(id, tensor);
     }
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use et_cpu::{Access, Instruction, SlotNumber, Weights};
 use etbuild_backend::ByteWeights;
-use etbuild_ir::{ConstantData, Graph};
+use etbuild_ir::{ConstantData, Graph, ValueId};
 
 use crate::pack::{Form, Packing};
-use crate::tensor::Buffer;
+use crate::tensor::{Buffer, Tensor};
 use crate::{Architecture, Problem};
 
 /// The storage of a buffer.
@@ -58,6 +58,8 @@ pub struct Program<'g> {
     pub origins: Vec<usize>,
     /// The int8 weights behind f32 weights, by the buffer of the f32 weights.
     pub int8_weights: BTreeMap<Buffer, ByteWeights>,
+    /// The tensors of the values that nodes compute, before fusion. A fused instruction writes none but the last of its values.
+    pub tensors: Vec<(ValueId, Tensor)>,
     accesses: Vec<Accesses>,
 }
 
@@ -71,6 +73,7 @@ impl<'g> Program<'g> {
             instructions: Vec::new(),
             origins: Vec::new(),
             int8_weights: BTreeMap::new(),
+            tensors: Vec::new(),
             accesses: Vec::new(),
         }
     }

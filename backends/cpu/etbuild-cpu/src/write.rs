@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use et_core::ScalarType;
 use et_cpu::{
-    ALIGNMENT, Formula, Header, Instruction, MAGIC, OutputShape, Quantity, Slot, SlotKind, SlotNumber, VERSION,
+    ALIGNMENT, Access, Formula, Header, Instruction, MAGIC, OutputShape, Quantity, Slot, SlotKind, SlotNumber, VERSION,
     Variable, workspace,
 };
-use etbuild_backend::Blob;
+use etbuild_backend::{Blob, Stored};
 use etbuild_ir::Digest;
 
 use crate::memory::{lay_out, lives, words};
@@ -93,6 +94,7 @@ pub fn blob(program: &Program<'_>, sizes: &DynamicSizes) -> Blob {
         bytes: bytes(header, &body, &constants),
         scratch: scratch(&header),
         layers: vec![layers(program)],
+        stored: if sizes.formulas.is_empty() { stored(program) } else { Vec::new() },
         weights: shared.into_weights(),
     }
 }
@@ -124,6 +126,41 @@ fn layers(program: &Program<'_>) -> Vec<String> {
     let value = |node: &usize| program.graph.nodes.get(*node)?.outputs.first().copied();
     let name = |value| program.graph.value(value).name.clone();
     left.map(|(_, node)| value(node).map(name).unwrap_or_default()).collect()
+}
+
+/// The values that are whole after each instruction: those of the buffers that no later instruction writes.
+fn stored(program: &Program<'_>) -> Vec<Vec<Stored>> {
+    let instructions: Vec<Instruction> = program.instructions.iter().copied().flatten().collect();
+    let mut last = BTreeMap::new();
+    for (position, instruction) in instructions.iter().enumerate() {
+        written(instruction)
+            .into_iter()
+            .enumerate()
+            .for_each(|(tensor, slot)| _ = last.insert(slot, (position, tensor)));
+    }
+    let mut stored = vec![Vec::new(); instructions.len()];
+    for (id, tensor) in &program.tensors {
+        let is_readable = program.graph.spec(*id).scalar_type == ScalarType::Float && tensor.row_scales.is_none();
+        if let (true, Some((position, number))) = (is_readable, last.get(&tensor.buffer.0)) {
+            stored[*position].push(Stored {
+                value: program.graph.value(*id).name.clone(),
+                tensor: *number,
+                scalar_type: tensor.scalar_type,
+                sizes: tensor.sizes.clone(),
+                strides: tensor.strides.clone(),
+                offset: tensor.offset,
+                quantized: tensor.qparams.is_int8().then_some((tensor.qparams.scale, tensor.qparams.zero_point)),
+            });
+        }
+    }
+    stored
+}
+
+/// The slots that an instruction writes, in order.
+fn written(instruction: &Instruction) -> Vec<u32> {
+    let mut slots = Vec::new();
+    instruction.visit_slots(&mut |slot, access| slots.extend((access == Access::Write).then_some(slot)));
+    slots
 }
 
 /// The bytes of a thread's workspace.

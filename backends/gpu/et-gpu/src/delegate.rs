@@ -4,7 +4,7 @@ use core::cell::OnceCell;
 use core::fmt::Debug;
 
 use et_core::{Args, Error, Result};
-use et_runtime::{Delegate, DelegateSetup, Workers};
+use et_runtime::{Delegate, DelegateEvent, DelegateSetup, Workers};
 
 use crate::problem::report;
 use crate::session::Session;
@@ -23,9 +23,12 @@ pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
     Gpu::<fn(&dyn Debug)> { workers, session: OnceCell::new(), observe: None }
 }
 
-/// A delegate as of [`delegate`] that executes dispatch by dispatch and calls `observe` after each has ended, with a printable
-/// [`crate::Ended`].
-pub fn observed_delegate<'a>(workers: &'a dyn Workers, observe: impl Fn(&dyn Debug) + 'a) -> impl Delegate<'a> {
+/// A delegate as of [`delegate`] that executes dispatch by dispatch and reports each to `listen` after the end. The instruction of
+/// the event is a [`crate::Ended`]; results stay on the GPU.
+pub fn reporting_delegate<'a>(workers: &'a dyn Workers, listen: impl Fn(&DelegateEvent<'_>) + 'a) -> impl Delegate<'a> {
+    let observe = move |ended: &dyn Debug| {
+        listen(&DelegateEvent { name: "Dispatch", instruction: ended, results: &|_| () });
+    };
     Gpu { workers, session: OnceCell::new(), observe: Some(observe) }
 }
 

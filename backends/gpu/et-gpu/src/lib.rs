@@ -31,7 +31,7 @@ mod vulkan;
 mod weights;
 
 pub use blob::{Binding, Blob, Dispatch, Header, Kernel, Kind, MAGIC, Needs, Object, Records, Role, VERSION, checksum};
-pub use delegate::{delegate, observed_delegate};
+pub use delegate::{delegate, reporting_delegate};
 pub use problem::{Outcome, Problem, problem};
 pub use session::{Ended, Observe, Session};
 #[cfg(any(test, feature = "faults"))]

@@ -5,12 +5,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
+use et_module::{Array, DataFiles, DelegateEvent, Engine, Engines, FileBytes, Kernels, Module, Observer};
 
 static ENGINES: &[Engine] = &[Engine {
     id: et_gpu::ID,
-    make: |host| match host.observer {
-        Some(observer) => Box::new(et_gpu::observed_delegate(host.workers, |dispatch| observer(dispatch))),
+    make: |host| match host.listener() {
+        Some(listener) => Box::new(et_gpu::reporting_delegate(host.workers, listener)),
         None => Box::new(et_gpu::delegate(host.workers)),
     },
     problem: et_gpu::problem,
@@ -43,12 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn layers(path: &str) -> Result<(), Box<dyn std::error::Error>> {
     let seen = Arc::new(Mutex::new((Instant::now(), Vec::new())));
     let noted = Arc::clone(&seen);
-    let engines = Engines::new(ENGINES, 2).observed_by(Arc::new(move |dispatch| {
-        let mut seen = noted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let time = millis(seen.0);
-        seen.1.push((format!("{dispatch:?}"), time));
-        seen.0 = Instant::now();
-    }));
+    let engines = Engines::new(ENGINES, 2).observed_by(Arc::new(Noting(noted)));
     let mut module = load(path, engines)?;
     module.execute()?;
     if let Ok(mut seen) = seen.lock() {
@@ -59,6 +54,21 @@ fn layers(path: &str) -> Result<(), Box<dyn std::error::Error>> {
         seen.1.iter().for_each(|(dispatch, time)| println!("{time:9.3} ms {dispatch}"));
     }
     Ok(())
+}
+
+/// The start of the next dispatch, and the dispatches with times in milliseconds.
+type Seen = Mutex<(Instant, Vec<(String, f64)>)>;
+
+/// Notes the time of each dispatch.
+struct Noting(Arc<Seen>);
+
+impl Observer for Noting {
+    fn delegate_executed(&self, event: &DelegateEvent<'_>) {
+        let mut seen = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let time = millis(seen.0);
+        seen.1.push((format!("{event:?}"), time));
+        seen.0 = Instant::now();
+    }
 }
 
 fn load(path: &str, engines: Engines) -> Result<Module, et_module::Error> {

@@ -72,6 +72,7 @@ pub fn blob(builder: &Builder<'_>) -> Result<Blob, Refusal> {
         scratch: 0,
         weights: used.weights.keys().map(|number| weights_of(builder, &builder.weights[*number])).collect(),
         layers: vec![builder.kernels.iter().map(|kernel| kernel.label.clone()).collect()],
+        stored: Vec::new(),
     })
 }
 

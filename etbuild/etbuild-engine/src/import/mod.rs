@@ -5,7 +5,10 @@ mod checkpoint;
 mod derived;
 mod failure;
 mod file;
+mod lines;
 mod query;
 
 pub use checkpoint::forms;
+pub use etbuild_import::SourceLine;
+pub use lines::source_lines;
 pub use query::imported;

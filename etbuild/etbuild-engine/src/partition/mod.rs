@@ -11,4 +11,4 @@ pub use fallback::{Fallback, FallbackReason};
 pub use join::joined;
 pub use node_place::{EngineRefusal, NodePlace, PORTABLE};
 pub use query::{PartitionOptions, partitioned, revisions};
-pub use report::{EngineReport, Layers};
+pub use report::{EngineReport, Layers, StoredValue};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use etbuild_backend::Stored;
 use etbuild_ir::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +14,44 @@ pub type Layers = Vec<Vec<Vec<String>>>;
 pub struct EngineReport {
     /// The values that the calls compute, step by step.
     pub layers: Layers,
+    /// The values that the steps leave in memory: for each call, for each step.
+    pub stored: Vec<Vec<Vec<StoredValue>>>,
     /// The names of the model's constants behind the packed weights, by digest of the packed weights.
     pub weights: BTreeMap<String, String>,
 }
 
 impl EngineReport {
     /// The report of partitioning.
-    pub fn new(layers: Layers, origins: &BTreeMap<Digest, String>) -> Self {
+    pub fn new(layers: Layers, stored: &[Vec<Vec<Stored>>], origins: &BTreeMap<Digest, String>) -> Self {
+        let step = |step: &Vec<Stored>| step.iter().map(StoredValue::from).collect();
+        let stored = stored.iter().map(|call| call.iter().map(step).collect()).collect();
         let weights = origins.iter().map(|(digest, origin)| (digest.to_string(), origin.clone()));
-        Self { layers, weights: weights.collect() }
+        Self { layers, stored, weights: weights.collect() }
+    }
+}
+
+/// A value in the memory that a step of a call has written, in the layout of the backend.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StoredValue {
+    /// The value.
+    pub value: String,
+    /// The number of the written tensor, among those of the step.
+    pub tensor: usize,
+    /// The name of the elements' type.
+    pub scalar_type: String,
+    /// The shape.
+    pub sizes: Vec<usize>,
+    /// The stride of each dimension, in elements.
+    pub strides: Vec<usize>,
+    /// The first element.
+    pub offset: usize,
+    /// The scale and the zero point of integers that stand for `float32`.
+    pub quantized: Option<(f32, i32)>,
+}
+
+impl From<&Stored> for StoredValue {
+    fn from(stored: &Stored) -> Self {
+        let Stored { value, tensor, scalar_type, sizes, strides, offset, quantized } = stored.clone();
+        Self { value, tensor, scalar_type: scalar_type.name().to_owned(), sizes, strides, offset, quantized }
     }
 }

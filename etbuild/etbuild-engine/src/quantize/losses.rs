@@ -29,6 +29,8 @@ pub struct LayerLoss {
     pub quantized: bool,
     /// The signal-to-noise ratio against the program that is not quantized, in decibels.
     pub sqnr: f64,
+    /// The largest absolute error of an element.
+    pub max_error: f64,
 }
 
 /// How many answers are right.
@@ -56,9 +58,9 @@ impl Answers {
 
 impl From<Loss> for LayerLoss {
     fn from(loss: Loss) -> Self {
-        let Loss { value, operator, module, quantized, sqnr } = loss;
+        let Loss { value, operator, module, quantized, sqnr, max_error } = loss;
         let module = (!module.is_empty()).then_some(module);
-        Self { method: String::new(), value, operator, module, quantized, sqnr }
+        Self { method: String::new(), value, operator, module, quantized, sqnr, max_error }
     }
 }
 

@@ -53,7 +53,7 @@ fn compiled(
     let attempt = || {
         let db = EngineDatabase::new(world.clone());
         guarded(|| {
-            let (program, memory, file) = options(&db, path, overrides)?;
+            let HostProgram { program, memory, file, .. } = options(&db, path, overrides)?;
             let emitted = emit::emitted(&db, program, memory, adjust(file));
             let files = emitted.and_then(|emitted| open(&db, &emitted));
             files.map_err(|blocked| blocked.diagnostics(Diagnostic::clone))
@@ -62,12 +62,40 @@ fn compiled(
     or_again(world, attempt(), attempt).unwrap_or_else(|transient| Err(vec![transient.into()]))
 }
 
+/// The program of a model for this machine.
+pub struct HostProgram {
+    /// The recipe that the model stands for.
+    pub recipe: Recipe,
+    /// The methods, and the options before memory planning.
+    pub program: ProgramSource,
+    /// The memory.
+    pub memory: etbuild_memory::Options,
+    /// The parts of the program file besides the model.
+    pub file: FileOptions,
+}
+
+impl HostProgram {
+    /// The program of the model at `path`.
+    ///
+    /// # Errors
+    /// Mistakes in the recipe.
+    pub fn of(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<Self, Vec<Diagnostic>> {
+        options(db, path, overrides)
+    }
+
+    /// The program file, with weights inside.
+    ///
+    /// # Errors
+    /// The failure of the compilation.
+    pub fn open(&self, db: &dyn Db) -> Result<Blob, Blocked> {
+        let file = FileOptions { external_weights: false, ..self.file.clone() };
+        let emitted = emit::emitted(db, self.program.clone(), self.memory.clone(), file)?;
+        Ok(open(db, &emitted)?.program)
+    }
+}
+
 /// The methods and the options of the recipe that the model stands for.
-fn options(
-    db: &dyn Db,
-    path: &Path,
-    overrides: &[Override],
-) -> Result<(ProgramSource, etbuild_memory::Options, FileOptions), Vec<Diagnostic>> {
+fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<HostProgram, Vec<Diagnostic>> {
     let recipes = super::recipes::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
     let recipe = match recipes.instances.as_slice() {
@@ -84,7 +112,7 @@ fn options(
     let program = program_source(db, recipe, this_machine()?);
     let memory = memory_options(recipe, banks, &program.partition);
     let file = file_options(db, recipe, &program.archives);
-    Ok((program, memory, file))
+    Ok(HostProgram { recipe: recipe.clone(), program, memory, file })
 }
 
 /// A matrix, where one program is wanted.

@@ -3,6 +3,7 @@
 
 mod blob;
 mod calls;
+mod host;
 mod memory;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ pub use blob::{EngineBlob, Weight};
 pub use calls::PlannedCall;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::action::program::StoredProgram;
-use etbuild_engine::action::{ArtifactKind, Blocked};
+use etbuild_engine::action::{ArtifactKind, Blocked, Staged};
 use etbuild_engine::deploy::UnitReport;
 use etbuild_engine::emit::Interface;
 use etbuild_engine::input::{Db, EngineDatabase};
@@ -24,6 +25,7 @@ use etbuild_engine::session::{World, guarded};
 use etbuild_engine::unit::Unit;
 use etbuild_ir::{PlannedProgram, Program, text};
 use etbuild_link::CodePart;
+pub use host::{HostAnatomy, MethodGraphs, host_anatomy};
 pub use memory::{ArenaUse, MethodMemory, Placed};
 use serde::Serialize;
 
@@ -104,9 +106,9 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
     let planned = planned(db, unit)?;
     anatomy.memory = memory::of(&planned);
     anatomy.constants = blob::names(planned.program().program());
-    for (method, EngineReport { layers, weights }) in unit.program.engine_reports(db)? {
+    for (method, EngineReport { layers, stored, weights }) in unit.program.engine_reports(db)? {
         if let Some(graph) = planned.program().program().methods.get(&method) {
-            let calls = calls::of(graph, &views(&method, &anatomy.nodes), layers);
+            let calls = calls::of(graph, &views(&method, &anatomy.nodes), (layers, stored));
             anatomy.calls.insert(method, calls);
         }
         anatomy.packed.extend(weights);
@@ -134,7 +136,11 @@ fn code(db: &dyn Db, unit: &Unit, tools: link::Tools) -> Result<Vec<CodePart>, B
 }
 
 fn planned(db: &dyn Db, unit: &Unit) -> Result<PlannedProgram, Blocked> {
-    let staged = unit.planned(db)?;
+    of_stage(db, unit.planned(db)?)
+}
+
+/// The planned program that the stage has stored.
+fn of_stage(db: &dyn Db, staged: Arc<Staged>) -> Result<PlannedProgram, Blocked> {
     let loaded = StoredProgram::of(staged)?.load(db.world(), text::parse_plan);
     loaded.map(|(planned, _)| planned).map_err(|found| Blocked::failed(Stage::Plan, found))
 }

@@ -1,15 +1,16 @@
 //! `etbuild run` on a language model: a prompt, a conversation or tokens in, text or tokens out.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Instant;
 
 use et_llm::app::{Channels, Request, perform};
 use et_llm::{Error, Loading, Session as Model};
-use et_module::{DataFiles, Kernels, default_threads};
+use et_module::{DataFiles, FileBytes, Kernels, Observer, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 use super::Outcome;
-use super::program::{failed, program};
+use super::program::failed;
 use crate::arguments::{self, Language, Output};
 use crate::engines::{ENGINES, kernel};
 use crate::feature::{Feature, MAKE_COMPILER, MAKE_TEXT};
@@ -24,7 +25,13 @@ pub const fn is_asked(language: &Language) -> bool {
         || language.perplexity.is_some()
 }
 
-pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
+/// Runs the language model of a program file; `observer` hears of the executions.
+pub fn run(
+    session: &Session,
+    arguments: &arguments::Run,
+    bytes: FileBytes,
+    observer: Option<&Arc<dyn Observer>>,
+) -> Outcome {
     if reads_text(&arguments.language) {
         Feature::Text.require("a prompt, a conversation or a perplexity")?;
     }
@@ -33,11 +40,18 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     }
     let request = request(&arguments.language);
     request.check().map_err(|mistake| vec![Diagnostic::error(Code::Usage, mistake)])?;
-    let bytes = program(session, arguments)?;
     let threads = arguments.threads.unwrap_or_else(default_threads);
     let (guesses, text, constrain) = (request.guesses(), MAKE_TEXT, MAKE_COMPILER);
     let guesses = guesses.as_ref();
-    let loading = Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text, constrain };
+    let loading = Loading {
+        kernels: Kernels::Lookup(&kernel),
+        engines: ENGINES,
+        threads,
+        guesses,
+        text,
+        constrain,
+        observer,
+    };
     let refused = |error: Error| vec![refusal(arguments, &error)];
     let data = || DataFiles::open(&arguments.data);
     let mut model = Model::load(bytes, data, &loading, Instant::now()).map_err(refused)?;

@@ -6,6 +6,8 @@ use et_module::{Array, FileBytes, Named, write_tensors};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::{Format, Mode, Subject, file_format, program_file, subject};
 
+use etbuild_inspect::{HostAnatomy, host_anatomy};
+
 use crate::arguments::{self, Language};
 use crate::feature::Feature;
 use crate::session::{Session, partition_override};
@@ -19,6 +21,19 @@ pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<F
     let partition = arguments.partition.iter().map(|engines| partition_override(engines));
     let options = speculation(&arguments.language).chain(partition).collect();
     Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(options)?)?))
+}
+
+/// The program that a model becomes, with what is known about its instructions; `None` for a program file.
+pub(super) fn looked_into(
+    session: &Session,
+    arguments: &arguments::Run,
+) -> Result<Option<HostAnatomy>, Vec<Diagnostic>> {
+    if is_program(session, &arguments.file).map_err(|diagnostic| vec![diagnostic])? {
+        return Ok(None);
+    }
+    let partition = arguments.partition.iter().map(|engines| partition_override(engines));
+    let options = speculation(&arguments.language).chain(partition).collect();
+    host_anatomy(&session.world(Mode::Build)?, &arguments.file, &session.overrides(options)?).map(Some)
 }
 
 /// The recipe options that the request needs of a checkpoint, in the form of `--set`.

@@ -1,7 +1,8 @@
 //! `etbuild run`: a program file, ours or upstream's, or a model, on this machine.
 
 use et_module::{
-    DEFAULT_TOP_K, DataFiles, Engines, FileBytes, Kernels, Module, default_threads, is_bundled, run_cases,
+    DEFAULT_TOP_K, DataFiles, Engines, FileBytes, Kernels, Module, Named, TensorView, default_threads, is_bundled,
+    run_cases,
 };
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::device::Device;
@@ -19,9 +20,11 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
         return on_device::run(session, arguments, &Device::parse(device).map_err(|error| vec![error])?);
     }
     if language::is_asked(&arguments.language) {
-        return language::run(session, arguments);
+        let bytes = program(session, arguments)?;
+        return language::run(session, arguments, bytes, None);
     }
-    let (mut module, stored_names) = load(session, arguments)?;
+    let engines = Engines::new(ENGINES, arguments.threads.unwrap_or_else(default_threads));
+    let (mut module, stored_names) = load(arguments, program(session, arguments)?, &engines)?;
     if let Some(bundle) = bundle(arguments)? {
         return bundled::run(session, arguments, &mut module, &bundle);
     }
@@ -30,6 +33,30 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
         let help = "write `--outputs FILE.safetensors`, or `--top-k 5` for a classifier";
         return Err(vec![usage("--outputs is required").help(help)]);
     }
+    let (arrays, texts, lines) = with_inputs(session, arguments, (module, stored_names), |mut module, tensors| {
+        let failed = |error| vec![failed(&arguments.file, &error)];
+        let arrays = run_cases(&mut module, tensors).map_err(failed)?;
+        let texts = module.outputs().map_err(failed)?.texts;
+        let count = top_k.or(outputs.is_none().then_some(DEFAULT_TOP_K));
+        let lines = count.map(|count| module.class_lines(arrays.get("output_0"), count)).transpose();
+        Ok((arrays, texts, lines.map_err(|error| failed(et_module::Error::Classes(error)))?))
+    })?;
+    if let Some(outputs) = outputs {
+        write_outputs(session, outputs, &arrays, &texts)?;
+    }
+    if let Some(lines) = lines {
+        session.terminal.result(lines.trim_end());
+    }
+    Ok(Vec::new())
+}
+
+/// Reads the inputs that the arguments name, gives the module their names and numbers, and calls `use_them` with both.
+pub(super) fn with_inputs<T>(
+    session: &Session,
+    arguments: &arguments::Run,
+    (mut module, stored_names): (Module, Option<Vec<String>>),
+    use_them: impl FnOnce(Module, &Named<TensorView<'_>>) -> Result<T, Vec<Diagnostic>>,
+) -> Result<T, Vec<Diagnostic>> {
     let mut inputs = Inputs::read(&*session.system, arguments)?;
     if let Some(names) = &stored_names {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -40,28 +67,19 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     let names = stored_names.unwrap_or_else(|| inputs.names(&tensors));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut module = only_results(module.with_input_names(&names));
-    let failed = |error| vec![failed(&arguments.file, &error)];
-    module.set_constants(&inputs.scalars).map_err(failed)?;
-    let arrays = run_cases(&mut module, &tensors).map_err(failed)?;
-    let texts = module.outputs().map_err(failed)?.texts;
-    if let Some(outputs) = outputs {
-        write_outputs(session, outputs, &arrays, &texts)?;
-    }
-    if let Some(count) = top_k.or(outputs.is_none().then_some(DEFAULT_TOP_K)) {
-        let lines = module.class_lines(arrays.get("output_0"), count);
-        let lines = lines.map_err(|error| failed(et_module::Error::Classes(error)))?;
-        session.terminal.result(lines.trim_end());
-    }
-    Ok(Vec::new())
+    module.set_constants(&inputs.scalars).map_err(|error| vec![failed(&arguments.file, &error)])?;
+    use_them(module, &tensors)
 }
 
 /// The program, and the inputs' names where known: upstream's program files do not hold the names.
-fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
+pub(super) fn load(
+    arguments: &arguments::Run,
+    bytes: FileBytes,
+    engines: &Engines,
+) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
     let file = &arguments.file;
-    let bytes = program(session, arguments)?;
     let data = DataFiles::open(&arguments.data).map_err(|error| vec![failed(file, &error)])?;
-    let engines = Engines::new(ENGINES, arguments.threads.unwrap_or_else(default_threads));
-    let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel), &engines);
+    let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel), engines);
     let module = module.map_err(|error| vec![failed(file, &error)])?;
     let names = if arguments.input_names.is_empty() { module.stored_input_names() } else { None };
     Ok((module, names))

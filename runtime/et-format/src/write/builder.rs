@@ -14,6 +14,8 @@ pub(super) enum Field {
     U8(u8),
     U32(u32),
     U64(u64),
+    /// A number whose absence is written as -1, in the schema's default.
+    Id(Option<u32>),
     Offset(Offset),
 }
 
@@ -27,7 +29,7 @@ impl Field {
         match self {
             Self::Absent => 0,
             Self::U8(_) => 1,
-            Self::U32(_) | Self::Offset(_) => 4,
+            Self::U32(_) | Self::Id(_) | Self::Offset(_) => 4,
             Self::U64(_) => 8,
         }
     }
@@ -99,12 +101,19 @@ impl Builder {
         self.inner.finished_data().to_vec()
     }
 
+    /// The finished flatbuffer behind its size.
+    pub(super) fn finish_sized(mut self, root: Offset, identifier: &str) -> Vec<u8> {
+        self.inner.finish_size_prefixed(root, Some(identifier));
+        self.inner.finished_data().to_vec()
+    }
+
     fn field(&mut self, slot: u16, field: Field) {
         match field {
             Field::Absent => {}
             Field::U8(value) => self.inner.push_slot(slot, value, 0),
             Field::U32(value) => self.inner.push_slot(slot, value, 0),
             Field::U64(value) => self.inner.push_slot(slot, value, 0),
+            Field::Id(value) => self.inner.push_slot(slot, value.map_or(-1, u32::cast_signed), -1),
             Field::Offset(value) => self.inner.push_slot_always(slot, value),
         }
     }

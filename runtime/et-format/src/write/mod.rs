@@ -4,6 +4,7 @@
 //! aligned segments (constants, initial values, delegates' blobs, named data). Equal models give equal bytes.
 
 mod builder;
+mod event_dump;
 mod flat_tensor;
 mod layout;
 mod model;
@@ -11,6 +12,7 @@ mod tables;
 
 use std::io::{Result, Write};
 
+pub use event_dump::{DumpContent, DumpEvent, DumpRun, DumpTensor, event_dump};
 pub use flat_tensor::{DataEntry, DataLayout, write_data};
 pub use layout::{CONSTANT_ALIGNMENT, SEGMENT_ALIGNMENT};
 pub use model::{

@@ -100,6 +100,7 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
         guesses: guesses.as_ref(),
         text: spec.text,
         constrain: spec.constrain,
+        observer: None,
     };
     let mut session = Session::load(file, || DataFiles::open(&named), &loading, start)?;
     perform(&mut session, request, channels)

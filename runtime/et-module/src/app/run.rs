@@ -44,7 +44,7 @@ pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result
     let (mut module, mut bench) = load(spec, subject)?;
     match &subject.inputs {
         Some(inputs) => with_tensors(inputs, spec.media, &mut module, Module::set_inputs)?,
-        None => set_zeros(&mut module)?,
+        None => module.set_zeros()?,
     }
     bench.measure(&mut module, effort)?;
     if subject.outputs.is_some() {
@@ -106,13 +106,4 @@ fn write(path: &Path, arrays: &Named<Array>, texts: &Named<String>) -> Result<()
         out.flush()
     });
     written.map_err(|source| Error::File { path: path.to_owned(), source })
-}
-
-fn set_zeros(module: &mut Module) -> Result<(), Error> {
-    for index in 0..module.input_names().len() {
-        if let Some(wanted) = module.input_type(index)? {
-            module.set_input(index, &Array::zeros(wanted.scalar_type, &wanted.shape).view())?;
-        }
-    }
-    Ok(())
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use et_core::ScalarType;
-use et_cpu::Instruction;
+use et_cpu::{Instruction, Memory};
 use et_module::Engine;
 use etbuild_backend::TargetFacts;
 use etbuild_conformance::{Candidate, compile, load, run};
@@ -19,7 +19,7 @@ thread_local! {
     pub static TOLD: RefCell<Vec<Instruction>> = const { RefCell::new(Vec::new()) };
 }
 
-fn told(instruction: &Instruction) {
+fn told(instruction: &Instruction, _memory: &Memory<'_, '_>) {
     TOLD.with_borrow_mut(|told| told.push(*instruction));
 }
 

@@ -1,0 +1,105 @@
+//! The program of a model for this machine, for tools that run the program and look into the run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_engine::action::Blocked;
+use etbuild_engine::action::program::StoredProgram;
+use etbuild_engine::import::{SourceLine, source_lines};
+use etbuild_engine::input::{Db, EngineDatabase};
+use etbuild_engine::memory;
+use etbuild_engine::partition::{EngineReport, NodePlace};
+use etbuild_engine::pipeline::Stage;
+use etbuild_engine::request::HostProgram;
+use etbuild_engine::session::{World, guarded};
+use etbuild_ir::Graph;
+use etbuild_recipe::{Override, Recipe};
+use etbuild_store::Blob;
+
+use super::{PlannedCall, calls, of_stage, views};
+
+/// A program for this machine with what is known about the instructions.
+pub struct HostAnatomy {
+    /// The recipe that the model stands for.
+    pub recipe: Recipe,
+    /// The program file, with weights inside.
+    pub program: Blob,
+    /// The nodes of each method in call order.
+    pub calls: BTreeMap<String, Vec<PlannedCall>>,
+    /// Every node of the lowered program.
+    pub nodes: Vec<NodePlace>,
+    /// The lines of the user's Python, by method and value.
+    pub lines: BTreeMap<String, BTreeMap<String, SourceLine>>,
+    /// The graphs of each method.
+    pub graphs: BTreeMap<String, MethodGraphs>,
+    /// The data that the recipe names for calibration, if any.
+    pub calibrate: Option<PathBuf>,
+}
+
+/// The graphs of a method.
+pub struct MethodGraphs {
+    /// Before quantization.
+    pub float: Graph,
+    /// Before partitioning: quantized where the recipe asks for quantization.
+    pub prepared: Graph,
+}
+
+impl HostAnatomy {
+    /// The line of the user's Python behind a value. A value that lowering made has the line of the value in whose place it is: the
+    /// name of the made value begins with the name of the other.
+    pub fn line(&self, method: &str, value: &str) -> Option<&SourceLine> {
+        let lines = self.lines.get(method)?;
+        let mut name = value;
+        loop {
+            match (lines.get(name), name.rfind('_')) {
+                (Some(line), _) => return Some(line),
+                (None, Some(end)) => name = &name[..end],
+                (None, None) => return None,
+            }
+        }
+    }
+}
+
+/// The program of the model at `path` for this machine. `world` must not be in [`etbuild_engine::Mode::Plan`].
+///
+/// # Errors
+/// Mistakes in the recipe, and failures of the compilation.
+pub fn host_anatomy(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<HostAnatomy, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(world.clone());
+    let found = guarded(|| {
+        let host = HostProgram::of(&db, path, overrides)?;
+        of_program(&db, host).map_err(|blocked| blocked.diagnostics(Diagnostic::clone))
+    });
+    found.unwrap_or_else(|transient| Err(vec![transient.into()]))
+}
+
+fn of_program(db: &dyn Db, host: HostProgram) -> Result<HostAnatomy, Blocked> {
+    let program = host.open(db)?;
+    let nodes = host.program.nodes(db)?;
+    let planned = of_stage(db, memory::planned(db, host.program.clone(), host.memory.clone())?)?;
+    let (mut calls, mut lines, mut graphs) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for (method, EngineReport { layers, stored, weights: _ }) in host.program.engine_reports(db)? {
+        if let Some(graph) = planned.program().program().methods.get(&method) {
+            calls.insert(method.clone(), calls::of(graph, &views(&method, &nodes), (layers, stored)));
+        }
+    }
+    for (method, model) in &host.program.archives {
+        lines.insert(method.clone(), source_lines(db, *model)?);
+        let float = graph(db, host.program.lowered(db, method)?)?;
+        let prepared = graph(db, host.program.prepared(db, method)?)?;
+        graphs.insert(method.clone(), MethodGraphs { float, prepared });
+    }
+    let calibrate = host.program.quantize.as_ref().and_then(|options| options.calibrate);
+    let calibrate = calibrate.map(|file| file.path(db).to_owned());
+    Ok(HostAnatomy { recipe: host.recipe, program, calls, nodes, lines, graphs, calibrate })
+}
+
+/// The only graph of a stored program of a method.
+fn graph(db: &dyn Db, staged: Arc<etbuild_engine::Staged>) -> Result<Graph, Blocked> {
+    let stage = staged.stage;
+    let loaded = StoredProgram::of(staged)?.lowered(db.world()).map_err(|found| Blocked::failed(stage, found))?;
+    let graph = loaded.0.into_program().methods.into_values().next();
+    graph.ok_or_else(|| Blocked::internal(Stage::Lower, "a program has no method"))
+}

@@ -1,0 +1,99 @@
+//! `etbuild trace`: a run on this machine with recorded events, as a profile, a trace for Perfetto and an ETDump.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use et_module::{Engines, FileBytes, Observer, default_threads, run_cases};
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_inspect::HostAnatomy;
+
+use super::program::{failed, looked_into, unwritable};
+use super::run::{load, with_inputs};
+use super::{Outcome, language};
+use crate::arguments;
+use crate::engines::ENGINES;
+use crate::render::profile_text;
+use crate::session::Session;
+use crate::trace::{Names, Profile, Recorder, Recording, etdump, perfetto};
+
+pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
+    let run = &arguments.run;
+    if run.device.is_some() || run.bundled {
+        let message = "`--device` and `--bundled` are options of `etbuild run`";
+        return Err(vec![Diagnostic::error(Code::Usage, message).help("trace the model on this machine")]);
+    }
+    let anatomy = looked_into(session, run)?;
+    let bytes = match &anatomy {
+        Some(anatomy) => FileBytes::owned(anatomy.program.clone()),
+        None => FileBytes::open(&run.file).map_err(|error| vec![failed(&run.file, &error)])?,
+    };
+    let recording = record(session, arguments, bytes)?;
+    let names = anatomy.as_ref().map(Names::of_host).unwrap_or_default();
+    let profile = Profile::of(&recording, names);
+    if let Some(path) = &arguments.perfetto {
+        write(session, path, perfetto(&recording, &profile, names).to_string().as_bytes())?;
+    }
+    if let Some(path) = &arguments.etdump {
+        let (dump, buffer) = etdump(&recording, &profile, anatomy.as_ref().map(|anatomy| &anatomy.calls));
+        write(session, path, &dump)?;
+        if arguments.intermediates {
+            write(session, &debug_buffer(path), &buffer)?;
+        }
+    }
+    show(session, &profile, anatomy.as_ref());
+    Ok(Vec::new())
+}
+
+fn record(session: &Session, arguments: &arguments::Trace, bytes: FileBytes) -> Result<Recording, Vec<Diagnostic>> {
+    let run = &arguments.run;
+    let recorder = Arc::new(Recorder::new(arguments.intermediates));
+    let observer: Arc<dyn Observer> = recorder.clone();
+    if language::is_asked(&run.language) {
+        language::run(session, run, bytes, Some(&observer))?;
+        return Ok(recorder.take());
+    }
+    let threads = run.threads.unwrap_or_else(default_threads);
+    let engines = Engines::new(ENGINES, threads).observed_by(observer);
+    let (mut module, names) = load(run, bytes, &engines)?;
+    let failed = |error| vec![failed(&run.file, &error)];
+    if run.inputs.is_none() {
+        module.set_zeros().map_err(failed)?;
+        return repeat(arguments, &recorder, || module.execute().map_err(failed));
+    }
+    with_inputs(session, run, (module, names), |mut module, tensors| {
+        repeat(arguments, &recorder, || run_cases(&mut module, tensors).map(|_| ()).map_err(failed))
+    })
+}
+
+/// Runs the warm-up, which is not recorded, and then the recorded executions.
+fn repeat(
+    arguments: &arguments::Trace,
+    recorder: &Recorder,
+    mut run: impl FnMut() -> Result<(), Vec<Diagnostic>>,
+) -> Result<Recording, Vec<Diagnostic>> {
+    (0..arguments.warmup).try_for_each(|_| run())?;
+    recorder.take();
+    // Kept results are those of one execution.
+    let count = if arguments.intermediates { 1 } else { arguments.iters.max(1) };
+    (0..count).try_for_each(|_| run())?;
+    Ok(recorder.take())
+}
+
+/// The debug buffer beside an ETDump.
+fn debug_buffer(dump: &Path) -> PathBuf {
+    let mut name = dump.as_os_str().to_owned();
+    name.push(".debug");
+    name.into()
+}
+
+fn write(session: &Session, path: &Path, bytes: &[u8]) -> Result<(), Vec<Diagnostic>> {
+    session.system.write(path, bytes, false).map_err(|error| vec![unwritable(path, &error)])
+}
+
+fn show(session: &Session, profile: &Profile, anatomy: Option<&HostAnatomy>) {
+    let value = serde_json::json!({
+        "schema": "etbuild.trace/1", "ok": true, "recipe": anatomy.map(|anatomy| anatomy.recipe.name.as_str()),
+        "methods": profile.methods, "left_out": profile.left_out,
+    });
+    session.terminal.present(&value, &profile_text(profile));
+}

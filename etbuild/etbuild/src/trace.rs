@@ -1,0 +1,17 @@
+//! What happens in a run: recorded events, their names, and the forms in which people and tools read the events.
+
+mod align;
+mod drift;
+mod etdump;
+mod perfetto;
+mod profile;
+mod recorder;
+mod values;
+
+pub use align::aligned;
+pub use drift::Drift;
+pub use etdump::etdump;
+pub use perfetto::perfetto;
+pub use profile::{MethodProfile, Names, Profile, Row};
+pub use recorder::{Recorder, Recording};
+pub use values::{add_quantized, computed, named_values};

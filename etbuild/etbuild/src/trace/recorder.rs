@@ -1,0 +1,248 @@
+//! Records the events of executions.
+
+use std::collections::BTreeMap;
+use std::mem::take;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Instant;
+
+use et_module::{Array, DelegateEvent, Observed, Observer, Position};
+
+/// The most events and tasks of a recording; the rest is counted.
+const MOST: usize = 1_000_000;
+
+/// An observer that keeps what it hears.
+pub struct Recorder {
+    start: Instant,
+    /// Whether the tensors that instructions write are kept.
+    keeps_results: bool,
+    state: Mutex<State>,
+    tasks: Mutex<Tasks>,
+}
+
+/// The events so far.
+#[derive(Default)]
+struct State {
+    recording: Recording,
+    /// The method that executes, and what is known of the call.
+    method: usize,
+    /// The instruction, and when the instruction began.
+    at: Option<Position>,
+    begin: u64,
+    /// When the next instruction of a delegate begins at the earliest.
+    last: u64,
+    /// The instructions of the delegate since then.
+    steps: Vec<Event>,
+}
+
+#[derive(Default)]
+struct Tasks {
+    threads: Vec<ThreadId>,
+    names: Vec<String>,
+    tasks: Vec<Task>,
+    left_out: usize,
+}
+
+/// What a recorder has heard. Times are in nanoseconds since the start of the recorder.
+#[derive(Debug, Default)]
+pub struct Recording {
+    /// The methods, in the order of their first execution.
+    pub methods: Vec<MethodFacts>,
+    /// The executions.
+    pub runs: Vec<Run>,
+    /// The tasks of the threads of backends.
+    pub tasks: Vec<Task>,
+    /// The names of the threads; the first is the caller's.
+    pub threads: Vec<String>,
+    /// Events and tasks beyond the limit.
+    pub left_out: usize,
+}
+
+/// What is known about the instructions of a method.
+#[derive(Debug, Default)]
+pub struct MethodFacts {
+    /// The name.
+    pub name: String,
+    /// The callees, by chain and instruction.
+    pub callees: BTreeMap<(u32, u32), String>,
+    /// The bytes of the results of an instruction's first execution, by chain, instruction and step.
+    pub bytes: BTreeMap<(u32, u32, Option<u32>), usize>,
+}
+
+/// An execution of a method.
+#[derive(Debug)]
+pub struct Run {
+    /// The method.
+    pub method: usize,
+    /// The begin.
+    pub begin: u64,
+    /// The end.
+    pub end: u64,
+    /// The instructions in the order of their ends: those of a delegate before the call of the delegate.
+    pub events: Vec<Event>,
+}
+
+/// An executed instruction.
+#[derive(Debug)]
+pub struct Event {
+    /// The instruction of the method.
+    pub at: Position,
+    /// The number and the kind of an instruction of a delegate; `None` for the instruction of the method.
+    pub step: Option<(u32, &'static str)>,
+    /// The begin.
+    pub begin: u64,
+    /// The end.
+    pub end: u64,
+    /// The tensors that a kernel has written, if kept.
+    pub results: Vec<Array>,
+    /// The memory that an instruction of a delegate has written, if kept, in the layout of the backend.
+    pub memory: Vec<Vec<u8>>,
+}
+
+/// A task of a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// The thread.
+    pub thread: usize,
+    /// The begin.
+    pub begin: u64,
+    /// The end.
+    pub end: u64,
+}
+
+impl Recorder {
+    /// A recorder that starts now.
+    pub fn new(keeps_results: bool) -> Self {
+        let tasks = Tasks { threads: vec![thread::current().id()], names: vec!["main".to_owned()], ..Tasks::default() };
+        Self { start: Instant::now(), keeps_results, state: Mutex::default(), tasks: Mutex::new(tasks) }
+    }
+
+    /// Takes the recording so far; a warm-up ends this way. Facts about methods stay.
+    pub fn take(&self) -> Recording {
+        let (mut state, mut tasks) = (lock(&self.state), lock(&self.tasks));
+        let methods = state.recording.methods.iter().map(MethodFacts::copy).collect();
+        let left_out = take(&mut state.recording.left_out) + take(&mut tasks.left_out);
+        Recording {
+            methods,
+            runs: take(&mut state.recording.runs),
+            tasks: take(&mut tasks.tasks),
+            threads: tasks.names.clone(),
+            left_out,
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.since_start(Instant::now())
+    }
+
+    fn since_start(&self, time: Instant) -> u64 {
+        u64::try_from(time.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl MethodFacts {
+    fn copy(&self) -> Self {
+        let Self { name, callees, bytes } = self;
+        Self { name: name.clone(), callees: callees.clone(), bytes: bytes.clone() }
+    }
+}
+
+impl State {
+    /// The facts about the method that executes.
+    fn facts(&mut self) -> Option<&mut MethodFacts> {
+        self.recording.methods.get_mut(self.method)
+    }
+
+    /// Adds the instruction and its steps to the execution.
+    fn add(&mut self, event: Event) {
+        let steps = take(&mut self.steps);
+        let Some(run) = self.recording.runs.last_mut() else { return };
+        if run.events.len() >= MOST {
+            self.recording.left_out += steps.len() + 1;
+            return;
+        }
+        run.events.extend(steps);
+        run.events.push(event);
+    }
+}
+
+impl Observer for Recorder {
+    fn method_begins(&self, method: &Observed<'_>) {
+        let mut state = lock(&self.state);
+        let known = state.recording.methods.iter().position(|facts| facts.name == method.name());
+        state.method = known.unwrap_or_else(|| {
+            state.recording.methods.push(MethodFacts { name: method.name().to_owned(), ..MethodFacts::default() });
+            state.recording.methods.len() - 1
+        });
+        let begin = self.now();
+        let method = state.method;
+        state.recording.runs.push(Run { method, begin, end: begin, events: Vec::new() });
+    }
+
+    fn method_ended(&self) {
+        let end = self.now();
+        if let Some(run) = lock(&self.state).recording.runs.last_mut() {
+            run.end = end;
+        }
+    }
+
+    fn instruction_begins(&self, at: Position) {
+        let mut state = lock(&self.state);
+        state.at = Some(at);
+        // A failed call leaves its instructions behind.
+        state.steps.clear();
+        let begin = self.now();
+        (state.begin, state.last) = (begin, begin);
+    }
+
+    fn instruction_ended(&self, method: &Observed<'_>, at: Position) {
+        let end = self.now();
+        let mut state = lock(&self.state);
+        let (key, begin) = ((at.chain, at.instruction), state.begin);
+        if let Some(facts) = state.facts().filter(|facts| !facts.callees.contains_key(&key)) {
+            facts.callees.insert(key, method.callee(at).unwrap_or_default());
+            facts.bytes.insert((key.0, key.1, None), method.result_bytes(at));
+        }
+        let results = if self.keeps_results { method.results(at) } else { Vec::new() };
+        state.add(Event { at, step: None, begin, end, results, memory: Vec::new() });
+    }
+
+    fn delegate_executed(&self, event: &DelegateEvent<'_>) {
+        let end = self.now();
+        let mut state = lock(&self.state);
+        let Some(at) = state.at else { return };
+        let (begin, number) = (state.last, state.steps.len() as u32);
+        let key = (at.chain, at.instruction, Some(number));
+        if let Some(facts) = state.facts().filter(|facts| !facts.bytes.contains_key(&key)) {
+            let mut size = 0;
+            (event.results)(&mut |bytes| size += bytes.len());
+            facts.bytes.insert(key, size);
+        }
+        let mut memory = Vec::new();
+        if self.keeps_results {
+            (event.results)(&mut |bytes| memory.push(bytes.to_vec()));
+        }
+        state.steps.push(Event { at, step: Some((number, event.name)), begin, end, results: Vec::new(), memory });
+        state.last = self.now();
+    }
+
+    fn task_ended(&self, begin: Instant) {
+        let (begin, end) = (self.since_start(begin), self.now());
+        let mut tasks = lock(&self.tasks);
+        if tasks.tasks.len() >= MOST {
+            tasks.left_out += 1;
+            return;
+        }
+        let own = thread::current();
+        let thread = tasks.threads.iter().position(|id| *id == own.id()).unwrap_or_else(|| {
+            tasks.threads.push(own.id());
+            tasks.names.push(own.name().unwrap_or("worker").to_owned());
+            tasks.threads.len() - 1
+        });
+        tasks.tasks.push(Task { thread, begin, end });
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
