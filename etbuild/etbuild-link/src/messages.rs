@@ -47,15 +47,18 @@ pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
         })
     };
     let executable = artifacts().find_map(|artifact| artifact.executable.as_ref());
-    let libraries = artifacts().filter(|artifact| artifact.target.is_kind(TargetKind::StaticLib));
+    let kinds = [TargetKind::StaticLib, TargetKind::CDyLib];
+    let libraries = artifacts().filter(|artifact| kinds.iter().any(|kind| artifact.target.is_kind(kind.clone())));
     let files: Vec<_> = libraries.flat_map(|artifact| &artifact.filenames).collect();
     let library = |ending: &str| {
         files.iter().find(|file| file.extension() == Some(ending)).map(|file| file.as_std_path().to_owned())
     };
     match executable {
-        Some(path) if outcome.success() => {
-            Ok(Made { executable: path.as_std_path().to_owned(), library: library("a"), shared: library("so") })
-        }
+        Some(path) if outcome.success() => Ok(Made {
+            executable: path.as_std_path().to_owned(),
+            library: library("a"),
+            shared: library("so").or_else(|| library("wasm")),
+        }),
         _ => Err(failure(&messages, outcome)),
     }
 }
