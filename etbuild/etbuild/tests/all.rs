@@ -55,6 +55,7 @@ mod support;
 mod upstream;
 mod waiting;
 mod watch;
+mod web;
 mod workers;
 
 /// A file that is no module here would be compiled by nobody.

@@ -155,7 +155,8 @@ impl ProjectInputs {
             // Firmware has no files.
             media: interface.has_media() && board.is_none(),
             library: options.library.then(|| LibraryForm::of(target)),
-            server: options.server && options.is_language_model && board.is_none(),
+            // Neither firmware nor WebAssembly has sockets.
+            server: options.server && options.is_language_model && board.is_none() && !target.is_wasm(),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
         let is_inside = board.is_some() || options.is_single;
