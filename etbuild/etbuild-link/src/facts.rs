@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::{Bionic, KernelTable};
+use crate::{Bionic, KernelTable, LibraryForm};
 
 /// The facts of a generated project.
 #[derive(Clone, Debug)]
@@ -27,10 +27,8 @@ pub struct ProjectFacts {
     pub text: bool,
     /// Whether the binary reads pictures and recordings.
     pub media: bool,
-    /// Whether the project has a C library beside the binary.
-    pub library: bool,
-    /// Whether the C library is a shared library too, which an app of Android loads.
-    pub shared: bool,
+    /// The library beside the binary, if any.
+    pub library: Option<LibraryForm>,
     /// Whether the binary of a language model has a server.
     pub server: bool,
     /// Whether the binary of a language model has constrained output.

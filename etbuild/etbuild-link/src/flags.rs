@@ -60,6 +60,10 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     if target.is_android() {
         options.extend(android_options(target, project));
     }
+    if target.is_wasm() {
+        // JavaScript puts texts and tensors into memory of the module.
+        options.extend(["malloc", "free"].map(|name| format!("link-arg=--export-if-defined={name}")));
+    }
     if target.crt_static && project.package.contains_key(EMPTY_LIBRARY) {
         options.push("link-arg=-L.".to_owned());
     }

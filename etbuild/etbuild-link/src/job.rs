@@ -25,10 +25,10 @@ const REGISTRY: &str = "registry";
 /// The status by which the script says that the worker is not suited.
 const UNSUITED: i32 = 78;
 
-/// The names of the binary and the libraries in every template.
-const BINARY: &str = "device-binary";
+/// The names of the binaries and the libraries in every template, of WebAssembly and of other targets.
+const BINARIES: [&str; 2] = ["device-binary", "device-binary.wasm"];
 const LIBRARY: &str = "libdevice_library.a";
-const SHARED: &str = "libdevice_library.so";
+const SHARED: [&str; 2] = ["libdevice_library.so", "device_library.wasm"];
 
 /// A build for a worker.
 #[derive(Debug)]
@@ -80,8 +80,8 @@ impl BuildJob {
         let mut words = vec!["/bin/sh".to_owned(), format!("../{SCRIPT_FILE}")];
         words.extend(arguments(&target.triple).into_iter().chain(["--offline"]).map(str::to_owned));
         let release = format!("target/{}/release", target.triple);
-        let made = [BINARY, LIBRARY, SHARED].map(|file| format!("{release}/{file}"));
-        let outputs: BTreeSet<String> = made.into_iter().chain([MAP.to_owned()]).collect();
+        let made = BINARIES.iter().chain(&SHARED).chain([&LIBRARY]).map(|file| format!("{release}/{file}"));
+        let outputs: BTreeSet<String> = made.chain([MAP.to_owned()]).collect();
         Some(Self {
             arguments: words,
             variables: variables(toolchain, target, project),
@@ -103,7 +103,8 @@ impl JobAnswer {
             return JobEnd::ended_or_unsuited(bionic::explained(error, self.bionic));
         }
         let mut take = |name: &str| outputs.remove(&format!("{}/{name}", self.release));
-        let (binary, library, shared) = (take(BINARY), take(LIBRARY), take(SHARED));
+        let (binary, shared) = (BINARIES.into_iter().find_map(&mut take), SHARED.into_iter().find_map(&mut take));
+        let library = take(LIBRARY);
         let code = code::parts(&String::from_utf8_lossy(&outputs.remove(MAP).unwrap_or_default()));
         match binary {
             Some(binary) => JobEnd::Ended(Ok(Built { binary, library, shared, code })),

@@ -24,6 +24,7 @@ mod error;
 mod facts;
 mod flags;
 mod job;
+mod library;
 mod manifest;
 mod messages;
 mod missing;
@@ -40,6 +41,7 @@ mod target;
 mod third_party;
 pub mod toolchain;
 pub mod uf2;
+mod web;
 mod workshop;
 
 pub use bionic::Bionic;
@@ -54,6 +56,7 @@ pub use facts::{
     RegisterStep, Uart, VerifyData,
 };
 pub use job::{BuildJob, JobAnswer, JobEnd};
+pub use library::LibraryForm;
 pub use messages::Compiled;
 pub use missing::MissingKernel;
 pub use project::{Project, template_digest, template_names};
@@ -62,4 +65,5 @@ pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources, device_crates_digest};
 pub use target::{API_LEVEL, CompileTarget, Linker};
 pub use toolchain::{Route, Toolchain, Watched};
+pub use web::{web_package, web_package_names};
 pub use workshop::Workshop;

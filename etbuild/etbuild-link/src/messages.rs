@@ -48,18 +48,21 @@ pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
     };
     let binary = artifacts().find_map(|artifact| Some((artifact.executable.as_ref()?, &artifact.package_id)));
     let executable = binary.map(|(executable, _)| executable);
-    // A crate of a registry may be a static library besides.
+    // A crate of a registry may be a library for C besides.
     let is_own = |package| binary.is_some_and(|(_, own)| own == package);
-    let libraries = artifacts().filter(|artifact| artifact.target.is_kind(TargetKind::StaticLib));
+    let kinds = [TargetKind::StaticLib, TargetKind::CDyLib];
+    let libraries = artifacts().filter(|artifact| kinds.iter().any(|kind| artifact.target.is_kind(kind.clone())));
     let libraries = libraries.filter(|artifact| is_own(&artifact.package_id));
     let files: Vec<_> = libraries.flat_map(|artifact| &artifact.filenames).collect();
     let library = |ending: &str| {
         files.iter().find(|file| file.extension() == Some(ending)).map(|file| file.as_std_path().to_owned())
     };
     match executable {
-        Some(path) if outcome.success() => {
-            Ok(Made { executable: path.as_std_path().to_owned(), library: library("a"), shared: library("so") })
-        }
+        Some(path) if outcome.success() => Ok(Made {
+            executable: path.as_std_path().to_owned(),
+            library: library("a"),
+            shared: library("so").or_else(|| library("wasm")),
+        }),
         _ => Err(failure(&messages, outcome)),
     }
 }

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
 use crate::render::{render, unfilled};
-use crate::{LinkError, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest};
+use crate::{LibraryForm, LinkError, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest};
 
 /// A project: every file's contents by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,8 @@ impl Project {
         if let Some(bionic) = facts.bionic {
             package.extend(bionic.files()?);
         }
-        let shared = facts.shared.then(|| format!("lib{}.so", facts.name));
+        let ending = facts.library.and_then(LibraryForm::loaded_ending);
+        let shared = ending.map(|ending| format!("lib{}.{ending}", facts.name));
         Ok(Self { shared, ..Self::assemble(&facts.template, package, sources)? })
     }
 

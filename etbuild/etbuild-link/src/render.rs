@@ -8,7 +8,7 @@ use tera::{Context, Kwargs, State, Tera};
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts};
 use crate::symbol::symbol;
-use crate::{LinkError, SelectedKernel};
+use crate::{LibraryForm, LinkError, SelectedKernel};
 
 const SUFFIX: &str = ".tera";
 
@@ -36,8 +36,8 @@ struct Variables<'a> {
     cases: usize,
     text: bool,
     media: bool,
-    library: bool,
-    shared: bool,
+    /// The kinds of the library that is made beside the binary; empty without a library.
+    crate_types: &'static [&'static str],
     server: bool,
     constrain: bool,
     /// Whether the project has start code for Android.
@@ -88,8 +88,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("operator_folders", &Vec::<&str>::new());
     context.insert("text", &false);
     context.insert("media", &false);
-    context.insert("library", &false);
-    context.insert("shared", &false);
+    context.insert("crate_types", &Vec::<&str>::new());
     context.insert("server", &false);
     context.insert("constrain", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
@@ -121,8 +120,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
         text: facts.text,
         media: facts.media,
-        library: facts.library,
-        shared: facts.shared,
+        crate_types: facts.library.map_or(&[], LibraryForm::crate_types),
         server: facts.server,
         constrain: facts.constrain,
         bionic: facts.bionic.is_some(),
@@ -156,12 +154,18 @@ fn fill_in(template: &[u8], context: &Context) -> Result<Vec<u8>, LinkError> {
     let mut tera = Tera::new();
     tera.register_filter("literal", literal);
     tera.register_filter("hex", hex);
+    tera.register_filter("json", json);
     tera.render_str(&text, context, false).map(String::into_bytes).map_err(|error| failed(&error))
 }
 
 /// Text as a string literal of Rust.
 fn literal(text: &str, _: Kwargs, _: &State<'_>) -> String {
     format!("{text:?}")
+}
+
+/// Text as a string of JSON and JavaScript.
+fn json(text: &str, _: Kwargs, _: &State<'_>) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// An address or bits, in the notation that Rust and linker scripts share.

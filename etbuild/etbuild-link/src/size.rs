@@ -1,6 +1,6 @@
 //! Sizes of a linked file's sections, by content.
 
-use object::{Object, ObjectSection, SectionFlags, SectionKind, elf};
+use object::{BinaryFormat, Object, ObjectSection, SectionFlags, SectionKind, elf};
 use serde::{Deserialize, Serialize};
 
 use crate::LinkError;
@@ -35,7 +35,9 @@ impl SizeReport {
         let malformed = |error| LinkError::Image(format!("the linked file cannot be read: {error}"));
         let file = object::File::parse(binary).map_err(malformed)?;
         let mut report = Self::default();
-        for section in file.sections().filter(is_loaded) {
+        let is_wasm = file.format() == BinaryFormat::Wasm;
+        for section in file.sections().filter(|section| if is_wasm { is_content(section) } else { is_loaded(section) })
+        {
             if let Some(count) = report.count_of(section.name().map_err(malformed)?, section.kind()) {
                 *count += section.size();
             }
@@ -81,6 +83,11 @@ impl SizeReport {
 /// Whether a section takes memory when the program runs.
 fn is_loaded<'data>(section: &impl ObjectSection<'data>) -> bool {
     matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.0 & elf::SHF_ALLOC.0 != 0)
+}
+
+/// Whether a section of a WebAssembly module is functions or data; others declare types and imports.
+fn is_content<'data>(section: &impl ObjectSection<'data>) -> bool {
+    matches!(section.kind(), SectionKind::Text | SectionKind::Data)
 }
 
 #[cfg(test)]

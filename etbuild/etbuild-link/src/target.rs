@@ -46,6 +46,11 @@ impl CompileTarget {
         self.triple.split('-').any(|part| part == "android")
     }
 
+    /// Whether the target is WebAssembly.
+    pub fn is_wasm(&self) -> bool {
+        self.triple.starts_with("wasm")
+    }
+
     /// Whether the target has no operating system.
     pub fn is_bare_metal(&self) -> bool {
         self.triple.split('-').any(|part| part == "none")

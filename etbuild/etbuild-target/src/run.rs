@@ -16,6 +16,8 @@ use crate::Rust;
 pub enum Image {
     /// The linked file itself.
     Elf,
+    /// A module of WebAssembly.
+    Wasm,
     /// USB flashing format: blocks with target addresses, which a boot ROM copies.
     Uf2(Uf2),
 }

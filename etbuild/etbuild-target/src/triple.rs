@@ -23,6 +23,7 @@ const ARCHITECTURES: &[Architecture] = &[
     Architecture { prefix: "riscv32", pointer_width: 32, instruction_sets: &[] },
     Architecture { prefix: "thumb", pointer_width: 32, instruction_sets: &[] },
     Architecture { prefix: "arm", pointer_width: 32, instruction_sets: &[] },
+    Architecture { prefix: "wasm32", pointer_width: 32, instruction_sets: &["simd128"] },
     Architecture { prefix: "i686", pointer_width: 32, instruction_sets: &[] },
 ];
 
@@ -45,6 +46,7 @@ const KNOWN: &[&str] = &[
     "thumbv8m.base-none-eabi",
     "thumbv8m.main-none-eabi",
     "thumbv8m.main-none-eabihf",
+    "wasm32-wasip1",
     "x86_64-linux-android",
     "x86_64-unknown-linux-gnu",
     "x86_64-unknown-linux-musl",

@@ -57,6 +57,7 @@ mod trace;
 mod upstream;
 mod waiting;
 mod watch;
+mod web;
 mod workers;
 
 /// A file that is no module here would be compiled by nobody.

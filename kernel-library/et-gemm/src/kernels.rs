@@ -69,7 +69,7 @@ macro_rules! kernels {
         };
     };
     ($name:ident: $type:ty, $feature:literal, "portable", $($rest:tt)*) => {
-        kernels!(@on any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))),
+        kernels!(@on any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32"))),
             $name: $type, $feature, $($rest)*);
     };
     ($name:ident: $type:ty, $feature:literal, $target:tt, $($rest:tt)*) => {
@@ -248,7 +248,7 @@ pub fn tile_of<T>(tiles: Tiles<T>, rows: usize, vectors: usize) -> Result<unsafe
 }
 
 /// Every row, in the order of [`Isa::ALL`].
-pub static KERNELS: [KernelRow; 9] = [
+pub static KERNELS: [KernelRow; 10] = [
     KernelRow { isa: Isa::Portable, float: F32_PORTABLE, int8: INT8_PORTABLE, int4: INT4_PORTABLE },
     KernelRow { isa: Isa::Avx2, float: F32_AVX2, int8: INT8_AVX2, int4: INT4_AVX2 },
     KernelRow { isa: Isa::AvxVnni, float: F32_AVX2, int8: INT8_AVX_VNNI, int4: INT4_AVX_VNNI },
@@ -264,6 +264,7 @@ pub static KERNELS: [KernelRow; 9] = [
     KernelRow { isa: Isa::Neon, float: F32_NEON, int8: INT8_NEON, int4: INT4_NEON },
     KernelRow { isa: Isa::NeonDot, float: F32_NEON, int8: INT8_NEON_DOT, int4: INT4_NEON_DOT },
     KernelRow { isa: Isa::NeonI8mm, float: F32_NEON, int8: INT8_NEON_I8MM, int4: INT4_NEON_I8MM },
+    KernelRow { isa: Isa::Simd128, float: F32_SIMD128, int8: INT8_SIMD128, int4: INT4_SIMD128 },
 ];
 
 float!(F32_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4, [1 2 3 4] x [1 2], small 1);
@@ -273,6 +274,8 @@ float!(F32_AVX512, Avx512, "x86_64", ["avx512f,avx512bw,avx512dq,avx512vl"], et_
     [1 2 3 4 5 6 7 8 9 10 11 12 13 14] x [1 2], small 3);
 float!(F32_NEON, Neon, "aarch64", ["neon"], et_simd::Neon, lanes 4,
     [1 2 3 4 5 6] x [1 2 3 4], small 1);
+float!(F32_SIMD128, Simd128, "wasm32", ["simd128"], et_simd::Simd128, lanes 4,
+    [1 2 3 4 5 6] x [1 2], small 1);
 
 integer!(INT8_PORTABLE, INT4_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4,
     int8 [1 2 3 4] x [1 2], small 4, int4 [1 2 3 4] x [1 2]);
@@ -289,3 +292,5 @@ integer!(INT8_NEON_DOT, INT4_NEON_DOT, NeonDot, "aarch64", ["neon,dotprod"], et_
     lanes 4, int8 [1 2 3 4 5 6] x [1 2 3 4], small 6, int4 [1 2 3 4] x [1 2]);
 integer!(INT8_NEON_I8MM, INT4_NEON_I8MM, NeonI8mm, "aarch64", ["neon,dotprod,i8mm"],
     et_simd::NeonDot<true>, lanes 4, int8 [1 2 3 4 5 6] x [1 2 3 4], small 6, int4 [1 2 3 4] x [1 2]);
+integer!(INT8_SIMD128, INT4_SIMD128, Simd128, "wasm32", ["simd128"], et_simd::Simd128, lanes 4,
+    int8 [1 2 3 4] x [1 2], small 4, int4 [1 2 3 4] x [1 2]);

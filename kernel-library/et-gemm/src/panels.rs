@@ -11,7 +11,7 @@ use et_simd::Architecture;
 /// Lanes and vectors of a packed panel, which all ISAs of an architecture read.
 pub const fn packed(architecture: Architecture) -> [usize; 2] {
     match architecture {
-        Architecture::Portable => [4, 2],
+        Architecture::Portable | Architecture::Wasm32 => [4, 2],
         // Two registers of AVX-512 and AMX, which AVX2 reads in two parts.
         Architecture::X86_64 => [16, 2],
         Architecture::Aarch64 => [4, 4],

@@ -153,25 +153,33 @@ impl Shape {
         if valid { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
-    /// Whether every size that follows from the shape (the im2col matrix, an indirection buffer, packed weights, input
-    /// coordinates) is at most [`LARGEST`], so that no later product of sizes wraps around. Shapes come from program files.
+    /// Whether no product of sizes that follow from the shape wraps around: input, output, packed weights, an indirection
+    /// buffer, the rows of A in a strip, coordinates. Shapes come from program files.
     fn is_addressable(&self) -> bool {
         let product = |sizes: &[usize]| sizes.iter().try_fold(1, |product: usize, size| product.checked_mul(*size));
         // Packing pads the K segments of a row and the columns of a group, each to less than 64 more.
         let padded = |size: usize| size.checked_add(PADDING);
-        let depth = product(&[self.kernel[0], self.kernel[1], self.planes])
-            .and_then(|positions| product(&[positions, padded(self.channels)?]).and_then(padded));
-        let sizes = depth.and_then(|depth| {
-            let matrix = product(&[self.batch, self.output[0], self.output[1], self.groups, depth])?;
-            let weights = product(&[self.groups, padded(self.columns)?, depth])?;
-            Some(matrix.max(weights))
-        });
+        let positions = product(&[self.kernel[0], self.kernel[1], self.planes]);
+        let rows = product(&[self.batch, self.output[0], self.output[1]]);
+        let sizes = || {
+            let (positions, rows) = (positions?, rows?);
+            let depth = product(&[positions, padded(self.channels)?]).and_then(padded)?;
+            let strip = product(&[rows.min(MOST_ROWS), self.groups, depth])?;
+            let table = product(&[rows, self.groups, positions])?;
+            let output = product(&[rows, self.groups, self.columns])?;
+            // The transformed weights of Winograd are at most four times as many.
+            let transformed = if positions == 1 { 1 } else { 4 };
+            let weights = product(&[self.groups, padded(self.columns)?, depth, transformed])?;
+            Some([strip, table, output, weights])
+        };
         let coordinate = |axis: usize| {
             let last = product(&[self.output[axis], self.stride[axis]])?;
             let reach = product(&[self.kernel[axis], self.dilation[axis]])?;
             last.checked_add(reach)?.checked_add(self.padding[axis])?.checked_add(self.input[axis])
         };
-        [sizes, coordinate(0), coordinate(1)].iter().all(|size| size.is_some_and(|size| size <= LARGEST))
+        let fits = |size: usize| size <= LARGEST;
+        sizes().is_some_and(|sizes| sizes.into_iter().all(fits))
+            && [coordinate(0), coordinate(1)].iter().all(|size| size.is_some_and(fits))
     }
 }
 
@@ -198,9 +206,12 @@ impl Runs {
 /// The maximum number of tiles in a strip.
 pub(crate) const STRIP_TILES: usize = 16;
 
-/// The largest size that follows from a shape, in elements: an element and its share of headers and pointers take at most
-/// 64 bytes.
-const LARGEST: usize = isize::MAX as usize / 64;
+/// More rows than a strip has on any ISA.
+const MOST_ROWS: usize = 1 << 12;
+
+/// The largest size that follows from a shape, in elements. An element and its share of headers and pointers take at most 64
+/// bytes; at most 8 with 32-bit addresses, where models come close to the bound.
+const LARGEST: usize = isize::MAX as usize / if usize::BITS == 32 { 8 } else { 64 };
 
 /// More than packing pads a K segment, a row or a group of columns by.
 const PADDING: usize = 64;
@@ -315,7 +326,7 @@ mod tests {
             Shape { columns: usize::MAX - 8, ..shape },
             Shape { stride: [usize::MAX / 2, 4], output: [4, 4], ..shape },
             Shape { padding: [usize::MAX, 0], ..shape },
-            Shape { groups: 1 << 62, pixel_stride: usize::MAX, ..shape },
+            Shape { groups: usize::MAX / 4, pixel_stride: usize::MAX, ..shape },
         ] {
             assert_eq!(hostile.check(), Err(Error::InvalidArgument), "{hostile:?}");
         }

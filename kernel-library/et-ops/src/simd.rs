@@ -6,17 +6,29 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
 mod plain;
 mod vector;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm32;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::run;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
 pub use plain::run;
 pub use vector::{Vector, Work};
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub use wasm32::run;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::run;
 

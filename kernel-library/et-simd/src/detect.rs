@@ -1,5 +1,5 @@
 //! CPU feature detection: `cpuid` on x86-64; on AArch64 the operating system with the feature `std`, otherwise the
-//! target features of the build.
+//! target features of the build, as for WebAssembly, which an engine checks before the first instruction.
 
 use crate::{Architecture, Isa};
 
@@ -50,8 +50,14 @@ fn has(isa: Isa) -> bool {
     }
 }
 
+/// Whether the build has the ISA.
+#[cfg(target_arch = "wasm32")]
+fn has(isa: Isa) -> bool {
+    isa == Isa::Portable || (isa == Isa::Simd128 && cfg!(target_feature = "simd128"))
+}
+
 /// Whether this CPU has the ISA.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32")))]
 fn has(isa: Isa) -> bool {
     isa == Isa::Portable
 }

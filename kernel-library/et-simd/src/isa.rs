@@ -48,6 +48,8 @@ isas! {
     NeonDot = "neon-dotprod", Aarch64, Some(Self::Neon);
     /// Advanced SIMD with int8 matrix multiplication (i8mm).
     NeonI8mm = "neon-i8mm", Aarch64, Some(Self::NeonDot);
+    /// WebAssembly with vectors of 128 bits.
+    Simd128 = "simd128", Wasm32, None;
 }
 
 impl Isa {
@@ -71,11 +73,13 @@ pub enum Architecture {
     X86_64,
     /// AArch64.
     Aarch64,
+    /// WebAssembly with addresses of 32 bits.
+    Wasm32,
 }
 
 impl Architecture {
     /// Every architecture.
-    pub const ALL: [Self; 3] = [Self::Portable, Self::X86_64, Self::Aarch64];
+    pub const ALL: [Self; 4] = [Self::Portable, Self::X86_64, Self::Aarch64, Self::Wasm32];
 
     /// The stable number in artifacts.
     pub const fn number(self) -> u32 {
@@ -83,6 +87,7 @@ impl Architecture {
             Self::Portable => 0,
             Self::X86_64 => 1,
             Self::Aarch64 => 2,
+            Self::Wasm32 => 3,
         }
     }
 
@@ -97,6 +102,7 @@ impl Architecture {
             Self::Portable => "portable",
             Self::X86_64 => "x86_64",
             Self::Aarch64 => "aarch64",
+            Self::Wasm32 => "wasm32",
         }
     }
 
@@ -111,6 +117,7 @@ impl Architecture {
             Self::Portable => Isa::Portable,
             Self::X86_64 => Isa::Avx2,
             Self::Aarch64 => Isa::Neon,
+            Self::Wasm32 => Isa::Simd128,
         }
     }
 

@@ -2,8 +2,13 @@
 
 #[cfg(target_arch = "aarch64")]
 use crate::Neon;
-#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(any(
+    feature = "portable",
+    not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32"))
+))]
 use crate::Portable;
+#[cfg(target_arch = "wasm32")]
+use crate::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::{Avx2, Avx512, Avx512Vnni, AvxVnni};
 use crate::{Dot, DotWork, Isa, Simd, Work};
@@ -13,11 +18,17 @@ use crate::{Dot, DotWork, Isa, Simd, Work};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Portable Rust without intrinsics.
-    #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(any(
+        feature = "portable",
+        not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32"))
+    ))]
     Portable,
     /// Advanced SIMD.
     #[cfg(target_arch = "aarch64")]
     Neon(Neon),
+    /// WebAssembly's vectors.
+    #[cfg(target_arch = "wasm32")]
+    Simd128(Simd128),
     /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
@@ -30,13 +41,18 @@ pub enum Level {
 macro_rules! for_isa {
     ($level:expr, |$isa:ident| $value:expr) => {
         match $level {
-            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+            #[cfg(any(
+                feature = "portable",
+                not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32"))
+            ))]
             Level::Portable => {
                 let $isa = Portable;
                 $value
             }
             #[cfg(target_arch = "aarch64")]
             Level::Neon($isa) => $value,
+            #[cfg(target_arch = "wasm32")]
+            Level::Simd128($isa) => $value,
             #[cfg(target_arch = "x86_64")]
             Level::Avx2($isa) => $value,
             #[cfg(target_arch = "x86_64")]
@@ -54,10 +70,15 @@ impl Level {
     /// The ISAs of this CPU, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         let known = [
-            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+            #[cfg(any(
+                feature = "portable",
+                not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32"))
+            ))]
             Some(Self::Portable),
             #[cfg(target_arch = "aarch64")]
             token(Isa::Neon).map(Self::Neon),
+            #[cfg(target_arch = "wasm32")]
+            token(Isa::Simd128).map(Self::Simd128),
             #[cfg(target_arch = "x86_64")]
             token(Isa::Avx2).map(Self::Avx2),
             #[cfg(target_arch = "x86_64")]

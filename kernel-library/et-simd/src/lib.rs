@@ -45,6 +45,8 @@ pub mod math;
 mod operators;
 mod portable;
 mod simd;
+#[cfg(target_arch = "wasm32")]
+mod wasm32;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -58,5 +60,7 @@ pub use isa::{Architecture, Isa};
 pub use level::{Dots, Level};
 pub use portable::Portable;
 pub use simd::{Simd, Work};
+#[cfg(target_arch = "wasm32")]
+pub use wasm32::Simd128;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{Avx2, Avx512, Avx512Vnni, AvxVnni};

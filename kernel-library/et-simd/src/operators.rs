@@ -1,7 +1,7 @@
 //! Macros of the vector types: operators and methods that are expressions of intrinsics.
 
 /// Implements operators of `core::ops` for a vector by intrinsics of `core::arch`.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32"))]
 macro_rules! operators {
     ($type:ident, $($operator:ident $method:ident $function:ident),*) => { $(
         impl core::ops::$operator for $type {
@@ -40,5 +40,5 @@ macro_rules! intrinsics {
 }
 
 pub(crate) use intrinsics;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "wasm32"))]
 pub(crate) use operators;

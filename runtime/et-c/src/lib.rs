@@ -10,6 +10,8 @@ mod failure;
 pub mod language;
 pub mod module;
 mod pointers;
+#[cfg(target_arch = "wasm32")]
+pub mod web;
 
 pub use failure::et_error_message;
 

@@ -23,6 +23,7 @@ enum Source {
 
 /// Bytes of the largest file that is read though it could be mapped: to set up a mapping, and to fault its pages in, takes
 /// longer than to copy so few.
+#[cfg(any(test, all(unix, target_pointer_width = "64")))]
 const READ_AT_MOST: u64 = 1 << 16;
 
 impl FileBytes {

@@ -47,6 +47,8 @@ pub enum ArtifactKind {
     Header,
     /// The file for CMake of a board's library.
     Cmake,
+    /// A text file of the package for JavaScript, in the order of the package's names.
+    WebPackage,
     /// The binary in the form that a boot ROM takes.
     Image,
     /// A size report, as JSON.
@@ -60,7 +62,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 25] = [
+    const NAMES: [(Self, &'static str); 26] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -81,6 +83,7 @@ impl ArtifactKind {
         (Self::SharedLibrary, "shared-library"),
         (Self::Header, "header"),
         (Self::Cmake, "cmake"),
+        (Self::WebPackage, "web-package"),
         (Self::Image, "image"),
         (Self::Sizes, "sizes"),
         (Self::Code, "code"),

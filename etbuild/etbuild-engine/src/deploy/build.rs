@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use etbuild_link::SizeReport;
+use etbuild_link::{SizeReport, web_package_names};
+use etbuild_target::Image;
 
 use super::package::{self, Deliverable};
 use super::record::{keep, noted};
@@ -131,10 +132,20 @@ fn check_budget(
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
 }
 
+/// The file name of a unit's binary.
+fn binary_name(unit: &Unit) -> String {
+    let name = unit.name();
+    if is_wasm(unit) { format!("{name}.wasm") } else { name.to_owned() }
+}
+
+fn is_wasm(unit: &Unit) -> bool {
+    unit.target.image().contains(&Image::Wasm)
+}
+
 fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
     let name = unit.name();
     let mut files = vec![
-        Deliverable { name: name.to_owned(), blob: linked.blob(ArtifactKind::Binary)?, executable: true },
+        Deliverable { name: binary_name(unit), blob: linked.blob(ArtifactKind::Binary)?, executable: true },
         Deliverable { name: format!("{name}.pte"), blob: emitted.blob(ArtifactKind::ProgramFile)?, executable: false },
         Deliverable { name: "size.json".to_owned(), blob: linked.blob(ArtifactKind::Sizes)?, executable: false },
     ];
@@ -142,8 +153,15 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
         files.push(Deliverable { name: format!("{name}.{ending}"), blob, executable: false });
     }
     if let Some(shared) = linked.artifacts.get(ArtifactKind::SharedLibrary) {
-        files.push(Deliverable { name: format!("lib{name}.so"), blob: shared.blob(), executable: false });
+        let ending = if is_wasm(unit) { "wasm" } else { "so" };
+        files.push(Deliverable { name: format!("lib{name}.{ending}"), blob: shared.blob(), executable: false });
     }
+    let package = linked.artifacts.iter().filter(|artifact| artifact.kind == ArtifactKind::WebPackage);
+    files.extend(package.zip(web_package_names(unit.link.is_language_model)).map(|(file, name)| Deliverable {
+        name: name.to_owned(),
+        blob: file.blob(),
+        executable: false,
+    }));
     if let Some(library) = linked.artifacts.get(ArtifactKind::Library) {
         files.push(Deliverable { name: format!("lib{name}.a"), blob: library.blob(), executable: false });
         let cmake = linked.artifacts.get(ArtifactKind::Cmake).map(|cmake| cmake.blob());

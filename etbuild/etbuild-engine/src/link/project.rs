@@ -6,8 +6,8 @@ use et_ops::OPERATORS;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
-    Bionic, BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Processor, Program,
-    ProjectFacts, VerifyData, select,
+    Bionic, BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, LibraryForm, MemoryFacts, MethodFacts,
+    Processor, Program, ProjectFacts, VerifyData, select,
 };
 use etbuild_recipe::Optimize;
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
@@ -116,8 +116,7 @@ pub struct ManifestInputs {
     engines: Vec<EngineFacts>,
     text: bool,
     media: bool,
-    library: bool,
-    shared: bool,
+    library: Option<LibraryForm>,
     server: bool,
     constrain: bool,
 }
@@ -158,9 +157,9 @@ impl ProjectInputs {
             text: interface.has_tokenizer(),
             // Firmware has no files.
             media: interface.has_media() && board.is_none(),
-            library: options.library,
-            shared: options.library && target.is_android(),
-            server: options.server && options.is_language_model && board.is_none(),
+            library: options.library.then(|| LibraryForm::of(target)),
+            // Neither firmware nor WebAssembly has sockets.
+            server: options.server && options.is_language_model && board.is_none() && !target.is_wasm(),
             constrain: options.constrain && interface.has_tokenizer() && board.is_none(),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
@@ -168,6 +167,11 @@ impl ProjectInputs {
         let program = is_inside.then(|| emitted.blob(ArtifactKind::ProgramFile)).transpose()?;
         let bionic = Bionic::of(target);
         Ok(Self { manifest, name: options.name.clone(), method, program, board, bionic })
+    }
+
+    /// Whether a package for JavaScript is made beside the binary.
+    pub fn has_web_package(&self) -> bool {
+        self.manifest.library == Some(LibraryForm::Wasm)
     }
 
     /// The facts without the embedded files, which no manifest depends on.
@@ -188,8 +192,7 @@ impl ProjectInputs {
     }
 
     fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let ManifestInputs { template, kernels, engines, text, media, library, shared, server, constrain } =
-            &self.manifest;
+        let ManifestInputs { template, kernels, engines, text, media, library, server, constrain } = &self.manifest;
         let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
             Some(_) => Program::Embedded(program),
@@ -213,7 +216,6 @@ impl ProjectInputs {
             text: *text,
             media: *media,
             library: *library,
-            shared: *shared,
             server: *server,
             constrain: *constrain,
             bionic: self.bionic,
@@ -248,15 +250,15 @@ impl BoardInputs {
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, media, library, shared, server, constrain } = self;
+        let Self { template, kernels, engines, text, media, library, server, constrain } = self;
         key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
             .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
             .fact("template", template.as_str())
             .input("template", template_digest(template))
             .fact("text", *text)
             .fact("media", *media)
-            .option("library", *library)
-            .fact("shared library", *shared)
+            .option("library", library.is_some())
+            .fact("form of the library", library.map(LibraryForm::name))
             .option("server", *server)
             .option("constrain", *constrain)
     }
@@ -282,7 +284,7 @@ impl Keyed for ProjectInputs {
                 .fact("inputs", method.inputs.clone()),
             // Firmware has no name, and the functions of a library begin with it.
             Some(board) => {
-                let key = if manifest.library { key.option("name", name.as_str()) } else { key };
+                let key = if manifest.library.is_some() { key.option("name", name.as_str()) } else { key };
                 board.key(key.fact("method", format!("{method:?}")))
             }
         }

@@ -1,7 +1,9 @@
 //! The project becomes a binary.
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_link::{Built, Project, Region, SizeReport, Sources, Workshop, build_telling, c_header, c_model, uf2};
+use etbuild_link::{
+    Built, Project, Region, SizeReport, Sources, Workshop, build_telling, c_header, c_model, uf2, web_package,
+};
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
 
@@ -90,6 +92,10 @@ impl Link {
             self.put_interface(&sizes, products)?;
         }
         products.put(ArtifactKind::Code, &failure::json(&built.code)?);
+        if self.project.has_web_package() {
+            let package = web_package(&self.project.without_data()?).map_err(link_failure)?;
+            package.iter().for_each(|file| products.put(ArtifactKind::WebPackage, file));
+        }
         Ok(())
     }
 

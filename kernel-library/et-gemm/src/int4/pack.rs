@@ -14,7 +14,7 @@ use crate::kernels::int4_format::{Int4Format, Scales};
 /// Columns per packed panel, which all ISAs of an architecture read.
 pub const fn panel_width(architecture: Architecture) -> usize {
     match architecture {
-        Architecture::Portable | Architecture::Aarch64 => 8,
+        Architecture::Portable | Architecture::Aarch64 | Architecture::Wasm32 => 8,
         Architecture::X86_64 => 32,
     }
 }

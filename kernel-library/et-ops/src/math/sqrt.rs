@@ -38,7 +38,18 @@ impl Sqrt for f32 {
         Self::from_bits(bits)
     }
 
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", all(target_arch = "arm", target_abi = "eabihf"))))]
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    fn sqrt(self) -> Self {
+        use core::arch::wasm32::{f32x4_extract_lane, f32x4_splat, f32x4_sqrt};
+        f32x4_extract_lane::<0>(f32x4_sqrt(f32x4_splat(self)))
+    }
+
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        all(target_arch = "wasm32", target_feature = "simd128"),
+        all(target_arch = "arm", target_abi = "eabihf")
+    )))]
     fn sqrt(self) -> Self {
         sqrt32(self)
     }
@@ -60,7 +71,17 @@ impl Sqrt for f64 {
         root
     }
 
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    fn sqrt(self) -> Self {
+        use core::arch::wasm32::{f64x2_extract_lane, f64x2_splat, f64x2_sqrt};
+        f64x2_extract_lane::<0>(f64x2_sqrt(f64x2_splat(self)))
+    }
+
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )))]
     fn sqrt(self) -> Self {
         sqrt64(self)
     }

@@ -20,7 +20,7 @@ pub trait Work {
     fn run<V: Vector<L>, const L: usize, const R: usize>(self);
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", all(target_arch = "wasm32", target_feature = "simd128")))]
 /// Implements [`Vector`] with functions of `core::arch`, which are available on every target that has the vector type.
 macro_rules! vector {
     ($type:ty, $lanes:literal, $splat:ident, $add:ident, $multiply:ident) => {
@@ -50,5 +50,9 @@ macro_rules! vector {
         }
     };
 }
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 pub(crate) use vector;

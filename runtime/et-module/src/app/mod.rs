@@ -7,6 +7,7 @@ mod run;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use et_core::Kernel;
@@ -56,11 +57,17 @@ impl ProgramSource {
         match self {
             Self::Embedded(bytes) => Ok((FileBytes::embedded(bytes), Beside::default())),
             Self::Beside(name) => {
-                let path = std::env::current_exe().unwrap_or_default().with_file_name(name);
+                let path = own_path().with_file_name(name);
                 Ok((FileBytes::open(&path)?, Beside::of(&path)))
             }
         }
     }
+}
+
+/// The file of the binary: WebAssembly knows the first argument only.
+fn own_path() -> PathBuf {
+    let named = || std::env::args_os().next().map(PathBuf::from);
+    std::env::current_exe().ok().or_else(named).unwrap_or_default()
 }
 
 /// Runs the process's command line; the exit code is 0 for success, 2 for a malformed command line and 8 for a failure.

@@ -1,0 +1,72 @@
+//! The package for JavaScript: an ES module around the library of WebAssembly, with types, for npm.
+
+use serde::Serialize;
+
+use crate::embedded::WEB;
+use crate::render::fill_in_with;
+use crate::{LinkError, ProjectFacts};
+
+/// The template of a language model's project.
+const LANGUAGE: &str = "language-app";
+
+/// The files of the package of a program: a template's name below `templates/web`, and the name in the package.
+const PROGRAM_FILES: [(&str, &str); 6] = [
+    ("package.json.tera", "package.json"),
+    ("program/index.js.tera", "index.js"),
+    ("program/index.d.ts.tera", "index.d.ts"),
+    ("program/program.js", "program.js"),
+    ("library.js", "library.js"),
+    ("wasi.js", "wasi.js"),
+];
+
+/// The files of the package of a language model.
+const LANGUAGE_FILES: [(&str, &str); 8] = [
+    ("package.json.tera", "package.json"),
+    ("language/index.js.tera", "index.js"),
+    ("language/index.d.ts", "index.d.ts"),
+    ("language/client.js", "client.js"),
+    ("language/worker.js", "worker.js"),
+    ("language/language.js", "language.js"),
+    ("library.js", "library.js"),
+    ("wasi.js", "wasi.js"),
+];
+
+#[derive(Serialize)]
+struct Variables<'a> {
+    name: &'a str,
+    stamp: &'a str,
+    inputs: &'a [String],
+    outputs: usize,
+    files: Vec<&'a str>,
+}
+
+fn files(is_language_model: bool) -> &'static [(&'static str, &'static str)] {
+    if is_language_model { &LANGUAGE_FILES } else { &PROGRAM_FILES }
+}
+
+/// The names of the text files of a package, in order.
+pub fn web_package_names(is_language_model: bool) -> impl Iterator<Item = &'static str> {
+    files(is_language_model).iter().map(|(_, name)| *name)
+}
+
+/// The text files of the package of a project, in the order of [`web_package_names`].
+///
+/// # Errors
+/// [`LinkError::Template`], which a test excludes.
+pub fn web_package(facts: &ProjectFacts) -> Result<Vec<Vec<u8>>, LinkError> {
+    let is_language_model = facts.template == LANGUAGE;
+    let variables = Variables {
+        name: &facts.name,
+        stamp: &facts.stamp,
+        inputs: &facts.method.inputs,
+        outputs: facts.method.output_bytes.len(),
+        files: web_package_names(is_language_model).collect(),
+    };
+    files(is_language_model).iter().map(|(template, _)| file(template, &variables)).collect()
+}
+
+fn file(template: &str, variables: &Variables<'_>) -> Result<Vec<u8>, LinkError> {
+    let bytes = WEB.iter().find_map(|folder| folder.file(template));
+    let bytes = bytes.ok_or_else(|| LinkError::Template(format!("`{template}` is missing")))?;
+    if template.ends_with(".tera") { fill_in_with(bytes, variables) } else { Ok(bytes.to_vec()) }
+}

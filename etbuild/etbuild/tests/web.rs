@@ -1,0 +1,215 @@
+//! The target `web`: binaries in Node.js, packages in Node.js and in headless Chromium. Without Node.js or Chromium a test is
+//! skipped with a message, except where emulators are required.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{Place, Ran, repository};
+
+const DIGITS: &str = "recipes/digits.yaml --target web --set library=true --set partition=auto";
+const LANGUAGE: &str = "recipes/tiny-llama.yaml --target web --set library=true";
+
+/// Whether a program is installed.
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+fn has(program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok();
+    assert!(is_there || std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_none(), "there is no {program}");
+    if !is_there {
+        eprintln!("skipped: there is no {program}");
+    }
+    is_there
+}
+
+#[test]
+fn programs_in_float32_and_int8_compute_what_pytorch_computed() {
+    if !has("node") {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    for (deploy, accuracy) in [(DIGITS, 0.99), ("recipes/digits-int8.yaml --target web", 0.97)] {
+        let result = place.json(&format!("deploy {deploy}"));
+        let verified = &result["units"][0]["verification"];
+        let [correct, cases] = ["correct", "cases"].map(|key| verified[key].as_f64().unwrap());
+        assert!(correct / cases > accuracy, "{verified}");
+    }
+}
+
+/// `npm pack` makes the package, `npm install` installs it elsewhere, and a script of Node.js runs it there.
+#[test]
+fn npm_packs_and_installs_a_package_that_classifies() {
+    if !has("npm") {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    place.run(&format!("build {DIGITS}")).expect(0);
+    let package = place.out().join("digits/web");
+    let npm = |arguments: &[&str], folder: &Path| {
+        Ran::of(Command::new("npm").args(arguments).args(["--offline", "--no-audit", "--no-fund"]).current_dir(folder))
+            .expect(0)
+    };
+    let packed = npm(&["pack", "--pack-destination", place.path().to_str().unwrap()], &package);
+    let archive = place.path().join(packed.stdout.trim());
+    let app = place.file("app/package.json", r#"{ "type": "module" }"#).parent().unwrap().to_owned();
+    npm(&["install", archive.to_str().unwrap()], &app);
+    let script = place.file("app/classify.mjs", fs::read(repository().join("examples/web/classify.mjs")).unwrap());
+    let cases = repository().join("examples/digits/test.safetensors");
+    let said = Ran::of(Command::new("node").arg(script).arg("digits").arg(cases)).expect(0).json();
+    assert!(said["right"].as_u64().unwrap() > 350 && said["difference"].as_f64().unwrap() < 1e-4, "{said}");
+}
+
+#[test]
+fn a_page_classifies_a_picture() {
+    if !has("chromium") {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    place.run(&format!("build {DIGITS}")).expect(0);
+    assert_eq!(shown(&place, "examples/web/classify.html", ""), "2");
+}
+
+#[test]
+fn a_language_model_writes_the_same_text_in_a_page_in_node_and_on_this_machine() {
+    if !has("node") || !has("chromium") {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let result = place.json(&format!("deploy {LANGUAGE} --target linux-x86_64"));
+    for unit in result["units"].as_array().unwrap() {
+        assert_eq!(unit["verification"]["same_prediction"], unit["verification"]["cases"], "{unit}");
+    }
+    let binary = place.out().join("tiny-llama/linux-x86_64/tiny-llama");
+    let told =
+        Ran::of(Command::new(binary).args(["--chat", "--prompt", "Tell me a tale about a fox.", "--temperature", "0"]));
+    let told = told.expect(0).stdout;
+    let script = place.file("chat.mjs", CHAT);
+    let package = place.out().join("tiny-llama/web/index.js");
+    let said = Ran::of(Command::new("node").arg(script).arg(package)).expect(0).json();
+    assert_eq!(said["text"], told.trim_end());
+    assert_eq!((&said["ended"], &said["again"]), (&"stop".into(), &said["text"]));
+    assert!(said["refused"].as_str().unwrap().contains("a role is none of"), "{said}");
+    assert_eq!(shown(&place, "examples/web/chat.html", SEND).trim_end(), told.trim_end());
+}
+
+/// A conversation, the same one after a text that was broken off, and a message of nobody.
+const CHAT: &str = r#"
+const { load } = await import(process.argv[2]);
+const model = await load();
+const messages = [{ role: "user", content: "Tell me a tale about a fox." }];
+const answer = model.generate(messages, { temperature: 0 });
+let text = "", ended;
+for (let part = await answer.next(); ; part = await answer.next()) {
+  if (part.done) { ended = part.value.ended; break; }
+  text += part.value;
+}
+for await (const part of model.generate("Once there was", { maxNewTokens: 400 })) break;
+const again = await model.text(messages, { temperature: 0 });
+const refused = await model.text([{ role: "nobody", content: "" }]).catch((error) => error.message);
+console.log(JSON.stringify({ text, ended, again, refused }));
+"#;
+
+/// Sends the message that is in the form, once the model is loaded.
+const SEND: &str = r#"
+const ready = () => document.querySelector("button").disabled ? setTimeout(ready, 20) : document.querySelector("form").requestSubmit();
+document.querySelector("output").textContent = "";
+ready();
+"#;
+
+/// Waits for the output of the page, and sends the text to the test.
+const REPORT: &str = r#"
+const say = (body) => fetch("/said", { method: "POST", body });
+addEventListener("error", (event) => say(`error: ${event.message}`));
+addEventListener("unhandledrejection", (event) => say(`error: ${event.reason}`));
+const watch = () => {
+  const output = document.querySelector("output");
+  if (output.ariaBusy === "false" && output.textContent) say(output.textContent);
+  else setTimeout(watch, 50);
+};
+watch();
+"#;
+
+/// The output of a page of the repository in Chromium, after a script of the test.
+fn shown(place: &Place, page: &str, script: &str) -> String {
+    let (port, said) = serve(place.out(), format!("{script}{REPORT}"));
+    let profile = place.path().join("chromium");
+    let mut browser = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu"])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(format!("http://127.0.0.1:{port}/{page}"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let text = said.recv_timeout(Duration::from_secs(300));
+    browser.kill().unwrap();
+    browser.wait().unwrap();
+    text.unwrap_or_else(|_| panic!("{page} says nothing"))
+}
+
+/// Serves `/out` from a folder and the rest from the repository; pages get a script. The bodies of `POST /said` are received.
+fn serve(out: PathBuf, script: String) -> (u16, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (say, said) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let (out, script, say) = (out.clone(), script.clone(), say.clone());
+            thread::spawn(move || {
+                if let Some(text) = answer(stream, &out, &script) {
+                    let _ = say.send(text);
+                }
+            });
+        }
+    });
+    (port, said)
+}
+
+/// Answers a request; returns the body of a `POST`.
+fn answer(stream: TcpStream, out: &Path, script: &str) -> Option<String> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let mut lines = reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+    let request = lines.next()?;
+    let length = |line: String| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok();
+    let size: usize = lines.filter_map(length).last().unwrap_or(0);
+    let path = request.split(' ').nth(1)?.trim_start_matches('/').to_owned();
+    if request.starts_with("POST") {
+        let mut body = vec![0; size];
+        reader.read_exact(&mut body).ok()?;
+        respond(stream, "200 OK", "text/plain", b"");
+        return String::from_utf8(body).ok();
+    }
+    let file = path.strip_prefix("out/").map_or_else(|| repository().join(&path), |rest| out.join(rest));
+    match fs::read(&file) {
+        Ok(bytes) if path.ends_with(".html") => {
+            let page = String::from_utf8(bytes).unwrap();
+            let page = page.replace("</html>", &format!("<script type=module>{script}</script></html>"));
+            respond(stream, "200 OK", "text/html", page.as_bytes());
+        }
+        Ok(bytes) => respond(stream, "200 OK", media_type(&path), &bytes),
+        Err(_) => respond(stream, "404 Not Found", "text/plain", b""),
+    }
+    None
+}
+
+fn media_type(path: &str) -> &'static str {
+    match Path::new(path).extension().and_then(|ending| ending.to_str()) {
+        Some("js") => "text/javascript",
+        Some("wasm") => "application/wasm",
+        _ => "application/octet-stream",
+    }
+}
+
+/// The headers of a page that may share memory with its workers.
+fn respond(mut stream: TcpStream, status: &str, kind: &str, body: &[u8]) {
+    let isolation = "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n{isolation}\r\n",
+        body.len()
+    );
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
+}

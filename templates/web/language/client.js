@@ -1,0 +1,111 @@
+// A language model in a thread of its own.
+
+const isShared = typeof SharedArrayBuffer === "function" && globalThis.crossOriginIsolated !== false;
+
+async function startWorker(onMessage, onFailure) {
+  if (typeof Worker === "function") {
+    const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+    worker.addEventListener("message", ({ data }) => onMessage(data));
+    worker.addEventListener("error", (event) => onFailure(new Error(event.message ?? "the worker failed")));
+    return worker;
+  }
+  const { Worker: Thread } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads");
+  const worker = new Thread(new URL("./worker.js", import.meta.url));
+  worker.on("message", onMessage);
+  worker.on("error", onFailure);
+  return worker;
+}
+
+/** A source that threads can exchange: addresses as whole texts. */
+function exchanged(source) {
+  const isAddress = source instanceof URL || typeof source === "string";
+  return isAddress ? new URL(source, globalThis.location?.href).href : source;
+}
+
+export class LanguageModel {
+  static async load({ onProgress, ...files }) {
+    const model = new LanguageModel();
+    model.worker = await startWorker((message) => model.receive(message), (error) => model.fail(error));
+    const { library, program, data = [], ...options } = files;
+    const named = { ...options, library: exchanged(library), program: exchanged(program), data: data.map(exchanged) };
+    const heard = ({ kind, loaded, total }) => kind === "progress" && onProgress?.(loaded, total);
+    const { context } = await model.request({ kind: "load", files: named }, heard).finally(() => model.rest());
+    model.context = context;
+    return model;
+  }
+
+  constructor() {
+    this.pending = new Map();
+    this.count = 0;
+    this.last = Promise.resolve();
+  }
+
+  /** Sends a request; `hear` is told the messages before its end. */
+  request(message, hear) {
+    const id = this.count++;
+    this.worker.ref?.();
+    return new Promise((resolve, reject) => {
+      this.pending.set(id, { resolve, reject, hear });
+      this.worker.postMessage({ ...message, id });
+    });
+  }
+
+  receive(message) {
+    const { resolve, reject, hear } = this.pending.get(message.id);
+    if (message.kind === "end" || message.kind === "error") this.pending.delete(message.id);
+    if (message.kind === "end") resolve(message.result);
+    else if (message.kind === "error") reject(new Error(message.message));
+    else hear(message);
+  }
+
+  fail(error) {
+    this.pending.forEach(({ reject }) => reject(error));
+    this.pending.clear();
+  }
+
+  /** Lets a process of Node.js end while the model does nothing. */
+  rest() {
+    if (this.pending.size === 0) this.worker.unref?.();
+  }
+
+  /**
+   * The pieces of the continuation of a text, or of the answer to a list of messages. Prompts wait for the one before.
+   */
+  async *generate(prompt, options = {}) {
+    const before = this.last;
+    let release;
+    this.last = new Promise((resolve) => (release = resolve));
+    await before;
+    const stopped = isShared ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
+    const texts = [];
+    let wake = () => {};
+    const hear = ({ text }) => (texts.push(text), wake());
+    let failure, result;
+    const request = this.request({ kind: "generate", prompt, options, stopped }, hear);
+    const ended = request.then((made) => (result = made), (error) => (failure = error)).then(() => wake());
+    try {
+      while (true) {
+        while (texts.length > 0) yield texts.shift();
+        if (failure) throw failure;
+        if (result) return result;
+        await new Promise((resolve) => (wake = resolve));
+      }
+    } finally {
+      if (stopped) Atomics.store(stopped, 0, 1);
+      ended.then(() => (this.rest(), release()));
+    }
+  }
+
+  /** The whole continuation or answer. */
+  async text(prompt, options) {
+    let whole = "";
+    for await (const text of this.generate(prompt, options)) whole += text;
+    return whole;
+  }
+
+  /** Ends the thread, and so frees the memory. */
+  free() {
+    this.worker.terminate();
+    this.fail(new Error("the model was freed"));
+  }
+}

@@ -1,0 +1,125 @@
+// The library of WebAssembly: its memory, its texts, its errors, and the files that it reads.
+
+import { File, Wasi } from "./wasi.js";
+
+/**
+ * The chunks of a file: of a URL, or of bytes that are in memory already. `onProgress` is told the bytes so far, and
+ * their final number where the server says so.
+ */
+async function chunksOf(source, onProgress) {
+  if (source instanceof ArrayBuffer) return [new Uint8Array(source)];
+  if (ArrayBuffer.isView(source)) return [new Uint8Array(source.buffer, source.byteOffset, source.byteLength)];
+  const url = new URL(source, globalThis.location?.href);
+  if (url.protocol === "file:") {
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
+    return [await readFile(url)];
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} cannot be loaded: status ${response.status}`);
+  const total = Number(response.headers.get("content-length")) || undefined;
+  const chunks = [];
+  let loaded = 0;
+  const reader = response.body.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    chunks.push(part.value);
+    onProgress?.((loaded += part.value.length), total);
+  }
+  return chunks;
+}
+
+async function compiled(source) {
+  if (source instanceof WebAssembly.Module) return source;
+  return WebAssembly.compile(await new Blob(await chunksOf(source)).arrayBuffer());
+}
+
+/** The library with the files of a program. */
+export class Library {
+  /**
+   * `onText` is told each new token of a language model with its text, and returns whether to go on.
+   */
+  static async open({ library, program, data = [], onProgress }, onText = () => true) {
+    const sources = [program, ...data];
+    const [module, ...chunks] = await Promise.all([
+      compiled(library),
+      ...sources.map((source, index) => chunksOf(source, index === 0 ? onProgress : undefined)),
+    ]);
+    const names = sources.map((_, index) => (index === 0 ? "program.pte" : `data-${index}.ptd`));
+    const wasi = new Wasi(new Map(names.map((name, index) => [name, new File(chunks[index])])));
+    const see = (context, token, text, size) => Number(onText(token >>> 0, wasi.text(text, size)));
+    const instance = await WebAssembly.instantiate(module, {
+      wasi_snapshot_preview1: wasi.imports(module),
+      etbuild: { see },
+    });
+    wasi.memory = instance.exports.memory;
+    instance.exports._initialize?.();
+    return new Library(wasi, instance.exports, names);
+  }
+
+  constructor(wasi, functions, [program, ...data]) {
+    this.wasi = wasi;
+    this.functions = functions;
+    this.program = program;
+    this.data = data;
+  }
+
+  get view() {
+    return this.wasi.view;
+  }
+
+  bytes(pointer, size) {
+    return this.wasi.bytes(pointer, size);
+  }
+
+  /** Memory for the duration of `use`, which is called with a function that gives out zeroed pieces of it. */
+  with(use) {
+    const pieces = [];
+    const take = (size) => {
+      const pointer = this.functions.malloc(Math.max(size, 1));
+      if (pointer === 0) throw new RangeError(`${size} bytes do not fit into the memory of the library`);
+      pieces.push(pointer);
+      this.bytes(pointer, size).fill(0);
+      return pointer;
+    };
+    try {
+      return use(take);
+    } finally {
+      pieces.forEach((pointer) => this.functions.free(pointer));
+    }
+  }
+
+  /** A copy of a text in the library's memory. */
+  put(take, text) {
+    const bytes = new TextEncoder().encode(text);
+    const pointer = take(bytes.length + 1);
+    this.bytes(pointer, bytes.length).set(bytes);
+    return pointer;
+  }
+
+  /** The names of the data files as an array of pointers. */
+  putData(take) {
+    const list = take(4 * this.data.length);
+    this.data.forEach((name, index) => this.view.setUint32(list + 4 * index, this.put(take, name), true));
+    return list;
+  }
+
+  /** A text that ends with a zero byte. */
+  get(pointer) {
+    const end = new Uint8Array(this.wasi.memory.buffer).indexOf(0, pointer);
+    return this.wasi.text(pointer, end - pointer);
+  }
+
+  /** An object that a function made. */
+  made(pointer) {
+    if (pointer === 0) throw this.failure();
+    return pointer;
+  }
+
+  /** The end of a function that tells by a number whether it worked. */
+  done(status) {
+    if (status !== 0) throw this.failure();
+  }
+
+  failure() {
+    return new Error(this.get(this.functions.et_error_message()));
+  }
+}

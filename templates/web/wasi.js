@@ -1,0 +1,192 @@
+// The part of WASI (preview 1) that the library calls: files that are read once, a clock, random bytes, lines of messages.
+
+const SUCCESS = 0, BAD_DESCRIPTOR = 8, NOT_FOUND = 44, NO_SYSTEM_CALL = 52, NOT_SEEKABLE = 70;
+const DIRECTORY = 3, REGULAR_FILE = 4;
+const STANDARD_OUTPUT = 1, STANDARD_ERROR = 2, ROOT = 3, FIRST_FILE = 4;
+const EVERY_RIGHT = 0xffff_ffff_ffff_ffffn;
+const MOST_RANDOM_BYTES = 65536;
+const CURRENT = 1;
+
+/** A file in memory as a list of chunks. A chunk is let go when it has been read, so no file is in memory twice. */
+export class File {
+  constructor(chunks) {
+    this.chunks = chunks;
+    this.size = chunks.reduce((size, chunk) => size + chunk.length, 0);
+    this.position = 0;
+  }
+
+  /** Fills `bytes` from the front of the file, and returns how many there were. */
+  read(bytes) {
+    let count = 0;
+    while (count < bytes.length && this.chunks.length > 0) {
+      const part = this.chunks[0].subarray(0, bytes.length - count);
+      bytes.set(part, count);
+      count += part.length;
+      if (part.length === this.chunks[0].length) this.chunks.shift();
+      else this.chunks[0] = this.chunks[0].subarray(part.length);
+    }
+    this.position += count;
+    return count;
+  }
+}
+
+/** The system that a module sees. */
+export class Wasi {
+  /** `files`: a Map from names to `File`. */
+  constructor(files) {
+    this.files = files;
+    this.opened = new Map();
+    this.memory = undefined;
+    this.lines = new Map();
+  }
+
+  /** The functions for `wasi_snapshot_preview1`; the ones that are missing here fail, as a system may. */
+  imports(module) {
+    const named = WebAssembly.Module.imports(module).filter((wanted) => wanted.module === "wasi_snapshot_preview1");
+    const of = ({ name }) => (this[name] ? this[name].bind(this) : () => NO_SYSTEM_CALL);
+    return Object.fromEntries(named.map((wanted) => [wanted.name, of(wanted)]));
+  }
+
+  get view() {
+    return new DataView(this.memory.buffer);
+  }
+
+  bytes(pointer, size) {
+    return new Uint8Array(this.memory.buffer, pointer, size);
+  }
+
+  text(pointer, size) {
+    return new TextDecoder().decode(this.bytes(pointer, size));
+  }
+
+  /** The parts of memory that a list of pointers and sizes names. */
+  buffers(list, count) {
+    const { view } = this;
+    const part = (at) => this.bytes(view.getUint32(at, true), view.getUint32(at + 4, true));
+    return Array.from({ length: count }, (_, index) => part(list + 8 * index));
+  }
+
+  environ_sizes_get(count, size) {
+    this.view.setUint32(count, 0, true);
+    this.view.setUint32(size, 0, true);
+    return SUCCESS;
+  }
+
+  environ_get() {
+    return SUCCESS;
+  }
+
+  args_sizes_get(count, size) {
+    return this.environ_sizes_get(count, size);
+  }
+
+  args_get() {
+    return SUCCESS;
+  }
+
+  clock_time_get(clock, precision, time) {
+    const milliseconds = clock === 0 ? Date.now() : performance.now();
+    this.view.setBigUint64(time, BigInt(Math.round(milliseconds * 1e6)), true);
+    return SUCCESS;
+  }
+
+  random_get(pointer, size) {
+    for (let at = 0; at < size; at += MOST_RANDOM_BYTES) {
+      crypto.getRandomValues(this.bytes(pointer + at, Math.min(MOST_RANDOM_BYTES, size - at)));
+    }
+    return SUCCESS;
+  }
+
+  sched_yield() {
+    return SUCCESS;
+  }
+
+  proc_exit(status) {
+    throw new Error(`the library ended with status ${status}`);
+  }
+
+  fd_prestat_get(descriptor, result) {
+    if (descriptor !== ROOT) return BAD_DESCRIPTOR;
+    this.view.setUint32(result, 0, true);
+    this.view.setUint32(result + 4, 1, true);
+    return SUCCESS;
+  }
+
+  fd_prestat_dir_name(descriptor, pointer) {
+    if (descriptor !== ROOT) return BAD_DESCRIPTOR;
+    this.bytes(pointer, 1)[0] = "/".charCodeAt(0);
+    return SUCCESS;
+  }
+
+  fd_fdstat_get(descriptor, result) {
+    const { view } = this;
+    view.setUint16(result, descriptor === ROOT ? DIRECTORY : REGULAR_FILE, true);
+    view.setUint16(result + 2, 0, true);
+    view.setBigUint64(result + 8, EVERY_RIGHT, true);
+    view.setBigUint64(result + 16, EVERY_RIGHT, true);
+    return SUCCESS;
+  }
+
+  path_open(folder, flags, pointer, size, creation, rights, inherited, mode, result) {
+    const file = this.files.get(this.text(pointer, size));
+    if (!file) return NOT_FOUND;
+    const descriptor = Math.max(FIRST_FILE - 1, ...this.opened.keys()) + 1;
+    this.opened.set(descriptor, file);
+    this.view.setUint32(result, descriptor, true);
+    return SUCCESS;
+  }
+
+  path_filestat_get(folder, flags, pointer, size, result) {
+    const file = this.files.get(this.text(pointer, size));
+    return file ? this.describe(file, result) : NOT_FOUND;
+  }
+
+  fd_filestat_get(descriptor, result) {
+    const file = this.opened.get(descriptor);
+    return file ? this.describe(file, result) : BAD_DESCRIPTOR;
+  }
+
+  describe(file, result) {
+    this.bytes(result, 64).fill(0);
+    this.view.setUint8(result + 16, REGULAR_FILE);
+    this.view.setBigUint64(result + 32, BigInt(file.size), true);
+    return SUCCESS;
+  }
+
+  fd_read(descriptor, list, count, result) {
+    const file = this.opened.get(descriptor);
+    if (!file) return BAD_DESCRIPTOR;
+    const read = this.buffers(list, count).reduce((sum, bytes) => sum + file.read(bytes), 0);
+    this.view.setUint32(result, read, true);
+    return SUCCESS;
+  }
+
+  /** Answers where the file is; a file that is read once goes nowhere else. */
+  fd_seek(descriptor, offset, from, result) {
+    const file = this.opened.get(descriptor);
+    if (!file) return BAD_DESCRIPTOR;
+    if (from !== CURRENT || offset !== 0n) return NOT_SEEKABLE;
+    this.view.setBigUint64(result, BigInt(file.position), true);
+    return SUCCESS;
+  }
+
+  fd_close(descriptor) {
+    return this.opened.delete(descriptor) ? SUCCESS : BAD_DESCRIPTOR;
+  }
+
+  /** Messages go to the console, a line at a time. */
+  fd_write(descriptor, list, count, result) {
+    if (descriptor !== STANDARD_OUTPUT && descriptor !== STANDARD_ERROR) return BAD_DESCRIPTOR;
+    let written = 0;
+    let text = this.lines.get(descriptor) ?? "";
+    for (const bytes of this.buffers(list, count)) {
+      text += this.text(bytes.byteOffset, bytes.length);
+      written += bytes.length;
+    }
+    const lines = text.split("\n");
+    this.lines.set(descriptor, lines.pop());
+    lines.forEach((line) => (descriptor === STANDARD_ERROR ? console.error(line) : console.log(line)));
+    this.view.setUint32(result, written, true);
+    return SUCCESS;
+  }
+}
