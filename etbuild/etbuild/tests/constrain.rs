@@ -62,7 +62,7 @@ fn the_command_line_has_forms() {
         let text = told(&["--temperature", "1", "--json-schema", &given]).expect(0).stdout;
         assert_eq!(mistake(&schema, &text), None);
     }
-    let grammar = place.file("sum.lark", "start: NUMBER (\"+\" NUMBER)~2\nNUMBER: /[1-9]{1,2}/\n".to_owned());
+    let grammar = place.file("sum.lark", "start: NUMBER (\"+\" NUMBER)~2\nNUMBER: /[1-9]{1,2}/\n");
     for temperature in ["0", "1"] {
         let with = ["--temperature", temperature, "--grammar", grammar.to_str().unwrap()];
         let sum = told(&with).expect(0).stdout;

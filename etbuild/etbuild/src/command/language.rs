@@ -43,15 +43,8 @@ pub fn run(
     let threads = arguments.threads.unwrap_or_else(default_threads);
     let (guesses, text, constrain) = (request.guesses(), MAKE_TEXT, MAKE_COMPILER);
     let guesses = guesses.as_ref();
-    let loading = Loading {
-        kernels: Kernels::Lookup(&kernel),
-        engines: ENGINES,
-        threads,
-        guesses,
-        text,
-        constrain,
-        observer,
-    };
+    let loading =
+        Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text, constrain, observer };
     let refused = |error: Error| vec![refusal(arguments, &error)];
     let data = || DataFiles::open(&arguments.data);
     let mut model = Model::load(bytes, data, &loading, Instant::now()).map_err(refused)?;

@@ -175,6 +175,7 @@ impl Firmware {
             library: None,
             media: false,
             server: false,
+            constrain: false,
             bionic: None,
             board: Some(BoardFacts {
                 processor: Processor::of(board.triple).unwrap(),

@@ -1,0 +1,59 @@
+//! Arguments of `trace` and `debug`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Run;
+
+/// Arguments of `trace`.
+#[derive(Args, Clone, Debug)]
+#[command(mut_arg("device", |argument| argument.hide(true)), mut_arg("bundled", |argument| argument.hide(true)))]
+#[command(mut_arg("rtol", |argument| argument.hide(true)), mut_arg("atol", |argument| argument.hide(true)))]
+pub struct Trace {
+    /// The run.
+    #[command(flatten)]
+    pub run: Run,
+    /// Write the events as a trace for Perfetto (https://ui.perfetto.dev) and chrome://tracing to this JSON file
+    #[arg(short = 'o', long = "perfetto", value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+    /// Write the events as an ETDump, which ExecuTorch's Inspector reads, to this file
+    #[arg(long, value_name = "FILE")]
+    pub etdump: Option<PathBuf>,
+    /// With --etdump: record the tensor that each instruction computes, in a debug buffer beside the file (FILE.debug)
+    #[arg(long, requires = "etdump")]
+    pub intermediates: bool,
+    /// Executions before the recorded ones
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub warmup: usize,
+    /// Recorded executions; for a language model, the prompt is continued once
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub iters: usize,
+}
+
+/// Arguments of `debug`.
+#[derive(Args, Clone, Debug)]
+pub struct Debug {
+    /// A `.pt2` model, a checkpoint folder, a `.gguf` file, or a recipe
+    pub file: PathBuf,
+    /// The reference: `float`, the model before quantization; `portable`, the same program on the portable kernels; or a
+    /// program file (`.pte`), ours or upstream's. Defaults to `float` for a quantized model, else to `portable`
+    #[arg(long, value_name = "REFERENCE")]
+    pub against: Option<PathBuf>,
+    /// Input tensors as safetensors, by input name, with one case or several; defaults to the calibration data of the recipe
+    #[arg(long, value_name = "FILE")]
+    pub inputs: Option<PathBuf>,
+    /// The most cases of the inputs to run
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub cases: usize,
+    /// Method to run
+    #[arg(long, default_value = "forward")]
+    pub method: String,
+    /// Comma-separated backends in order of preference, or `portable`; defaults to this machine's best backends
+    #[arg(long, value_name = "BACKENDS")]
+    pub partition: Option<String>,
+    /// Signal-to-noise ratio in decibels below which an operator counts as drifting; fails with status 8 if one does. Without
+    /// this option, 20 against `float`, 40 for other quantized models, else 60, and the status is 0
+    #[arg(long, value_name = "DECIBELS")]
+    pub min_sqnr: Option<f64>,
+}
