@@ -14,7 +14,7 @@ pub struct Trace {
     /// The run.
     #[command(flatten)]
     pub run: Run,
-    /// Write the events as a trace for Perfetto (https://ui.perfetto.dev) and chrome://tracing to this JSON file
+    /// Write the events as a trace for Perfetto (ui.perfetto.dev) and Chrome to this JSON file
     #[arg(short = 'o', long = "perfetto", value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
     /// Write the events as an ETDump, which ExecuTorch's Inspector reads, to this file
