@@ -32,6 +32,11 @@ async function compiled(source) {
   return WebAssembly.compile(await new Blob(await chunksOf(source)).arrayBuffer());
 }
 
+/** Random bytes: a module of Node.js 18 has no global `crypto`. */
+async function randomSource() {
+  return globalThis.crypto ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:crypto")).webcrypto;
+}
+
 /** The library with the files of a program. */
 export class Library {
   /**
@@ -44,7 +49,8 @@ export class Library {
       ...sources.map((source, index) => chunksOf(source, index === 0 ? onProgress : undefined)),
     ]);
     const names = sources.map((_, index) => (index === 0 ? "program.pte" : `data-${index}.ptd`));
-    const wasi = new Wasi(new Map(names.map((name, index) => [name, new File(chunks[index])])));
+    const files = new Map(names.map((name, index) => [name, new File(chunks[index])]));
+    const wasi = new Wasi(files, await randomSource());
     const see = (context, token, text, size) => Number(onText(token >>> 0, wasi.text(text, size)));
     const instance = await WebAssembly.instantiate(module, {
       wasi_snapshot_preview1: wasi.imports(module),
@@ -74,7 +80,7 @@ export class Library {
   with(use) {
     const pieces = [];
     const take = (size) => {
-      const pointer = this.functions.malloc(Math.max(size, 1));
+      const pointer = this.functions.malloc(Math.max(size, 1)) >>> 0;
       if (pointer === 0) throw new RangeError(`${size} bytes do not fit into the memory of the library`);
       pieces.push(pointer);
       this.bytes(pointer, size).fill(0);
@@ -98,12 +104,17 @@ export class Library {
   /** The names of the data files as an array of pointers. */
   putData(take) {
     const list = take(4 * this.data.length);
-    this.data.forEach((name, index) => this.view.setUint32(list + 4 * index, this.put(take, name), true));
+    this.data.forEach((name, index) => {
+      // The memory may grow, and the view be another, with each piece.
+      const text = this.put(take, name);
+      this.view.setUint32(list + 4 * index, text, true);
+    });
     return list;
   }
 
   /** A text that ends with a zero byte. */
-  get(pointer) {
+  get(address) {
+    const pointer = address >>> 0;
     const end = new Uint8Array(this.wasi.memory.buffer).indexOf(0, pointer);
     return this.wasi.text(pointer, end - pointer);
   }

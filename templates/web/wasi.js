@@ -32,9 +32,10 @@ export class File {
 
 /** The system that a module sees. */
 export class Wasi {
-  /** `files`: a Map from names to `File`. */
-  constructor(files) {
+  /** `files`: a Map from names to `File`; `random`: the web's `crypto`. */
+  constructor(files, random) {
     this.files = files;
+    this.random = random;
     this.opened = new Map();
     this.memory = undefined;
     this.lines = new Map();
@@ -51,8 +52,21 @@ export class Wasi {
     return new DataView(this.memory.buffer);
   }
 
+  /** Writes a number of 32 bits. */
+  put(address, number) {
+    this.view.setUint32(address >>> 0, number, true);
+    return SUCCESS;
+  }
+
+  /** Writes a number of 64 bits. */
+  putLong(address, number) {
+    this.view.setBigUint64(address >>> 0, number, true);
+    return SUCCESS;
+  }
+
+  /** A part of memory. JavaScript reads addresses from 2 GiB on as negative numbers. */
   bytes(pointer, size) {
-    return new Uint8Array(this.memory.buffer, pointer, size);
+    return new Uint8Array(this.memory.buffer, pointer >>> 0, size >>> 0);
   }
 
   text(pointer, size) {
@@ -62,14 +76,14 @@ export class Wasi {
   /** The parts of memory that a list of pointers and sizes names. */
   buffers(list, count) {
     const { view } = this;
+    const first = list >>> 0;
     const part = (at) => this.bytes(view.getUint32(at, true), view.getUint32(at + 4, true));
-    return Array.from({ length: count }, (_, index) => part(list + 8 * index));
+    return Array.from({ length: count }, (_, index) => part(first + 8 * index));
   }
 
   environ_sizes_get(count, size) {
-    this.view.setUint32(count, 0, true);
-    this.view.setUint32(size, 0, true);
-    return SUCCESS;
+    this.put(count, 0);
+    return this.put(size, 0);
   }
 
   environ_get() {
@@ -86,13 +100,12 @@ export class Wasi {
 
   clock_time_get(clock, precision, time) {
     const milliseconds = clock === 0 ? Date.now() : performance.now();
-    this.view.setBigUint64(time, BigInt(Math.round(milliseconds * 1e6)), true);
-    return SUCCESS;
+    return this.putLong(time, BigInt(Math.round(milliseconds * 1e6)));
   }
 
   random_get(pointer, size) {
     for (let at = 0; at < size; at += MOST_RANDOM_BYTES) {
-      crypto.getRandomValues(this.bytes(pointer + at, Math.min(MOST_RANDOM_BYTES, size - at)));
+      this.random.getRandomValues(this.bytes(pointer + at, Math.min(MOST_RANDOM_BYTES, size - at)));
     }
     return SUCCESS;
   }
@@ -107,9 +120,8 @@ export class Wasi {
 
   fd_prestat_get(descriptor, result) {
     if (descriptor !== ROOT) return BAD_DESCRIPTOR;
-    this.view.setUint32(result, 0, true);
-    this.view.setUint32(result + 4, 1, true);
-    return SUCCESS;
+    this.put(result, 0);
+    return this.put(result + 4, 1);
   }
 
   fd_prestat_dir_name(descriptor, pointer) {
@@ -119,12 +131,9 @@ export class Wasi {
   }
 
   fd_fdstat_get(descriptor, result) {
-    const { view } = this;
-    view.setUint16(result, descriptor === ROOT ? DIRECTORY : REGULAR_FILE, true);
-    view.setUint16(result + 2, 0, true);
-    view.setBigUint64(result + 8, EVERY_RIGHT, true);
-    view.setBigUint64(result + 16, EVERY_RIGHT, true);
-    return SUCCESS;
+    this.put(result, descriptor === ROOT ? DIRECTORY : REGULAR_FILE);
+    this.putLong(result + 8, EVERY_RIGHT);
+    return this.putLong(result + 16, EVERY_RIGHT);
   }
 
   path_open(folder, flags, pointer, size, creation, rights, inherited, mode, result) {
@@ -132,8 +141,7 @@ export class Wasi {
     if (!file) return NOT_FOUND;
     const descriptor = Math.max(FIRST_FILE - 1, ...this.opened.keys()) + 1;
     this.opened.set(descriptor, file);
-    this.view.setUint32(result, descriptor, true);
-    return SUCCESS;
+    return this.put(result, descriptor);
   }
 
   path_filestat_get(folder, flags, pointer, size, result) {
@@ -148,17 +156,15 @@ export class Wasi {
 
   describe(file, result) {
     this.bytes(result, 64).fill(0);
-    this.view.setUint8(result + 16, REGULAR_FILE);
-    this.view.setBigUint64(result + 32, BigInt(file.size), true);
-    return SUCCESS;
+    this.put(result + 16, REGULAR_FILE);
+    return this.putLong(result + 32, BigInt(file.size));
   }
 
   fd_read(descriptor, list, count, result) {
     const file = this.opened.get(descriptor);
     if (!file) return BAD_DESCRIPTOR;
     const read = this.buffers(list, count).reduce((sum, bytes) => sum + file.read(bytes), 0);
-    this.view.setUint32(result, read, true);
-    return SUCCESS;
+    return this.put(result, read);
   }
 
   /** Answers where the file is; a file that is read once goes nowhere else. */
@@ -166,8 +172,7 @@ export class Wasi {
     const file = this.opened.get(descriptor);
     if (!file) return BAD_DESCRIPTOR;
     if (from !== CURRENT || offset !== 0n) return NOT_SEEKABLE;
-    this.view.setBigUint64(result, BigInt(file.position), true);
-    return SUCCESS;
+    return this.putLong(result, BigInt(file.position));
   }
 
   fd_close(descriptor) {
@@ -186,7 +191,6 @@ export class Wasi {
     const lines = text.split("\n");
     this.lines.set(descriptor, lines.pop());
     lines.forEach((line) => (descriptor === STANDARD_ERROR ? console.error(line) : console.log(line)));
-    this.view.setUint32(result, written, true);
-    return SUCCESS;
+    return this.put(result, written);
   }
 }

@@ -112,8 +112,10 @@ fn lines(stops: Option<&Value>, generation: Option<&Config>, context: u32) -> Re
         // 50 by default, as in `transformers`.
         let _ = writeln!(lines, "top_k {}", usual("top_k").unwrap_or(50.0) as u64);
         let _ = writeln!(lines, "top_p {}", usual("top_p").unwrap_or(1.0));
-        if let Some(share) = usual("min_p") {
-            let _ = writeln!(lines, "min_p {share}");
+        for name in ["min_p", "typical_p"] {
+            if let Some(share) = usual(name) {
+                let _ = writeln!(lines, "{name} {share}");
+            }
         }
     }
     Ok(lines.into_bytes())

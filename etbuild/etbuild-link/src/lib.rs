@@ -65,5 +65,5 @@ pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources, device_crates_digest};
 pub use target::{API_LEVEL, CompileTarget, Linker};
 pub use toolchain::{Route, Toolchain, Watched};
-pub use web::{web_package, web_package_names};
+pub use web::{web_package, web_package_digest, web_package_names};
 pub use workshop::Workshop;

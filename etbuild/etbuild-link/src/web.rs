@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::digest::digest;
 use crate::embedded::WEB;
 use crate::render::fill_in_with;
 use crate::{LinkError, ProjectFacts};
@@ -37,6 +38,8 @@ struct Variables<'a> {
     stamp: &'a str,
     inputs: &'a [String],
     outputs: usize,
+    /// The endings of the data files beside the program file.
+    data: &'a [&'a str],
     files: Vec<&'a str>,
 }
 
@@ -49,17 +52,24 @@ pub fn web_package_names(is_language_model: bool) -> impl Iterator<Item = &'stat
     files(is_language_model).iter().map(|(_, name)| *name)
 }
 
-/// The text files of the package of a project, in the order of [`web_package_names`].
+/// The digest of the files that packages are made from, in lower-case hexadecimal.
+pub fn web_package_digest() -> String {
+    digest(WEB.iter().flat_map(|folder| folder.files).map(|file| (file.path, file.bytes)))
+}
+
+/// The text files of the package of a project, in the order of [`web_package_names`]; `data` are the endings of the data files
+/// beside the program file.
 ///
 /// # Errors
 /// [`LinkError::Template`], which a test excludes.
-pub fn web_package(facts: &ProjectFacts) -> Result<Vec<Vec<u8>>, LinkError> {
+pub fn web_package(facts: &ProjectFacts, data: &[&str]) -> Result<Vec<Vec<u8>>, LinkError> {
     let is_language_model = facts.template == LANGUAGE;
     let variables = Variables {
         name: &facts.name,
         stamp: &facts.stamp,
         inputs: &facts.method.inputs,
         outputs: facts.method.output_bytes.len(),
+        data,
         files: web_package_names(is_language_model).collect(),
     };
     files(is_language_model).iter().map(|(template, _)| file(template, &variables)).collect()

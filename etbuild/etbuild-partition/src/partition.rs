@@ -49,8 +49,10 @@ pub fn partition(
         backends.iter().for_each(|backend| method.delegate(*backend, target, keep));
         *graph = method.graph;
         report.extend(method.reports);
-        layers.extend(method.layers);
-        stored.extend(method.stored);
+        for (of_call, of_memory) in in_order(graph, method.calls) {
+            layers.push(of_call);
+            stored.push(of_memory);
+        }
         add(&mut origins, method.origins);
     }
     Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, stored, origins })
@@ -64,9 +66,19 @@ struct Method {
     reports: Vec<NodeReport>,
     /// The number of partitions so far.
     count: usize,
-    layers: Vec<Vec<Vec<String>>>,
-    stored: Vec<Vec<Vec<Stored>>>,
+    /// What the instructions of each call compute, by the name of the call's first output.
+    calls: BTreeMap<String, Inside>,
     origins: BTreeMap<Digest, String>,
+}
+
+/// The values that the instructions of a call compute, and those that they leave in memory.
+type Inside = (Vec<Vec<String>>, Vec<Vec<Stored>>);
+
+/// What the calls of a graph compute, in the order of the calls: backends were asked one after the other.
+fn in_order(graph: &Graph, mut calls: BTreeMap<String, Inside>) -> Vec<Inside> {
+    let calls_of_graph = graph.nodes.iter().filter(|node| DelegateCall::of(node).is_some());
+    let name = |node: &Node| node.outputs.first().map(|id| graph.value(*id).name.as_str()).unwrap_or_default();
+    calls_of_graph.map(|node| calls.remove(name(node)).unwrap_or_default()).collect()
 }
 
 /// A lowered partition.
@@ -83,8 +95,7 @@ impl Method {
             graph,
             reports,
             count: 0,
-            layers: Vec::new(),
-            stored: Vec::new(),
+            calls: BTreeMap::new(),
             origins: BTreeMap::new(),
         }
     }
@@ -153,6 +164,7 @@ impl Method {
             backend.lower(&graph, target)?
         };
         let Blob { bytes, scratch, weights, layers, stored } = blob;
+        let first = outputs.first().map(|id| self.graph.value(*id).name.clone()).unwrap_or_default();
         inputs.extend(self.weights(&weights, backend, keep)?);
         graph.for_each_data(&mut ConstantData::release);
         let spec = memory(bytes.len(), "blob")?;
@@ -165,8 +177,7 @@ impl Method {
         let call = DelegateCall::node(backend.name(), blob, &inputs, outputs, writes);
         let call =
             call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the backend's name is not an operator name"))?;
-        self.layers.push(layers);
-        self.stored.push(stored);
+        self.calls.insert(first, (layers, stored));
         Ok(Some(call))
     }
 

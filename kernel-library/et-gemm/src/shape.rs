@@ -149,7 +149,8 @@ impl Shape {
         let fits = self.pixel_stride >= self.groups.saturating_mul(self.channels) || pixels <= 1;
         let pointwise = !self.is_pointwise() || self.input == self.output;
         let planes = self.planes == 1 || (self.planes > 1 && [self.groups, self.channels] == [1, 1]);
-        let valid = steps && fits && pointwise && planes && self.groups > 0 && self.is_addressable();
+        let addressable = self.is_addressable() && self.input_length().is_ok_and(|size| size <= LARGEST);
+        let valid = steps && fits && pointwise && planes && self.groups > 0 && addressable;
         if valid { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 

@@ -1,13 +1,14 @@
 //! Constraints to matchers.
 
 use std::panic::AssertUnwindSafe;
+use std::{io, thread};
 
 use et_llm::{Compiler, Constraint, Error, Matcher, Token};
 use llguidance::api::TopLevelGrammar;
 use llguidance::earley::SlicedBiasComputer;
 use llguidance::toktrie::InferenceCapabilities;
 use llguidance::{ParserFactory, panic_utils};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::matcher::Masks;
 use crate::tokens::environment;
@@ -30,8 +31,8 @@ impl Compiler for Grammars {
     fn compile(&self, constraint: &Constraint) -> Result<Box<dyn Matcher>, Error> {
         let (kind, grammar) = (constraint.kind(), grammar(constraint)?);
         // The library turns its own panics within a matcher into errors, and leaves those of the compilation to callers.
-        let parser = panic_utils::catch_unwind(AssertUnwindSafe(|| self.0.create_parser(grammar)));
-        let matcher = llguidance::Matcher::new(parser);
+        let compile = || panic_utils::catch_unwind(AssertUnwindSafe(|| self.0.create_parser(grammar)));
+        let matcher = on_a_large_stack(|| llguidance::Matcher::new(compile())).map_err(|error| failed(kind, &error))?;
         match matcher.get_error() {
             Some(problem) => Err(failed(kind, &problem)),
             None if matcher.is_stopped() => Err(failed(kind, &"only the empty text matches")),
@@ -40,20 +41,75 @@ impl Compiler for Grammars {
     }
 }
 
+/// A problem in the words of the library, without the trace of a panic.
 fn failed(kind: &'static str, problem: &dyn std::fmt::Display) -> Error {
-    Error::Constraint { kind, problem: problem.to_string() }
+    let text = problem.to_string();
+    Error::Constraint { kind, problem: text.split("\n<backtrace>").next().unwrap_or_default().to_owned() }
+}
+
+/// The most bytes of a constraint: the library copies parts of a schema into others.
+const LONGEST: usize = 64 << 10;
+
+/// The most patterns of property names in a schema: the library compares each pattern with each other.
+const MOST_PATTERNS: usize = 64;
+
+/// The key of these patterns.
+const PATTERNS: &str = "patternProperties";
+
+/// The stack of a compilation, which calls itself for each rule and each reference within another.
+const STACK: usize = 64 << 20;
+
+/// Runs a function on a thread of its own; WebAssembly has no threads.
+fn on_a_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    if cfg!(target_family = "wasm") {
+        return Ok(work());
+    }
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
+        thread.join().map_err(|_| io::Error::other("the compilation failed"))
+    })
+}
+
+/// Refuses a text that may take much time or memory.
+fn check_size(kind: &'static str, text: &str) -> Result<(), Error> {
+    if text.len() <= LONGEST { Ok(()) } else { Err(failed(kind, &format!("is longer than {LONGEST} bytes"))) }
+}
+
+/// The number of patterns of property names.
+fn patterns(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => list.iter().map(patterns).sum(),
+        Value::Object(keys) => {
+            let own = keys.get(PATTERNS).and_then(Value::as_object).map_or(0, Map::len);
+            own + keys.values().map(patterns).sum::<usize>()
+        }
+        _ => 0,
+    }
 }
 
 fn grammar(constraint: &Constraint) -> Result<TopLevelGrammar, Error> {
     Ok(match constraint {
         Constraint::JsonObject => TopLevelGrammar::from_json_schema(with_options(json!({ "type": "object" }))),
         Constraint::JsonSchema(text) => {
+            check_size(constraint.kind(), text)?;
             let schema = serde_json::from_str(text);
             let schema = schema.map_err(|error| failed(constraint.kind(), &format!("is not JSON: {error}")))?;
+            if patterns(&schema) > MOST_PATTERNS {
+                return Err(failed(constraint.kind(), &format!("has more than {MOST_PATTERNS} `{PATTERNS}`")));
+            }
             TopLevelGrammar::from_json_schema(with_options(schema))
         }
-        Constraint::Regex(pattern) => TopLevelGrammar::from_regex(pattern),
-        Constraint::Grammar(text) => TopLevelGrammar::from_lark(text.clone()),
+        Constraint::Regex(pattern) => {
+            check_size(constraint.kind(), pattern)?;
+            TopLevelGrammar::from_regex(pattern)
+        }
+        Constraint::Grammar(text) => {
+            check_size(constraint.kind(), text)?;
+            if text.contains(PATTERNS) {
+                return Err(failed(constraint.kind(), &format!("has a JSON schema with `{PATTERNS}`")));
+            }
+            TopLevelGrammar::from_lark(text.clone())
+        }
     })
 }
 
@@ -170,6 +226,26 @@ mod tests {
         let mut any = grammars().compile(&Constraint::Regex("(?s:.*)".to_owned())).unwrap();
         assert!(may_follow(&mut *any, u32::from(b'<')) && may_follow(&mut *any, END));
         assert!(!may_follow(&mut *any, tool) && !may_follow(&mut *any, 261));
+    }
+
+    /// Rules within rules, references within references, patterns beside patterns.
+    #[test]
+    fn large_constraints_take_neither_the_stack_nor_the_time() {
+        let rules: String = (0..2000).map(|rule| format!("r{rule}: r{} \"a\"\n", rule + 1)).collect();
+        let rules = format!("start: r0\n{rules}r2000: \"b\"\n");
+        assert!(grammars().compile(&Constraint::Grammar(rules)).is_ok());
+        let definition = |index: usize| format!(r##""d{index}":{{"items":{{"$ref":"#/$defs/d{}"}}}}"##, index + 1);
+        let definitions: Vec<String> = (0..1000).map(definition).collect();
+        let references = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d1000":{{}}}}}}"##, definitions.join(","));
+        assert!(grammars().compile(&schema(&references)).is_ok());
+        let names: Vec<String> = (0..100).map(|index| format!(r#""^x{index}[a-z]+$":{{}}"#)).collect();
+        let patterns = format!(r#"{{"patternProperties":{{{}}}}}"#, names.join(","));
+        let within = Constraint::Grammar(format!("start: %json {patterns}"));
+        let long = Constraint::Regex("a".repeat(LONGEST + 1));
+        for (constraint, word) in [(schema(&patterns), "more than 64"), (within, PATTERNS), (long, "longer")] {
+            let message = grammars().compile(&constraint).map(|_| ()).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
     }
 
     #[test]

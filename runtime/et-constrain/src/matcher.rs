@@ -22,6 +22,10 @@ impl Masks {
 }
 
 impl Matcher for Masks {
+    fn again(&self) -> Box<dyn Matcher> {
+        Box::new(Self::new(self.matcher.deep_clone(), self.kind))
+    }
+
     fn allowed(&mut self) -> Result<&[u32], Error> {
         self.mask = self.matcher.compute_mask_or_eos().map_err(|error| self.failed(&error))?;
         Ok(self.mask.as_slice())

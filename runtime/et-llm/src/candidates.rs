@@ -76,7 +76,9 @@ impl Candidates {
     fn keep_typical(&mut self, share: f32) {
         let whole = self.whole();
         let information = |candidate: &Candidate| -(candidate.weight / whole).ln();
-        let entropy: f32 = self.0.iter().map(|one| one.weight / whole * information(one)).sum();
+        // A share that is too small for a number adds nothing.
+        let shares = self.0.iter().map(|one| one.weight / whole).filter(|share| *share > 0.0);
+        let entropy: f32 = shares.map(|share| -share * share.ln()).sum();
         let distance = |candidate: &Candidate| (information(candidate) - entropy).abs();
         let mut nearest: Vec<(f32, f32)> = self.0.iter().map(|one| (distance(one), one.weight / whole)).collect();
         nearest.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -136,5 +138,8 @@ mod tests {
         for (options, typical_p, expected) in cases {
             assert_eq!(kept(Sampling { typical_p, ..options }), expected, "{options:?} {typical_p}");
         }
+        let mut candidates = Candidates::default();
+        candidates.set(&[0.0, 0.0, 0.0, 0.0, -103.5], &Sampling { typical_p: 0.9, ..usual });
+        assert_eq!(candidates.0.len(), 4);
     }
 }

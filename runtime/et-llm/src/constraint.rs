@@ -37,6 +37,9 @@ pub trait Compiler: Send + Sync {
 
 /// The state of a constraint within an answer.
 pub trait Matcher: Send {
+    /// A matcher in the same state, for another answer.
+    fn again(&self) -> Box<dyn Matcher>;
+
     /// The tokens that may follow, a bit for each token: bit 0 of the first word is token 0. An end token may follow where the answer is
     /// complete.
     ///

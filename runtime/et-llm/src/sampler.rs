@@ -257,6 +257,10 @@ mod tests {
     struct Even(bool);
 
     impl Matcher for Even {
+        fn again(&self) -> Box<dyn Matcher> {
+            Box::new(Self(self.0))
+        }
+
         fn allowed(&mut self) -> Result<&[u32], Error> {
             Ok(&[0b10101])
         }

@@ -65,10 +65,10 @@ impl Session {
         loading: &Loading<'_>,
         start: Instant,
     ) -> Result<Self, Error> {
-        let engines = Engines::new(loading.engines, loading.threads);
+        let plain = Engines::new(loading.engines, loading.threads);
         let engines = match loading.observer {
-            Some(observer) => engines.observed_by(Arc::clone(observer)),
-            None => engines,
+            Some(observer) => plain.clone().observed_by(Arc::clone(observer)),
+            None => plain.clone(),
         };
         let file = Rc::new(file);
         let mut model = Model::load(&file, &data, loading.kernels, &engines)?;
@@ -76,7 +76,8 @@ impl Session {
             None => None,
             Some(guesses) => {
                 model.load_verify(&file, data()?, loading.kernels, &engines)?;
-                Some(Speculation::new(proposer(guesses, &model, loading, &engines)?))
+                // The methods of a draft have the names of the model's, and are not observed.
+                Some(Speculation::new(proposer(guesses, &model, loading, &plain)?))
             }
         };
         let facts = Facts::of(&model);

@@ -122,16 +122,13 @@ impl Server {
         }
         let (came, text, forms) = (Instant::now(), Arc::clone(&self.text), Arc::clone(&self.forms));
         let Wanted { sampling, bias, form, answers, seed, most, stops, alternatives } = wanted;
-        let made = spawn_blocking(move || {
-            let asked = prompt(&*text)?;
-            let form = asked.form.clone().or(form);
-            let matcher = |_| form.as_ref().map(|form| forms.matcher(form)).transpose();
-            let matchers = (0..answers).map(matcher).collect::<Result<Vec<_>, _>>()?;
-            Ok::<_, ApiError>((asked, matchers))
-        });
-        let made = made.await.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))?;
-        let (Asked { tokens, behind, shown, reader, .. }, matchers) = made?;
+        let asked = spawn_blocking(move || prompt(&*text)).await;
+        let asked = asked.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))?;
+        let Asked { tokens, behind, shown, reader, form: asked_form } = asked?;
         self.check(&tokens)?;
+        let form = asked_form.or(form);
+        let matchers = spawn_blocking(move || forms.matchers(form.as_ref(), answers)).await;
+        let matchers = matchers.map_err(|_| Failure::Model("the form of the answer failed".to_owned()))??;
         let (random, most, deadline) = (self.random(), most.unwrap_or(usize::MAX), came + self.timeout);
         let first = seed.unwrap_or(random);
         let mut running = Vec::new();
@@ -186,9 +183,12 @@ struct Forms {
 }
 
 impl Forms {
-    fn matcher(&self, form: &Form) -> Result<Box<dyn Matcher>, ApiError> {
-        let refused = |error: Error| ApiError::parameter(&form.parameter, error.to_string());
-        self.compile(&form.constraint).map_err(refused)
+    /// A matcher for each answer, all of one compilation.
+    fn matchers(&self, form: Option<&Form>, answers: usize) -> Result<Vec<Option<Box<dyn Matcher>>>, ApiError> {
+        let refused = |form: &Form, error: Error| ApiError::parameter(&form.parameter, error.to_string());
+        let compile = |form: &Form| self.compile(&form.constraint).map_err(|error| refused(form, error));
+        let first = form.map(compile).transpose()?;
+        Ok((0..answers).map(|_| first.as_ref().map(|first| first.again())).collect())
     }
 
     fn compile(&self, constraint: &Constraint) -> Result<Box<dyn Matcher>, Error> {

@@ -23,14 +23,18 @@ function exchanged(source) {
 }
 
 export class LanguageModel {
-  static async load({ onProgress, ...files }) {
+  static async load({ onProgress, library, program, data = [], lookup }) {
+    const files = { lookup, library: exchanged(library), program: exchanged(program), data: data.map(exchanged) };
     const model = new LanguageModel();
     model.worker = await startWorker((message) => model.receive(message), (error) => model.fail(error));
-    const { library, program, data = [], ...options } = files;
-    const named = { ...options, library: exchanged(library), program: exchanged(program), data: data.map(exchanged) };
     const heard = ({ kind, loaded, total }) => kind === "progress" && onProgress?.(loaded, total);
-    const { context } = await model.request({ kind: "load", files: named }, heard).finally(() => model.rest());
-    model.context = context;
+    try {
+      model.context = (await model.request({ kind: "load", files }, heard)).context;
+    } catch (error) {
+      model.free();
+      throw error;
+    }
+    model.rest();
     return model;
   }
 
@@ -42,23 +46,28 @@ export class LanguageModel {
 
   /** Sends a request; `hear` is told the messages before its end. */
   request(message, hear) {
+    if (this.failure) return Promise.reject(this.failure);
     const id = this.count++;
     this.worker.ref?.();
     return new Promise((resolve, reject) => {
-      this.pending.set(id, { resolve, reject, hear });
       this.worker.postMessage({ ...message, id });
+      this.pending.set(id, { resolve, reject, hear });
     });
   }
 
   receive(message) {
-    const { resolve, reject, hear } = this.pending.get(message.id);
+    const waiting = this.pending.get(message.id);
+    if (!waiting) return;
+    const { resolve, reject, hear } = waiting;
     if (message.kind === "end" || message.kind === "error") this.pending.delete(message.id);
     if (message.kind === "end") resolve(message.result);
     else if (message.kind === "error") reject(new Error(message.message));
     else hear(message);
   }
 
+  /** Ends every request, now and later. */
   fail(error) {
+    this.failure ??= error;
     this.pending.forEach(({ reject }) => reject(error));
     this.pending.clear();
   }
@@ -82,7 +91,11 @@ export class LanguageModel {
     const hear = ({ text }) => (texts.push(text), wake());
     let failure, result;
     const request = this.request({ kind: "generate", prompt, options, stopped }, hear);
-    const ended = request.then((made) => (result = made), (error) => (failure = error)).then(() => wake());
+    request.then((made) => (result = made), (error) => (failure = error)).then(() => {
+      wake();
+      this.rest();
+      release();
+    });
     try {
       while (true) {
         while (texts.length > 0) yield texts.shift();
@@ -92,7 +105,6 @@ export class LanguageModel {
       }
     } finally {
       if (stopped) Atomics.store(stopped, 0, 1);
-      ended.then(() => (this.rest(), release()));
     }
   }
 
@@ -105,7 +117,7 @@ export class LanguageModel {
 
   /** Ends the thread, and so frees the memory. */
   free() {
-    this.worker.terminate();
     this.fail(new Error("the model was freed"));
+    this.worker.terminate();
   }
 }

@@ -72,6 +72,7 @@ export class Language {
     const record = take(OPTIONS_SIZE);
     this.library.done(this.library.functions.et_language_options(this.model, record));
     for (const [name, value] of Object.entries(options)) {
+      if (value === undefined) continue;
       const field = OPTIONS[name];
       if (!field) throw new TypeError(`there is no option \`${name}\`: ${Object.keys(OPTIONS).join(", ")}`);
       if (field.kind === "Text") {

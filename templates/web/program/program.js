@@ -9,7 +9,7 @@ const TYPES = new Map([
   [2, { type: "int16", array: Int16Array }],
   [3, { type: "int32", array: Int32Array }],
   [4, { type: "int64", array: BigInt64Array }],
-  [5, { type: "float16", array: globalThis.Float16Array ?? Uint16Array }],
+  [5, { type: "float16", array: Uint16Array }],
   [6, { type: "float32", array: Float32Array }],
   [7, { type: "float64", array: Float64Array }],
   [11, { type: "bool", array: Uint8Array }],
@@ -20,6 +20,7 @@ const TYPES = new Map([
 const TENSOR = { type: 0, rank: 4, shape: 8, data: 12, bytes: 16, size: 20 };
 
 function typeOf({ type, data }) {
+  if (!type && data instanceof Uint16Array) throw new TypeError("a Uint16Array needs a type: float16 or bfloat16");
   const fits = ([, known]) => (type ? known.type === type : data instanceof known.array);
   const found = [...TYPES].find(fits);
   if (!found || !(data instanceof found[1].array)) {

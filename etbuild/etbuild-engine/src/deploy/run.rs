@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_target::Kind;
+use etbuild_target::{Image, Kind};
 
 use super::build::{Goal, build};
 use super::{UnitReport, limits};
@@ -60,8 +60,12 @@ fn with(mut report: UnitReport, settled: &Result<(), Box<Diagnostic>>) -> UnitRe
 /// A device runs the binaries of one hosted target.
 fn device_mistake(world: &World, units: &[Unit]) -> Option<Diagnostic> {
     let device = world.device()?;
-    let hosted = units.iter().filter(|unit| unit.target.kind() == Kind::Hosted);
-    let targets: BTreeSet<&str> = hosted.map(|unit| unit.target.name()).collect();
+    let hosted = || units.iter().filter(|unit| unit.target.kind() == Kind::Hosted);
+    if hosted().any(|unit| unit.target.image().contains(&Image::Wasm)) {
+        let message = format!("device `{device}` runs no WebAssembly");
+        return Some(Diagnostic::error(Code::Usage, message).help("leave out `--device`, or name another `--target`"));
+    }
+    let targets: BTreeSet<&str> = hosted().map(|unit| unit.target.name()).collect();
     let message =
         format!("device `{device}` runs the binaries of one hosted target, and the request has {}", targets.len());
     let help = "name the device's target: `--target android-arm64`";

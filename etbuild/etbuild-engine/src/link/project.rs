@@ -107,6 +107,8 @@ pub struct ProjectInputs {
     pub board: Option<BoardInputs>,
     /// The processor, for a binary that Rust's own linker links with Android's C library.
     pub bionic: Option<Bionic>,
+    /// The endings of the data files beside the program file, for a package for JavaScript; `None` without a package.
+    pub web: Option<Vec<&'static str>>,
 }
 
 /// The facts that the dependencies of a project depend on.
@@ -166,12 +168,9 @@ impl ProjectInputs {
         let is_inside = board.is_some() || options.is_single;
         let program = is_inside.then(|| emitted.blob(ArtifactKind::ProgramFile)).transpose()?;
         let bionic = Bionic::of(target);
-        Ok(Self { manifest, name: options.name.clone(), method, program, board, bionic })
-    }
-
-    /// Whether a package for JavaScript is made beside the binary.
-    pub fn has_web_package(&self) -> bool {
-        self.manifest.library == Some(LibraryForm::Wasm)
+        let has_package = manifest.library == Some(LibraryForm::Wasm);
+        let web = has_package.then(|| emit::data_files(emitted).into_iter().map(|(ending, _)| ending).collect());
+        Ok(Self { manifest, name: options.name.clone(), method, program, board, bionic, web })
     }
 
     /// The facts without the embedded files, which no manifest depends on.
@@ -273,8 +272,15 @@ impl Keyed for ProjectInputs {
             program,
             board,
             bionic: _, // Follows from the triple and the linker.
+            web,
         } = self;
         let key = manifest.key(key).option("producer", PRODUCER);
+        let key = web.iter().fold(key, |key, data| {
+            let data: Vec<String> = data.iter().map(ToString::to_string).collect();
+            key.input("web package", Digest::of(etbuild_link::web_package_digest().as_bytes()))
+                .fact("data files", data)
+                .fact("outputs", method.output_bytes.len().to_string())
+        });
         let key = program.iter().fold(key, |key, program| key.input("program", program.digest));
         match board {
             // Processes read the other facts of the method from the program file beside the binary.

@@ -92,8 +92,8 @@ impl Link {
             self.put_interface(&sizes, products)?;
         }
         products.put(ArtifactKind::Code, &failure::json(&built.code)?);
-        if self.project.has_web_package() {
-            let package = web_package(&self.project.without_data()?).map_err(link_failure)?;
+        if let Some(data) = &self.project.web {
+            let package = web_package(&self.project.without_data()?, data).map_err(link_failure)?;
             package.iter().for_each(|file| products.put(ArtifactKind::WebPackage, file));
         }
         Ok(())

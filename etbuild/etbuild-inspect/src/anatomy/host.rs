@@ -18,7 +18,7 @@ use etbuild_ir::Graph;
 use etbuild_recipe::{Override, Recipe};
 use etbuild_store::Blob;
 
-use super::{PlannedCall, calls, of_stage, views};
+use super::{PlannedCall, calls, of_stage};
 
 /// A program for this machine with what is known about the instructions.
 pub struct HostAnatomy {
@@ -82,7 +82,7 @@ fn of_program(db: &dyn Db, host: HostProgram) -> Result<HostAnatomy, Blocked> {
     let (mut calls, mut lines, mut graphs) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for (method, EngineReport { layers, stored, weights: _ }) in host.program.engine_reports(db)? {
         if let Some(graph) = planned.program().program().methods.get(&method) {
-            calls.insert(method.clone(), calls::of(graph, &views(&method, &nodes), (layers, stored)));
+            calls.insert(method.clone(), calls::of(graph, (layers, stored)));
         }
     }
     for (method, model) in &host.program.archives {

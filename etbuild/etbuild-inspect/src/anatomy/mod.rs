@@ -6,7 +6,7 @@ mod calls;
 mod host;
 mod memory;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use blob::{EngineBlob, Weight};
@@ -108,8 +108,7 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
     anatomy.constants = blob::names(planned.program().program());
     for (method, EngineReport { layers, stored, weights }) in unit.program.engine_reports(db)? {
         if let Some(graph) = planned.program().program().methods.get(&method) {
-            let calls = calls::of(graph, &views(&method, &anatomy.nodes), (layers, stored));
-            anatomy.calls.insert(method, calls);
+            anatomy.calls.insert(method, calls::of(graph, (layers, stored)));
         }
         anatomy.packed.extend(weights);
     }
@@ -121,12 +120,6 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
         anatomy.code = code(db, unit, tools)?;
     }
     Ok(())
-}
-
-/// The values of nodes that are no calls.
-fn views<'n>(method: &str, nodes: &'n [NodePlace]) -> BTreeSet<&'n str> {
-    let views = nodes.iter().filter(|node| node.method == method && node.engine.is_none());
-    views.map(|node| node.value.as_str()).collect()
 }
 
 fn code(db: &dyn Db, unit: &Unit, tools: link::Tools) -> Result<Vec<CodePart>, Blocked> {

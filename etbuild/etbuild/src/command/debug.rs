@@ -1,6 +1,7 @@
 //! `etbuild debug`: the results of every operator of a model against another variant of the model.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, TensorView, read_tensors};
@@ -132,10 +133,12 @@ fn record(
     let failed = |error| vec![failed(path, &error)];
     let recorder = Arc::new(Recorder::new(true));
     let engines = Engines::new(ENGINES, 1).observed_by(recorder.clone());
-    let (lookup, data) = (Kernels::Lookup(&kernel), DataFiles::default());
-    let mut module = Module::load_method(bytes, data, method, lookup, &engines).map_err(failed)?;
+    let bytes = Rc::new(bytes);
     let mut recordings = Vec::new();
     for case in inputs {
+        // State begins anew with each case, as in the reference.
+        let (bytes, lookup) = (FileBytes::shared(&bytes), Kernels::Lookup(&kernel));
+        let mut module = Module::load_method(bytes, DataFiles::default(), method, lookup, &engines).map_err(failed)?;
         for (index, tensor) in case.iter().enumerate() {
             let shape = tensor.sizes.iter().map(|size| *size as usize).collect();
             let view = TensorView { scalar_type: tensor.scalar_type, shape, bytes: &tensor.bytes };

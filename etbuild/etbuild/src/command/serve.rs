@@ -21,6 +21,10 @@ pub fn run(session: &Session, arguments: &arguments::Serve) -> Outcome {
         [_] => return Ok(diagnostics),
         several => return Err(vec![one_of(several)]),
     };
+    if !session.system.stamp(&binary).is_ok_and(|stamp| stamp.size > 0) {
+        let message = "the target has no server in its binaries";
+        return Err(vec![Diagnostic::error(Code::Usage, message).help("leave `--target` out, or name a Linux target")]);
+    }
     let server = Invocation::new(&binary).arg("--serve").args(arguments.server.clone());
     let error = session.system.become_program(&server);
     let message = format!("`{}` cannot be started: {error}", binary.display());

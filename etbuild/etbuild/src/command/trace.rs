@@ -22,6 +22,14 @@ pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
         let message = "`--device` and `--bundled` are options of `etbuild run`";
         return Err(vec![Diagnostic::error(Code::Usage, message).help("trace the model on this machine")]);
     }
+    if run.outputs.is_some() || run.inputs.is_none() && (run.scalars.is_some() || !run.input_names.is_empty()) {
+        let message = "`--outputs` is an option of `etbuild run`, and `--scalars` and `--input-names` need `--inputs`";
+        return Err(vec![Diagnostic::error(Code::Usage, message).help("leave these options out")]);
+    }
+    if arguments.intermediates && language::is_asked(&run.language) {
+        let message = "`--intermediates` keeps the results of one execution, and a language model has many";
+        return Err(vec![Diagnostic::error(Code::Usage, message).help("trace a method with `--inputs`")]);
+    }
     let anatomy = looked_into(session, run)?;
     let bytes = match &anatomy {
         Some(anatomy) => FileBytes::owned(anatomy.program.clone()),
@@ -35,10 +43,11 @@ pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
     }
     if let Some(path) = &arguments.etdump {
         let (dump, buffer) = etdump(&recording, &profile, anatomy.as_ref().map(|anatomy| &anatomy.calls));
-        write(session, path, &dump)?;
+        // The buffer first: a dump never lies beside the buffer of another.
         if arguments.intermediates {
             write(session, &debug_buffer(path), &buffer)?;
         }
+        write(session, path, &dump)?;
     }
     show(session, &profile, anatomy.as_ref());
     Ok(Vec::new())

@@ -46,11 +46,14 @@ fn events(run: &Run, profile: &MethodProfile, calls: &[PlannedCall], buffer: &mu
         ..DumpEvent::default()
     };
     let mut events = vec![whole];
+    // The Inspector keeps one event of a name: further instructions of a value and kind have their number.
+    let mut first: BTreeMap<(u32, u32, String), Option<u32>> = BTreeMap::new();
     for event in &run.events {
         let (chain, instruction, step) = event.key();
         let row = rows.get(&(chain, instruction, step)).copied();
         let is_call = rows.contains_key(&(chain, instruction, Some(0)));
         let name = match row {
+            Some(row) if step.is_none() && row.partition.is_some() => "DELEGATE_CALL".to_owned(),
             Some(row) if step.is_none() => format!("native_call_{}", local_name(&row.operator)),
             None if is_call => "DELEGATE_CALL".to_owned(),
             Some(_) => String::new(),
@@ -58,11 +61,15 @@ fn events(run: &Run, profile: &MethodProfile, calls: &[PlannedCall], buffer: &mu
         };
         let call = calls.get(instruction as usize);
         let described = row.filter(|_| step.is_some()).map(|row| Described { row, stored: stored(event, call) });
+        let mut delegate = described.as_ref().map(Described::identifier).unwrap_or_default();
+        if *first.entry((chain, instruction, delegate.clone())).or_insert(step) != step {
+            delegate += &format!("#{}", step.unwrap_or(0));
+        }
         let described = DumpEvent {
             name,
             chain,
             instruction: Some(instruction),
-            delegate: described.as_ref().map(Described::identifier).unwrap_or_default(),
+            delegate,
             metadata: described.as_ref().map(Described::metadata).unwrap_or_default(),
             content: DumpContent::Time(event.begin, event.end),
         };

@@ -33,6 +33,8 @@ struct State {
     last: u64,
     /// The instructions of the delegate since then.
     steps: Vec<Event>,
+    /// The number of events of the recording.
+    kept: usize,
 }
 
 #[derive(Default)]
@@ -120,6 +122,7 @@ impl Recorder {
     /// Takes the recording so far; a warm-up ends this way. Facts about methods stay.
     pub fn take(&self) -> Recording {
         let (mut state, mut tasks) = (lock(&self.state), lock(&self.tasks));
+        state.kept = 0;
         let methods = state.recording.methods.iter().map(MethodFacts::copy).collect();
         let left_out = take(&mut state.recording.left_out) + take(&mut tasks.left_out);
         Recording {
@@ -157,10 +160,11 @@ impl State {
     fn add(&mut self, event: Event) {
         let steps = take(&mut self.steps);
         let Some(run) = self.recording.runs.last_mut() else { return };
-        if run.events.len() >= MOST {
+        if self.kept >= MOST {
             self.recording.left_out += steps.len() + 1;
             return;
         }
+        self.kept += steps.len() + 1;
         run.events.extend(steps);
         run.events.push(event);
     }

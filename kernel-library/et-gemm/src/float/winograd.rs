@@ -56,6 +56,10 @@ impl Winograd {
         let is_3x3 = [shape.kernel, shape.stride, shape.dilation] == [[3, 3], [1, 1], [1, 1]];
         let is_single = [shape.groups, shape.planes] == [1, 1];
         shape.channels.checked_add(shape.columns)?.checked_mul(4 * POINTS)?;
+        // The scratch of a strip, which has a line of tiles at least.
+        let most = shape.output[1].div_ceil(2).max(STRIP_BYTES / (4 * POINTS));
+        let point = most.checked_mul(shape.channels.max(shape.columns))?.checked_add(GAP)?;
+        point.checked_mul(8 * POINTS).filter(|bytes| isize::try_from(*bytes).is_ok())?;
         (is_3x3 && is_single).then_some(Self { shape: *shape, isa, windows: shape.output.map(|size| size.div_ceil(2)) })
     }
 
@@ -129,7 +133,8 @@ impl Winograd {
 
     /// The first tile line of a strip: strips have equal numbers of lines, up to a line.
     const fn lines_before(&self, strip: usize) -> usize {
-        strip * self.lines() / self.grid().tiles
+        // The product may be more than an address.
+        (strip as u64 * self.lines() as u64 / self.grid().tiles as u64) as usize
     }
 
     /// Scratch bytes per call.

@@ -97,10 +97,17 @@ impl Request {
             return Err("--lookup and --draft-model do not go together".to_owned());
         }
         let forms = [self.json_schema.is_some(), self.regex.is_some(), self.grammar.is_some()];
-        if forms.into_iter().filter(|given| *given).count() > 1 {
+        let forms = forms.into_iter().filter(|given| *given).count();
+        if forms > 1 {
             return Err("--json-schema, --regex and --grammar do not go together".to_owned());
         }
         let continues = self.inputs.is_none() && self.perplexity.is_none() && self.bench.is_none();
+        if forms > 0 && !continues {
+            return Err("--json-schema, --regex and --grammar are for a text to continue".to_owned());
+        }
+        if !self.stops.is_empty() && (!continues || self.tokens_in.is_some()) {
+            return Err("--stop is for the text of a prompt".to_owned());
+        }
         if self.guesses().is_some() && !continues {
             return Err("--lookup and --draft-model are for a text to continue".to_owned());
         }

@@ -1,6 +1,6 @@
 //! Conversations: `/v1/chat/completions`.
 
-use et_llm::{Conversation, Text};
+use et_llm::{Conversation, Random, Text};
 use serde_json::{Map, Value, json};
 
 use super::message::messages;
@@ -122,10 +122,22 @@ fn thinking(text: &dyn Text, prompt: &str, has_form: bool) -> Option<Thinking> {
     (!has_form || (thinking.is_inside() && text.token(END).is_some())).then_some(thinking)
 }
 
+/// The name of a call: nine letters and digits, which templates of Mistral demand.
+fn name_of(place: &Place<'_>) -> String {
+    let answer = u64::from_str_radix(place.id, 16).unwrap_or_default();
+    let mut bits = Random::new(answer ^ ((place.choice as u64) << 32 | place.calls as u64)).bits();
+    let mut digit = || {
+        let digit = (bits % 36) as u32;
+        bits /= 36;
+        char::from_digit(digit, 36).unwrap_or('0')
+    };
+    (0..9).map(|_| digit()).collect()
+}
+
 /// A call of a tool in OpenAI's form: arguments are a text.
 fn called(call: &Call, place: &Place<'_>) -> Value {
     json!({
-        "id": format!("call_{}{}{}", place.id, place.choice, place.calls),
+        "id": name_of(place),
         "type": "function",
         "function": { "name": call.name, "arguments": call.arguments.to_string() },
     })

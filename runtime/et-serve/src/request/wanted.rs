@@ -1,5 +1,7 @@
 //! How an answer is wanted.
 
+use std::collections::BTreeMap;
+
 use et_llm::Sampling;
 use serde_json::{Map, Value};
 
@@ -93,10 +95,17 @@ impl Sending {
     }
 }
 
+/// The most tokens of `logit_bias`.
+const MOST_BIASES: usize = 1024;
+
 /// Reads `logit_bias`: numbers from -100 to 100 by token.
 fn bias(parameters: &mut Parameters) -> Result<Vec<(u32, f32)>, ApiError> {
     const NAME: &str = "logit_bias";
     let given: Map<String, Value> = parameters.take(NAME)?.unwrap_or_default();
+    if given.len() > MOST_BIASES {
+        let message = format!("`{NAME}` has {} tokens, but may have {MOST_BIASES}", given.len());
+        return Err(ApiError::parameter(NAME, message));
+    }
     let pair = |(token, bias): (&String, &Value)| {
         let bias = bias.as_f64().filter(|bias| (-100.0..=100.0).contains(bias));
         let pair = bias.and_then(|bias| Some((token.parse().ok()?, bias as f32)));
@@ -104,7 +113,8 @@ fn bias(parameters: &mut Parameters) -> Result<Vec<(u32, f32)>, ApiError> {
             || ApiError::parameter(NAME, format!("`{NAME}` needs numbers from -100 to 100 by token, not `{token}`"));
         pair.ok_or_else(wrong)
     };
-    given.iter().map(pair).collect()
+    let pairs: BTreeMap<u32, f32> = given.iter().map(pair).collect::<Result<_, _>>()?;
+    Ok(pairs.into_iter().collect())
 }
 
 fn stops(parameters: &mut Parameters) -> Result<Vec<String>, ApiError> {

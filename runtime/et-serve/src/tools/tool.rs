@@ -31,9 +31,10 @@ impl Tool {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
         match function.get("name").and_then(Value::as_str) {
             Some(name) if !name.is_empty() && name.len() <= 64 && name.chars().all(is_part) => {
-                let parameters = function.get("parameters").filter(|parameters| !parameters.is_null());
-                let parameters = parameters.cloned().unwrap_or_else(|| json!({ "type": "object", "properties": {} }));
-                Ok(Self { name: name.to_owned(), parameters })
+                let mut parameters = function.get("parameters").and_then(Value::as_object).cloned().unwrap_or_default();
+                // Arguments have names, whatever the schema leaves out.
+                parameters.entry("type").or_insert_with(|| json!("object"));
+                Ok(Self { name: name.to_owned(), parameters: Value::Object(parameters) })
             }
             Some(_) => refused("a name has 1 to 64 letters, digits, `_`, `-` and `.`"),
             None => refused("`function.name` is missing"),
