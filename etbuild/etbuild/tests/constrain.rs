@@ -9,7 +9,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::serve::{CHAT, RECIPE, Server, binary, deployed};
-use crate::support::{Ran, python, repository, schemas};
+use crate::support::{Place, Ran, python, repository, schemas};
 
 /// How many random schemas are tried.
 const SCHEMAS: u64 = 1000;
@@ -86,21 +86,22 @@ const TEMPLATE: &str = "{{- bos_token }}{%- if tools %}{{- '<|system|>' }}{%- fo
 
 /// The server of the model with this template.
 fn with_tools() -> Server {
-    static BUILT: OnceLock<()> = OnceLock::new();
-    let place = deployed();
-    let out = place.path().join("tools");
-    BUILT.get_or_init(|| {
-        let model = place.path().join("with-tools");
-        std::fs::create_dir(&model).unwrap();
+    static BUILT: OnceLock<Place> = OnceLock::new();
+    let place = BUILT.get_or_init(|| {
+        let place = Place::cold_with_compiled_crates();
         for entry in std::fs::read_dir(repository().join("examples/tiny-llama/model")).unwrap() {
             let entry = entry.unwrap();
-            std::fs::copy(entry.path(), model.join(entry.file_name())).unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            place.file(&format!("model/{name}"), std::fs::read(entry.path()).unwrap());
         }
-        std::fs::write(model.join("chat_template.jinja"), TEMPLATE).unwrap();
-        let settings = format!("--set server=true --set model.checkpoint={} --out {}", model.display(), out.display());
+        let model = place.file("model/chat_template.jinja", TEMPLATE);
+        let checkpoint = model.parent().unwrap().display().to_string();
+        let settings = format!("--set server=true --set model.checkpoint={checkpoint}");
         place.run(&format!("build {RECIPE} --target linux-x86_64 {settings}")).expect(0);
+        place
     });
-    Server::of(Command::new(out.join("tiny-llama/linux-x86_64/tiny-llama")).args(["--serve", "127.0.0.1:0"]))
+    let binary = place.out().join("tiny-llama/linux-x86_64/tiny-llama");
+    Server::of(Command::new(binary).args(["--serve", "127.0.0.1:0"]))
 }
 
 fn tools() -> Value {
