@@ -38,7 +38,7 @@ type Read = (&'static str, Base, &'static [&'static str], &'static [&'static str
 
 const READ: &[Read] = &[
     ("adapter", Checkpoint, &[], &["", "adapter=ADAPTER", "adapter=OTHER_ADAPTER"]),
-    ("constrain", Language, &[], &["constrain=false", "constrain=true"]),
+    ("constrain", Language, &["server=true"], &["constrain=false", "constrain=true"]),
     ("export.arguments", Python, &[], &["", "export.arguments={width: 1}", "export.arguments={width: 2}"]),
     ("export.batch", Checkpoint, &[], &["", "export.batch=4", "export.batch=8"]),
     ("export.cache", Checkpoint, &[], &[]),
