@@ -8,6 +8,7 @@ mod dot;
 
 pub use dot::NeonDot;
 
+use crate::four::{first_of_four, write_first};
 use crate::operators::{intrinsics, operators};
 use crate::{Float, Integer, Simd, Work, half};
 
@@ -104,11 +105,7 @@ impl Simd for Neon {
             if count >= 4 {
                 return self.read(from);
             }
-            let mut lanes = [0.0; 4];
-            for (lane, number) in lanes.iter_mut().enumerate().take(count) {
-                *number = *from.add(lane);
-            }
-            F32x4(vld1q_f32(lanes.as_ptr()))
+            self.read(first_of_four(from, count).as_ptr())
         };
         unsafe fn write(self, to: *mut f32, vector: F32x4) = vst1q_f32(to, vector.0);
         unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x4) = {
@@ -116,10 +113,8 @@ impl Simd for Neon {
                 return self.write(to, vector);
             }
             let mut lanes = [0.0; 4];
-            vst1q_f32(lanes.as_mut_ptr(), vector.0);
-            for (lane, number) in lanes.iter().enumerate().take(count) {
-                *to.add(lane) = *number;
-            }
+            self.write(lanes.as_mut_ptr(), vector);
+            write_first(lanes, to, count);
         };
         unsafe fn read_i32(self, from: *const i32) -> I32x4 = I32x4(vld1q_s32(from));
         unsafe fn write_i32(self, to: *mut i32, vector: I32x4) = vst1q_s32(to, vector.0);

@@ -37,6 +37,8 @@ mod activation;
 mod detect;
 mod dot;
 mod float;
+#[cfg(any(target_arch = "aarch64", target_arch = "wasm32"))]
+mod four;
 mod half;
 mod integer;
 mod isa;

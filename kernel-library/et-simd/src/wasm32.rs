@@ -5,6 +5,7 @@
 
 use core::arch::wasm32::*;
 
+use crate::four::{first_of_four, write_first};
 use crate::operators::{intrinsics, operators};
 use crate::{Dot, Float, GemmDot, Integer, Simd, Work, half};
 
@@ -113,11 +114,7 @@ impl Simd for Simd128 {
             if count >= 4 {
                 return self.read(from);
             }
-            let mut lanes = [0.0; 4];
-            for (lane, number) in lanes.iter_mut().enumerate().take(count) {
-                *number = *from.add(lane);
-            }
-            self.read(lanes.as_ptr())
+            self.read(first_of_four(from, count).as_ptr())
         };
         unsafe fn write(self, to: *mut f32, vector: F32x4) = v128_store(to.cast(), vector.0);
         unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x4) = {
@@ -126,9 +123,7 @@ impl Simd for Simd128 {
             }
             let mut lanes = [0.0; 4];
             self.write(lanes.as_mut_ptr(), vector);
-            for (lane, number) in lanes.iter().enumerate().take(count) {
-                *to.add(lane) = *number;
-            }
+            write_first(lanes, to, count);
         };
         unsafe fn read_i32(self, from: *const i32) -> I32x4 = I32x4(v128_load(from.cast()));
         unsafe fn write_i32(self, to: *mut i32, vector: I32x4) = v128_store(to.cast(), vector.0);
