@@ -1,5 +1,7 @@
 //! Constrained output: the tokens that may follow.
 
+use std::sync::OnceLock;
+
 use crate::{Error, Token};
 
 /// The form of an answer.
@@ -59,6 +61,37 @@ pub trait Matcher: Send {
 
 /// Makes a compiler for the tokens of a tokenizer, by token id; `stops` end a text.
 pub type MakeCompiler = fn(vocabulary: &[Token], stops: &[u32]) -> Result<Box<dyn Compiler>, Error>;
+
+/// The compiler of a model, made at the first use, because few answers have a form.
+pub struct LazyCompiler {
+    make: Option<MakeCompiler>,
+    stops: Vec<u32>,
+    compiler: OnceLock<Box<dyn Compiler>>,
+}
+
+impl LazyCompiler {
+    /// The compiler that `make` makes, if any; `stops` end a text.
+    pub fn new(make: Option<MakeCompiler>, stops: &[u32]) -> Self {
+        Self { make, stops: stops.to_vec(), compiler: OnceLock::new() }
+    }
+
+    /// A matcher for an answer of this form; `vocabulary` gives the tokens by id at the first use.
+    ///
+    /// # Errors
+    /// [`Error::NoConstraints`] in a binary without constrained output; errors of `vocabulary` and of [`Compiler::compile`].
+    pub fn matcher(
+        &self,
+        constraint: &Constraint,
+        vocabulary: impl FnOnce() -> Result<Vec<Token>, Error>,
+    ) -> Result<Box<dyn Matcher>, Error> {
+        if let Some(compiler) = self.compiler.get() {
+            return compiler.compile(constraint);
+        }
+        let make = self.make.ok_or(Error::NoConstraints)?;
+        let compiler = make(&vocabulary()?, &self.stops)?;
+        self.compiler.get_or_init(|| compiler).compile(constraint)
+    }
+}
 
 /// Forbids the tokens that may not follow; returns whether a token with a finite logit is left.
 pub fn mask(logits: &mut [f32], allowed: &[u32]) -> bool {

@@ -46,7 +46,7 @@ mod stream;
 mod text;
 
 pub use batch::Batch;
-pub use constraint::{Compiler, Constraint, MakeCompiler, Matcher};
+pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher};
 pub use continuation::{Continuation, Ended, Limits, Step};
 pub use draft::Draft;
 pub use error::Error;

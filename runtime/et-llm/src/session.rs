@@ -8,7 +8,7 @@ use std::time::Instant;
 use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
-    CHAT_KEY, Compiler, Constraint, Draft, Error, Facts, Guesses, Lookup, MakeCompiler, Matcher, Model, Proposer,
+    CHAT_KEY, Constraint, Draft, Error, Facts, Guesses, LazyCompiler, Lookup, MakeCompiler, Matcher, Model, Proposer,
     Sampling, Speculation, TOKENIZER_KEY, Text,
 };
 
@@ -49,9 +49,7 @@ pub struct Session {
     make_text: Option<MakeText>,
     /// Made at the first use, because reading the tokenizer takes longer than reading the program.
     text: OnceCell<Rc<dyn Text>>,
-    make_compiler: Option<MakeCompiler>,
-    /// Made at the first use, because few answers have a form.
-    compiler: OnceCell<Box<dyn Compiler>>,
+    compiler: LazyCompiler,
 }
 
 impl Session {
@@ -83,6 +81,7 @@ impl Session {
         let facts = Facts::of(&model);
         model.limit(facts.context);
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
+        let compiler = LazyCompiler::new(loading.constrain, &facts.stops);
         Ok(Self {
             model,
             speculation,
@@ -91,8 +90,7 @@ impl Session {
             threads,
             make_text: loading.text,
             text: OnceCell::new(),
-            make_compiler: loading.constrain,
-            compiler: OnceCell::new(),
+            compiler,
         })
     }
 
@@ -115,12 +113,7 @@ impl Session {
     /// # Errors
     /// [`Error::NoConstraints`] in a binary without constrained output; errors of [`Self::text`] and of [`Compiler::compile`].
     pub fn matcher(&self, constraint: &Constraint) -> Result<Box<dyn Matcher>, Error> {
-        if let Some(compiler) = self.compiler.get() {
-            return compiler.compile(constraint);
-        }
-        let make = self.make_compiler.ok_or(Error::NoConstraints)?;
-        let compiler = make(&self.text()?.vocabulary()?, &self.facts.stops)?;
-        self.compiler.get_or_init(|| compiler).compile(constraint)
+        self.compiler.matcher(constraint, || self.text()?.vocabulary())
     }
 
     /// How tokens are picked where nobody says otherwise.

@@ -1,11 +1,11 @@
 //! The parts that all requests share.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use et_llm::app::AppSpec;
-use et_llm::{Compiler, Constraint, Error, Facts, MakeCompiler, Matcher, Random, Sampling, Text};
+use et_llm::{Error, Facts, LazyCompiler, Matcher, Random, Sampling, Text};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::spawn_blocking;
 
@@ -87,10 +87,8 @@ impl Server {
             read_timeout: options.read_timeout,
             timeout: options.timeout,
             forms: Arc::new(Forms {
-                make: spec.constrain,
                 text: Arc::clone(&loaded.text),
-                stops: loaded.facts.stops.clone(),
-                compiler: OnceLock::new(),
+                compiler: LazyCompiler::new(spec.constrain, &loaded.facts.stops),
             }),
             facts: loaded.facts,
             text: loaded.text,
@@ -175,29 +173,19 @@ impl Server {
 
 /// Makes matchers of the forms of answers.
 struct Forms {
-    make: Option<MakeCompiler>,
     text: Arc<dyn Text>,
-    stops: Vec<u32>,
-    /// Made at the first use, because few servers are asked for a form.
-    compiler: OnceLock<Box<dyn Compiler>>,
+    compiler: LazyCompiler,
 }
 
 impl Forms {
     /// A matcher for each answer, all of one compilation.
     fn matchers(&self, form: Option<&Form>, answers: usize) -> Result<Vec<Option<Box<dyn Matcher>>>, ApiError> {
-        let refused = |form: &Form, error: Error| ApiError::parameter(&form.parameter, error.to_string());
-        let compile = |form: &Form| self.compile(&form.constraint).map_err(|error| refused(form, error));
+        let compile = |form: &Form| {
+            let first = self.compiler.matcher(&form.constraint, || self.text.vocabulary());
+            first.map_err(|error| ApiError::parameter(&form.parameter, error.to_string()))
+        };
         let first = form.map(compile).transpose()?;
         Ok((0..answers).map(|_| first.as_ref().map(|first| first.again())).collect())
-    }
-
-    fn compile(&self, constraint: &Constraint) -> Result<Box<dyn Matcher>, Error> {
-        if let Some(compiler) = self.compiler.get() {
-            return compiler.compile(constraint);
-        }
-        let make = self.make.ok_or(Error::NoConstraints)?;
-        let compiler = make(&self.text.vocabulary()?, &self.stops)?;
-        self.compiler.get_or_init(|| compiler).compile(constraint)
     }
 }
 
