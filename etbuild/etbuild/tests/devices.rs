@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use etbuild_engine::device::{self, Device, DeviceFile, DeviceFolder};
 use etbuild_system::{Invocation, Outcome, RealSystem, System};
 
+use crate::support::programs::has;
 use crate::support::{Place, RECIPE, Ran, tensors, unit};
 
 const TARGET: &str = "linux-x86_64";
@@ -59,20 +60,6 @@ impl There {
         let note = notes.into_iter().find(|note| note.contains("brought")).unwrap_or_default();
         (unit["verification"]["state"].as_str().unwrap().to_owned(), note.to_owned())
     }
-}
-
-/// Whether a program is here.
-///
-/// # Panics
-/// Without the program, where `ETBUILD_REQUIRE_EMULATORS` is set.
-#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
-fn has(program: &str, arguments: &[&str]) -> bool {
-    let started = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    assert!(started || std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_none(), "{program} is missing");
-    if !started {
-        eprintln!("skipped: {program} is missing");
-    }
-    started
 }
 
 fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {

@@ -10,25 +10,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::programs::has;
 use crate::support::{Place, Ran, repository};
 
 const DIGITS: &str = "recipes/digits.yaml --target web --set library=true --set partition=auto";
 const LANGUAGE: &str = "recipes/tiny-llama.yaml --target web --set library=true";
 
-/// Whether a program is installed.
-#[allow(clippy::print_stderr, reason = "a skipped test says so")]
-fn has(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok();
-    assert!(is_there || std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_none(), "there is no {program}");
-    if !is_there {
-        eprintln!("skipped: there is no {program}");
-    }
-    is_there
-}
-
 #[test]
 fn programs_in_float32_and_int8_compute_what_pytorch_computed() {
-    if !has("node") {
+    if !has("node", &["--version"]) {
         return;
     }
     let place = Place::cold_with_compiled_crates();
@@ -43,7 +33,7 @@ fn programs_in_float32_and_int8_compute_what_pytorch_computed() {
 /// `npm pack` makes the package, `npm install` installs it elsewhere, and a script of Node.js runs it there.
 #[test]
 fn npm_packs_and_installs_a_package_that_classifies() {
-    if !has("npm") {
+    if !has("npm", &["--version"]) {
         return;
     }
     let place = Place::cold_with_compiled_crates();
@@ -65,7 +55,7 @@ fn npm_packs_and_installs_a_package_that_classifies() {
 
 #[test]
 fn a_page_classifies_a_picture() {
-    if !has("chromium") {
+    if !has("chromium", &["--version"]) {
         return;
     }
     let place = Place::cold_with_compiled_crates();
@@ -75,7 +65,7 @@ fn a_page_classifies_a_picture() {
 
 #[test]
 fn a_language_model_writes_the_same_text_in_a_page_in_node_and_on_this_machine() {
-    if !has("node") || !has("chromium") {
+    if !has("node", &["--version"]) || !has("chromium", &["--version"]) {
         return;
     }
     let place = Place::cold_with_compiled_crates();

@@ -5,6 +5,7 @@ pub mod android;
 pub mod archive;
 pub mod files;
 pub mod logits;
+pub mod programs;
 pub mod proxy;
 pub mod python;
 pub mod schema;
