@@ -43,13 +43,13 @@ struct Variables<'a> {
     files: Vec<&'a str>,
 }
 
-fn files(is_language_model: bool) -> &'static [(&'static str, &'static str)] {
-    if is_language_model { &LANGUAGE_FILES } else { &PROGRAM_FILES }
+fn files(template: &str) -> &'static [(&'static str, &'static str)] {
+    if template == LANGUAGE { &LANGUAGE_FILES } else { &PROGRAM_FILES }
 }
 
-/// The names of the text files of a package, in order.
-pub fn web_package_names(is_language_model: bool) -> impl Iterator<Item = &'static str> {
-    files(is_language_model).iter().map(|(_, name)| *name)
+/// The names of the text files of the package of a project that a template makes, in order.
+pub fn web_package_names(template: &str) -> impl Iterator<Item = &'static str> {
+    files(template).iter().map(|(_, name)| *name)
 }
 
 /// The digest of the files that packages are made from, in lower-case hexadecimal.
@@ -63,16 +63,15 @@ pub fn web_package_digest() -> String {
 /// # Errors
 /// [`LinkError::Template`], which a test excludes.
 pub fn web_package(facts: &ProjectFacts, data: &[&str]) -> Result<Vec<Vec<u8>>, LinkError> {
-    let is_language_model = facts.template == LANGUAGE;
     let variables = Variables {
         name: &facts.name,
         stamp: &facts.stamp,
         inputs: &facts.method.inputs,
         outputs: facts.method.output_bytes.len(),
         data,
-        files: web_package_names(is_language_model).collect(),
+        files: web_package_names(&facts.template).collect(),
     };
-    files(is_language_model).iter().map(|(template, _)| file(template, &variables)).collect()
+    files(&facts.template).iter().map(|(template, _)| file(template, &variables)).collect()
 }
 
 fn file(template: &str, variables: &Variables<'_>) -> Result<Vec<u8>, LinkError> {

@@ -273,6 +273,11 @@ impl Target {
         &self.image
     }
 
+    /// Whether the binary is a module of WebAssembly.
+    pub fn is_wasm(&self) -> bool {
+        self.image.contains(&Image::Wasm)
+    }
+
     /// How the binary is run.
     pub fn run(&self) -> &Run {
         &self.run

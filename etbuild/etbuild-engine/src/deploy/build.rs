@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use etbuild_link::{SizeReport, web_package_names};
-use etbuild_target::Image;
+use etbuild_link::{LibraryForm, SizeReport, web_package_names};
 
 use super::package::{self, Deliverable};
 use super::record::{keep, noted};
@@ -135,11 +134,7 @@ fn check_budget(
 /// The file name of a unit's binary.
 fn binary_name(unit: &Unit) -> String {
     let name = unit.name();
-    if is_wasm(unit) { format!("{name}.wasm") } else { name.to_owned() }
-}
-
-fn is_wasm(unit: &Unit) -> bool {
-    unit.target.image().contains(&Image::Wasm)
+    if unit.target.is_wasm() { format!("{name}.wasm") } else { name.to_owned() }
 }
 
 fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
@@ -153,11 +148,12 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
         files.push(Deliverable { name: format!("{name}.{ending}"), blob, executable: false });
     }
     if let Some(shared) = linked.artifacts.get(ArtifactKind::SharedLibrary) {
-        let ending = if is_wasm(unit) { "wasm" } else { "so" };
+        let form = LibraryForm::of(&link::compile_target(unit.target.rust()));
+        let ending = form.loaded_ending().unwrap_or_default();
         files.push(Deliverable { name: format!("lib{name}.{ending}"), blob: shared.blob(), executable: false });
     }
     let package = linked.artifacts.iter().filter(|artifact| artifact.kind == ArtifactKind::WebPackage);
-    files.extend(package.zip(web_package_names(unit.link.is_language_model)).map(|(file, name)| Deliverable {
+    files.extend(package.zip(web_package_names(unit.link.template())).map(|(file, name)| Deliverable {
         name: name.to_owned(),
         blob: file.blob(),
         executable: false,

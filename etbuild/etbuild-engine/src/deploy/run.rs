@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_target::{Image, Kind};
+use etbuild_target::Kind;
 
 use super::build::{Goal, build};
 use super::{UnitReport, limits};
@@ -61,7 +61,7 @@ fn with(mut report: UnitReport, settled: &Result<(), Box<Diagnostic>>) -> UnitRe
 fn device_mistake(world: &World, units: &[Unit]) -> Option<Diagnostic> {
     let device = world.device()?;
     let hosted = || units.iter().filter(|unit| unit.target.kind() == Kind::Hosted);
-    if hosted().any(|unit| unit.target.image().contains(&Image::Wasm)) {
+    if hosted().any(|unit| unit.target.is_wasm()) {
         let message = format!("device `{device}` runs no WebAssembly");
         return Some(Diagnostic::error(Code::Usage, message).help("leave out `--device`, or name another `--target`"));
     }
