@@ -381,7 +381,7 @@ impl Viewer {
     /// Whether more is wanted.
     fn show(self, token: u32, text: &str) -> bool {
         let pointer = text.as_ptr().cast();
-        // SAFETY: the function takes what its type says; its context is that which was given with it.
+        // SAFETY: the caller of the model gave function and context together, and the arguments have the types of the function.
         self.see.is_none_or(|see| unsafe { see(self.context, token, pointer, text.len()) })
     }
 

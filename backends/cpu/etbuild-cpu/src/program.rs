@@ -58,7 +58,7 @@ pub struct Program<'g> {
     pub origins: Vec<usize>,
     /// The int8 weights behind f32 weights, by the buffer of the f32 weights.
     pub int8_weights: BTreeMap<Buffer, ByteWeights>,
-    /// The tensors of the values that nodes compute, before fusion. A fused instruction writes none but the last of its values.
+    /// The tensors of the values that nodes compute, before fusion. A fused instruction writes the last of its values only.
     pub tensors: Vec<(ValueId, Tensor)>,
     accesses: Vec<Accesses>,
 }

@@ -74,7 +74,7 @@ pub struct LinkOptions {
 /// The files of verification data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VerifyFiles {
-    /// The inputs, and the reference outputs where no other file has them.
+    /// The inputs, and the reference outputs without a file of their own.
     pub inputs: DataFile,
     /// The reference outputs.
     pub reference: Option<DataFile>,
