@@ -1,10 +1,12 @@
 //! Where the values of two runs of a model begin to differ: the reference values, and the errors in the order of execution.
 
+use std::ops::Range;
+
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::Graph;
-use etbuild_quantize::{Loss, QuantizeError, Samples};
-pub use etbuild_quantize::{Tensors, drift};
+pub use etbuild_quantize::{Loss as ValueError, Tensors, drift, similarity};
+use etbuild_quantize::{QuantizeError, Samples};
 
 /// The inputs of a graph on each of the first `most` cases, in the order of the signature. `tensors` hold a case or several, stacked
 /// along the first dimension.
@@ -21,7 +23,7 @@ pub fn case_inputs(graph: &Graph, tensors: &Tensors, most: usize) -> Result<Vec<
             bytes: input.bytes.to_vec(),
         })
     };
-    Ok((0..samples.len().min(most.max(1))).map(|case| owned(case).collect()).collect())
+    Ok(cases(&samples, most).map(|case| owned(case).collect()).collect())
 }
 
 /// The `float32` values of a graph on each of the first `most` cases, computed by the portable kernels.
@@ -30,17 +32,13 @@ pub fn case_inputs(graph: &Graph, tensors: &Tensors, most: usize) -> Result<Vec<
 /// Tensors that do not fit the inputs, control flow, failures of kernels.
 pub fn portable_values(graph: &Graph, tensors: &Tensors, most: usize) -> Result<Vec<Tensors>, Diagnostic> {
     let samples = Samples::of(graph, tensors).map_err(unfit)?;
-    let cases = 0..samples.len().min(most.max(1));
-    cases.map(|case| etbuild_quantize::values(graph, &samples, case).map_err(unfit)).collect()
+    cases(&samples, most).map(|case| etbuild_quantize::values(graph, &samples, case).map_err(unfit)).collect()
 }
 
-/// The error of the signal of a tensor in another tensor of the same shape, in decibels.
-pub fn similarity(reference: &OwnedTensor, other: &OwnedTensor) -> f64 {
-    etbuild_quantize::similarity(reference, other)
+/// The first `most` samples, at least one.
+fn cases(samples: &Samples<'_>, most: usize) -> Range<usize> {
+    0..samples.len().min(most.max(1))
 }
-
-/// An error of the comparison of a value.
-pub type ValueError = Loss;
 
 fn unfit(error: QuantizeError) -> Diagnostic {
     Diagnostic::error(Code::InputsMismatch, error.to_string())

@@ -13,7 +13,7 @@ mod tool_check;
 
 pub use anatomy::{
     ArenaUse, EngineBlob, HostAnatomy, MethodGraphs, MethodMemory, Placed, PlannedCall, UnitAnatomy, Weight, anatomy,
-    host_anatomy,
+    host_anatomy, host_graphs,
 };
 pub use drift::{Tensors, ValueError, case_inputs, drift, portable_values, similarity};
 pub use materials::{Materials, Role, Source as SourceFile, materials};

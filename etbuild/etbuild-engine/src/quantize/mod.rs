@@ -15,4 +15,4 @@ pub use failure::{no_data, unlabelled};
 pub use losses::{Answers, LayerLoss, Losses, exceeded};
 pub use measure::{MeasureOptions, losses, measured};
 pub use query::{Method, QuantizeOptions, lowered_or_quantized};
-pub use samples::{hashed, labelled, samples};
+pub use samples::{hashed, labelled, owned, samples};

@@ -22,8 +22,8 @@ pub fn samples(db: &dyn Db, file: HashedFile) -> Result<Tensors, Vec<Diagnostic>
     Ok(file.tensors.into_iter().filter_map(|(name, view)| Some((name, owned(&view)?))).collect())
 }
 
-/// `None` where a size is no size of a model's tensor.
-fn owned(view: &TensorView<'_>) -> Option<OwnedTensor> {
+/// A copy of a tensor; `None` where a size is no size of a model's tensor.
+pub fn owned(view: &TensorView<'_>) -> Option<OwnedTensor> {
     let sizes = view.shape.iter().map(|size| i32::try_from(*size).ok()).collect::<Option<_>>()?;
     Some(OwnedTensor { scalar_type: view.scalar_type, sizes, bytes: view.bytes.to_vec() })
 }

@@ -12,5 +12,5 @@ mod resolve;
 mod target_facts;
 
 pub use first_look::{Subject, foreign, format as file_format, subject};
-pub use program_file::{HostProgram, ProgramFiles, program_file, program_files};
+pub use program_file::{HostProgram, ProgramFiles, of_host, program_file, program_files};
 pub use resolve::{Request, catalogue, resolve, unit_folders};

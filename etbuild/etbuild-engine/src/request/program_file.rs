@@ -50,13 +50,27 @@ fn compiled(
     overrides: &[Override],
     adjust: impl Fn(FileOptions) -> FileOptions,
 ) -> Result<ProgramFiles, Vec<Diagnostic>> {
+    of_host(world, path, overrides, |db, HostProgram { program, memory, file, .. }| {
+        let emitted = emit::emitted(db, program, memory, adjust(file))?;
+        open(db, &emitted)
+    })
+}
+
+/// Calls `use_it` with the program of the model at `path` for this machine, and once more where an artifact was lost meanwhile.
+///
+/// # Errors
+/// Mistakes in the recipe; the failures of `use_it`.
+pub fn of_host<T>(
+    world: &Arc<World>,
+    path: &Path,
+    overrides: &[Override],
+    use_it: impl Fn(&EngineDatabase, HostProgram) -> Result<T, Blocked>,
+) -> Result<T, Vec<Diagnostic>> {
     let attempt = || {
         let db = EngineDatabase::new(world.clone());
         guarded(|| {
-            let HostProgram { program, memory, file, .. } = options(&db, path, overrides)?;
-            let emitted = emit::emitted(&db, program, memory, adjust(file));
-            let files = emitted.and_then(|emitted| open(&db, &emitted));
-            files.map_err(|blocked| blocked.diagnostics(Diagnostic::clone))
+            let host = options(&db, path, overrides)?;
+            use_it(&db, host).map_err(|blocked| blocked.diagnostics(Diagnostic::clone))
         })
     };
     or_again(world, attempt(), attempt).unwrap_or_else(|transient| Err(vec![transient.into()]))
@@ -75,14 +89,6 @@ pub struct HostProgram {
 }
 
 impl HostProgram {
-    /// The program of the model at `path`.
-    ///
-    /// # Errors
-    /// Mistakes in the recipe.
-    pub fn of(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<Self, Vec<Diagnostic>> {
-        options(db, path, overrides)
-    }
-
     /// The program file, with weights inside.
     ///
     /// # Errors

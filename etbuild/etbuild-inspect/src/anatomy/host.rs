@@ -8,12 +8,12 @@ use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::action::Blocked;
 use etbuild_engine::action::program::StoredProgram;
 use etbuild_engine::import::{SourceLine, source_lines};
-use etbuild_engine::input::{Db, EngineDatabase};
+use etbuild_engine::input::Db;
 use etbuild_engine::memory;
 use etbuild_engine::partition::{EngineReport, NodePlace};
 use etbuild_engine::pipeline::Stage;
-use etbuild_engine::request::HostProgram;
-use etbuild_engine::session::{World, guarded};
+use etbuild_engine::request::{HostProgram, of_host};
+use etbuild_engine::session::World;
 use etbuild_ir::Graph;
 use etbuild_recipe::{Override, Recipe};
 use etbuild_store::Blob;
@@ -32,8 +32,6 @@ pub struct HostAnatomy {
     pub nodes: Vec<NodePlace>,
     /// The lines of the user's Python, by method and value.
     pub lines: BTreeMap<String, BTreeMap<String, SourceLine>>,
-    /// The graphs of each method.
-    pub graphs: BTreeMap<String, MethodGraphs>,
     /// The data that the recipe names for calibration, if any.
     pub calibrate: Option<PathBuf>,
 }
@@ -67,19 +65,26 @@ impl HostAnatomy {
 /// # Errors
 /// Mistakes in the recipe, and failures of the compilation.
 pub fn host_anatomy(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<HostAnatomy, Vec<Diagnostic>> {
-    let db = EngineDatabase::new(world.clone());
-    let found = guarded(|| {
-        let host = HostProgram::of(&db, path, overrides)?;
-        of_program(&db, host).map_err(|blocked| blocked.diagnostics(Diagnostic::clone))
-    });
-    found.unwrap_or_else(|transient| Err(vec![transient.into()]))
+    of_host(world, path, overrides, |db, host| of_program(db, &host))
 }
 
-fn of_program(db: &dyn Db, host: HostProgram) -> Result<HostAnatomy, Blocked> {
+/// The same with the graphs of each method.
+///
+/// # Errors
+/// As of [`host_anatomy`].
+pub fn host_graphs(
+    world: &Arc<World>,
+    path: &Path,
+    overrides: &[Override],
+) -> Result<(HostAnatomy, BTreeMap<String, MethodGraphs>), Vec<Diagnostic>> {
+    of_host(world, path, overrides, |db, host| Ok((of_program(db, &host)?, graphs(db, &host)?)))
+}
+
+fn of_program(db: &dyn Db, host: &HostProgram) -> Result<HostAnatomy, Blocked> {
     let program = host.open(db)?;
     let nodes = host.program.nodes(db)?;
     let planned = of_stage(db, memory::planned(db, host.program.clone(), host.memory.clone())?)?;
-    let (mut calls, mut lines, mut graphs) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let (mut calls, mut lines) = (BTreeMap::new(), BTreeMap::new());
     for (method, EngineReport { layers, stored, weights: _ }) in host.program.engine_reports(db)? {
         if let Some(graph) = planned.program().program().methods.get(&method) {
             calls.insert(method.clone(), calls::of(graph, (layers, stored)));
@@ -87,13 +92,19 @@ fn of_program(db: &dyn Db, host: HostProgram) -> Result<HostAnatomy, Blocked> {
     }
     for (method, model) in &host.program.archives {
         lines.insert(method.clone(), source_lines(db, *model)?);
-        let float = graph(db, host.program.lowered(db, method)?)?;
-        let prepared = graph(db, host.program.prepared(db, method)?)?;
-        graphs.insert(method.clone(), MethodGraphs { float, prepared });
     }
     let calibrate = host.program.quantize.as_ref().and_then(|options| options.calibrate);
     let calibrate = calibrate.map(|file| file.path(db).to_owned());
-    Ok(HostAnatomy { recipe: host.recipe, program, calls, nodes, lines, graphs, calibrate })
+    Ok(HostAnatomy { recipe: host.recipe.clone(), program, calls, nodes, lines, calibrate })
+}
+
+fn graphs(db: &dyn Db, host: &HostProgram) -> Result<BTreeMap<String, MethodGraphs>, Blocked> {
+    let of_method = |method: &String| {
+        let float = graph(db, host.program.lowered(db, method)?)?;
+        let prepared = graph(db, host.program.prepared(db, method)?)?;
+        Ok((method.clone(), MethodGraphs { float, prepared }))
+    };
+    host.program.archives.keys().map(of_method).collect()
 }
 
 /// The only graph of a stored program of a method.

@@ -25,13 +25,13 @@ use etbuild_engine::session::{World, guarded};
 use etbuild_engine::unit::Unit;
 use etbuild_ir::{PlannedProgram, Program, text};
 use etbuild_link::CodePart;
-pub use host::{HostAnatomy, MethodGraphs, host_anatomy};
+pub use host::{HostAnatomy, MethodGraphs, host_anatomy, host_graphs};
 pub use memory::{ArenaUse, MethodMemory, Placed};
 use serde::Serialize;
 
 use crate::partitions;
 
-/// The anatomy of one recipe for one target.
+/// The anatomy of a recipe for a target.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitAnatomy {
     /// The recipe's name.

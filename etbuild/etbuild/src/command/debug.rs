@@ -1,5 +1,6 @@
 //! `etbuild debug`: the results of every operator of a model against another variant of the model.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, TensorView, read
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::Mode;
-use etbuild_inspect::{HostAnatomy, MethodGraphs, Tensors, case_inputs, drift, host_anatomy, portable_values};
+use etbuild_engine::quantize::owned;
+use etbuild_inspect::{HostAnatomy, MethodGraphs, Tensors, case_inputs, drift, host_graphs, portable_values};
 use etbuild_ir::Graph;
 
 use super::Outcome;
@@ -25,6 +27,9 @@ const QUANTIZATION: f64 = 20.0;
 const QUANTIZED: f64 = 40.0;
 const FLOAT: f64 = 60.0;
 
+/// The graphs of each method.
+type Graphs = BTreeMap<String, MethodGraphs>;
+
 /// What a model is compared with.
 enum Reference {
     Float,
@@ -33,19 +38,18 @@ enum Reference {
 }
 
 pub fn run(session: &Session, arguments: &arguments::Debug) -> Outcome {
-    let anatomy = model(session, arguments)?;
+    let (anatomy, graphs) = model(session, arguments)?;
     let reference = reference(arguments, &anatomy);
     let limit = arguments.min_sqnr.unwrap_or(match reference {
         Reference::Float => QUANTIZATION,
         _ if anatomy.recipe.quantize.is_some() => QUANTIZED,
         _ => FLOAT,
     });
-    let graphs = anatomy.graphs.get(&arguments.method).ok_or_else(|| vec![no_method(arguments, &anatomy)])?;
+    let graphs = graphs.get(&arguments.method).ok_or_else(|| vec![no_method(arguments, &graphs)])?;
     let graph = if matches!(reference, Reference::Float) { &graphs.float } else { &graphs.prepared };
     let tensors = tensors(session, arguments, &anatomy, graph)?;
     let runs = runs(arguments, &anatomy, (&reference, graph, graphs), &tensors)?;
-    let drifts: Vec<Drift> =
-        drift(graph, &runs).into_iter().map(|error| Drift::new(error, &arguments.method, (graph, &anatomy))).collect();
+    let drifts = Drift::all(drift(graph, &runs), &arguments.method, (graph, &anatomy));
     if drifts.is_empty() {
         return Err(vec![nothing_in_common(arguments, &reference)]);
     }
@@ -54,8 +58,8 @@ pub fn run(session: &Session, arguments: &arguments::Debug) -> Outcome {
     Ok(diagnostics)
 }
 
-/// The program of the model for this machine.
-fn model(session: &Session, arguments: &arguments::Debug) -> Result<HostAnatomy, Vec<Diagnostic>> {
+/// The program of the model for this machine, and the graphs of its methods.
+fn model(session: &Session, arguments: &arguments::Debug) -> Result<(HostAnatomy, Graphs), Vec<Diagnostic>> {
     let file = &arguments.file;
     if is_program(session, file).map_err(|diagnostic| vec![diagnostic])? {
         let message = format!("`{}` is a program file, which has no variants", file.display());
@@ -63,7 +67,7 @@ fn model(session: &Session, arguments: &arguments::Debug) -> Result<HostAnatomy,
         return Err(vec![Diagnostic::error(Code::Usage, message).help(help)]);
     }
     let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
-    host_anatomy(&session.world(Mode::Build)?, file, &session.overrides(partition)?)
+    host_graphs(&session.world(Mode::Build)?, file, &session.overrides(partition)?)
 }
 
 fn reference(arguments: &arguments::Debug, anatomy: &HostAnatomy) -> Reference {
@@ -92,10 +96,6 @@ fn tensors(
     let bytes = session.system.read(path).map_err(|error| unreadable(error.to_string()))?;
     let names: Vec<String> = graph.inputs.iter().map(|id| graph.value(*id).name.clone()).collect();
     let views = read_tensors(&bytes, &names).map_err(|error| unreadable(error.to_string()))?;
-    let owned = |view: &TensorView<'_>| {
-        let sizes = view.shape.iter().map(|size| i32::try_from(*size).ok()).collect::<Option<_>>()?;
-        Some(OwnedTensor { scalar_type: view.scalar_type, sizes, bytes: view.bytes.to_vec() })
-    };
     Ok(views.iter().filter_map(|(name, view)| Some((name.clone(), owned(view)?))).collect())
 }
 
@@ -177,8 +177,8 @@ fn show(session: &Session, (drifts, found): (&[Drift], &[Diagnostic]), reference
     session.terminal.explain(found);
 }
 
-fn no_method(arguments: &arguments::Debug, anatomy: &HostAnatomy) -> Diagnostic {
-    let names: Vec<&str> = anatomy.graphs.keys().map(String::as_str).collect();
+fn no_method(arguments: &arguments::Debug, graphs: &Graphs) -> Diagnostic {
+    let names: Vec<&str> = graphs.keys().map(String::as_str).collect();
     Diagnostic::error(Code::Usage, format!("the model has no method `{}`", arguments.method))
         .help(format!("write `--method NAME`, one of {}", names.join(", ")))
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use et_module::{Array, FileBytes, Named, write_tensors};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::{Format, Mode, Subject, file_format, program_file, subject};
-
 use etbuild_inspect::{HostAnatomy, host_anatomy};
+use etbuild_recipe::Override;
 
 use crate::arguments::{self, Language};
 use crate::feature::Feature;
@@ -18,9 +18,7 @@ pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<F
     if is_program(session, file).map_err(|diagnostic| vec![diagnostic])? {
         return FileBytes::open(file).map_err(|error| vec![failed(file, &error)]);
     }
-    let partition = arguments.partition.iter().map(|engines| partition_override(engines));
-    let options = speculation(&arguments.language).chain(partition).collect();
-    Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(options)?)?))
+    Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &overrides(session, arguments)?)?))
 }
 
 /// The program that a model becomes, with what is known about its instructions; `None` for a program file.
@@ -31,9 +29,13 @@ pub(super) fn looked_into(
     if is_program(session, &arguments.file).map_err(|diagnostic| vec![diagnostic])? {
         return Ok(None);
     }
+    host_anatomy(&session.world(Mode::Build)?, &arguments.file, &overrides(session, arguments)?).map(Some)
+}
+
+/// The options of the recipe that a model stands for.
+fn overrides(session: &Session, arguments: &arguments::Run) -> Result<Vec<Override>, Vec<Diagnostic>> {
     let partition = arguments.partition.iter().map(|engines| partition_override(engines));
-    let options = speculation(&arguments.language).chain(partition).collect();
-    host_anatomy(&session.world(Mode::Build)?, &arguments.file, &session.overrides(options)?).map(Some)
+    session.overrides(speculation(&arguments.language).chain(partition).collect())
 }
 
 /// The recipe options that the request needs of a checkpoint, in the form of `--set`.

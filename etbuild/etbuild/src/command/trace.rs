@@ -37,9 +37,9 @@ pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
     };
     let recording = record(session, arguments, bytes)?;
     let names = anatomy.as_ref().map(Names::of_host).unwrap_or_default();
-    let profile = Profile::of(&recording, names);
+    let profile = Profile::of(&recording, &names);
     if let Some(path) = &arguments.perfetto {
-        write(session, path, perfetto(&recording, &profile, names).to_string().as_bytes())?;
+        write(session, path, perfetto(&recording, &profile, &names).to_string().as_bytes())?;
     }
     if let Some(path) = &arguments.etdump {
         let (dump, buffer) = etdump(&recording, &profile, anatomy.as_ref().map(|anatomy| &anatomy.calls));
@@ -82,7 +82,7 @@ fn repeat(
 ) -> Result<Recording, Vec<Diagnostic>> {
     (0..arguments.warmup).try_for_each(|_| run())?;
     recorder.take();
-    // Kept results are those of one execution.
+    // Results are kept of one execution only.
     let count = if arguments.intermediates { 1 } else { arguments.iters.max(1) };
     (0..count).try_for_each(|_| run())?;
     Ok(recorder.take())

@@ -58,7 +58,7 @@ fn of_method(folder: &Path, anatomy: &UnitAnatomy, method: &str) -> Result<Vec<L
     module.set_zeros()?;
     (0..EXECUTIONS).try_for_each(|_| module.execute())?;
     let names = Names::of_deploy(&anatomy.calls, &anatomy.nodes);
-    let profile = Profile::of(&recorder.take(), names);
+    let profile = Profile::of(&recorder.take(), &names);
     let rows = profile.methods.into_iter().flat_map(|method| method.rows);
     let layer = |row: crate::trace::Row| LayerTime {
         method: method.to_owned(),

@@ -1,7 +1,9 @@
 //! The error of a value against a reference, with its place in the model's source.
 
+use std::collections::BTreeMap;
+
 use etbuild_inspect::{HostAnatomy, ValueError};
-use etbuild_ir::{Graph, Node};
+use etbuild_ir::Graph;
 use serde::Serialize;
 
 use super::values::quantized_forms;
@@ -26,14 +28,26 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// The error of a value, with the line of Python. The dequantized form of a value counts as the value.
-    pub fn new(error: ValueError, method: &str, (graph, anatomy): (&Graph, &HostAnatomy)) -> Self {
-        let ValueError { value, operator, module, quantized: _, sqnr, max_error } = error;
-        let forms = quantized_forms(graph);
-        let (value, operator) = match forms.iter().find(|(_, form)| *form == value) {
-            Some((of, _)) => ((*of).to_owned(), format!("{} (quantized)", operator_of(graph, of))),
-            None => (value, operator),
+    /// The errors of values, with the lines of Python. The dequantized form of a value counts as the value.
+    pub fn all(errors: Vec<ValueError>, method: &str, (graph, anatomy): (&Graph, &HostAnatomy)) -> Vec<Self> {
+        let forms: BTreeMap<&str, &str> = quantized_forms(graph).into_iter().map(|(of, form)| (form, of)).collect();
+        let mut operators = BTreeMap::new();
+        for node in &graph.nodes {
+            operators.extend(node.outputs.iter().map(|id| (graph.value(*id).name.as_str(), node.operator.as_str())));
+        }
+        let named = |mut error: ValueError| {
+            if let Some(of) = forms.get(error.value.as_str()) {
+                // An input has no operator.
+                error.operator = format!("{} (quantized)", operators.get(of).unwrap_or(&"input"));
+                error.value = (*of).to_owned();
+            }
+            Self::new(error, method, anatomy)
         };
+        errors.into_iter().map(named).collect()
+    }
+
+    fn new(error: ValueError, method: &str, anatomy: &HostAnatomy) -> Self {
+        let ValueError { value, operator, module, quantized: _, sqnr, max_error } = error;
         let line = anatomy.line(method, &value).map(ToString::to_string);
         let finite = |number: f64| Some(number).filter(|number| number.is_finite());
         let module = Some(module).filter(|module| !module.is_empty());
@@ -65,10 +79,4 @@ impl Drift {
         }
         place + &format!(", {}", self.decibels())
     }
-}
-
-/// The operator that computes a value; an input has none.
-fn operator_of<'g>(graph: &'g Graph, value: &str) -> &'g str {
-    let computes = |node: &&Node| node.outputs.iter().any(|id| graph.value(*id).name == value);
-    graph.nodes.iter().find(computes).map_or("input", |node| node.operator.as_str())
 }

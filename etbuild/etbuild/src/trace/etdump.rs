@@ -12,7 +12,7 @@ use etbuild_engine::partition::StoredValue;
 use etbuild_inspect::PlannedCall;
 use serde_json::json;
 
-use super::profile::{Key, MethodProfile, Profile, Row};
+use super::profile::{MethodProfile, Profile, Row};
 use super::recorder::{Event, Recording, Run};
 use super::values::gathered;
 
@@ -38,8 +38,7 @@ pub fn etdump(
 }
 
 fn events(run: &Run, profile: &MethodProfile, calls: &[PlannedCall], buffer: &mut Vec<u8>) -> Vec<DumpEvent> {
-    let rows: BTreeMap<Key, &Row> =
-        profile.rows.iter().map(|row| ((row.chain, row.instruction, row.step), row)).collect();
+    let rows = profile.by_key();
     let whole = DumpEvent {
         name: "Method::execute".to_owned(),
         content: DumpContent::Time(run.begin, run.end),

@@ -12,11 +12,11 @@ use super::recorder::{Event, Recording, Run};
 const PROCESS: u32 = 1;
 
 /// The trace of a recording; `profile` is of the same recording.
-pub fn perfetto(recording: &Recording, profile: &Profile, names: Names<'_>) -> Value {
+pub fn perfetto(recording: &Recording, profile: &Profile, names: &Names<'_>) -> Value {
     let threads = recording.threads.iter().enumerate().map(|(number, name)| thread(number, name));
     let mut events: Vec<Value> = threads.collect();
     let rows: BTreeMap<&str, Rows<'_>> =
-        profile.methods.iter().map(|method| (method.method.as_str(), rows(&method.rows))).collect();
+        profile.methods.iter().map(|method| (method.method.as_str(), method.by_key())).collect();
     for run in &recording.runs {
         let Some(facts) = recording.methods.get(run.method) else { continue };
         events.push(span(&facts.name, "method", 0, (run.begin, run.end), json!({})));
@@ -44,11 +44,7 @@ fn span(name: &str, category: &str, thread: usize, (begin, end): (u64, u64), arg
 /// The rows of a method by identity.
 type Rows<'p> = BTreeMap<Key, &'p Row>;
 
-fn rows(rows: &[Row]) -> Rows<'_> {
-    rows.iter().map(|row| ((row.chain, row.instruction, row.step), row)).collect()
-}
-
-fn instruction(event: &Event, rows: &Rows<'_>, names: Names<'_>, method: &str) -> Value {
+fn instruction(event: &Event, rows: &Rows<'_>, names: &Names<'_>, method: &str) -> Value {
     let (time, key) = ((event.begin, event.end), event.key());
     let Some(row) = rows.get(&key) else {
         let partition = rows.get(&(key.0, key.1, Some(0)));

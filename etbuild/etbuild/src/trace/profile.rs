@@ -11,10 +11,11 @@ use super::recorder::{Event, MethodFacts, Recording};
 use crate::engines::BACKENDS;
 
 /// What the compilation says about instructions; empty for a foreign program file.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub struct Names<'a> {
     calls: Option<&'a BTreeMap<String, Vec<PlannedCall>>>,
-    nodes: &'a [NodePlace],
+    /// The nodes by method and value.
+    nodes: BTreeMap<(&'a str, &'a str), &'a NodePlace>,
     anatomy: Option<&'a HostAnatomy>,
 }
 
@@ -82,15 +83,26 @@ impl Event {
     }
 }
 
+impl MethodProfile {
+    /// The instructions by identity.
+    pub fn by_key(&self) -> BTreeMap<Key, &Row> {
+        self.rows.iter().map(|row| ((row.chain, row.instruction, row.step), row)).collect()
+    }
+}
+
 impl<'a> Names<'a> {
     /// The names of a program for this machine.
     pub fn of_host(anatomy: &'a HostAnatomy) -> Self {
-        Self { calls: Some(&anatomy.calls), nodes: &anatomy.nodes, anatomy: Some(anatomy) }
+        Self { anatomy: Some(anatomy), ..Self::of_deploy(&anatomy.calls, &anatomy.nodes) }
     }
 
     /// The names of a deployed program.
     pub fn of_deploy(calls: &'a BTreeMap<String, Vec<PlannedCall>>, nodes: &'a [NodePlace]) -> Self {
-        Self { calls: Some(calls), nodes, anatomy: None }
+        let mut of_value = BTreeMap::new();
+        for node in nodes {
+            of_value.entry((node.method.as_str(), node.value.as_str())).or_insert(node);
+        }
+        Self { calls: Some(calls), nodes: of_value, anatomy: None }
     }
 
     /// The value that an instruction computes; `steps` is the number of instructions in the call of the backend.
@@ -103,7 +115,7 @@ impl<'a> Names<'a> {
 
     /// The node that computes a value.
     pub fn node(&self, method: &str, value: &str) -> Option<&'a NodePlace> {
-        self.nodes.iter().find(|node| node.method == method && node.value == value)
+        self.nodes.get(&(method, value)).copied()
     }
 
     /// The line of Python that computes a value.
@@ -114,13 +126,13 @@ impl<'a> Names<'a> {
 
 impl Profile {
     /// The profile of a recording.
-    pub fn of(recording: &Recording, names: Names<'_>) -> Self {
+    pub fn of(recording: &Recording, names: &Names<'_>) -> Self {
         let methods = (0..).zip(&recording.methods).map(|(index, facts)| of_method(recording, index, facts, names));
         Self { methods: methods.filter(|method| method.runs > 0).collect(), left_out: recording.left_out }
     }
 }
 
-fn of_method(recording: &Recording, index: usize, facts: &MethodFacts, names: Names<'_>) -> MethodProfile {
+fn of_method(recording: &Recording, index: usize, facts: &MethodFacts, names: &Names<'_>) -> MethodProfile {
     let runs: Vec<_> = recording.runs.iter().filter(|run| run.method == index).collect();
     let mut order: Vec<Key> = Vec::new();
     let mut times: BTreeMap<Key, (usize, u64, u64, Option<&'static str>)> = BTreeMap::new();

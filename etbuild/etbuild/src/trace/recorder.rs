@@ -61,7 +61,7 @@ pub struct Recording {
 }
 
 /// What is known about the instructions of a method.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MethodFacts {
     /// The name.
     pub name: String,
@@ -123,7 +123,7 @@ impl Recorder {
     pub fn take(&self) -> Recording {
         let (mut state, mut tasks) = (lock(&self.state), lock(&self.tasks));
         state.kept = 0;
-        let methods = state.recording.methods.iter().map(MethodFacts::copy).collect();
+        let methods = state.recording.methods.clone();
         let left_out = take(&mut state.recording.left_out) + take(&mut tasks.left_out);
         Recording {
             methods,
@@ -140,13 +140,6 @@ impl Recorder {
 
     fn since_start(&self, time: Instant) -> u64 {
         u64::try_from(time.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
-    }
-}
-
-impl MethodFacts {
-    fn copy(&self) -> Self {
-        let Self { name, callees, bytes } = self;
-        Self { name: name.clone(), callees: callees.clone(), bytes: bytes.clone() }
     }
 }
 

@@ -5,7 +5,7 @@ use et_module::Array;
 use et_ops::call::OwnedTensor;
 use etbuild_engine::partition::StoredValue;
 use etbuild_inspect::{PlannedCall, Tensors};
-use etbuild_ir::{Graph, Node, ValueId};
+use etbuild_ir::{Graph, Links, Node, ValueId};
 
 use super::recorder::{Event, Recording};
 
@@ -55,7 +55,8 @@ pub fn add_quantized(found: &mut Tensors, graph: &Graph) {
 
 /// The values that a graph quantizes at once, each with the dequantized form.
 pub fn quantized_forms(graph: &Graph) -> Vec<(&str, &str)> {
-    let writer = |id: ValueId| graph.nodes.iter().find(|node| node.outputs.first() == Some(&id));
+    let links = Links::of(graph);
+    let writer = |id: ValueId| links.maker(id).filter(|node| node.outputs.first() == Some(&id));
     let name = |id: &ValueId| graph.value(*id).name.as_str();
     let form = |node: &'_ Node| {
         let quantize = writer(node.uses().next()?).filter(|node| node.operator.name().starts_with("quantize_"))?;
