@@ -111,7 +111,7 @@ impl Session {
     /// A matcher for an answer of this form.
     ///
     /// # Errors
-    /// [`Error::NoConstraints`] in a binary without constrained output; errors of [`Self::text`] and of [`Compiler::compile`].
+    /// [`Error::NoConstraints`] in a binary without constrained output; errors of [`Self::text`] and of [`crate::Compiler::compile`].
     pub fn matcher(&self, constraint: &Constraint) -> Result<Box<dyn Matcher>, Error> {
         self.compiler.matcher(constraint, || self.text()?.vocabulary())
     }
