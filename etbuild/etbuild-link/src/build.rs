@@ -8,13 +8,14 @@ use std::path::PathBuf;
 
 use etbuild_system::{Invocation, System};
 
-use crate::bionic;
 use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
 use crate::messages::Compiled;
 use crate::scratch::Scratch;
 use crate::workshop::{Workshop, removed_variables};
-use crate::{Bionic, CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, processor, third_party};
+use crate::{
+    CompileTarget, LinkError, Project, Route, SystemFiles, Toolchain, flags, messages, processor, system, third_party,
+};
 
 /// The results of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub fn build_telling(
     drop(slot);
     let made = messages::made(&outcome).map_err(|error| match error {
         LinkError::Compile(_) => processor::mistake(system, toolchain, target).unwrap_or(error),
-        error => bionic::explained(error, Bionic::of(target)),
+        error => system::explained(error, SystemFiles::of(target)),
     })?;
     let read = |path: PathBuf| system.read(&path).map_err(|source| LinkError::Io { path, source });
     let (binary, library) = (read(made.executable)?, made.library.map(read).transpose()?);

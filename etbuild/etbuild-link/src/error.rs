@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use etbuild_diagnostic::{Code, Diagnostic};
 
 use crate::missing::{self, MissingKernel};
-use crate::target::API_LEVEL;
 
 /// The message of every program on a full disk.
 pub const DISK_FULL: &str = "No space left on device";
@@ -57,9 +56,14 @@ pub enum LinkError {
     /// The linker refused the generated project.
     #[error("the generated project does not link:\n{0}")]
     Link(String),
-    /// The program calls functions that Android's C library lacks.
-    #[error("Android's C library of API level {} has no {}", API_LEVEL, quoted(.0))]
-    SymbolsMissing(Vec<String>),
+    /// The program calls functions that the libraries of the system lack.
+    #[error("{system} has no {}", quoted(.names))]
+    SymbolsMissing {
+        /// The system and its version.
+        system: &'static str,
+        /// The functions.
+        names: Vec<String>,
+    },
     /// The compiler was stopped by the machine: a signal, or a full disk.
     #[error("the compiler was stopped:\n{0}")]
     Stopped(String),
@@ -108,7 +112,7 @@ impl LinkError {
             Self::TargetMissing { .. } => Code::ToolchainMissing,
             Self::Compile(_) => Code::CompileFailed,
             Self::Processor { .. } => Code::TargetInconsistent,
-            Self::Link(_) | Self::SymbolsMissing(_) => Code::LinkFailed,
+            Self::Link(_) | Self::SymbolsMissing { .. } => Code::LinkFailed,
             Self::Stopped(text) if text.contains(DISK_FULL) => Code::DiskFull,
             Self::Stopped(_) => Code::CompileFailed,
             Self::BankTooSmall { .. } => Code::BankTooSmall,
@@ -129,8 +133,8 @@ impl From<&LinkError> for Diagnostic {
             LinkError::Processor { triple, .. } => diagnostic.help(format!(
                 "name another `cpu` or `triple`; `rustc --print target-cpus --target {triple}` lists the processors"
             )),
-            LinkError::SymbolsMissing(_) => diagnostic.help(
-                "link with Android's NDK of a later API level: name its compiler in the target's `rust: { linker: ... }`",
+            LinkError::SymbolsMissing { .. } => diagnostic.help(
+                "link with the system's own compiler (Android's NDK, MinGW): name it in the target's `rust: { linker: ... }`",
             ),
             LinkError::Fetch(_) => diagnostic.help("connect to a registry once; later builds use what it gave"),
             _ => diagnostic,

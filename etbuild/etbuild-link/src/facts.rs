@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::{Bionic, KernelTable, LibraryForm};
+use crate::{KernelTable, LibraryForm, SystemFiles};
 
 /// The facts of a generated project.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct ProjectFacts {
     /// Whether the binary of a language model has constrained output.
     pub constrain: bool,
     /// The processor, for a binary that Rust's own linker links with Android's C library.
-    pub bionic: Option<Bionic>,
+    pub system: Option<SystemFiles>,
     /// The board; `None` on a target with an operating system.
     pub board: Option<BoardFacts>,
 }

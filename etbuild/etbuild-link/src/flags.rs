@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bionic;
 use crate::code::MAP;
 use crate::project::EMPTY_LIBRARY;
-use crate::{Bionic, CompileTarget, Project, Route, Toolchain};
+use crate::system::bionic;
+use crate::{CompileTarget, Project, Route, SystemFiles, Toolchain};
 
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
@@ -60,6 +60,11 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     if target.is_android() {
         options.extend(android_options(target, project));
     }
+    if SystemFiles::of(target) == Some(SystemFiles::Windows) {
+        // The time of the link would make other bytes each time. What Rust would add of MinGW is in the project.
+        options.push("link-self-contained=no".to_owned());
+        options.extend(["-L.", "-ladvapi32", "--no-insert-timestamp"].map(|option| format!("link-arg={option}")));
+    }
     if target.is_wasm() {
         // JavaScript puts texts and tensors into memory of the module.
         options.extend(["malloc", "free"].map(|name| format!("link-arg=--export-if-defined={name}")));
@@ -78,7 +83,7 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
 fn android_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE)];
     options.extend(project.shared.iter().map(|name| format!("-soname={name}")));
-    if Bionic::of(target).is_some() {
+    if SystemFiles::of(target).is_some() {
         options.extend(["-L.".to_owned(), format!("--dynamic-linker={}", bionic::LOADER)]);
     }
     let prefix = if target.linker.compiler().is_some() { "-Wl," } else { "" };

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use etbuild_system::{Outcome, System};
 
-use crate::bionic;
 use crate::build::arguments;
 use crate::code::{self, MAP};
 use crate::third_party::{self, Archive};
 use crate::workshop::{REMOVED, Workshop};
-use crate::{Bionic, Built, CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
+use crate::{Built, CompileTarget, LinkError, Project, Route, SystemFiles, Toolchain, flags, messages, system};
 
 const SCRIPT: &str = include_str!("job.sh");
 
@@ -51,7 +50,7 @@ pub struct BuildJob {
 #[derive(Debug)]
 pub struct JobAnswer {
     release: String,
-    bionic: Option<Bionic>,
+    system: Option<SystemFiles>,
 }
 
 /// The outcome of a job.
@@ -88,7 +87,7 @@ impl BuildJob {
             folder: FOLDER.to_owned(),
             files: files(project, archives),
             outputs,
-            answer: JobAnswer { release, bionic: Bionic::of(target) },
+            answer: JobAnswer { release, system: SystemFiles::of(target) },
         })
     }
 }
@@ -100,7 +99,7 @@ impl JobAnswer {
             return JobEnd::Unsuited(last_line(&outcome.stderr));
         }
         if let Err(error) = messages::made(outcome) {
-            return JobEnd::ended_or_unsuited(bionic::explained(error, self.bionic));
+            return JobEnd::ended_or_unsuited(system::explained(error, self.system));
         }
         let mut take = |name: &str| outputs.remove(&format!("{}/{name}", self.release));
         let (binary, shared) = (BINARIES.into_iter().find_map(&mut take), SHARED.into_iter().find_map(&mut take));

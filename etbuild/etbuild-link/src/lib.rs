@@ -13,7 +13,6 @@
 //! assert_eq!(table.kernels()[0].path, "et_ops::activations::relu::out");
 //! ```
 
-mod bionic;
 mod build;
 mod c_model;
 mod code;
@@ -37,6 +36,7 @@ mod select;
 mod size;
 mod sources;
 mod symbol;
+mod system;
 mod target;
 mod third_party;
 pub mod toolchain;
@@ -44,7 +44,6 @@ pub mod uf2;
 mod web;
 mod workshop;
 
-pub use bionic::Bionic;
 pub use build::{Built, build, build_telling};
 pub use c_model::{CModel, c_model};
 pub use code::CodePart;
@@ -63,6 +62,7 @@ pub use project::{Project, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, SelectedKernel, select};
 pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources, device_crates_digest};
+pub use system::SystemFiles;
 pub use target::{API_LEVEL, CompileTarget, Linker};
 pub use toolchain::{Route, Toolchain, Watched};
 pub use web::{web_package, web_package_digest, web_package_names};

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
 use crate::render::{render, unfilled};
-use crate::{LibraryForm, LinkError, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest};
+use crate::{LibraryForm, LinkError, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest, system};
 
 /// A project: every file's contents by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +32,6 @@ pub struct Project {
 /// `libc.a`; the musl of Rust lacks the empty `libdl.a` that distributions add.
 pub const EMPTY_LIBRARY: &str = "libdl.a";
 
-/// An archive without members.
-const EMPTY_ARCHIVE: &[u8] = b"!<arch>\n";
-
 impl Project {
     /// Fills in the template that `facts` name.
     ///
@@ -43,8 +40,8 @@ impl Project {
     /// [`LinkError::VerifyData`] where verification data does not fit the method.
     pub fn new(facts: &ProjectFacts, sources: &Sources) -> Result<Self, LinkError> {
         let mut package = render(find(&facts.template)?, facts)?;
-        if let Some(bionic) = facts.bionic {
-            package.extend(bionic.files()?);
+        if let Some(system) = facts.system {
+            package.extend(system.files()?);
         }
         let ending = facts.library.and_then(LibraryForm::loaded_ending);
         let shared = ending.map(|ending| format!("lib{}.{ending}", facts.name));
@@ -70,7 +67,7 @@ impl Project {
         if third_party {
             // Cargo leaves out the crates that the project does not use.
             package.insert("Cargo.lock".to_owned(), LOCK.as_bytes().to_vec());
-            package.insert(EMPTY_LIBRARY.to_owned(), EMPTY_ARCHIVE.to_vec());
+            package.insert(EMPTY_LIBRARY.to_owned(), system::EMPTY_ARCHIVE.to_vec());
         }
         let crates = used.iter().flat_map(|source| placed_files(source)).collect();
         let dependencies = used.iter().map(|source| (source.name().to_owned(), source.digest())).collect();

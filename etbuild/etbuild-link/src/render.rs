@@ -41,7 +41,7 @@ struct Variables<'a> {
     server: bool,
     constrain: bool,
     /// Whether the project has start code for Android.
-    bionic: bool,
+    start: bool,
     /// Whether firmware is compiled for speed.
     speed: bool,
 }
@@ -123,7 +123,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         crate_types: facts.library.map_or(&[], LibraryForm::crate_types),
         server: facts.server,
         constrain: facts.constrain,
-        bionic: facts.bionic.is_some(),
+        start: facts.system.is_some(),
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
     }
 }

@@ -1,6 +1,6 @@
 //! Sizes of a linked file's sections, by content.
 
-use object::{BinaryFormat, Object, ObjectSection, SectionFlags, SectionKind, elf};
+use object::{BinaryFormat, Object, ObjectSection, SectionFlags, SectionKind, elf, pe};
 use serde::{Deserialize, Serialize};
 
 use crate::LinkError;
@@ -35,9 +35,8 @@ impl SizeReport {
         let malformed = |error| LinkError::Image(format!("the linked file cannot be read: {error}"));
         let file = object::File::parse(binary).map_err(malformed)?;
         let mut report = Self::default();
-        let is_wasm = file.format() == BinaryFormat::Wasm;
-        for section in file.sections().filter(|section| if is_wasm { is_content(section) } else { is_loaded(section) })
-        {
+        let format = file.format();
+        for section in file.sections().filter(|section| is_content(section, format)) {
             if let Some(count) = report.count_of(section.name().map_err(malformed)?, section.kind()) {
                 *count += section.size();
             }
@@ -80,14 +79,16 @@ impl SizeReport {
     }
 }
 
-/// Whether a section takes memory when the program runs.
-fn is_loaded<'data>(section: &impl ObjectSection<'data>) -> bool {
-    matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.0 & elf::SHF_ALLOC.0 != 0)
-}
-
-/// Whether a section of a WebAssembly module is functions or data; others declare types and imports.
-fn is_content<'data>(section: &impl ObjectSection<'data>) -> bool {
-    matches!(section.kind(), SectionKind::Text | SectionKind::Data)
+/// Whether a section is instructions or data of the running program.
+fn is_content<'data>(section: &impl ObjectSection<'data>, format: BinaryFormat) -> bool {
+    match (format, section.flags()) {
+        // Other sections of a module declare types and imports.
+        (BinaryFormat::Wasm, _) => matches!(section.kind(), SectionKind::Text | SectionKind::Data),
+        (_, SectionFlags::Elf { sh_flags, .. }) => sh_flags.0 & elf::SHF_ALLOC.0 != 0,
+        // The loader discards addresses to relocate.
+        (_, SectionFlags::Coff { characteristics }) => characteristics.0 & pe::IMAGE_SCN_MEM_DISCARDABLE.0 == 0,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

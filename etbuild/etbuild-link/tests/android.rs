@@ -11,7 +11,11 @@ const TRIPLES: [&str; 2] = ["aarch64-linux-android", "x86_64-linux-android"];
 
 fn facts(target: &CompileTarget) -> ProjectFacts {
     let program = Program::Beside("tiny.pte".to_owned());
-    ProjectFacts { bionic: Bionic::of(target), library: Some(LibraryForm::StaticAndShared), ..tiny::hosted(program) }
+    ProjectFacts {
+        system: SystemFiles::of(target),
+        library: Some(LibraryForm::StaticAndShared),
+        ..tiny::hosted(program)
+    }
 }
 
 fn built(target: &CompileTarget, project: &Project) -> Result<Built, LinkError> {

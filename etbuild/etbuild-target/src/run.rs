@@ -16,10 +16,23 @@ use crate::Rust;
 pub enum Image {
     /// The linked file itself.
     Elf,
+    /// An executable of Windows.
+    Exe,
     /// A module of WebAssembly.
     Wasm,
     /// USB flashing format: blocks with target addresses, which a boot ROM copies.
     Uf2(Uf2),
+}
+
+impl Image {
+    /// What systems expect at the end of a binary's file name.
+    pub(crate) const fn binary_ending(&self) -> Option<&'static str> {
+        match self {
+            Self::Exe => Some(".exe"),
+            Self::Wasm => Some(".wasm"),
+            Self::Elf | Self::Uf2(_) => None,
+        }
+    }
 }
 
 /// The chip facts in a UF2 file.

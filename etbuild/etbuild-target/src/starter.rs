@@ -30,7 +30,7 @@ endian: {endian}
     );
     text.push_str(&rust(triple));
     match triple.kind {
-        Kind::Hosted => text.push_str(HOSTED),
+        Kind::Hosted => text.push_str(&hosted(if triple.mentions("windows") { "exe" } else { "elf" })),
         Kind::BareMetal => text.push_str(&board(if triple.is_cortex_m() { CORTEX_M } else { RISC_V })),
     }
     text
@@ -40,7 +40,7 @@ endian: {endian}
 fn rust(triple: &Triple) -> String {
     let mut text = String::new();
     let name = &triple.name;
-    let has_stubs = LINKED_ANDROID.contains(&name.as_str());
+    let has_stubs = LINKED_WITHOUT_SYSTEM.contains(&name.as_str());
     match (triple.kind, triple.mentions("musl"), triple.mentions("android")) {
         (Kind::BareMetal, ..) => {
             text.push_str("# The processor, as `rustc --print target-cpus` names it: `cpu: cortex-m4`.\n")
@@ -51,7 +51,7 @@ fn rust(triple: &Triple) -> String {
     let _ = match (triple.kind, triple.mentions("musl"), triple.mentions("android")) {
         (Kind::BareMetal, ..) => writeln!(text, "rust: {{ triple: {name}, linker: rust-lld }}"),
         (_, true, _) => writeln!(text, "rust: {{ triple: {name}, linker: rust-lld, crt_static: true }}"),
-        (.., true) if has_stubs => writeln!(text, "rust: {{ triple: {name}, linker: rust-lld }}"),
+        _ if has_stubs => writeln!(text, "rust: {{ triple: {name}, linker: rust-lld }}"),
         (.., true) => writeln!(text, "rust: {{ triple: {name}, linker: {{ compiler: {name}26-clang }} }}"),
         _ => writeln!(text, "rust: {{ triple: {name} }}"),
     };
@@ -61,19 +61,24 @@ fn rust(triple: &Triple) -> String {
     text
 }
 
-/// The triples of Android that Rust's own linker links for.
-const LINKED_ANDROID: [&str; 2] = ["aarch64-linux-android", "x86_64-linux-android"];
+/// The triples that Rust's own linker links for without the libraries of the system.
+const LINKED_WITHOUT_SYSTEM: [&str; 3] = ["aarch64-linux-android", "x86_64-linux-android", "x86_64-pc-windows-gnullvm"];
 
 const ANDROID: &str = "\
 # The compiler of Android's NDK links; its folder `toolchains/llvm/prebuilt/linux-x86_64/bin` must be on PATH.
 ";
 
-const HOSTED: &str = "\
+/// The keys of a machine with an operating system, whose executables have this form.
+fn hosted(image: &str) -> String {
+    format!(
+        "\
 console: stdio
-image: [elf]
+image: [{image}]
 # How a binary is run: `native` on a machine of this kind, `emulator` in a program such as qemu, `none` to build only.
 run: none
-";
+"
+    )
+}
 
 /// Memory banks as most chips with a Cortex-M have them.
 const CORTEX_M: &str = "    \
@@ -121,6 +126,7 @@ mod tests {
             "armv7-linux-androideabi",
             "x86_64-unknown-linux-musl",
             "aarch64-apple-darwin",
+            "x86_64-pc-windows-gnullvm",
         ] {
             let triple = Triple::new(triple).unwrap();
             let target = parse_target("own.yaml", &starter(&Name::new("own").unwrap(), &triple)).unwrap();

@@ -278,6 +278,12 @@ impl Target {
         self.image.contains(&Image::Wasm)
     }
 
+    /// The file name of the binary of a recipe's name.
+    pub fn binary_name(&self, recipe: &str) -> String {
+        let ending = self.image.iter().find_map(Image::binary_ending).unwrap_or_default();
+        format!("{recipe}{ending}")
+    }
+
     /// How the binary is run.
     pub fn run(&self) -> &Run {
         &self.run

@@ -48,6 +48,7 @@ const KNOWN: &[&str] = &[
     "thumbv8m.main-none-eabihf",
     "wasm32-wasip1",
     "x86_64-linux-android",
+    "x86_64-pc-windows-gnullvm",
     "x86_64-unknown-linux-gnu",
     "x86_64-unknown-linux-musl",
 ];

@@ -58,6 +58,7 @@ mod upstream;
 mod waiting;
 mod watch;
 mod web;
+mod windows;
 mod workers;
 
 /// A file that is no module here would be compiled by nobody.

@@ -1,5 +1,7 @@
 //! A file's bytes: mapped where that pays and the system can, read otherwise, or part of the binary.
-#![allow(unsafe_code)] // Calls the system's mmap, and reads what it maps.
+
+#[cfg(all(any(unix, windows), target_pointer_width = "64"))]
+mod mapping;
 
 use std::fmt;
 use std::fs::File;
@@ -17,13 +19,13 @@ enum Source {
     Static(&'static [u8]),
     Owned(Box<dyn AsRef<[u8]> + Send + Sync>),
     Shared(Rc<FileBytes>),
-    #[cfg(all(unix, target_pointer_width = "64"))]
-    Mapped(mapped::Mapping),
+    #[cfg(all(any(unix, windows), target_pointer_width = "64"))]
+    Mapped(mapping::Mapping),
 }
 
 /// Bytes of the largest file that is read though it could be mapped: to set up a mapping, and to fault its pages in, takes
 /// longer than to copy so few.
-#[cfg(any(test, all(unix, target_pointer_width = "64")))]
+#[cfg(any(test, all(any(unix, windows), target_pointer_width = "64")))]
 const READ_AT_MOST: u64 = 1 << 16;
 
 impl FileBytes {
@@ -36,9 +38,9 @@ impl FileBytes {
         refuse_endless(path)?;
         let mut file = File::open(path)?;
         let size = file.metadata()?.len();
-        #[cfg(all(unix, target_pointer_width = "64"))]
+        #[cfg(all(any(unix, windows), target_pointer_width = "64"))]
         if size > READ_AT_MOST
-            && let Some(mapping) = mapped::Mapping::new(&file, size)
+            && let Some(mapping) = mapping::Mapping::new(&file, size)
         {
             return Ok(Self(Source::Mapped(mapping)));
         }
@@ -133,60 +135,8 @@ impl Deref for FileBytes {
             Source::Static(bytes) => bytes,
             Source::Owned(bytes) => (**bytes).as_ref(),
             Source::Shared(bytes) => bytes,
-            #[cfg(all(unix, target_pointer_width = "64"))]
+            #[cfg(all(any(unix, windows), target_pointer_width = "64"))]
             Source::Mapped(mapping) => mapping.bytes(),
-        }
-    }
-}
-
-#[cfg(all(unix, target_pointer_width = "64"))]
-mod mapped {
-    use std::ffi::{c_int, c_void};
-    use std::fs::File;
-    use std::os::fd::AsRawFd;
-
-    const PROT_READ: c_int = 1;
-    const MAP_PRIVATE: c_int = 2;
-
-    unsafe extern "C" {
-        fn mmap(
-            address: *mut c_void,
-            length: usize,
-            protection: c_int,
-            flags: c_int,
-            descriptor: c_int,
-            offset: i64,
-        ) -> *mut c_void;
-        fn munmap(address: *mut c_void, length: usize) -> c_int;
-    }
-
-    /// A file in the address space, private and read-only.
-    #[derive(Debug)]
-    pub(super) struct Mapping {
-        start: *mut c_void,
-        length: usize,
-    }
-
-    impl Mapping {
-        /// Maps a file; `None` where the system refuses, such as for an empty file or a pipe.
-        pub(super) fn new(file: &File, size: u64) -> Option<Self> {
-            let length = usize::try_from(size).ok()?;
-            // SAFETY: asks for a new mapping at an address of the system's choice, which touches no other memory.
-            let start = unsafe { mmap(std::ptr::null_mut(), length, PROT_READ, MAP_PRIVATE, file.as_raw_fd(), 0) };
-            (start.addr() != usize::MAX).then_some(Self { start, length })
-        }
-
-        pub(super) const fn bytes(&self) -> &[u8] {
-            // SAFETY: the mapping covers these bytes until the owner is dropped. Program files are replaced, not rewritten, so
-            // the bytes do not change meanwhile; every reader of the bytes checks the values.
-            unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
-        }
-    }
-
-    impl Drop for Mapping {
-        fn drop(&mut self) {
-            // SAFETY: this value owns the mapping, and no borrow of the bytes is left.
-            unsafe { munmap(self.start, self.length) };
         }
     }
 }

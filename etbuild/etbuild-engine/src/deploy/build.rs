@@ -131,16 +131,10 @@ fn check_budget(
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
 }
 
-/// The file name of a unit's binary.
-fn binary_name(unit: &Unit) -> String {
-    let name = unit.name();
-    if unit.target.is_wasm() { format!("{name}.wasm") } else { name.to_owned() }
-}
-
 fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
     let name = unit.name();
     let mut files = vec![
-        Deliverable { name: binary_name(unit), blob: linked.blob(ArtifactKind::Binary)?, executable: true },
+        Deliverable { name: unit.target.binary_name(name), blob: linked.blob(ArtifactKind::Binary)?, executable: true },
         Deliverable { name: format!("{name}.pte"), blob: emitted.blob(ArtifactKind::ProgramFile)?, executable: false },
         Deliverable { name: "size.json".to_owned(), blob: linked.blob(ArtifactKind::Sizes)?, executable: false },
     ];

@@ -6,8 +6,8 @@ use et_ops::OPERATORS;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
-    Bionic, BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, LibraryForm, MemoryFacts, MethodFacts,
-    Processor, Program, ProjectFacts, VerifyData, select,
+    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, LibraryForm, MemoryFacts, MethodFacts, Processor,
+    Program, ProjectFacts, SystemFiles, VerifyData, select,
 };
 use etbuild_recipe::Optimize;
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
@@ -106,7 +106,7 @@ pub struct ProjectInputs {
     /// The facts of firmware; `None` for a process.
     pub board: Option<BoardInputs>,
     /// The processor, for a binary that Rust's own linker links with Android's C library.
-    pub bionic: Option<Bionic>,
+    pub system: Option<SystemFiles>,
     /// The endings of the data files beside the program file, for a package for JavaScript; `None` without a package.
     pub web: Option<Vec<&'static str>>,
 }
@@ -167,10 +167,10 @@ impl ProjectInputs {
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
         let is_inside = board.is_some() || options.is_single;
         let program = is_inside.then(|| emitted.blob(ArtifactKind::ProgramFile)).transpose()?;
-        let bionic = Bionic::of(target);
+        let system = SystemFiles::of(target);
         let has_package = manifest.library == Some(LibraryForm::Wasm);
         let web = has_package.then(|| emit::data_files(emitted).into_iter().map(|(ending, _)| ending).collect());
-        Ok(Self { manifest, name: options.name.clone(), method, program, board, bionic, web })
+        Ok(Self { manifest, name: options.name.clone(), method, program, board, system, web })
     }
 
     /// The facts without the embedded files, which no manifest depends on.
@@ -217,7 +217,7 @@ impl ProjectInputs {
             library: *library,
             server: *server,
             constrain: *constrain,
-            bionic: self.bionic,
+            system: self.system,
             board,
         })
     }
@@ -271,7 +271,7 @@ impl Keyed for ProjectInputs {
             method,
             program,
             board,
-            bionic: _, // Follows from the triple and the linker.
+            system: _, // Follows from the triple and the linker.
             web,
         } = self;
         let key = manifest.key(key).option("producer", PRODUCER);

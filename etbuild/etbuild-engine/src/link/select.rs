@@ -34,7 +34,7 @@ impl Keyed for Select {
             method: _,  // The sources of the binary name the method.
             program: _, // The sources of the binary include the program file.
             board: _,   // The sources and the linker script have the facts of the board.
-            bionic: _,  // Start code and stub libraries are no crates.
+            system: _,  // Start code and stub libraries are no crates.
             web: _,     // A package for JavaScript is no crate.
         } = project;
         let Tools { target, toolchain } = tools;

@@ -32,7 +32,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         library: None,
         server: false,
         constrain: false,
-        bionic: None,
+        system: None,
         board: None,
     }
 }

@@ -5,8 +5,8 @@ use object::write::StringId;
 use object::write::elf::{FileHeader, Sym, Writer};
 use object::{Architecture, Endianness};
 
-use super::malformed;
 use crate::LinkError;
+use crate::system::malformed;
 
 /// The stub of a library that devices have under the name `file`. `names` has a symbol per line; `object` follows variables.
 pub fn library(architecture: Architecture, file: &str, names: &str) -> Result<Vec<u8>, LinkError> {

@@ -6,6 +6,7 @@
 use object::write::{Object, StandardSection, Symbol, SymbolSection};
 use object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, SymbolScope};
 
+use super::archive::{self, Member};
 use super::malformed;
 use crate::LinkError;
 
@@ -29,21 +30,28 @@ const FUNCTIONS: [&str; 13] = [
 /// The function that never returns: execution stops there.
 const RESUME: &str = "_Unwind_Resume";
 
-/// The archive `libunwind.a` with a single member.
-pub fn archive(architecture: Architecture) -> Result<Vec<u8>, LinkError> {
-    let member = object(architecture).write().map_err(malformed)?;
-    let header = format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "unwind.o/", 0, 0, 0, 644, member.len());
-    let padding: &[u8] = if member.len() % 2 == 0 { b"" } else { b"\n" };
-    Ok([b"!<arch>\n", header.as_bytes(), &member, padding].concat())
+/// The function of Windows that runs an unwinder of this kind.
+const ON_WINDOWS: &str = "_GCC_specific_handler";
+
+/// The archive of the unwinder with a single member.
+pub fn archive(format: BinaryFormat, architecture: Architecture) -> Result<Vec<u8>, LinkError> {
+    let object = object(format, architecture);
+    let symbols = functions(format).chain([RESUME]).map(str::to_owned).collect();
+    let bytes = object.write().map_err(malformed)?;
+    Ok(archive::archive(&[Member { name: "unwind.o".to_owned(), bytes, symbols }]))
 }
 
-fn object(architecture: Architecture) -> Object<'static> {
+fn functions(format: BinaryFormat) -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.into_iter().chain((format == BinaryFormat::Coff).then_some(ON_WINDOWS))
+}
+
+fn object(format: BinaryFormat, architecture: Architecture) -> Object<'static> {
     let (ends, stops) = code(architecture);
-    let mut object = Object::new(BinaryFormat::Elf, architecture, Endianness::Little);
+    let mut object = Object::new(format, architecture, Endianness::Little);
     let text = object.section_id(StandardSection::Text);
     let end = object.append_section_data(text, ends, 16);
     let stop = object.append_section_data(text, stops, 16);
-    let functions = FUNCTIONS.iter().map(|name| (*name, end, ends.len())).chain([(RESUME, stop, stops.len())]);
+    let functions = functions(format).map(|name| (name, end, ends.len())).chain([(RESUME, stop, stops.len())]);
     for (name, value, size) in functions {
         object.add_symbol(Symbol {
             name: name.as_bytes().to_vec(),
