@@ -41,6 +41,31 @@ fn a_page_says_every_command_of_its_script() {
     }
 }
 
+/// Commands that need a phone.
+const UNRUN: &[&str] = &["--device adb"];
+
+#[test]
+fn a_script_runs_every_command_of_its_page() {
+    for name in JOURNEYS {
+        let page = fs::read_to_string(repository().join(format!("docs/tutorial-{name}.md"))).unwrap();
+        let text = fs::read_to_string(script(name)).unwrap();
+        let is_step = |line: &&str| line.starts_with("etbuild ") && !UNRUN.iter().any(|part| line.contains(part));
+        for step in page.split("```").skip(1).step_by(2).flat_map(str::lines).filter(is_step) {
+            assert!(text.lines().any(|line| line == step), "examples/journeys/{name}.sh lacks `{step}`");
+        }
+    }
+}
+
+#[test]
+fn a_page_names_every_file_that_its_script_takes_from_elsewhere() {
+    for name in JOURNEYS {
+        let page = fs::read_to_string(repository().join(format!("docs/tutorial-{name}.md"))).unwrap();
+        let text = fs::read_to_string(script(name)).unwrap();
+        let taken = text.split('"').filter_map(|part| part.strip_prefix("$1/"));
+        taken.for_each(|file| assert!(page.contains(file), "docs/tutorial-{name}.md does not name {file}"));
+    }
+}
+
 #[test]
 fn firmware_in_ten_minutes() {
     let place = journey("firmware", "examples/digits", None);
