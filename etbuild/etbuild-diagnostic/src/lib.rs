@@ -19,9 +19,11 @@ mod explanation;
 mod failure;
 pub mod render;
 mod span;
+mod unwritable;
 
 pub use code::{Code, CodeInfo};
 pub use diagnostic::{Diagnostic, Severity, exit_code};
 pub use explanation::{Example, Explanation, reference_markdown};
 pub use failure::Failure;
 pub use span::{Position, Span};
+pub use unwritable::unwritable;

@@ -13,7 +13,8 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
     let group_size = recipe.quantize.as_ref().and_then(|quantize| quantize.group_size.as_ref());
     let group_size = group_size.filter(|size| !size.value.is_power_of_two()).map(odd_group_size);
     let prefill = recipe.export.prefill.iter().flat_map(|lengths| &lengths.0);
-    let context = recipe.export.context.iter().chain(prefill).filter(|size| size.value == 0).map(empty_context);
+    let sizes = recipe.export.context.iter().map(|size| ("context", size)).chain(prefill.map(|size| ("prefill", size)));
+    let context = sizes.filter(|(_, size)| size.value == 0).map(|(key, size)| no_token(key, size));
     let lists = repeated(&recipe.targets).chain(repeated(recipe.partition.names()));
     lists
         .chain(group_size)
@@ -182,7 +183,10 @@ fn guessed(recipe: &Recipe) -> Option<Diagnostic> {
         .then(|| mistake.help("write `scheme: 8da4w`, which quantizes per token, or remove `speculate`"))
 }
 
-fn empty_context(context: &Spanned<u32>) -> Diagnostic {
-    let message = "`export.context` must be at least 1";
-    Diagnostic::error(Code::BadValue, message).at((*context.span).clone()).help("write a number such as 2048")
+fn no_token(key: &str, size: &Spanned<u32>) -> Diagnostic {
+    let message = format!("`export.{key}` must be at least 1");
+    let example = if key == "context" { 2048 } else { 128 };
+    Diagnostic::error(Code::BadValue, message)
+        .at((*size.span).clone())
+        .help(format!("write a number such as {example}"))
 }

@@ -62,12 +62,28 @@ pub fn missing_file(system: &dyn System, path: &Path) -> Diagnostic {
     {
         return on_the_hub(&id);
     }
+    if let Some((message, help)) = elsewhere(path) {
+        return Diagnostic::error(Code::FileMissing, message).help(help);
+    }
     let message = format!("file `{}` not found", path.display());
     let help = near(system, path).map_or_else(
         || "check the spelling; paths are relative to the file that contains them".to_owned(),
         |near| format!("did you mean {}?", quote(&near)),
     );
     Diagnostic::error(Code::FileMissing, message).help(help)
+}
+
+/// An address, or a path that a shell would have expanded.
+fn elsewhere(path: &Path) -> Option<(String, &'static str)> {
+    let text = path.to_str()?;
+    if text.starts_with("~/") {
+        return Some((format!("file `{text}` not found: `~` is not expanded"), "write `${env:HOME}` in place of `~`"));
+    }
+    // The path has lost one of the two slashes.
+    let (scheme, rest) = text.split_once(":/")?;
+    let is_scheme = scheme.len() > 1 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric());
+    let message = format!("`{scheme}://{}` is an address, and not the path of a file", rest.trim_start_matches('/'));
+    is_scheme.then_some((message, "download the file, and name the downloaded file"))
 }
 
 fn name(component: Component<'_>) -> Option<&str> {

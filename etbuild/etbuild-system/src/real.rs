@@ -77,6 +77,10 @@ impl System for RealSystem {
     }
 
     fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
+        if is_endless(path) {
+            // A file in its place would take the device away from everybody.
+            return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -150,11 +154,15 @@ impl System for RealSystem {
 
 /// Devices, pipes and sockets may never end, or wait for ever.
 fn refuse_endless(path: &Path) -> io::Result<()> {
-    let kind = fs::metadata(path)?.file_type();
-    if kind.is_file() || kind.is_dir() {
-        return Ok(());
+    if is_endless(path) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a device, pipe or socket, not a regular file"));
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "a device, pipe or socket, not a regular file"))
+    Ok(())
+}
+
+/// Whether the path leads to a device, pipe or socket.
+fn is_endless(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 fn write_staged(path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {

@@ -126,6 +126,10 @@ fn refused(message: &str) -> Diagnostic {
 
 fn wrong_type(expected: &str, found: &str) -> Diagnostic {
     let (expected, hint) = in_plain_words(expected);
+    if let Some(number) = found.strip_prefix("the whole number ").filter(|_| expected == "a whole number") {
+        let message = format!("the whole number {number} is out of range");
+        return Diagnostic::error(Code::BadValue, message).help("write a number of at most 18 digits");
+    }
     let unquoted = expected == "a text" && found.starts_with("the ");
     let hint = if unquoted { "add quotation marks" } else { hint };
     Diagnostic::error(Code::WrongType, format!("expected {expected}, found {found}")).help(hint)

@@ -43,6 +43,31 @@ fn a_stage_that_fails_leaves_no_record_and_fails_again() {
     }
 }
 
+/// A machine without Rust.
+#[test]
+fn a_deploy_that_builds_nothing_for_want_of_rust_is_an_error() {
+    let place = Place::cold();
+    let mut command = place.command(["deploy", MODEL, "--target", ON]);
+    let ran = Ran::of(command.env("PATH", "").env("HOME", place.path())).expect(1);
+    assert!(ran.stderr.contains("error[ETB0501]") && ran.stderr.contains("https://rustup.rs"), "{}", ran.stderr);
+}
+
+/// Results where no folder can be.
+#[test]
+fn results_below_a_file_are_refused_before_a_stage_runs() {
+    let place = Place::cold();
+    let out = place.file("file", "").join("out");
+    let mut command = Command::new(ETBUILD);
+    command.args(["build", MODEL, "--target", ON, "--out"]).arg(out).current_dir(&place.root);
+    let ran = Ran::of(command.env("ETBUILD_CACHE_DIR", place.cache())).expect(1);
+    assert!(
+        ran.stderr.contains("error[ETB0604]") && ran.stderr.contains("a part of the path is a file"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(place.json("cache stat")["records"], 0);
+}
+
 /// F27: an edit that leaves size and time as they were.
 #[test]
 fn an_edit_of_the_same_size_and_time_is_noticed() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::unwritable;
 use etbuild_store::{BlobRef, Digest};
 use serde::Serialize;
 
@@ -58,7 +58,8 @@ pub fn write(
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
     let path = folder.join("manifest.json");
     if world.system().read(&path).ok().as_deref() != Some(text.as_bytes()) {
-        world.system().write(&path, text.as_bytes(), false).unwrap_or_else(|error| unwritable(&path, &error));
+        let written = world.system().write(&path, text.as_bytes(), false);
+        written.unwrap_or_else(|error| interrupt(Transient::Environment(Box::new(unwritable(&path, &error)))));
     }
     files.push(OutputFile { path, size: text.len() as u64, digest: Digest::of(text.as_bytes()).to_string() });
     files
@@ -76,10 +77,4 @@ fn place(world: &World, folder: &Path, deliverable: &Deliverable) -> OutputFile 
         world.materialise(blob, &path, *executable);
     }
     OutputFile { path, size: blob.size, digest: blob.digest.to_string() }
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) {
-    let code = if error.kind() == std::io::ErrorKind::StorageFull { Code::DiskFull } else { Code::OutputUnwritable };
-    let message = format!("`{}` cannot be written: {error}", path.display());
-    interrupt(Transient::Environment(Box::new(Diagnostic::error(code, message).help("choose another `--out` folder"))))
 }

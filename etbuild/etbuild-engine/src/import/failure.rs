@@ -31,6 +31,9 @@ pub fn import(error: &ImportError) -> Diagnostic {
         return line.fold(diagnostic.help(decompose(operator)), Diagnostic::note);
     }
     match code {
+        _ if matches!(error, ImportError::NotZip(_)) => diagnostic.help(
+            "the end of the archive is missing: is the download complete? Otherwise save the model again with `torch.export.save`",
+        ),
         Code::ModelMalformed | Code::ModelVersion => diagnostic.help("save the model again with `torch.export.save`"),
         _ => diagnostic,
     }

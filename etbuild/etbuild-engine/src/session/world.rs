@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use et_llm::MakeText;
 use etbuild_backend::Backend;
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::{Code, Diagnostic, unwritable};
 use etbuild_link::Toolchain;
 use etbuild_remote::{Options, OptionsError, RemoteCache};
 use etbuild_store::{Blob, BlobRef, Digest, Observer, Store, StoreError};
@@ -209,16 +209,23 @@ impl World {
 
     /// Writes the same artifact to a file.
     pub fn materialise(&self, blob: &BlobRef, destination: &Path, executable: bool) {
-        self.with_blob(blob, || self.store.materialise(blob, destination, executable));
+        let outcome = self.try_with_blob(blob, || self.store.materialise(blob, destination, executable));
+        outcome.unwrap_or_else(|error| match of_destination(&error, destination) {
+            Some(diagnostic) => interrupt(Transient::Environment(Box::new(diagnostic))),
+            None => interrupt(error),
+        });
     }
 
     /// The result of `read` on a blob, which is fetched first if only the remote cache has the blob.
     fn with_blob<T>(&self, blob: &BlobRef, read: impl Fn() -> Result<T, StoreError>) -> T {
-        let outcome = match read() {
+        self.try_with_blob(blob, read).unwrap_or_else(|error| interrupt(error))
+    }
+
+    fn try_with_blob<T>(&self, blob: &BlobRef, read: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match read() {
             Err(StoreError::Missing { .. } | StoreError::Corrupt { .. }) if self.fetch(blob) => read(),
             outcome => outcome,
-        };
-        outcome.unwrap_or_else(|error| interrupt(error))
+        }
     }
 
     fn fetch(&self, blob: &BlobRef) -> bool {
@@ -282,4 +289,14 @@ impl World {
     fn blobs(&self) -> MutexGuard<'_, BTreeMap<Digest, Blob>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The error for a copy that the system refused to write; `None` for a failure of the store itself.
+fn of_destination(error: &StoreError, destination: &Path) -> Option<Diagnostic> {
+    let (StoreError::Full { path, source, .. } | StoreError::Denied { path, source } | StoreError::Io { path, source }) =
+        error
+    else {
+        return None;
+    };
+    path.starts_with(destination.parent()?).then(|| unwritable(destination, source))
 }

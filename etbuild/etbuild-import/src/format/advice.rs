@@ -52,6 +52,10 @@ pub(super) const TENSORS: &str =
 pub(super) const MEDIA: &str = "pictures and sounds go in with `--inputs`; a model is a `.pt2` archive, or the folder of a \
     checkpoint";
 
+pub(super) const PICTURE: &str = "pictures go in with `--inputs`, as PNG or JPEG";
+
+pub(super) const SOUND: &str = "sounds go in with `--inputs`, as WAV: `ffmpeg -i SOUND sound.wav`";
+
 pub(super) const PACKED: &str = "unpack it, and name the model inside";
 
 pub(super) const LFS: &str = "the file stands for one in Git's large file storage: `git lfs pull` fetches it";

@@ -52,6 +52,13 @@ formats! {
     Png "a PNG picture" MEDIA |file| file.starts(b"\x89PNG\r\n\x1a\n");
     Jpeg "a JPEG picture" MEDIA |file| file.starts(b"\xff\xd8\xff");
     Wav "a WAV sound" MEDIA |file| file.starts(b"RIFF") && file.has_at(8, b"WAVE");
+    Gif "a GIF picture" PICTURE |file| file.starts(b"GIF8");
+    WebP "a WebP picture" PICTURE |file| file.starts(b"RIFF") && file.has_at(8, b"WEBP");
+    Tiff "a TIFF picture" PICTURE |file| file.starts(b"II*\0") || file.starts(b"MM\0*");
+    Heif "a HEIF or AVIF picture" PICTURE |file| [&b"ftyphei"[..], b"ftypmif", b"ftypavi"].iter().any(|mark| file.has_at(4, mark));
+    Mp3 "an MP3 sound" SOUND |file| file.starts(b"ID3") || file.starts(b"\xff\xfb");
+    Flac "a FLAC sound" SOUND |file| file.starts(b"fLaC");
+    Ogg "an Ogg sound" SOUND |file| file.starts(b"OggS");
     Gzip "a gzip archive" PACKED |file| file.starts(b"\x1f\x8b");
     Zstandard "a Zstandard archive" PACKED |file| file.starts(b"\x28\xb5\x2f\xfd");
     Tar "a tar archive" PACKED |file| file.has_at(257, b"ustar");

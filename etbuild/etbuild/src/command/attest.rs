@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etbuild_diagnostic::{Code, Diagnostic, Severity};
+use etbuild_diagnostic::{Diagnostic, Severity, unwritable};
 use etbuild_engine::{Goal, Mode, UnitReport};
 use etbuild_inspect::{Materials, materials};
 use serde_json::Value;
@@ -41,17 +41,14 @@ fn attest(session: &Session, unit: &Materials, report: &UnitReport) -> Result<[P
     // A manifest says also which stages were asked for, and lists the rest.
     let results = report.files.iter().map(|file| name(&file.path)).filter(|name| name != "manifest.json");
     let subjects = results.map(|name| Subject::read(&folder, &name));
-    let subjects: Vec<Subject> = subjects.collect::<Result<_, _>>().map_err(|error| unwritable(&folder, &error))?;
+    let subjects: Vec<Subject> =
+        subjects.collect::<Result<_, _>>().map_err(|error| vec![unwritable(&folder, &error)])?;
     let write = |name: &str, value: &Value| -> Result<PathBuf, Vec<Diagnostic>> {
         let path = folder.join(name);
         let text = serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
-        session.system.write(&path, text.as_bytes(), false).map_err(|error| unwritable(&path, &error))?;
+        session.system.write(&path, text.as_bytes(), false).map_err(|error| vec![unwritable(&path, &error)])?;
         Ok(path)
     };
     let overrides = &session.global.overrides;
     Ok([write(SBOM, &sbom(unit, &subjects))?, write(PROVENANCE, &provenance(unit, report, overrides, &subjects))?])
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Vec<Diagnostic> {
-    vec![Diagnostic::error(Code::OutputUnwritable, format!("`{}`: {error}", path.display()))]
 }

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::{Code, Diagnostic, unwritable};
 use etbuild_engine::{Mode, program_file};
 
 use super::Outcome;
-use super::program::unwritable;
 use crate::arguments;
 use crate::session::Session;
 

@@ -61,10 +61,11 @@ fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic]) {
 }
 
 /// The diagnostics of all units, each diagnostic once. A unit that could not be verified is an error only where verification is
-/// required.
+/// required, or where no unit was built.
 pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
-    for diagnostic in reports.iter().flat_map(|report| of_unit(report, require_verify)) {
+    let is_built = reports.iter().any(|report| !report.files.is_empty());
+    for diagnostic in reports.iter().flat_map(|report| of_unit(report, require_verify, is_built)) {
         if !all.contains(&diagnostic) {
             all.push(diagnostic);
         }
@@ -72,9 +73,14 @@ pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnost
     all
 }
 
-fn of_unit(report: &UnitReport, require_verify: bool) -> Vec<Diagnostic> {
+/// The diagnostics of a unit. A missing tool is an error where the request built nothing at all.
+fn of_unit(report: &UnitReport, require_verify: bool, is_built: bool) -> Vec<Diagnostic> {
     let mut all = report.diagnostics.clone();
-    if let Verification::Skipped { reason } = &report.verification {
+    if let Verification::Skipped { reason } = &report.verification
+        && !is_built
+    {
+        all.push(Diagnostic { severity: Severity::Error, ..(**reason).clone() });
+    } else if let Verification::Skipped { reason } = &report.verification {
         let severity = if require_verify { Severity::Error } else { Severity::Warning };
         let message = format!("{}@{} was not verified: {}", report.recipe, report.target, reason.message);
         all.push(Diagnostic { severity, message, code: Code::NotVerified, ..(**reason).clone() });

@@ -86,17 +86,27 @@ const ONE_INPUT: &str = "x";
 
 /// The bytes of a file of tensors.
 fn read_file(system: &dyn System, file: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let found = match file_format(system, file) {
-        _ if system.is_dir(file) => "a folder",
+    let (found, help) = match file_format(system, file) {
+        _ if system.is_dir(file) => ("a folder", WRITE),
         Err(diagnostic) => return Err(diagnostic),
         Ok(Some(Format::Safetensors | Format::Npy | Format::Png | Format::Jpeg | Format::Wav) | None) => {
             return system.read(file).map_err(|error| unreadable(file, &error));
         }
-        Ok(Some(format)) => format.name(),
+        Ok(Some(format)) => (format.name(), help(format)),
     };
     let message =
         format!("`{}` is {found}, and inputs are a safetensors, `.npy`, PNG, JPEG or WAV file", file.display());
-    Err(Diagnostic::error(Code::InputsMismatch, message).help(WRITE))
+    Err(Diagnostic::error(Code::InputsMismatch, message).help(help))
+}
+
+/// How a file of another format becomes an input.
+fn help(format: Format) -> &'static str {
+    match format {
+        Format::Gif | Format::WebP | Format::Tiff | Format::Heif => "convert the picture to PNG or JPEG",
+        Format::Mp3 | Format::Flac | Format::Ogg => "convert the sound to WAV: `ffmpeg -i SOUND sound.wav`",
+        Format::Json => "give numbers and texts with `--scalars`, and tensors as safetensors or `.npy`",
+        _ => WRITE,
+    }
 }
 
 /// How a safetensors file is written.

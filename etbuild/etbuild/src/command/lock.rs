@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use etbuild_diagnostic::{Code, Diagnostic, Severity};
+use etbuild_diagnostic::{Code, Diagnostic, Severity, unwritable};
 use etbuild_engine::{Goal, Mode, Request, UnitReport, World, deploy};
 use etbuild_inspect::materials;
 
@@ -74,6 +74,7 @@ pub fn deploy_locked(
     goal: Goal,
     out: &Path,
 ) -> Result<Vec<UnitReport>, Vec<Diagnostic>> {
+    check_out(session, out)?;
     if !session.global.locked {
         return deploy(world, request, goal, out);
     }
@@ -97,4 +98,13 @@ pub fn deploy_locked(
         report.diagnostics.extend(changed_outputs(&lock, &now));
     }
     Ok(reports)
+}
+
+/// Refuses a path for results that can be no folder, before compilers work for it.
+fn check_out(session: &Session, out: &Path) -> Result<(), Vec<Diagnostic>> {
+    let existing = out.ancestors().find(|part| session.system.stamp(part).is_ok());
+    match existing.filter(|part| !session.system.is_dir(part)) {
+        Some(_) => Err(vec![unwritable(out, &std::io::ErrorKind::NotADirectory.into())]),
+        None => Ok(()),
+    }
 }

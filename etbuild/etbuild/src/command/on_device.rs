@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etbuild_diagnostic::{Code, Diagnostic, Severity};
+use etbuild_diagnostic::{Code, Diagnostic, Severity, unwritable};
 use etbuild_engine::device::{Command, Device, DeviceFile, DeviceFolder};
 use etbuild_engine::{Goal, Mode, Request, UnitReport};
 use etbuild_store::Digest;
@@ -10,7 +10,7 @@ use etbuild_store::Digest;
 use super::Outcome;
 use super::deploy::diagnostics;
 use super::lock::deploy_locked;
-use super::program::{speculation, unwritable};
+use super::program::speculation;
 use crate::arguments::{self, Output};
 use crate::engines::BACKENDS;
 use crate::session::{Session, partition_override};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use et_module::{Array, FileBytes, Named, write_tensors};
-use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_diagnostic::{Code, Diagnostic, Span, unwritable};
 use etbuild_engine::{Format, Mode, Subject, file_format, program_file, subject};
 use etbuild_inspect::{HostAnatomy, host_anatomy};
 use etbuild_recipe::Override;
@@ -88,10 +88,6 @@ pub(super) fn write_outputs(
     let written = write_tensors(path, arrays, texts, &mut bytes);
     let written = written.and_then(|()| session.system.write(path, &bytes, false));
     written.map_err(|error| vec![unwritable(path, &error)])
-}
-
-pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))
 }
 
 pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etbuild_diagnostic::{Code, Diagnostic, Severity};
+use etbuild_diagnostic::{Code, Diagnostic, Severity, unwritable};
 use etbuild_engine::{Goal, Mode, UnitReport, deploy, unit_folders};
 use etbuild_inspect::{ProgramLosses, UnitAnatomy, anatomy, quantization};
 
@@ -81,12 +81,7 @@ fn render_failed(error: &dyn std::error::Error) -> Vec<Diagnostic> {
 }
 
 fn put(session: &Session, path: &Path, bytes: &[u8]) -> Result<(), Vec<Diagnostic>> {
-    session.system.write(path, bytes, false).map_err(|error| {
-        let code =
-            if error.kind() == std::io::ErrorKind::StorageFull { Code::DiskFull } else { Code::OutputUnwritable };
-        let message = format!("`{}` cannot be written: {error}", path.display());
-        vec![Diagnostic::error(code, message).help("choose another `--out` folder")]
-    })
+    session.system.write(path, bytes, false).map_err(|error| vec![unwritable(path, &error)])
 }
 
 fn show(session: &Session, reports: &[DeployReport], pages: &[PathBuf], found: &[Diagnostic]) {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use et_module::{Engines, FileBytes, Observer, default_threads, run_cases};
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::{Code, Diagnostic, unwritable};
 use etbuild_inspect::HostAnatomy;
 
-use super::program::{failed, looked_into, unwritable};
+use super::program::{failed, looked_into};
 use super::run::{load, with_inputs};
 use super::{Outcome, language};
 use crate::arguments;

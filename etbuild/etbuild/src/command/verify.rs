@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use etbuild_diagnostic::{Code, Diagnostic, Severity};
+use etbuild_diagnostic::{Code, Diagnostic, Severity, unwritable};
 use etbuild_engine::{Goal, Mode, UnitReport, World, deploy};
 use etbuild_inspect::{ProgramLosses, quantization};
 
@@ -86,10 +86,7 @@ fn digests<'a>(report: &'a UnitReport, out: &Path) -> BTreeMap<String, &'a str> 
     report.files.iter().map(|file| (name(&file.path), file.digest.as_str())).collect()
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))
-}
-
 fn no_folder(error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::OutputUnwritable, format!("failed to create a temporary folder: {error}"))
+        .help("set TMPDIR to a writable folder")
 }

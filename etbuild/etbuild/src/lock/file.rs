@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_diagnostic::{Code, Diagnostic, Span, unwritable};
 use etbuild_system::System;
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +115,7 @@ pub fn read(system: &dyn System) -> Result<Option<Lock>, Vec<Diagnostic>> {
 /// Writes the file.
 pub fn write(system: &dyn System, lock: &Lock) -> Result<(), Vec<Diagnostic>> {
     let text = toml::to_string(lock).map_err(|error| vec![Diagnostic::error(Code::Internal, error.to_string())])?;
-    system.write(Path::new(LOCK_FILE), (HEADING.to_owned() + &text).as_bytes(), false).map_err(|error| {
-        vec![Diagnostic::error(Code::OutputUnwritable, format!("`{LOCK_FILE}` cannot be written: {error}"))]
-    })
+    system
+        .write(Path::new(LOCK_FILE), (HEADING.to_owned() + &text).as_bytes(), false)
+        .map_err(|error| vec![unwritable(Path::new(LOCK_FILE), &error)])
 }

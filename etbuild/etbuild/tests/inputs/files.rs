@@ -1,4 +1,6 @@
-//! Files of other tools, as small as their formats allow.
+//! Files of other tools, as small as their formats allow, and damaged files.
+
+use crate::support::{MODEL, repository};
 
 /// Files that are the same bytes each time, by name.
 const FIXED: &[(&str, &[u8])] = &[
@@ -22,10 +24,18 @@ const FIXED: &[(&str, &[u8])] = &[
     ("jpeg", b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\xff\xd9"),
     ("wav", b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0"),
     ("npy", b"\x93NUMPY\x01\0v\0{'descr': '<f4'}"),
+    ("gif", b"GIF89a\x01\0\x01\0"),
+    ("webp", b"RIFF\x24\0\0\0WEBPVP8 "),
+    ("tiff", b"II*\0\x08\0\0\0"),
+    ("avif", b"\0\0\0\x1cftypavif\0\0\0\0"),
+    ("mp3", b"ID3\x04\0\0\0\0\0\0"),
+    ("flac", b"fLaC\0\0\0\x22"),
+    ("ogg", b"OggS\0\x02\0\0\0\0"),
     ("gzip", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0"),
     ("elf", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0"),
     ("lfs pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"),
     ("web page", b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>\n"),
+    ("safetensors with a header of an exbibyte", b"\0\0\0\0\0\0\0\x10{}"),
     ("cut safetensors", b"\x40\0\0\0\0\0\0\0{\"a\""),
     ("bytes", b"\xfe\xfd\xfc\xfb\x00\x01\x02\x03"),
     ("utf-16", b"\xff\xfee\0t\0b\0u\0i\0l\0d\0:\0 \x001\0\n\0"),
@@ -46,10 +56,31 @@ const ARCHIVES: &[(&str, &[&str])] = &[
 pub fn make(name: &str) -> Vec<u8> {
     let fixed = FIXED.iter().find(|(known, _)| *known == name).map(|(_, bytes)| bytes.to_vec());
     let archive = || ARCHIVES.iter().find(|(known, _)| *known == name).map(|(_, members)| zip(members));
-    fixed.or_else(archive).unwrap_or_else(|| match name {
+    let array = || name.strip_prefix("array ").map(array);
+    let header = || name.strip_prefix("header ").map(headed);
+    fixed.or_else(archive).or_else(array).or_else(header).unwrap_or_else(|| match name {
         "two megabytes" => vec![b'#'; 2 << 20],
+        "half of digits" => part_of_digits(|length| length / 2),
+        "digits but for a byte" => part_of_digits(|length| length - 1),
         _ => tensor(name),
     })
+}
+
+/// The first bytes of the digits model.
+fn part_of_digits(length: impl Fn(usize) -> usize) -> Vec<u8> {
+    let mut bytes = std::fs::read(repository().join(MODEL)).unwrap();
+    bytes.truncate(length(bytes.len()));
+    bytes
+}
+
+/// A NumPy file with this header and the 256 zeros of an image of digits (`numpy/lib/_format_impl.py`).
+fn array(header: &str) -> Vec<u8> {
+    [&b"\x93NUMPY\x01\0\x76\0"[..], format!("{header:<117}\n").as_bytes(), &[0; 256]].concat()
+}
+
+/// A safetensors file with this header and four bytes.
+fn headed(header: &str) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 4]].concat()
 }
 
 /// A safetensors file with one tensor of zeros, from words such as `x F32 1 4`.

@@ -5,7 +5,7 @@ mod target;
 
 use std::path::Path;
 
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::{Code, Diagnostic, unwritable};
 
 use super::Outcome;
 use crate::arguments;
@@ -30,9 +30,7 @@ fn write(session: &Session, path: &Path, text: &str) -> Result<(), Vec<Diagnosti
         return Err(vec![exists(path)]);
     }
     let written = session.system.write(path, text.as_bytes(), false);
-    written.map_err(|error| {
-        vec![Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))]
-    })
+    written.map_err(|error| vec![unwritable(path, &error)])
 }
 
 fn exists(path: &Path) -> Diagnostic {
