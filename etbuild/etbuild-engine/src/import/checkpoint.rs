@@ -152,12 +152,8 @@ fn read_folder(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Arc<[
 fn model(db: &dyn Db, folder: CheckpointFolder) -> Result<(Model, Vec<Blob>), Vec<Diagnostic>> {
     let mut shards = opened(db, digests(db, folder.files(db))?);
     let config = shards.remove(CONFIG);
-    let more: BTreeMap<String, Blob> = match &config {
-        Some(_) => shards
-            .extract_if(.., |name, _| Path::new(name).extension().is_some_and(|ending| ending == "json"))
-            .collect(),
-        None => BTreeMap::new(),
-    };
+    let is_json = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "json");
+    let (more, shards): (BTreeMap<_, _>, BTreeMap<_, _>) = shards.into_iter().partition(|(name, _)| is_json(name));
     let mapped = |files: &BTreeMap<String, Blob>| files.iter().map(|(name, blob)| (name.clone(), held(blob))).collect();
     let model = match &config {
         Some(config) => Model::Folder { config: held(config), more: mapped(&more), shards: mapped(&shards) },

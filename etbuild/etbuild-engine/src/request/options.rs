@@ -31,7 +31,7 @@ pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &A
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
-        constrain: recipe.constrains() && !file.texts.is_some_and(|folder| folder.options(db).encoder.is_some()),
+        constrain: recipe.constrains() && file.texts.is_none_or(|folder| folder.options(db).encoder.is_none()),
         is_language_model: file.texts.is_some(),
         target: target.clone(),
         verify,
