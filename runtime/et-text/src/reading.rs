@@ -26,7 +26,7 @@ impl Tokenizer {
             strategy: TruncationStrategy::LongestFirst,
             stride: 0,
         };
-        let (first, second) = truncate_encodings(first, second, &truncation).map_err(|error| failed(error.into()))?;
+        let (first, second) = truncate_encodings(first, second, &truncation).map_err(failed)?;
         let whole = self.0.post_process(first, second, true).map_err(failed)?;
         let spans = whole.get_offsets().iter().map(|(start, end)| [*start, *end]).collect();
         let is_special = whole.get_special_tokens_mask().iter().map(|mask| *mask != 0);
