@@ -16,25 +16,10 @@ pub use answer::{Answer, Likely, Word};
 pub use facts::{ENCODER_KEY, EncoderFacts, Scores, Task};
 
 use crate::method::{place, read_logits, set};
-use crate::{Error, Loading, MakeText, TOKENIZER_KEY, Text};
+use crate::{Error, Loading, MakeText, Reading, TOKENIZER_KEY, Text};
 
 /// The method of an encoder.
 const FORWARD: &str = "forward";
-
-/// The tokens of a text or of a pair of texts, as an encoder reads the tokens.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
-    /// The tokens, with the special tokens that the tokenizer adds.
-    pub tokens: Vec<u32>,
-    /// For each token, the text of a pair.
-    pub types: Vec<u32>,
-    /// For each token, the range of characters in the text.
-    pub spans: Vec<[usize; 2]>,
-    /// For each token, the word of the text; `None` for special tokens.
-    pub words: Vec<Option<u32>>,
-    /// The tokens that were cut off.
-    pub cut: usize,
-}
 
 /// A loaded encoder with the tokenizer.
 pub struct Encoder {

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::json;
 use super::scores::scores;
-use super::{EncoderFacts, Reading, Task};
+use super::{EncoderFacts, Task};
+use crate::Reading;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
