@@ -98,6 +98,12 @@ impl Config {
         if self.flag(key)? { Err(self.unsupported(key, "`false`")) } else { Ok(()) }
     }
 
+    /// Refuses weights that another tool quantized.
+    pub fn refuse_quantized(&self) -> Result<(), CheckpointError> {
+        const KEY: &str = "quantization_config";
+        if self.get(KEY).is_some() { Err(self.unsupported(KEY, "no quantized weights in an encoder")) } else { Ok(()) }
+    }
+
     /// Reads a value, if present.
     fn read<T>(
         &self,

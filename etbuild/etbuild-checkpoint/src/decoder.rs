@@ -6,8 +6,8 @@ mod feed_forward;
 mod linear;
 mod method;
 mod sides;
-mod sketch;
-mod weights;
+pub mod sketch;
+pub mod weights;
 
 use std::collections::BTreeMap;
 

@@ -57,6 +57,17 @@ pub enum CheckpointError {
         /// The model's context.
         longest: usize,
     },
+    /// An option about embeddings for a model with another head.
+    #[error("`text.{key}` is for embeddings, and the model gives {task}")]
+    TextOption {
+        /// The key in the recipe.
+        key: &'static str,
+        /// What the model gives.
+        task: &'static str,
+    },
+    /// What an encoder cannot have.
+    #[error("an encoder cannot have {0}")]
+    EncoderOption(&'static str),
     /// A shard that the index names and that is not there.
     #[error("the shard `{0}` is missing")]
     ShardMissing(String),

@@ -1,4 +1,4 @@
-//! Language models from checkpoints in Hugging Face's layout: `config.json` and tensors in safetensors files.
+//! Language models and encoders from checkpoints in Hugging Face's layout: `config.json` and tensors in safetensors files.
 //!
 //! A family of models is one file in `family/`, which makes a [`Decoder`] of the configuration: plain data. The program is
 //! built from this data alone, by `decoder/`, for every family. Files are untrusted: this crate does not panic on any file.
@@ -17,6 +17,7 @@ mod config;
 mod decoder;
 mod description;
 mod encoded;
+mod encoder;
 mod error;
 mod family;
 mod gguf;
@@ -47,6 +48,10 @@ pub use description::{
     NormKind, NormPlaces, Positions, Rotary, Scaling, Storage,
 };
 use encoded::{Encoded, Grid};
+pub use encoder::{
+    Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, SENTENCE, Scores, SequenceHead, Task, describe_encoder,
+    encoder_architectures, is_encoder, module_files, read_encoder_texts,
+};
 pub use error::CheckpointError;
 use gguf::Gguf;
 pub use gguf::{GGUF, is_gguf};
@@ -57,7 +62,7 @@ pub use rotation::Rotation;
 use rotation::Space;
 use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
-pub use texts::{TEXT_FILES, TOKENIZER, Texts, read_texts};
+pub use texts::{TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
 
 /// The file that describes the model.
 pub const CONFIG: &str = "config.json";
@@ -76,6 +81,8 @@ pub enum Model {
     Folder {
         /// The contents of [`CONFIG`].
         config: Arc<dyn Buffer>,
+        /// Further files of an encoder by name, such as [`MODULES`].
+        more: BTreeMap<String, Arc<dyn Buffer>>,
         /// The safetensors files by name.
         shards: BTreeMap<String, Arc<dyn Buffer>>,
     },
@@ -84,6 +91,11 @@ pub enum Model {
 }
 
 impl Model {
+    /// Whether the model is an encoder.
+    fn is_encoder(&self) -> bool {
+        matches!(self, Self::Folder { config, .. } if is_encoder(config.bytes()))
+    }
+
     /// Whether rows of queries and keys are in another order than adapters have.
     fn is_permuted(&self) -> bool {
         match self {
@@ -95,7 +107,7 @@ impl Model {
     /// The description of the model, and the tensors under the names of the description's modules.
     fn open(&self) -> Result<(Decoder, Tensors), Vec<CheckpointError>> {
         match self {
-            Self::Folder { config, shards } => {
+            Self::Folder { config, shards, .. } => {
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
                 let mut tensors = Tensors::open(shards)?;
                 let quantized = Config::parse(config.bytes()).and_then(|config| quantized::method(&config));
@@ -133,6 +145,8 @@ pub struct Options {
     pub rotation: Option<Rotation>,
     /// Which stored groups of integers stay as they are; the numbers of others are decoded.
     pub keeps: Kept,
+    /// The texts of an encoder; `None` for a language model.
+    pub encoder: Option<Encoding>,
     /// Whether `prefill` gives the logits behind each token, `[tokens, vocabulary]`: for measurements, not for generation.
     pub every: bool,
 }
@@ -212,7 +226,7 @@ impl Options {
     pub const CONTEXT: u32 = 2048;
 }
 
-/// A method of a language model's program.
+/// A method of the program of a language model or of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Method {
     /// Reads the longest chunk of a prompt.
@@ -225,6 +239,8 @@ pub enum Method {
     Verify,
     /// Reads one token of each of several texts, with the number of texts.
     Batch(u32),
+    /// Reads a whole text: the only method of an encoder.
+    Forward,
 }
 
 impl Method {
@@ -236,6 +252,7 @@ impl Method {
             Self::Decode => "decode".to_owned(),
             Self::Verify => "verify".to_owned(),
             Self::Batch(texts) => format!("decode_{texts}"),
+            Self::Forward => "forward".to_owned(),
         }
     }
 }
@@ -243,6 +260,9 @@ impl Method {
 impl Options {
     /// The methods of the program.
     pub fn methods(&self) -> Vec<Method> {
+        if self.encoder.is_some() {
+            return vec![Method::Forward];
+        }
         let shorter = self.prefill.split_last().map_or(&[][..], |(_, shorter)| shorter);
         let shorter = shorter.iter().map(|tokens| Method::PrefillOf(*tokens));
         let verify = self.speculate.map(|_| Method::Verify);
@@ -258,6 +278,7 @@ impl Options {
             Method::Decode => 1,
             Method::Verify => self.speculate.unwrap_or(1),
             Method::Batch(texts) => texts,
+            Method::Forward => 0,
         }
     }
 }
@@ -271,14 +292,22 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
         file: CONFIG,
         key: "architectures",
         found: name,
-        known: family::FAMILIES.iter().flat_map(|family| family.architectures).copied().collect(),
+        known: family::FAMILIES
+            .iter()
+            .flat_map(|family| family.architectures)
+            .copied()
+            .chain(encoder_architectures())
+            .collect(),
     })?;
     let decoder = (family.describe)(&config.with_keys(family.keys))?;
     decoder.check()?;
     Ok(decoder)
 }
 
-/// The program of a checkpoint: the methods of [`Options::methods`], which share weights and the KV cache.
+/// The program of a checkpoint. With [`Options::encoder`], the single method [`Method::Forward`] of an encoder: the input `tokens`,
+/// `int64 [1, n]`, for pairs of texts also `types`; the output is an embedding, the logits of classes, or the logits of each token.
+///
+/// For a language model, the methods of [`Options::methods`], which share weights and the KV cache.
 ///
 /// Inputs of all methods: `tokens`, `int64 [1, p]`, and `start`, `int64 [1]`, the position of the first token. The
 /// output is the logits, `float32 [1, vocabulary]`, after the last token. `prefill` also takes `last`, `int64 [1]`, the
@@ -300,6 +329,9 @@ pub fn import_checkpoint(
     options: &Options,
     keeper: &dyn Keeper,
 ) -> Result<AtenProgram, Vec<CheckpointError>> {
+    if let Some(encoding) = &options.encoder {
+        return encoder::import(checkpoint, encoding);
+    }
     let (decoder, tensors) = checkpoint.model.open()?;
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
     options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
@@ -319,6 +351,9 @@ pub fn import_checkpoint(
 /// # Errors
 /// Malformed files, as for [`import_checkpoint`].
 pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<CheckpointError>> {
+    if model.is_encoder() {
+        return Ok(None);
+    }
     let (_, tensors) = model.open()?;
     let forms = tensors.forms(|matrix| keeps.grid(matrix).is_some());
     let of = |stays: bool| {

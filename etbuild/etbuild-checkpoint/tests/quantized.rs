@@ -32,7 +32,7 @@ fn errors(quantization: &str, tensors: &[Tensor]) -> String {
             "num_hidden_layers": 1, "num_attention_heads": 2, "quantization_config": {quantization}}}"#
     );
     let shards = BTreeMap::from([("model.safetensors".to_owned(), Arc::new(shard(tensors)) as Arc<dyn Buffer>)]);
-    let model = Model::Folder { config: Arc::new(config.into_bytes()), shards };
+    let model = Model::Folder { config: Arc::new(config.into_bytes()), more: BTreeMap::new(), shards };
     let errors = import_checkpoint(&Checkpoint { model, adapter: None }, &support::small(), &InMemory).unwrap_err();
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -49,8 +49,8 @@ pub use missing::{missing_file, missing_files};
 pub use options::{
     Accuracy, AudioInput, Budget, Cache, Color, Embedding, Export, Filter, FixedScalar, FixedValue, Float, Fraction,
     ImageInput, Input, LayerScheme, Layout, Memory, Method, Metric, Model, Number, Observer, OneOrMany, Optimize,
-    Output, Partition, Planner, Precision, PythonFunction, Quantize, Rotation, Runtime, Scheme, TimeLimit, Verify,
-    Weights,
+    Output, Partition, Planner, Pooling, Precision, PythonFunction, Quantize, Rotation, Runtime, Scheme, TextOptions,
+    TimeLimit, Verify, Weights,
 };
 pub use overrides::Override;
 pub use recipe::Recipe;

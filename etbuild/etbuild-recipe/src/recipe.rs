@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::{
     Budget, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime, Scheme,
-    Verify,
+    TextOptions, Verify,
 };
 
 /// A recipe: a model, the options of its compilation, and its targets.
@@ -29,6 +29,9 @@ pub struct Recipe {
     /// Options of the export and of the program.
     #[serde(default)]
     pub export: Export,
+    /// Texts of an encoder, such as BERT. If omitted, the checkpoint decides.
+    #[serde(default)]
+    pub text: TextOptions,
     /// Quantization of weights and activations. If omitted, the program stays in floating point.
     #[serde(default)]
     pub quantize: Option<Quantize>,

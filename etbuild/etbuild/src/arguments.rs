@@ -284,6 +284,9 @@ pub struct Language {
     /// Read the prompt from this file, or from standard input with `-`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "tokens_in"])]
     pub prompt_file: Option<PathBuf>,
+    /// Second text of a pair, for an encoder such as a reranker
+    #[arg(long, value_name = "TEXT", conflicts_with = "tokens_in")]
+    pub pair: Option<String>,
     /// Start a conversation: each line of standard input is a message
     #[arg(long, conflicts_with = "tokens_in")]
     pub chat: bool,

@@ -18,6 +18,7 @@ mod damage;
 mod deploy;
 mod devices;
 mod dynamic;
+mod encoders;
 mod ethos;
 mod explanations;
 mod export;

@@ -24,13 +24,15 @@ enum Base {
     Modelless,
     /// A language model, whose files are known by their digests only.
     Checkpoint,
+    /// An encoder, whose files are known by their digests only.
+    Encoder,
     /// A function of Python, which is not called.
     Python,
     /// The tiny language model, built with a server.
     Language,
 }
 
-use Base::{Board, Checkpoint, Hosted, Language, Modelless, Prepared, Python};
+use Base::{Board, Checkpoint, Encoder, Hosted, Language, Modelless, Prepared, Python};
 
 /// A key that a stage reads: the recipe, the settings that the key needs, and the settings that make action keys of their own. Without
 /// settings, every word that the schema allows is tried.
@@ -141,6 +143,9 @@ const READ: &[Read] = &[
     ("runtime", Hosted, &[], &[]),
     ("server", Language, &[], &["server=false", "server=true"]),
     ("targets", Hosted, &["partition=[cpu]"], &["", "targets=[linux-aarch64]"]),
+    ("text.max_tokens", Encoder, &[], &["", "text.max_tokens=8", "text.max_tokens=16"]),
+    ("text.normalize", Encoder, &[], &["", "text.normalize=false", "text.normalize=true"]),
+    ("text.pooling", Encoder, &[], &[]),
     ("verify.inputs", Hosted, &[], &["", "verify.inputs=OTHER_DATA"]),
     ("verify.outputs", Board, &[], &["", "verify.outputs=expected_"]),
     ("verify.reference", Board, &[], &["", "verify.reference=DATA", "verify.reference=OTHER_DATA"]),
@@ -283,10 +288,11 @@ struct Files(Vec<(&'static str, String)>);
 impl Files {
     fn write(place: &Place) -> Self {
         let other = |name: &str, text: &str| place.file(name, text).parent().unwrap().display().to_string();
-        let checkpoint = |name: &str, text: &str| {
+        let model = |name: &str, text: &str, config: &str| {
             other(&format!("{name}/model.safetensors"), text);
-            other(&format!("{name}/config.json"), "{}")
+            other(&format!("{name}/config.json"), config)
         };
+        let checkpoint = |name: &str, text: &str| model(name, text, "{}");
         let adapter = |name: &str, text: &str| {
             other(&format!("{name}/adapter_model.safetensors"), text);
             other(&format!("{name}/adapter_config.json"), "{}")
@@ -302,6 +308,7 @@ impl Files {
             ("OTHER_MODEL", retrained.display().to_string()),
             ("ADAPTER", adapter("adapter", "1")),
             ("CHECKPOINT", checkpoint("checkpoint", "1")),
+            ("ENCODER", model("encoder", "1", r#"{"architectures": ["BertModel"]}"#)),
             ("DATA", digits("test.safetensors")),
             ("HALF", repository().join("etbuild/etbuild/tests/data/float16.pt2").display().to_string()),
             ("MODEL", repository().join(MODEL).display().to_string()),
@@ -321,6 +328,7 @@ fn recipe(place: &Place, base: Base, files: &Files) -> Option<String> {
         Language => return Some(serve::RECIPE.to_owned()),
         Modelless => String::new(),
         Checkpoint => files.in_text("model: { checkpoint: CHECKPOINT }\n"),
+        Encoder => files.in_text("model: { checkpoint: ENCODER }\n"),
         Python => {
             let python = python::with("the standard library")?;
             files.in_text(&format!(

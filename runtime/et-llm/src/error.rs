@@ -37,6 +37,12 @@ pub enum Error {
     },
     /// The request has no token to continue.
     NoTokens,
+    /// An encoder that needs, or does not read, a second text: the verb.
+    NoPair(&'static str),
+    /// An option of encoders for a language model.
+    NotAnEncoder(&'static str),
+    /// An option that encoders do not have.
+    NotForEncoders(&'static str),
     /// The program has no method for reading ahead.
     NoVerify,
     /// A draft model cannot be used.
@@ -118,6 +124,9 @@ impl Display for Error {
             }
             Self::Sampling { option, value, range } => write!(formatter, "{option} is {value}, but must be {range}"),
             Self::NoTokens => formatter.write_str("there is no token to continue"),
+            Self::NoPair(verb) => write!(formatter, "the encoder {verb} a second text"),
+            Self::NotAnEncoder(option) => write!(formatter, "{option} is for encoders, and the model is a language model"),
+            Self::NotForEncoders(option) => write!(formatter, "the model is an encoder, which has no {option}"),
             Self::NoVerify => formatter.write_str(
                 "the program has no method `verify` for speculative decoding: build the program with `export.speculate`",
             ),

@@ -1,9 +1,10 @@
-//! Language models on a hosted machine.
+//! Language models and encoders on a hosted machine.
 //!
 //! A [`Model`] is a program with the methods `prefill` and `decode`, which share state: tokens go in, logits come out.
 //! [`generate`] continues a text, token by token, each picked by a [`Sampler`]; a [`Speculation`] adds
 //! speculative decoding with the draft of a [`Proposer`]. [`Session`] adds what the program file
-//! holds besides: the stop tokens, and the tokenizer, a [`Text`] of another crate. [`app`] is the
+//! holds besides: the stop tokens, and the tokenizer, a [`Text`] of another crate. An [`Encoder`] gives an embedding, classes, a score or
+//! labels of a text. [`app`] is the
 //! whole command line of a generated binary. No third-party crate.
 //!
 //! ```
@@ -26,6 +27,7 @@ mod chunks;
 mod constraint;
 mod continuation;
 mod draft;
+mod encoder;
 mod error;
 mod facts;
 mod generate;
@@ -35,6 +37,7 @@ mod method;
 mod model;
 mod proposer;
 mod random;
+mod reading;
 mod repetition;
 mod sampler;
 mod sampling;
@@ -49,6 +52,7 @@ pub use batch::Batch;
 pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher};
 pub use continuation::{Continuation, Ended, Limits, Step};
 pub use draft::Draft;
+pub use encoder::{Answer, ENCODER_KEY, Encoder, EncoderFacts, Likely, Scores, Task, Word};
 pub use error::Error;
 pub use facts::{CHAT_KEY, Facts, GENERATION_KEY, TOKENIZER_KEY};
 pub use generate::{Generation, Picked, See, generate};
@@ -57,6 +61,7 @@ pub use measure::{Effort, Measurement, measure};
 pub use model::Model;
 pub use proposer::Proposer;
 pub use random::Random;
+pub use reading::Reading;
 pub use sampler::Sampler;
 pub use sampling::Sampling;
 pub use session::{Loading, MakeText, Session};

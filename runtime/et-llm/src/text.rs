@@ -1,11 +1,20 @@
 //! Tokenizers: text to tokens and back.
 
-use crate::Error;
+use crate::{Error, Reading};
 
 /// A tokenizer, with the chat template that turns a conversation into a text. A server reads prompts on threads besides the model's.
 pub trait Text: Send + Sync {
     /// The tokens of a text. Where `begins`, the tokenizer adds the tokens that begin every text.
     fn encode(&self, text: &str, begins: bool) -> Result<Vec<u32>, Error>;
+
+    /// The tokens of a text, or of a pair of texts, for an encoder: at most `most` with the special tokens; of a pair, tokens of the longer
+    /// text are cut off first.
+    ///
+    /// # Errors
+    /// [`Error::NoTokenizer`] for a tokenizer of language models alone.
+    fn read(&self, _text: &str, _pair: Option<&str>, _most: usize) -> Result<Reading, Error> {
+        Err(Error::NoTokenizer)
+    }
 
     /// The text of tokens, without special tokens. Bytes of an incomplete character become U+FFFD.
     fn decode(&self, tokens: &[u32]) -> Result<String, Error>;

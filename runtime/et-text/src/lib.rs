@@ -2,11 +2,12 @@
 //! `minijinja` renders chat templates. A binary that takes token ids needs neither library.
 
 mod json;
+mod reading;
 mod template;
 mod tokenizer;
 mod vocabulary;
 
-use et_llm::{Conversation, Error, Text, Token};
+use et_llm::{Conversation, Error, Reading, Text, Token};
 
 use template::Template;
 use tokenizer::Tokenizer;
@@ -29,6 +30,10 @@ struct Both {
 impl Text for Both {
     fn encode(&self, text: &str, begins: bool) -> Result<Vec<u32>, Error> {
         self.tokenizer.encode(text, begins)
+    }
+
+    fn read(&self, text: &str, pair: Option<&str>, most: usize) -> Result<Reading, Error> {
+        self.tokenizer.reading(text, pair, most)
     }
 
     fn decode(&self, tokens: &[u32]) -> Result<String, Error> {

@@ -10,7 +10,7 @@ use crate::vocabulary::Bytes;
 const MOST: u32 = 1 << 22;
 
 /// A tokenizer.
-pub struct Tokenizer(tokenizers::Tokenizer);
+pub struct Tokenizer(pub(crate) tokenizers::Tokenizer);
 
 impl Tokenizer {
     /// Reads a `tokenizer.json`.
@@ -59,6 +59,6 @@ impl Tokenizer {
     }
 }
 
-fn failed(error: tokenizers::Error) -> Error {
+pub(crate) fn failed(error: tokenizers::Error) -> Error {
     Error::Text(format!("the tokenizer: {error}"))
 }

@@ -33,8 +33,16 @@ fn weights() -> Weights {
     }
 }
 
-/// `x + down(gelu(up(norm(x))))`.
-fn feed_forward(weights: &Weights) -> LoweredProgram {
+/// What the network adds to its output.
+#[derive(Clone, Copy, PartialEq)]
+enum Residual {
+    /// `x + down(gelu(up(norm(x))))`.
+    Input,
+    /// `norm(x) + down(gelu(up(norm(x))))`, as in BERT.
+    Normalized,
+}
+
+fn feed_forward(weights: &Weights, residual: Residual) -> LoweredProgram {
     let mut made = Made::default();
     let input = made.input("x", &[ROWS, WIDTH]);
     let parameters = [made.constant(&[WIDTH], &weights.scale), made.constant(&[WIDTH], &weights.shift)];
@@ -48,13 +56,14 @@ fn feed_forward(weights: &Weights) -> LoweredProgram {
     let active = made.node("aten.gelu.default", &[ROWS, HIDDEN], vec![Argument::Value(hidden), exact]);
     let down = made.constant(&[WIDTH, HIDDEN], &weights.down);
     let lower = made.node("aten.linear.default", &[ROWS, WIDTH], vec![Argument::Value(active), down, Argument::None]);
-    let operands = vec![Argument::Value(input), Argument::Value(lower), Argument::Int(1)];
+    let residual = if residual == Residual::Input { input } else { normalized };
+    let operands = vec![Argument::Value(residual), Argument::Value(lower), Argument::Int(1)];
     let sum = made.node("aten.add.Tensor", &[ROWS, WIDTH], operands);
     made.program(sum)
 }
 
 /// A row of the same in double precision.
-fn plain(weights: &Weights, row: &[f32]) -> Vec<f64> {
+fn plain(weights: &Weights, residual: Residual, row: &[f32]) -> Vec<f64> {
     let numbers: Vec<f64> = row.iter().copied().map(f64::from).collect();
     let mean = numbers.iter().sum::<f64>() / WIDTH as f64;
     let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / WIDTH as f64;
@@ -69,7 +78,8 @@ fn plain(weights: &Weights, row: &[f32]) -> Vec<f64> {
         sum * normal_distribution(sum)
     });
     let hidden: Vec<f64> = hidden.collect();
-    weights.down.chunks(HIDDEN).zip(&numbers).map(|(row, number)| number + dot(row, &hidden)).collect()
+    let residual = if residual == Residual::Input { &numbers } else { &normalized };
+    weights.down.chunks(HIDDEN).zip(residual).map(|(row, number)| number + dot(row, &hidden)).collect()
 }
 
 /// The integral of the normal distribution, by Simpson's rule.
@@ -85,7 +95,7 @@ fn normal_distribution(to: f64) -> f64 {
 fn the_hidden_rows_are_never_in_memory_as_a_whole() {
     let target = this_machine();
     let candidate = candidate(&target, 1);
-    let compiled = compile(feed_forward(&weights()), &candidate).unwrap();
+    let compiled = compile(feed_forward(&weights(), Residual::Input), &candidate).unwrap();
     run(&mut load(&compiled.file, &candidate).unwrap(), &[bytes(&numbers(ROWS * WIDTH, 6))]).unwrap();
     TOLD.with_borrow(|told| {
         let [instruction @ Instruction::FusedMlp(_)] = &told[..] else { panic!("{told:?}") };
@@ -97,11 +107,13 @@ fn the_hidden_rows_are_never_in_memory_as_a_whole() {
 #[test]
 fn threads_compute_the_same_bits_and_they_are_right() {
     let (weights, input) = (weights(), numbers(ROWS * WIDTH, 6));
-    let results = computed_alike(|| feed_forward(&weights), std::slice::from_ref(&input), &[2, 3, 8]);
-    for row in [0, 132, 133, 134, 267, ROWS - 1] {
-        let expected = plain(&weights, &input[row * WIDTH..][..WIDTH]);
-        for (result, expected) in results[row * WIDTH..].iter().zip(expected) {
-            assert!((result - expected).abs() < 1e-3, "row {row}: {result} is not {expected}");
+    for residual in [Residual::Input, Residual::Normalized] {
+        let results = computed_alike(|| feed_forward(&weights, residual), std::slice::from_ref(&input), &[2, 3, 8]);
+        for row in [0, 132, 133, 134, 267, ROWS - 1] {
+            let expected = plain(&weights, residual, &input[row * WIDTH..][..WIDTH]);
+            for (result, expected) in results[row * WIDTH..].iter().zip(expected) {
+                assert!((result - expected).abs() < 1e-3, "row {row}: {result} is not {expected}");
+            }
         }
     }
 }
@@ -110,7 +122,7 @@ fn threads_compute_the_same_bits_and_they_are_right() {
 fn a_damaged_one_is_an_error_or_computes_something() {
     let target = this_machine();
     let candidate = candidate(&target, 2);
-    let compiled = compile(feed_forward(&weights()), &candidate).unwrap();
+    let compiled = compile(feed_forward(&weights(), Residual::Input), &candidate).unwrap();
     let input = [bytes(&numbers(ROWS * WIDTH, 6))];
     run(&mut load(&compiled.file, &candidate).unwrap(), &input).unwrap();
     let mut words = Vec::new();

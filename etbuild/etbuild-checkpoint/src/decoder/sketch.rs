@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use et_core::ScalarType;
-use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
+use etbuild_ir::{
+    Argument, Graph, IdMap, Interval, Node, OperatorName, SymbolicSize, TensorSpec, Update, ValueId, ValueKind,
+};
 
 use super::weights::{Constant, Groups};
 use crate::{Activation, Norm, NormKind};
@@ -47,6 +49,29 @@ impl Sketch {
         let id = self.graph.add_value(name, spec(ScalarType::Long, sizes), ValueKind::Input);
         self.graph.inputs.push(id);
         id
+    }
+
+    /// An input of integers, `[1, n]`, for any `n` from 1 to `most`; the result is the input with `n`.
+    pub fn text(&mut self, name: &str, most: usize) -> ValueId {
+        let most = i32::try_from(most).unwrap_or(i32::MAX);
+        let spec = TensorSpec::contiguous(ScalarType::Long, [1, most]).with_least([1, 1]);
+        let id = self.graph.add_value(name, spec, ValueKind::Input);
+        let size = SymbolicSize { symbol: Arc::from("n"), factor: 1, offset: 0 };
+        if let Some(value) = self.graph.values.get_mut(id.index()) {
+            value.symbolic = vec![None, (most > 1).then_some(size)];
+        }
+        self.graph.inputs.push(id);
+        id
+    }
+
+    /// The size of the second dimension of a value, as a number from 1 to `most`.
+    pub fn length(&mut self, of: ValueId, most: usize) -> ValueId {
+        let output = TensorSpec::contiguous(ScalarType::Long, []);
+        let number = self.call("aten.sym_size.int", vec![Argument::Value(of), Argument::Int(1)], output);
+        if let Some(value) = self.graph.values.get_mut(number.index()) {
+            value.number = Some(Interval { least: 1, most: most as i64 });
+        }
+        number
     }
 
     /// A constant; the same value at every call.
@@ -135,8 +160,8 @@ impl Sketch {
         self.graph.spec(id).sizes.last().map_or(1, |size| size.unsigned_abs() as usize)
     }
 
-    /// A value with the type and shape of another value.
-    fn like(&self, id: ValueId) -> TensorSpec {
+    /// Type and shape of a value.
+    pub fn like(&self, id: ValueId) -> TensorSpec {
         self.graph.spec(id).clone()
     }
 
@@ -172,9 +197,10 @@ impl Sketch {
 
     /// `float32` with the dimensions of a value and a further dimension.
     fn wider(&self, of: ValueId, size: usize) -> TensorSpec {
-        let mut sizes = self.graph.spec(of).sizes.clone();
-        sizes.push(i32::try_from(size).unwrap_or(i32::MAX));
-        TensorSpec::contiguous(ScalarType::Float, sizes)
+        let (size, mut spec) = (i32::try_from(size).unwrap_or(i32::MAX), self.like(of));
+        spec.sizes.push(size);
+        spec.least.push(size);
+        TensorSpec::contiguous(ScalarType::Float, spec.sizes).with_least(spec.least)
     }
 
     /// A matrix times the last dimension.
@@ -336,7 +362,8 @@ impl Sketch {
         self.call(operator, arguments, output)
     }
 
-    fn call(&mut self, operator: &str, arguments: Vec<Argument>, output: TensorSpec) -> ValueId {
+    /// A call with a single output.
+    pub fn call(&mut self, operator: &str, arguments: Vec<Argument>, output: TensorSpec) -> ValueId {
         let [output] = self.call_many(operator, arguments, [output]);
         output
     }

@@ -12,6 +12,7 @@ pub fn small() -> Options {
         cache: Cache::Float32,
         rotation: None,
         keeps: Kept::All,
+        encoder: None,
         every: false,
     }
 }

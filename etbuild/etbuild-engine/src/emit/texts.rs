@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_checkpoint::read_texts;
+use etbuild_checkpoint::{Encoding, Options, read_encoder_texts, read_texts};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_store::KeyBuilder;
 
@@ -14,6 +14,8 @@ pub struct CheckpointTexts {
     folder: CheckpointFolder,
     /// Most tokens of a text.
     context: Option<u32>,
+    /// What the recipe says about the texts of an encoder; `None` for a language model.
+    encoder: Option<Encoding>,
     files: BTreeMap<String, HashedFile>,
 }
 
@@ -31,7 +33,8 @@ impl CheckpointTexts {
         };
         let files = folder.texts(db);
         let files = files.iter().map(|(name, file)| Ok((name.clone(), hashed(*file)?)));
-        Ok(Self { folder, context: folder.options(db).context, files: files.collect::<Result<_, Diagnostic>>()? })
+        let Options { context, encoder, .. } = folder.options(db);
+        Ok(Self { folder, context, encoder, files: files.collect::<Result<_, Diagnostic>>()? })
     }
 
     /// The named data of the program, by key.
@@ -44,11 +47,15 @@ impl CheckpointTexts {
             |found: Vec<Diagnostic>| found.into_iter().map(|diagnostic| diagnostic.at(span())).collect::<Vec<_>>();
         let bytes = text_files(db, &self.files).map_err(place)?;
         let views = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
-        let texts = read_texts(&views, self.context);
+        let texts = match &self.encoder {
+            Some(encoding) => read_encoder_texts(&views, encoding),
+            None => read_texts(&views, self.context),
+        };
         let texts = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
         let optional = [(et_llm::TOKENIZER_KEY, texts.tokenizer), (et_llm::CHAT_KEY, texts.chat)];
         let found = optional.into_iter().filter_map(|(key, bytes)| Some((key.to_owned(), bytes?)));
-        Ok(found.chain([(et_llm::GENERATION_KEY.to_owned(), texts.generation)]).collect())
+        let facts = if self.encoder.is_some() { et_llm::ENCODER_KEY } else { et_llm::GENERATION_KEY };
+        Ok(found.chain([(facts.to_owned(), texts.generation)]).collect())
     }
 }
 
@@ -57,9 +64,11 @@ impl Keyed for CheckpointTexts {
         let Self {
             folder: _, // Errors name the folder.
             context,
+            encoder,
             files,
         } = self;
         let key = key.option("export.context", context.map(u64::from));
+        let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         files.iter().fold(key, |key, (name, file)| key.option("text", name.as_str()).input("contents", file.digest))
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_checkpoint::{
-    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Method, Model, Options, Rotation,
-    import_checkpoint, stored_forms,
+    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Encoding, Method, Model, Options,
+    Pooling, Rotation, import_checkpoint, stored_forms,
 };
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
@@ -69,7 +69,8 @@ impl Keyed for Import {
 
 impl Keyed for Options {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, every } = self;
+        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, encoder, every } = self;
+        let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         key.option("export.context", context.map(u64::from))
             .option("export.prefill", prefill.iter().copied().map(u64::from).collect::<Vec<u64>>())
             .option("export.speculate", speculate.map(u64::from))
@@ -78,6 +79,15 @@ impl Keyed for Options {
             .option("quantize.rotate", rotated.map(rotation))
             .option("quantize.scheme", keeps.name())
             .fact("every logit", *every)
+    }
+}
+
+impl Keyed for Encoding {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { pooling, normalize, max_tokens } = self;
+        key.option("text.pooling", pooling.map(Pooling::name))
+            .option("text.normalize", *normalize)
+            .option("text.max_tokens", max_tokens.map(u64::from))
     }
 }
 
@@ -142,10 +152,12 @@ fn read_folder(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Arc<[
 fn model(db: &dyn Db, folder: CheckpointFolder) -> Result<(Model, Vec<Blob>), Vec<Diagnostic>> {
     let mut shards = opened(db, digests(db, folder.files(db))?);
     let config = shards.remove(CONFIG);
-    let mapped = shards.iter().map(|(name, blob)| (name.clone(), held(blob))).collect();
+    let is_json = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "json");
+    let (more, shards): (BTreeMap<_, _>, BTreeMap<_, _>) = shards.into_iter().partition(|(name, _)| is_json(name));
+    let mapped = |files: &BTreeMap<String, Blob>| files.iter().map(|(name, blob)| (name.clone(), held(blob))).collect();
     let model = match &config {
-        Some(config) => Model::Folder { config: held(config), shards: mapped },
-        None => Model::Gguf(mapped),
+        Some(config) => Model::Folder { config: held(config), more: mapped(&more), shards: mapped(&shards) },
+        None => Model::Gguf(mapped(&shards)),
     };
     Ok((model, shards.into_values().collect()))
 }

@@ -11,6 +11,7 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (Code::TensorMismatch, CheckpointError::Adapter(_)) => {
             diagnostic.help("is the adapter one over this checkpoint, and of this configuration?")
         }
+        (_, CheckpointError::EncoderOption(_)) => diagnostic.help("docs/encoders.md has the options of encoders"),
         (_, CheckpointError::AdapterOverGguf) => {
             diagnostic.help("name the checkpoint in Hugging Face's layout that the adapter was trained over")
         }
@@ -30,7 +31,10 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (Code::FeatureMissing, _) => diagnostic.help(
             "use a released etbuild, or `cargo run --release --features text --` in place of `cargo run --release --`",
         ),
-        (Code::ContextTooLong, _) => diagnostic.help("make `export: { context: ... }` smaller, or leave it out"),
+        (Code::ContextTooLong, _) => {
+            diagnostic.help("make `export: { context: ... }`, or `text: { max_tokens: ... }` of an encoder, smaller, or leave it out")
+        }
+        (Code::OptionUnavailable, _) => diagnostic.help("leave the key out"),
         _ => diagnostic,
     }
 }
@@ -40,6 +44,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         CheckpointError::Adapter(error) => checkpoint_code(error),
         CheckpointError::AdapterKind { .. }
         | CheckpointError::AdapterOverGguf
+        | CheckpointError::EncoderOption(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
         CheckpointError::PatternsLeftOut { .. } => Code::FeatureMissing,
         CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,
@@ -52,6 +57,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::Shape { .. } => Code::TensorMismatch,
         CheckpointError::ElementType { .. } => Code::DtypeUnavailable,
         CheckpointError::Rotation(_) => Code::SchemeUnavailable,
+        CheckpointError::TextOption { .. } => Code::OptionUnavailable,
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
         CheckpointError::Json { .. } | CheckpointError::Key { .. } | CheckpointError::ShardMalformed { .. } => {
             Code::ModelMalformed

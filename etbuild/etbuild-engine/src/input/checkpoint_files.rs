@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use etbuild_checkpoint::{CONFIG, CheckpointError, GGUF, Kept, Options, SHARD, SHARD_INDEX, TEXT_FILES, shard_names};
+use etbuild_checkpoint::{
+    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, SENTENCE, SHARD, SHARD_INDEX, TEXT_FILES,
+    TOKENIZER_CONFIG, is_encoder, module_files, shard_names,
+};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 
@@ -16,6 +19,21 @@ pub fn folder(path: &Path) -> PathBuf {
     if is_gguf(path) { path.parent().map_or_else(PathBuf::new, Path::to_owned) } else { path.to_owned() }
 }
 
+/// Whether the checkpoint is that of an encoder.
+pub fn reads_texts(system: &dyn System, path: &Path) -> bool {
+    !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| is_encoder(&config))
+}
+
+/// The names of the present files that say how an encoder reads texts.
+fn of_encoder(system: &dyn System, folder: &Path) -> Vec<String> {
+    if !reads_texts(system, folder) {
+        return Vec::new();
+    }
+    let listed = system.read(&folder.join(MODULES)).map(|modules| module_files(&modules)).unwrap_or_default();
+    let names = [MODULES, SENTENCE, TOKENIZER_CONFIG].map(str::to_owned).into_iter().chain(listed);
+    names.filter(|name| system.stamp(&folder.join(name)).is_ok()).collect()
+}
+
 fn is_gguf(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == GGUF)
 }
@@ -26,7 +44,20 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
     const KEY: &[u8] = b"quantization_config";
     let states = |config: Vec<u8>| config.windows(KEY.len()).any(|part| part == KEY);
     let stores_integers = is_gguf(path) || system.read(&path.join(CONFIG)).is_ok_and(states);
-    Options { keeps: if stores_integers { options.keeps } else { Kept::default() }, ..options }
+    let encoder = options.encoder.filter(|_| reads_texts(system, path));
+    // An encoder has no KV cache and no chunks of prompts.
+    let options = match encoder {
+        Some(_) => Options {
+            context: None,
+            prefill: Vec::new(),
+            speculate: None,
+            batch: None,
+            cache: Cache::default(),
+            ..options
+        },
+        None => options,
+    };
+    Options { keeps: if stores_integers { options.keeps } else { Kept::default() }, encoder, ..options }
 }
 
 /// The names of the parts of a model in GGUF: the file, or each of `NAME-00001-of-00003.gguf`.
@@ -48,7 +79,9 @@ pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
         return parts(folder);
     }
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
-    names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]).collect()
+    let names = names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]);
+    let more = of_encoder(system, folder).into_iter().filter(|name| !TEXT_FILES.contains(&name.as_str()));
+    names.chain(more).collect()
 }
 
 /// The names of the files that the model in `folder` is read from: the configuration and the shards.
@@ -75,7 +108,8 @@ pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagn
         let message = format!("`{}` has no `{CONFIG}`", folder.display());
         mistakes.push(at(Diagnostic::error(Code::ModelMalformed, message)));
     }
-    if mistakes.is_empty() { Ok(std::iter::once(CONFIG.to_owned()).chain(shards).collect()) } else { Err(mistakes) }
+    let files = || std::iter::once(CONFIG.to_owned()).chain(shards).chain(of_encoder(system, folder)).collect();
+    if mistakes.is_empty() { Ok(files()) } else { Err(mistakes) }
 }
 
 /// The parts of a model in GGUF.

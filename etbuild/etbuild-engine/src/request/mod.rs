@@ -1,6 +1,7 @@
 //! A request becomes units: recipes are read, targets looked up, options chosen for every stage.
 
 mod compiler;
+mod encoder;
 mod first_look;
 mod options;
 mod program_file;
@@ -11,6 +12,7 @@ mod refusal;
 mod resolve;
 mod target_facts;
 
+pub use encoder::is_encoder;
 pub use first_look::{Subject, foreign, format as file_format, subject};
 pub use program_file::{HostProgram, ProgramFiles, of_host, program_file, program_files};
 pub use resolve::{Request, catalogue, resolve, unit_folders};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
-use etbuild_checkpoint::{Cache, Options};
+use etbuild_checkpoint::{Cache, Encoding, Options, Pooling};
 use etbuild_memory::{Bank, DEFAULT_ALIGNMENT, Greedy, Naive};
 use etbuild_recipe::{self as recipe, Model, Output, Planner, PythonFunction, Recipe, Runtime, Scheme};
 use etbuild_target::Target;
@@ -31,7 +31,7 @@ pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &A
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
-        constrain: recipe.constrains(),
+        constrain: recipe.constrains() && file.texts.is_none_or(|folder| folder.options(db).encoder.is_none()),
         is_language_model: file.texts.is_some(),
         target: target.clone(),
         verify,
@@ -57,13 +57,26 @@ fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
         let (context, prefill) = (tokens(&recipe.export.context), recipe.export.prefill());
         let speculate = tokens(&recipe.export.speculate).filter(|tokens| *tokens > 0);
         let batch = recipe.batch();
-        let (cache, rotation) = (cache(recipe), rotation(recipe));
-        let options =
-            Options { context, prefill, speculate, batch, cache, rotation, keeps: keeps(recipe), every: false };
+        let (cache, rotation, encoder) = (cache(recipe), rotation(recipe), Some(encoding(recipe)));
+        let options = Options {
+            context,
+            prefill,
+            speculate,
+            batch,
+            cache,
+            rotation,
+            keeps: keeps(recipe),
+            encoder,
+            every: false,
+        };
         let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);
-        let methods = options.methods().into_iter();
         let folder = db.checkpoint(&folder.path, adapter, options);
-        return methods.map(|method| (method.name(), ModelSource::Checkpoint(folder, method))).collect();
+        return folder
+            .options(db)
+            .methods()
+            .into_iter()
+            .map(|method| (method.name(), ModelSource::Checkpoint(folder, method)))
+            .collect();
     }
     if let Model::Python(function) = &recipe.model {
         let model = ModelSource::Archive(Archive::Python(db.python_model(python_call(recipe, function))));
@@ -73,6 +86,19 @@ fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
     archives
         .map(|(method, file)| (method.to_owned(), ModelSource::Archive(Archive::File(db.model_file(&file.path)))))
         .collect()
+}
+
+/// What the recipe says about the texts of an encoder.
+fn encoding(recipe: &Recipe) -> Encoding {
+    let text = &recipe.text;
+    let pooling = text.pooling.as_ref().map(|pooling| match pooling.value {
+        recipe::Pooling::Mean => Pooling::Mean,
+        recipe::Pooling::Cls => Pooling::Cls,
+        recipe::Pooling::Max => Pooling::Max,
+        recipe::Pooling::Last => Pooling::Last,
+    });
+    let normalize = text.normalize.as_ref().map(|normalize| normalize.value);
+    Encoding { pooling, normalize, max_tokens: text.max_tokens.as_ref().map(|tokens| tokens.value.get()) }
 }
 
 /// The type of a language model's KV cache: fp16 where keys and values are computed from int8 activations.

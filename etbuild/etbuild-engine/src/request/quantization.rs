@@ -50,6 +50,7 @@ fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
         cache: Cache::Float32,
         rotation: rotation(recipe),
         keeps: Kept::Nothing,
+        encoder: None,
         every: true,
     };
     // Without an adapter: the integers of the model are the same under any.

@@ -11,11 +11,11 @@ use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
 use super::compiler::missing_by_default;
-use super::first_look;
 use super::options::{banks, best_backends, file_options, link_options, memory_options, program_source};
 use super::quantization::measure_options;
 use super::refusal::{no_decoder, no_file_system, no_prompt, no_target, partition_mistakes, unavailable};
 use super::target_facts;
+use super::{encoder, first_look};
 use crate::emit::ReadingOptions;
 use crate::input::{Db, EngineDatabase};
 use crate::session::{World, guarded};
@@ -163,6 +163,7 @@ fn units_of_recipe(
     let mut mistakes = missing_files(recipe, db.world().system());
     mistakes.extend(first_look::mistakes(db.world().system(), recipe));
     mistakes.extend(unavailable(recipe));
+    mistakes.extend(encoder::refusals(db.world().system(), recipe));
     mistakes.extend(partition_mistakes(recipe, db.world()));
     let mut found = Vec::new();
     for name in targets {

@@ -13,6 +13,7 @@ mod output;
 mod partition;
 mod quantize;
 mod runtime;
+mod text;
 mod time_limit;
 mod verify;
 
@@ -29,5 +30,6 @@ pub use output::Output;
 pub use partition::Partition;
 pub use quantize::{Accuracy, Embedding, LayerScheme, Method, Metric, Observer, Quantize, Rotation, Scheme};
 pub use runtime::Runtime;
+pub use text::{Pooling, TextOptions};
 pub use time_limit::TimeLimit;
 pub use verify::Verify;

@@ -1,13 +1,15 @@
 //! `etbuild run` on a language model: a prompt, a conversation or tokens in, text or tokens out.
 
 use std::io::{self, Write};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use et_llm::app::{Channels, Request, perform};
-use et_llm::{Error, Loading, Session as Model};
+use et_llm::app::{Channels, Request, answers, perform, refuse_encoder_options};
+use et_llm::{Answer, Encoder, Error, Loading, Session as Model};
 use et_module::{DataFiles, FileBytes, Kernels, Observer, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic};
+use serde_json::{Value, json};
 
 use super::Outcome;
 use super::program::failed;
@@ -47,13 +49,29 @@ pub fn run(
         Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text, constrain, observer };
     let refused = |error: Error| vec![refusal(arguments, &error)];
     let data = || DataFiles::open(&arguments.data);
-    let mut model = Model::load(bytes, data, &loading, Instant::now()).map_err(refused)?;
+    let file = Rc::new(bytes);
+    if let Some(mut encoder) = Encoder::find(&file, data, &loading).map_err(refused)? {
+        return encode(session, &mut encoder, &request).map_err(refused);
+    }
+    refuse_encoder_options(&request).map_err(refused)?;
+    let mut model = Model::load(FileBytes::shared(&file), data, &loading, Instant::now()).map_err(refused)?;
     let (mut input, mut talk) = (io::stdin().lock(), io::stderr());
     // With machine-readable results, the text goes to standard error.
     let mut out: Box<dyn Write> =
         if session.global.output == Output::Human { Box::new(io::stdout().lock()) } else { Box::new(io::stderr()) };
     let channels = &mut Channels { input: &mut input, out: &mut *out, talk: &mut talk };
     perform(&mut model, &request, channels).map_err(refused)?;
+    Ok(Vec::new())
+}
+
+/// Answers the texts of a request with an encoder.
+fn encode(session: &Session, encoder: &mut Encoder, request: &Request) -> Result<Vec<Diagnostic>, Error> {
+    let (mut input, mut talk, mut out) = (io::stdin().lock(), io::stderr(), io::sink());
+    let channels = &mut Channels { input: &mut input, out: &mut out, talk: &mut talk };
+    let answers = answers(encoder, request, channels)?;
+    let values = answers.iter().map(|answer| serde_json::from_str(&answer.json()).unwrap_or_default());
+    let all = json!({ "schema": "etbuild.texts/1", "answers": values.collect::<Vec<Value>>() });
+    session.terminal.present(&all, answers.iter().map(Answer::lines).collect::<String>().trim_end());
     Ok(Vec::new())
 }
 
@@ -72,6 +90,7 @@ fn request(language: &Language) -> Request {
     Request {
         prompt: language.prompt,
         prompt_file: language.prompt_file,
+        pair: language.pair,
         tokens_in: language.tokens_in,
         chat: language.chat,
         system: language.system,
@@ -107,6 +126,7 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
     }
     let code = match error {
         Error::ContextFull { .. } | Error::UnknownToken { .. } | Error::NoTokens => Code::InputsMismatch,
+        Error::NoPair(_) | Error::NotForEncoders(_) | Error::NotAnEncoder(_) => Code::Usage,
         Error::NotALanguageModel(_) | Error::NoTokenizer | Error::NoTemplate | Error::NoVerify => Code::Usage,
         Error::Draft { .. } | Error::Constraint { .. } | Error::NoTokenBytes | Error::NoConstraints => Code::Usage,
         _ => Code::RunFailed,
@@ -114,6 +134,7 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
     let diagnostic = Diagnostic::error(code, format!("`{}`: {error}", arguments.file.display()));
     match error {
         Error::ContextFull { .. } => diagnostic.help("raise `export.context`: `--set export.context=N`"),
+        Error::NoPair("needs") => diagnostic.help("give the second text with `--pair TEXT`"),
         Error::NoVerify => diagnostic.help("build the model with `--set export.speculate=8`"),
         Error::NotALanguageModel(_) => diagnostic.help("run other models with `--inputs FILE --outputs FILE`"),
         Error::Constraint { .. } => diagnostic.help("docs/structured-output.md has the supported keywords and syntax"),

@@ -23,6 +23,10 @@ pub struct Request {
     pub prompt: Option<String>,
     /// A file with the text to continue or to answer; `-` for the standard input.
     pub prompt_file: Option<PathBuf>,
+    /// The second text of a pair, for an encoder.
+    pub pair: Option<String>,
+    /// Whether answers of an encoder are JSON objects, a line each.
+    pub json: bool,
     /// A file of tokens to continue.
     pub tokens_in: Option<PathBuf>,
     /// Whether this is a conversation, which goes on with lines from the standard input if the request has no prompt.
@@ -164,6 +168,8 @@ impl Request {
             "--presence-penalty" => self.presence_penalty = Some(number(name, value()?)?),
             "--logit-bias" => self.logit_bias.push(bias(&text(value()?))?),
             "--stop" => self.stops.push(some(name, text(value()?))?),
+            "--pair" => self.pair = Some(text(value()?)),
+            "--json" => self.json = true,
             "--json-schema" => self.json_schema = Some(text(value()?)),
             "--regex" => self.regex = Some(text(value()?)),
             "--grammar" => self.grammar = Some(value()?.into()),

@@ -13,9 +13,9 @@ use super::files::{Rows, failed};
 use crate::{Error, Model};
 
 /// The tensor with the texts.
-const TOKENS: &str = "tokens";
+pub(super) const TOKENS: &str = "tokens";
 /// The tensor with the logits.
-const OUTPUT: &str = "output_0";
+pub(super) const OUTPUT: &str = "output_0";
 
 /// Reads `tokens`, `int64 [cases, length]`, from a safetensors file, and writes `output_0`, `float32 [cases, vocabulary]`: the
 /// logits behind the last token of each.
@@ -37,7 +37,7 @@ pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error
 }
 
 /// The rows of a tensor; `None` for a tensor of another type than tokens.
-fn texts(tensor: &TensorView<'_>) -> Option<Vec<Vec<u32>>> {
+pub(super) fn texts(tensor: &TensorView<'_>) -> Option<Vec<Vec<u32>>> {
     let [_, length] = tensor.shape[..] else { return None };
     if tensor.scalar_type != ScalarType::Long || length == 0 {
         return None;

@@ -5,6 +5,7 @@ mod cases;
 mod channels;
 mod chat;
 mod continuation;
+mod encode;
 mod files;
 mod form;
 mod perform;
@@ -14,18 +15,20 @@ mod writer;
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::Instant;
 
 use et_core::Kernel;
 use et_module::app::{Failure, ProgramSource, end};
-use et_module::{DataFiles, Engine, Kernels, default_threads};
+use et_module::{DataFiles, Engine, FileBytes, Kernels, default_threads};
 
 use arguments::{Command, parse};
 pub use arguments::{Request, bias};
 pub use channels::Channels;
+pub use encode::{answers, refuse_options as refuse_encoder_options};
 pub use perform::perform;
 
-use crate::{Error, Loading, MakeCompiler, MakeText, Session};
+use crate::{Encoder, Error, Loading, MakeCompiler, MakeText, Session};
 
 /// The parts of a binary.
 #[derive(Clone, Copy)]
@@ -102,7 +105,12 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
         constrain: spec.constrain,
         observer: None,
     };
-    let mut session = Session::load(file, || DataFiles::open(&named), &loading, start)?;
+    let file = Rc::new(file);
+    if let Some(mut encoder) = Encoder::find(&file, || DataFiles::open(&named), &loading)? {
+        return encode::perform(&mut encoder, request, channels);
+    }
+    encode::refuse_options(request)?;
+    let mut session = Session::load(FileBytes::shared(&file), || DataFiles::open(&named), &loading, start)?;
     perform(&mut session, request, channels)
 }
 
@@ -134,10 +142,12 @@ fn usage(spec: &AppSpec) -> String {
 Continues a text, answers in a conversation, or measures itself. New text goes to the standard output as it comes, that of
 --tokens-in as tokens.
 
-  --prompt TEXT        the text to continue; with --chat, the one message to answer
-  --prompt-file FILE   the file with this text; - for the standard input
+  --prompt TEXT        the text to continue; with --chat, the one message to answer; the text of an encoder
+  --prompt-file FILE   the file with this text; - for the standard input; for an encoder, a text per line
   --chat               a conversation: a line of the standard input is a message; /new begins anew
   --system TEXT        what a conversation begins with
+  --pair TEXT          the second text of a pair, for an encoder such as a reranker
+  --json               answers of an encoder as JSON objects, a line each
   --tokens-in FILE     tokens to continue, numbers with blanks between them
   --max-new-tokens N   the most new tokens (256; as many as there is room for in a conversation)
   --temperature T      what logits are divided by; 0 for the most probable token each time (what the model's makers say)

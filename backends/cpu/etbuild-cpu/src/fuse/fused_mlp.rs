@@ -6,7 +6,7 @@
 use et_cpu::{Conv2d, FusedMlp, Gemm, Instruction, Normalize, Rows, Window, Write};
 
 use super::Change;
-use super::legal::{Dense, absorbed};
+use super::legal::{Dense, absorbed_once};
 use crate::program::Program;
 
 /// The minimum rows that amortize a pass over the weights.
@@ -27,7 +27,7 @@ fn with_first(program: &Program<'_>, consumer: usize, second: &Conv2d) -> Option
     let (rows, columns) = (rows_of(second)?, second.window.input[2] as usize);
     let is_dense = second.output.stride == second.window.output[2];
     let (producer, instruction) =
-        absorbed(program, consumer, matrix(second.input, rows, columns).filter(|_| is_dense)?)?;
+        absorbed_once(program, consumer, matrix(second.input, rows, columns).filter(|_| is_dense)?)?;
     let Instruction::Conv2d(first) = instruction else { return None };
     let agrees = rows_of(&first)? == rows && first.window.output[2] as usize == columns;
     let bands = FusedMlp::bands(rows, columns);
@@ -46,7 +46,7 @@ fn with_first(program: &Program<'_>, consumer: usize, second: &Conv2d) -> Option
 /// The fused MLP with the normalization of the rows that the first GEMM reads.
 fn with_normalization(program: &Program<'_>, consumer: usize, mlp: &FusedMlp) -> Option<(usize, FusedMlp)> {
     let (rows, columns) = (rows_of(&mlp.first)?, mlp.first.window.input[2] as usize);
-    let (producer, instruction) = absorbed(program, consumer, matrix(mlp.first.input, rows, columns)?)?;
+    let (producer, instruction) = absorbed_once(program, consumer, matrix(mlp.first.input, rows, columns)?)?;
     let Instruction::Normalize(normalize) = instruction else { return None };
     let agrees = [normalize.rows as usize, normalize.columns as usize] == [rows, columns];
     let normalize = Normalize { output: Write(Rows::ABSENT), ..normalize };

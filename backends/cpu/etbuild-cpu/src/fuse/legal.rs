@@ -48,6 +48,16 @@ pub fn absorbed(program: &Program<'_>, consumer: usize, read: Dense) -> Option<(
     (is_private && program.only_reader(slot) == Some(consumer)).then_some(found)
 }
 
+/// The same for a consumer that reads the buffer with a single operand: with a second operand, such as a residual, the consumer would
+/// read the buffer of a producer that disappeared.
+pub fn absorbed_once(program: &Program<'_>, consumer: usize, read: Dense) -> Option<(usize, Instruction)> {
+    let (mut reads, slot) = (0, read.place.slot);
+    program.instruction(consumer)?.visit_slots(&mut |other, access| {
+        reads += usize::from(access == Access::Read && SlotNumber(other) == slot);
+    });
+    absorbed(program, consumer, read).filter(|_| reads == 1)
+}
+
 /// The producer whose work the consumer does once more, by the rule without the single consumer.
 pub fn recomputed(program: &Program<'_>, consumer: usize, read: Dense) -> Option<(usize, Instruction)> {
     let Place { slot, offset } = read.place;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_engine::{Subject, subject};
+use etbuild_engine::{Subject, is_encoder, subject};
 use etbuild_recipe::{ModelKind, starter};
 
 use super::{present, write};
@@ -23,6 +23,7 @@ pub fn run(session: &Session, arguments: &arguments::Init, model: &Path) -> Outc
 fn kind(session: &Session, model: &Path) -> Result<ModelKind, Diagnostic> {
     match subject(&*session.system, model)? {
         Subject::Archive => Ok(ModelKind::Pt2),
+        Subject::Checkpoint if is_encoder(&*session.system, model) => Ok(ModelKind::Encoder),
         Subject::Checkpoint => Ok(ModelKind::Checkpoint),
         Subject::Python(..) => Ok(ModelKind::Python),
         Subject::Recipe => Err(no_model(model)),

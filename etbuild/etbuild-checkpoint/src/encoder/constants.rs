@@ -1,0 +1,80 @@
+//! The constants of an encoder. A missing tensor is noted and stands as an empty constant, so that all mistakes are found at once.
+
+use et_core::ScalarType;
+use etbuild_ir::{ConstantData, TensorSpec};
+
+use crate::decoder::weights::{Constant, Part};
+use crate::shards::{Tensor, Tensors};
+use crate::{CheckpointError, reals};
+
+/// The tensors of a checkpoint, and the mistakes.
+pub struct Constants {
+    tensors: Tensors,
+    errors: Vec<CheckpointError>,
+}
+
+impl Constants {
+    /// The tensors of a checkpoint.
+    pub const fn new(tensors: Tensors) -> Self {
+        Self { tensors, errors: Vec::new() }
+    }
+
+    /// Rows of a matrix with this number of columns, in the type of the checkpoint.
+    pub fn matrix(&mut self, name: &str, part: Part, columns: usize) -> Constant {
+        let Part { first, count, all } = part;
+        let found = self.tensors.take(name, &[all, columns]);
+        self.noted(part.named(name), found, |tensor| {
+            let row = columns * tensor.scalar_type.size();
+            let data = ConstantData::part_of(tensor.shard.clone(), tensor.start + first * row, count * row)?;
+            Some((spec(tensor.scalar_type, &[count, columns]), data))
+        })
+    }
+
+    /// A vector, as `float32`.
+    pub fn vector(&mut self, name: &str, count: usize) -> Constant {
+        let found = self.tensors.take(name, &[count]);
+        self.noted(name.to_owned(), found, |tensor| {
+            let end = tensor.start + count * tensor.scalar_type.size();
+            let floats = reals::read(tensor.scalar_type, tensor.shard.bytes().get(tensor.start..end)?);
+            Some((spec(ScalarType::Float, &[count]), ConstantData::new(reals::stored(floats))))
+        })
+    }
+
+    /// Whether a tensor has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.tensors.has(name)
+    }
+
+    /// The mistakes, and the unused tensors whose names begin with none of `unused`.
+    pub fn finish(mut self, unused: &[&str]) -> Vec<CheckpointError> {
+        if self.errors.is_empty() {
+            let is_known = |name: &str| {
+                name.ends_with("position_ids")
+                    || name.ends_with("token_type_ids")
+                    || unused.iter().any(|start| name.starts_with(start))
+            };
+            let left = self.tensors.left(is_known);
+            self.errors.extend((!left.is_empty()).then_some(CheckpointError::TensorsUnknown(left)));
+        }
+        self.errors
+    }
+
+    fn noted(
+        &mut self,
+        name: String,
+        found: Result<Tensor, CheckpointError>,
+        read: impl FnOnce(&Tensor) -> Option<(TensorSpec, ConstantData)>,
+    ) -> Constant {
+        let read = found.and_then(|tensor| read(&tensor).ok_or_else(|| CheckpointError::TensorMissing(name.clone())));
+        let (spec, data) = read.unwrap_or_else(|error| {
+            self.errors.push(error);
+            (spec(ScalarType::Float, &[0]), ConstantData::new(Vec::new()))
+        });
+        Constant::plain(&name, spec, data)
+    }
+}
+
+fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
+    let sizes: Vec<i32> = sizes.iter().map(|size| i32::try_from(*size).unwrap_or(i32::MAX)).collect();
+    TensorSpec::contiguous(scalar_type, sizes)
+}

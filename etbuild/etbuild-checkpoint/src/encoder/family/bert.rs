@@ -1,0 +1,49 @@
+//! BERT (Devlin et al. 2018), and models of its shape such as MiniLM, E5, BGE and GTE.
+
+use super::Family;
+use super::conventions::{self, Class, Part};
+use crate::CheckpointError;
+use crate::config::Config;
+use crate::encoder::{Encoder, EncoderNames, SequenceHead};
+
+pub const FAMILY: Family = Family {
+    architectures: &[
+        ("BertModel", Part::Bare),
+        ("BertForMaskedLM", Part::Bare),
+        ("BertForPreTraining", Part::Bare),
+        ("BertForSequenceClassification", Part::Sequence),
+        ("BertForTokenClassification", Part::Tokens),
+    ],
+    keys: &[],
+    describe,
+};
+
+/// The names within `bert`.
+pub const NAMES: EncoderNames = EncoderNames {
+    tokens: "bert.embeddings.word_embeddings",
+    positions: "bert.embeddings.position_embeddings",
+    types: "bert.embeddings.token_type_embeddings",
+    norm: "bert.embeddings.LayerNorm",
+    layers: "bert.encoder.layer",
+    query: "attention.self.query",
+    key: "attention.self.key",
+    value: "attention.self.value",
+    output: "attention.output.dense",
+    attention_norm: "attention.output.LayerNorm",
+    up: "intermediate.dense",
+    down: "output.dense",
+    network_norm: "output.LayerNorm",
+};
+
+const CLASS: Class = Class {
+    names: NAMES,
+    sequence: SequenceHead { dense: "bert.pooler.dense", is_relu: false, output: "classifier" },
+    tokens: "classifier",
+    epsilon: 1e-12,
+    types: 2,
+    unused: &["cls.", "bert.pooler.", "pooler."],
+};
+
+fn describe(config: &Config, part: Part) -> Result<Encoder, CheckpointError> {
+    conventions::encoder(config, &CLASS, part)
+}

@@ -1,0 +1,151 @@
+//! The files of `sentence-transformers` in a checkpoint: the modules behind the encoder, pooling, the most tokens.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::Pooling;
+use crate::CheckpointError;
+use crate::config::Config;
+
+/// The file with the list of modules.
+pub const MODULES: &str = "modules.json";
+/// The file with the most tokens of a text.
+pub const SENTENCE: &str = "sentence_bert_config.json";
+/// The file of a module, in the folder of the module.
+const MODULE: &str = "config.json";
+
+/// What the files say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sentence {
+    /// The pooling, if any.
+    pub pooling: Option<Pooling>,
+    /// Whether embeddings have the length 1.
+    pub normalize: bool,
+    /// The most tokens of a text, if stated.
+    pub max_tokens: Option<usize>,
+}
+
+/// The files that a list of modules needs, relative to the checkpoint. Malformed lists need no file; reading the list tells.
+pub fn module_files(modules: &[u8]) -> Vec<String> {
+    let modules = list(modules).unwrap_or_default();
+    let pooling = modules.iter().filter(|(kind, _)| kind == POOLING);
+    let inside = |path: &str| !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    pooling.filter(|(_, path)| inside(path)).map(|(_, path)| format!("{path}/{MODULE}")).collect()
+}
+
+impl Sentence {
+    /// Reads the files, by name, each of which may be missing.
+    ///
+    /// # Errors
+    /// Malformed files; modules and poolings that are not supported.
+    pub fn read(files: &BTreeMap<String, &[u8]>) -> Result<Self, CheckpointError> {
+        let mut sentence = Self::default();
+        if let Some(bytes) = files.get(SENTENCE) {
+            let config = Config::parse_file(SENTENCE, bytes)?;
+            config.refuse("do_lower_case")?;
+            sentence.max_tokens = config.optional_tokens("max_seq_length")?;
+        }
+        let modules = files.get(MODULES).map(|bytes| list(bytes)).transpose()?.unwrap_or_default();
+        for (kind, path) in modules {
+            match kind.as_str() {
+                TRANSFORMER => {}
+                NORMALIZE => sentence.normalize = true,
+                POOLING => {
+                    let file = files.get(&format!("{path}/{MODULE}")).copied();
+                    sentence.pooling = Some(pooling(file.unwrap_or(b"{}"))?);
+                }
+                _ => return Err(unsupported("type", &kind, "`Transformer`, `Pooling`, `Normalize`")),
+            }
+        }
+        Ok(sentence)
+    }
+}
+
+const TRANSFORMER: &str = "Transformer";
+const POOLING: &str = "Pooling";
+const NORMALIZE: &str = "Normalize";
+
+/// The class and the path of each module.
+fn list(modules: &[u8]) -> Result<Vec<(String, String)>, CheckpointError> {
+    let malformed = |reason: String| CheckpointError::Json { file: MODULES, reason };
+    let list: Value = serde_json::from_slice(modules).map_err(|error| malformed(error.to_string()))?;
+    let list = list.as_array().ok_or_else(|| malformed("it is no list".to_owned()))?;
+    let text = |module: &Value, key: &str| module.get(key).and_then(Value::as_str).map(str::to_owned);
+    let module = |module: &Value| {
+        let class = text(module, "type")?;
+        let class = class.rsplit_once('.').map_or(class.as_str(), |(_, last)| last).to_owned();
+        Some((class, text(module, "path")?))
+    };
+    let modules: Option<Vec<_>> = list.iter().map(module).collect();
+    modules.ok_or_else(|| malformed("a module lacks `type` or `path`".to_owned()))
+}
+
+/// The keys of poolings, of which exactly one is set, and the newer single key with names.
+fn pooling(config: &[u8]) -> Result<Pooling, CheckpointError> {
+    const POOLING_FILE: &str = "the configuration of the module Pooling";
+    const SUPPORTED: &str = "one of mean, cls, max and last token";
+    let config = Config::parse_file(POOLING_FILE, config)?;
+    if let Some(mode) = config.optional_text("pooling_mode")? {
+        let found = Pooling::ALL
+            .into_iter()
+            .find(|pooling| pooling.name() == mode || (mode == "lasttoken" && *pooling == Pooling::Last));
+        return found.ok_or_else(|| config.unsupported("pooling_mode", SUPPORTED));
+    }
+    const MODES: [(&str, Pooling); 4] = [
+        ("pooling_mode_mean_tokens", Pooling::Mean),
+        ("pooling_mode_cls_token", Pooling::Cls),
+        ("pooling_mode_max_tokens", Pooling::Max),
+        ("pooling_mode_lasttoken", Pooling::Last),
+    ];
+    let set: Vec<&str> = config.telling().filter(|key| key.starts_with("pooling_mode_")).collect();
+    match set.as_slice() {
+        [] => Ok(Pooling::Mean),
+        [key] => {
+            let found = MODES.into_iter().find(|(name, _)| name == key);
+            found.map(|(_, pooling)| pooling).ok_or_else(|| config.unsupported(key, SUPPORTED))
+        }
+        [_, second, ..] => Err(config.unsupported(second, "one pooling")),
+    }
+}
+
+fn unsupported(key: &str, value: &str, supported: &str) -> CheckpointError {
+    let (key, value, supported) = (key.to_owned(), value.to_owned(), supported.to_owned());
+    CheckpointError::Unsupported { file: MODULES, key, value, supported }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &str = r#"[{"idx": 0, "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+        {"idx": 2, "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]"#;
+
+    fn read(files: &[(&str, &str)]) -> Result<Sentence, CheckpointError> {
+        Sentence::read(&files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes())).collect())
+    }
+
+    #[test]
+    fn modules_state_pooling_norm_and_length() {
+        assert_eq!(module_files(ALL.as_bytes()), ["1_Pooling/config.json"]);
+        let cls =
+            r#"{"word_embedding_dimension": 8, "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}"#;
+        let found = read(&[(MODULES, ALL), ("1_Pooling/config.json", cls), (SENTENCE, r#"{"max_seq_length": 256}"#)]);
+        let expected = Sentence { pooling: Some(Pooling::Cls), normalize: true, max_tokens: Some(256) };
+        assert_eq!(found, Ok(expected));
+        assert_eq!(read(&[]), Ok(Sentence::default()));
+    }
+
+    #[test]
+    fn other_modules_and_poolings_are_refused_by_name() {
+        let dense = ALL.replace("models.Normalize", "models.Dense");
+        assert!(read(&[(MODULES, &dense)]).unwrap_err().to_string().contains("`Dense`"));
+        let weighted = r#"{"pooling_mode_weightedmean_tokens": true}"#;
+        let error = read(&[(MODULES, ALL), ("1_Pooling/config.json", weighted)]).unwrap_err().to_string();
+        assert!(error.contains("pooling_mode_weightedmean_tokens"), "{error}");
+        let two = r#"{"pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true}"#;
+        assert!(read(&[(MODULES, ALL), ("1_Pooling/config.json", two)]).is_err());
+        assert!(module_files(ALL.replace("1_Pooling", "../elsewhere").as_bytes()).is_empty());
+    }
+}

@@ -1,0 +1,115 @@
+"""Small encoders of random weights, and what transformers computes with them.
+
+    python encoders.py FOLDER     writes FOLDER/NAME/model and FOLDER/NAME/expected.json of each
+
+Such a file is a list of readings: `text` and `pair`, each a text or null, `tokens`, `types`, and `output`, the embedding, the logits of
+classes, or the logits of all tokens.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+WORDS = "in on the a cat dog mat sat zürich bern is city of and , . ! ? ##s ##ing ##ed run walk".split()
+LETTERS = [letter for one in "abcdefghijklmnopqrstuvwxyzäöü" for letter in (one, "##" + one)]
+SHAPE = dict(vocab_size=120, hidden_size=48, num_hidden_layers=2, num_attention_heads=6, intermediate_size=80)
+DISTIL = dict(vocab_size=120, dim=48, n_layers=2, n_heads=6, hidden_dim=80, max_position_embeddings=24)
+LABELS = dict(id2label={0: "O", 1: "PLACE", 2: "VERB"})
+MODELS = {
+    "bert": ("Bert", "Model", SHAPE | dict(max_position_embeddings=24), {}),
+    "bert-cls": ("Bert", "Model", SHAPE | dict(max_position_embeddings=24, hidden_act="gelu_new"), dict(pooling="cls")),
+    "bert-max": ("Bert", "ForMaskedLM", SHAPE | dict(max_position_embeddings=24), dict(pooling="max", normalize=True)),
+    "bert-wide": ("Bert", "Model", SHAPE | dict(max_position_embeddings=300, intermediate_size=1536), dict(normalize=True)),
+    "bert-classes": ("Bert", "ForSequenceClassification", SHAPE | dict(max_position_embeddings=24) | LABELS, {}),
+    "bert-words": ("Bert", "ForTokenClassification", SHAPE | dict(max_position_embeddings=24) | LABELS, {}),
+    "distilbert": ("DistilBert", "Model", DISTIL, {}),
+    "distilbert-classes": ("DistilBert", "ForSequenceClassification", DISTIL | LABELS, {}),
+    "distilbert-words": ("DistilBert", "ForTokenClassification", DISTIL | LABELS, {}),
+    "roberta": ("Roberta", "Model", SHAPE | dict(max_position_embeddings=26, type_vocab_size=1), {}),
+    "roberta-words": ("Roberta", "ForTokenClassification", SHAPE | dict(max_position_embeddings=26, type_vocab_size=1) | LABELS, {}),
+    "xlm-roberta-score": ("XLMRoberta", "ForSequenceClassification", SHAPE | dict(
+        max_position_embeddings=26, type_vocab_size=1, id2label={0: "score"}), {}),
+    "camembert": ("Camembert", "Model", SHAPE | dict(max_position_embeddings=26, type_vocab_size=1, hidden_act="relu"), {}),
+}
+TEXTS = ["the", "The cat sat on a mat.", "Running, walked: ZÜRICH is a city!", "a dog and a cat " * 9, "漢字 the", "x" * 90]
+PAIRS = [("is zürich a city ?", "zürich is a city of cats and dogs ."), ("a", "the dog " * 20)]
+
+
+def tokenizer(family):
+    """A tokenizer of words, and of letters for other words."""
+    is_bert = family in ("Bert", "DistilBert")
+    special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]"] if is_bert else ["<s>", "<pad>", "</s>", "[UNK]"]
+    first, last = ("[CLS]", "[SEP]") if is_bert else ("<s>", "</s>")
+    vocabulary = {word: index for index, word in enumerate(special + WORDS + LETTERS)}
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(strip_accents=False)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    second = int(is_bert)
+    made.post_processor = processors.TemplateProcessing(
+        single=f"{first} $A {last}", pair=f"{first}:0 $A:0 {last}:0 $B:{second} {last}:{second}",
+        special_tokens=[(first, vocabulary[first]), (last, vocabulary[last])])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token=special[0 if is_bert else 1], unk_token="[UNK]",
+        model_input_names=["input_ids", "attention_mask", "token_type_ids"])
+
+
+def pooled(states, how):
+    """The embedding of hidden states, `[n, width]`."""
+    pooling = how.get("pooling", "mean")
+    vector = dict(mean=states.mean(0), cls=states[0], max=states.max(0).values)[pooling]
+    return torch.nn.functional.normalize(vector, dim=0) if how.get("normalize") else vector
+
+
+def write(folder, family, head, keys, how):
+    torch.manual_seed(len(folder.name))
+    config = getattr(transformers, family + "Config")(**keys)
+    model = getattr(transformers, family + head)(config).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, 1.0 if parameter.dim() == 1 else 0.0, 0.2)
+    model.save_pretrained(folder / "model")
+    words = tokenizer(family)
+    most = config.max_position_embeddings - (0 if family in ("Bert", "DistilBert") else 2)
+    words.model_max_length = most
+    words.save_pretrained(folder / "model")
+    if how:
+        (folder / "model/1_Pooling").mkdir()
+        modes = {f"pooling_mode_{name}": key == how.get("pooling", "mean") for name, key in
+                 [("mean_tokens", "mean"), ("cls_token", "cls"), ("max_tokens", "max")]}
+        (folder / "model/1_Pooling/config.json").write_text(json.dumps(modes | dict(word_embedding_dimension=48)))
+        modules = [("", "Transformer"), ("1_Pooling", "Pooling")] + [("2_Normalize", "Normalize")] * bool(how.get("normalize"))
+        (folder / "model/modules.json").write_text(json.dumps(
+            [dict(path=path, type="sentence_transformers.models." + kind) for path, kind in modules]))
+    readings = []
+    pairs = PAIRS if head == "ForSequenceClassification" else []
+    texts = [] if len(config.id2label) == 1 and pairs else TEXTS
+    inputs = [(text, None) for text in texts] + pairs + [(None, length) for length in (1, 2, 7, most)]
+    for text, pair in inputs:
+        if text is None:
+            read = dict(input_ids=torch.arange(3, 3 + pair)[None] % 100 + 3)
+            read["token_type_ids"] = torch.zeros_like(read["input_ids"])
+        else:
+            read = words(text, pair, truncation=True, return_tensors="pt")
+        types = read["token_type_ids"]
+        given = dict(input_ids=read["input_ids"])
+        if family == "Bert":
+            given["token_type_ids"] = types
+        with torch.no_grad():
+            out = model(**given, output_hidden_states=True)
+        output = out.logits[0] if head.endswith("Classification") else pooled(out.hidden_states[-1][0], how)
+        readings.append(dict(text=text, pair=pair if text else None, tokens=read["input_ids"][0].tolist(),
+                             types=types[0].tolist(), output=output.flatten().tolist()))
+    (folder / "expected.json").write_text(json.dumps(readings))
+    seven = [reading for reading in readings if reading["text"] is None and len(reading["tokens"]) == 7]
+    save_file(dict(tokens=torch.tensor([seven[0]["tokens"]] * 2), output_0=torch.tensor([seven[0]["output"]] * 2)),
+              folder / "case.safetensors")
+
+
+for name, model in MODELS.items():
+    folder = Path(sys.argv[1]) / name
+    folder.mkdir(parents=True)
+    write(folder, *model)

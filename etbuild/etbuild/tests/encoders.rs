@@ -1,0 +1,202 @@
+//! Encoders: tokens, embeddings and logits equal those of transformers, for texts, pairs and lengths from one token to more than the most,
+//! on the portable kernels and on the CPU backend. `encoders.py` has the table of models. Needs `ETBUILD_TEST_PYTHON`, a Python with
+//! torch and transformers; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use et_llm::{Encoder, Loading};
+use et_module::{DataFiles, FileBytes, Kernels};
+use etbuild_engine::Event;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::support::logits::{ENGINES, files_with, kernel};
+use crate::support::{self, Place, Ran};
+
+/// A text or tokens, and what transformers makes of them.
+#[derive(Deserialize)]
+struct Expected {
+    text: Option<String>,
+    pair: Option<String>,
+    tokens: Vec<u32>,
+    types: Vec<u32>,
+    output: Vec<f32>,
+}
+
+/// The folders of all models, written once; `None` without a Python.
+fn models() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| support::python::written_by("encoders.py", "torch and transformers", &[]));
+    let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
+    let mut models: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    models.sort();
+    Some(models)
+}
+
+fn model(name: &str) -> Option<PathBuf> {
+    models()?.into_iter().find(|model| model.ends_with(name)).map(|model| model.join("model"))
+}
+
+fn loaded(model: &Path, place: &Place, options: &[&str]) -> Encoder {
+    let files = files_with(model, &place.cache(), options, Arc::new(|_: &Event| {}));
+    let loading = Loading {
+        kernels: Kernels::Lookup(&kernel),
+        engines: ENGINES,
+        threads: 2,
+        guesses: None,
+        text: Some(et_text::make),
+        constrain: None,
+        observer: None,
+    };
+    let file = Rc::new(FileBytes::copied(&files.program));
+    Encoder::find(&file, || Ok(DataFiles::default()), &loading).unwrap().unwrap()
+}
+
+/// The mistake of a model, if any.
+fn mistake(model: &Path, place: &Place, partition: &str) -> Option<String> {
+    let mut encoder = loaded(&model.join("model"), place, &[partition]);
+    let expected: Vec<Expected> = serde_json::from_slice(&fs::read(model.join("expected.json")).unwrap()).unwrap();
+    let mut most = 0.0_f32;
+    for Expected { text, pair, tokens, types, output } in expected {
+        if let Some(text) = &text {
+            let reading = encoder.read(text, pair.as_deref()).unwrap();
+            if (&reading.tokens, &reading.types) != (&tokens, &types) {
+                return Some(format!("other tokens of {text:?}: {:?}, not {tokens:?}", reading.tokens));
+            }
+        }
+        let found = encoder.run(&tokens, &types).unwrap();
+        assert_eq!(found.len(), output.len());
+        most = found.iter().zip(&output).map(|(found, wanted)| (found - wanted).abs()).fold(most, f32::max);
+    }
+    (most.is_nan() || most > 1e-4).then(|| format!("{most:e}"))
+}
+
+#[test]
+fn every_family_gives_the_numbers_of_transformers() {
+    let Some(models) = models() else { return };
+    let place = Place::cold();
+    let mut wrong = BTreeMap::new();
+    for model in models {
+        let name = model.file_name().unwrap().to_str().unwrap().to_owned();
+        for partition in ["partition=[portable]", "partition=[cpu]"] {
+            if let Some(mistake) = mistake(&model, &place, partition) {
+                wrong.insert(format!("{name}, {partition}"), mistake);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn quantized_embeddings_are_near() {
+    let Some(model) = model("bert-wide") else { return };
+    let place = Place::cold();
+    let mut float = loaded(&model, &place, &[]);
+    let tokens = [1, 9, 30, 40, 2];
+    let wanted = float.run(&tokens, &[]).unwrap();
+    for scheme in ["quantize.scheme=8da4w", "quantize.scheme=dynamic-int8", "quantize.scheme=int8-weights"] {
+        let mut encoder = loaded(&model, &place, &[scheme, "partition=[cpu]"]);
+        let found = encoder.run(&tokens, &[]).unwrap();
+        let cosine: f32 = found.iter().zip(&wanted).map(|(found, wanted)| found * wanted).sum();
+        assert!(cosine > 0.98 && found != wanted, "{scheme}: {cosine}");
+    }
+}
+
+#[test]
+fn the_command_answers_texts() {
+    let names = ["bert", "bert-classes", "bert-words"].map(model);
+    let [Some(bert), Some(classes), Some(words)] = names else { return };
+    let place = Place::cold();
+    let run = |model: &Path, more: &[&str]| {
+        let model = model.display().to_string();
+        Ran::of(&mut place.command(["run", &model].into_iter().chain(more.iter().copied())))
+    };
+    let answers = |ran: Ran| ran.expect(0).json()["answers"].clone();
+    let file = place.file("texts.txt", "the cat\n\u{fc}ber z\u{fc}rich\n").display().to_string();
+    let found = answers(run(&bert, &["--prompt-file", &file, "--output", "json"]));
+    assert_eq!(
+        found
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|answer| answer["embedding"].as_array().unwrap().len())
+            .collect::<Vec<_>>(),
+        [48, 48]
+    );
+    let found = answers(run(&classes, &["--prompt", "a cat", "--pair", "a dog", "--output", "json"]));
+    let scores: f64 =
+        found[0]["classes"].as_array().unwrap().iter().map(|class| class["score"].as_f64().unwrap()).sum();
+    assert!((scores - 1.0).abs() < 1e-5, "{found}");
+    let found = answers(run(&words, &["--prompt", "Cats in Z\u{fc}rich!", "--output", "json"]));
+    let spans: Vec<(&Value, &Value)> =
+        found[0]["words"].as_array().unwrap().iter().map(|word| (&word["start"], &word["text"])).collect();
+    assert_eq!(
+        spans,
+        [
+            (&0.into(), &"Cats".into()),
+            (&5.into(), &"in".into()),
+            (&8.into(), &"Z\u{fc}rich".into()),
+            (&14.into(), &"!".into())
+        ]
+    );
+}
+
+#[test]
+fn options_that_a_model_lacks_are_refused_by_name() {
+    let (Some(bert), Some(classes)) = (model("bert"), model("bert-classes")) else { return };
+    let place = Place::cold();
+    let refusal = |command: &str, model: &Path, more: &str| {
+        let model = model.display().to_string();
+        let ran = Ran::of(&mut place.command([command, &model].into_iter().chain(more.split(' '))));
+        assert_ne!(ran.status, 0, "{more}: {}", ran.stdout);
+        ran.stderr
+    };
+    for (command, model, more, word) in [
+        ("run", &bert, "--prompt a --pair b", "second text"),
+        ("run", &bert, "--prompt a --temperature 1", "--temperature"),
+        ("check", &bert, "--target linux-x86_64 --set server=true", "`server`"),
+        ("check", &bert, "--target linux-x86_64 --set export.context=9", "`export.context`"),
+        (
+            "check",
+            &bert,
+            "--target linux-x86_64 --set quantize.rotate=hadamard --set quantize.scheme=8da4w",
+            "`quantize.rotate`",
+        ),
+        ("run", &bert, "--prompt a --set text.max_tokens=900", "900 tokens"),
+        ("run", &classes, "--prompt a --set text.pooling=cls", "`text.pooling`"),
+    ] {
+        let found = refusal(command, model, more);
+        assert!(found.contains(word), "{more}: {found}");
+    }
+}
+
+#[test]
+fn a_binary_is_verified_and_answers_texts() {
+    let Some(model) = model("bert-max") else { return };
+    let place = Place::warm();
+    let name = format!("encoder-{}", std::process::id());
+    let case = model.with_file_name("case.safetensors");
+    let recipe = format!(
+        "etbuild: 1\nname: {name}\nmodel: {{ checkpoint: {} }}\ntargets: [linux-{}]\nverify: {{ inputs: {}, tolerance: 1e-4 }}\n",
+        model.display(),
+        std::env::consts::ARCH,
+        case.display()
+    );
+    let recipe = place.file("encoder.yaml", recipe);
+    Ran::of(&mut place.command(["deploy", &recipe.display().to_string()])).expect(0);
+    let binary = place.out().join(&name).join(format!("linux-{}", std::env::consts::ARCH)).join(&name);
+    let run = |arguments: &[&str]| Ran::of(Command::new(&binary).args(arguments));
+    let answer = run(&["--json", "--prompt", "The cat sat."]).expect(0).json();
+    let vector: Vec<f64> =
+        answer["embedding"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
+    let length: f64 = vector.iter().map(|number| number * number).sum();
+    assert!(vector.len() == 48 && (length - 1.0).abs() < 1e-5, "{length}");
+    let cut = run(&["--prompt", &"the ".repeat(40)]).expect(0);
+    assert!(cut.stderr.contains("cut to 24 tokens"), "{}", cut.stderr);
+    assert!(run(&["--chat"]).expect(8).stderr.contains("--chat"));
+}
