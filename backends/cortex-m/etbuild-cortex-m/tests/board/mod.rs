@@ -176,7 +176,7 @@ impl Firmware {
             media: false,
             server: false,
             constrain: false,
-            bionic: None,
+            system: None,
             board: Some(BoardFacts {
                 processor: Processor::of(board.triple).unwrap(),
                 memory,
