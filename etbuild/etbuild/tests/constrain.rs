@@ -176,7 +176,10 @@ fn the_client_of_openai_calls_tools() {
     let base = format!("http://{}/v1", server.address);
     let got = Ran::of(Command::new(python).arg(script).args([&base, &tools().to_string()])).expect(0).json();
     let calls = got["whole"].as_array().unwrap();
-    assert!(!calls.is_empty() && calls.iter().all(|call| call["type"] == "function" && call["id"] != ""), "{got}");
+    assert!(
+        !calls.is_empty() && calls.iter().all(|call| call["type"] == "function" && call["has_id"] == true),
+        "{got}"
+    );
     assert_eq!(got["streamed"], got["whole"]);
     assert_eq!(got["written"], json!([["tell", { "words": "fox", "count": 3 }]]));
     assert_eq!((&got["text"], &got["reason"]), (&json!("Ho "), &json!("tool_calls")));

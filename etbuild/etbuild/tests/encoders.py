@@ -19,6 +19,7 @@ WORDS = "in on the a cat dog mat sat zürich bern is city of and , . ! ? ##s ##i
 LETTERS = [letter for one in "abcdefghijklmnopqrstuvwxyzäöü" for letter in (one, "##" + one)]
 SHAPE = dict(vocab_size=120, hidden_size=48, num_hidden_layers=2, num_attention_heads=6, intermediate_size=80)
 DISTIL = dict(vocab_size=120, dim=48, n_layers=2, n_heads=6, hidden_dim=80, max_position_embeddings=24)
+ROBERTA = SHAPE | dict(max_position_embeddings=26, type_vocab_size=1)
 LABELS = dict(id2label={0: "O", 1: "PLACE", 2: "VERB"})
 MODELS = {
     "bert": ("Bert", "Model", SHAPE | dict(max_position_embeddings=24), {}),
@@ -30,11 +31,20 @@ MODELS = {
     "distilbert": ("DistilBert", "Model", DISTIL, {}),
     "distilbert-classes": ("DistilBert", "ForSequenceClassification", DISTIL | LABELS, {}),
     "distilbert-words": ("DistilBert", "ForTokenClassification", DISTIL | LABELS, {}),
-    "roberta": ("Roberta", "Model", SHAPE | dict(max_position_embeddings=26, type_vocab_size=1), {}),
-    "roberta-words": ("Roberta", "ForTokenClassification", SHAPE | dict(max_position_embeddings=26, type_vocab_size=1) | LABELS, {}),
-    "xlm-roberta-score": ("XLMRoberta", "ForSequenceClassification", SHAPE | dict(
-        max_position_embeddings=26, type_vocab_size=1, id2label={0: "score"}), {}),
-    "camembert": ("Camembert", "Model", SHAPE | dict(max_position_embeddings=26, type_vocab_size=1, hidden_act="relu"), {}),
+    "roberta": ("Roberta", "Model", ROBERTA, {}),
+    "roberta-words": ("Roberta", "ForTokenClassification", ROBERTA | LABELS, {}),
+    "xlm-roberta-score": ("XLMRoberta", "ForSequenceClassification", ROBERTA | dict(id2label={0: "score"}), {}),
+    "camembert": ("Camembert", "Model", ROBERTA | dict(hidden_act="relu"), {}),
+    "bert-two-aims": ("Bert", "ForPreTraining", SHAPE | dict(max_position_embeddings=24), {}),
+    "distilbert-masked": ("DistilBert", "ForMaskedLM", DISTIL, {}),
+    "roberta-masked": ("Roberta", "ForMaskedLM", ROBERTA, {}),
+    "roberta-classes": ("Roberta", "ForSequenceClassification", ROBERTA | LABELS, {}),
+    "xlm-roberta": ("XLMRoberta", "Model", ROBERTA, {}),
+    "xlm-roberta-masked": ("XLMRoberta", "ForMaskedLM", ROBERTA, {}),
+    "xlm-roberta-words": ("XLMRoberta", "ForTokenClassification", ROBERTA | LABELS, {}),
+    "camembert-masked": ("Camembert", "ForMaskedLM", ROBERTA, {}),
+    "camembert-classes": ("Camembert", "ForSequenceClassification", ROBERTA | LABELS, {}),
+    "camembert-words": ("Camembert", "ForTokenClassification", ROBERTA | LABELS, {}),
 }
 TEXTS = ["the", "The cat sat on a mat.", "Running, walked: ZÜRICH is a city!", "a dog and a cat " * 9, "漢字 the", "x" * 90]
 PAIRS = [("is zürich a city ?", "zürich is a city of cats and dogs ."), ("a", "the dog " * 20)]

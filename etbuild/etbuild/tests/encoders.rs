@@ -29,7 +29,7 @@ struct Expected {
 }
 
 /// The folders of all models, written once; `None` without a Python.
-fn models() -> Option<Vec<PathBuf>> {
+pub fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| support::python::written_by("encoders.py", "torch and transformers", &[]));
     let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
