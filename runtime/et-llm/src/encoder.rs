@@ -2,21 +2,19 @@
 
 mod answer;
 mod facts;
-mod json;
 mod scores;
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use et_core::ScalarType;
-use et_module::{DataFiles, Engines, FileBytes, Module};
+use et_module::{DataFiles, Engines, FileBytes, Module, named_data};
 
 pub use answer::{Answer, Likely, Word};
 pub use facts::{ENCODER_KEY, EncoderFacts, Scores, Task};
 
 use crate::method::{place, read_logits, set};
-use crate::{Error, Loading, MakeText, Reading, TOKENIZER_KEY, Text};
+use crate::{Error, LazyText, Loading, Reading, Text};
 
 /// The method of an encoder.
 const FORWARD: &str = "forward";
@@ -28,8 +26,7 @@ pub struct Encoder {
     /// Models that read pairs have such an input.
     types: Option<usize>,
     facts: EncoderFacts,
-    make_text: Option<MakeText>,
-    text: OnceCell<Arc<dyn Text>>,
+    text: LazyText,
 }
 
 impl Encoder {
@@ -42,20 +39,16 @@ impl Encoder {
         data: impl FnOnce() -> Result<DataFiles, et_module::Error>,
         loading: &Loading<'_>,
     ) -> Result<Option<Self>, Error> {
+        let Some(facts) = named_data(file, ENCODER_KEY) else { return Ok(None) };
+        let facts = EncoderFacts::parse(facts)?;
         let engines = Engines::new(loading.engines, loading.threads);
         let engines = match loading.observer {
             Some(observer) => engines.observed_by(Arc::clone(observer)),
             None => engines,
         };
-        let module = Module::load_method(FileBytes::shared(file), data()?, FORWARD, loading.kernels, &engines);
-        let module = match module {
-            Err(et_module::Error::MethodMissing { .. }) => return Ok(None),
-            module => module?,
-        };
-        let Some(facts) = module.named_data(ENCODER_KEY).map(EncoderFacts::parse) else { return Ok(None) };
+        let module = Module::load_method(FileBytes::shared(file), data()?, FORWARD, loading.kernels, &engines)?;
         let (tokens, types) = (place(&module, "tokens")?, place(&module, "types").ok());
-        let (make_text, text) = (loading.text, OnceCell::new());
-        Ok(Some(Self { module, tokens, types, facts: facts?, make_text, text }))
+        Ok(Some(Self { module, tokens, types, facts, text: LazyText::new(loading.text) }))
     }
 
     /// The facts in the program file.
@@ -67,14 +60,8 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::NoTokenizer`]; errors of the tokenizer's maker.
-    pub fn text(&self) -> Result<Arc<dyn Text>, Error> {
-        if let Some(text) = self.text.get() {
-            return Ok(Arc::clone(text));
-        }
-        let make = self.make_text.ok_or(Error::NoTokenizer)?;
-        let tokenizer = self.module.named_data(TOKENIZER_KEY).ok_or(Error::NoTokenizer)?;
-        let text = Arc::from(make(tokenizer, None)?);
-        Ok(Arc::clone(self.text.get_or_init(|| text)))
+    pub fn text(&self) -> Result<Rc<dyn Text>, Error> {
+        self.text.get(|key| self.module.named_data(key))
     }
 
     /// Reads a text, or a pair of texts.

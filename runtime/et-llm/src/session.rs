@@ -1,6 +1,5 @@
 //! A language model with the named data of the program file.
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,12 +7,9 @@ use std::time::Instant;
 use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
-    CHAT_KEY, Constraint, Draft, Error, Facts, Guesses, LazyCompiler, Lookup, MakeCompiler, Matcher, Model, Proposer,
-    Sampling, Speculation, TOKENIZER_KEY, Text,
+    Constraint, Draft, Error, Facts, Guesses, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher, Model,
+    Proposer, Sampling, Speculation, Text,
 };
-
-/// Makes a tokenizer of the named data [`TOKENIZER_KEY`] and, if present, [`CHAT_KEY`].
-pub type MakeText = fn(tokenizer: &[u8], chat: Option<&[u8]>) -> Result<Box<dyn Text>, Error>;
 
 /// The parts of a binary that a program file is loaded with.
 #[derive(Clone, Copy)]
@@ -46,9 +42,7 @@ pub struct Session {
     pub load_ms: f64,
     /// The number of threads for backends.
     pub threads: usize,
-    make_text: Option<MakeText>,
-    /// Made at the first use, because reading the tokenizer takes longer than reading the program.
-    text: OnceCell<Rc<dyn Text>>,
+    text: LazyText,
     compiler: LazyCompiler,
 }
 
@@ -82,16 +76,7 @@ impl Session {
         model.limit(facts.context);
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
         let compiler = LazyCompiler::new(loading.constrain, &facts.stops);
-        Ok(Self {
-            model,
-            speculation,
-            facts,
-            load_ms,
-            threads,
-            make_text: loading.text,
-            text: OnceCell::new(),
-            compiler,
-        })
+        Ok(Self { model, speculation, facts, load_ms, threads, text: LazyText::new(loading.text), compiler })
     }
 
     /// The tokenizer.
@@ -99,13 +84,7 @@ impl Session {
     /// # Errors
     /// [`Error::NoTokenizer`]; errors of the tokenizer's maker.
     pub fn text(&self) -> Result<Rc<dyn Text>, Error> {
-        if let Some(text) = self.text.get() {
-            return Ok(Rc::clone(text));
-        }
-        let make = self.make_text.ok_or(Error::NoTokenizer)?;
-        let tokenizer = self.model.named_data(TOKENIZER_KEY).ok_or(Error::NoTokenizer)?;
-        let text = Rc::from(make(tokenizer, self.model.named_data(CHAT_KEY))?);
-        Ok(Rc::clone(self.text.get_or_init(|| text)))
+        self.text.get(|key| self.model.named_data(key))
     }
 
     /// A matcher for an answer of this form.

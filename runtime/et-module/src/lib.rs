@@ -53,7 +53,7 @@ mod threads;
 pub use array::{Array, TensorView};
 pub use bench::{Bench, Effort, peak_rss_mib};
 pub use bundle::{CaseResult, run_bundled};
-pub use bundled_file::{is_bundled, program_in};
+pub use bundled_file::{is_bundled, named_data, program_in};
 pub use cases::run_cases;
 pub use classes::{Class, ClassesError, DEFAULT_TOP_K, class_lines, top_classes};
 pub use closeness::{Tolerance, difference};

@@ -13,7 +13,7 @@ use super::files::{Rows, failed};
 use crate::{Error, Model};
 
 /// The tensor with the texts.
-pub(super) const TOKENS: &str = "tokens";
+const TOKENS: &str = "tokens";
 /// The tensor with the logits.
 pub(super) const OUTPUT: &str = "output_0";
 
@@ -25,15 +25,21 @@ pub(super) const OUTPUT: &str = "output_0";
 pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error> {
     let bytes = FileBytes::open(inputs)?;
     let file = SafeTensors::parse(&bytes).map_err(|error| failed(inputs, &error))?;
-    let texts = file.tensors.get(TOKENS).and_then(texts);
-    let texts =
-        texts.ok_or_else(|| failed(inputs, &format!("there is no tensor `{TOKENS}`, `int64 [cases, length]`")))?;
     let mut rows = Rows::default();
-    for text in texts {
+    for text in tokens(&file, inputs)? {
         model.reset();
         rows.push(model.read(&text)?);
     }
     write(outputs, OUTPUT, rows.into_array())
+}
+
+/// The texts of a file.
+///
+/// # Errors
+/// [`Error::File`] for a file without the tensor of texts.
+pub(super) fn tokens(file: &SafeTensors<'_>, path: &Path) -> Result<Vec<Vec<u32>>, Error> {
+    let texts = file.tensors.get(TOKENS).and_then(texts);
+    texts.ok_or_else(|| failed(path, &format!("there is no tensor `{TOKENS}`, `int64 [cases, length]`")))
 }
 
 /// The rows of a tensor; `None` for a tensor of another type than tokens.

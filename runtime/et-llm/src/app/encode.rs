@@ -7,7 +7,7 @@ use et_module::safetensors::SafeTensors;
 use et_module::{Array, FileBytes};
 
 use super::Request;
-use super::cases::{OUTPUT, TOKENS, texts, write};
+use super::cases::{OUTPUT, texts, tokens, write};
 use super::channels::Channels;
 use super::files::{failed, read_tokens};
 use super::form::prompt_text;
@@ -117,16 +117,13 @@ const TYPES: &str = "types";
 fn run_cases(encoder: &mut Encoder, inputs: &Path, outputs: &Path) -> Result<(), Error> {
     let bytes = FileBytes::open(inputs)?;
     let file = SafeTensors::parse(&bytes).map_err(|error| failed(inputs, &error))?;
-    let cases = file.tensors.get(TOKENS).and_then(texts);
-    let cases =
-        cases.ok_or_else(|| failed(inputs, &format!("there is no tensor `{TOKENS}`, `int64 [cases, length]`")))?;
+    let cases = tokens(&file, inputs)?;
     let types = file.tensors.get(TYPES).and_then(texts).unwrap_or_default();
     let length = cases.first().map_or(0, Vec::len);
-    let (mut all, mut count) = (Vec::new(), 0);
+    let (mut all, count) = (Vec::new(), cases.len());
     for (index, tokens) in cases.iter().enumerate() {
         let output = encoder.run(tokens, types.get(index).map_or(&[], Vec::as_slice))?;
         all.extend(output.iter().flat_map(|number| number.to_le_bytes()));
-        count += 1;
     }
     let width = all.len() / size_of::<f32>() / count.max(1);
     let shape = match encoder.facts().task {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::json;
+use et_module::safetensors::quoted;
+
 use super::scores::scores;
 use super::{EncoderFacts, Task};
 use crate::Reading;
@@ -82,7 +83,7 @@ impl Answer {
 
     /// All of the answer as a JSON object.
     pub fn json(&self) -> String {
-        let class = |Likely { label, score }: &Likely| format!("{{\"label\":{},\"score\":{score}}}", json::text(label));
+        let class = |Likely { label, score }: &Likely| format!("{{\"label\":{},\"score\":{score}}}", quoted(label));
         match self {
             Self::Embedding(vector) => {
                 let numbers: Vec<String> = vector.iter().map(ToString::to_string).collect();
@@ -95,7 +96,7 @@ impl Answer {
             }
             Self::Words(words) => {
                 let word = |Word { start, end, text, likely: Likely { label, score } }: &Word| {
-                    let (text, label) = (json::text(text), json::text(label));
+                    let (text, label) = (quoted(text), quoted(label));
                     format!("{{\"start\":{start},\"end\":{end},\"text\":{text},\"label\":{label},\"score\":{score}}}")
                 };
                 let words: Vec<String> = words.iter().map(word).collect();

@@ -149,6 +149,19 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// A text as a string of JSON, with the quotes.
+pub fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            control if control < ' ' => quoted += &format!("\\u{:04x}", u32::from(control)),
+            other => quoted.push(other),
+        }
+    }
+    quoted + "\""
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,5 +185,10 @@ mod tests {
             assert!(Parser::new(text).numbers().is_err(), "{text}");
         }
         assert_eq!(Parser::new(" [ 1 , 23 ] ").numbers(), Ok(vec![1, 23]));
+    }
+
+    #[test]
+    fn quotes_and_control_characters_are_escaped() {
+        assert_eq!(quoted("a\"b\\c\nd\u{e9}"), r#""a\"b\\c\u000adé""#);
     }
 }

@@ -10,6 +10,7 @@ mod write;
 
 use std::fmt::{Display, Formatter};
 
+pub use json::quoted;
 pub use read::SafeTensors;
 pub use write::{write, write_with_texts};
 

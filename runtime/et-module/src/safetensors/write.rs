@@ -3,6 +3,7 @@
 use std::io::{Result, Write};
 
 use super::element_type;
+use super::json::quoted;
 use super::read::METADATA;
 use crate::{Array, Named};
 
@@ -42,16 +43,4 @@ fn header(arrays: &Named<Array>, texts: &Named<String>) -> String {
     let padding = header.len().next_multiple_of(ALIGNMENT) - header.len();
     header.extend(std::iter::repeat_n(' ', padding));
     header
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => quoted.extend(['\\', character]),
-            control if control < ' ' => quoted += &format!("\\u{:04x}", u32::from(control)),
-            other => quoted.push(other),
-        }
-    }
-    quoted + "\""
 }
