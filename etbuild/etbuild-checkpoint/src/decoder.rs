@@ -6,8 +6,7 @@ mod feed_forward;
 mod linear;
 mod method;
 mod sides;
-pub mod sketch;
-pub mod weights;
+mod weights;
 
 use std::collections::BTreeMap;
 

@@ -45,6 +45,8 @@ mod smollm3;
 mod stablelm;
 mod starcoder2;
 
+pub use conventions::activation;
+
 use crate::config::{Config, Keys};
 use crate::{CheckpointError, Decoder};
 

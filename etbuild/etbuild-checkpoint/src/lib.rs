@@ -14,6 +14,7 @@
 
 mod adapter;
 mod config;
+mod constant;
 mod decoder;
 mod description;
 mod encoded;
@@ -29,6 +30,7 @@ mod rotary;
 mod rotated;
 mod rotation;
 mod shards;
+mod sketch;
 mod slopes;
 mod small_floats;
 mod texts;

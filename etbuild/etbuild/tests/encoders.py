@@ -42,7 +42,7 @@ MODELS = {
     "xlm-roberta": ("XLMRoberta", "Model", ROBERTA, {}),
     "xlm-roberta-masked": ("XLMRoberta", "ForMaskedLM", ROBERTA, {}),
     "xlm-roberta-words": ("XLMRoberta", "ForTokenClassification", ROBERTA | LABELS, {}),
-    "camembert-masked": ("Camembert", "ForMaskedLM", ROBERTA, {}),
+    "camembert-masked": ("Camembert", "ForMaskedLM", ROBERTA | dict(hidden_act="relu2"), {}),
     "camembert-classes": ("Camembert", "ForSequenceClassification", ROBERTA | LABELS, {}),
     "camembert-words": ("Camembert", "ForTokenClassification", ROBERTA | LABELS, {}),
 }

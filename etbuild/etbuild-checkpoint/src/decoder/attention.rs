@@ -6,9 +6,10 @@ use etbuild_ir::{Argument, ValueId};
 
 use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
-use super::sketch::Sketch;
-use super::weights::{Part, Weights};
+use super::weights::Weights;
+use crate::constant::Part;
 use crate::names::norm_within;
+use crate::sketch::Sketch;
 use crate::{Attention, Decoder, HeadNorm, Inputs};
 
 /// The tokens that a method is given: of one text, or one token of each of several texts.

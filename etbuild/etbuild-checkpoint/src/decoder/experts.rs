@@ -5,9 +5,10 @@ use etbuild_ir::ValueId;
 use super::feed_forward::{self, Network};
 use super::linear::{self, Linear};
 use super::sides::Sides;
-use super::sketch::Sketch;
-use super::weights::{Constant, Part, Turns, Weights};
+use super::weights::{Turns, Weights};
+use crate::constant::{Constant, Part};
 use crate::names::within;
+use crate::sketch::Sketch;
 use crate::{Decoder, Experts, FeedForward, Storage};
 
 /// The experts of the layer whose module is `layer`, of tokens `[1, count, width]`.

@@ -4,9 +4,10 @@ use etbuild_ir::ValueId;
 
 use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
-use super::sketch::Sketch;
-use super::weights::{Part, Weights};
+use super::weights::Weights;
+use crate::constant::Part;
 use crate::names::{norm_within, within};
+use crate::sketch::Sketch;
 use crate::{Decoder, FeedForward, Gate};
 
 /// A feed-forward network and the place in the model.

@@ -6,8 +6,9 @@ use adapted::LowRank;
 use etbuild_ir::ValueId;
 
 use super::sides::Sides;
-use super::sketch::Sketch;
-use super::weights::{Part, Weights};
+use super::weights::Weights;
+use crate::constant::Part;
+use crate::sketch::Sketch;
 
 /// A linear layer.
 #[derive(Clone, Copy)]

@@ -7,9 +7,10 @@ use super::experts;
 use super::feed_forward;
 use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
-use super::sketch::Sketch;
-use super::weights::{Part, Weights};
+use super::weights::Weights;
+use crate::constant::Part;
 use crate::names::norm_within;
+use crate::sketch::Sketch;
 use crate::{Decoder, NormPlaces};
 
 /// The method for a number of tokens at once.

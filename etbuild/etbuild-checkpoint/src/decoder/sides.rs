@@ -4,7 +4,8 @@
 use et_core::ScalarType;
 use etbuild_ir::TensorSpec;
 
-use super::weights::{Constant, Part, Weights, vector_of};
+use super::weights::Weights;
+use crate::constant::{Constant, Part, vector_of};
 use crate::{Rotated, Space, reals};
 
 /// Vectors that are rotated in a rotated model.

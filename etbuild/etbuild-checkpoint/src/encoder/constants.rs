@@ -3,9 +3,9 @@
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec};
 
-use crate::decoder::weights::{Constant, Part};
+use crate::CheckpointError;
+use crate::constant::{Constant, Part, floats, spec, vector_of};
 use crate::shards::{Tensor, Tensors};
-use crate::{CheckpointError, reals};
 
 /// The tensors of a checkpoint, and the mistakes.
 pub struct Constants {
@@ -33,11 +33,7 @@ impl Constants {
     /// A vector, as `float32`.
     pub fn vector(&mut self, name: &str, count: usize) -> Constant {
         let found = self.tensors.take(name, &[count]);
-        self.noted(name.to_owned(), found, |tensor| {
-            let end = tensor.start + count * tensor.scalar_type.size();
-            let floats = reals::read(tensor.scalar_type, tensor.shard.bytes().get(tensor.start..end)?);
-            Some((spec(ScalarType::Float, &[count]), ConstantData::new(reals::stored(floats))))
-        })
+        self.noted(name.to_owned(), found, |tensor| Some(vector_of(&[count], floats(tensor, 0, count)?)))
     }
 
     /// Whether a tensor has this name.
@@ -72,9 +68,4 @@ impl Constants {
         });
         Constant::plain(&name, spec, data)
     }
-}
-
-fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
-    let sizes: Vec<i32> = sizes.iter().map(|size| i32::try_from(*size).unwrap_or(i32::MAX)).collect();
-    TensorSpec::contiguous(scalar_type, sizes)
 }

@@ -8,16 +8,16 @@ mod roberta;
 use super::Encoder;
 use crate::config::{Config, Keys};
 use crate::{CONFIG, CheckpointError};
-pub use conventions::Part;
+pub use conventions::{Class, Part};
 
-/// Encoders with the same description function.
+/// Encoders with the same facts.
 pub struct Family {
     /// The model classes of `transformers`, as configurations name the classes, with the part behind the last layer.
     pub architectures: &'static [(&'static str, Part)],
     /// The keys that the family names otherwise.
     pub keys: Keys,
-    /// The description of a model from the configuration.
-    pub describe: fn(&Config, Part) -> Result<Encoder, CheckpointError>,
+    /// What no configuration states.
+    pub class: Class,
 }
 
 /// All families.
@@ -41,5 +41,5 @@ pub fn describe(config: &Config) -> Result<Encoder, CheckpointError> {
         found: name,
         known: super::encoder_architectures().collect(),
     })?;
-    (family.describe)(&config.clone().with_keys(family.keys), part)
+    conventions::encoder(&config.clone().with_keys(family.keys), &family.class, part)
 }

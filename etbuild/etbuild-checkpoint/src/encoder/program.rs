@@ -6,9 +6,9 @@ use etbuild_ir::{Argument, Graph, TensorSpec, ValueId};
 use super::constants::Constants;
 use super::{Encoder, Head, Pooling, SequenceHead};
 use crate::CheckpointError;
-use crate::decoder::sketch::Sketch;
-use crate::decoder::weights::Part;
+use crate::constant::Part;
 use crate::shards::Tensors;
+use crate::sketch::Sketch;
 
 /// The method of an encoder.
 ///

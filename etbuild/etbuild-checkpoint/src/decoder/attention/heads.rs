@@ -3,8 +3,9 @@
 use etbuild_ir::{Argument, ValueId};
 
 use super::{Own, Role};
-use crate::decoder::sketch::Sketch;
-use crate::decoder::weights::{Part, Weights};
+use crate::constant::Part;
+use crate::decoder::weights::Weights;
+use crate::sketch::Sketch;
 use crate::{Decoder, HeadNorm, Norm};
 
 /// The name of the normalization of a role's heads, in attention.

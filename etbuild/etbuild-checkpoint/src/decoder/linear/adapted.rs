@@ -4,8 +4,9 @@ use et_core::ScalarType;
 use etbuild_ir::{ConstantData, adapter_name};
 
 use super::{DOWN, Linear, UP};
+use crate::constant::{Constant, Part, spec};
 use crate::decoder::sides::Side;
-use crate::decoder::weights::{Constant, Part, Weights, spec};
+use crate::decoder::weights::Weights;
 use crate::{CheckpointError, Rotated};
 
 /// The adapter's addition to a linear layer: `up (down x)`.

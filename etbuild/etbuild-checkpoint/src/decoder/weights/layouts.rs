@@ -2,8 +2,9 @@
 
 use etbuild_ir::ConstantData;
 
-use super::{Constant, Part, Rows, Weights, floats, spec, vector_of};
+use super::{Rows, Weights};
 use crate::CheckpointError;
+use crate::constant::{Constant, Part, floats, spec, vector_of};
 
 /// Which of interleaved rows or columns are wanted.
 #[derive(Clone, Copy)]

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use etbuild_ir::{Buffer, ConstantData};
 
-use super::{Constant, Groups, Part, Weights, spec};
+use super::Weights;
 use crate::CheckpointError;
+use crate::constant::{Constant, Groups, Part, spec};
 use crate::encoded::{Decoded, Encoded, Grid, Want};
 use crate::shards::{Stored, Tensor};
 

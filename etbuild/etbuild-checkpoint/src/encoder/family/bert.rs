@@ -1,10 +1,7 @@
 //! BERT (Devlin et al. 2018), and models of its shape such as MiniLM, E5, BGE and GTE.
 
-use super::Family;
-use super::conventions::{self, Class, Part};
-use crate::CheckpointError;
-use crate::config::Config;
-use crate::encoder::{Encoder, EncoderNames, SequenceHead};
+use super::{Class, Family, Part};
+use crate::encoder::{EncoderNames, SequenceHead};
 
 pub const FAMILY: Family = Family {
     architectures: &[
@@ -15,7 +12,15 @@ pub const FAMILY: Family = Family {
         ("BertForTokenClassification", Part::Tokens),
     ],
     keys: &[],
-    describe,
+    class: Class {
+        names: NAMES,
+        sequence: SequenceHead { dense: "bert.pooler.dense", is_relu: false, output: "classifier" },
+        tokens: "classifier",
+        epsilon: 1e-12,
+        types: 2,
+        begins_behind_padding: false,
+        unused: &["cls.", "bert.pooler.", "pooler."],
+    },
 };
 
 /// The names within `bert`.
@@ -34,16 +39,3 @@ pub const NAMES: EncoderNames = EncoderNames {
     down: "output.dense",
     network_norm: "output.LayerNorm",
 };
-
-const CLASS: Class = Class {
-    names: NAMES,
-    sequence: SequenceHead { dense: "bert.pooler.dense", is_relu: false, output: "classifier" },
-    tokens: "classifier",
-    epsilon: 1e-12,
-    types: 2,
-    unused: &["cls.", "bert.pooler.", "pooler."],
-};
-
-fn describe(config: &Config, part: Part) -> Result<Encoder, CheckpointError> {
-    conventions::encoder(config, &CLASS, part)
-}

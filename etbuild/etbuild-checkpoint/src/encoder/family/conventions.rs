@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::config::Config;
 use crate::encoder::{Encoder, EncoderNames, Head, Pooling, Scores, SequenceHead};
+use crate::family::activation;
 use crate::{Activation, CheckpointError, Norm, NormKind};
 
 /// The part of a model class behind the last layer.
@@ -29,6 +30,8 @@ pub struct Class {
     pub epsilon: f64,
     /// The rows of the table of token types of a configuration without the key; 0 for a family without types.
     pub types: usize,
+    /// Whether the first token has the position behind the padding token: the table has rows for this token and the tokens ahead.
+    pub begins_behind_padding: bool,
     /// Tensors of other heads, by the beginnings of the names.
     pub unused: &'static [&'static str],
 }
@@ -54,17 +57,17 @@ pub fn encoder(config: &Config, class: &Class, part: Part) -> Result<Encoder, Ch
             (labels, scores)
         }
     };
-    let positions = config.size("max_position_embeddings")?;
+    let (first_position, positions) = positions(config, class)?;
     Ok(Encoder {
         vocabulary: config.size("vocab_size")?,
         width,
         layers: config.size("num_hidden_layers")?,
         heads,
         inner: config.size("intermediate_size")?,
-        activation: activation(config)?,
+        activation: activation(config, "hidden_act", Activation::Gelu)?,
         norm: Norm { kind: NormKind::Layer, epsilon, has_weights: true, has_biases: true, less_one: false },
         positions,
-        first_position: 0,
+        first_position,
         types,
         names: class.names,
         head: match part {
@@ -79,17 +82,15 @@ pub fn encoder(config: &Config, class: &Class, part: Part) -> Result<Encoder, Ch
     })
 }
 
-fn activation(config: &Config) -> Result<Activation, CheckpointError> {
-    let name = config.optional_text("hidden_act")?;
-    Ok(match name.as_deref() {
-        None | Some("gelu") => Activation::Gelu,
-        Some("gelu_new" | "gelu_pytorch_tanh" | "gelu_fast") => Activation::GeluTanh,
-        Some("relu") => Activation::Relu,
-        Some("silu" | "swish") => Activation::Silu,
-        Some(_) => {
-            return Err(config.unsupported("hidden_act", "`gelu`, `gelu_new`, `gelu_pytorch_tanh`, `relu`, `silu`"));
-        }
-    })
+/// The rows of the table of positions that no token has, and the rows behind.
+fn positions(config: &Config, class: &Class) -> Result<(usize, usize), CheckpointError> {
+    const ROWS: &str = "max_position_embeddings";
+    let (all, padding) = (config.size(ROWS)?, || config.optional_count("pad_token_id"));
+    let first = if class.begins_behind_padding { padding()?.unwrap_or(1) + 1 } else { 0 };
+    if first >= all {
+        return Err(config.mistake(ROWS, format!("is not more than the {first} rows that no token has")));
+    }
+    Ok((first, all - first))
 }
 
 /// The names of labels in the order of the logits: `LABEL_0`, `LABEL_1` of a configuration without names.

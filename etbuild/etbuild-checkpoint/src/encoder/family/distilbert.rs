@@ -1,10 +1,7 @@
 //! DistilBERT (Sanh et al. 2019): BERT without token types and pooler.
 
-use super::Family;
-use super::conventions::{self, Class, Part};
-use crate::CheckpointError;
-use crate::config::Config;
-use crate::encoder::{Encoder, EncoderNames, SequenceHead};
+use super::{Class, Family, Part};
+use crate::encoder::{EncoderNames, SequenceHead};
 
 pub const FAMILY: Family = Family {
     architectures: &[
@@ -20,32 +17,27 @@ pub const FAMILY: Family = Family {
         ("intermediate_size", "hidden_dim"),
         ("hidden_act", "activation"),
     ],
-    describe,
-};
-
-const CLASS: Class = Class {
-    names: EncoderNames {
-        tokens: "distilbert.embeddings.word_embeddings",
-        positions: "distilbert.embeddings.position_embeddings",
-        types: "",
-        norm: "distilbert.embeddings.LayerNorm",
-        layers: "distilbert.transformer.layer",
-        query: "attention.q_lin",
-        key: "attention.k_lin",
-        value: "attention.v_lin",
-        output: "attention.out_lin",
-        attention_norm: "sa_layer_norm",
-        up: "ffn.lin1",
-        down: "ffn.lin2",
-        network_norm: "output_layer_norm",
+    class: Class {
+        names: EncoderNames {
+            tokens: "distilbert.embeddings.word_embeddings",
+            positions: "distilbert.embeddings.position_embeddings",
+            types: "",
+            norm: "distilbert.embeddings.LayerNorm",
+            layers: "distilbert.transformer.layer",
+            query: "attention.q_lin",
+            key: "attention.k_lin",
+            value: "attention.v_lin",
+            output: "attention.out_lin",
+            attention_norm: "sa_layer_norm",
+            up: "ffn.lin1",
+            down: "ffn.lin2",
+            network_norm: "output_layer_norm",
+        },
+        sequence: SequenceHead { dense: "pre_classifier", is_relu: true, output: "classifier" },
+        tokens: "classifier",
+        epsilon: 1e-12,
+        types: 0,
+        begins_behind_padding: false,
+        unused: &["vocab_transform.", "vocab_layer_norm.", "vocab_projector."],
     },
-    sequence: SequenceHead { dense: "pre_classifier", is_relu: true, output: "classifier" },
-    tokens: "classifier",
-    epsilon: 1e-12,
-    types: 0,
-    unused: &["vocab_transform.", "vocab_layer_norm.", "vocab_projector."],
 };
-
-fn describe(config: &Config, part: Part) -> Result<Encoder, CheckpointError> {
-    conventions::encoder(config, &CLASS, part)
-}

@@ -1,4 +1,4 @@
-//! A graph in the making: one function for each operator that decoders call.
+//! A graph in the making: one function for each operator that models call.
 
 mod mixture;
 
@@ -10,7 +10,7 @@ use etbuild_ir::{
     Argument, Graph, IdMap, Interval, Node, OperatorName, SymbolicSize, TensorSpec, Update, ValueId, ValueKind,
 };
 
-use super::weights::{Constant, Groups};
+use crate::constant::{Constant, Groups, spec};
 use crate::{Activation, Norm, NormKind};
 
 /// A graph, and the module of the nodes to add.
@@ -383,11 +383,6 @@ impl Sketch {
         self.graph.nodes.push(Node { operator, arguments, outputs: ids.to_vec() });
         ids
     }
-}
-
-fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
-    let sizes: Vec<i32> = sizes.iter().map(|size| i32::try_from(*size).unwrap_or(i32::MAX)).collect();
-    TensorSpec::contiguous(scalar_type, sizes)
 }
 
 /// A name in the form of programs.

@@ -3,8 +3,9 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ValueId};
 
-use super::{Sketch, spec};
+use super::Sketch;
 use crate::Clamped;
+use crate::constant::spec;
 
 impl Sketch {
     /// Layers that rows choose by `numbers`: each row of `input` times the chosen ones of `matrices`.

@@ -1,0 +1,84 @@
+//! Constants of programs, made of the tensors of a checkpoint.
+
+use std::sync::Arc;
+
+use et_core::ScalarType;
+use etbuild_ir::{ConstantData, TensorSpec};
+
+use crate::reals;
+use crate::shards::Tensor;
+
+/// A constant with the name.
+#[derive(Clone)]
+pub struct Constant {
+    /// The name of the tensor, or of a part of the tensor.
+    pub name: String,
+    /// Type and shape.
+    pub spec: TensorSpec,
+    /// The elements.
+    pub data: ConstantData,
+    /// The groups of a matrix of integers.
+    pub groups: Option<Arc<Groups>>,
+}
+
+/// What makes numbers of the integers of a matrix.
+pub struct Groups {
+    /// The scale of each group, `float32 [rows, groups]`.
+    pub scales: Constant,
+    /// The offset of each group times the elements of a group, `float32 [1, groups, rows]`, if any.
+    pub offsets: Option<Constant>,
+    /// The neighbours in a row that share a scale.
+    pub group: usize,
+    /// The least and the greatest integer.
+    pub bounds: [i64; 2],
+}
+
+impl Constant {
+    /// Elements that stand for themselves.
+    pub fn plain(name: &str, spec: TensorSpec, data: ConstantData) -> Self {
+        Self { name: name.to_owned(), spec, data, groups: None }
+    }
+}
+
+/// Which rows of a tensor are wanted.
+#[derive(Clone, Copy)]
+pub struct Part {
+    /// The first.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+    /// How many the tensor has.
+    pub all: usize,
+}
+
+impl Part {
+    /// All rows.
+    pub const fn all(count: usize) -> Self {
+        Self { first: 0, count, all: count }
+    }
+
+    /// The name of these rows of a tensor.
+    pub fn named(self, tensor: &str) -> String {
+        let Self { first, count, all } = self;
+        if count == all { tensor.to_owned() } else { format!("{tensor}[{first}..{}]", first + count) }
+    }
+}
+
+/// Type and shape of a dense constant.
+pub fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
+    let sizes: Vec<i32> = sizes.iter().map(|size| i32::try_from(*size).unwrap_or(i32::MAX)).collect();
+    TensorSpec::contiguous(scalar_type, sizes)
+}
+
+/// Numbers as `float32`.
+pub fn vector_of(sizes: &[usize], elements: impl IntoIterator<Item = f32>) -> (TensorSpec, ConstantData) {
+    (spec(ScalarType::Float, sizes), ConstantData::new(reals::stored(elements)))
+}
+
+/// Elements of a tensor as `float32`; `None` beyond the end of the file.
+pub fn floats(tensor: &Tensor, first: usize, count: usize) -> Option<Vec<f32>> {
+    let size = tensor.scalar_type.size();
+    let start = tensor.start + first * size;
+    let bytes = tensor.shard.bytes().get(start..start + count * size)?;
+    Some(reals::read(tensor.scalar_type, bytes))
+}
