@@ -63,13 +63,14 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     if SystemFiles::of(target) == Some(SystemFiles::Windows) {
         // The time of the link would make other bytes each time. What Rust would add of MinGW is in the project.
         options.push("link-self-contained=no".to_owned());
-        options.extend(["-L.", "-ladvapi32", "--no-insert-timestamp"].map(|option| format!("link-arg={option}")));
+        options.extend(["-ladvapi32", "--no-insert-timestamp"].map(|option| format!("link-arg={option}")));
     }
     if target.is_wasm() {
         // JavaScript puts texts and tensors into memory of the module.
         options.extend(["malloc", "free"].map(|name| format!("link-arg=--export-if-defined={name}")));
     }
-    if target.crt_static && project.package.contains_key(EMPTY_LIBRARY) {
+    let has_empty_library = target.crt_static && project.package.contains_key(EMPTY_LIBRARY);
+    if has_empty_library || SystemFiles::of(target).is_some() {
         options.push("link-arg=-L.".to_owned());
     }
     if project.package.contains_key(LINKER_SCRIPT) {
@@ -84,7 +85,7 @@ fn android_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE)];
     options.extend(project.shared.iter().map(|name| format!("-soname={name}")));
     if SystemFiles::of(target).is_some() {
-        options.extend(["-L.".to_owned(), format!("--dynamic-linker={}", bionic::LOADER)]);
+        options.push(format!("--dynamic-linker={}", bionic::LOADER));
     }
     let prefix = if target.linker.compiler().is_some() { "-Wl," } else { "" };
     options.into_iter().map(|option| format!("link-arg={prefix}{option}")).collect()

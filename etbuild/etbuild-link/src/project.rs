@@ -14,7 +14,7 @@ use crate::{LibraryForm, LinkError, ProjectFacts, SourceCrate, Sources, device_c
 pub struct Project {
     /// The template's name.
     pub template: String,
-    /// The files from the template: other facts make other files.
+    /// The files of the template, filled in with the facts of the model.
     pub package: BTreeMap<String, Vec<u8>>,
     /// The device crates, below `crates/`: the same for every project of a template.
     pub crates: BTreeMap<String, Vec<u8>>,

@@ -2,7 +2,6 @@
 //! on the portable kernels and on the CPU backend. `encoders.py` has the table of models. Needs `ETBUILD_TEST_PYTHON`, a Python with
 //! torch and transformers; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,10 +14,10 @@ use etbuild_engine::Event;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::support::logits::{ENGINES, files_with, kernel};
+use crate::support::logits::{ENGINES, expect_no_mistake, files_with, kernel};
 use crate::support::{self, Place, Ran};
 
-/// A text or tokens, and what transformers makes of them.
+/// A text or tokens, and the output of transformers for this input.
 #[derive(Deserialize)]
 struct Expected {
     text: Option<String>,
@@ -79,17 +78,7 @@ fn mistake(model: &Path, place: &Place, partition: &str) -> Option<String> {
 #[test]
 fn every_family_gives_the_numbers_of_transformers() {
     let Some(models) = models() else { return };
-    let place = Place::cold();
-    let mut wrong = BTreeMap::new();
-    for model in models {
-        let name = model.file_name().unwrap().to_str().unwrap().to_owned();
-        for partition in ["partition=[portable]", "partition=[cpu]"] {
-            if let Some(mistake) = mistake(&model, &place, partition) {
-                wrong.insert(format!("{name}, {partition}"), mistake);
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    expect_no_mistake(models, mistake);
 }
 
 #[test]

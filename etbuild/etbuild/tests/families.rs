@@ -3,14 +3,14 @@
 //! `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips
 //! them. `ETBUILD_TEST_TOKENS` is the length of the greedy texts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use etbuild_engine::Event;
 
-use crate::support::logits::{self, Expected, Model, difference};
+use crate::support::logits::{self, Expected, Model, difference, expect_no_mistake};
 use crate::support::{self, Place};
 
 /// The tokens of a prefill chunk.
@@ -58,17 +58,7 @@ fn likeliest(logits: &[f32]) -> i64 {
 #[test]
 fn every_family_gives_the_logits_and_the_text_of_transformers() {
     let Some(models) = models() else { return };
-    let place = Place::cold();
-    let mut wrong = BTreeMap::new();
-    for model in models {
-        let name = model.file_name().unwrap().to_str().unwrap().to_owned();
-        for partition in ["partition=[portable]", "partition=[cpu]"] {
-            if let Some(mistake) = mistake(&model, &place, partition) {
-                wrong.insert(format!("{name}, {partition}"), mistake);
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    expect_no_mistake(models, mistake);
 }
 
 #[test]

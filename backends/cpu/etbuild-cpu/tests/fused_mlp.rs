@@ -33,7 +33,7 @@ fn weights() -> Weights {
     }
 }
 
-/// What the network adds to its output.
+/// The operand that the network adds to its output.
 #[derive(Clone, Copy, PartialEq)]
 enum Residual {
     /// `x + down(gelu(up(norm(x))))`.

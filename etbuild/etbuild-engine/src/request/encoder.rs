@@ -60,7 +60,7 @@ fn of_encoders(recipe: &Recipe) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// A key in quotes; other words as they are.
+/// A recipe key in backquotes. A phrase, which contains a blank, stays without quotes.
 fn quoted(key: &str) -> String {
     if key.contains(' ') { key.to_owned() } else { format!("`{key}`") }
 }

@@ -76,14 +76,13 @@ pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnost
 /// The diagnostics of a unit. A missing tool is an error where the request built nothing at all.
 fn of_unit(report: &UnitReport, require_verify: bool, is_built: bool) -> Vec<Diagnostic> {
     let mut all = report.diagnostics.clone();
-    if let Verification::Skipped { reason } = &report.verification
-        && !is_built
-    {
-        all.push(Diagnostic { severity: Severity::Error, ..(**reason).clone() });
-    } else if let Verification::Skipped { reason } = &report.verification {
+    let Verification::Skipped { reason } = &report.verification else { return all };
+    if is_built {
         let severity = if require_verify { Severity::Error } else { Severity::Warning };
         let message = format!("{}@{} was not verified: {}", report.recipe, report.target, reason.message);
         all.push(Diagnostic { severity, message, code: Code::NotVerified, ..(**reason).clone() });
+    } else {
+        all.push(Diagnostic { severity: Severity::Error, ..(**reason).clone() });
     }
     all
 }

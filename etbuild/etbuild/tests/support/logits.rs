@@ -1,5 +1,6 @@
 //! Runs language models in tests, and compares logits with Python's logits.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -12,6 +13,8 @@ use etbuild_engine::{Event, Mode, ProgramFiles, World, program_files};
 use etbuild_recipe::Override;
 use etbuild_store::Observer;
 use etbuild_system::RealSystem;
+
+use super::Place;
 
 /// The backends for recipes in these tests.
 pub static BACKENDS: &[&dyn etbuild_backend::Backend] = &[
@@ -31,6 +34,23 @@ pub static ENGINES: &[Engine] = &[
 pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
     et_ops::find_kernel(&name)
+}
+
+/// Demands that no model has a mistake, on the portable kernels and on the CPU backend: `mistake` gets the folder of a model, a place and
+/// the option with the partition.
+#[track_caller]
+pub fn expect_no_mistake(models: Vec<PathBuf>, mistake: impl Fn(&Path, &Place, &str) -> Option<String>) {
+    let place = Place::cold();
+    let mut wrong = BTreeMap::new();
+    for model in models {
+        let name = model.file_name().unwrap().to_str().unwrap().to_owned();
+        for partition in ["partition=[portable]", "partition=[cpu]"] {
+            if let Some(mistake) = mistake(&model, &place, partition) {
+                wrong.insert(format!("{name}, {partition}"), mistake);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// The program file and data files of a checkpoint or recipe, with these options.

@@ -15,7 +15,7 @@ global_asm!(
     "mov ecx, eax",
     "call ExitProcess",
     "int3",
-    // Constructors of C++, of which there are none.
+    // MinGW runs the constructors of C++ here. A Rust program has no constructors.
     ".globl __main",
     "__main:",
     "ret",
