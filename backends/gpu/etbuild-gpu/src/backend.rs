@@ -41,12 +41,14 @@ impl Backend for Gpu {
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
         let Some(gpu) = target.gpu else { return vec![("gpu".to_owned(), "none".to_owned())] };
-        let GpuFacts { images, max_image, max_layers, subgroup, zero_clamp, int64, float64 } = gpu;
+        let GpuFacts { images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } = gpu;
         let facts = [
             ("images", images.to_string()),
             ("max_image", max_image.to_string()),
             ("max_layers", max_layers.to_string()),
+            ("max_buffer", max_buffer.to_string()),
             ("subgroup", subgroup.to_string()),
+            ("units", units.to_string()),
             ("zero_clamp", zero_clamp.to_string()),
             ("int64", int64.to_string()),
             ("float64", float64.to_string()),

@@ -23,9 +23,9 @@ pub fn of(target: &Target) -> TargetFacts {
 
 /// The facts of a GPU without its name.
 fn gpu(gpu: &Gpu) -> GpuFacts {
-    let Gpu { name: _, storage, max_image, max_layers, subgroup, zero_clamp, int64, float64 } = *gpu;
+    let Gpu { name: _, storage, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } = *gpu;
     let images = storage == TexelStorage::Image;
-    GpuFacts { images, max_image, max_layers, subgroup, zero_clamp, int64, float64 }
+    GpuFacts { images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 }
 }
 
 /// The facts of an NPU.
