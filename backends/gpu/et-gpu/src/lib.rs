@@ -18,12 +18,16 @@ mod pipeline_cache;
 mod placement;
 mod plan;
 mod pool;
+mod private;
 mod problem;
 mod record;
+mod resident;
 mod schedule;
 mod session;
 mod shared;
 mod spirv;
+mod staging;
+mod stamp;
 mod state;
 mod step;
 mod summary;
@@ -35,7 +39,7 @@ pub use delegate::{delegate, reporting_delegate};
 pub use problem::{Outcome, Problem, problem};
 pub use session::{Ended, Observe, Session};
 #[cfg(any(test, feature = "faults"))]
-pub use shared::live_objects;
+pub use shared::{live_objects, live_states};
 pub use summary::{DeviceKind, Summary, device_summary};
 pub use vulkan::validation::validation_messages;
 

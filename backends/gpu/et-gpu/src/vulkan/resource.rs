@@ -44,6 +44,14 @@ impl Resource {
         }
     }
 
+    /// The buffer, if the object is one.
+    pub const fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Self::Buffer(buffer) => Some(buffer),
+            Self::Image(_) => None,
+        }
+    }
+
     /// The image, if the object is one.
     pub const fn image(&self) -> Option<&Image> {
         match self {
