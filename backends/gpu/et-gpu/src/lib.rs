@@ -2,7 +2,7 @@
 //!
 //! A [`Blob`] holds the kernels in SPIR-V, made and validated at build time, the GPU objects, and the dispatches in order. A
 //! [`Session`] is a loaded blob: pipelines, buffers and images, and a command buffer that each execution submits once. All
-//! sessions of a process share one device, pipelines of equal kernels, and equal weights.
+//! sessions of a process share one device, pipelines of equal kernels, equal weights, and states.
 
 mod blob;
 mod declared;

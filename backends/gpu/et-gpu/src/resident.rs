@@ -9,8 +9,8 @@ use et_core::{Error, Tensor};
 
 use crate::blob::Object;
 use crate::problem::{Outcome, Problem};
-use crate::stamp::{SIZE, Stamp, is_stamped};
 use crate::staging::Staging;
+use crate::stamp::{SIZE, Stamp, is_stamped};
 use crate::vulkan::buffer::Buffer;
 use crate::vulkan::device::Device;
 use crate::vulkan::memory::{Memory, Use};

@@ -88,7 +88,8 @@ impl<'a> Session<'a> {
         let keys = weights.iter().map(|(index, tensor)| Ok(WeightsKey::of(self.loaded.object(*index)?, tensor)));
         let keys: Vec<_> = keys.collect::<Outcome<_>>()?;
         let observed = observe.is_some();
-        let in_place = |ready: &Prepared<'_>| ready.states.iter().zip(&states).all(|(state, (_, tensor))| state.is_of(tensor));
+        let in_place =
+            |ready: &Prepared<'_>| ready.states.iter().zip(&states).all(|(state, (_, tensor))| state.is_of(tensor));
         let is_ready = |ready: &Prepared<'_>| ready.keys == keys && ready.observed == observed && in_place(ready);
         if !prepared.as_ref().is_some_and(is_ready) {
             // The same weights and the same states stay on the device meanwhile.

@@ -148,8 +148,7 @@ fn store_a_state_before_an_input_is_read() {
     let tensors = Tensors::new(WORDS);
     let (session, output) = (keeping(WORDS), Memory::new(4 * WORDS));
     let mut program = Program::default();
-    let (input, result) =
-        (program.buffer(Role::Input, 0, WORDS as u64), program.buffer(Role::Output, 1, WORDS as u64));
+    let (input, result) = (program.buffer(Role::Input, 0, WORDS as u64), program.buffer(Role::Output, 1, WORDS as u64));
     let kernel = program.kernel(&common::map("u32", "x * 2u"));
     program.dispatch(kernel, [5, 1, 1], &[input], &[result]);
     let reader = program.load();
@@ -189,7 +188,8 @@ fn fail_after_a_loss() {
         let tensors = Tensors::new(WORDS);
         let session = keeping(WORDS);
         faults::lose_device_at(submission);
-        let results = [tensors.add(&session, 1), tensors.add(&session, 1), tensors.stored(&session).map(|words| words[0])];
+        let results =
+            [tensors.add(&session, 1), tensors.add(&session, 1), tensors.stored(&session).map(|words| words[0])];
         let handle = Err(Error::DelegateInvalidHandle);
         // Without a copy, the contents have not left the tensor.
         let expected = [
