@@ -34,7 +34,8 @@ pub trait Observer: Send + Sync {
         let _ = (method, at);
     }
 
-    /// A delegate has executed an instruction of its own. The next begins after the return of this function.
+    /// A delegate has executed an instruction of its own. Without a duration of the event, the next begins after the return of this
+    /// function.
     fn delegate_executed(&self, event: &DelegateEvent<'_>) {
         let _ = event;
     }

@@ -4,6 +4,7 @@
 //! binary without a listener has the instructions of a loop without events. Firmware executes from the file, without a listener.
 
 use core::fmt::Debug;
+use core::time::Duration;
 
 use et_core::Result;
 
@@ -46,6 +47,9 @@ pub struct DelegateEvent<'e> {
     pub name: &'static str,
     /// The instruction with its operands.
     pub instruction: &'e dyn Debug,
+    /// The time of the instruction by the clock of the delegate's device, where events come after the whole call. `None`: the
+    /// instruction has just ended, by the clock of the listener.
+    pub duration: Option<Duration>,
     /// Calls a function with the bytes of each tensor that the instruction wrote, in the delegate's own layout; calls nothing
     /// where the results are not in the memory of the host.
     pub results: &'e Results<'e>,

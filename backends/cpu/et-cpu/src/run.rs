@@ -58,7 +58,7 @@ pub fn observed_delegate<'a>(
 pub fn reporting_delegate<'a>(workers: &'a dyn Workers, listen: impl Fn(&DelegateEvent<'_>) + 'a) -> impl Delegate<'a> {
     observed_delegate(workers, move |instruction, memory| {
         let results = |visit: &mut dyn FnMut(&[u8])| memory.written(instruction, visit);
-        listen(&DelegateEvent { name: instruction.name(), instruction, results: &results });
+        listen(&DelegateEvent { name: instruction.name(), instruction, duration: None, results: &results });
     })
 }
 

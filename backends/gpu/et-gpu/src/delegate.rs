@@ -1,13 +1,12 @@
 //! The backend as a delegate.
 
 use core::cell::OnceCell;
-use core::fmt::Debug;
 
 use et_core::{Args, Error, Result};
 use et_runtime::{Delegate, DelegateEvent, DelegateSetup, Workers};
 
 use crate::problem::report;
-use crate::session::Session;
+use crate::session::{Ended, Observe, Session};
 
 /// The delegate of a blob.
 struct Gpu<'a, F> {
@@ -20,19 +19,20 @@ struct Gpu<'a, F> {
 /// A delegate that executes its blob on the best GPU, and compiles kernels on `workers`. The first delegate of a process opens
 /// the GPU. The words of a failure are in [`crate::problem()`].
 pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
-    Gpu::<fn(&dyn Debug)> { workers, session: OnceCell::new(), observe: None }
+    Gpu::<fn(&Ended)> { workers, session: OnceCell::new(), observe: None }
 }
 
-/// A delegate as of [`delegate`] that executes dispatch by dispatch and reports each to `listen` after the end. The instruction of
-/// the event is a [`crate::Ended`]; results stay on the GPU.
+/// A delegate as of [`delegate`] that reports each dispatch to `listen`, with the time of the device where the device has a
+/// clock. The instruction of the event is an [`Ended`]; results stay on the GPU.
 pub fn reporting_delegate<'a>(workers: &'a dyn Workers, listen: impl Fn(&DelegateEvent<'_>) + 'a) -> impl Delegate<'a> {
-    let observe = move |ended: &dyn Debug| {
-        listen(&DelegateEvent { name: "Dispatch", instruction: ended, results: &|_| () });
+    let observe = move |ended: &Ended| {
+        let duration = ended.duration;
+        listen(&DelegateEvent { name: "Dispatch", instruction: ended, duration, results: &|_| () });
     };
     Gpu { workers, session: OnceCell::new(), observe: Some(observe) }
 }
 
-impl<'a, F: Fn(&dyn Debug)> Delegate<'a> for Gpu<'a, F> {
+impl<'a, F: Fn(&Ended)> Delegate<'a> for Gpu<'a, F> {
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         let session = report(Session::load(setup.blob, self.workers))?;
         self.session.set(session).map_err(|_| Error::InvalidState)
@@ -40,7 +40,7 @@ impl<'a, F: Fn(&dyn Debug)> Delegate<'a> for Gpu<'a, F> {
 
     fn execute(&self, arguments: &Args<'a, '_>) -> Result<()> {
         let session = self.session.get().ok_or(Error::DelegateInvalidHandle)?;
-        let observe = self.observe.as_ref().map(|observe| observe as &dyn Fn(&dyn Debug));
+        let observe = self.observe.as_ref().map(|observe| observe as Observe<'_>);
         report(session.execute(arguments, observe))
     }
 }

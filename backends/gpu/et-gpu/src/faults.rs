@@ -7,6 +7,7 @@ static SUBMISSIONS: AtomicU64 = AtomicU64::new(0);
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static DISCRETE: AtomicBool = AtomicBool::new(false);
 static NO_SUBGROUPS: AtomicBool = AtomicBool::new(false);
+static NO_TIMESTAMPS: AtomicBool = AtomicBool::new(false);
 
 /// Loses the device at a submission instead of the execution: 0 is the next submission. The lost device stays lost, and later
 /// delegates open another.
@@ -37,6 +38,16 @@ pub fn without_subgroups(lacks: bool) {
 /// Whether the device is to be treated as one without subgroups.
 pub(crate) fn lacks_subgroups() -> bool {
     NO_SUBGROUPS.load(Ordering::SeqCst)
+}
+
+/// Whether observed sessions find no timestamps, whatever the queue has.
+pub fn without_timestamps(lacks: bool) {
+    NO_TIMESTAMPS.store(lacks, Ordering::SeqCst);
+}
+
+/// Whether the queue is to be treated as one without timestamps.
+pub(crate) fn lacks_timestamps() -> bool {
+    NO_TIMESTAMPS.load(Ordering::SeqCst)
 }
 
 /// Forgets the faults that have not happened; returns whether there were any.

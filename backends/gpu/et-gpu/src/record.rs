@@ -16,6 +16,7 @@ use crate::vulkan::commands::{Barrier, Commands, Recorder};
 use crate::vulkan::descriptors::{Bindings, Descriptors};
 use crate::vulkan::image::Image;
 use crate::vulkan::resource::Resource;
+use crate::vulkan::timestamps::Timestamps;
 use crate::weights::{Weights, WeightsKey};
 
 /// The command buffers, weights and states of a session, present since the first execution.
@@ -29,15 +30,18 @@ pub struct Prepared {
     pub keys: Vec<WeightsKey>,
     /// The states.
     pub states: Vec<State>,
-    /// Whether each dispatch has a command buffer.
-    pub apart: bool,
+    /// Whether each dispatch is observed.
+    pub observed: bool,
+    /// The times of the dispatches of an observed command buffer; without times, each dispatch has a command buffer.
+    pub timestamps: Option<Timestamps>,
 }
 
 /// An object with its tensor.
 pub type Held<'a> = (usize, Tensor<'a>);
 
-/// Loads the weights, places the states and records one command buffer, or a command buffer for each dispatch if `apart`.
-pub fn prepare(loaded: &Loaded, held: [&[Held<'_>]; 2], keys: Vec<WeightsKey>, apart: bool) -> Outcome<Prepared> {
+/// Loads the weights, places the states and records one command buffer, with timestamps if `observed`; where the queue has no
+/// timestamps, a command buffer for each dispatch.
+pub fn prepare(loaded: &Loaded, held: [&[Held<'_>]; 2], keys: Vec<WeightsKey>, observed: bool) -> Outcome<Prepared> {
     let device = &loaded.shared.device;
     let load = |(index, tensor): &Held<'_>| loaded.shared.weights(loaded.object(*index)?, tensor);
     let place = |(index, tensor): &Held<'_>| State::create(device, loaded.object(*index)?, tensor);
@@ -49,22 +53,22 @@ pub fn prepare(loaded: &Loaded, held: [&[Held<'_>]; 2], keys: Vec<WeightsKey>, a
     let bindings: Vec<_> =
         loaded.steps.iter().map(|step| bindings(loaded, &of_tensors, step)).collect::<Outcome<_>>()?;
     let count = loaded.steps.len();
-    let ranges: Vec<_> = match apart {
-        true => (0..count).map(|index| index..index + 1).collect(),
-        false => core::iter::once(0..count).collect(),
-    };
     if count == 0 {
         return Err(Error::InvalidProgram.into());
     }
+    let timestamps = if observed { Timestamps::create(device, count)? } else { None };
+    let ranges: Vec<_> = match observed && timestamps.is_none() {
+        true => (0..count).map(|index| index..index + 1).collect(),
+        false => core::iter::once(0..count).collect(),
+    };
     let descriptors = Descriptors::create(device, &bindings)?;
     let before = schedule(&loaded.steps, loaded.objects.len(), &loaded.placed.sharing);
+    let recorded = Recorded { loaded, descriptors: &descriptors, before: &before, timestamps: timestamps.as_ref() };
     let record = |range: Range<usize>| {
-        let commands =
-            Commands::record(device, |recorder| record(loaded, &descriptors, &before, range.clone(), recorder))?;
-        Ok((range, commands))
+        Ok((range.clone(), Commands::record(device, |recorder| recorded.record(range, recorder))?))
     };
     let commands = ranges.into_iter().map(record).collect::<Outcome<_>>()?;
-    Ok(Prepared { commands, _descriptors: descriptors, weights, keys, states, apart })
+    Ok(Prepared { commands, _descriptors: descriptors, weights, keys, states, observed, timestamps })
 }
 
 fn bindings<'r>(loaded: &'r Loaded, of_tensors: &[(usize, &'r Resource)], step: &Step) -> Outcome<Bindings<'r>> {
@@ -77,31 +81,46 @@ fn bindings<'r>(loaded: &'r Loaded, of_tensors: &[(usize, &'r Resource)], step: 
     Ok(Bindings { pipeline: loaded.pipeline(step)?, objects })
 }
 
-/// Records dispatches with the barriers before and after.
-fn record(
-    loaded: &Loaded,
-    descriptors: &Descriptors,
-    before: &[Before],
-    range: Range<usize>,
-    recorder: &Recorder<'_>,
-) -> Outcome<()> {
-    let steps = loaded.steps.iter().zip(before).enumerate();
-    for (index, (step, before)) in steps.filter(|(index, _)| range.contains(index)) {
-        let renewed = before.renewed.iter().filter_map(|object| loaded.resource(*object)?.image());
+/// What dispatches are recorded from.
+struct Recorded<'r> {
+    loaded: &'r Loaded,
+    descriptors: &'r Descriptors,
+    before: &'r [Before],
+    timestamps: Option<&'r Timestamps>,
+}
+
+impl Recorded<'_> {
+    /// Records dispatches with the barriers before and after, and the timestamps.
+    fn record(&self, range: Range<usize>, recorder: &Recorder<'_>) -> Outcome<()> {
+        let steps = self.loaded.steps.iter().zip(self.before).enumerate();
+        for (index, (step, before)) in steps.filter(|(index, _)| range.contains(index)) {
+            self.record_barrier(index, index == range.start, before, recorder);
+            if let Some(timestamps) = self.timestamps.filter(|_| index == range.start) {
+                recorder.start(timestamps);
+            }
+            let set = self.descriptors.set(index).ok_or(Error::Internal)?;
+            recorder.dispatch(self.loaded.pipeline(step)?, set, step.workgroups);
+            if let Some(timestamps) = self.timestamps {
+                recorder.stamp(timestamps, index as u32 + 1);
+            }
+        }
+        recorder.barrier(Barrier::End, &[]);
+        Ok(())
+    }
+
+    /// Records the barrier before a dispatch, if any.
+    fn record_barrier(&self, index: usize, is_first: bool, before: &Before, recorder: &Recorder<'_>) {
+        let renewed = before.renewed.iter().filter_map(|object| self.loaded.resource(*object)?.image());
         let mut renewed: Vec<_> = renewed.collect();
         if index == 0 {
-            renewed.extend(unshared_images(loaded));
+            renewed.extend(unshared_images(self.loaded));
         }
-        if index == range.start {
+        if is_first {
             recorder.barrier(Barrier::Start, &renewed);
         } else if before.barrier || !renewed.is_empty() {
             recorder.barrier(Barrier::Kernels, &renewed);
         }
-        let set = descriptors.set(index).ok_or(Error::Internal)?;
-        recorder.dispatch(loaded.pipeline(step)?, set, step.workgroups);
     }
-    recorder.barrier(Barrier::End, &[]);
-    Ok(())
 }
 
 /// The scratch images with memory of their own: they need a layout once for each execution.

@@ -1,8 +1,9 @@
 //! A loaded blob with command buffers.
 
 use core::cell::{Cell, RefCell};
-use core::fmt::Debug;
 use core::marker::PhantomData;
+use core::ops::Range;
+use core::time::Duration;
 
 use et_core::{Access, Args, Error, Tensor};
 use et_runtime::Workers;
@@ -13,6 +14,7 @@ use crate::objects::Mapped;
 use crate::problem::{Outcome, Problem};
 use crate::record::{Held, Prepared, prepare};
 use crate::state::{InPlace, State};
+use crate::vulkan::timestamps::Timestamps;
 use crate::weights::WeightsKey;
 
 /// A blob on the device of this process. Inputs, weights, states and outputs are tensors that live for `'a`.
@@ -33,10 +35,12 @@ pub struct Ended {
     pub kernel: usize,
     /// Workgroups in x, y and z.
     pub workgroups: [u32; 3],
+    /// The time by the clock of the device; `None` where the device has no clock, so that the dispatch ended just now.
+    pub duration: Option<Duration>,
 }
 
-/// What is called after each dispatch, with a printable [`Ended`].
-pub type Observe<'o> = &'o dyn Fn(&dyn Debug);
+/// What is called with each dispatch.
+pub type Observe<'o> = &'o dyn Fn(&Ended);
 
 impl<'a> Session<'a> {
     /// Checks a blob, compiles the kernels on `workers` and allocates memory.
@@ -50,7 +54,8 @@ impl<'a> Session<'a> {
         Ok(Self { prepared, loaded, in_place, tensors: PhantomData })
     }
 
-    /// Executes the blob on tensors, dispatch by dispatch for an observer.
+    /// Executes the blob on tensors. An observer hears of the dispatches after the execution, with times of the device; where the
+    /// device has no clock, dispatches are executed one by one.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for tensors of other sizes, [`Error::AccessFailed`] for a state that must not be written,
@@ -65,28 +70,38 @@ impl<'a> Session<'a> {
         self.check_states(arguments, &states)?;
         let keys = weights.iter().map(|(index, tensor)| Ok(WeightsKey::of(self.loaded.object(*index)?, tensor)));
         let keys: Vec<_> = keys.collect::<Outcome<_>>()?;
-        let apart = observe.is_some();
+        let observed = observe.is_some();
         let is_ready = |ready: &Prepared| {
             let mut in_place = ready.states.iter().zip(&states);
-            ready.keys == keys && ready.apart == apart && in_place.all(|(state, (_, tensor))| state.is_of(tensor))
+            ready.keys == keys && ready.observed == observed && in_place.all(|(state, (_, tensor))| state.is_of(tensor))
         };
         if !prepared.as_ref().is_some_and(is_ready) {
             // The same weights stay on the device meanwhile.
             let _kept = prepared.take().filter(|old| old.keys == keys).map(|old| old.weights);
-            *prepared = Some(prepare(&self.loaded, [&weights, &states], keys, apart)?);
+            *prepared = Some(prepare(&self.loaded, [&weights, &states], keys, observed)?);
         }
         let prepared = prepared.as_mut().ok_or(Error::Internal)?;
         self.write_inputs(arguments)?;
         each_state(&prepared.states, &states, State::fill)?;
         for (steps, commands) in &mut prepared.commands {
             commands.run()?;
-            for (index, step) in self.loaded.steps.iter().enumerate().filter(|(index, _)| steps.contains(index)) {
-                let Some(observe) = observe else { break };
-                observe(&Ended { dispatch: index, kernel: step.kernel, workgroups: step.workgroups });
+            if let Some(observe) = observe {
+                self.report(steps.clone(), prepared.timestamps.as_ref(), observe)?;
             }
         }
         each_state(&prepared.states, &states, State::store)?;
         self.read_outputs(arguments)
+    }
+
+    /// Tells an observer of executed dispatches.
+    fn report(&self, range: Range<usize>, timestamps: Option<&Timestamps>, observe: Observe<'_>) -> Outcome<()> {
+        let durations = timestamps.map(Timestamps::durations).transpose()?;
+        let steps = self.loaded.steps.iter().enumerate().filter(|(index, _)| range.contains(index));
+        for (dispatch, step) in steps {
+            let duration = durations.as_ref().and_then(|durations| durations.get(dispatch).copied());
+            observe(&Ended { dispatch, kernel: step.kernel, workgroups: step.workgroups, duration });
+        }
+        Ok(())
     }
 
     /// The objects of a role with their tensors.

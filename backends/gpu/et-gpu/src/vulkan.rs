@@ -13,4 +13,5 @@ pub mod memory;
 pub mod pipeline;
 pub mod queue;
 pub mod resource;
+pub mod timestamps;
 pub mod validation;

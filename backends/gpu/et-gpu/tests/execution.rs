@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use common::{Memory, Program, call, call_observed, check_silence, map, start};
 use et_core::Error;
-use et_gpu::{Needs, Role, Session};
+use et_gpu::{Ended, Needs, Role, Session, faults};
 use et_runtime::{Serial, Workers};
 
 /// out = ((in * 2) + 1) * 3 through two scratch buffers.
@@ -47,16 +47,22 @@ fn a_chain_of_kernels_gives_equal_results_in_every_execution() {
 fn an_observer_sees_every_dispatch_in_order() {
     start();
     let (input, output) = (Memory::of(&[3; 100]), Memory::new(400));
-    let session = chain(100).load();
-    let seen = RefCell::new(Vec::new());
-    let observe = |dispatch: &dyn std::fmt::Debug| seen.borrow_mut().push(format!("{dispatch:?}"));
-    call_observed(&session, &[&input, &output], Some(&observe)).unwrap();
-    let first = "Ended { dispatch: 0, kernel: 0, workgroups: [2, 1, 1] }";
-    assert_eq!((seen.borrow().len(), seen.borrow()[0].as_str()), (5, first));
-    assert_eq!(output.words(), [expected(3); 100]);
-    output.set(&[0; 100]);
-    call(&session, &[&input, &output]).unwrap();
-    assert_eq!(output.words(), [expected(3); 100]);
+    for lacks_timestamps in [false, true] {
+        faults::without_timestamps(lacks_timestamps);
+        let session = chain(100).load();
+        let seen = RefCell::new(Vec::new());
+        let observe = |ended: &Ended| seen.borrow_mut().push(*ended);
+        call_observed(&session, &[&input, &output], Some(&observe)).unwrap();
+        let seen = seen.into_inner();
+        assert!(seen.iter().map(|ended| (ended.dispatch, ended.kernel)).eq([(0, 0), (1, 1), (2, 2), (3, 3), (4, 1)]));
+        assert!(seen.iter().all(|ended| ended.workgroups == [2, 1, 1]));
+        assert!(seen.iter().all(|ended| ended.duration.is_none() == lacks_timestamps));
+        assert_eq!(output.words(), [expected(3); 100]);
+        output.set(&[0; 100]);
+        call(&session, &[&input, &output]).unwrap();
+        assert_eq!(output.words(), [expected(3); 100]);
+    }
+    faults::without_timestamps(false);
     check_silence();
 }
 

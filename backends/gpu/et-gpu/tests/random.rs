@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Memory, Program, call_observed, check_silence, start};
-use et_gpu::{Kind, Observe, Role};
+use et_gpu::{Ended, Kind, Observe, Role};
 
 /// The modulus of all values, so that fp16 holds each exactly.
 const MODULUS: u32 = 97;
@@ -123,7 +123,7 @@ fn random_programs_compute_the_same_as_the_cpu() {
         let input = Memory::of_floats(&values.iter().map(|value| *value as f32).collect::<Vec<_>>());
         let output = Memory::new(4 * expected.len());
         let session = program.load();
-        let observe = |_: &dyn std::fmt::Debug| {};
+        let observe = |_: &Ended| {};
         for observe in [None, None, Some(&observe as Observe<'_>)] {
             output.set(&vec![0; expected.len()]);
             call_observed(&session, &[&input, &output], observe).unwrap();

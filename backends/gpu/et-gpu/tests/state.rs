@@ -4,7 +4,7 @@ mod common;
 
 use common::{Memory, Part, Program, call_parts, call_values, check_silence, map, start};
 use et_core::{Access, Error};
-use et_gpu::{Kind, Observe, Role, Session, device_summary, faults, live_objects};
+use et_gpu::{Ended, Kind, Observe, Role, Session, device_summary, faults, live_objects};
 
 const WORDS: usize = 3000;
 
@@ -109,7 +109,7 @@ fn count_in_one_session(skipped: usize, copies: bool) {
     let first = call_parts(&session, &counter.parts(), None);
     assert_eq!(faults::clear(), !copies);
     assert_eq!(first.is_err(), copies);
-    let ignore = |_: &dyn std::fmt::Debug| {};
+    let ignore = |_: &Ended| {};
     (0..100).fold(0, |sum, step| counter.add(&session, step, sum, (step % 9 == 8).then_some(&ignore)));
 }
 

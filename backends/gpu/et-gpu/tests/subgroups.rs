@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use common::{Memory, Program, call, call_observed, check_silence, map, start};
 use et_core::Error;
-use et_gpu::{Kind, Needs, Role, Session, device_summary, faults, live_objects};
+use et_gpu::{Ended, Kind, Needs, Role, Session, device_summary, faults, live_objects};
 use et_runtime::Serial;
 
 /// The sum of each 64 words, in subgroups of `subgroup` invocations or, as the alternative, in shared memory; then the sum + 1.
@@ -46,8 +46,11 @@ fn program(subgroup: u32, has_alternative: bool) -> Program {
     program
 }
 
+/// The dispatch, the kernel and the workgroups.
+type Executed = (usize, usize, [u32; 3]);
+
 /// Executes a program, and returns the kernels that were executed.
-fn executed(program: &Program) -> Vec<String> {
+fn executed(program: &Program) -> Vec<Executed> {
     let values: Vec<u32> = (0..640).map(|index| index * index).collect();
     let expected = values.chunks(64).flat_map(|part| [part.iter().sum::<u32>() + 1; 64]);
     let (input, output) = (Memory::of(&values), Memory::new(2560));
@@ -57,15 +60,14 @@ fn executed(program: &Program) -> Vec<String> {
     call(&session, &[&input, &output]).unwrap();
     assert!(output.words().into_iter().eq(expected));
     let seen = RefCell::new(Vec::new());
-    let observe = |dispatch: &dyn std::fmt::Debug| seen.borrow_mut().push(format!("{dispatch:?}"));
+    let observe = |ended: &Ended| seen.borrow_mut().push((ended.dispatch, ended.kernel, ended.workgroups));
     call_observed(&session, &[&input, &output], Some(&observe)).unwrap();
     drop(session);
     seen.into_inner()
 }
 
-fn ended(kernel: u32) -> [String; 2] {
-    [(0, kernel), (1, 0)]
-        .map(|(dispatch, kernel)| format!("Ended {{ dispatch: {dispatch}, kernel: {kernel}, workgroups: [10, 1, 1] }}"))
+fn ended(kernel: usize) -> [Executed; 2] {
+    [(0, kernel, [10, 1, 1]), (1, 0, [10, 1, 1])]
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! The latency of a program on the GPU: `latency PROGRAM.pte [ROUNDS [LAYERS.txt]]` prints the times of loading, of the first execution and
-//! of further executions; with a third argument, the time of each dispatch, submitted by itself.
+//! The latency of a program on the GPU: `latency PROGRAM.pte [ROUNDS [dispatches [LABELS.txt]]]` prints the times of loading, of the
+//! first execution and of further executions; with `dispatches`, the time of each dispatch by the clock of the GPU, as median of the
+//! executions, slowest first. A line of LABELS.txt names a dispatch.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use et_module::{Array, DataFiles, DelegateEvent, Engine, Engines, FileBytes, Kernels, Module, Observer};
 
@@ -32,42 +33,56 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         module.execute()?;
         times.push(millis(start));
     }
+    println!("median {:.2} ms, least {:.2} ms", median(&mut times), times[0]);
+    if arguments.next().is_some_and(|word| word == "dispatches") {
+        let labels = arguments.next().map(std::fs::read_to_string).transpose()?.unwrap_or_default();
+        dispatches(&path, rounds, &labels.lines().collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// Prints the times of the dispatches.
+fn dispatches(path: &str, rounds: usize, labels: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
+    let seen = Arc::new(Noting::default());
+    let mut module = load(path, Engines::new(ENGINES, 2).observed_by(Arc::clone(&seen) as Arc<dyn Observer>))?;
+    module.execute()?;
+    drop(seen.take());
+    let mut times: Vec<Vec<f64>> = Vec::new();
+    for _ in 0..rounds {
+        module.execute()?;
+        for (dispatch, time) in seen.take().into_iter().enumerate() {
+            times.resize_with(times.len().max(dispatch + 1), Vec::new);
+            times[dispatch].push(time.ok_or("the GPU has no clock")?.as_secs_f64() * 1e3);
+        }
+    }
+    let mut medians: Vec<(usize, f64)> = times.iter_mut().map(|times| median(times)).enumerate().collect();
+    let sum: f64 = medians.iter().map(|(_, time)| time).sum();
+    println!("{sum:9.3} ms in {} dispatches", medians.len());
+    medians.sort_by(|one, other| other.1.total_cmp(&one.1));
+    for (dispatch, time) in medians {
+        println!("{time:9.3} ms {:4.1} % {dispatch} {}", 100.0 * time / sum, labels.get(dispatch).unwrap_or(&""));
+    }
+    Ok(())
+}
+
+fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
-    println!("median {:.2} ms, least {:.2} ms", times[rounds / 2], times[0]);
-    if arguments.next().is_some() {
-        layers(&path)?;
-    }
-    Ok(())
+    times[times.len() / 2]
 }
-
-fn layers(path: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let seen = Arc::new(Mutex::new((Instant::now(), Vec::new())));
-    let noted = Arc::clone(&seen);
-    let engines = Engines::new(ENGINES, 2).observed_by(Arc::new(Noting(noted)));
-    let mut module = load(path, engines)?;
-    module.execute()?;
-    if let Ok(mut seen) = seen.lock() {
-        *seen = (Instant::now(), Vec::new());
-    }
-    module.execute()?;
-    if let Ok(seen) = seen.lock() {
-        seen.1.iter().for_each(|(dispatch, time)| println!("{time:9.3} ms {dispatch}"));
-    }
-    Ok(())
-}
-
-/// The start of the next dispatch, and the dispatches with times in milliseconds.
-type Seen = Mutex<(Instant, Vec<(String, f64)>)>;
 
 /// Notes the time of each dispatch.
-struct Noting(Arc<Seen>);
+#[derive(Default)]
+struct Noting(Mutex<Vec<Option<Duration>>>);
+
+impl Noting {
+    fn take(&self) -> Vec<Option<Duration>> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 impl Observer for Noting {
     fn delegate_executed(&self, event: &DelegateEvent<'_>) {
-        let mut seen = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let time = millis(seen.0);
-        seen.1.push((format!("{event:?}"), time));
-        seen.0 = Instant::now();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event.duration);
     }
 }
 

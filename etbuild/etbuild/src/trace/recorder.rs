@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use et_module::{Array, DelegateEvent, Observed, Observer, Position};
 
@@ -139,8 +139,12 @@ impl Recorder {
     }
 
     fn since_start(&self, time: Instant) -> u64 {
-        u64::try_from(time.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
+        nanoseconds(time.saturating_duration_since(self.start))
     }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl State {
@@ -205,10 +209,12 @@ impl Observer for Recorder {
     }
 
     fn delegate_executed(&self, event: &DelegateEvent<'_>) {
-        let end = self.now();
+        let now = self.now();
         let mut state = lock(&self.state);
         let Some(at) = state.at else { return };
         let (begin, number) = (state.last, state.steps.len() as u32);
+        // The instructions of a device are reported after all have ended: one begins at the end of the instruction before.
+        let end = event.duration.map_or(now, |duration| begin.saturating_add(nanoseconds(duration)));
         let key = (at.chain, at.instruction, Some(number));
         if let Some(facts) = state.facts().filter(|facts| !facts.bytes.contains_key(&key)) {
             let mut size = 0;
@@ -220,7 +226,7 @@ impl Observer for Recorder {
             (event.results)(&mut |bytes| memory.push(bytes.to_vec()));
         }
         state.steps.push(Event { at, step: Some((number, event.name)), begin, end, results: Vec::new(), memory });
-        state.last = self.now();
+        state.last = if event.duration.is_some() { end } else { self.now() };
     }
 
     fn task_ended(&self, begin: Instant) {

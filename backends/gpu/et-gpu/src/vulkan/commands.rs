@@ -9,6 +9,7 @@ use super::buffer::Buffer;
 use super::device::Device;
 use super::image::{Image, whole};
 use super::pipeline::Pipeline;
+use super::timestamps::Timestamps;
 use crate::problem::{Outcome, failed};
 
 /// A recorded command buffer in a pool of its own. The owner keeps the recorded objects until all executions have ended.
@@ -115,6 +116,20 @@ impl Recorder<'_> {
             device.cmd_bind_descriptor_sets(self.raw, point, pipeline.layout(), 0, &[set], &[]);
             device.cmd_dispatch(self.raw, x, y, z);
         }
+    }
+
+    /// Records that timestamps are taken anew, and the first.
+    pub fn start(&self, timestamps: &Timestamps) {
+        // SAFETY: the command buffer is being recorded, and the owner of the commands keeps the timestamps.
+        unsafe { self.device.raw.cmd_reset_query_pool(self.raw, timestamps.raw(), 0, timestamps.count()) };
+        self.stamp(timestamps, 0);
+    }
+
+    /// Records that timestamp `index` is taken at the end of all kernels before.
+    pub fn stamp(&self, timestamps: &Timestamps, index: u32) {
+        let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
+        // SAFETY: as before; the caller's index is below the number of timestamps.
+        unsafe { self.device.raw.cmd_write_timestamp(self.raw, stage, timestamps.raw(), index) };
     }
 
     /// Records a copy of the first `size` bytes of a staging buffer to offset `offset` of a buffer.

@@ -8,6 +8,7 @@ use ash::vk;
 use super::features::{Description, Features};
 use super::instance::Instance;
 use super::queue::Queue;
+use super::timestamps::Clock;
 use crate::limits::Limits;
 use crate::pipeline_cache::CacheFile;
 use crate::problem::{Outcome, Problem, failed};
@@ -24,6 +25,7 @@ pub struct Device {
     pub queue: Queue,
     /// The family of the queue.
     pub family: u32,
+    clock: Option<Clock>,
     /// Compiled pipelines of this and of earlier processes.
     pub cache: vk::PipelineCache,
     cache_file: Option<CacheFile>,
@@ -41,7 +43,8 @@ impl Device {
             let name = &description.limits.name;
             return Err(Problem::unsupported(format!("the GPU ({name}) lacks timeline semaphores")));
         }
-        let family = compute_family(&instance, physical)?;
+        let (family, properties) = compute_family(&instance, physical)?;
+        let clock = Clock::of(&properties, &description.properties.limits);
         let raw = create(&instance, physical, &description, family)?;
         let queue = Queue::new(&raw, family, description.timeout()).inspect_err(|_| {
             // SAFETY: the new device has no objects.
@@ -50,12 +53,22 @@ impl Device {
         let import = description.import.map(|_| ash::ext::external_memory_host::Device::new(&instance.raw, &raw));
         let cache_file = CacheFile::of(&description.properties.pipeline_cache_uuid);
         let cache = load_cache(&raw, cache_file.as_ref());
-        Ok(Self { raw, description, import, queue, family, cache, cache_file, instance: ManuallyDrop::new(instance) })
+        let instance = ManuallyDrop::new(instance);
+        Ok(Self { raw, description, import, queue, family, clock, cache, cache_file, instance })
     }
 
     /// The features and limits.
     pub const fn limits(&self) -> &Limits {
         &self.description.limits
+    }
+
+    /// The clock of the compute queue, if the queue has timestamps.
+    pub fn clock(&self) -> Option<Clock> {
+        #[cfg(any(test, feature = "faults"))]
+        if crate::faults::lacks_timestamps() {
+            return None;
+        }
+        self.clock
     }
 
     /// Whether the validation layer is on.
@@ -89,15 +102,13 @@ impl Drop for Device {
     }
 }
 
-fn compute_family(instance: &Instance, physical: vk::PhysicalDevice) -> Outcome<u32> {
+fn compute_family(instance: &Instance, physical: vk::PhysicalDevice) -> Outcome<(u32, vk::QueueFamilyProperties)> {
     // SAFETY: the device is of the instance.
     let families = unsafe { instance.raw.get_physical_device_queue_family_properties(physical) };
-    let computes = |family: &&(u32, vk::QueueFamilyProperties)| {
+    let computes = |family: &(u32, vk::QueueFamilyProperties)| {
         family.1.queue_count > 0 && family.1.queue_flags.contains(vk::QueueFlags::COMPUTE)
     };
-    let families: Vec<_> = (0..).zip(families).collect();
-    let family = families.iter().find(computes).map(|(index, _)| *index);
-    family.ok_or_else(|| Problem::unsupported("the GPU has no queue for compute shaders"))
+    (0..).zip(families).find(computes).ok_or_else(|| Problem::unsupported("the GPU has no queue for compute shaders"))
 }
 
 fn create(
