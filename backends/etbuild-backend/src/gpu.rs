@@ -39,6 +39,8 @@ pub struct GpuDispatch {
 pub struct GpuTensor {
     /// The name: the role with a number, or `%` with a number for scratch.
     pub name: String,
+    /// The value of the partition that the tensor holds, or a part of.
+    pub value: String,
     /// The use of the tensor.
     pub role: GpuRole,
     /// The name of the elements' type.

@@ -116,14 +116,14 @@ mod tests {
             "etbuild-ir 1 lowered\nmethod forward\n  input %x: float32[4]\n  state %s: float32[8] = \"s\" ramp(0.0, 1.0)\n  \
              constant %blob: uint8[1] = \"b\" [0]\n  \
              (%a: float32[4], %t: float32[8]) = delegate.gpu.default(%blob, values[%x, %s], [1, 1])\n  \
-             %b: float32[4] = aten.add.Tensor(%a, %a, 1)\n  %c: float32[4] = aten.add.Tensor(%a, %b, 1)\n  \
+             %b: float32[4] = aten.add.Tensor(%a, %a, 1)\n  %c: float32[4] = delegate.cpu.default(%blob, values[%a, %b])\n  \
              %d: float32[2] = delegate.gpu.default(%blob, values[%a, %c])\n  update %s %t\n  return %d, %b\n",
         )
         .unwrap();
         let nodes = [
             node("a", "gpu", Some(0)),
             node("b", PORTABLE, None),
-            node("c", PORTABLE, None),
+            node("c", "cpu", Some(2)),
             node("d", "gpu", Some(1)),
         ];
         let found: Vec<_> = crossings(&program, &nodes)
@@ -131,11 +131,13 @@ mod tests {
             .map(|crossing| format!("{} to {}: {} {}", crossing.from, crossing.to, crossing.tensors, crossing.bytes))
             .collect();
         let expected = [
+            "cpu 2 to gpu 1: 1 16",
+            "gpu 0 to cpu 2: 1 16",
             "gpu 0 to gpu 1: 1 16",
             "gpu 0 to portable: 1 16",
             "gpu 1 to outputs: 1 8",
             "inputs to gpu 0: 1 16",
-            "portable to gpu 1: 1 16",
+            "portable to cpu 2: 1 16",
         ];
         assert_eq!(found, expected);
     }

@@ -43,7 +43,15 @@ fn dispatch(kernel: &Kernel, number: usize, numbers: &HashMap<TensorId, usize>, 
 }
 
 fn tensor(builder: &Builder<'_>, id: TensorId, life: [u32; 2]) -> GpuTensor {
-    let tensor = builder.tensor(id);
+    let (tensor, graph) = (builder.tensor(id), builder.links.graph);
+    let value = match tensor.source {
+        Source::Input(position) | Source::State(position) => graph.inputs.get(position).copied(),
+        Source::Weights(number) => builder.weights.get(number).map(|weights| weights.value),
+        Source::Output(position) => graph.outputs.get(position).copied(),
+        Source::Scratch => None,
+    };
+    let label = || builder.kernels.iter().find(|kernel| kernel.output == id).map(|kernel| kernel.label.clone());
+    let value = value.map(|id| graph.value(id).name.clone()).or_else(label).unwrap_or_default();
     let (name, role) = match tensor.source {
         Source::Input(position) => (format!("input{position}"), GpuRole::Input),
         Source::State(position) => (format!("state{position}"), GpuRole::State),
@@ -53,7 +61,7 @@ fn tensor(builder: &Builder<'_>, id: TensorId, life: [u32; 2]) -> GpuTensor {
     };
     let (storage, extent) = storage(tensor);
     let (scalar_type, sizes) = (tensor.scalar_type.name().to_owned(), tensor.sizes.clone());
-    GpuTensor { name, role, scalar_type, sizes, storage, extent, bytes: tensor.bytes(), life }
+    GpuTensor { name, value, role, scalar_type, sizes, storage, extent, bytes: tensor.bytes(), life }
 }
 
 /// The kind of an object, and the extent in texels.

@@ -39,6 +39,7 @@ struct Dispatch {
 #[derive(Serialize)]
 struct Tensor {
     name: String,
+    value: String,
     r#type: String,
     storage: &'static str,
     extent: String,
@@ -89,6 +90,7 @@ fn tensor(tensor: &GpuTensor) -> Tensor {
     let is_buffer = tensor.storage.name().is_empty();
     Tensor {
         name: tensor.name.clone(),
+        value: tensor.value.clone(),
         r#type: format!("{}{:?}", tensor.scalar_type, tensor.sizes),
         storage: if is_buffer { "elements" } else { tensor.storage.name() },
         extent: if is_buffer { "-".to_owned() } else { product(&tensor.extent) },
