@@ -8,6 +8,7 @@ mod blob;
 mod declared;
 mod delegate;
 mod descriptor;
+mod device_memory;
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;
 mod kernels;
@@ -32,6 +33,8 @@ mod weights;
 
 pub use blob::{Binding, Blob, Dispatch, Header, Kernel, Kind, MAGIC, Needs, Object, Records, Role, VERSION, checksum};
 pub use delegate::{delegate, reporting_delegate};
+pub use device_memory::{DeviceMemory, peak_memory};
+pub use placement::{Item, Place, Placement, place};
 pub use problem::{Outcome, Problem, problem};
 pub use session::{Ended, Observe, Session};
 #[cfg(any(test, feature = "faults"))]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use et_core::Tensor;
 
 use crate::blob::{Object, Role};
+use crate::device_memory::Purpose;
 use crate::problem::Outcome;
 use crate::vulkan::device::Device;
 use crate::vulkan::import::import;
@@ -32,7 +33,8 @@ impl State {
         }
         let mut resource = Resource::create(device, object)?;
         let requirements = resource.requirements();
-        let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Shared)?;
+        let memory =
+            Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Shared, Purpose::States)?;
         resource.bind(&memory, 0)?;
         Ok(Self { address, bytes, resource, copy: Some(memory) })
     }

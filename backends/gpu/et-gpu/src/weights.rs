@@ -5,6 +5,7 @@ use std::sync::Arc;
 use et_core::{Error, Tensor};
 
 use crate::blob::{Kind, Object};
+use crate::device_memory::Purpose;
 use crate::problem::Outcome;
 use crate::vulkan::buffer::Buffer;
 use crate::vulkan::commands::{Barrier, Commands};
@@ -58,7 +59,7 @@ fn load(device: &Arc<Device>, object: &Object, tensor: &Tensor<'_>) -> Outcome<R
     let requirements = resource.requirements();
     let writes = object.kind == Kind::Buffer && device.description.is_unified();
     let usage = if writes { Use::Shared } else { Use::Device };
-    let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, usage)?;
+    let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, usage, Purpose::Weights)?;
     resource.bind(&memory, 0)?;
     match &resource {
         Resource::Buffer(_) if writes => {
@@ -91,7 +92,8 @@ impl<'d> Staging<'d> {
     fn new(device: &'d Arc<Device>, size: u64) -> Outcome<Self> {
         let mut buffer = Buffer::create(device, size, false)?;
         let requirements = buffer.requirements();
-        let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Shared)?;
+        let memory =
+            Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Shared, Purpose::Staging)?;
         buffer.bind(&memory, 0)?;
         Ok(Self { device, buffer, memory })
     }

@@ -9,6 +9,7 @@ use etbuild_backend::{Blob, Refusal, Weights as Packed};
 use rayon::prelude::*;
 
 use crate::builder::{Builder, Weights};
+use crate::description::describe;
 use crate::expr::TensorId;
 use crate::kernel::Kernel;
 use crate::pack::packed;
@@ -73,6 +74,7 @@ pub fn blob(builder: &Builder<'_>) -> Result<Blob, Refusal> {
         weights: used.weights.keys().map(|number| weights_of(builder, &builder.weights[*number])).collect(),
         layers: vec![builder.kernels.iter().map(|kernel| kernel.label.clone()).collect()],
         stored: Vec::new(),
+        gpu: Some(describe(builder)),
     })
 }
 
@@ -126,13 +128,14 @@ impl Modules {
 
 /// Distinct sources, with subgroup sizes and the numbers of alternatives.
 #[derive(Default)]
-struct Sources<'b> {
+pub struct Sources<'b> {
     list: Vec<(&'b str, u32, u32)>,
     numbers: HashMap<&'b str, u32>,
 }
 
 impl<'b> Sources<'b> {
-    fn kernel(&mut self, kernel: &'b Kernel) -> u32 {
+    /// The number of the source of a kernel.
+    pub fn kernel(&mut self, kernel: &'b Kernel) -> u32 {
         let otherwise = kernel.otherwise.as_deref().map(|source| self.add(source, 0, None));
         self.add(&kernel.source, kernel.subgroup, otherwise)
     }
@@ -149,19 +152,20 @@ impl<'b> Sources<'b> {
 
 /// The tensors that kernels access.
 #[derive(Default)]
-struct Used {
+pub struct Used {
     /// In order of their first use.
-    tensors: Vec<TensorId>,
+    pub tensors: Vec<TensorId>,
     /// The object of each.
-    numbers: HashMap<TensorId, usize>,
+    pub numbers: HashMap<TensorId, usize>,
     /// The first and the last kernel that accesses each.
-    lives: HashMap<TensorId, [u32; 2]>,
+    pub lives: HashMap<TensorId, [u32; 2]>,
     /// The position of each used weight among those of the call.
     weights: BTreeMap<usize, usize>,
 }
 
 impl Used {
-    fn of(builder: &Builder<'_>) -> Self {
+    /// The tensors that the kernels of a partition access.
+    pub fn of(builder: &Builder<'_>) -> Self {
         let mut used = Self::default();
         for (position, kernel) in builder.kernels.iter().enumerate() {
             for id in kernel.reads.iter().chain([&kernel.output]) {
