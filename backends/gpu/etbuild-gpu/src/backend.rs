@@ -41,7 +41,8 @@ impl Backend for Gpu {
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
         let of_gpu = |(position, gpu): (usize, &GpuFacts)| {
-            let GpuFacts { images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } = *gpu;
+            let GpuFacts { images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } =
+                *gpu;
             let facts = [
                 ("images", images.to_string()),
                 ("max_image", max_image.to_string()),

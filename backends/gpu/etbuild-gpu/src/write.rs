@@ -261,7 +261,8 @@ fn weights_of(builder: &Builder<'_>, weights: &Weights) -> Packed {
     let Weights { data, tensor, .. } = weights.clone();
     let is_plain =
         tensor.scalar_type.size() * tensor.numel() == data.bytes().len() && tensor.layout.as_texels().is_none();
-    let identity = format!("gpu {} {:?} {:?} {}", data.digest(), tensor.scalar_type, tensor.sizes, order(&tensor.layout));
+    let identity =
+        format!("gpu {} {:?} {:?} {}", data.digest(), tensor.scalar_type, tensor.sizes, order(&tensor.layout));
     let size = if is_plain { data.bytes().len() } else { tensor.bytes() as usize };
     let content = move |take: &mut dyn FnMut(&[u8])| {
         match tensor.layout.as_texels() {
