@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use et_core::ScalarType;
 
-use crate::Refusal;
+use crate::{GpuProgram, Refusal};
 
 /// The alignment of a blob in the program file, in bytes: a cache line, and the widest vector register. An offset
 /// within a blob that is a multiple of 64 is aligned in memory, whether the file is mapped or in flash.
@@ -28,6 +28,8 @@ pub struct Blob {
     /// Values for debuggers: for each instruction, the values that the written memory holds after the instruction. Empty if the
     /// backend cannot say, as for dynamic sizes.
     pub stored: Vec<Vec<Stored>>,
+    /// The dispatches of a blob for a GPU, for reports.
+    pub gpu: Option<GpuProgram>,
 }
 
 /// A value of the partition in the memory that an instruction has written.

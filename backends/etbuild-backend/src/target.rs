@@ -10,8 +10,8 @@ pub struct TargetFacts {
     pub features: Vec<String>,
     /// Whether the target has an operating system.
     pub hosted: bool,
-    /// The GPU, if the target states one.
-    pub gpu: Option<GpuFacts>,
+    /// The classes of GPUs that the target states, the most likely first.
+    pub gpus: Vec<GpuFacts>,
     /// The NPU, if the target states one.
     pub npu: Option<NpuFacts>,
 }

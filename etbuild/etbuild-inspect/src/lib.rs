@@ -3,10 +3,12 @@
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
 mod anatomy;
+mod crossing;
 mod drift;
 mod materials;
 mod operators;
 mod partitions;
+mod placed_call;
 mod quantization;
 mod search;
 mod tool_check;
@@ -15,6 +17,7 @@ pub use anatomy::{
     ArenaUse, EngineBlob, HostAnatomy, MethodGraphs, MethodMemory, Placed, PlannedCall, UnitAnatomy, Weight, anatomy,
     host_anatomy, host_graphs,
 };
+pub use crossing::Crossing;
 pub use drift::{Tensors, ValueError, case_inputs, drift, portable_values, similarity};
 pub use materials::{Materials, Role, Source as SourceFile, materials};
 pub use operators::{KernelCalls, Missing, ProgramOperators, operators};

@@ -6,10 +6,14 @@ use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::action::Blocked;
 use etbuild_engine::input::{Db, EngineDatabase};
 use etbuild_engine::partition::NodePlace;
+use etbuild_engine::program_source::ProgramSource;
 use etbuild_engine::request::{Request, resolve};
 use etbuild_engine::session::{World, guarded};
 use etbuild_engine::unit::Unit;
 use serde::Serialize;
+
+use crate::anatomy::methods;
+use crate::crossing::{Crossing, crossings};
 
 /// The backends of the nodes of one recipe's program on one target.
 #[derive(Clone, Debug, Serialize)]
@@ -22,6 +26,8 @@ pub struct UnitPartition {
     pub engines: Vec<String>,
     /// Every node of the lowered program.
     pub nodes: Vec<NodePlace>,
+    /// What crosses between engines.
+    pub crossings: Vec<Crossing>,
 }
 
 /// Where the nodes of every unit of a request run. `world` must not be in [`etbuild_engine::Mode::Plan`]: programs are partitioned.
@@ -40,7 +46,8 @@ pub fn partitions(world: &Arc<World>, request: &Request) -> Result<Vec<UnitParti
 fn of_unit(db: &dyn Db, unit: &Unit) -> Result<UnitPartition, Blocked> {
     let nodes = unit.program.nodes(db)?;
     let (recipe, target) = (unit.name().to_owned(), unit.target.name().to_owned());
-    Ok(UnitPartition { recipe, target, engines: unit.program.partition.engines.clone(), nodes })
+    let crossings = crossings(&methods(db, unit, ProgramSource::partitioned)?, &nodes);
+    Ok(UnitPartition { recipe, target, engines: unit.program.partition.engines.clone(), nodes, crossings })
 }
 
 /// The failure of a unit, at the place of the unit's model.

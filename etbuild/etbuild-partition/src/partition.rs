@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use et_core::ScalarType;
-use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, Stored, TargetFacts, Weights};
+use etbuild_backend::{Backend, Blob, GpuProgram, Refusal, RefusalKind, Stored, TargetFacts, Weights};
 use etbuild_ir::{
     ConstantData, DelegateCall, Digest, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation,
     compact,
@@ -28,6 +28,8 @@ pub struct Partitioned {
     pub layers: Vec<Vec<Vec<String>>>,
     /// The values that each instruction of a call leaves in memory, from [`Blob::stored`]; in the same order.
     pub stored: Vec<Vec<Vec<Stored>>>,
+    /// The dispatches of each call, from [`Blob::gpu`]; in the same order.
+    pub gpu: Vec<Option<GpuProgram>>,
     /// The name of the model constant behind each packed weight, by the digest of the packed weight.
     pub origins: BTreeMap<Digest, String>,
 }
@@ -43,19 +45,22 @@ pub fn partition(
     keep: &dyn Keep,
 ) -> Result<Partitioned, Vec<Violation>> {
     let mut program = program.into_program();
-    let (mut report, mut layers, mut stored, mut origins) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
+    let (mut report, mut inside, mut origins) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (name, graph) in &mut program.methods {
         let mut method = Method::new(name, std::mem::take(graph));
         backends.iter().for_each(|backend| method.delegate(*backend, target, keep));
         *graph = method.graph;
         report.extend(method.reports);
-        for (of_call, of_memory) in in_order(graph, method.calls) {
-            layers.push(of_call);
-            stored.push(of_memory);
-        }
+        inside.extend(in_order(graph, method.calls));
         add(&mut origins, method.origins);
     }
-    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, stored, origins })
+    let (mut layers, mut stored, mut gpu) = (Vec::new(), Vec::new(), Vec::new());
+    for call in inside {
+        layers.push(call.layers);
+        stored.push(call.stored);
+        gpu.push(call.gpu);
+    }
+    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, stored, gpu, origins })
 }
 
 /// A method during partitioning.
@@ -66,15 +71,20 @@ struct Method {
     reports: Vec<NodeReport>,
     /// The number of partitions so far.
     count: usize,
-    /// What the instructions of each call compute, by the name of the call's first output.
+    /// What the backend says of each call, by the name of the call's first output.
     calls: BTreeMap<String, Inside>,
     origins: BTreeMap<Digest, String>,
 }
 
-/// The values that the instructions of a call compute, and those that they leave in memory.
-type Inside = (Vec<Vec<String>>, Vec<Vec<Stored>>);
+/// What the backend says of a call.
+#[derive(Default)]
+struct Inside {
+    layers: Vec<Vec<String>>,
+    stored: Vec<Vec<Stored>>,
+    gpu: Option<GpuProgram>,
+}
 
-/// What the calls of a graph compute, in the order of the calls: backends were asked one after the other.
+/// What backends say of the calls of a graph, in the order of the calls: backends were asked one after the other.
 fn in_order(graph: &Graph, mut calls: BTreeMap<String, Inside>) -> Vec<Inside> {
     let calls_of_graph = graph.nodes.iter().filter(|node| DelegateCall::of(node).is_some());
     let name = |node: &Node| node.outputs.first().map(|id| graph.value(*id).name.as_str()).unwrap_or_default();
@@ -163,7 +173,7 @@ impl Method {
         } else {
             backend.lower(&graph, target)?
         };
-        let Blob { bytes, scratch, weights, layers, stored } = blob;
+        let Blob { bytes, scratch, weights, layers, stored, gpu } = blob;
         let first = outputs.first().map(|id| self.graph.value(*id).name.clone()).unwrap_or_default();
         inputs.extend(self.weights(&weights, backend, keep)?);
         graph.for_each_data(&mut ConstantData::release);
@@ -177,7 +187,7 @@ impl Method {
         let call = DelegateCall::node(backend.name(), blob, &inputs, outputs, writes);
         let call =
             call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the backend's name is not an operator name"))?;
-        self.calls.insert(first, (layers, stored));
+        self.calls.insert(first, Inside { layers, stored, gpu });
         Ok(Some(call))
     }
 

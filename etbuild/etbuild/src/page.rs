@@ -2,6 +2,7 @@
 //! geometry of the drawings.
 
 mod accuracy;
+mod gpu;
 mod graph;
 mod index;
 mod latency;
@@ -18,7 +19,7 @@ use tera::{Context, Tera};
 
 use crate::report::DeployReport;
 
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("report.html", include_str!("../../../templates/report/report.html")),
     ("index.html", include_str!("../../../templates/report/index.html")),
     ("style.css", include_str!("../../../templates/report/style.css")),
@@ -26,6 +27,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("stages.html", include_str!("../../../templates/report/stages.html")),
     ("sizes.html", include_str!("../../../templates/report/sizes.html")),
     ("partition.html", include_str!("../../../templates/report/partition.html")),
+    ("gpu.html", include_str!("../../../templates/report/gpu.html")),
     ("graph.html", include_str!("../../../templates/report/graph.html")),
     ("memory.html", include_str!("../../../templates/report/memory.html")),
     ("accuracy.html", include_str!("../../../templates/report/accuracy.html")),
@@ -40,6 +42,7 @@ struct View {
     sizes: Option<sizes::View>,
     changes: Option<sizes::Changes>,
     partition: Option<partition::View>,
+    gpu: Vec<gpu::View>,
     graph: Vec<graph::View>,
     memory: Vec<memory::View>,
     accuracy: accuracy::View,
@@ -56,6 +59,7 @@ pub fn html(report: &DeployReport) -> tera::TeraResult<String> {
         sizes: report.sizes.as_ref().map(|sizes| sizes::view(sizes, &report.anatomy)),
         changes: report.previous.as_ref().map(|previous| sizes::changes(report, previous)),
         partition: (!report.anatomy.nodes.is_empty()).then(|| partition::view(&report.anatomy)),
+        gpu: gpu::views(&report.anatomy.blobs),
         graph: graph::views(&report.anatomy),
         memory: memory::views(&report.anatomy.memory),
         accuracy: accuracy::view(report),
@@ -128,6 +132,7 @@ mod tests {
             engines: vec![NAME.to_owned()],
             nodes: vec![node; 3],
             blobs: Vec::new(),
+            crossings: Vec::new(),
             constants: std::collections::BTreeMap::new(),
             kernels: vec![NAME.to_owned()],
             code: Vec::new(),

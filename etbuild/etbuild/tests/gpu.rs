@@ -100,3 +100,80 @@ fn the_backend_of_every_node_is_shown() {
     let auto = place.run(&format!("explain {RECIPE} --target {TARGET} --partition")).expect(0).stdout;
     assert!(!auto.contains("gpu"), "{auto}");
 }
+
+#[test]
+fn what_crosses_between_backends_is_counted() {
+    let place = Place::warm();
+    let words = format!("explain {RECIPE} --target {TARGET} --partition");
+    let json = place.json(&format!("{words}=gpu"));
+    let crossing = |from: &str, to: &str, bytes: u64| serde_json::json!({ "method": "forward", "from": from, "to": to, "tensors": 1, "bytes": bytes });
+    let both = serde_json::json!([crossing("gpu 0", "outputs", 40), crossing("inputs", "gpu 0", 256)]);
+    assert_eq!(json["units"][0]["crossings"], both);
+    let text = place.run(&format!("{words}=gpu")).expect(0).stdout;
+    assert!(text.contains("crossings: 2 tensors, 296 B per execution"), "{text}");
+    let portable = place.run(&format!("{words}=portable")).expect(0).stdout;
+    assert!(!portable.contains("crossings"), "{portable}");
+}
+
+#[test]
+fn a_report_describes_dispatches_and_stored_tensors() {
+    let place = Place::cold_with_compiled_crates();
+    let json = place.json(&format!("report {RECIPE} --partition gpu --target {TARGET} --latency"));
+    let unit = &json["units"][0];
+    let gpu = &unit["anatomy"]["blobs"][0]["gpu"];
+    let (dispatches, tensors) = (gpu["dispatches"].as_array().unwrap(), gpu["tensors"].as_array().unwrap());
+    let first = &dispatches[0];
+    let [input, rest @ ..] = &first["reads"].as_array().unwrap()[..] else { panic!("{first}") };
+    let input = &tensors[input.as_u64().unwrap() as usize];
+    assert_eq!((&input["name"], &input["role"], &input["bytes"]), (&"input0".into(), &"input".into(), &256.into()));
+    let size = |position: &serde_json::Value| tensors[position.as_u64().unwrap() as usize]["bytes"].as_u64().unwrap();
+    let read: u64 = rest.iter().map(size).sum();
+    assert_eq!((&first["bytes_read"], &first["bytes_written"]), (&(256 + read).into(), &size(&first["writes"]).into()));
+    // The feature map of a convolution is an image of texels.
+    let map = &tensors[first["writes"].as_u64().unwrap() as usize];
+    assert_eq!((&map["storage"], &map["role"]), (&"image".into(), &"scratch".into()));
+    let texels: u64 = map["extent"].as_array().unwrap().iter().map(|extent| extent.as_u64().unwrap()).product();
+    assert_eq!(map["bytes"].as_u64().unwrap(), 16 * texels);
+    let scratch = &gpu["scratch"];
+    let [placed, sum] = ["placed", "sum"].map(|key| scratch[key].as_u64().unwrap());
+    assert!(placed > 0 && placed < sum, "{scratch}");
+
+    let html = fs::read_to_string(place.out().join(format!("digits/{TARGET}/report.html"))).unwrap();
+    let counted = format!("<b>{}</b> dispatches of {} kernels", dispatches.len(), gpu["kernels"]);
+    assert!(html.contains("<section id=\"gpu\"") && html.contains(&counted), "{counted}");
+    // The times of the dispatches, by the values that they compute.
+    let layers = unit["latency"]["layers"].as_array().unwrap();
+    let times = layers.iter().map(|layer| (&layer["operator"], &layer["value"]));
+    let dispatch = "Dispatch".into();
+    assert!(times.eq(dispatches.iter().map(|of| (&dispatch, &of["value"]))), "{layers:?}");
+    place.run(&format!("report {RECIPE} --partition portable --target {TARGET}")).expect(0);
+    let html = fs::read_to_string(place.out().join(format!("digits/{TARGET}/report.html"))).unwrap();
+    assert!(!html.contains("id=\"gpu\""));
+}
+
+#[test]
+fn a_trace_has_the_dispatches_within_the_call_and_the_memory() {
+    let place = Place::warm();
+    let file = place.path().join("trace.json");
+    let json = place.json(&format!("trace {MODEL} --partition gpu --iters 2 -o {}", file.display()));
+    let rows = json["methods"][0]["rows"].as_array().unwrap();
+    assert!(rows.len() > 2 && rows.iter().all(|row| row["operator"] == "Dispatch" && row["value"] != ""), "{json}");
+    let memory = &json["gpu_memory"];
+    assert!(memory["scratch"].as_u64() > Some(0) && memory["total"].as_u64() >= memory["scratch"].as_u64(), "{memory}");
+    let trace: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let spans = |category: &str| -> Vec<(f64, f64)> {
+        let events = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == category);
+        let span = |event: &serde_json::Value| {
+            let [begin, length] = ["ts", "dur"].map(|key| event[key].as_f64().unwrap());
+            (begin, begin + length)
+        };
+        events.map(span).collect()
+    };
+    let (calls, dispatches) = (spans("instruction"), spans("delegate"));
+    assert_eq!(dispatches.len(), 2 * rows.len());
+    assert!(dispatches.is_sorted_by(|one, next| one.1 <= next.0 + 1e-3), "{dispatches:?}");
+    let is_inside = |span: &(f64, f64)| calls.iter().any(|call| call.0 <= span.0 && span.1 <= call.1 + 1e-3);
+    assert!(dispatches.iter().all(is_inside), "{dispatches:?} in {calls:?}");
+    let other = place.json(&format!("trace {MODEL} --partition cpu --iters 1"));
+    assert!(other["gpu_memory"].is_null(), "{other}");
+}

@@ -96,6 +96,7 @@ pub fn blob(program: &Program<'_>, sizes: &DynamicSizes) -> Blob {
         layers: vec![layers(program)],
         stored: if sizes.formulas.is_empty() { stored(program) } else { Vec::new() },
         weights: shared.into_weights(),
+        ..Blob::default()
     }
 }
 

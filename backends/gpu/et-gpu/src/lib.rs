@@ -8,6 +8,7 @@ mod blob;
 mod declared;
 mod delegate;
 mod descriptor;
+mod device_memory;
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;
 mod kernels;
@@ -20,6 +21,7 @@ mod plan;
 mod pool;
 mod private;
 mod problem;
+mod programs;
 mod record;
 mod resident;
 mod schedule;
@@ -36,7 +38,10 @@ mod weights;
 
 pub use blob::{Binding, Blob, Dispatch, Header, Kernel, Kind, MAGIC, Needs, Object, Records, Role, VERSION, checksum};
 pub use delegate::{delegate, reporting_delegate};
+pub use device_memory::{DeviceMemory, peak_memory};
+pub use placement::{Item, Place, Placement, place};
 pub use problem::{Outcome, Problem, problem};
+pub use programs::{PROGRAMS_MAGIC, PROGRAMS_VERSION, Program, Programs};
 pub use session::{Ended, Observe, Session};
 #[cfg(any(test, feature = "faults"))]
 pub use shared::{live_objects, live_states};

@@ -6,6 +6,7 @@ use ash::vk;
 use et_core::Error;
 
 use crate::blob::{Object, Role};
+use crate::device_memory::Purpose;
 use crate::placement::{Item, Place, place};
 use crate::problem::{Outcome, Problem};
 use crate::schedule::Sharing;
@@ -90,7 +91,7 @@ fn place_scratch(
     let items: Vec<_> = selected.iter().map(item).collect();
     let too_large = || Problem::new(Error::DelegateMemoryAllocationFailed, "a tensor is too large for the GPU");
     let placement = place(&items, device.limits().allocation).ok_or_else(too_large)?;
-    let allocate = |size: &u64| Memory::allocate(device, *size, types, Use::Device);
+    let allocate = |size: &u64| Memory::allocate(device, *size, types, Use::Device, Purpose::Scratch);
     let memory: Outcome<Vec<_>> = placement.allocations.iter().map(allocate).collect();
     let memory = memory?;
     for ((index, _), place) in selected.iter().zip(placement.places) {
@@ -115,7 +116,7 @@ fn map(device: &Arc<Device>, objects: &[Object], resources: &mut Resources, role
     if entries.is_empty() {
         return Ok(Mapped { memory: None, entries });
     }
-    let memory = Memory::allocate(device, end, types, Use::Shared)?;
+    let memory = Memory::allocate(device, end, types, Use::Shared, Purpose::Arguments)?;
     for (index, _, start) in &entries {
         bind(resources, *index, &memory, *start)?;
     }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use et_core::{Error, Tensor};
 
 use crate::blob::Object;
+use crate::device_memory::Purpose;
 use crate::problem::{Outcome, Problem};
 use crate::staging::Staging;
 use crate::stamp::{SIZE, Stamp, is_stamped};
 use crate::vulkan::buffer::Buffer;
 use crate::vulkan::device::Device;
-use crate::vulkan::memory::{Memory, Use};
+use crate::vulkan::memory::Use;
 use crate::vulkan::resource::Resource;
 
 /// What determines a state on a device: the memory of the tensor.
@@ -45,10 +46,7 @@ impl Resident {
 
     /// A copy without contents.
     pub fn create(device: &Arc<Device>, object: &Object) -> Outcome<Self> {
-        let mut resource = Resource::create(device, object)?;
-        let requirements = resource.requirements();
-        let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Device)?;
-        resource.bind(&memory, 0)?;
+        let (resource, _) = Resource::with_memory(device, object, Use::Device, Purpose::States)?;
         Ok(Self { device: Arc::clone(device), resource, stamp: Stamp::new() })
     }
 

@@ -83,11 +83,30 @@ impl<'a> Session<'a> {
             return Err(Error::InvalidArgument.into());
         }
         let mut prepared = self.prepared.try_borrow_mut().map_err(|_| Error::InvalidState)?;
+        let prepared = self.prepare(&mut prepared, arguments, observe.is_some())?;
+        self.write_inputs(arguments)?;
+        prepared.states.iter().try_for_each(|state| state.fill(&self.loaded.shared))?;
+        for (steps, commands) in &mut prepared.commands {
+            commands.run()?;
+            if let Some(observe) = observe {
+                self.report(steps.clone(), prepared.timestamps.as_ref(), observe)?;
+            }
+        }
+        prepared.states.iter().try_for_each(State::store)?;
+        self.read_outputs(arguments)
+    }
+
+    /// The command buffers for the weights and the states of a call: those of the last call, or new ones.
+    fn prepare<'p>(
+        &self,
+        prepared: &'p mut Option<Prepared<'a>>,
+        arguments: &Args<'a, '_>,
+        observed: bool,
+    ) -> Outcome<&'p mut Prepared<'a>> {
         let (weights, states) = (self.held(arguments, Role::Weights)?, self.held(arguments, Role::State)?);
         self.check_states(arguments, &states)?;
         let keys = weights.iter().map(|(index, tensor)| Ok(WeightsKey::of(self.loaded.object(*index)?, tensor)));
         let keys: Vec<_> = keys.collect::<Outcome<_>>()?;
-        let observed = observe.is_some();
         let in_place =
             |ready: &Prepared<'_>| ready.states.iter().zip(&states).all(|(state, (_, tensor))| state.is_of(tensor));
         let is_ready = |ready: &Prepared<'_>| ready.keys == keys && ready.observed == observed && in_place(ready);
@@ -99,17 +118,7 @@ impl<'a> Session<'a> {
             });
             *prepared = Some(prepare(&self.loaded, [&weights, &states], keys, observed)?);
         }
-        let prepared = prepared.as_mut().ok_or(Error::Internal)?;
-        self.write_inputs(arguments)?;
-        prepared.states.iter().try_for_each(State::fill)?;
-        for (steps, commands) in &mut prepared.commands {
-            commands.run()?;
-            if let Some(observe) = observe {
-                self.report(steps.clone(), prepared.timestamps.as_ref(), observe)?;
-            }
-        }
-        prepared.states.iter().try_for_each(State::store)?;
-        self.read_outputs(arguments)
+        prepared.as_mut().ok_or_else(|| Error::Internal.into())
     }
 
     /// Tells an observer of executed dispatches.

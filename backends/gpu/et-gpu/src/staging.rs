@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use et_core::Tensor;
 
+use crate::device_memory::Purpose;
 use crate::problem::Outcome;
 use crate::vulkan::buffer::Buffer;
 use crate::vulkan::commands::{Barrier, Commands, Recorder};
@@ -36,7 +37,8 @@ impl<'d> Staging<'d> {
     fn new(device: &'d Arc<Device>, size: u64) -> Outcome<Self> {
         let mut buffer = Buffer::create(device, size, false)?;
         let requirements = buffer.requirements();
-        let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Shared)?;
+        let memory =
+            Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Shared, Purpose::Staging)?;
         buffer.bind(&memory, 0)?;
         Ok(Self { device, buffer, memory })
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use et_core::Tensor;
 
 use crate::blob::{Object, Role};
+use crate::device_memory::Purpose;
 use crate::problem::Outcome;
 use crate::resident::Resident;
 use crate::shared::Shared;
@@ -50,10 +51,11 @@ impl<'a> State<'a> {
     }
 
     /// Fills a copy before kernels.
-    pub fn fill(&self) -> Outcome<()> {
+    pub fn fill(&self, shared: &Shared) -> Outcome<()> {
         match &self.place {
             Place::Imported(_) => Ok(()),
             Place::Copied(_, memory) => {
+                shared.store(&self.tensor)?;
                 memory.write(0, &self.tensor, 0..self.tensor.nbytes())?;
                 memory.flush()
             }
@@ -78,10 +80,7 @@ impl Place {
         if keeps && Resident::can_hold(device, tensor) {
             return shared.resident(object, tensor).map(Self::Kept);
         }
-        let mut resource = Resource::create(device, object)?;
-        let requirements = resource.requirements();
-        let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Shared)?;
-        resource.bind(&memory, 0)?;
+        let (resource, memory) = Resource::with_memory(device, object, Use::Shared, Purpose::States)?;
         Ok(Self::Copied(resource, memory))
     }
 }

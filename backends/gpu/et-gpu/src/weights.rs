@@ -5,11 +5,12 @@ use std::sync::Arc;
 use et_core::{Error, Tensor};
 
 use crate::blob::{Kind, Object};
+use crate::device_memory::Purpose;
 use crate::problem::Outcome;
 use crate::staging::Staging;
 use crate::vulkan::device::Device;
 use crate::vulkan::import::import;
-use crate::vulkan::memory::{Memory, Use};
+use crate::vulkan::memory::Use;
 use crate::vulkan::resource::Resource;
 
 /// What determines weights on a device: the memory of the tensor, which does not change, and the object.
@@ -49,12 +50,9 @@ fn load(device: &Arc<Device>, object: &Object, tensor: &Tensor<'_>) -> Outcome<R
     if let Some(buffer) = (object.kind == Kind::Buffer).then(|| import(device, tensor, object.size, false)).flatten() {
         return Ok(Resource::Buffer(buffer));
     }
-    let mut resource = Resource::create(device, object)?;
-    let requirements = resource.requirements();
     let writes = object.kind == Kind::Buffer && device.description.is_unified();
     let usage = if writes { Use::Shared } else { Use::Device };
-    let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, usage)?;
-    resource.bind(&memory, 0)?;
+    let (resource, memory) = Resource::with_memory(device, object, usage, Purpose::Weights)?;
     match &resource {
         Resource::Buffer(_) if writes => {
             memory.write(0, tensor, 0..tensor.nbytes())?;

@@ -34,6 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         times.push(millis(start));
     }
     println!("median {:.2} ms, least {:.2} ms", median(&mut times), times[0]);
+    println!("{:?}", et_gpu::peak_memory());
     if arguments.next().is_some_and(|word| word == "dispatches") {
         let labels = arguments.next().map(std::fs::read_to_string).transpose()?.unwrap_or_default();
         dispatches(&path, rounds, &labels.lines().collect::<Vec<_>>())?;

@@ -7,6 +7,7 @@
 mod backend;
 mod builder;
 mod coordinate;
+mod description;
 mod emitter;
 mod expr;
 mod functions;

@@ -5,6 +5,7 @@
 
 mod attention;
 mod few_rows;
+mod lane_attention;
 mod staged;
 mod tiled;
 
@@ -33,7 +34,7 @@ impl Producer {
     pub fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
         match self {
             Self::Product(product) => product.kernel(scope, profile, epilogue),
-            Self::Attention(attention) => attention.kernel(scope, profile.subgroup, epilogue),
+            Self::Attention(attention) => attention.kernel(scope, profile, epilogue),
         }
     }
 
@@ -125,7 +126,7 @@ impl Product {
         if self.has_few_rows() {
             return site.kernel(|emitter| few_rows::write(&site, emitter, units));
         }
-        if let Some(tile) = Tile::of(self, units).filter(|_| units > 0) {
+        if let Some(tile) = Tile::of(self, units) {
             return site.kernel(|emitter| staged::write(&site, emitter, tile));
         }
         let plain = site.kernel(|emitter| tiled::write(&site, emitter, false));

@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
+use etbuild_backend::{GpuDispatch, GpuProgram, GpuTensor};
+
 use crate::builder::Builder;
-use crate::expr::TensorId;
-use crate::kernel::Kernel;
-use crate::tensor::{Layout, Source, Storage, Tensor};
+use crate::description::describe;
 
 /// The kernels in order; with `sources`, the WGSL of each.
 pub fn text(builder: &Builder<'_>, sources: bool) -> String {
-    let mut text = String::new();
-    for kernel in &builder.kernels {
-        _ = writeln!(text, "{}", line(builder, kernel));
+    let (mut text, program) = (String::new(), describe(builder));
+    for (dispatch, kernel) in program.dispatches.iter().zip(&builder.kernels) {
+        _ = writeln!(text, "{}", line(&program, dispatch));
         if sources {
             kernel.source.lines().for_each(|line| _ = writeln!(text, "    {line}"));
         }
@@ -19,27 +19,15 @@ pub fn text(builder: &Builder<'_>, sources: bool) -> String {
     text
 }
 
-fn line(builder: &Builder<'_>, kernel: &Kernel) -> String {
-    let reads: Vec<String> = kernel.reads.iter().map(|id| tensor(builder, *id)).collect();
-    let Kernel { label, output, workgroups: [x, y, z], .. } = kernel;
-    format!("{label}: {} = kernel({}), {x} x {y} x {z} workgroups", tensor(builder, *output), reads.join(", "))
+fn line(program: &GpuProgram, dispatch: &GpuDispatch) -> String {
+    let named = |number: &usize| program.tensors.get(*number).map(tensor).unwrap_or_default();
+    let reads: Vec<String> = dispatch.reads.iter().map(named).collect();
+    let GpuDispatch { value, writes, workgroups: [x, y, z], .. } = dispatch;
+    format!("{value}: {} = kernel({}), {x} x {y} x {z} workgroups", named(writes), reads.join(", "))
 }
 
-fn tensor(builder: &Builder<'_>, id: TensorId) -> String {
-    let Tensor { scalar_type, sizes, layout, source } = builder.tensor(id);
-    let name = match source {
-        Source::Input(position) => format!("input{position}"),
-        Source::State(position) => format!("state{position}"),
-        Source::Output(position) => format!("output{position}"),
-        Source::Weights(number) => format!("weights{number}"),
-        Source::Scratch => format!("%{}", id.0),
-    };
-    let place = match layout {
-        Layout::Elements(_) => "",
-        Layout::Texels(texels) => match texels.storage {
-            Storage::Image => " image",
-            Storage::Buffer => " texels",
-        },
-    };
-    format!("{name}{place} {}{sizes:?}", scalar_type.name())
+fn tensor(tensor: &GpuTensor) -> String {
+    let GpuTensor { name, storage, scalar_type, sizes, .. } = tensor;
+    let space = if storage.name().is_empty() { "" } else { " " };
+    format!("{name}{space}{} {scalar_type}{sizes:?}", storage.name())
 }

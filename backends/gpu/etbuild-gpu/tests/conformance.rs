@@ -26,7 +26,7 @@ fn target(gpu: GpuFacts) -> TargetFacts {
         architecture: std::env::consts::ARCH.to_owned(),
         features: Vec::new(),
         hosted: true,
-        gpu: Some(gpu),
+        gpus: vec![gpu],
         ..TargetFacts::default()
     }
 }
@@ -66,7 +66,7 @@ fn answers_are_deterministic_and_have_reasons() {
 
 #[test]
 fn a_target_without_gpu_is_refused() {
-    let target = TargetFacts { gpu: None, ..target(IMAGES) };
+    let target = TargetFacts { gpus: Vec::new(), ..target(IMAGES) };
     assert_eq!(check_cases(&candidate(&target)).unwrap().taken, 0);
 }
 

@@ -46,7 +46,7 @@ fn computed(order: &str, memory: impl Iterator<Item = [usize; 4]>) -> Vec<f32> {
         architecture: std::env::consts::ARCH.to_owned(),
         features: Vec::new(),
         hosted: true,
-        gpu: Some(GPU),
+        gpus: vec![GPU],
         ..TargetFacts::default()
     };
     let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };

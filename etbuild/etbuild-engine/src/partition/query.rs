@@ -110,12 +110,13 @@ impl Action for Delegate {
         let done = partition(program, list, target, &keep).map_err(failure::violations)?;
         done.report.iter().for_each(keep_nothing_of_a_failed_machine);
         weights.extend(keep.into_weights());
-        let Partitioned { program, report, layers, stored, origins } = done;
+        let Partitioned { program, report, layers, stored, gpu, origins } = done;
         let printed = text::print(Lowered::NAME, program.program());
         program::store(products, &printed, program.program(), &weights);
         let report: Vec<NodePlace> = report.iter().map(NodePlace::from).collect();
         products.put(ArtifactKind::Partition, &failure::json(&report)?);
-        products.put(ArtifactKind::Engines, &failure::json(&EngineReport::new(layers, &stored, &origins))?);
+        let engines = EngineReport::new(layers, &stored, gpu, &origins);
+        products.put(ArtifactKind::Engines, &failure::json(&engines)?);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_backend::Stored;
+use etbuild_backend::{GpuProgram, Stored};
 use etbuild_ir::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -16,17 +16,24 @@ pub struct EngineReport {
     pub layers: Layers,
     /// The values that the steps leave in memory: for each call, for each step.
     pub stored: Vec<Vec<Vec<StoredValue>>>,
+    /// The dispatches of the calls of a GPU: for each call.
+    pub gpu: Vec<Option<GpuProgram>>,
     /// The names of the model's constants behind the packed weights, by digest of the packed weights.
     pub weights: BTreeMap<String, String>,
 }
 
 impl EngineReport {
     /// The report of partitioning.
-    pub fn new(layers: Layers, stored: &[Vec<Vec<Stored>>], origins: &BTreeMap<Digest, String>) -> Self {
+    pub fn new(
+        layers: Layers,
+        stored: &[Vec<Vec<Stored>>],
+        gpu: Vec<Option<GpuProgram>>,
+        origins: &BTreeMap<Digest, String>,
+    ) -> Self {
         let step = |step: &Vec<Stored>| step.iter().map(StoredValue::from).collect();
         let stored = stored.iter().map(|call| call.iter().map(step).collect()).collect();
         let weights = origins.iter().map(|(digest, origin)| (digest.to_string(), origin.clone()));
-        Self { layers, stored, weights: weights.collect() }
+        Self { layers, stored, gpu, weights: weights.collect() }
     }
 }
 

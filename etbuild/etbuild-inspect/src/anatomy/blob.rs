@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use etbuild_backend::GpuProgram;
 use etbuild_engine::partition::NodePlace;
-use etbuild_ir::{ConstantData, DelegateCall, Graph, Program, Value, ValueId, ValueKind};
+use etbuild_ir::{ConstantData, Graph, Program, Value, ValueId, ValueKind};
 use serde::Serialize;
+
+use crate::placed_call::{Partition, placed_calls};
 
 /// A call of a backend.
 #[derive(Clone, Debug, Serialize)]
@@ -24,6 +27,9 @@ pub struct EngineBlob {
     /// The constants inside the blob, the largest first; empty where the call reads constants as inputs. A backend may keep constants in
     /// another form.
     pub weights: Vec<Weight>,
+    /// The dispatches of a blob for a GPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<GpuProgram>,
 }
 
 /// A constant of the model that went into a blob.
@@ -57,17 +63,28 @@ fn named(value: &Value) -> Option<(&String, &ConstantData)> {
     Some((if name.is_empty() { &value.name } else { name }, data))
 }
 
+/// The dispatches of each call by method; `None` for a call of another device than a GPU.
+pub type GpuPrograms = BTreeMap<String, Vec<Option<GpuProgram>>>;
+
 /// The blobs of a planned program that was made from `prepared`, in the order of the methods' calls.
-pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace]) -> Vec<EngineBlob> {
+pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace], mut gpu: GpuPrograms) -> Vec<EngineBlob> {
     let mut found = Vec::new();
     for (method, graph) in &planned.methods {
         let before = prepared.methods.get(method);
-        let calls = graph.nodes.iter().filter_map(DelegateCall::of);
-        for (call, ((engine, partition), values)) in calls.zip(partitions(method, nodes)) {
+        let mut programs = gpu.remove(method).unwrap_or_default().into_iter();
+        for (_, call, Partition { engine, number, values }) in placed_calls(graph, method, nodes) {
             let (size, given) = (bytes(graph, [call.blob]), bytes(graph, call.inputs.iter().copied().flatten()));
             let weights = before.filter(|_| given == 0).map(|graph| weights(graph, &values)).unwrap_or_default();
-            let nodes = values.len();
-            found.push(EngineBlob { method: method.clone(), engine, partition, nodes, size, given, weights });
+            found.push(EngineBlob {
+                method: method.clone(),
+                engine: engine.to_owned(),
+                partition: number,
+                nodes: values.len(),
+                size,
+                given,
+                weights,
+                gpu: programs.next().flatten(),
+            });
         }
     }
     found
@@ -77,19 +94,6 @@ pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace]) -> Vec<Eng
 fn bytes(graph: &Graph, values: impl IntoIterator<Item = ValueId>) -> u64 {
     let constants = values.into_iter().filter_map(|id| graph.constant(id));
     constants.map(|data| data.bytes().len() as u64).sum()
-}
-
-/// The operators of each partition of a method, in the order of the partitions' numbers, which is the order of
-/// their calls.
-fn partitions<'n>(method: &str, nodes: &'n [NodePlace]) -> Vec<((String, usize), BTreeSet<&'n str>)> {
-    let mut found: BTreeMap<usize, (String, BTreeSet<&str>)> = BTreeMap::new();
-    for node in nodes.iter().filter(|node| node.method == method) {
-        if let (Some(engine), Some(partition)) = (&node.engine, node.partition) {
-            let entry = found.entry(partition).or_insert_with(|| (engine.clone(), BTreeSet::new()));
-            entry.1.insert(&node.value);
-        }
-    }
-    found.into_iter().map(|(partition, (engine, values))| ((engine, partition), values)).collect()
 }
 
 /// The constants that the nodes which compute `values` read, each once.

@@ -85,7 +85,7 @@ fn of_program(db: &dyn Db, host: &HostProgram) -> Result<HostAnatomy, Blocked> {
     let nodes = host.program.nodes(db)?;
     let planned = of_stage(db, memory::planned(db, host.program.clone(), host.memory.clone())?)?;
     let (mut calls, mut lines) = (BTreeMap::new(), BTreeMap::new());
-    for (method, EngineReport { layers, stored, weights: _ }) in host.program.engine_reports(db)? {
+    for (method, EngineReport { layers, stored, .. }) in host.program.engine_reports(db)? {
         if let Some(graph) = planned.program().program().methods.get(&method) {
             calls.insert(method.clone(), calls::of(graph, (layers, stored)));
         }

@@ -13,13 +13,14 @@ pub use blob::{EngineBlob, Weight};
 pub use calls::PlannedCall;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::action::program::StoredProgram;
-use etbuild_engine::action::{ArtifactKind, Blocked, Staged};
+use etbuild_engine::action::{ArtifactKind, Blocked, StageResult, Staged};
 use etbuild_engine::deploy::UnitReport;
 use etbuild_engine::emit::Interface;
 use etbuild_engine::input::{Db, EngineDatabase};
 use etbuild_engine::link::{self, read_interface};
 use etbuild_engine::partition::{EngineReport, NodePlace};
 use etbuild_engine::pipeline::Stage;
+use etbuild_engine::program_source::ProgramSource;
 use etbuild_engine::request::{Request, resolve};
 use etbuild_engine::session::{World, guarded};
 use etbuild_engine::unit::Unit;
@@ -29,6 +30,7 @@ pub use host::{HostAnatomy, MethodGraphs, host_anatomy, host_graphs};
 pub use memory::{ArenaUse, MethodMemory, Placed};
 use serde::Serialize;
 
+use crate::crossing::{Crossing, crossings};
 use crate::partitions;
 
 /// The anatomy of a recipe for a target.
@@ -44,6 +46,8 @@ pub struct UnitAnatomy {
     pub nodes: Vec<NodePlace>,
     /// The blobs that engines execute.
     pub blobs: Vec<EngineBlob>,
+    /// What crosses between engines.
+    pub crossings: Vec<Crossing>,
     /// The names by the model's author of the constants in the program file, by the digests of the elements.
     pub constants: BTreeMap<String, String>,
     /// The sources of packed constants, by the same digests.
@@ -87,6 +91,7 @@ fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
         engines: unit.program.partition.engines.clone(),
         nodes: Vec::new(),
         blobs: Vec::new(),
+        crossings: Vec::new(),
         constants: BTreeMap::new(),
         packed: BTreeMap::new(),
         kernels: Vec::new(),
@@ -106,13 +111,17 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
     let planned = planned(db, unit)?;
     anatomy.memory = memory::of(&planned);
     anatomy.constants = blob::names(planned.program().program());
-    for (method, EngineReport { layers, stored, weights }) in unit.program.engine_reports(db)? {
+    let mut programs = blob::GpuPrograms::new();
+    for (method, EngineReport { layers, stored, gpu, weights }) in unit.program.engine_reports(db)? {
+        programs.insert(method.clone(), gpu);
         if let Some(graph) = planned.program().program().methods.get(&method) {
             anatomy.calls.insert(method, calls::of(graph, (layers, stored)));
         }
         anatomy.packed.extend(weights);
     }
-    anatomy.blobs = blob::of(planned.program().program(), &prepared(db, unit)?, &anatomy.nodes);
+    let prepared = methods(db, unit, ProgramSource::prepared)?;
+    anatomy.blobs = blob::of(planned.program().program(), &prepared, &anatomy.nodes, programs);
+    anatomy.crossings = crossings(&methods(db, unit, ProgramSource::partitioned)?, &anatomy.nodes);
     let emitted = unit.emitted(db)?;
     let interface: Interface = read_interface(db, &emitted)?;
     anatomy.kernels = interface.kernel_names(unit.target.memory().is_some());
@@ -138,12 +147,16 @@ fn of_stage(db: &dyn Db, staged: Arc<Staged>) -> Result<PlannedProgram, Blocked>
     loaded.map(|(planned, _)| planned).map_err(|found| Blocked::failed(Stage::Plan, found))
 }
 
-/// All methods before partitioning.
-fn prepared(db: &dyn Db, unit: &Unit) -> Result<Program, Blocked> {
+/// All methods after a stage of a method.
+pub fn methods(
+    db: &dyn Db,
+    unit: &Unit,
+    stage: fn(&ProgramSource, &dyn Db, &str) -> StageResult,
+) -> Result<Program, Blocked> {
     let failed = |found: Vec<Diagnostic>| Blocked::failed(Stage::Delegate, found);
     let mut joined = Program::default();
     for method in unit.program.archives.keys() {
-        let stored = StoredProgram::of(unit.program.prepared(db, method)?)?;
+        let stored = StoredProgram::of(stage(&unit.program, db, method)?)?;
         let (program, _) = stored.lowered(db.world()).map_err(failed)?;
         let graphs = program.into_program().methods.into_values();
         joined.methods.extend(graphs.map(|graph| (method.clone(), graph)));

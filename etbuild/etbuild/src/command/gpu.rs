@@ -1,8 +1,11 @@
-//! The GPU of this machine, for `etbuild doctor`.
+//! The GPU of this machine, for `etbuild doctor`, and the memory that programs allocate, for `etbuild trace`.
 
 use serde_json::Value;
 
-/// The GPU, as JSON and as a line of text.
+#[cfg(feature = "gpu")]
+use crate::render::bytes;
+
+/// The GPU or a fact about the GPU, as JSON and as a line of text.
 pub struct Gpu {
     /// The description, or `problem`.
     pub value: Value,
@@ -23,6 +26,34 @@ pub fn describe() -> Gpu {
 #[cfg(not(feature = "gpu"))]
 pub fn describe() -> Gpu {
     none("the feature `gpu` is not compiled into this etbuild")
+}
+
+/// The most memory of the GPU that programs of this process had at a time; `None` if no program ran there.
+#[cfg(feature = "gpu")]
+pub fn peak_memory() -> Option<Gpu> {
+    let et_gpu::DeviceMemory { weights, scratch, arguments, states, staging, total, imported } = et_gpu::peak_memory();
+    let value = serde_json::json!({
+        "total": total, "weights": weights, "scratch": scratch, "arguments": arguments, "states": states,
+        "staging": staging, "imported": imported,
+    });
+    let parts = [
+        (weights, "weights"),
+        (scratch, "scratch"),
+        (arguments, "inputs and outputs"),
+        (states, "states"),
+        (staging, "staging"),
+    ];
+    let parts = parts.iter().filter(|(size, _)| *size > 0).map(|(size, name)| format!("{name} {}", bytes(*size)));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let host = if imported > 0 { format!("; {} of the host in place", bytes(imported)) } else { String::new() };
+    let text = format!("GPU memory: at most {} ({parts}){host}", bytes(total));
+    (total > 0).then_some(Gpu { value, text })
+}
+
+/// Without the backend no program runs on a GPU.
+#[cfg(not(feature = "gpu"))]
+pub const fn peak_memory() -> Option<Gpu> {
+    None
 }
 
 fn none(problem: &str) -> Gpu {

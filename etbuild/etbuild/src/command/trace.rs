@@ -9,7 +9,7 @@ use etbuild_inspect::HostAnatomy;
 
 use super::program::{failed, looked_into};
 use super::run::{load, with_inputs};
-use super::{Outcome, language};
+use super::{Outcome, gpu, language};
 use crate::arguments;
 use crate::engines::ENGINES;
 use crate::render::profile_text;
@@ -100,9 +100,12 @@ fn write(session: &Session, path: &Path, bytes: &[u8]) -> Result<(), Vec<Diagnos
 }
 
 fn show(session: &Session, profile: &Profile, anatomy: Option<&HostAnatomy>) {
+    let memory = gpu::peak_memory();
     let value = serde_json::json!({
         "schema": "etbuild.trace/1", "ok": true, "recipe": anatomy.map(|anatomy| anatomy.recipe.name.as_str()),
         "methods": profile.methods, "left_out": profile.left_out,
+        "gpu_memory": memory.as_ref().map(|memory| &memory.value),
     });
-    session.terminal.present(&value, &profile_text(profile));
+    let memory = memory.map(|memory| format!("\n\n{}", memory.text)).unwrap_or_default();
+    session.terminal.present(&value, &(profile_text(profile) + &memory));
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use etbuild_engine::NodePlace;
-use etbuild_inspect::UnitAnatomy;
+use etbuild_inspect::{Crossing, UnitAnatomy};
 use serde::Serialize;
+
+use crate::render::bytes;
 
 /// More nodes than this are not listed: the page stays small.
 const MOST: usize = 4000;
@@ -13,6 +15,7 @@ const MOST: usize = 4000;
 pub struct View {
     places: Vec<Place>,
     reasons: Vec<Reason>,
+    crossings: Vec<Row>,
     nodes: Vec<Node>,
     left_out: usize,
 }
@@ -37,6 +40,16 @@ struct Reason {
     operators: String,
 }
 
+/// What crosses between two places in an execution.
+#[derive(Serialize)]
+struct Row {
+    method: String,
+    from: String,
+    to: String,
+    tensors: usize,
+    size: String,
+}
+
 #[derive(Serialize)]
 struct Node {
     method: String,
@@ -53,6 +66,7 @@ pub fn view(anatomy: &UnitAnatomy) -> View {
     View {
         places: places(nodes),
         reasons: reasons(nodes),
+        crossings: anatomy.crossings.iter().map(row).collect(),
         nodes: nodes.iter().take(MOST).map(node).collect(),
         left_out: nodes.len().saturating_sub(MOST),
     }
@@ -114,6 +128,11 @@ fn reasons(nodes: &[NodePlace]) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = found.into_iter().map(reason).collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.nodes));
     reasons
+}
+
+fn row(crossing: &Crossing) -> Row {
+    let Crossing { method, from, to, tensors, bytes: size } = crossing.clone();
+    Row { method, from, to, tensors, size: bytes(size) }
 }
 
 fn node(node: &NodePlace) -> Node {

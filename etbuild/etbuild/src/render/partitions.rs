@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use etbuild_engine::NodePlace;
-use etbuild_inspect::UnitPartition;
+use etbuild_inspect::{Crossing, UnitPartition};
 
-use super::Table;
+use super::{Table, bytes};
 
 /// Every unit: how much runs where, then every node.
 pub fn partitions_text(units: &[UnitPartition]) -> String {
@@ -23,7 +23,22 @@ fn unit_text(unit: &UnitPartition) -> String {
         let cells = [&node.method, &node.value, &node.operator, &module, &place(node), &reasons.join("; ")];
         table.row(cells.into_iter().cloned().collect());
     }
-    format!("{title}\n\n{}", table.render())
+    let crossings = crossings_text(&unit.crossings);
+    format!("{title}\n\n{}{crossings}", table.render())
+}
+
+/// What crosses between backends in an execution; empty without partitions.
+fn crossings_text(crossings: &[Crossing]) -> String {
+    if crossings.is_empty() {
+        return String::new();
+    }
+    let (mut tensors, mut size) = (0, 0);
+    let mut table = Table::new(&["method", "from", "to", "tensors", "bytes"]);
+    for Crossing { method, from, to, tensors: own, bytes: of_own } in crossings {
+        (tensors, size) = (tensors + own, size + of_own);
+        table.row(vec![method.clone(), from.clone(), to.clone(), own.to_string(), bytes(*of_own)]);
+    }
+    format!("\n\ncrossings: {tensors} tensors, {} per execution\n\n{}", bytes(size), table.render())
 }
 
 /// The number of nodes per backend, and of calls by method.

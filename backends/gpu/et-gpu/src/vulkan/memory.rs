@@ -10,6 +10,7 @@ use ash::vk;
 use et_core::{Access, Error, Tensor};
 
 use super::device::Device;
+use crate::device_memory::{Counted, Purpose};
 use crate::problem::{Outcome, Problem, failed};
 
 /// A memory allocation, mapped if the host can access the memory and [`Use`] says so.
@@ -19,6 +20,7 @@ pub struct Memory {
     size: u64,
     mapped: Option<NonNull<u8>>,
     coherent: bool,
+    _counted: Counted,
 }
 
 // SAFETY: the driver synchronizes accesses to memory, and copies through the mapping are synchronized by the owner.
@@ -52,13 +54,14 @@ impl Use {
 
 impl Memory {
     /// Allocates `size` bytes of one of the memory types in the bits `types`.
-    pub fn allocate(device: &Arc<Device>, size: u64, types: u32, usage: Use) -> Outcome<Arc<Self>> {
+    pub fn allocate(device: &Arc<Device>, size: u64, types: u32, usage: Use, purpose: Purpose) -> Outcome<Arc<Self>> {
         let found = usage.preferences().into_iter().find_map(|flags| find_type(device, types, flags));
         let (index, flags) = found.ok_or_else(|| Problem::unsupported("the GPU has no memory of a needed type"))?;
         let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(index);
         let raw = allocate(device, &info).map_err(failed(&format!("hold {size} bytes of tensors")))?;
         let coherent = flags.contains(Flags::HOST_COHERENT);
-        let mut memory = Self { device: Arc::clone(device), raw, size, mapped: None, coherent };
+        let _counted = Counted::new(purpose, size);
+        let mut memory = Self { device: Arc::clone(device), raw, size, mapped: None, coherent, _counted };
         if usage == Use::Shared {
             memory.map()?;
         }
@@ -88,7 +91,8 @@ impl Memory {
         let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(index);
         // SAFETY: as before, and the memory type can import the pointer.
         let raw = unsafe { device.raw.allocate_memory(&info.push_next(&mut import), None) }.ok()?;
-        Some(Arc::new(Self { device: Arc::clone(device), raw, size, mapped: None, coherent: true }))
+        let _counted = Counted::new(Purpose::Imported, size);
+        Some(Arc::new(Self { device: Arc::clone(device), raw, size, mapped: None, coherent: true, _counted }))
     }
 
     fn map(&mut self) -> Outcome<()> {

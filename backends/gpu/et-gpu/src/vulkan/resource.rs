@@ -7,8 +7,9 @@ use ash::vk;
 use super::buffer::Buffer;
 use super::device::Device;
 use super::image::Image;
-use super::memory::Memory;
+use super::memory::{Memory, Use};
 use crate::blob::{Kind, Object};
+use crate::device_memory::Purpose;
 use crate::problem::Outcome;
 
 /// An object of a blob on a device.
@@ -26,6 +27,20 @@ impl Resource {
             Kind::Buffer => Buffer::create(device, object.size, false).map(Self::Buffer),
             kind => Image::create(device, kind, object.extent).map(Self::Image),
         }
+    }
+
+    /// The object with memory of its own.
+    pub fn with_memory(
+        device: &Arc<Device>,
+        object: &Object,
+        usage: Use,
+        purpose: Purpose,
+    ) -> Outcome<(Self, Arc<Memory>)> {
+        let mut resource = Self::create(device, object)?;
+        let requirements = resource.requirements();
+        let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, usage, purpose)?;
+        resource.bind(&memory, 0)?;
+        Ok((resource, memory))
     }
 
     /// The size and alignment of the memory, and the memory types.

@@ -39,10 +39,11 @@ const TILES: [Tile; 6] = [
 ];
 
 impl Tile {
-    /// The fastest tile for a product on a GPU with so many compute units; none where a group of columns is smaller than every tile.
+    /// The fastest tile for a product on a GPU with so many compute units; none without units, and where a group of columns is smaller than
+    /// every tile.
     pub fn of(product: &Product, units: usize) -> Option<Self> {
         let fits = |tile: &Tile| product.group == product.column_count() || product.group.is_multiple_of(tile.columns);
-        TILES.into_iter().filter(fits).min_by_key(|tile| tile.cost(product, units))
+        TILES.into_iter().filter(|tile| units > 0 && fits(tile)).min_by_key(|tile| tile.cost(product, units))
     }
 
     /// The workgroups of a product.
