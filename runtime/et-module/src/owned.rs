@@ -201,6 +201,11 @@ impl LoadedMethod {
         self.delegates.problem(delegate)
     }
 
+    /// The failure of a delegate outside an execution, in the words of the backend.
+    pub(crate) fn explain(&self, failure: Failure) -> Error {
+        self.delegates.explain(failure)
+    }
+
     /// Memory that lives as long as the method.
     pub(crate) fn allocate(&mut self, size: usize) -> CoreResult<&'static mut [u8]> {
         allocate(&mut self.memory, size)
@@ -238,7 +243,7 @@ impl Delegates {
         self.problems.get(delegate as usize)?()
     }
 
-    /// The failure of loading a method, in the words of the backend where a delegate failed.
+    /// The failure of a method outside an execution, in the words of the backend where a delegate failed.
     fn explain(&self, failure: Failure) -> Error {
         let problem = match failure.place {
             Place::Delegate(delegate) => self.problem(delegate),

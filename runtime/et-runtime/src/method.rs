@@ -5,6 +5,8 @@ use core::cell::Cell;
 use et_core::{Error, Indices, Kernel, Result, Tensor, Value};
 
 use crate::{Delegate, MethodPlan};
+#[cfg(feature = "device-state")]
+use crate::{Failure, Place};
 
 /// A method whose values are in place.
 #[derive(Clone, Copy)]
@@ -59,8 +61,11 @@ impl<'a> Method<'a> {
     /// Stores the contents of a state in the tensor of the state, where a delegate keeps the contents on a device: before the host
     /// reads the tensor.
     #[cfg(feature = "device-state")]
-    pub fn store_state(&self, state: &Tensor<'_>) -> Result<()> {
-        self.delegates.iter().try_for_each(|delegate| delegate.store_state(state))
+    pub fn store_state(&self, state: &Tensor<'_>) -> core::result::Result<(), Failure> {
+        let mut delegates = (0..).zip(self.delegates);
+        delegates.try_for_each(|(index, delegate)| {
+            delegate.store_state(state).map_err(|error| Place::Delegate(index).failure(error))
+        })
     }
 
     pub(crate) fn input_slot(&self, index: usize) -> Result<i32> {

@@ -132,6 +132,16 @@ fn attribute(module: &Module, name: &str) -> i32 {
     first(&module.attribute(name).unwrap().unwrap())
 }
 
+/// The host learns in words that the contents are gone.
+fn lose_the_state_with_the_gpu() {
+    faults::treat_as_discrete(true);
+    let mut one = load_one(&file(false));
+    assert_eq!(add(&mut one, 1), 1);
+    faults::lose_device_at(0);
+    let failure = one.attribute("count").unwrap_err().to_string();
+    assert!(failure.ends_with("the GPU was lost: its driver reset it"), "{failure}");
+}
+
 #[test]
 fn methods_share_a_state_that_stays_on_the_gpu() {
     start();
@@ -159,6 +169,7 @@ fn methods_share_a_state_that_stays_on_the_gpu() {
         assert_eq!(attribute(&state, "count@0"), 4);
     }
     assert_eq!(live_states(), 0);
+    lose_the_state_with_the_gpu();
     faults::treat_as_discrete(false);
     check_silence();
 }
