@@ -18,6 +18,8 @@ use crate::vulkan::resource::Resource;
 /// A state of a session.
 pub struct State<'a> {
     tensor: Tensor<'a>,
+    /// The bytes of the tensor, whose shape may change later.
+    bytes: usize,
     place: Place,
 }
 
@@ -34,12 +36,12 @@ enum Place {
 impl<'a> State<'a> {
     /// The state of a tensor, which has the size of the object. `keeps` says that nobody but sessions accesses the tensor.
     pub fn create(shared: &Shared, object: &Object, tensor: &Tensor<'a>, keeps: bool) -> Outcome<Self> {
-        Ok(Self { tensor: *tensor, place: Place::of(shared, object, tensor, keeps)? })
+        Ok(Self { tensor: *tensor, bytes: tensor.nbytes(), place: Place::of(shared, object, tensor, keeps)? })
     }
 
     /// Whether the state is in the memory of a tensor.
     pub fn is_of(&self, tensor: &Tensor<'_>) -> bool {
-        (self.tensor.data(), self.tensor.nbytes()) == (tensor.data(), tensor.nbytes())
+        (self.tensor.data(), self.bytes) == (tensor.data(), tensor.nbytes())
     }
 
     /// The buffer.
