@@ -5,7 +5,7 @@ use std::time::Instant;
 use et_llm::{Error, Matcher, Sampling};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Likelihood;
+use super::{Likelihood, Waiting};
 
 /// A text to continue.
 pub struct Job {
@@ -33,6 +33,21 @@ pub struct Job {
     pub deadline: Instant,
     /// Where events go. A job without a receiver ends. A job has at most an event for each token of the context.
     pub events: UnboundedSender<Event>,
+}
+
+impl Waiting for Job {
+    fn is_gone(&self) -> bool {
+        self.events.is_closed()
+    }
+
+    fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    fn fail(self, failure: Failure) {
+        // The receiver may be gone.
+        let _gone = self.events.send(Event::Failed(failure));
+    }
 }
 
 /// A step of a job.

@@ -12,7 +12,7 @@ use et_llm::{Batch, Facts, Model, Text};
 
 pub use job::{Ended, Event, Failure, Job, Reason};
 pub use likelihood::{Alternative, Likelihood};
-pub use queue::{Full, Queue};
+pub use queue::{Full, Queue, Waiting};
 
 use crate::metrics::Metrics;
 use slot::Slot;
@@ -24,7 +24,7 @@ pub struct Scheduler {
     /// The stop tokens and the context.
     pub facts: Facts,
     /// The jobs.
-    pub queue: Arc<Queue>,
+    pub queue: Arc<Queue<Job>>,
     /// The counters.
     pub metrics: Arc<Metrics>,
 }
