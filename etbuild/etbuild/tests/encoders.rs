@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::serve::Server;
 use crate::support::logits::{ENGINES, expect_no_mistake, files_with, kernel};
-use crate::support::{self, Place, Ran, python};
+use crate::support::{Place, Ran, python};
 
 /// A text or tokens, and the output of transformers for this input.
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ struct Expected {
 /// The folders of all models, written once; `None` without a Python.
 pub fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| support::python::written_by("encoders.py", "torch and transformers", &[]));
+    let folder = FOLDER.get_or_init(|| python::written_by("encoders.py", "torch and transformers", &[]));
     let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
     let mut models: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     models.sort();

@@ -16,6 +16,7 @@ mod load;
 mod metrics;
 mod request;
 mod run;
+mod running;
 mod scheduler;
 mod server;
 mod tools;

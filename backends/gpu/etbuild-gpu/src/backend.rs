@@ -3,6 +3,7 @@
 use etbuild_backend::{Backend, Blob, GpuFacts, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
+use crate::description::describe;
 use crate::profile::Profile;
 use crate::text::text;
 use crate::{lower, write};
@@ -72,7 +73,9 @@ impl Backend for Gpu {
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
         let profile = target.gpu.map(Profile::of).ok_or_else(no_gpu)?;
-        write::blob(&lower::lower(&Links::of(graph), profile)?)
+        let links = Links::of(graph);
+        let builder = lower::lower(&links, profile)?;
+        Ok(Blob { gpu: Some(describe(&builder)), ..write::blob(&builder)? })
     }
 }
 

@@ -9,7 +9,6 @@ use etbuild_backend::{Blob, Refusal, Weights as Packed};
 use rayon::prelude::*;
 
 use crate::builder::{Builder, Weights};
-use crate::description::describe;
 use crate::expr::TensorId;
 use crate::kernel::Kernel;
 use crate::pack::packed;
@@ -74,7 +73,7 @@ pub fn blob(builder: &Builder<'_>) -> Result<Blob, Refusal> {
         weights: used.weights.keys().map(|number| weights_of(builder, &builder.weights[*number])).collect(),
         layers: vec![builder.kernels.iter().map(|kernel| kernel.label.clone()).collect()],
         stored: Vec::new(),
-        gpu: Some(describe(builder)),
+        gpu: None,
     })
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_backend::GpuProgram;
-use etbuild_engine::partition::NodePlace;
+use etbuild_engine::partition::{GpuProgram, NodePlace};
 use etbuild_ir::{ConstantData, Graph, Program, Value, ValueId, ValueKind};
 use serde::Serialize;
 

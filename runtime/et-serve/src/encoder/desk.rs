@@ -4,13 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use et_llm::{Encoder, EncoderFacts, Error, Reading};
-use tokio::sync::oneshot::channel;
 
 use super::{Answered, EncoderJob, Input};
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 use crate::scheduler::{Failure, Queue, Waiting};
-use crate::server::Server;
 
 /// The encoder of a server, as HTTP sees the encoder.
 pub struct Desk {
@@ -18,23 +16,6 @@ pub struct Desk {
     pub facts: EncoderFacts,
     /// The jobs.
     pub queue: Arc<Queue<EncoderJob>>,
-}
-
-impl Desk {
-    /// The answers to the texts of a request.
-    ///
-    /// # Errors
-    /// A text that cannot be read; a full queue; a failure of the model.
-    pub async fn answers(&self, server: &Server, inputs: Vec<Input>, cuts: bool) -> Result<Vec<Answered>, ApiError> {
-        if server.is_stopping() {
-            return Err(ApiError::stopping());
-        }
-        let (answers, receiver) = channel();
-        let job = EncoderJob { inputs, cuts, deadline: Instant::now() + server.timeout, answers };
-        self.queue.push(job).map_err(|full| server.refusal(full))?;
-        // The thread has ended where a job has no end.
-        receiver.await.unwrap_or_else(|_| Err(Failure::Stopping.into()))
-    }
 }
 
 /// Works on jobs until the queue is closed and empty.

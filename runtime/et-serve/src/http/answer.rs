@@ -13,8 +13,9 @@ use super::frame::{Answer, Events, Frame};
 use super::stream::Pieces;
 use crate::api::{Shape, usage};
 use crate::error::ApiError;
-use crate::language::{Language, Running};
+use crate::language::Language;
 use crate::request::{Parameters, Sending, Wanted};
+use crate::running::Running;
 use crate::scheduler::Failure;
 use crate::server::Server;
 
@@ -34,7 +35,7 @@ pub async fn answer(
     let mut wanted = Wanted::take(&mut parameters, language.facts.sampling())?;
     let prompt = shape.take(&mut parameters, &mut wanted)?;
     parameters.finish()?;
-    let Running { id, created, answers } = language.begin(server, wanted, prompt).await?;
+    let Running { id, created, answers } = Running::begin(server, language, wanted, prompt).await?;
     let frame = Frame {
         id: format!("{}{id}", shape.prefix()),
         created,

@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
-use et_llm::{Error, Matcher, Sampling};
+use et_llm::{Matcher, Sampling};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Likelihood, Waiting};
+use super::failure::Failure;
+use super::likelihood::Likelihood;
+use super::waiting::Waiting;
 
 /// A text to continue.
 pub struct Job {
@@ -86,21 +88,4 @@ pub enum Reason {
     Stop,
     /// The requested number of tokens, or the context, is reached.
     Length,
-}
-
-/// Why a job has no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The deadline has passed.
-    TimedOut,
-    /// The server ends.
-    Stopping,
-    /// The model failed.
-    Model(String),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Model(error.to_string())
-    }
 }

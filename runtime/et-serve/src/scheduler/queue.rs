@@ -4,19 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::Failure;
-
-/// A job that can wait in a queue.
-pub trait Waiting {
-    /// Whether the client went away.
-    fn is_gone(&self) -> bool;
-
-    /// When the request has taken too long.
-    fn deadline(&self) -> Instant;
-
-    /// Ends the job without an answer.
-    fn fail(self, failure: Failure);
-}
+use super::failure::Failure;
+use super::waiting::Waiting;
 
 /// A queue with a bound, first in, first out. Jobs that have left the queue for a slot count until they end.
 pub struct Queue<J> {
