@@ -110,7 +110,7 @@ fn what_crosses_between_backends_is_counted() {
     let both = serde_json::json!([crossing("gpu 0", "outputs", 40), crossing("inputs", "gpu 0", 256)]);
     assert_eq!(json["units"][0]["crossings"], both);
     let text = place.run(&format!("{words}=gpu")).expect(0).stdout;
-    assert!(text.contains("crossings: 2 tensors, 296 B per execution"), "{text}");
+    assert!(text.contains("crossings per execution: forward 2 tensors, 296 B\n"), "{text}");
     let portable = place.run(&format!("{words}=portable")).expect(0).stdout;
     assert!(!portable.contains("crossings"), "{portable}");
 }
