@@ -10,8 +10,8 @@ pub struct TargetFacts {
     pub features: Vec<String>,
     /// Whether the target has an operating system.
     pub hosted: bool,
-    /// The GPU, if the target states one.
-    pub gpu: Option<GpuFacts>,
+    /// The classes of GPUs that the target states, the most likely first.
+    pub gpus: Vec<GpuFacts>,
     /// The NPU, if the target states one.
     pub npu: Option<NpuFacts>,
 }
@@ -50,8 +50,12 @@ pub struct GpuFacts {
     pub max_image: u32,
     /// The most layers of an array of images.
     pub max_layers: u32,
+    /// The largest buffer, in MiB.
+    pub max_buffer: u32,
     /// The size of subgroups; 0 for kernels without subgroups.
     pub subgroup: u32,
+    /// The compute units, whose workgroups share what they load in workgroup memory; 0 for a driver that computes on the CPU.
+    pub units: u32,
     /// Whether reads outside an image give 0.
     pub zero_clamp: bool,
     /// 64-bit integers.

@@ -18,8 +18,15 @@ pub struct GpuFile {
     max_image: Spanned<u32>,
     /// The most layers of an array of images.
     max_layers: Spanned<u32>,
+    /// The largest buffer, in MiB; 128 is what every device has.
+    #[serde(default)]
+    max_buffer: Option<Spanned<u32>>,
     /// The size of subgroups that exchange values within kernels, a power of two; 0 for kernels without such exchanges.
     subgroup: Spanned<u32>,
+    /// The compute units (multiprocessors, shader cores): kernels are made for workgroups that share what they load in workgroup memory, so many
+    /// at a time. 0, the default, is for a driver that computes on the CPU.
+    #[serde(default)]
+    units: u32,
     /// Whether reads outside an image give 0; kernels compare coordinates otherwise.
     zero_clamp: bool,
     /// Whether kernels may compute in 64-bit integers.
@@ -49,8 +56,12 @@ pub struct Gpu {
     pub max_image: u32,
     /// The most layers of an array of images; not 0.
     pub max_layers: u32,
+    /// The largest buffer, in MiB; not 0.
+    pub max_buffer: u32,
     /// The size of subgroups, a power of two; 0 for kernels without subgroups.
     pub subgroup: u32,
+    /// The compute units; 0 for a driver that computes on the CPU.
+    pub units: u32,
     /// Whether reads outside an image give 0.
     pub zero_clamp: bool,
     /// Whether kernels may compute in 64-bit integers.
@@ -70,13 +81,18 @@ impl GpuFile {
             storage: self.storage,
             max_image: positive("max_image", &self.max_image)?,
             max_layers: positive("max_layers", &self.max_layers)?,
+            max_buffer: self.max_buffer.as_ref().map_or(Ok(LEAST_BUFFER), |size| positive("max_buffer", size))?,
             subgroup: subgroup(&self.subgroup)?,
+            units: self.units,
             zero_clamp: self.zero_clamp,
             int64: self.int64,
             float64: self.float64,
         })
     }
 }
+
+/// Vulkan's least `maxStorageBufferRange`, in MiB.
+const LEAST_BUFFER: u32 = 128;
 
 fn positive(key: &str, number: &Spanned<u32>) -> Result<u32, Diagnostic> {
     if number.value > 0 {

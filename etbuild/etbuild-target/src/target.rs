@@ -59,9 +59,10 @@ pub struct TargetFile {
     /// The instruction sets among which backends select at run time, such as `avx2`; default: none.
     #[serde(default)]
     instruction_sets: Vec<String>,
-    /// The GPU, which the backend `gpu` requires; left out, the backend `gpu` refuses every node.
+    /// The classes of GPUs that devices have, the most likely first: programs contain kernels for each, and a device takes those of its class.
+    /// Left out, the backend `gpu` refuses every node.
     #[serde(default)]
-    gpu: Option<Spanned<GpuFile>>,
+    gpus: Vec<Spanned<GpuFile>>,
     /// The NPU, which the backends `qnn` and `ethos-u` require; left out, both refuse every node.
     #[serde(default)]
     npu: Option<Spanned<Npu>>,
@@ -92,7 +93,7 @@ pub struct Target {
     endian: Endian,
     rust: Rust,
     instruction_sets: Vec<String>,
-    gpu: Option<Gpu>,
+    gpus: Vec<Gpu>,
     npu: Option<Npu>,
     clock: Option<Frequency>,
     memory: Option<Memory>,
@@ -116,7 +117,7 @@ impl TargetFile {
     fn check(self) -> Result<Target, Diagnostic> {
         check_pointer_width(&self.pointer_width)?;
         let memory = check_memory(&self.kind, self.memory)?;
-        let gpu = check_gpu(&self.kind, self.gpu)?;
+        let gpus = check_gpus(&self.kind, self.gpus)?;
         let npu = check_npu(self.kind.value, self.rust.crt_static, self.npu)?;
         Ok(Target {
             name: self.name,
@@ -128,7 +129,7 @@ impl TargetFile {
             endian: self.endian,
             rust: self.rust,
             instruction_sets: self.instruction_sets,
-            gpu,
+            gpus,
             npu,
             clock: self.clock,
             memory,
@@ -147,15 +148,15 @@ fn check_pointer_width(width: &Spanned<u32>) -> Result<(), Diagnostic> {
     Err(Diagnostic::error(Code::BadValue, message).at((*width.span).clone()).help("write 32 or 64"))
 }
 
-fn check_gpu(kind: &Spanned<Kind>, gpu: Option<Spanned<GpuFile>>) -> Result<Option<Gpu>, Diagnostic> {
-    match (kind.value, gpu) {
-        (_, None) => Ok(None),
-        (Kind::Hosted, Some(gpu)) => gpu.value.check().map(Some),
-        (Kind::BareMetal, Some(gpu)) => {
-            let message = "`gpu:` requires an operating system with a driver";
-            Err(Diagnostic::error(Code::TargetInconsistent, message).at(*gpu.span).help("remove `gpu:`"))
+fn check_gpus(kind: &Spanned<Kind>, gpus: Vec<Spanned<GpuFile>>) -> Result<Vec<Gpu>, Diagnostic> {
+    let check = |gpu: Spanned<GpuFile>| match kind.value {
+        Kind::Hosted => gpu.value.check(),
+        Kind::BareMetal => {
+            let message = "`gpus:` requires an operating system with a driver";
+            Err(Diagnostic::error(Code::TargetInconsistent, message).at(*gpu.span).help("remove `gpus:`"))
         }
-    }
+    };
+    gpus.into_iter().map(check).collect()
 }
 
 fn check_npu(kind: Kind, is_static: bool, npu: Option<Spanned<Npu>>) -> Result<Option<Npu>, Diagnostic> {
@@ -243,9 +244,9 @@ impl Target {
         &self.instruction_sets
     }
 
-    /// The GPU; `None` where the target states none.
-    pub fn gpu(&self) -> Option<&Gpu> {
-        self.gpu.as_ref()
+    /// The classes of GPUs, the most likely first.
+    pub fn gpus(&self) -> &[Gpu] {
+        &self.gpus
     }
 
     /// The NPU; `None` where the target states none.
@@ -376,11 +377,11 @@ mod tests {
 
     #[test]
     fn a_gpu_is_for_hosted_targets_and_has_the_sizes_of_a_gpu() {
-        assert_eq!(target("galaxy-s25").gpu().unwrap().name.as_str(), "adreno-830");
-        assert!(target("pico2").gpu().is_none());
-        let text = shipped("linux-x86_64");
-        let gpu = text.split_once("gpu:").unwrap().1.split_once('}').unwrap().0;
-        let (code, ..) = mistake("pico2", "console:", &format!("gpu:{gpu}}}\nconsole:"));
+        assert_eq!(target("galaxy-s25").gpus()[0].name.as_str(), "adreno-830");
+        assert!(target("pico2").gpus().is_empty());
+        let text = shipped("galaxy-s25");
+        let gpu = text.split_once("- { name: adreno").unwrap().1.split_once('}').unwrap().0;
+        let (code, ..) = mistake("pico2", "console:", &format!("gpus: [{{ name: adreno{gpu}}}]\nconsole:"));
         assert_eq!(code, Code::TargetInconsistent);
         for (from, to) in [("subgroup: 8", "subgroup: 12"), ("max_image: 16384", "max_image: 0")] {
             assert_eq!(mistake("linux-x86_64", from, to).0, Code::BadValue, "{to}");

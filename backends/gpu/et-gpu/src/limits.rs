@@ -5,6 +5,8 @@
 pub struct Limits {
     /// The name of the GPU.
     pub name: String,
+    /// Whether the driver computes on the CPU.
+    pub on_cpu: bool,
     /// 64-bit integers.
     pub int64: bool,
     /// 64-bit floating point.

@@ -10,6 +10,7 @@ use crate::kernels::Module;
 use crate::objects::Objects;
 use crate::plan::Plan;
 use crate::problem::Outcome;
+use crate::programs::choose;
 use crate::shared::Shared;
 use crate::step::Step;
 use crate::vulkan::pipeline::{Pipeline, Shader};
@@ -35,7 +36,7 @@ impl Loaded {
     /// Checks a blob, compiles the kernels on `workers` and allocates memory.
     pub fn load(bytes: &[u8], workers: &dyn Workers) -> Outcome<Self> {
         let shared = Shared::get()?;
-        let Plan { arguments, objects, modules, steps } = Plan::read(bytes, shared.device.limits())?;
+        let Plan { arguments, objects, modules, steps } = choose(bytes, shared.device.limits())?;
         let shader = |module: Module| {
             let Module { words, descriptors, subgroup, workgroup } = module;
             Shader { words, descriptors, subgroup, workgroup }

@@ -41,18 +41,23 @@ impl Backend for Gpu {
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
-        let Some(gpu) = target.gpu else { return vec![("gpu".to_owned(), "none".to_owned())] };
-        let GpuFacts { images, max_image, max_layers, subgroup, zero_clamp, int64, float64 } = gpu;
-        let facts = [
-            ("images", images.to_string()),
-            ("max_image", max_image.to_string()),
-            ("max_layers", max_layers.to_string()),
-            ("subgroup", subgroup.to_string()),
-            ("zero_clamp", zero_clamp.to_string()),
-            ("int64", int64.to_string()),
-            ("float64", float64.to_string()),
-        ];
-        facts.map(|(name, value)| (name.to_owned(), value)).into()
+        let of_gpu = |(position, gpu): (usize, &GpuFacts)| {
+            let GpuFacts { images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } =
+                *gpu;
+            let facts = [
+                ("images", images.to_string()),
+                ("max_image", max_image.to_string()),
+                ("max_layers", max_layers.to_string()),
+                ("max_buffer", max_buffer.to_string()),
+                ("subgroup", subgroup.to_string()),
+                ("units", units.to_string()),
+                ("zero_clamp", zero_clamp.to_string()),
+                ("int64", int64.to_string()),
+                ("float64", float64.to_string()),
+            ];
+            facts.map(|(name, value)| (format!("{position}.{name}"), value))
+        };
+        target.gpus.iter().enumerate().flat_map(of_gpu).collect()
     }
 
     fn runs_on(&self, _target: &TargetFacts) -> bool {
@@ -65,22 +70,26 @@ impl Backend for Gpu {
     }
 
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
-        match target.gpu {
-            Some(gpu) => lower::refusal(links, node, Profile::of(gpu)),
-            None => Some(no_gpu()),
+        if target.gpus.is_empty() {
+            return Some(no_gpu());
         }
+        // The programs for all GPUs have the same nodes.
+        target.gpus.iter().find_map(|gpu| lower::refusal(links, node, Profile::of(*gpu)))
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        let profile = target.gpu.map(Profile::of).ok_or_else(no_gpu)?;
         let links = Links::of(graph);
-        let builder = lower::lower(&links, profile)?;
-        Ok(Blob { gpu: Some(describe(&builder)), ..write::blob(&builder)? })
+        let of_gpu = |gpu: &GpuFacts| lower::lower(&links, Profile::of(*gpu));
+        let builders: Vec<_> = target.gpus.iter().map(of_gpu).collect::<Result<_, _>>()?;
+        if builders.is_empty() {
+            return Err(no_gpu());
+        }
+        Ok(Blob { gpu: builders.iter().map(describe).collect(), ..write::blob(&builders)? })
     }
 }
 
 fn no_gpu() -> Refusal {
-    Refusal::new(RefusalKind::Target, "the target states no `gpu:`")
+    Refusal::new(RefusalKind::Target, "the target states no `gpus:`")
 }
 
 /// The kernels of a partition, a line each; with `sources`, the WGSL of each too.

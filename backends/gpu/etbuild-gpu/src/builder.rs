@@ -1,5 +1,6 @@
 //! The values of a partition as expressions, and the kernels that store some of them.
 
+mod split;
 mod storing;
 
 use std::collections::{HashMap, HashSet};
@@ -15,9 +16,6 @@ use crate::product::{Attention, Producer, Product};
 use crate::profile::Profile;
 use crate::tensor::{Layout, Source, TEXEL, Tensor, dense_strides};
 use crate::types::{Literal, Type};
-
-/// The largest binding of a buffer, in bytes, that devices have.
-pub const LARGEST_BUFFER: usize = 128 << 20;
 
 /// The most tensors that a kernel reads.
 const MOST_READS: usize = 8;
@@ -208,7 +206,7 @@ impl<'g> Builder<'g> {
         let spec = self.links.graph.spec(id);
         let is_texel = matches!(spec.scalar_type, ScalarType::Float | ScalarType::Half) && spec.is_contiguous();
         let [rows, columns] = self.sizes(id)[..] else { return Ok(None) };
-        if !is_texel || spec.nbytes() <= LARGEST_BUFFER || !columns.is_multiple_of(TEXEL) {
+        if !is_texel || spec.nbytes() <= self.profile.buffer || !columns.is_multiple_of(TEXEL) {
             return Ok(None);
         }
         let height = (1..=self.profile.texels.side).rev().find(|height| rows.is_multiple_of(*height)).unwrap_or(1);
@@ -233,7 +231,7 @@ impl<'g> Builder<'g> {
         let data = data.ok_or_else(|| Refusal::new(RefusalKind::Constant, "the weights are computed"))?;
         let source = Source::Weights(self.weights.len());
         let tensor = Tensor { scalar_type: links.graph.spec(value).scalar_type, sizes, layout, source };
-        check_size(&tensor)?;
+        check_size(&tensor, self.profile)?;
         self.weights.push(Weights { value, data, tensor: tensor.clone() });
         let tensor = self.add(tensor);
         self.constants.insert(key, tensor);
@@ -286,11 +284,15 @@ impl<'g> Builder<'g> {
 }
 
 /// Refuses a tensor that exceeds a buffer.
-fn check_size(tensor: &Tensor) -> Result<(), Refusal> {
-    if tensor.is_image() || tensor.bytes() <= LARGEST_BUFFER as u64 {
+fn check_size(tensor: &Tensor, profile: Profile) -> Result<(), Refusal> {
+    if tensor.is_image() || tensor.bytes() <= profile.buffer as u64 {
         return Ok(());
     }
-    Err(Refusal::new(RefusalKind::Shape, "a tensor exceeds 128 MiB, the largest buffer of some devices"))
+    let most = profile.buffer >> 20;
+    Err(Refusal::new(
+        RefusalKind::Shape,
+        format!("a tensor exceeds {most} MiB, the largest buffer of the target's GPU"),
+    ))
 }
 
 /// The shape of a value.

@@ -11,6 +11,7 @@ use et_gpu::Needs;
 use self::fold::Loop;
 use crate::coordinate::{Value, element_index};
 use crate::expr::{Expr, ExprId, Exprs, TensorId};
+use crate::sharing::Sharing;
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
 use crate::types::{Literal, Type};
 
@@ -42,6 +43,8 @@ pub struct Emitter<'p> {
     known_places: HashMap<Vec<Value>, Place>,
     /// What is known in each open block, outermost first.
     blocks: Vec<HashMap<Key, Value>>,
+    /// The lanes that share folds.
+    sharing: Option<Sharing>,
     body: Body,
 }
 
@@ -50,6 +53,8 @@ pub struct Emitter<'p> {
 pub struct Body {
     /// The lines.
     pub text: String,
+    /// The declarations of variables in workgroup memory.
+    pub workgroup: String,
     /// The tensors that the lines read by binding `b0`, `b1` and so on.
     pub reads: Vec<TensorId>,
     /// The optional features of a device that the lines use.
@@ -76,8 +81,14 @@ impl<'p> Emitter<'p> {
             places: Vec::new(),
             known_places: HashMap::new(),
             blocks: vec![HashMap::new()],
+            sharing: None,
             body: Body::default(),
         }
+    }
+
+    /// No statements yet; lanes share folds, in invocations that all take the same branches.
+    pub fn sharing(scope: Scope<'p>, sharing: Option<Sharing>) -> Self {
+        Self { sharing, ..Self::new(scope) }
     }
 
     /// The expressions and the tensors.
@@ -99,6 +110,14 @@ impl<'p> Emitter<'p> {
         self.body.text.push('\n');
     }
 
+    /// Writes a line that stores a result: of lanes that share, one stores.
+    pub fn store(&mut self, line: &str) {
+        match self.sharing {
+            None => self.line(line),
+            Some(_) => self.line(&format!("if (stores) {{ {line} }}")),
+        }
+    }
+
     /// Opens a block: `for (...)`, `if (...)`.
     pub fn open(&mut self, head: &str) {
         self.line(&format!("{head} {{"));
@@ -116,6 +135,13 @@ impl<'p> Emitter<'p> {
         self.blocks.pop();
         self.line("} else {");
         self.blocks.push(HashMap::new());
+    }
+
+    /// A new variable in workgroup memory.
+    pub fn workgroup_variable(&mut self, prefix: &str, ty: &str) -> String {
+        let name = self.name(prefix);
+        _ = writeln!(self.body.workgroup, "var<workgroup> {name}: {ty};");
+        name
     }
 
     /// A new name.

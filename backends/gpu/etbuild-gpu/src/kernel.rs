@@ -6,6 +6,7 @@ use et_gpu::Needs;
 use crate::emitter::{Body, Emitter};
 use crate::expr::TensorId;
 use crate::functions::called;
+use crate::sharing::Sharing;
 use crate::tensor::{Layout, Storage, Tensor};
 
 /// The invocations of a workgroup.
@@ -52,15 +53,15 @@ impl Kernel {
     /// The kernel with the statements of an emitter, which store a tensor.
     pub fn new(emitter: Emitter<'_>, entry: Entry, output: TensorId, label: &str) -> Self {
         let tensors = emitter.scope().tensors;
-        let Body { text, reads, needs } = emitter.finish();
+        let Body { text, workgroup, reads, needs } = emitter.finish();
         let Entry { head, begin, workgroups } = entry;
-        let source = module(tensors, &reads, output, &head, &(begin + &text));
+        let source = module(tensors, &reads, output, &workgroup, &head, &(begin + &text));
         Self { source, otherwise: None, reads, output, workgroups, label: label.to_owned(), subgroup: 0, needs }
     }
 }
 
-/// The module of a kernel: bindings, functions, and the entry point with these statements.
-fn module(tensors: &[Tensor], reads: &[TensorId], output: TensorId, head: &str, body: &str) -> String {
+/// The module of a kernel: bindings, variables in workgroup memory, functions, and the entry point with these statements.
+fn module(tensors: &[Tensor], reads: &[TensorId], output: TensorId, workgroup: &str, head: &str, body: &str) -> String {
     let mut source = String::new();
     for (position, id) in reads.iter().enumerate() {
         let declaration = read(&tensors[id.0 as usize]);
@@ -68,6 +69,7 @@ fn module(tensors: &[Tensor], reads: &[TensorId], output: TensorId, head: &str, 
     }
     let (space, ty) = written(&tensors[output.0 as usize]);
     source += &format!("@group(0) @binding({}) {space} out: {ty};\n", reads.len());
+    source += workgroup;
     source += &called(body);
     source + &format!("@compute {head}{{\n{body}}}\n")
 }
@@ -80,6 +82,24 @@ pub fn counted(count: usize) -> Entry {
     let head = format!("@workgroup_size({WORKGROUP}) fn main(@builtin(global_invocation_id) id: vec3<u32>) ");
     let row = if y > 1 { format!(" + i32(id.y) * {}i", x * WORKGROUP) } else { String::new() };
     let begin = format!("    let n = i32(id.x){row};\n    if (n >= {count}i) {{ return; }}\n");
+    Entry { head, begin, workgroups: [x as u32, y as u32, 1] }
+}
+
+/// The entry point of a kernel whose lanes share the folds of each of `count` numbers, `n`; one of the lanes `stores`.
+pub fn shared(count: usize, Sharing { lanes, across }: Sharing) -> Entry {
+    let groups = count.div_ceil(across).max(1);
+    let x = groups.min(MOST_WORKGROUPS);
+    let y = groups.div_ceil(x);
+    let head = format!(
+        "@workgroup_size({lanes}, {across}) fn main(@builtin(local_invocation_id) local: vec3<u32>, \
+         @builtin(workgroup_id) group: vec3<u32>) "
+    );
+    // Lanes behind the last number meet the others at the barriers.
+    let begin = format!(
+        "    let lane = i32(local.x);\n    let number = (i32(group.y) * {x}i + i32(group.x)) * {across}i + i32(local.y);\n    \
+         let stores = lane == 0i && number < {count}i;\n    let n = min(number, {}i);\n",
+        count.saturating_sub(1)
+    );
     Entry { head, begin, workgroups: [x as u32, y as u32, 1] }
 }
 

@@ -16,6 +16,7 @@ mod lower;
 mod pack;
 mod product;
 mod profile;
+mod sharing;
 mod slices;
 mod spirv;
 mod store;

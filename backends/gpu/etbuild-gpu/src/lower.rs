@@ -22,7 +22,7 @@ mod view;
 use etbuild_backend::{ArgumentError, Call, Refusal, RefusalKind};
 use etbuild_ir::{Links, Node, ValueId};
 
-use crate::builder::{Builder, LARGEST_BUFFER};
+use crate::builder::Builder;
 use crate::expr::Fold;
 use crate::profile::Profile;
 
@@ -357,9 +357,11 @@ pub fn refusal(links: &Links<'_>, node: &Node, profile: Profile) -> Option<Refus
 
 /// The kernels of a partition.
 pub fn lower<'g>(links: &'g Links<'g>, profile: Profile) -> Result<Builder<'g>, Refusal> {
-    let is_large = |id: &ValueId| links.graph.spec(*id).nbytes() > LARGEST_BUFFER;
+    let is_large = |id: &ValueId| links.graph.spec(*id).nbytes() > profile.buffer;
     if links.graph.inputs.iter().any(is_large) {
-        return Err(Refusal::new(RefusalKind::Shape, "an input exceeds 128 MiB, the largest buffer of some devices"));
+        let most = profile.buffer >> 20;
+        let sentence = format!("an input exceeds {most} MiB, the largest buffer of the target's GPU");
+        return Err(Refusal::new(RefusalKind::Shape, sentence));
     }
     let mut builder = Builder::new(links, profile, slices::wanted(links));
     for node in &links.graph.nodes {

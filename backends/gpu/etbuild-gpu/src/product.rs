@@ -5,16 +5,19 @@
 
 mod attention;
 mod few_rows;
+mod staged;
 mod tiled;
 
 use crate::coordinate::{Value, element_index};
 use crate::emitter::{Emitter, Place, Scope};
 use crate::expr::{ExprId, TensorId};
 use crate::kernel::{Entry, Kernel};
+use crate::profile::Profile;
 use crate::store::{counted_coordinates, texel};
 use crate::tensor::{Layout, TEXEL};
 
 pub use attention::Attention;
+pub use staged::Tile;
 
 /// The computation of a product kernel before its epilogue.
 #[derive(Clone, Debug)]
@@ -26,11 +29,11 @@ pub enum Producer {
 }
 
 impl Producer {
-    /// The kernel that stores an expression of the result, for subgroups of a size, or for none.
-    pub fn kernel(&self, scope: Scope<'_>, subgroup: u32, epilogue: &Epilogue<'_>) -> Kernel {
+    /// The kernel that stores an expression of the result, for a class of GPUs.
+    pub fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
         match self {
-            Self::Product(product) => product.kernel(scope, subgroup, epilogue),
-            Self::Attention(attention) => attention.kernel(scope, subgroup, epilogue),
+            Self::Product(product) => product.kernel(scope, profile, epilogue),
+            Self::Attention(attention) => attention.kernel(scope, profile.subgroup, epilogue),
         }
     }
 
@@ -56,6 +59,8 @@ pub struct Product {
     pub batch: Vec<usize>,
     /// The dimension that the right operand depends on.
     pub column: usize,
+    /// The columns of a group: from a multiple on, these have the same left operand. The number of columns without groups.
+    pub group: usize,
     /// The extents of the kernel positions: the positions in the kernel of a convolution.
     pub positions: Vec<usize>,
     /// The extent of the inner dimension.
@@ -113,11 +118,15 @@ struct Site<'p> {
 }
 
 impl Product {
-    /// The kernel that stores an expression of the product, for subgroups of a size, or for none.
-    fn kernel(&self, scope: Scope<'_>, subgroup: u32, epilogue: &Epilogue<'_>) -> Kernel {
+    /// The kernel that stores an expression of the product, for a class of GPUs.
+    fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
         let site = Site { product: self, scope, epilogue };
-        if self.row_count() <= FEW_ROWS {
-            return site.kernel(|emitter| few_rows::write(&site, emitter));
+        let (units, subgroup) = (profile.units as usize, profile.subgroup);
+        if self.has_few_rows() {
+            return site.kernel(|emitter| few_rows::write(&site, emitter, units));
+        }
+        if let Some(tile) = Tile::of(self, units).filter(|_| units > 0) {
+            return site.kernel(|emitter| staged::write(&site, emitter, tile));
         }
         let plain = site.kernel(|emitter| tiled::write(&site, emitter, false));
         if subgroup as usize != tiled::LANES {
@@ -127,6 +136,11 @@ impl Product {
         // Both access the same tensors in one order.
         let otherwise = (plain.reads == exchanging.reads).then_some(plain.source);
         Kernel { subgroup, otherwise, ..exchanging }
+    }
+
+    /// Whether invocations have columns of their own.
+    pub fn has_few_rows(&self) -> bool {
+        self.row_count() <= FEW_ROWS
     }
 
     fn row_count(&self) -> usize {
@@ -139,6 +153,10 @@ impl Product {
 
     fn column_count(&self) -> usize {
         self.sizes[self.column]
+    }
+
+    fn position_count(&self) -> usize {
+        self.positions.iter().product()
     }
 
     /// The coordinates of the result at a row, a batch and a column.
@@ -180,8 +198,8 @@ impl Site<'_> {
         }
     }
 
-    /// Opens the loop over the inner dimension; the index of the step.
-    fn open_steps(&self, emitter: &mut Emitter<'_>, step: usize) -> String {
+    /// Opens the loop over steps of the inner dimension, from the first on with a stride; the index of the step, and the number of steps.
+    fn open_steps(&self, emitter: &mut Emitter<'_>, step: usize, first_and_stride: [&str; 2]) -> (String, String) {
         let count = match self.product.limits.inner {
             None => format!("{}i", self.product.inner.div_ceil(step)),
             Some(limit) => {
@@ -190,8 +208,13 @@ impl Site<'_> {
                 emitter.variable(&format!("(({limit} + {}i) / {step}i)", step - 1))
             }
         };
+        (self.open_loop(emitter, &count, first_and_stride), count)
+    }
+
+    /// Opens a loop to a number, from the first index on with a stride; the index.
+    fn open_loop(&self, emitter: &mut Emitter<'_>, count: &str, [first, stride]: [&str; 2]) -> String {
         let index = emitter.name("k");
-        emitter.open(&format!("for (var {index}: i32 = 0i; {index} < {count}; {index} = {index} + 1i)"));
+        emitter.open(&format!("for (var {index}: i32 = {first}; {index} < {count}; {index} = {index} + {stride})"));
         index
     }
 

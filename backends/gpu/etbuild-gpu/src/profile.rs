@@ -17,6 +17,10 @@ pub struct Profile {
     pub float64: bool,
     /// The invocations of a subgroup that kernels may exchange values in; 0 for none.
     pub subgroup: u32,
+    /// The compute units, whose workgroups share what they load in workgroup memory; 0 for a driver that computes on the CPU.
+    pub units: u32,
+    /// The bytes of the largest buffer.
+    pub buffer: usize,
 }
 
 impl Profile {
@@ -24,13 +28,22 @@ impl Profile {
     pub fn of(gpu: GpuFacts) -> Self {
         let storage = if gpu.images { Storage::Image } else { Storage::Buffer };
         let texels = TexelLimits { storage, side: gpu.max_image as usize, layers: gpu.max_layers as usize };
-        Self { texels, clamps_to_zero: gpu.zero_clamp, int64: gpu.int64, float64: gpu.float64, subgroup: gpu.subgroup }
+        Self {
+            texels,
+            clamps_to_zero: gpu.zero_clamp,
+            int64: gpu.int64,
+            float64: gpu.float64,
+            subgroup: gpu.subgroup,
+            units: gpu.units,
+            buffer: (gpu.max_buffer as usize) << 20,
+        }
     }
 }
 
 impl Default for Profile {
     fn default() -> Self {
         let texels = TexelLimits { storage: Storage::Image, side: 16384, layers: 2048 };
-        Self { texels, clamps_to_zero: true, int64: true, float64: true, subgroup: 8 }
+        let buffer = 128 << 20;
+        Self { texels, clamps_to_zero: true, int64: true, float64: true, subgroup: 8, units: 0, buffer }
     }
 }

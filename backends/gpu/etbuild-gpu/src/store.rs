@@ -5,18 +5,23 @@ use et_core::ScalarType;
 use crate::coordinate::{Value, element_index};
 use crate::emitter::{Emitter, Place, Scope};
 use crate::expr::{ExprId, IndexOp, TensorId};
-use crate::kernel::{Kernel, counted};
+use crate::kernel::{Kernel, counted, shared};
+use crate::profile::Profile;
+use crate::sharing::Sharing;
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
 
 /// The kernel that stores an expression.
-pub fn kernel(scope: Scope<'_>, expr: ExprId, output: TensorId, label: &str) -> Kernel {
+pub fn kernel(scope: Scope<'_>, profile: Profile, expr: ExprId, output: TensorId, label: &str) -> Kernel {
     let tensor = scope.tensor(output);
-    let mut emitter = Emitter::new(scope);
+    let sharing = Sharing::of(scope.exprs, expr, tensor, profile.units as usize);
+    let mut emitter = Emitter::sharing(scope, sharing);
+    let has_neighbours = sharing.is_none() && scope.exprs.folds(expr);
     let count = match &tensor.layout {
         Layout::Elements(strides) => elements(&mut emitter, expr, tensor, strides),
-        Layout::Texels(texels) => all_texels(&mut emitter, expr, tensor, texels, scope.exprs.folds(expr)),
+        Layout::Texels(texels) => all_texels(&mut emitter, expr, tensor, texels, has_neighbours),
     };
-    Kernel::new(emitter, counted(count), output, label)
+    let entry = sharing.map_or_else(|| counted(count), |sharing| shared(count, sharing));
+    Kernel::new(emitter, entry, output, label)
 }
 
 /// Rows that are written to places of a tensor, which keeps the rest of its elements.
@@ -102,7 +107,7 @@ fn elements(emitter: &mut Emitter<'_>, expr: ExprId, tensor: &Tensor, strides: &
         let coordinates = named_coordinates(emitter, "n", &dims, &tensor.sizes);
         let place = emitter.place(coordinates);
         let text = emitter.text(expr, place);
-        emitter.line(&format!("out[n] = {text};"));
+        emitter.store(&format!("out[n] = {text};"));
         return numel;
     }
     emitter.line("var word: u32 = 0u;");
@@ -122,7 +127,7 @@ fn elements(emitter: &mut Emitter<'_>, expr: ExprId, tensor: &Tensor, strides: &
             emitter.close("");
         }
     }
-    emitter.line("out[n] = word;");
+    emitter.store("out[n] = word;");
     numel.div_ceil(per_word)
 }
 
@@ -207,7 +212,7 @@ pub fn texel(emitter: &mut Emitter<'_>, expr: ExprId, tensor: &Tensor, texels: &
         let at = texels.place(coordinates);
         let own: Vec<String> = lanes.iter().skip(position).step_by(all.len()).cloned().collect();
         let line = write_texel(tensor, texels, &at, &own);
-        emitter.line(&line);
+        emitter.store(&line);
     }
 }
 

@@ -1,9 +1,12 @@
 //! The blob's bytes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use et_gpu::{Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum};
+use et_gpu::{
+    Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, PROGRAMS_MAGIC, PROGRAMS_VERSION, Program,
+    Programs, Role, VERSION, checksum,
+};
 use et_record::Record;
 use etbuild_backend::{Blob, Refusal, Weights as Packed};
 use rayon::prelude::*;
@@ -13,14 +16,85 @@ use crate::expr::TensorId;
 use crate::kernel::Kernel;
 use crate::pack::packed;
 use crate::spirv::compile;
-use crate::tensor::{Source, Tensor};
+use crate::tensor::{Layout, Source, Tensor, Texels};
 
-/// The blob of the kernels of a partition.
-pub fn blob(builder: &Builder<'_>) -> Result<Blob, Refusal> {
+/// The blob of a partition with the kernels for each class of GPUs. All programs have the same
+/// arguments: the weights of a call are those of all programs, each once.
+pub fn blob(builders: &[Builder<'_>]) -> Result<Blob, Refusal> {
+    let used: Vec<Used> = builders.iter().map(Used::of).collect();
+    let mut weights = Arguments::default();
+    let of_programs: Vec<Vec<usize>> = builders
+        .iter()
+        .zip(&used)
+        .map(|(builder, used)| used.weights.iter().map(|number| weights.add(builder, *number)).collect())
+        .collect();
+    let count = weights.list.len();
+    let programs = builders.iter().zip(&used).zip(&of_programs);
+    let programs: Vec<Vec<u8>> = programs
+        .map(|((builder, used), positions)| program(builder, used, positions, count))
+        .collect::<Result<_, _>>()?;
+    let labels = |builder: &Builder<'_>| builder.kernels.iter().map(|kernel| kernel.label.clone()).collect();
+    Ok(Blob {
+        bytes: list(builders, programs),
+        scratch: 0,
+        weights: weights.list,
+        layers: builders.iter().map(labels).collect(),
+        stored: Vec::new(),
+        gpu: Vec::new(),
+    })
+}
+
+/// The blobs of several programs as one; a single blob stands for itself.
+fn list(builders: &[Builder<'_>], mut programs: Vec<Vec<u8>>) -> Vec<u8> {
+    if programs.len() == 1 {
+        return programs.swap_remove(0);
+    }
+    let entry = |(builder, blob): (&Builder<'_>, &Vec<u8>)| Program {
+        on_cpu: builder.profile.units == 0,
+        words: (blob.len() / 4) as u32,
+    };
+    let entries: Vec<Program> = builders.iter().zip(&programs).map(entry).collect();
+    let mut table = Vec::new();
+    records(&entries, &mut table);
+    let header = Programs {
+        magic: PROGRAMS_MAGIC,
+        version: PROGRAMS_VERSION,
+        checksum: checksum(&table),
+        programs: programs.len() as u32,
+    };
+    let mut bytes = Vec::new();
+    records(&[header], &mut bytes);
+    bytes.extend(table);
+    programs.into_iter().for_each(|blob| bytes.extend(blob));
+    bytes
+}
+
+/// The weights of a call.
+#[derive(Default)]
+struct Arguments {
+    list: Vec<Packed>,
+    known: HashMap<String, usize>,
+}
+
+impl Arguments {
+    /// The position of a builder's weights among those of the call.
+    fn add(&mut self, builder: &Builder<'_>, number: usize) -> usize {
+        let weights = weights_of(builder, &builder.weights[number]);
+        let next = self.list.len();
+        let position = *self.known.entry(weights.identity.clone()).or_insert(next);
+        if position == next {
+            self.list.push(weights);
+        }
+        position
+    }
+}
+
+/// The blob of one program, whose used weights are at these positions among `weights` of the call.
+fn program(builder: &Builder<'_>, used: &Used, positions: &[usize], weights: usize) -> Result<Vec<u8>, Refusal> {
     let graph = builder.links.graph;
     let modules = Modules::compile(&builder.kernels)?;
-    let used = Used::of(builder);
-    let (inputs, weights) = (graph.inputs.len(), used.weights.len());
+    let inputs = graph.inputs.len();
+    let position_of: HashMap<usize, usize> = used.weights.iter().copied().zip(positions.iter().copied()).collect();
     let mut objects = Vec::new();
     for id in &used.tensors {
         let tensor = builder.tensor(*id);
@@ -28,7 +102,7 @@ pub fn blob(builder: &Builder<'_>) -> Result<Blob, Refusal> {
             Source::Scratch => (Role::Scratch, 0),
             Source::Input(position) => (Role::Input, position),
             Source::State(position) => (Role::State, position),
-            Source::Weights(number) => (Role::Weights, inputs + used.weights[&number]),
+            Source::Weights(number) => (Role::Weights, inputs + position_of[&number]),
             Source::Output(position) => (Role::Output, inputs + weights + position),
         };
         objects.push(object(tensor, role, argument as u32, used.lives[id]));
@@ -67,14 +141,7 @@ pub fn blob(builder: &Builder<'_>) -> Result<Blob, Refusal> {
     let mut bytes = Vec::new();
     records(&[header], &mut bytes);
     bytes.extend(body);
-    Ok(Blob {
-        bytes,
-        scratch: 0,
-        weights: used.weights.keys().map(|number| weights_of(builder, &builder.weights[*number])).collect(),
-        layers: vec![builder.kernels.iter().map(|kernel| kernel.label.clone()).collect()],
-        stored: Vec::new(),
-        gpu: None,
-    })
+    Ok(bytes)
 }
 
 fn records<T: Record>(records: &[T], bytes: &mut Vec<u8>) {
@@ -158,8 +225,8 @@ pub struct Used {
     pub numbers: HashMap<TensorId, usize>,
     /// The first and the last kernel that accesses each.
     pub lives: HashMap<TensorId, [u32; 2]>,
-    /// The position of each used weight among those of the call.
-    weights: BTreeMap<usize, usize>,
+    /// The used weights by number.
+    weights: BTreeSet<usize>,
 }
 
 impl Used {
@@ -175,11 +242,10 @@ impl Used {
                     used.tensors.push(*id);
                 }
                 if let Source::Weights(number) = builder.tensor(*id).source {
-                    used.weights.insert(number, 0);
+                    used.weights.insert(number);
                 }
             }
         }
-        used.weights.values_mut().enumerate().for_each(|(position, slot)| *slot = position);
         used
     }
 }
@@ -194,7 +260,8 @@ fn weights_of(builder: &Builder<'_>, weights: &Weights) -> Packed {
     let Weights { data, tensor, .. } = weights.clone();
     let is_plain =
         tensor.scalar_type.size() * tensor.numel() == data.bytes().len() && tensor.layout.as_texels().is_none();
-    let identity = format!("gpu {} {:?} {:?} {:?}", data.digest(), tensor.scalar_type, tensor.sizes, tensor.layout);
+    let identity =
+        format!("gpu {} {:?} {:?} {}", data.digest(), tensor.scalar_type, tensor.sizes, order(&tensor.layout));
     let size = if is_plain { data.bytes().len() } else { tensor.bytes() as usize };
     let content = move |take: &mut dyn FnMut(&[u8])| {
         match tensor.layout.as_texels() {
@@ -205,4 +272,12 @@ fn weights_of(builder: &Builder<'_>, weights: &Weights) -> Packed {
         Ok(())
     };
     Packed { identity, name: None, origin, size, content: Arc::new(content) }
+}
+
+/// The order of a layout's elements in bytes, which images and buffers may have in common.
+fn order(layout: &Layout) -> String {
+    match layout {
+        Layout::Elements(strides) => format!("{strides:?}"),
+        Layout::Texels(Texels { storage: _, channel, strides, extent }) => format!("{channel} {strides:?} {extent:?}"),
+    }
 }

@@ -13,7 +13,9 @@ const IMAGES: GpuFacts = GpuFacts {
     images: true,
     max_image: 16384,
     max_layers: 2048,
+    max_buffer: 128,
     subgroup: 8,
+    units: 0,
     zero_clamp: true,
     int64: true,
     float64: true,
@@ -24,7 +26,7 @@ fn target(gpu: GpuFacts) -> TargetFacts {
         architecture: std::env::consts::ARCH.to_owned(),
         features: Vec::new(),
         hosted: true,
-        gpu: Some(gpu),
+        gpus: vec![gpu],
         ..TargetFacts::default()
     }
 }
@@ -34,9 +36,12 @@ fn candidate(target: &TargetFacts) -> Candidate<'_> {
 }
 
 /// What kernels differ by: the objects of texels, subgroups, and reads outside of images.
-const LAYOUTS: [GpuFacts; 4] = [
+const LAYOUTS: [GpuFacts; 6] = [
     IMAGES,
     GpuFacts { images: false, subgroup: 0, ..IMAGES },
+    // GPUs with workgroup memory: small tiles for many units, large tiles for one.
+    GpuFacts { units: 1, ..IMAGES },
+    GpuFacts { images: false, subgroup: 32, units: 64, ..IMAGES },
     // Small images, where reads outside have no value.
     GpuFacts { max_image: 8, max_layers: 4, zero_clamp: false, ..IMAGES },
     // Arrays of images.
@@ -61,7 +66,7 @@ fn answers_are_deterministic_and_have_reasons() {
 
 #[test]
 fn a_target_without_gpu_is_refused() {
-    let target = TargetFacts { gpu: None, ..target(IMAGES) };
+    let target = TargetFacts { gpus: Vec::new(), ..target(IMAGES) };
     assert_eq!(check_cases(&candidate(&target)).unwrap().taken, 0);
 }
 

@@ -13,7 +13,9 @@ const GPU: GpuFacts = GpuFacts {
     images: true,
     max_image: 16384,
     max_layers: 2048,
+    max_buffer: 128,
     subgroup: 0,
+    units: 0,
     zero_clamp: true,
     int64: true,
     float64: false,
@@ -44,7 +46,7 @@ fn computed(order: &str, memory: impl Iterator<Item = [usize; 4]>) -> Vec<f32> {
         architecture: std::env::consts::ARCH.to_owned(),
         features: Vec::new(),
         hosted: true,
-        gpu: Some(GPU),
+        gpus: vec![GPU],
         ..TargetFacts::default()
     };
     let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };

@@ -16,16 +16,16 @@ pub fn of(target: &Target) -> TargetFacts {
         architecture: architecture(target.rust().triple.as_str()),
         features,
         hosted,
-        gpu: target.gpu().map(gpu),
+        gpus: target.gpus().iter().map(gpu).collect(),
         npu: target.npu().map(npu),
     }
 }
 
 /// The facts of a GPU without its name.
 fn gpu(gpu: &Gpu) -> GpuFacts {
-    let Gpu { name: _, storage, max_image, max_layers, subgroup, zero_clamp, int64, float64 } = *gpu;
+    let Gpu { name: _, storage, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } = *gpu;
     let images = storage == TexelStorage::Image;
-    GpuFacts { images, max_image, max_layers, subgroup, zero_clamp, int64, float64 }
+    GpuFacts { images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 }
 }
 
 /// The facts of an NPU.
@@ -113,8 +113,9 @@ mod tests {
         assert_eq!(facts("linux-aarch64").architecture, "aarch64");
         assert_eq!((facts("pico2").architecture.as_str(), facts("pico2").hosted), ("thumb", false));
         assert_eq!(facts("riscv-virt").architecture, "riscv32");
-        assert_eq!((facts("pixel-9-pro-xl").gpu, facts("pico2").gpu), (facts("galaxy-s25").gpu, None));
-        assert_eq!(server.gpu.map(|gpu| (gpu.images, gpu.subgroup, gpu.max_image)), Some((true, 8, 16384)));
+        assert_eq!((facts("pixel-9-pro-xl").gpus, facts("pico2").gpus), (facts("galaxy-s25").gpus, Vec::new()));
+        let classes: Vec<_> = server.gpus.iter().map(|gpu| (gpu.images, gpu.subgroup, gpu.units > 0)).collect();
+        assert_eq!(classes, [(false, 0, true), (true, 8, false)]);
         let boards = |feature: &str| ["pico2", "pico", "riscv-virt"].map(|name| facts(name).has(feature));
         assert_eq!(["dsp", "thumb2", "mve"].map(boards), [[true, false, false], [true, false, false], [false; 3]]);
     }

@@ -189,6 +189,7 @@ fn of_properties(properties: &vk::PhysicalDeviceProperties) -> Limits {
     let limits = &properties.limits;
     Limits {
         name: properties.device_name_as_c_str().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        on_cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
         subgroups: (1, 0),
         spirv: if properties.api_version >= vk::API_VERSION_1_3 { 0x0001_0600 } else { 0x0001_0500 },
         workgroups: limits.max_compute_work_group_count,

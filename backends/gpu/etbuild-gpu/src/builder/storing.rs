@@ -218,7 +218,8 @@ impl Builder<'_> {
         self.store_in(expr, sizes, layout)
     }
 
-    fn store_in(&mut self, expr: ExprId, sizes: Vec<usize>, layout: Layout) -> Result<ExprId, Refusal> {
+    /// The same in a layout.
+    pub fn store_in(&mut self, expr: ExprId, sizes: Vec<usize>, layout: Layout) -> Result<ExprId, Refusal> {
         let scalar_type = self.exprs.ty(expr).scalar_type();
         let id = self.current.ok_or_else(|| Refusal::new(RefusalKind::Partition, "no node is lowered"))?;
         let tensor = self.write(id, expr, Tensor { scalar_type, sizes, layout, source: Source::Scratch })?;
@@ -236,18 +237,18 @@ impl Builder<'_> {
             _ => expr,
         };
         let (_, products) = self.reads(expr);
-        check_size(&tensor)?;
+        check_size(&tensor, self.profile)?;
         if self.iterations(expr) > 2 * MOST_ITERATIONS {
             return Err(Refusal::new(RefusalKind::Shape, "a kernel loops more often than drivers allow"));
         }
         let output = self.add(tensor);
         let kernel = match products[..] {
-            [] => store::kernel(self.scope(), expr, output, label),
+            [] => store::kernel(self.scope(), self.profile, expr, output, label),
             [product] => {
                 let result = self.exprs.add(Expr::Product(product), Type::Float);
                 let product = &self.products[product.0 as usize];
                 let epilogue = Epilogue { result, expr, output, label };
-                product.kernel(self.scope(), self.profile.subgroup, &epilogue)
+                product.kernel(self.scope(), self.profile, &epilogue)
             }
             _ => return Err(Refusal::new(RefusalKind::Partition, "an expression has two products")),
         };

@@ -2,7 +2,8 @@
 
 use super::{Emitter, Place};
 use crate::coordinate::Value;
-use crate::expr::{ExprId, Fold};
+use crate::expr::{ExprId, Fold, IndexOp};
+use crate::sharing::Sharing;
 use crate::tensor::TEXEL;
 use crate::types::{Literal, Type};
 
@@ -33,6 +34,10 @@ impl Loop {
     /// Writes loops over the further coordinates; the results at each place.
     pub fn write(&self, emitter: &mut Emitter<'_>, extents: &[Value], places: &[Place]) -> Vec<Value> {
         let sums: Vec<Sum> = places.iter().map(|place| self.begin(emitter, *place)).collect();
+        if let Some(sharing) = emitter.sharing {
+            self.share(emitter, extents, &sums, sharing);
+            return sums.into_iter().map(|sum| Value::Text(sum.value)).collect();
+        }
         let step = emitter.name("n");
         if self.is_position() {
             emitter.line(&format!("var {step}: i32 = 0i;"));
@@ -60,6 +65,60 @@ impl Loop {
         outer.iter().for_each(|extent| close(emitter, extent));
         let result = |sum: Sum| Value::Text(if self.is_position() { sum.position } else { sum.value });
         sums.into_iter().map(result).collect()
+    }
+
+    /// Writes a loop over the part of a lane, and combines the results of all lanes.
+    fn share(&self, emitter: &mut Emitter<'_>, extents: &[Value], sums: &[Sum], Sharing { lanes, across }: Sharing) {
+        let (outer, inner) = extents.split_at(extents.len().saturating_sub(1));
+        let unit = match inner {
+            [Value::Known(extent)] if *extent >= UNROLLED && extent.is_multiple_of(TEXEL) => TEXEL,
+            _ => 1,
+        };
+        let over =
+            |value: &Value| if let Value::Known(extent) = value { Value::Known(extent / unit) } else { value.clone() };
+        let counted: Vec<Value> = outer.iter().cloned().chain(inner.iter().map(over)).collect();
+        let count = counted.iter().fold(Value::Known(1), |count, extent| count.times(extent)).text();
+        let index = emitter.name("i");
+        emitter.open(&format!("for (var {index}: i32 = lane; {index} < {count}; {index} = {index} + {lanes}i)"));
+        let mut further = Vec::new();
+        let mut rest = Value::Text(index);
+        for (position, extent) in counted.iter().enumerate().rev() {
+            let is_outermost = position == 0;
+            let own = if is_outermost { rest.clone() } else { Value::arithmetic(IndexOp::Rem, &rest, extent) };
+            further.insert(0, emitter.named(own));
+            rest = Value::arithmetic(IndexOp::Div, &rest, extent);
+        }
+        match further.last().map(Value::text).filter(|_| unit > 1) {
+            Some(slice) => {
+                further.pop();
+                let lanes = (0..unit).map(|lane| Value::Channel { slice: slice.clone(), lane });
+                self.combine_all(emitter, sums, &further, lanes);
+            }
+            None => self.combine(emitter, sums, &further, ""),
+        }
+        emitter.close("");
+        let own = emitter.variable(&format!("i32(local.y) * {lanes}i + lane"));
+        let parts: Vec<String> = sums
+            .iter()
+            .map(|_| emitter.workgroup_variable("parts", &format!("array<{}, {}>", self.ty.wgsl(), lanes * across)))
+            .collect();
+        let each = |emitter: &mut Emitter<'_>, line: &dyn Fn(&Sum, &str) -> String| {
+            sums.iter().zip(&parts).for_each(|(sum, parts)| emitter.line(&line(sum, parts)));
+        };
+        each(emitter, &|sum, parts| format!("{parts}[{own}] = {};", sum.value));
+        let mut half = lanes / 2;
+        while half > 0 {
+            emitter.line("workgroupBarrier();");
+            emitter.open(&format!("if (lane < {half}i)"));
+            each(emitter, &|sum, parts| {
+                let other = self.combined(sum, &format!("{parts}[{own} + {half}i]"), "");
+                format!("{other} {parts}[{own}] = {};", sum.value)
+            });
+            emitter.close("");
+            half /= 2;
+        }
+        emitter.line("workgroupBarrier();");
+        each(emitter, &|sum, parts| format!("{} = {parts}[i32(local.y) * {lanes}i];", sum.value));
     }
 
     const fn is_position(&self) -> bool {

@@ -58,6 +58,7 @@ fn product(builder: &mut Builder<'_>, call: &Call<'_>, left: ValueId, right: Mat
         rows: (batch..rank - 1).collect(),
         batch: (0..batch).collect(),
         column: rank - 1,
+        group: sizes[rank - 1],
         positions: Vec::new(),
         limits: Limits::default(),
         inner,
@@ -67,7 +68,7 @@ fn product(builder: &mut Builder<'_>, call: &Call<'_>, left: ValueId, right: Mat
         right_texel,
         sizes,
     };
-    Ok(builder.product(product))
+    builder.product_in_parts(product)
 }
 
 /// With a shorter inner dimension, a product is a fold.
@@ -273,6 +274,7 @@ fn as_product(builder: &mut Builder<'_>, call: &Call<'_>, convolution: &Convolut
         rows: vec![0, 2, 3],
         batch: Vec::new(),
         column: 1,
+        group: convolution.channels[1],
         positions: convolution.kernel.clone(),
         limits: Limits::default(),
         inner: convolution.channels[0],
@@ -281,7 +283,7 @@ fn as_product(builder: &mut Builder<'_>, call: &Call<'_>, convolution: &Convolut
         right: builder.exprs.at(weights, &place),
         right_texel: RightTexel::Inner,
     };
-    Ok(builder.product(product))
+    builder.product_in_parts(product)
 }
 
 /// A fold over the input channels of the group and the kernel positions.

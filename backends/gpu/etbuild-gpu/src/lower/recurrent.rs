@@ -163,6 +163,7 @@ impl Cell<'_> {
             _ => vec![self.steps, self.batch, 4 * self.widths[1]],
         };
         let product = Product {
+            group: sizes[rank - 1],
             sizes,
             rows,
             batch: Vec::new(),

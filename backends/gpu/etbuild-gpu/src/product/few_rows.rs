@@ -1,53 +1,137 @@
 //! Products of few rows, such as decode steps: an invocation has four columns and all rows.
+//!
+//! On a GPU, whose compute units have more invocations than there are columns, lanes of a workgroup share the inner dimension.
 
 use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place};
 use crate::kernel::Entry;
 use crate::tensor::TEXEL;
 
-use super::{RightTexel, Site, declare, sum};
+use super::{Product, RightTexel, Site, declare, sum};
 
-/// The invocations of a workgroup.
+/// The invocations of a workgroup whose lanes do not share.
 const WORKGROUP: usize = 64;
 
-/// Writes the kernel; its entry point.
-pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>) -> Entry {
-    let product = site.product;
-    let (rows, slices) = (product.row_count(), product.column_count().div_ceil(TEXEL));
-    emitter.line("let slice = i32(id.x);");
-    emitter.line(&format!("if (slice >= {slices}i) {{ return; }}"));
-    if product.limits.columns.is_some() {
-        let limit = site.column_limit(emitter);
-        emitter.line(&format!("if (slice * 4i >= {limit}) {{ return; }}"));
+/// The invocations of a workgroup with lanes.
+const SHARING: usize = 128;
+
+/// The invocations that keep the memory of a compute unit busy.
+const BUSY: usize = 1024;
+
+/// Writes the kernel for a GPU with so many compute units; its entry point.
+pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>, units: usize) -> Entry {
+    let lanes = lanes(site.product, units);
+    let across = if lanes > 1 { SHARING / lanes } else { WORKGROUP };
+    Split { site, lanes, across }.write(emitter);
+    let head = format!(
+        "@workgroup_size({lanes}, {across}) fn main(@builtin(local_invocation_id) local: vec3<u32>, \
+         @builtin(workgroup_id) group: vec3<u32>) "
+    );
+    let slices = site.product.column_count().div_ceil(TEXEL);
+    let workgroups = [slices.div_ceil(across) as u32, site.product.batch_count() as u32, 1];
+    Entry { head, begin: String::new(), workgroups }
+}
+
+/// The lanes that share the inner dimension of a column: a power of two.
+fn lanes(product: &Product, units: usize) -> usize {
+    let wanted = (units * BUSY).div_ceil(product.column_count().div_ceil(TEXEL) * product.batch_count());
+    let slices = product.inner.div_ceil(TEXEL);
+    wanted.next_power_of_two().min(slices.next_power_of_two()).min(SHARING)
+}
+
+/// The kernel under construction.
+struct Split<'s, 'p> {
+    site: &'s Site<'p>,
+    /// The lanes that share the inner dimension.
+    lanes: usize,
+    /// The slices of columns of a workgroup.
+    across: usize,
+}
+
+impl Split<'_, '_> {
+    fn write(&self, emitter: &mut Emitter<'_>) {
+        let (site, product) = (self.site, self.site.product);
+        let (rows, slices) = (product.row_count(), product.column_count().div_ceil(TEXEL));
+        emitter.line("let lane = i32(local.x);");
+        emitter.line(&format!("let number = i32(group.x) * {}i + i32(local.y);", self.across));
+        let mut exists = format!("number < {slices}i");
+        if product.limits.columns.is_some() {
+            exists = format!("{exists} && number * 4i < {}", site.column_limit(emitter));
+        }
+        if self.lanes == 1 {
+            emitter.line(&format!("if (!({exists})) {{ return; }}"));
+        }
+        // All invocations of a workgroup with lanes meet at the barriers.
+        emitter.line(&format!("let slice = min(number, {}i);", slices - 1));
+        let has_batch = product.batch_count() > 1;
+        let batch = if has_batch { Value::Text(emitter.variable("i32(group.y)")) } else { Value::Known(0) };
+        let slice = Value::Text("slice".to_owned());
+        declare(emitter, rows, TEXEL);
+        let at: Vec<Vec<Value>> =
+            (0..rows).map(|row| product.coordinates(&Value::Known(row), &batch, &Value::channel(&slice, 0))).collect();
+        self.add(emitter, &at, &slice);
+        if self.lanes > 1 {
+            self.share(emitter, rows);
+            emitter.open(&format!("if (lane == 0i && {exists})"));
+        }
+        for (row, at) in at.iter().enumerate() {
+            let sums: Vec<String> = (0..TEXEL).map(|column| sum(row, column)).collect();
+            site.target().store(emitter, at, &slice, &sums);
+        }
+        if self.lanes > 1 {
+            emitter.close("");
+        }
     }
-    let batches = product.batch_count();
-    let batch = if batches > 1 { Value::Text(emitter.variable("i32(id.y)")) } else { Value::Known(0) };
-    let slice = Value::Text("slice".to_owned());
-    declare(emitter, rows, TEXEL);
-    let positions = site.open_positions(emitter);
-    let at: Vec<Vec<Value>> =
-        (0..rows).map(|row| product.coordinates(&Value::Known(row), &batch, &Value::channel(&slice, 0))).collect();
-    let left: Vec<Vec<Value>> = at.iter().map(|at| [&at[..], &positions].concat()).collect();
-    let inside: Vec<Option<String>> = left.iter().map(|at| site.inside(emitter, at)).collect();
-    let inner = Value::Text(site.open_steps(emitter, TEXEL));
-    let right = square(site, emitter, &left[0], &slice, &inner);
-    for (row, at) in left.iter().enumerate() {
-        let values = site.load_left(emitter, at, &inner, inside[row].as_deref());
-        for (value, factors) in values.iter().zip(&right) {
-            for (column, factor) in factors.iter().enumerate() {
-                let sum = sum(row, column);
-                emitter.line(&format!("{sum} = {sum} + {value} * {factor};"));
+
+    /// Adds the products of the lane.
+    fn add(&self, emitter: &mut Emitter<'_>, at: &[Vec<Value>], slice: &Value) {
+        let site = self.site;
+        let positions = site.open_positions(emitter);
+        let left: Vec<Vec<Value>> = at.iter().map(|at| [&at[..], &positions].concat()).collect();
+        let inside: Vec<Option<String>> = left.iter().map(|at| site.inside(emitter, at)).collect();
+        let first = if self.lanes > 1 { "lane" } else { "0i" };
+        let inner = Value::Text(site.open_steps(emitter, TEXEL, [first, &format!("{}i", self.lanes)]).0);
+        let right = square(site, emitter, &left[0], slice, &inner);
+        for (row, at) in left.iter().enumerate() {
+            let values = site.load_left(emitter, at, &inner, inside[row].as_deref());
+            for (value, factors) in values.iter().zip(&right) {
+                for (column, factor) in factors.iter().enumerate() {
+                    let sum = sum(row, column);
+                    emitter.line(&format!("{sum} = {sum} + {value} * {factor};"));
+                }
+            }
+        }
+        emitter.close("");
+        site.close_positions(emitter);
+    }
+
+    /// Adds the sums of the lanes: those of lane 0 are whole then.
+    fn share(&self, emitter: &mut Emitter<'_>, rows: usize) {
+        let invocations = self.lanes * self.across;
+        let parts = emitter.workgroup_variable("parts", &format!("array<vec4<f32>, {}>", rows * invocations));
+        let own = emitter.variable(&format!("i32(local.y) * {}i + lane", self.lanes));
+        for row in 0..rows {
+            let sums: Vec<String> = (0..TEXEL).map(|column| sum(row, column)).collect();
+            emitter.line(&format!("{parts}[{own} + {}i] = vec4<f32>({});", row * invocations, sums.join(", ")));
+        }
+        let mut half = self.lanes / 2;
+        while half > 0 {
+            emitter.line("workgroupBarrier();");
+            emitter.open(&format!("if (lane < {half}i)"));
+            for row in 0..rows {
+                let place = format!("{own} + {}i", row * invocations);
+                emitter.line(&format!("{parts}[{place}] = {parts}[{place}] + {parts}[{place} + {half}i];"));
+            }
+            emitter.close("");
+            half /= 2;
+        }
+        for row in 0..rows {
+            for column in 0..TEXEL {
+                let place = format!("{own} + {}i", row * invocations);
+                emitter.line(&format!("{} = {parts}[{place}][{column}];", sum(row, column)));
             }
         }
     }
-    emitter.close("");
-    site.close_positions(emitter);
-    for (row, at) in at.iter().enumerate() {
-        let sums: Vec<String> = (0..TEXEL).map(|column| sum(row, column)).collect();
-        site.target().store(emitter, at, &slice, &sums);
-    }
-    let head = format!("@workgroup_size({WORKGROUP}) fn main(@builtin(global_invocation_id) id: vec3<u32>) ");
-    Entry { head, begin: String::new(), workgroups: [slices.div_ceil(WORKGROUP) as u32, batches as u32, 1] }
 }
 
 /// Four indices of the inner dimension by four columns of the right operand, at the coordinates of a row.

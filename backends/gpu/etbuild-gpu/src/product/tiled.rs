@@ -108,7 +108,7 @@ impl Tile<'_, '_> {
         let inside: Vec<Option<String>> = left.iter().map(|at| self.site.inside(emitter, at)).collect();
         // A step is what the lanes load of the right operand at a time.
         let step = if self.site.product.right_texel == RightTexel::Inner { TEXEL } else { LANES };
-        let index = self.site.open_steps(emitter, step);
+        let (index, _) = self.site.open_steps(emitter, step, ["0i", "1i"]);
         let right = match self.site.product.right_texel {
             RightTexel::Inner => self.right_by_column(emitter, &left[0], &index),
             RightTexel::Columns => self.right_by_index(emitter, &left[0], &index),

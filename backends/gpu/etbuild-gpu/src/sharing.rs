@@ -1,0 +1,69 @@
+//! Folds that lanes of a workgroup share: on a GPU, one invocation per result of a long fold leaves most of the GPU idle.
+
+use crate::expr::{Expr, ExprId, Exprs, Fold, operands};
+use crate::tensor::{Layout, TEXEL, Tensor};
+
+/// The lanes of a workgroup that share the folds of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// The lanes: a power of two, at least 2.
+    pub lanes: usize,
+    /// The results of a workgroup.
+    pub across: usize,
+}
+
+/// The invocations of a workgroup.
+const WORKGROUP: usize = 128;
+
+/// The invocations that keep a compute unit busy.
+const BUSY: usize = 1024;
+
+/// Shorter folds are not shared.
+const LEAST_FOLDED: usize = 32;
+
+impl Sharing {
+    /// How the kernel that stores an expression shares its folds, on a GPU with so many compute units.
+    pub fn of(exprs: &Exprs, expr: ExprId, tensor: &Tensor, units: usize) -> Option<Self> {
+        let folded = folded(exprs, expr).filter(|folded| units > 0 && *folded >= LEAST_FOLDED)?;
+        let results = match &tensor.layout {
+            Layout::Texels(texels) => texels.count(),
+            Layout::Elements(_) => tensor.numel(),
+        };
+        let wanted = (units * BUSY).div_ceil(results.max(1)).next_power_of_two();
+        let lanes = wanted.min(folded.next_power_of_two() / 4).min(WORKGROUP);
+        // Results that some lanes of a word or texel do not have are in a branch, which a workgroup takes as a whole.
+        let is_partial = match &tensor.layout {
+            Layout::Texels(texels) => !tensor.sizes[texels.channel].is_multiple_of(TEXEL),
+            Layout::Elements(_) => tensor.scalar_type.size() < 4,
+        };
+        let across = if is_partial { 1 } else { WORKGROUP / lanes.max(1) };
+        (lanes > 1).then_some(Self { lanes, across })
+    }
+}
+
+/// The elements of the longest fold of an expression; a single extent that is known at run time only is long. `None` without folds, and
+/// for folds within folds or within branches, whose lanes would not meet.
+fn folded(exprs: &Exprs, expr: ExprId) -> Option<usize> {
+    let mut most = None;
+    let mut open = vec![expr];
+    let mut seen = std::collections::HashSet::new();
+    while let Some(id) = open.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        match exprs.get(id) {
+            Expr::Fold { fold: Fold::ArgMax | Fold::ArgMin, .. } => return None,
+            Expr::Fold { extents, body, .. } => {
+                if exprs.folds(*body) || extents.iter().any(|extent| exprs.folds(*extent)) {
+                    return None;
+                }
+                let unknown = if extents.len() == 1 { WORKGROUP } else { 1 };
+                let sizes = extents.iter().map(|extent| exprs.known_index(*extent).unwrap_or(unknown));
+                most = most.max(Some(sizes.product()));
+            }
+            Expr::If { then, otherwise, .. } if exprs.folds(*then) || exprs.folds(*otherwise) => return None,
+            other => open.extend(operands(other)),
+        }
+    }
+    most
+}
