@@ -10,8 +10,8 @@ use et_gpu::Needs;
 
 use self::fold::Loop;
 use crate::coordinate::{Value, element_index};
-use crate::expr::{Expr, ExprId, Exprs, TensorId};
-use crate::sharing::Sharing;
+use crate::expr::{Expr, ExprId, Exprs, TensorId, operands};
+use crate::sharing::{Sharing, varying_of};
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
 use crate::types::{Literal, Type};
 
@@ -67,6 +67,11 @@ enum Key {
     Expr(ExprId, Place),
     Texel(TensorId, [Value; 3]),
     Text(String),
+}
+
+/// A coordinate that no statement may read.
+fn unknown() -> Value {
+    Value::Text("unknown".to_owned())
 }
 
 /// Longer coordinates are variables.
@@ -226,6 +231,37 @@ impl<'p> Emitter<'p> {
             }
         }
         places.iter().map(|place| self.recall(&Key::Expr(id, *place)).unwrap_or(Value::Known(0))).collect()
+    }
+
+    /// Evaluates the folds of an expression ahead of a loop over a row, at a place whose varying coordinates are not known yet and no
+    /// fold depends on.
+    pub fn fold_ahead(&mut self, id: ExprId, place: Place, varying: &[usize]) {
+        let exprs = self.scope.exprs;
+        if !exprs.folds(id) {
+            return;
+        }
+        match exprs.get(id) {
+            Expr::Fold { rank, extents, body, .. } => {
+                let further: Vec<usize> = (*rank..rank + extents.len()).collect();
+                let mut at = self.coordinates(place).to_vec();
+                at.resize(*rank, Value::Known(0));
+                at.extend(further.iter().map(|_| unknown()));
+                let inner = self.place(at);
+                self.fold_ahead(*body, inner, &further);
+                self.value(id, place);
+            }
+            Expr::At(source, coordinates) => {
+                let varying = varying_of(exprs, coordinates, varying);
+                let known = |(dim, id): (usize, &ExprId)| match varying.contains(&dim) {
+                    true => unknown(),
+                    false => self.value(*id, place),
+                };
+                let at = coordinates.iter().enumerate().map(known).collect();
+                let inner = self.place(at);
+                self.fold_ahead(*source, inner, &varying);
+            }
+            other => operands(other).into_iter().for_each(|operand| self.fold_ahead(operand, place, varying)),
+        }
     }
 
     fn evaluate(&mut self, id: ExprId, places: &[Place]) -> Vec<Value> {

@@ -85,8 +85,17 @@ pub fn counted(count: usize) -> Entry {
     Entry { head, begin, workgroups: [x as u32, y as u32, 1] }
 }
 
-/// The entry point of a kernel whose lanes share the folds of each of `count` numbers, `n`; one of the lanes `stores`.
-pub fn shared(count: usize, Sharing { lanes, across }: Sharing) -> Entry {
+/// The lanes that store a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stores {
+    /// The first, which has the result.
+    First,
+    /// All, each a part of a row.
+    All,
+}
+
+/// The entry point of a kernel whose lanes share the folds of each of `count` numbers, `n`; lanes `store` under a condition.
+pub fn shared(count: usize, Sharing { lanes, across }: Sharing, stores: Stores) -> Entry {
     let groups = count.div_ceil(across).max(1);
     let x = groups.min(MOST_WORKGROUPS);
     let y = groups.div_ceil(x);
@@ -97,7 +106,8 @@ pub fn shared(count: usize, Sharing { lanes, across }: Sharing) -> Entry {
     // Lanes behind the last number meet the others at the barriers.
     let begin = format!(
         "    let lane = i32(local.x);\n    let number = (i32(group.y) * {x}i + i32(group.x)) * {across}i + i32(local.y);\n    \
-         let stores = lane == 0i && number < {count}i;\n    let n = min(number, {}i);\n",
+         let stores = {}number < {count}i;\n    let n = min(number, {}i);\n",
+        if stores == Stores::First { "lane == 0i && " } else { "" },
         count.saturating_sub(1)
     );
     Entry { head, begin, workgroups: [x as u32, y as u32, 1] }

@@ -5,6 +5,7 @@
 
 mod attention;
 mod few_rows;
+mod lane_attention;
 mod staged;
 mod tiled;
 
@@ -17,7 +18,7 @@ use crate::store::{counted_coordinates, texel};
 use crate::tensor::{Layout, TEXEL};
 
 pub use attention::Attention;
-pub use staged::Tile;
+pub use staged::Tiling;
 
 /// The computation of a product kernel before its epilogue.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ impl Producer {
     pub fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
         match self {
             Self::Product(product) => product.kernel(scope, profile, epilogue),
-            Self::Attention(attention) => attention.kernel(scope, profile.subgroup, epilogue),
+            Self::Attention(attention) => attention.kernel(scope, profile, epilogue),
         }
     }
 
@@ -125,7 +126,7 @@ impl Product {
         if self.has_few_rows() {
             return site.kernel(|emitter| few_rows::write(&site, emitter, units));
         }
-        if let Some(tile) = Tile::of(self, units).filter(|_| units > 0) {
+        if let Some(Tiling { tile, .. }) = Tiling::of(self, units) {
             return site.kernel(|emitter| staged::write(&site, emitter, tile));
         }
         let plain = site.kernel(|emitter| tiled::write(&site, emitter, false));
@@ -153,6 +154,16 @@ impl Product {
 
     fn column_count(&self) -> usize {
         self.sizes[self.column]
+    }
+
+    /// The extent of the inner dimension over all kernel positions.
+    fn depth(&self) -> usize {
+        self.position_count() * self.inner
+    }
+
+    /// Whether the inner dimension is whole slices whose number is known.
+    fn is_whole(&self) -> bool {
+        self.limits.columns.is_none() && self.limits.inner.is_none() && self.inner.is_multiple_of(TEXEL)
     }
 
     fn position_count(&self) -> usize {

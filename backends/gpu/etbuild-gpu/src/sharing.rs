@@ -18,10 +18,19 @@ const WORKGROUP: usize = 128;
 /// The invocations that keep a compute unit busy.
 const BUSY: usize = 1024;
 
+/// The least lanes of a row.
+const LEAST_LANES: usize = 8;
+
 /// Shorter folds are not shared.
 const LEAST_FOLDED: usize = 32;
 
 impl Sharing {
+    /// How a kernel with a workgroup's lanes for each row shares rows of so many texels or elements.
+    pub fn of_rows(columns: usize) -> Self {
+        let lanes = columns.div_ceil(2).next_power_of_two().clamp(LEAST_LANES, WORKGROUP);
+        Self { lanes, across: WORKGROUP / lanes }
+    }
+
     /// How the kernel that stores an expression shares its folds, on a GPU with so many compute units.
     pub fn of(exprs: &Exprs, expr: ExprId, tensor: &Tensor, units: usize) -> Option<Self> {
         let folded = folded(exprs, expr).filter(|folded| units > 0 && *folded >= LEAST_FOLDED)?;
@@ -39,6 +48,39 @@ impl Sharing {
         let across = if is_partial { 1 } else { WORKGROUP / lanes.max(1) };
         (lanes > 1).then_some(Self { lanes, across })
     }
+}
+
+/// Whether no fold of an expression depends on a coordinate of the expression, nor a fold within a fold on those of the outer one: the
+/// folds of a row are computed once then.
+pub fn folds_by_row(exprs: &Exprs, expr: ExprId, column: usize) -> bool {
+    is_by_row(exprs, expr, &[column])
+}
+
+/// The same, where these coordinates vary within the row.
+fn is_by_row(exprs: &Exprs, id: ExprId, varying: &[usize]) -> bool {
+    if !exprs.folds(id) {
+        return true;
+    }
+    match exprs.get(id) {
+        Expr::Fold { fold: Fold::ArgMax | Fold::ArgMin, .. } => false,
+        Expr::Fold { rank, extents, body, .. } => {
+            let further: Vec<usize> = (*rank..rank + extents.len()).collect();
+            let has_plain_extents = !extents.iter().any(|extent| exprs.folds(*extent));
+            varying.is_empty() && has_plain_extents && is_by_row(exprs, *body, &further)
+        }
+        Expr::At(source, coordinates) => {
+            let has_plain_place = !coordinates.iter().any(|coordinate| exprs.folds(*coordinate));
+            has_plain_place && is_by_row(exprs, *source, &varying_of(exprs, coordinates, varying))
+        }
+        Expr::If { then, otherwise, .. } if exprs.folds(*then) || exprs.folds(*otherwise) => false,
+        other => operands(other).into_iter().all(|operand| is_by_row(exprs, operand, varying)),
+    }
+}
+
+/// The coordinates of a source that depend on varying coordinates of its reader.
+pub fn varying_of(exprs: &Exprs, coordinates: &[ExprId], varying: &[usize]) -> Vec<usize> {
+    let varies = |id: &ExprId| exprs.has(*id, |expr| matches!(expr, Expr::Coordinate(dim) if varying.contains(dim)));
+    (0..coordinates.len()).filter(|dim| varies(&coordinates[*dim])).collect()
 }
 
 /// The elements of the longest fold of an expression; a single extent that is known at run time only is long. `None` without folds, and

@@ -5,14 +5,17 @@ use et_core::ScalarType;
 use crate::coordinate::{Value, element_index};
 use crate::emitter::{Emitter, Place, Scope};
 use crate::expr::{ExprId, IndexOp, TensorId};
-use crate::kernel::{Kernel, counted, shared};
+use crate::kernel::{Kernel, Stores, counted, shared};
 use crate::profile::Profile;
-use crate::sharing::Sharing;
+use crate::sharing::{Sharing, folds_by_row};
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
 
 /// The kernel that stores an expression.
 pub fn kernel(scope: Scope<'_>, profile: Profile, expr: ExprId, output: TensorId, label: &str) -> Kernel {
     let tensor = scope.tensor(output);
+    if let Some((column, texels)) = row(scope, expr, tensor) {
+        return row_kernel(scope, expr, output, label, (column, texels));
+    }
     let sharing = Sharing::of(scope.exprs, expr, tensor, profile.units as usize);
     let mut emitter = Emitter::sharing(scope, sharing);
     let has_neighbours = sharing.is_none() && scope.exprs.folds(expr);
@@ -20,8 +23,39 @@ pub fn kernel(scope: Scope<'_>, profile: Profile, expr: ExprId, output: TensorId
         Layout::Elements(strides) => elements(&mut emitter, expr, tensor, strides),
         Layout::Texels(texels) => all_texels(&mut emitter, expr, tensor, texels, has_neighbours),
     };
-    let entry = sharing.map_or_else(|| counted(count), |sharing| shared(count, sharing));
+    let entry = sharing.map_or_else(|| counted(count), |sharing| shared(count, sharing, Stores::First));
     Kernel::new(emitter, entry, output, label)
+}
+
+/// The columns of a tensor in texels, if the expression folds by row.
+fn row<'t>(scope: Scope<'_>, expr: ExprId, tensor: &'t Tensor) -> Option<(usize, &'t Texels)> {
+    let texels = tensor.layout.as_texels()?;
+    let is_row = texels.channel + 1 == tensor.sizes.len() && scope.exprs.folds(expr);
+    (is_row && folds_by_row(scope.exprs, expr, texels.channel)).then_some((texels.channel, texels))
+}
+
+/// The kernel whose lanes fold a row, and then store the texels of the row.
+fn row_kernel(
+    scope: Scope<'_>,
+    expr: ExprId,
+    output: TensorId,
+    label: &str,
+    (column, texels): (usize, &Texels),
+) -> Kernel {
+    let tensor = scope.tensor(output);
+    let slices = tensor.sizes[column].div_ceil(TEXEL);
+    let sharing = Sharing::of_rows(slices);
+    let mut emitter = Emitter::sharing(scope, Some(sharing));
+    let dims: Vec<usize> = (0..column).collect();
+    let mut at = named_coordinates(&mut emitter, "n", &dims, &tensor.sizes);
+    let place = emitter.place(at.clone());
+    emitter.fold_ahead(expr, place, &[column]);
+    emitter.open(&format!("for (var slice: i32 = lane; slice < {slices}i; slice = slice + {}i)", sharing.lanes));
+    at[column] = Value::Text("slice".to_owned());
+    texel(&mut emitter, expr, tensor, texels, &[at]);
+    emitter.close("");
+    let rows = dims.iter().map(|dim| tensor.sizes[*dim]).product();
+    Kernel::new(emitter, shared(rows, sharing, Stores::All), output, label)
 }
 
 /// Rows that are written to places of a tensor, which keeps the rest of its elements.

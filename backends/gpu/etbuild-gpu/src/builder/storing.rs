@@ -218,6 +218,15 @@ impl Builder<'_> {
         self.store_in(expr, sizes, layout)
     }
 
+    /// Stores an expression whose folds are those of its rows: one kernel folds and stores.
+    pub fn store_folded_rows(&mut self, expr: ExprId, id: ValueId) -> Result<(), Refusal> {
+        let (sizes, scalar_type) = (self.sizes(id), self.links.graph.spec(id).scalar_type);
+        let layout = Layout::texels(&sizes, sizes.len() - 1, self.profile.texels);
+        let tensor = self.write(id, expr, Tensor { scalar_type, sizes, layout, source: Source::Scratch })?;
+        let load = self.load(tensor);
+        self.set(id, load)
+    }
+
     /// The same in a layout.
     pub fn store_in(&mut self, expr: ExprId, sizes: Vec<usize>, layout: Layout) -> Result<ExprId, Refusal> {
         let scalar_type = self.exprs.ty(expr).scalar_type();

@@ -99,6 +99,7 @@ impl Shapes {
         Attention {
             sizes: [&self.batch[..], &[self.rows[0], self.widths[1]]].concat(),
             extents: [self.widths[0], self.rows[1]],
+            keys: None,
             query: builder.exprs.at(query, &query_at),
             key: builder.exprs.at(key, &key_at),
             value: builder.exprs.at(value, &value_at),

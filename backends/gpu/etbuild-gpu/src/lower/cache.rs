@@ -6,7 +6,7 @@ use etbuild_ir::ValueId;
 
 use crate::builder::Builder;
 use crate::expr::{ExprId, Fold, IndexOp};
-use crate::product::{Limits, Product, RightTexel};
+use crate::product::{self, Limits, Product, RightTexel};
 use crate::store::RowWrite;
 use crate::tensor::TEXEL;
 use crate::types::Type;
@@ -139,12 +139,17 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         soft_cap: call.number(7)?.unwrap_or(0.0),
         scale: call.number(5)?.unwrap_or(1.0),
     };
+    if builder.profile.units > 0 && attention.width <= WIDEST {
+        let expr = attention.in_one_kernel(builder, [query, keys, values])?;
+        return builder.set(output, expr);
+    }
     let scores = attention.scores(builder, [query, keys])?;
     let sizes = [*batch, *heads, *rows, *slots];
     let most = attention.over_slots(builder, Fold::Max, scores);
     let most = builder.exprs.apply("max({0}, -3.0e38f)", &[most], Type::Float);
     let most = statistic(builder, &sizes, &[3], most)?;
-    let is_seen = attention.is_seen(builder);
+    let slot = builder.exprs.coordinate(3);
+    let is_seen = attention.is_seen(builder, slot);
     let power = builder.exprs.apply("exp_f32({0} - {1})", &[scores, most], Type::Float);
     // Scores of unused slots are not written.
     let zero = builder.exprs.number(0.0, Type::Float);
@@ -154,17 +159,61 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let sum = statistic(builder, &sizes, &[3], sum)?;
     let product = attention.weighted(builder, powers, values)?;
     let expr = builder.exprs.apply("select(0.0f, {0} / {1}, {1} > 0.0f)", &[product, sum], Type::Float);
-    let result = builder.store_rows(expr, vec![*batch, *heads, *rows, attention.width])?;
-    let at = [0, 2, 1, 3].map(|dim| builder.exprs.coordinate(dim));
-    let expr = builder.exprs.at(result, &at);
+    let expr = attention.by_row(builder, expr)?;
     builder.set(output, expr)
 }
 
+/// The widest values that a kernel for the whole attention has.
+const WIDEST: usize = 512;
+
 impl Attention {
-    /// Whether the row at coordinate 2 sees the slot at coordinate 3: the position in the slot is the greatest of those that the ring
+    /// The attention as one kernel.
+    fn in_one_kernel(&self, builder: &mut Builder<'_>, [query, keys, values]: [ValueId; 3]) -> Result<ExprId, Refusal> {
+        let [batch, rows, heads, depth] = self.query;
+        let [query, key, value] = [sliced(builder, query, 3)?, sliced(builder, keys, 3)?, sliced(builder, values, 3)?];
+        // Coordinates: batch, head, row, column, depth, slot.
+        let [column, inner, slot] = [3, 4, 5].map(|dim| builder.exprs.coordinate(dim));
+        let query_at = [&[0, 2, 1].map(|dim| builder.exprs.coordinate(dim))[..], &[inner]].concat();
+        let key_at = [self.cache_row(builder, slot), vec![inner]].concat();
+        let value_at = [self.cache_row(builder, slot), vec![column]].concat();
+        let expr = builder.attention(|builder, product| product::Attention {
+            sizes: vec![batch, heads, rows, self.width],
+            extents: [depth, self.slots],
+            keys: Some(self.used),
+            query: builder.exprs.at(query, &query_at),
+            key: builder.exprs.at(key, &key_at),
+            value: builder.exprs.at(value, &value_at),
+            product,
+            score: self.score(builder, product, slot),
+        });
+        self.by_row(builder, expr)
+    }
+
+    /// The result `[batch, head, row, column]`, stored, at the coordinates `[batch, row, head, column]`.
+    fn by_row(&self, builder: &mut Builder<'_>, result: ExprId) -> Result<ExprId, Refusal> {
+        let [batch, rows, heads, _] = self.query;
+        let result = builder.store_rows(result, vec![batch, heads, rows, self.width])?;
+        let at = [0, 2, 1, 3].map(|dim| builder.exprs.coordinate(dim));
+        Ok(builder.exprs.at(result, &at))
+    }
+
+    /// The score of a product of query and key, for the row at coordinate 2; minus infinity where the row does not see the slot.
+    fn score(&self, builder: &mut Builder<'_>, product: ExprId, slot: ExprId) -> ExprId {
+        let scale = builder.exprs.number(self.scale, Type::Float);
+        let mut score = builder.exprs.apply("({0} * {1})", &[product, scale], Type::Float);
+        if self.soft_cap > 0.0 {
+            let cap = builder.exprs.number(self.soft_cap, Type::Float);
+            score = builder.exprs.apply("(tanh_f32({0} / {1}) * {1})", &[score, cap], Type::Float);
+        }
+        let hidden = builder.exprs.number(f64::NEG_INFINITY, Type::Float);
+        let is_seen = self.is_seen(builder, slot);
+        builder.exprs.apply("select({1}, {0}, {2})", &[score, hidden, is_seen], Type::Float)
+    }
+
+    /// Whether the row at coordinate 2 sees a slot: the position in the slot is the greatest of those that the ring
     /// buffer keeps there.
-    fn is_seen(&self, builder: &mut Builder<'_>) -> ExprId {
-        let [row, slot] = [2, 3].map(|dim| builder.exprs.coordinate(dim));
+    fn is_seen(&self, builder: &mut Builder<'_>, slot: ExprId) -> ExprId {
+        let row = builder.exprs.coordinate(2);
         let slots = builder.exprs.int(self.slots);
         let end = builder.exprs.apply("({0} + {1} + 1i)", &[self.start, self.last], Type::Int);
         let template = "({0} + ({1} - 1i - {0}) / {2} * {2})";
@@ -215,15 +264,7 @@ impl Attention {
             right_texel: RightTexel::Inner,
         };
         let product = builder.product(product);
-        let scale = builder.exprs.number(self.scale, Type::Float);
-        let mut score = builder.exprs.apply("({0} * {1})", &[product, scale], Type::Float);
-        if self.soft_cap > 0.0 {
-            let cap = builder.exprs.number(self.soft_cap, Type::Float);
-            score = builder.exprs.apply("(tanh_f32({0} / {1}) * {1})", &[score, cap], Type::Float);
-        }
-        let hidden = builder.exprs.number(f64::NEG_INFINITY, Type::Float);
-        let is_seen = self.is_seen(builder);
-        let score = builder.exprs.apply("select({1}, {0}, {2})", &[score, hidden, is_seen], Type::Float);
+        let score = self.score(builder, product, slot);
         builder.store_rows(score, sizes)
     }
 

@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::expr::{ExprId, Fold, IndexOp};
 use crate::types::Type;
 
+use super::product::is_single;
 use super::reduce::{Dims, count, fold, mean_of, reduced};
 use super::{Done, along, no_arguments};
 
@@ -18,6 +19,43 @@ pub fn statistic(builder: &mut Builder<'_>, sizes: &[usize], dims: &[usize], exp
     Ok(builder.broadcast(stored, &kept, sizes))
 }
 
+/// The longest row that a kernel folds and stores.
+const LONGEST_ROW: usize = 4096;
+
+/// Whether the kernel that stores a result folds the rows of the input too.
+fn has_row_kernel(builder: &Builder<'_>, call: &Call<'_>, sizes: &[usize], dims: &[usize]) -> bool {
+    let is_row = dims.len() == 1 && dims[0] + 1 == sizes.len() && sizes[dims[0]] <= LONGEST_ROW;
+    builder.profile.units > 0 && is_row && call.output().is_ok_and(|output| is_single(call, output))
+}
+
+/// A statistic as [`statistic`], not stored for a kernel that folds rows itself.
+fn row_statistic(
+    builder: &mut Builder<'_>,
+    call: &Call<'_>,
+    sizes: &[usize],
+    dims: &[usize],
+    expr: ExprId,
+) -> Result<ExprId, Refusal> {
+    if !has_row_kernel(builder, call, sizes, dims) {
+        return statistic(builder, sizes, dims, expr);
+    }
+    let mut kept = sizes.to_vec();
+    dims.iter().for_each(|dim| kept[*dim] = 1);
+    Ok(builder.broadcast(expr, &kept, sizes))
+}
+
+/// States the normalized value; stored by a kernel that folds rows itself where statistics were not stored.
+fn set(builder: &mut Builder<'_>, call: &Call<'_>, expr: ExprId, sizes: &[usize], dims: &[usize]) -> Done {
+    let output = call.output()?;
+    match has_row_kernel(builder, call, sizes, dims) {
+        true => builder.store_folded_rows(expr, output),
+        false => builder.set(output, expr),
+    }
+}
+
+/// How a statistic is kept, as by [`statistic`].
+type Statistic<'s> = &'s dyn Fn(&mut Builder<'_>, &[usize], &[usize], ExprId) -> Result<ExprId, Refusal>;
+
 /// Mean and variance of a value over dimensions.
 fn moments(
     builder: &mut Builder<'_>,
@@ -25,6 +63,7 @@ fn moments(
     sizes: &[usize],
     dims: &[usize],
     lost: f64,
+    statistic: Statistic<'_>,
 ) -> Result<[ExprId; 2], Refusal> {
     let dims = Dims { folded: dims.to_vec(), keeps: true };
     let ty = builder.exprs.ty(source);
@@ -44,7 +83,7 @@ pub fn variance(builder: &mut Builder<'_>, call: Call<'_>, is_unbiased: bool) ->
     let lost = if is_unbiased { f64::from(u8::from(call.flag(2)?)) } else { call.number(2)?.unwrap_or(1.0) };
     let sizes = call.sizes(input);
     let source = builder.repeated(input)?;
-    let [mean, variance] = moments(builder, source, &sizes, &dims.folded, lost)?;
+    let [mean, variance] = moments(builder, source, &sizes, &dims.folded, lost, &statistic)?;
     let results = [variance, mean].map(|expr| reduced(builder, expr, sizes.len(), &dims));
     for (output, expr) in call.node.outputs.iter().zip(results) {
         builder.set(*output, expr)?;
@@ -64,12 +103,12 @@ pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>, template: &'static str
     let source = builder.exprs.cast(source, Type::Float);
     let dims = Dims { folded: vec![along], keeps: true };
     let most = fold(builder, Fold::Max, source, &sizes, &dims)?;
-    let most = statistic(builder, &sizes, &[along], most)?;
+    let most = row_statistic(builder, &call, &sizes, &[along], most)?;
     let power = builder.exprs.apply("exp_f32({0} - {1})", &[source, most], Type::Float);
     let sum = fold(builder, Fold::Sum, power, &sizes, &dims)?;
-    let sum = statistic(builder, &sizes, &[along], sum)?;
+    let sum = row_statistic(builder, &call, &sizes, &[along], sum)?;
     let expr = builder.exprs.apply(template, &[source, most, sum], Type::Float);
-    builder.set(call.output()?, expr)
+    set(builder, &call, expr, &sizes, &[along])
 }
 
 /// `(x - mean) / sqrt(variance + eps)`, times the weight and plus the bias, of which either may be absent.
@@ -118,11 +157,14 @@ fn last_dims(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(ExprId, Vec<
 /// Layer normalization: over the last dimensions, with weight and bias; `native` has mean and inverse deviation as outputs.
 pub fn layer_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let (source, sizes, dims) = last_dims(builder, &call)?;
-    let moments = moments(builder, source, &sizes, &dims, 0.0)?;
+    let by_row = |builder: &mut Builder<'_>, sizes: &[usize], dims: &[usize], expr| {
+        row_statistic(builder, &call, sizes, dims, expr)
+    };
+    let moments = moments(builder, source, &sizes, &dims, 0.0, &by_row)?;
     let scales = [scale(builder, &call, 2, &dims)?, scale(builder, &call, 3, &dims)?];
     let eps = call.number(4)?.unwrap_or(1e-5);
     let expr = normalized(builder, source, moments, eps, scales);
-    builder.set(call.output()?, expr)?;
+    set(builder, &call, expr, &sizes, &dims)?;
     let dims = Dims { folded: dims, keeps: true };
     statistics(builder, &call, moments, eps, sizes.len(), &dims)
 }
@@ -150,13 +192,13 @@ pub fn rms_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let (source, sizes, dims) = last_dims(builder, &call)?;
     let square = builder.exprs.apply("({0} * {0})", &[source], Type::Float);
     let mean = mean_of(builder, square, &sizes, &Dims { folded: dims.clone(), keeps: true })?;
-    let mean = statistic(builder, &sizes, &dims, mean)?;
+    let mean = row_statistic(builder, &call, &sizes, &dims, mean)?;
     let eps = builder.exprs.number(call.number(3)?.unwrap_or(f64::from(f32::EPSILON)), Type::Float);
     let mut expr = builder.exprs.apply("({0} * (1.0f / sqrt({1} + {2})))", &[source, mean, eps], Type::Float);
     if let Some(weight) = scale(builder, &call, 2, &dims)? {
         expr = builder.exprs.apply("({0} * {1})", &[expr, weight], Type::Float);
     }
-    builder.set(call.output()?, expr)
+    set(builder, &call, expr, &sizes, &dims)
 }
 
 /// Group normalization of `[batch, channels, ...]`; the position of the number of groups, and of weight and bias.
@@ -176,7 +218,7 @@ pub fn group_norm(builder: &mut Builder<'_>, call: Call<'_>, groups: usize, weig
     coordinates.extend(builder.exprs.coordinates_of(3..grouped.len()));
     let view = builder.exprs.at(source, &coordinates);
     let dims: Vec<usize> = (2..grouped.len()).collect();
-    let moments = moments(builder, view, &grouped, &dims, 0.0)?;
+    let moments = moments(builder, view, &grouped, &dims, 0.0, &statistic)?;
     // The coordinates of the grouped shape for those of the input.
     let per_group = builder.exprs.int(grouped[2]);
     let all = builder.exprs.coordinate(1);

@@ -5,8 +5,10 @@ use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place, Scope};
 use crate::expr::ExprId;
 use crate::kernel::{Entry, Kernel, MOST_ITERATIONS};
+use crate::profile::Profile;
 use crate::tensor::TEXEL;
 
+use super::lane_attention::LaneAttention;
 use super::{Epilogue, Target, sum};
 
 /// The invocations that have neighbouring rows, and the keys of a tile.
@@ -22,6 +24,8 @@ pub struct Attention {
     pub sizes: Vec<usize>,
     /// The extents of depth and of keys.
     pub extents: [usize; 2],
+    /// The number of keys if it is known at run time only, at no coordinates; at least 1.
+    pub keys: Option<ExprId>,
     /// The queries, sliced along the depth.
     pub query: ExprId,
     /// The keys, sliced along the depth.
@@ -35,8 +39,12 @@ pub struct Attention {
 }
 
 impl Attention {
-    /// The kernel that stores an expression of the attention, for subgroups of a size, or for none.
-    pub fn kernel(&self, scope: Scope<'_>, subgroup: u32, epilogue: &Epilogue<'_>) -> Kernel {
+    /// The kernel that stores an expression of the attention, for a class of GPUs.
+    pub fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
+        if let Some(kernel) = LaneAttention::of(self, scope, epilogue, profile.units as usize) {
+            return kernel.kernel();
+        }
+        let subgroup = profile.subgroup;
         let plain = Tile { attention: self, scope, epilogue, exchanges: false }.kernel();
         if subgroup as usize != LANES {
             return plain;
@@ -50,16 +58,18 @@ impl Attention {
         self.sizes.len()
     }
 
-    fn rows(&self) -> usize {
+    /// The rows of a batch.
+    pub fn rows(&self) -> usize {
         self.sizes[self.rank() - 2]
     }
 
-    fn batches(&self) -> usize {
+    /// The number of batches.
+    pub fn batches(&self) -> usize {
         self.sizes[..self.rank() - 2].iter().product()
     }
 
     /// The slices of the columns.
-    fn slices(&self) -> usize {
+    pub fn slices(&self) -> usize {
         self.sizes[self.rank() - 1].div_ceil(TEXEL)
     }
 }

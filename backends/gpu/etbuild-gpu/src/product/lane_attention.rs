@@ -1,0 +1,269 @@
+//! Attention on a GPU: a workgroup has some rows of queries, its lanes have a key each, and then slices of the values.
+//!
+//! Keys are taken in chunks, and sums are rescaled whenever a chunk has a greater score (Dao et al. 2022), so that no scores are stored.
+
+use crate::coordinate::Value;
+use crate::emitter::{Emitter, Place};
+use crate::kernel::{Entry, Kernel};
+use crate::store::counted_coordinates;
+use crate::tensor::TEXEL;
+
+use super::attention::Attention;
+use super::{Epilogue, Scope, Target};
+
+/// The rows of a workgroup where a GPU has more rows than compute units.
+const ROWS: usize = 4;
+
+/// The lanes of a workgroup with several rows, and with one.
+const LANES: [usize; 2] = [128, 256];
+
+/// The kernel under construction.
+pub struct LaneAttention<'p> {
+    attention: &'p Attention,
+    scope: Scope<'p>,
+    epilogue: &'p Epilogue<'p>,
+    rows: usize,
+    lanes: usize,
+    /// The lanes with neighbouring slices of the values.
+    across: usize,
+}
+
+impl<'p> LaneAttention<'p> {
+    /// The kernel for a GPU with so many compute units; none without units, and for values that are wider than the lanes.
+    pub fn of(attention: &'p Attention, scope: Scope<'p>, epilogue: &'p Epilogue<'p>, units: usize) -> Option<Self> {
+        let has_many = attention.rows() > 1 && attention.rows() * attention.batches() >= ROWS * units;
+        let (rows, lanes) = if has_many { (ROWS, LANES[0]) } else { (1, LANES[1]) };
+        let across = attention.slices().next_power_of_two();
+        (units > 0 && across <= lanes).then_some(Self { attention, scope, epilogue, rows, lanes, across })
+    }
+
+    /// Writes the kernel.
+    pub fn kernel(&self) -> Kernel {
+        let mut emitter = Emitter::new(self.scope);
+        let at = self.begin(&mut emitter);
+        let [queries, powers, parts] = self.workgroup_memory(&mut emitter);
+        self.stage_queries(&mut emitter, &at, &queries);
+        let keys = self.keys(&mut emitter);
+        emitter.open(&format!("for (var first: i32 = 0i; first < {keys}; first = first + {}i)", self.lanes));
+        self.scores(&mut emitter, &at, &queries, &keys);
+        self.rescale(&mut emitter, &powers);
+        self.add_values(&mut emitter, &at, &powers, &keys);
+        emitter.close("");
+        self.reduce(&mut emitter, &powers, &parts);
+        self.store(&mut emitter, &at);
+        let head = format!(
+            "@workgroup_size({}) fn main(@builtin(local_invocation_index) local: u32, @builtin(workgroup_id) group: vec3<u32>) ",
+            self.lanes
+        );
+        let workgroups = [self.attention.rows().div_ceil(self.rows) as u32, self.attention.batches() as u32, 1];
+        let entry = Entry { head, begin: String::new(), workgroups };
+        Kernel::new(emitter, entry, self.epilogue.output, self.epilogue.label)
+    }
+
+    /// Declares lane, rows and sums; the coordinates of each row.
+    fn begin(&self, emitter: &mut Emitter<'_>) -> Vec<Vec<Value>> {
+        let Attention { sizes, .. } = self.attention;
+        let rank = sizes.len();
+        emitter.line("let lane = i32(local);");
+        let batch: Vec<usize> = (0..rank - 2).collect();
+        let number = Value::Text(emitter.variable("i32(group.y)"));
+        let batch = counted_coordinates(&number, &batch, sizes, rank);
+        let batch: Vec<Value> = batch.into_iter().map(|value| emitter.named(value)).collect();
+        let last = self.attention.rows() - 1;
+        let mut row = |row: usize| {
+            emitter.line(&format!("var sum{row}: vec4<f32> = vec4<f32>();"));
+            emitter.line(&format!("var most{row}: f32 = -3.0e38f;"));
+            emitter.line(&format!("var total{row}: f32 = 0.0f;"));
+            // Rows behind the last are computed like it, and not stored.
+            let number = emitter.variable(&format!("min(i32(group.x) * {}i + {row}i, {last}i)", self.rows));
+            let mut at = batch.clone();
+            at[rank - 2] = Value::Text(number);
+            at
+        };
+        (0..self.rows).map(&mut row).collect()
+    }
+
+    /// The queries of the rows, a number for each row and lane, and a vector for each.
+    fn workgroup_memory(&self, emitter: &mut Emitter<'_>) -> [String; 3] {
+        let sizes = [self.rows * self.depth_slices(), self.rows * self.lanes, self.rows * self.lanes];
+        let types = ["vec4<f32>", "f32", "vec4<f32>"];
+        let mut index = 0;
+        ["queries", "powers", "parts"].map(|prefix| {
+            let name = emitter.workgroup_variable(prefix, &format!("array<{}, {}>", types[index], sizes[index]));
+            index += 1;
+            name
+        })
+    }
+
+    fn depth_slices(&self) -> usize {
+        self.attention.extents[0].div_ceil(TEXEL)
+    }
+
+    fn stage_queries(&self, emitter: &mut Emitter<'_>, at: &[Vec<Value>], queries: &str) {
+        let slices = self.depth_slices();
+        for (row, at) in at.iter().enumerate() {
+            emitter.open(&format!("for (var d: i32 = lane; d < {slices}i; d = d + {}i)", self.lanes));
+            let slice = Value::Text("d".to_owned());
+            let places: Vec<Place> = (0..TEXEL)
+                .map(|lane| emitter.place([&at[..], &[Value::channel(&slice, lane), Value::Known(0)]].concat()))
+                .collect();
+            let values: Vec<String> = emitter.values(self.attention.query, &places).iter().map(Value::text).collect();
+            emitter.line(&format!("{queries}[d + {}i] = vec4<f32>({});", row * slices, values.join(", ")));
+            emitter.close("");
+        }
+        emitter.line("workgroupBarrier();");
+    }
+
+    /// The number of keys, WGSL.
+    fn keys(&self, emitter: &mut Emitter<'_>) -> String {
+        match self.attention.keys {
+            None => format!("{}i", self.attention.extents[1]),
+            Some(keys) => {
+                let nowhere = emitter.place(Vec::new());
+                emitter.text(keys, nowhere)
+            }
+        }
+    }
+
+    /// The score `p0`, ... of each row and the key of the lane.
+    fn scores(&self, emitter: &mut Emitter<'_>, at: &[Vec<Value>], queries: &str, keys: &str) {
+        let slices = self.depth_slices();
+        let exists = emitter.variable(&format!("first + lane < {keys}"));
+        let key = Value::Text(emitter.variable(&format!("min(first + lane, {keys} - 1i)")));
+        (0..self.rows).for_each(|row| emitter.line(&format!("var p{row}: f32 = 0.0f;")));
+        emitter.open(&format!("for (var d: i32 = 0i; d < {slices}i; d = d + 1i)"));
+        let slice = Value::Text("d".to_owned());
+        let places: Vec<Place> = (0..TEXEL)
+            .map(|lane| emitter.place([&at[0][..], &[Value::channel(&slice, lane), key.clone()]].concat()))
+            .collect();
+        let values: Vec<String> = emitter.values(self.attention.key, &places).iter().map(Value::text).collect();
+        let factors = emitter.variable(&format!("vec4<f32>({})", values.join(", ")));
+        for row in 0..self.rows {
+            emitter.line(&format!("p{row} = p{row} + dot({queries}[d + {}i], {factors});", row * slices));
+        }
+        emitter.close("");
+        for (row, at) in at.iter().enumerate() {
+            let place = emitter.place([&at[..], &[Value::Known(0), key.clone()]].concat());
+            emitter.define(self.attention.product, place, &format!("p{row}"));
+            let score = emitter.text(self.attention.score, place);
+            emitter.line(&format!("p{row} = select(-3.4e38f, {score}, {exists});"));
+        }
+    }
+
+    /// Makes powers of the scores, relative to the greatest score so far.
+    fn rescale(&self, emitter: &mut Emitter<'_>, powers: &str) {
+        self.tree(emitter, powers, |row| format!("p{row}"), |one, other| format!("max({one}, {other})"));
+        for row in 0..self.rows {
+            emitter.line(&format!("let greatest{row} = max(most{row}, {powers}[{}i]);", row * self.lanes));
+            emitter.line(&format!("let factor{row} = exp_f32(most{row} - greatest{row});"));
+            emitter.line(&format!("most{row} = greatest{row};"));
+            emitter.line(&format!("p{row} = exp_f32(p{row} - greatest{row});"));
+            emitter.line(&format!("total{row} = total{row} * factor{row} + p{row};"));
+            emitter.line(&format!("sum{row} = sum{row} * factor{row};"));
+        }
+        emitter.line("workgroupBarrier();");
+        for row in 0..self.rows {
+            emitter.line(&format!("{powers}[lane + {}i] = p{row};", row * self.lanes));
+        }
+        emitter.line("workgroupBarrier();");
+    }
+
+    /// Adds the values of the chunk.
+    fn add_values(&self, emitter: &mut Emitter<'_>, at: &[Vec<Value>], powers: &str, keys: &str) {
+        let across = self.across;
+        let slice = Value::Text(emitter.variable(&self.slice()));
+        let count = emitter.variable(&format!("min({}i, {keys} - first)", self.lanes));
+        let head = format!("for (var k: i32 = lane / {across}i; k < {count}; k = k + {}i)", self.lanes / across);
+        emitter.open(&head);
+        let key = Value::Text(emitter.variable("first + k"));
+        let places: Vec<Place> = (0..TEXEL)
+            .map(|lane| {
+                let mut at = at[0].clone();
+                let column = at.len() - 1;
+                at[column] = Value::channel(&slice, lane);
+                emitter.place([&at[..], &[Value::Known(0), key.clone()]].concat())
+            })
+            .collect();
+        let values: Vec<String> = emitter.values(self.attention.value, &places).iter().map(Value::text).collect();
+        let factors = emitter.variable(&format!("vec4<f32>({})", values.join(", ")));
+        for row in 0..self.rows {
+            emitter.line(&format!("sum{row} = sum{row} + {powers}[k + {}i] * {factors};", row * self.lanes));
+        }
+        emitter.close("");
+        emitter.line("workgroupBarrier();");
+    }
+
+    /// The slice of the values of a lane.
+    fn slice(&self) -> String {
+        match self.attention.slices() == self.across {
+            true => format!("lane % {}i", self.across),
+            false => format!("min(lane % {}i, {}i)", self.across, self.attention.slices() - 1),
+        }
+    }
+
+    /// Adds the totals of all lanes, and the sums of the lanes with the same slice.
+    fn reduce(&self, emitter: &mut Emitter<'_>, powers: &str, parts: &str) {
+        self.tree(emitter, powers, |row| format!("total{row}"), |one, other| format!("{one} + {other}"));
+        for row in 0..self.rows {
+            emitter.line(&format!("total{row} = {powers}[{}i];", row * self.lanes));
+            emitter.line(&format!("{parts}[lane + {}i] = sum{row};", row * self.lanes));
+        }
+        let mut half = self.lanes / 2;
+        while half >= self.across {
+            emitter.line("workgroupBarrier();");
+            emitter.open(&format!("if (lane < {half}i)"));
+            for row in 0..self.rows {
+                let place = format!("lane + {}i", row * self.lanes);
+                emitter.line(&format!("sum{row} = sum{row} + {parts}[{place} + {half}i];"));
+                emitter.line(&format!("{parts}[{place}] = sum{row};"));
+            }
+            emitter.close("");
+            half /= 2;
+        }
+    }
+
+    /// Combines a number of each lane, for each row, in the place of lane 0.
+    fn tree(
+        &self,
+        emitter: &mut Emitter<'_>,
+        numbers: &str,
+        own: impl Fn(usize) -> String,
+        combine: impl Fn(&str, &str) -> String,
+    ) {
+        for row in 0..self.rows {
+            emitter.line(&format!("{numbers}[lane + {}i] = {};", row * self.lanes, own(row)));
+        }
+        emitter.line("workgroupBarrier();");
+        let mut half = self.lanes / 2;
+        while half > 0 {
+            emitter.open(&format!("if (lane < {half}i)"));
+            for row in 0..self.rows {
+                let place = format!("{numbers}[lane + {}i]", row * self.lanes);
+                let other = format!("{numbers}[lane + {}i]", row * self.lanes + half);
+                emitter.line(&format!("{place} = {};", combine(&place, &other)));
+            }
+            emitter.close("");
+            emitter.line("workgroupBarrier();");
+            half /= 2;
+        }
+    }
+
+    fn store(&self, emitter: &mut Emitter<'_>, at: &[Vec<Value>]) {
+        let (rows, sizes) = (self.attention.rows(), &self.attention.sizes);
+        emitter.open(&format!("if (lane < {}i)", self.attention.slices()));
+        let target = Target { scope: self.scope, epilogue: self.epilogue, sizes, column: sizes.len() - 1 };
+        for (row, at) in at.iter().enumerate() {
+            let is_partial = !rows.is_multiple_of(self.rows);
+            if is_partial {
+                emitter.open(&format!("if (i32(group.x) * {}i + {row}i < {rows}i)", self.rows));
+            }
+            let inverse = emitter.variable(&format!("select(0.0f, 1.0f / total{row}, total{row} > 0.0f)"));
+            let sums: Vec<String> = (0..TEXEL).map(|lane| format!("(sum{row}[{lane}] * {inverse})")).collect();
+            target.store(emitter, at, &Value::Text("lane".to_owned()), &sums);
+            if is_partial {
+                emitter.close("");
+            }
+        }
+        emitter.close("");
+    }
+}
