@@ -95,7 +95,7 @@ fn the_backend_of_every_node_is_shown() {
     assert!(shown.contains("gpu 8 nodes in 1 calls"), "{shown}");
     assert!(shown.lines().any(|line| line.contains("aten.convolution.default") && line.contains("gpu 0")), "{shown}");
     let refused = place.run(&format!("explain {RECIPE} --target linux-aarch64 --partition=gpu")).expect(0).stdout;
-    assert!(refused.contains("the target states no `gpu:`"), "{refused}");
+    assert!(refused.contains("the target states no `gpus:`"), "{refused}");
     // The best backends of a target are others.
     let auto = place.run(&format!("explain {RECIPE} --target {TARGET} --partition")).expect(0).stdout;
     assert!(!auto.contains("gpu"), "{auto}");
