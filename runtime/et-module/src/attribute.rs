@@ -19,6 +19,7 @@ impl Module {
             let tensor = Tensor::of(value.content()?);
             let is_it = tensor.extra()?.is_some_and(|extra| extra.fully_qualified_name() == Ok(name));
             if let (true, Value::Tensor(state)) = (is_it, method.value(slot)?) {
+                method.store_state(&state)?;
                 return Ok(Some(to_array(&state)?));
             }
         }

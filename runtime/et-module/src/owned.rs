@@ -24,6 +24,8 @@ pub(crate) struct LoadedMethod {
     steps: Box<[Step<'static>]>,
     inputs: Indices<'static>,
     outputs: Indices<'static>,
+    // Before the memory: a delegate that keeps state on a device stores the state in this memory at its end.
+    delegates: Delegates,
     // The memory that the method borrows: freed with this struct, after the method is gone.
     memory: Vec<Owned<[u8]>>,
     /// The first arena, which the program's methods may share.
@@ -34,7 +36,6 @@ pub(crate) struct LoadedMethod {
     _arenas: Owned<[&'static [Cell<u8>]]>,
     _sizes: Owned<[i32]>,
     _kernels: Owned<[Kernel]>,
-    delegates: Delegates,
     _file: Owned<FileBytes>,
     _data: Owned<DataFiles>,
 }
@@ -126,6 +127,7 @@ impl LoadedMethod {
             steps,
             inputs,
             outputs,
+            delegates,
             memory,
             first,
             _borrowed,
@@ -133,7 +135,6 @@ impl LoadedMethod {
             _arenas,
             _sizes,
             _kernels,
-            delegates,
             _file,
             _data,
         })

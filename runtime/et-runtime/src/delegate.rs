@@ -1,5 +1,7 @@
 //! Delegates: execute partitions of a method.
 
+#[cfg(feature = "device-state")]
+use et_core::Tensor;
 use et_core::{Args, Result};
 use et_format::{CompileSpec, List, ProgramFile};
 
@@ -11,6 +13,14 @@ pub trait Delegate<'a> {
 
     /// Executes the blob on arguments: inputs, then outputs, then bytes of scratch where the blob asked for any.
     fn execute(&self, args: &Args<'a, '_>) -> Result<()>;
+
+    /// Stores the contents of a state in the tensor of the state, where the delegate keeps the contents on a device. The next
+    /// execution reads the tensor again.
+    #[cfg(feature = "device-state")]
+    fn store_state(&self, state: &Tensor<'_>) -> Result<()> {
+        let _ = state;
+        Ok(())
+    }
 }
 
 /// The input of [`Delegate::init`].

@@ -56,6 +56,13 @@ impl<'a> Method<'a> {
         tensor(self.output(index)?)
     }
 
+    /// Stores the contents of a state in the tensor of the state, where a delegate keeps the contents on a device: before the host
+    /// reads the tensor.
+    #[cfg(feature = "device-state")]
+    pub fn store_state(&self, state: &Tensor<'_>) -> Result<()> {
+        self.delegates.iter().try_for_each(|delegate| delegate.store_state(state))
+    }
+
     pub(crate) fn input_slot(&self, index: usize) -> Result<i32> {
         self.plan.plan.inputs()?.get(index).ok_or(Error::NotFound)
     }

@@ -2,9 +2,10 @@
 
 use core::cell::OnceCell;
 
-use et_core::{Args, Error, Result};
+use et_core::{Args, Error, Result, Tensor};
 use et_runtime::{Delegate, DelegateEvent, DelegateSetup, Workers};
 
+use crate::private::private_states;
 use crate::problem::report;
 use crate::session::{Ended, Observe, Session};
 
@@ -35,6 +36,8 @@ pub fn reporting_delegate<'a>(workers: &'a dyn Workers, listen: impl Fn(&Delegat
 impl<'a, F: Fn(&Ended)> Delegate<'a> for Gpu<'a, F> {
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         let session = report(Session::load(setup.blob, self.workers))?;
+        // A malformed method keeps no state: the runtime reports what is malformed, if the method is loaded.
+        let session = session.keeping(private_states(setup).unwrap_or_default());
         self.session.set(session).map_err(|_| Error::InvalidState)
     }
 
@@ -42,5 +45,10 @@ impl<'a, F: Fn(&Ended)> Delegate<'a> for Gpu<'a, F> {
         let session = self.session.get().ok_or(Error::DelegateInvalidHandle)?;
         let observe = self.observe.as_ref().map(|observe| observe as Observe<'_>);
         report(session.execute(arguments, observe))
+    }
+
+    fn store_state(&self, state: &Tensor<'_>) -> Result<()> {
+        let session = self.session.get().ok_or(Error::DelegateInvalidHandle)?;
+        report(session.store_state(state))
     }
 }

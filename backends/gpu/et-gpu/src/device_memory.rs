@@ -13,7 +13,7 @@ pub struct DeviceMemory {
     pub arguments: u64,
     /// Copies of states.
     pub states: u64,
-    /// Buffers from which weights are copied.
+    /// Buffers through which weights and states are copied.
     pub staging: u64,
     /// All of these.
     pub total: u64,

@@ -2,7 +2,7 @@
 //!
 //! A [`Blob`] holds the kernels in SPIR-V, made and validated at build time, the GPU objects, and the dispatches in order. A
 //! [`Session`] is a loaded blob: pipelines, buffers and images, and a command buffer that each execution submits once. All
-//! sessions of a process share one device, pipelines of equal kernels, and equal weights.
+//! sessions of a process share one device, pipelines of equal kernels, equal weights, and states.
 
 mod blob;
 mod declared;
@@ -19,13 +19,17 @@ mod pipeline_cache;
 mod placement;
 mod plan;
 mod pool;
+mod private;
 mod problem;
 mod programs;
 mod record;
+mod resident;
 mod schedule;
 mod session;
 mod shared;
 mod spirv;
+mod staging;
+mod stamp;
 mod state;
 mod step;
 mod summary;
@@ -40,7 +44,7 @@ pub use problem::{Outcome, Problem, problem};
 pub use programs::{PROGRAMS_MAGIC, PROGRAMS_VERSION, Program, Programs};
 pub use session::{Ended, Observe, Session};
 #[cfg(any(test, feature = "faults"))]
-pub use shared::live_objects;
+pub use shared::{live_objects, live_states};
 pub use summary::{DeviceKind, Summary, device_summary};
 pub use vulkan::validation::validation_messages;
 

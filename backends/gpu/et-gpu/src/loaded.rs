@@ -1,5 +1,6 @@
 //! A blob on a device: objects, dispatches and pipelines.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use et_core::Error;
@@ -30,6 +31,8 @@ pub struct Loaded {
     pub pipelines: Vec<Arc<Pipeline>>,
     /// The objects on the device.
     pub placed: Objects,
+    /// The arguments whose states stay on the device between executions.
+    pub kept: BTreeSet<usize>,
 }
 
 impl Loaded {
@@ -44,7 +47,7 @@ impl Loaded {
         let shaders: Vec<_> = modules.into_iter().map(shader).collect();
         let pipelines = compile(&shared, &shaders, workers)?;
         let placed = Objects::create(&shared.device, &objects)?;
-        Ok(Self { shared, arguments, objects, steps, pipelines, placed })
+        Ok(Self { shared, arguments, objects, steps, pipelines, placed, kept: BTreeSet::new() })
     }
 
     /// The object with a number.

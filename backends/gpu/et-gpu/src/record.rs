@@ -20,7 +20,7 @@ use crate::vulkan::timestamps::Timestamps;
 use crate::weights::{Weights, WeightsKey};
 
 /// The command buffers, weights and states of a session, present since the first execution.
-pub struct Prepared {
+pub struct Prepared<'a> {
     /// The command buffers in order, with their dispatches.
     pub commands: Vec<(Range<usize>, Commands)>,
     _descriptors: Descriptors,
@@ -29,7 +29,7 @@ pub struct Prepared {
     /// The weights.
     pub keys: Vec<WeightsKey>,
     /// The states.
-    pub states: Vec<State>,
+    pub states: Vec<State<'a>>,
     /// Whether each dispatch is observed.
     pub observed: bool,
     /// The times of the dispatches of an observed command buffer; without times, each dispatch has a command buffer.
@@ -41,10 +41,19 @@ pub type Held<'a> = (usize, Tensor<'a>);
 
 /// Loads the weights, places the states and records one command buffer, with timestamps if `observed`; where the queue has no
 /// timestamps, a command buffer for each dispatch.
-pub fn prepare(loaded: &Loaded, held: [&[Held<'_>]; 2], keys: Vec<WeightsKey>, observed: bool) -> Outcome<Prepared> {
+pub fn prepare<'a>(
+    loaded: &Loaded,
+    held: [&[Held<'a>]; 2],
+    keys: Vec<WeightsKey>,
+    observed: bool,
+) -> Outcome<Prepared<'a>> {
     let device = &loaded.shared.device;
     let load = |(index, tensor): &Held<'_>| loaded.shared.weights(loaded.object(*index)?, tensor);
-    let place = |(index, tensor): &Held<'_>| State::create(device, loaded.object(*index)?, tensor);
+    let place = |(index, tensor): &Held<'a>| {
+        let object = loaded.object(*index)?;
+        let keeps = loaded.kept.contains(&(object.argument as usize));
+        State::create(&loaded.shared, object, tensor, keeps)
+    };
     let weights: Vec<_> = held[0].iter().map(load).collect::<Outcome<_>>()?;
     let states: Vec<_> = held[1].iter().map(place).collect::<Outcome<_>>()?;
     let numbers = held.into_iter().flatten().map(|(index, _)| *index);

@@ -4,6 +4,7 @@ use core::cell::{Cell, RefCell};
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::time::Duration;
+use std::collections::BTreeSet;
 
 use et_core::{Access, Args, Error, Tensor};
 use et_runtime::Workers;
@@ -19,7 +20,7 @@ use crate::weights::WeightsKey;
 
 /// A blob on the device of this process. Inputs, weights, states and outputs are tensors that live for `'a`.
 pub struct Session<'a> {
-    prepared: RefCell<Option<Prepared>>,
+    prepared: RefCell<Option<Prepared<'a>>>,
     loaded: Loaded,
     in_place: InPlace,
     // Invariant, so that tensors of a shorter life are refused.
@@ -54,43 +55,70 @@ impl<'a> Session<'a> {
         Ok(Self { prepared, loaded, in_place, tensors: PhantomData })
     }
 
+    /// The session that keeps the states of these arguments on a device with memory of its own between executions. Nobody but such
+    /// sessions of the process accesses the tensors then, except through [`Self::store_state`].
+    #[must_use]
+    pub fn keeping(mut self, arguments: BTreeSet<usize>) -> Self {
+        self.loaded.kept = arguments;
+        self
+    }
+
+    /// Copies a state to its tensor, where the contents are on the device. The next execution reads the tensor again.
+    ///
+    /// # Errors
+    /// [`Error::InvalidState`] for contents on a device that was lost; errors of the driver.
+    pub fn store_state(&self, tensor: &Tensor<'_>) -> Outcome<()> {
+        self.loaded.shared.store(tensor)
+    }
+
     /// Executes the blob on tensors. An observer hears of the dispatches after the execution, with times of the device; where the
     /// device has no clock, dispatches are executed one by one.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for tensors of other sizes, [`Error::AccessFailed`] for a state that must not be written,
-    /// [`Error::InvalidState`] for an output without an object in other memory than that of a state,
-    /// [`Error::DelegateInvalidHandle`] after a loss of the device.
+    /// [`Error::InvalidState`] for an output without an object in other memory than that of a state, and for a state on another
+    /// device that was lost, [`Error::DelegateInvalidHandle`] after a loss of the device.
     pub fn execute(&self, arguments: &Args<'a, '_>, observe: Option<Observe<'_>>) -> Outcome<()> {
         if arguments.len() < self.loaded.arguments {
             return Err(Error::InvalidArgument.into());
         }
         let mut prepared = self.prepared.try_borrow_mut().map_err(|_| Error::InvalidState)?;
-        let (weights, states) = (self.held(arguments, Role::Weights)?, self.held(arguments, Role::State)?);
-        self.check_states(arguments, &states)?;
-        let keys = weights.iter().map(|(index, tensor)| Ok(WeightsKey::of(self.loaded.object(*index)?, tensor)));
-        let keys: Vec<_> = keys.collect::<Outcome<_>>()?;
-        let observed = observe.is_some();
-        let is_ready = |ready: &Prepared| {
-            let mut in_place = ready.states.iter().zip(&states);
-            ready.keys == keys && ready.observed == observed && in_place.all(|(state, (_, tensor))| state.is_of(tensor))
-        };
-        if !prepared.as_ref().is_some_and(is_ready) {
-            // The same weights stay on the device meanwhile.
-            let _kept = prepared.take().filter(|old| old.keys == keys).map(|old| old.weights);
-            *prepared = Some(prepare(&self.loaded, [&weights, &states], keys, observed)?);
-        }
-        let prepared = prepared.as_mut().ok_or(Error::Internal)?;
+        let prepared = self.prepare(&mut prepared, arguments, observe.is_some())?;
         self.write_inputs(arguments)?;
-        each_state(&prepared.states, &states, State::fill)?;
+        prepared.states.iter().try_for_each(|state| state.fill(&self.loaded.shared))?;
         for (steps, commands) in &mut prepared.commands {
             commands.run()?;
             if let Some(observe) = observe {
                 self.report(steps.clone(), prepared.timestamps.as_ref(), observe)?;
             }
         }
-        each_state(&prepared.states, &states, State::store)?;
+        prepared.states.iter().try_for_each(State::store)?;
         self.read_outputs(arguments)
+    }
+
+    /// The command buffers for the weights and the states of a call: those of the last call, or new ones.
+    fn prepare<'p>(
+        &self,
+        prepared: &'p mut Option<Prepared<'a>>,
+        arguments: &Args<'a, '_>,
+        observed: bool,
+    ) -> Outcome<&'p mut Prepared<'a>> {
+        let (weights, states) = (self.held(arguments, Role::Weights)?, self.held(arguments, Role::State)?);
+        self.check_states(arguments, &states)?;
+        let keys = weights.iter().map(|(index, tensor)| Ok(WeightsKey::of(self.loaded.object(*index)?, tensor)));
+        let keys: Vec<_> = keys.collect::<Outcome<_>>()?;
+        let in_place =
+            |ready: &Prepared<'_>| ready.states.iter().zip(&states).all(|(state, (_, tensor))| state.is_of(tensor));
+        let is_ready = |ready: &Prepared<'_>| ready.keys == keys && ready.observed == observed && in_place(ready);
+        if !prepared.as_ref().is_some_and(is_ready) {
+            // The same weights and the same states stay on the device meanwhile.
+            let _kept = prepared.take().map(|old| {
+                let states = in_place(&old).then_some(old.states);
+                ((old.keys == keys).then_some(old.weights), states)
+            });
+            *prepared = Some(prepare(&self.loaded, [&weights, &states], keys, observed)?);
+        }
+        prepared.as_mut().ok_or_else(|| Error::Internal.into())
     }
 
     /// Tells an observer of executed dispatches.
@@ -142,6 +170,8 @@ impl<'a> Session<'a> {
         let Mapped { memory: Some(memory), entries } = &self.loaded.placed.inputs else { return Ok(()) };
         for (index, argument, offset) in entries {
             let tensor = self.tensor(arguments, *index, *argument)?;
+            // A program may read a state that another session of the program has on the device.
+            self.loaded.shared.store(&tensor)?;
             memory.write(*offset, &tensor, 0..tensor.nbytes())?;
         }
         memory.flush()
@@ -151,15 +181,11 @@ impl<'a> Session<'a> {
         let Mapped { memory: Some(memory), entries } = &self.loaded.placed.outputs else { return Ok(()) };
         memory.invalidate()?;
         for (index, argument, offset) in entries {
-            memory.read(*offset, &self.tensor(arguments, *index, *argument)?)?;
+            let tensor = self.tensor(arguments, *index, *argument)?;
+            memory.read(*offset, &tensor, 0..tensor.nbytes())?;
         }
         Ok(())
     }
-}
-
-/// Applies a function to each state and the tensor of the state.
-fn each_state(states: &[State], held: &[Held<'_>], apply: fn(&State, &Tensor<'_>) -> Outcome<()>) -> Outcome<()> {
-    states.iter().zip(held).try_for_each(|(state, (_, tensor))| apply(state, tensor))
 }
 
 // A session with an own drop lives no longer than `'a`, the life of weights and states that the device may have imported.

@@ -1,4 +1,4 @@
-//! The device of this process, with the pipelines and the weights that all delegates share.
+//! The device of this process, with the pipelines, the weights and the states that all delegates share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,18 +7,21 @@ use et_core::Tensor;
 use crate::blob::Object;
 use crate::pool::Pool;
 use crate::problem::Outcome;
+use crate::resident::{Resident, ResidentKey, lost};
+use crate::stamp::is_stamped;
 use crate::vulkan::device::Device;
 use crate::vulkan::pipeline::{Pipeline, Shader};
 use crate::weights::{Weights, WeightsKey};
 
 static SHARED: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
 
-/// A device with the pipelines and the weights of all delegates.
+/// A device with the pipelines, the weights and the states of all delegates.
 pub struct Shared {
     /// The device.
     pub device: Arc<Device>,
     pipelines: Pool<Shader, Pipeline>,
     weights: Pool<WeightsKey, Weights>,
+    states: Pool<ResidentKey, Resident>,
 }
 
 impl Shared {
@@ -29,7 +32,8 @@ impl Shared {
             return Ok(Arc::clone(shared));
         }
         let device = Arc::new(Device::open()?);
-        let opened = Arc::new(Self { device, pipelines: Pool::default(), weights: Pool::default() });
+        let (pipelines, weights, states) = (Pool::default(), Pool::default(), Pool::default());
+        let opened = Arc::new(Self { device, pipelines, weights, states });
         *shared = Some(Arc::clone(&opened));
         Ok(opened)
     }
@@ -49,6 +53,22 @@ impl Shared {
     pub fn weights(&self, object: &Object, tensor: &Tensor<'_>) -> Outcome<Arc<Weights>> {
         self.weights.get_or_make(WeightsKey::of(object, tensor), || Weights::create(&self.device, object, tensor))
     }
+
+    /// The copy of the state of a tensor, live or new.
+    pub fn resident(&self, object: &Object, tensor: &Tensor<'_>) -> Outcome<Arc<Resident>> {
+        self.states.get_or_make(ResidentKey::of(tensor), || Resident::create(&self.device, object))
+    }
+
+    /// Copies the contents of a tensor from the device to the tensor, unless the contents are there.
+    ///
+    /// # Errors
+    /// [`et_core::Error::InvalidState`] for contents on a device that was lost; errors of the driver.
+    pub fn store(&self, tensor: &Tensor<'_>) -> Outcome<()> {
+        if !is_stamped(tensor) {
+            return Ok(());
+        }
+        self.states.get(&ResidentKey::of(tensor)).ok_or_else(lost)?.store(tensor)
+    }
 }
 
 /// The live pipelines and the live weights of the device of this process.
@@ -56,4 +76,11 @@ impl Shared {
 pub fn live_objects() -> (usize, usize) {
     let shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     shared.as_ref().map_or((0, 0), |shared| (shared.pipelines.live(), shared.weights.live()))
+}
+
+/// The live states on the device of this process.
+#[cfg(any(test, feature = "faults"))]
+pub fn live_states() -> usize {
+    let shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.as_ref().map_or(0, |shared| shared.states.live())
 }

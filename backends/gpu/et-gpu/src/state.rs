@@ -9,58 +9,90 @@ use et_core::Tensor;
 use crate::blob::{Object, Role};
 use crate::device_memory::Purpose;
 use crate::problem::Outcome;
-use crate::vulkan::device::Device;
+use crate::resident::Resident;
+use crate::shared::Shared;
 use crate::vulkan::import::import;
 use crate::vulkan::memory::{Memory, Use};
 use crate::vulkan::resource::Resource;
 
-/// A state on a device: the memory of a tensor, or a copy.
-pub struct State {
-    address: usize,
-    bytes: usize,
-    resource: Resource,
-    /// The memory of a copy, which the host fills before kernels and stores after kernels.
-    copy: Option<Arc<Memory>>,
+/// A state of a session.
+pub struct State<'a> {
+    tensor: Tensor<'a>,
+    place: Place,
 }
 
-impl State {
-    /// The state of a tensor, which has the size of the object. Every delegate has a state of its own: executions follow each
-    /// other, and each leaves the contents in the tensor.
-    pub fn create(device: &Arc<Device>, object: &Object, tensor: &Tensor<'_>) -> Outcome<Self> {
-        let (address, bytes) = (tensor.data().addr(), tensor.nbytes());
-        if let Some(buffer) = import(device, tensor, object.size, true) {
-            return Ok(Self { address, bytes, resource: Resource::Buffer(buffer), copy: None });
-        }
-        let mut resource = Resource::create(device, object)?;
-        let requirements = resource.requirements();
-        let memory =
-            Memory::allocate(device, requirements.size, requirements.memory_type_bits, Use::Shared, Purpose::States)?;
-        resource.bind(&memory, 0)?;
-        Ok(Self { address, bytes, resource, copy: Some(memory) })
+/// Where kernels access a state.
+enum Place {
+    /// The memory of the tensor.
+    Imported(Resource),
+    /// A copy of one session, which the host fills before kernels and stores after kernels.
+    Copied(Resource, Arc<Memory>),
+    /// A copy that keeps the contents.
+    Kept(Arc<Resident>),
+}
+
+impl<'a> State<'a> {
+    /// The state of a tensor, which has the size of the object. `keeps` says that nobody but sessions accesses the tensor.
+    pub fn create(shared: &Shared, object: &Object, tensor: &Tensor<'a>, keeps: bool) -> Outcome<Self> {
+        Ok(Self { tensor: *tensor, place: Place::of(shared, object, tensor, keeps)? })
     }
 
     /// Whether the state is in the memory of a tensor.
     pub fn is_of(&self, tensor: &Tensor<'_>) -> bool {
-        (self.address, self.bytes) == (tensor.data().addr(), tensor.nbytes())
+        (self.tensor.data(), self.tensor.nbytes()) == (tensor.data(), tensor.nbytes())
     }
 
     /// The buffer.
-    pub const fn resource(&self) -> &Resource {
-        &self.resource
+    pub fn resource(&self) -> &Resource {
+        match &self.place {
+            Place::Imported(resource) | Place::Copied(resource, _) => resource,
+            Place::Kept(resident) => resident.resource(),
+        }
     }
 
-    /// Fills a copy.
-    pub fn fill(&self, tensor: &Tensor<'_>) -> Outcome<()> {
-        let Some(memory) = &self.copy else { return Ok(()) };
-        memory.write(0, tensor, 0..tensor.nbytes())?;
-        memory.flush()
+    /// Fills a copy before kernels.
+    pub fn fill(&self, shared: &Shared) -> Outcome<()> {
+        match &self.place {
+            Place::Imported(_) => Ok(()),
+            Place::Copied(_, memory) => {
+                shared.store(&self.tensor)?;
+                memory.write(0, &self.tensor, 0..self.tensor.nbytes())?;
+                memory.flush()
+            }
+            Place::Kept(resident) => resident.fill(&self.tensor),
+        }
     }
 
-    /// Stores a copy.
-    pub fn store(&self, tensor: &Tensor<'_>) -> Outcome<()> {
-        let Some(memory) = &self.copy else { return Ok(()) };
+    /// Stores the copy of one session after kernels.
+    pub fn store(&self) -> Outcome<()> {
+        let Place::Copied(_, memory) = &self.place else { return Ok(()) };
         memory.invalidate()?;
-        memory.read(0, tensor)
+        memory.read(0, &self.tensor, 0..self.tensor.nbytes())
+    }
+}
+
+impl Place {
+    fn of(shared: &Shared, object: &Object, tensor: &Tensor<'_>, keeps: bool) -> Outcome<Self> {
+        let device = &shared.device;
+        if let Some(buffer) = import(device, tensor, object.size, true) {
+            return Ok(Self::Imported(Resource::Buffer(buffer)));
+        }
+        if keeps && Resident::can_hold(device, tensor) {
+            return shared.resident(object, tensor).map(Self::Kept);
+        }
+        let (resource, memory) = Resource::with_memory(device, object, Use::Shared, Purpose::States)?;
+        Ok(Self::Copied(resource, memory))
+    }
+}
+
+// The last owner of a copy stores the contents: a session that is loaded later may have the same tensor.
+impl Drop for State<'_> {
+    fn drop(&mut self) {
+        let Place::Kept(resident) = &self.place else { return };
+        if Arc::strong_count(resident) == 1 {
+            // After a failure, the tensor keeps its stamp, and later reads of the tensor fail.
+            let _ = resident.store(&self.tensor);
+        }
     }
 }
 

@@ -32,9 +32,9 @@ pub enum Barrier {
     Start,
     /// Writes of kernels before kernels.
     Kernels,
-    /// Writes of kernels before reads of the host.
+    /// Writes of kernels and of copies before reads of the host.
     End,
-    /// Writes of the host before copies.
+    /// Writes of the host, of kernels and of earlier copies, before copies.
     Copy,
 }
 
@@ -45,15 +45,13 @@ impl Barrier {
     fn scopes(self) -> (Stages, Stages) {
         use vk::{AccessFlags as Access, PipelineStageFlags as Stage};
         let kernels = (Stage::COMPUTE_SHADER, Access::SHADER_READ | Access::SHADER_WRITE);
-        let host = (Stage::HOST, Access::HOST_WRITE);
+        let device = (Stage::COMPUTE_SHADER | Stage::TRANSFER, Access::SHADER_WRITE | Access::TRANSFER_WRITE);
+        let all = (device.0 | Stage::HOST, device.1 | Access::HOST_WRITE);
         match self {
-            Self::Start => {
-                let stages = Stage::HOST | Stage::TRANSFER | Stage::COMPUTE_SHADER;
-                ((stages, Access::HOST_WRITE | Access::TRANSFER_WRITE | Access::SHADER_WRITE), kernels)
-            }
+            Self::Start => (all, kernels),
             Self::Kernels => ((Stage::COMPUTE_SHADER, Access::SHADER_WRITE), kernels),
-            Self::End => ((Stage::COMPUTE_SHADER, Access::SHADER_WRITE), (Stage::HOST, Access::HOST_READ)),
-            Self::Copy => (host, (Stage::TRANSFER, Access::TRANSFER_READ | Access::TRANSFER_WRITE)),
+            Self::End => (device, (Stage::HOST, Access::HOST_READ)),
+            Self::Copy => (all, (Stage::TRANSFER, Access::TRANSFER_READ | Access::TRANSFER_WRITE)),
         }
     }
 }
@@ -137,6 +135,13 @@ impl Recorder<'_> {
         let region = vk::BufferCopy { src_offset: 0, dst_offset: offset, size };
         // SAFETY: the command buffer is being recorded, both buffers have the bytes, and the owner of the commands keeps the
         // buffers.
+        unsafe { self.device.raw.cmd_copy_buffer(self.raw, from.raw(), to.raw(), &[region]) };
+    }
+
+    /// Records a copy of `size` bytes from offset `offset` of a buffer to the start of a staging buffer.
+    pub fn copy_from_buffer(&self, from: &Buffer, to: &Buffer, offset: u64, size: u64) {
+        let region = vk::BufferCopy { src_offset: offset, dst_offset: 0, size };
+        // SAFETY: as before.
         unsafe { self.device.raw.cmd_copy_buffer(self.raw, from.raw(), to.raw(), &[region]) };
     }
 

@@ -122,15 +122,17 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies the bytes from offset `offset` to a tensor.
-    pub fn read(&self, offset: u64, tensor: &Tensor<'_>) -> Outcome<()> {
-        let size = tensor.nbytes();
-        if tensor.access() == Access::Constant || tensor.data().is_null() {
+    /// Copies the bytes from offset `offset` to bytes `range` of a tensor.
+    pub fn read(&self, offset: u64, tensor: &Tensor<'_>, range: Range<usize>) -> Outcome<()> {
+        let fits = range.start <= range.end && range.end <= tensor.nbytes();
+        if !fits || tensor.access() == Access::Constant || tensor.data().is_null() {
             return Err(Error::AccessFailed.into());
         }
-        let start = self.place(offset, size)?;
-        // SAFETY: the tensor is writable, `place` checked the source, and no kernel accesses the source now.
-        unsafe { core::ptr::copy_nonoverlapping(start.cast_const(), tensor.data(), size) };
+        let start = self.place(offset, range.len())?;
+        // SAFETY: the tensor is writable and has the range, `place` checked the source, and no kernel accesses the source now.
+        unsafe {
+            core::ptr::copy_nonoverlapping(start.cast_const(), tensor.data().add(range.start), range.len());
+        }
         Ok(())
     }
 

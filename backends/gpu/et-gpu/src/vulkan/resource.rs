@@ -7,8 +7,9 @@ use ash::vk;
 use super::buffer::Buffer;
 use super::device::Device;
 use super::image::Image;
-use super::memory::Memory;
+use super::memory::{Memory, Use};
 use crate::blob::{Kind, Object};
+use crate::device_memory::Purpose;
 use crate::problem::Outcome;
 
 /// An object of a blob on a device.
@@ -28,6 +29,20 @@ impl Resource {
         }
     }
 
+    /// The object with memory of its own.
+    pub fn with_memory(
+        device: &Arc<Device>,
+        object: &Object,
+        usage: Use,
+        purpose: Purpose,
+    ) -> Outcome<(Self, Arc<Memory>)> {
+        let mut resource = Self::create(device, object)?;
+        let requirements = resource.requirements();
+        let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, usage, purpose)?;
+        resource.bind(&memory, 0)?;
+        Ok((resource, memory))
+    }
+
     /// The size and alignment of the memory, and the memory types.
     pub fn requirements(&self) -> vk::MemoryRequirements {
         match self {
@@ -41,6 +56,14 @@ impl Resource {
         match self {
             Self::Buffer(buffer) => buffer.bind(memory, offset),
             Self::Image(image) => image.bind(memory, offset),
+        }
+    }
+
+    /// The buffer, if the object is one.
+    pub const fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Self::Buffer(buffer) => Some(buffer),
+            Self::Image(_) => None,
         }
     }
 

@@ -7,6 +7,7 @@ use etbuild_ir::ValueId;
 use crate::builder::Builder;
 use crate::expr::{ExprId, Fold, IndexOp};
 use crate::product::{self, Limits, Product, RightTexel};
+use crate::sharing::folds_by_row;
 use crate::store::RowWrite;
 use crate::tensor::TEXEL;
 use crate::types::Type;
@@ -34,7 +35,16 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let mut at = builder.exprs.coordinates(rank);
     let (row, element) = (at[rank - 3], at[rank - 1]);
     let position = builder.exprs.apply("({0} + min({1}, {2}))", &[start, row, last], Type::Int);
-    let source = builder.repeated(input)?;
+    // A norm that is not stored has a row's folds, which the kernel of the rotation computes once.
+    let (normalized, column) = (builder.value(input)?, rank - 1);
+    let depth = *call.sizes(input).last().ok_or_else(no_arguments)?;
+    let is_whole = depth == 2 * pairs;
+    let is_normalized = builder.exprs.folds(normalized) && folds_by_row(&builder.exprs, normalized, column);
+    let source = match (is_normalized, is_whole) {
+        (true, true) => normalized,
+        (true, false) => sliced(builder, input, column)?,
+        (false, _) => builder.repeated(input)?,
+    };
     let tables = [builder.repeated(cosines)?, builder.repeated(sines)?];
     let (lower, two) = (builder.exprs.int(pairs), builder.exprs.int(2));
     let of_pair = if interleaved { builder.exprs.index(IndexOp::Div, element, two) } else { element };
@@ -60,9 +70,12 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let parts = [left, right, angles[0], angles[1], is_left];
     let template = "select({1} * {2} + {0} * {3}, {0} * {2} - {1} * {3}, {4})";
     let turned = builder.exprs.apply(template, &parts, Type::Float);
-    let depth = *call.sizes(input).last().ok_or_else(no_arguments)?;
-    let expr = if depth > 2 * pairs { builder.exprs.choose(is_turned, turned, source) } else { turned };
-    builder.set(call.output()?, expr)
+    let expr = if is_whole { turned } else { builder.exprs.choose(is_turned, turned, source) };
+    let output = call.output()?;
+    match is_normalized && is_whole {
+        true => builder.store_folded_rows(expr, output),
+        false => builder.set(output, expr),
+    }
 }
 
 /// `write_cache`: rows `[batch, row, head, element]` to the slots of their positions, in the memory of the cache.
