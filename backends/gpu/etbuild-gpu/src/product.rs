@@ -18,6 +18,7 @@ use crate::store::{counted_coordinates, texel};
 use crate::tensor::{Layout, TEXEL};
 
 pub use attention::Attention;
+use lane_attention::LaneAttention;
 pub use staged::Tiling;
 
 /// The computation of a product kernel before its epilogue.
@@ -34,7 +35,7 @@ impl Producer {
     pub fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
         match self {
             Self::Product(product) => product.kernel(scope, profile, epilogue),
-            Self::Attention(attention) => attention.kernel(scope, profile, epilogue),
+            Self::Attention(attention) => attention_kernel(attention, scope, profile, epilogue),
         }
     }
 
@@ -44,6 +45,13 @@ impl Producer {
             Self::Product(Product { sizes, column, .. }) => (sizes, *column),
             Self::Attention(Attention { sizes, .. }) => (sizes, sizes.len() - 1),
         }
+    }
+}
+
+fn attention_kernel(attention: &Attention, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
+    match LaneAttention::of(attention, scope, epilogue, profile.units as usize) {
+        Some(kernel) => kernel.kernel(),
+        None => attention.kernel(scope, profile.subgroup, epilogue),
     }
 }
 
