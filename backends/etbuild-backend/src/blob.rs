@@ -28,8 +28,8 @@ pub struct Blob {
     /// Values for debuggers: for each instruction, the values that the written memory holds after the instruction. Empty if the
     /// backend cannot say, as for dynamic sizes.
     pub stored: Vec<Vec<Stored>>,
-    /// The dispatches of a blob for a GPU, for reports.
-    pub gpu: Option<GpuProgram>,
+    /// The programs of a blob for GPUs, for reports: one for each class of GPUs.
+    pub gpu: Vec<GpuProgram>,
 }
 
 /// A value of the partition in the memory that an instruction has written.

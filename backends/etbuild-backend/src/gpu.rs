@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The dispatches of a partition with their tensors.
+/// The dispatches of a partition with their tensors, on a class of GPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuProgram {
+    /// Whether the class is a driver that computes on the CPU.
+    pub on_cpu: bool,
     /// The number of distinct kernels.
     pub kernels: usize,
     /// The dispatches in order.

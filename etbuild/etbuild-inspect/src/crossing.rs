@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_engine::partition::NodePlace;
+use etbuild_engine::partition::{NodePlace, PORTABLE};
 use etbuild_ir::{DelegateCall, Graph, IdMap, Program, ValueId, ValueKind, aliases, is_elided};
 use serde::Serialize;
 
@@ -29,7 +29,6 @@ pub fn crossings(partitioned: &Program, nodes: &[NodePlace]) -> Vec<Crossing> {
     partitioned.methods.iter().flat_map(|(method, graph)| of_method(method, graph, nodes)).collect()
 }
 
-const PORTABLE: &str = "portable";
 const STATE: &str = "state";
 
 fn of_method(method: &str, graph: &Graph, nodes: &[NodePlace]) -> Vec<Crossing> {

@@ -6,6 +6,7 @@ mod anatomy;
 mod crossing;
 mod drift;
 mod materials;
+mod methods;
 mod operators;
 mod partitions;
 mod placed_call;

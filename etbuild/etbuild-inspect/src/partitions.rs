@@ -12,8 +12,8 @@ use etbuild_engine::session::{World, guarded};
 use etbuild_engine::unit::Unit;
 use serde::Serialize;
 
-use crate::anatomy::methods;
 use crate::crossing::{Crossing, crossings};
+use crate::methods::methods;
 
 /// The backends of the nodes of one recipe's program on one target.
 #[derive(Clone, Debug, Serialize)]

@@ -28,8 +28,8 @@ pub struct Partitioned {
     pub layers: Vec<Vec<Vec<String>>>,
     /// The values that each instruction of a call leaves in memory, from [`Blob::stored`]; in the same order.
     pub stored: Vec<Vec<Vec<Stored>>>,
-    /// The dispatches of each call, from [`Blob::gpu`]; in the same order.
-    pub gpu: Vec<Option<GpuProgram>>,
+    /// The programs for GPUs of each call, from [`Blob::gpu`]; in the same order.
+    pub gpu: Vec<Vec<GpuProgram>>,
     /// The name of the model constant behind each packed weight, by the digest of the packed weight.
     pub origins: BTreeMap<Digest, String>,
 }
@@ -81,7 +81,7 @@ struct Method {
 struct Inside {
     layers: Vec<Vec<String>>,
     stored: Vec<Vec<Stored>>,
-    gpu: Option<GpuProgram>,
+    gpu: Vec<GpuProgram>,
 }
 
 /// What backends say of the calls of a graph, in the order of the calls: backends were asked one after the other.

@@ -50,7 +50,7 @@ pub struct Recipe {
     /// Whether to build a static library with a C interface, for an app or for firmware; default: no.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,
-    /// Whether the binary of a language model has an OpenAI-compatible server, `--serve`; default: no. `etbuild serve` sets the key.
+    /// Whether the binary of a language model or of an encoder has an OpenAI-compatible server, `--serve`; default: no. `etbuild serve` sets the key.
     #[serde(default)]
     pub server: Option<Spanned<bool>>,
     /// Whether the binary of a language model has constrained output: JSON schemas, regular expressions, grammars, and tool calls that a

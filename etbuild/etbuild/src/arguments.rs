@@ -121,7 +121,7 @@ pub enum Command {
     Trace(Box<Trace>),
     /// Run a model and show the first operator whose results differ from another variant of the model
     Debug(Box<Debug>),
-    /// Deploy a language model for this machine and serve it over HTTP, as OpenAI's API
+    /// Deploy a language model or an encoder for this machine and serve it over HTTP, as OpenAI's API
     Serve(Serve),
     /// Check recipes for everything that a deploy refuses before it compiles
     Check(Recipes),

@@ -12,10 +12,11 @@ use et_llm::{Encoder, Loading};
 use et_module::{DataFiles, FileBytes, Kernels};
 use etbuild_engine::Event;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::serve::Server;
 use crate::support::logits::{ENGINES, expect_no_mistake, files_with, kernel};
-use crate::support::{self, Place, Ran};
+use crate::support::{Place, Ran, python};
 
 /// A text or tokens, and the output of transformers for this input.
 #[derive(Deserialize)]
@@ -30,7 +31,7 @@ struct Expected {
 /// The folders of all models, written once; `None` without a Python.
 pub fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| support::python::written_by("encoders.py", "torch and transformers", &[]));
+    let folder = FOLDER.get_or_init(|| python::written_by("encoders.py", "torch and transformers", &[]));
     let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
     let mut models: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     models.sort();
@@ -148,7 +149,7 @@ fn options_that_a_model_lacks_are_refused_by_name() {
     for (command, model, more, word) in [
         ("run", &bert, "--prompt a --pair b", "second text"),
         ("run", &bert, "--prompt a --temperature 1", "--temperature"),
-        ("check", &bert, "--target linux-x86_64 --set server=true", "`server`"),
+        ("check", &bert, "--target linux-x86_64 --set constrain=true", "`constrain`"),
         ("check", &bert, "--target linux-x86_64 --set export.context=9", "`export.context`"),
         (
             "check",
@@ -188,4 +189,96 @@ fn a_binary_is_verified_and_answers_texts() {
     let cut = run(&["--prompt", &"the ".repeat(40)]).expect(0);
     assert!(cut.stderr.contains("cut to 24 tokens"), "{}", cut.stderr);
     assert!(run(&["--chat"]).expect(8).stderr.contains("--chat"));
+}
+
+/// The binary of a model with a server.
+fn served(place: &Place, model: &Path, name: &str) -> PathBuf {
+    let target = format!("linux-{}", std::env::consts::ARCH);
+    let recipe = format!(
+        "etbuild: 1\nname: {name}\nmodel: {{ checkpoint: {} }}\ntargets: [{target}]\nserver: true\n",
+        model.display()
+    );
+    let recipe = place.file(&format!("{name}.yaml"), recipe);
+    Ran::of(&mut place.command(["build", &recipe.display().to_string()])).expect(0);
+    place.out().join(name).join(target).join(name)
+}
+
+fn serving(binary: &Path) -> Server {
+    Server::of(Command::new(binary).args(["--serve", "127.0.0.1:0"]))
+}
+
+/// The numbers of a list.
+fn numbers(list: &Value) -> Vec<f64> {
+    list.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn the_client_of_openai_gets_the_embeddings_of_the_command_line() {
+    let (Some(model), Some(python)) = (model("bert-max"), python::with("openai")) else { return };
+    let place = Place::cold_with_compiled_crates();
+    let binary = served(&place, &model, "embeddings");
+    let server = serving(&binary);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/embeddings.py");
+    let texts = ["The cat sat.", "z\u{fc}rich is a city"];
+    let base = format!("http://{}/v1", server.address);
+    let got = Ran::of(Command::new(python).arg(script).arg(&base).args(texts)).expect(0).json();
+    let told = |text: &str| {
+        let answer = Ran::of(Command::new(&binary).args(["--json", "--prompt", text])).expect(0).json();
+        numbers(&answer["embedding"])
+    };
+    // Both print the shortest decimals of the same float32 numbers.
+    let narrow = |vector: Vec<f64>| vector.into_iter().map(|number| number as f32).collect::<Vec<_>>();
+    for (index, text) in texts.iter().enumerate() {
+        let found = &got["several"]["data"][index];
+        assert_eq!((&found["object"], &found["index"]), (&json!("embedding"), &json!(index)));
+        assert_eq!(narrow(numbers(&found["embedding"])), narrow(told(text)));
+    }
+    assert_eq!(narrow(numbers(&got["float"]["data"][0]["embedding"])), narrow(told(texts[0])));
+    assert_eq!((&got["several"]["object"], &got["several"]["model"]), (&json!("list"), &json!("embeddings")));
+    let usage = &got["tokens"]["usage"];
+    assert_eq!((&usage["prompt_tokens"], &usage["total_tokens"]), (&json!(6), &json!(6)));
+    assert_eq!(got["cut"]["usage"]["prompt_tokens"], 24);
+    let refused: Vec<_> = got["refused"].as_array().unwrap().iter().map(|one| &one["status"]).collect();
+    assert_eq!(refused, [400, 400, 400, 400, 404, 404], "{got}");
+    assert!(got["refused"][0]["message"].as_str().unwrap().contains("the model reads 24"), "{got}");
+    assert!(got["refused"][5]["message"].as_str().unwrap().contains("/v1/embeddings"), "{got}");
+}
+
+#[test]
+fn a_reranker_is_served_and_other_encoders_are_refused() {
+    let names = ["xlm-roberta-score", "bert-classes"].map(model);
+    let [Some(model), Some(classes)] = names else { return };
+    let place = Place::cold_with_compiled_crates();
+    let binary = served(&place, &model, "rerank");
+    let server = serving(&binary);
+    let documents = ["the dog", "z\u{fc}rich is a city of cats", "a mat"];
+    let told = |document: &str| {
+        let command = ["--json", "--prompt", "a city ?", "--pair", document];
+        Ran::of(Command::new(&binary).args(command)).expect(0).json()["score"].as_f64().unwrap()
+    };
+    let mut wanted: Vec<(usize, f64)> = documents.iter().map(|document| told(document)).enumerate().collect();
+    wanted.sort_by(|left, right| right.1.total_cmp(&left.1));
+    let ask = |more: Value| {
+        let mut body = json!({ "model": "rerank", "query": "a city ?", "documents": documents });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/v1/rerank", &body)
+    };
+    let got = ask(json!({ "return_documents": true })).json();
+    let results = got["results"].as_array().unwrap();
+    let found =
+        results.iter().map(|one| (one["index"].as_u64().unwrap() as usize, one["relevance_score"].as_f64().unwrap()));
+    for (found, wanted) in found.zip(&wanted) {
+        assert!(found.0 == wanted.0 && (found.1 - wanted.1).abs() < 1e-6, "{found:?} {wanted:?}");
+    }
+    assert!(results.iter().all(|one| one["document"]["text"] == documents[one["index"].as_u64().unwrap() as usize]));
+    assert!(got["usage"]["total_tokens"].as_u64() > Some(9), "{got}");
+    let best = ask(json!({ "top_n": 1 })).json();
+    assert_eq!(best["results"].as_array().unwrap().len(), 1);
+    assert_eq!((&best["results"][0]["index"], &best["results"][0]["document"]), (&json!(wanted[0].0), &Value::Null));
+    assert_eq!(ask(json!({ "documents": [] })).status, 400);
+    assert_eq!(server.post("/v1/embeddings", &json!({ "input": "a" })).status, 404);
+
+    let binary = served(&place, &classes, "classes");
+    let refused = Ran::of(Command::new(binary).args(["--serve", "127.0.0.1:0"])).expect(8);
+    assert!(refused.stderr.contains("this encoder gives labels"), "{}", refused.stderr);
 }

@@ -117,7 +117,8 @@ pub fn usage(name: &str) -> String {
         "usage: {name} --serve [ADDRESS] [OPTIONS]
 
 Serves the model over HTTP in the protocol of OpenAI: /v1/chat/completions, /v1/completions and /v1/models, besides
-/health and /metrics, and a page to chat at /. ADDRESS is HOST:PORT, or either ({HOST}:{PORT}).
+/health and /metrics, and a page to chat at /; an encoder has /v1/embeddings or /v1/rerank instead. ADDRESS is HOST:PORT,
+or either ({HOST}:{PORT}).
 
   --slots N            how many texts are continued at the same time, each with a KV cache of its own (those
                        of the program's batch, or 4)

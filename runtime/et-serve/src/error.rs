@@ -41,8 +41,8 @@ impl ApiError {
     }
 
     /// A path that does not exist.
-    pub fn no_path(path: &str) -> Self {
-        let message = format!("there is no `{path}`; paths are /v1/chat/completions, /v1/completions and /v1/models");
+    pub fn no_path(path: &str, paths: &str) -> Self {
+        let message = format!("there is no `{path}`; paths are {paths} and /v1/models");
         Self::new(StatusCode::NOT_FOUND, "invalid_request_error", Some("unknown_url"), message)
     }
 
@@ -80,6 +80,14 @@ impl ApiError {
     /// A prompt that leaves no room for an answer.
     pub fn context_full(tokens: usize, context: usize) -> Self {
         let message = format!("the prompt has {tokens} tokens, and the context of {context} has no room for an answer");
+        Self { code: Some("context_length_exceeded"), ..Self::invalid(message) }
+    }
+
+    /// The text with a number, which has more tokens than the model reads.
+    pub fn too_long(index: usize, tokens: usize, most: usize) -> Self {
+        let message = format!(
+            "text {index} has {tokens} tokens, and the model reads {most}; `truncate_prompt_tokens: -1` cuts texts"
+        );
         Self { code: Some("context_length_exceeded"), ..Self::invalid(message) }
     }
 

@@ -1,17 +1,22 @@
-//! The server of a language model's binary, which speaks the OpenAI protocol over HTTP.
+//! The server of the binary of a language model or of an encoder, which speaks the OpenAI protocol over HTTP.
 //!
 //! The scheduler is the thread with the model; HTTP is on another thread. A request becomes a job: HTTP reads JSON, renders the
 //! chat template and makes tokens, the scheduler gives the job a slot and sends events back, text as tokens come. A queue is
-//! between both. A slot has a KV cache, so several texts are continued at the same time, in turns of a token.
+//! between both. A slot has a KV cache, so several texts are continued at the same time, in turns of a token. An encoder reads the
+//! texts of one request after the other.
 
 mod api;
 mod arguments;
+mod encoder;
 mod error;
 mod http;
 mod key;
+mod language;
+mod load;
 mod metrics;
 mod request;
 mod run;
+mod running;
 mod scheduler;
 mod server;
 mod tools;

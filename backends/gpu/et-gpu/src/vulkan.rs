@@ -1,6 +1,7 @@
 //! Vulkan handles that destroy themselves. Code outside these files is safe.
 
 pub mod buffer;
+pub mod clock;
 pub mod commands;
 pub mod descriptors;
 pub mod device;

@@ -3,6 +3,7 @@
 use etbuild_backend::{Backend, Blob, GpuFacts, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
+use crate::description::describe;
 use crate::profile::Profile;
 use crate::text::text;
 use crate::{lower, write};
@@ -83,7 +84,7 @@ impl Backend for Gpu {
         if builders.is_empty() {
             return Err(no_gpu());
         }
-        write::blob(&builders)
+        Ok(Blob { gpu: builders.iter().map(describe).collect(), ..write::blob(&builders)? })
     }
 }
 

@@ -18,7 +18,8 @@ use crate::store::{counted_coordinates, texel};
 use crate::tensor::{Layout, TEXEL};
 
 pub use attention::Attention;
-pub use staged::Tile;
+use lane_attention::LaneAttention;
+pub use staged::Tiling;
 
 /// The computation of a product kernel before its epilogue.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ impl Producer {
     pub fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
         match self {
             Self::Product(product) => product.kernel(scope, profile, epilogue),
-            Self::Attention(attention) => attention.kernel(scope, profile, epilogue),
+            Self::Attention(attention) => attention_kernel(attention, scope, profile, epilogue),
         }
     }
 
@@ -44,6 +45,13 @@ impl Producer {
             Self::Product(Product { sizes, column, .. }) => (sizes, *column),
             Self::Attention(Attention { sizes, .. }) => (sizes, sizes.len() - 1),
         }
+    }
+}
+
+fn attention_kernel(attention: &Attention, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
+    match LaneAttention::of(attention, scope, epilogue, profile.units as usize) {
+        Some(kernel) => kernel.kernel(),
+        None => attention.kernel(scope, profile.subgroup, epilogue),
     }
 }
 
@@ -126,7 +134,7 @@ impl Product {
         if self.has_few_rows() {
             return site.kernel(|emitter| few_rows::write(&site, emitter, units));
         }
-        if let Some(tile) = Tile::of(self, units) {
+        if let Some(Tiling { tile, .. }) = Tiling::of(self, units) {
             return site.kernel(|emitter| staged::write(&site, emitter, tile));
         }
         let plain = site.kernel(|emitter| tiled::write(&site, emitter, false));
@@ -154,6 +162,16 @@ impl Product {
 
     fn column_count(&self) -> usize {
         self.sizes[self.column]
+    }
+
+    /// The extent of the inner dimension over all kernel positions.
+    fn depth(&self) -> usize {
+        self.position_count() * self.inner
+    }
+
+    /// Whether the inner dimension is whole slices whose number is known.
+    fn is_whole(&self) -> bool {
+        self.limits.columns.is_none() && self.limits.inner.is_none() && self.inner.is_multiple_of(TEXEL)
     }
 
     fn position_count(&self) -> usize {

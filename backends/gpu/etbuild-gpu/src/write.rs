@@ -12,14 +12,13 @@ use etbuild_backend::{Blob, Refusal, Weights as Packed};
 use rayon::prelude::*;
 
 use crate::builder::{Builder, Weights};
-use crate::description::describe;
 use crate::expr::TensorId;
 use crate::kernel::Kernel;
 use crate::pack::packed;
 use crate::spirv::compile;
 use crate::tensor::{Layout, Source, Tensor, Texels};
 
-/// The blob of a partition with the kernels for each class of GPUs, of which the first is described. All programs have the same
+/// The blob of a partition with the kernels for each class of GPUs. All programs have the same
 /// arguments: the weights of a call are those of all programs, each once.
 pub fn blob(builders: &[Builder<'_>]) -> Result<Blob, Refusal> {
     let used: Vec<Used> = builders.iter().map(Used::of).collect();
@@ -41,7 +40,7 @@ pub fn blob(builders: &[Builder<'_>]) -> Result<Blob, Refusal> {
         weights: weights.list,
         layers: builders.iter().map(labels).collect(),
         stored: Vec::new(),
-        gpu: builders.first().map(describe),
+        gpu: Vec::new(),
     })
 }
 

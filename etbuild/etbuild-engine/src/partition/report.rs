@@ -16,8 +16,8 @@ pub struct EngineReport {
     pub layers: Layers,
     /// The values that the steps leave in memory: for each call, for each step.
     pub stored: Vec<Vec<Vec<StoredValue>>>,
-    /// The dispatches of the calls of a GPU: for each call.
-    pub gpu: Vec<Option<GpuProgram>>,
+    /// The programs for GPUs: for each call, for each class of GPUs.
+    pub gpu: Vec<Vec<GpuProgram>>,
     /// The names of the model's constants behind the packed weights, by digest of the packed weights.
     pub weights: BTreeMap<String, String>,
 }
@@ -27,7 +27,7 @@ impl EngineReport {
     pub fn new(
         layers: Layers,
         stored: &[Vec<Vec<Stored>>],
-        gpu: Vec<Option<GpuProgram>>,
+        gpu: Vec<Vec<GpuProgram>>,
         origins: &BTreeMap<Digest, String>,
     ) -> Self {
         let step = |step: &Vec<Stored>| step.iter().map(StoredValue::from).collect();

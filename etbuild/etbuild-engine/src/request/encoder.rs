@@ -31,7 +31,7 @@ fn of_language_models(recipe: &Recipe) -> Vec<Diagnostic> {
     let prefill =
         export.prefill.iter().flat_map(|lengths| lengths.0.first()).map(|size| ("export.prefill", &size.span));
     let cache = export.cache.iter().map(|cache| ("export.cache", &cache.span));
-    let flags = [("server", &recipe.server), ("constrain", &recipe.constrain), ("library", &recipe.library)];
+    let flags = [("constrain", &recipe.constrain), ("library", &recipe.library)];
     let flags = flags.into_iter().filter_map(|(key, flag)| flag.as_ref().map(|flag| (key, flag)));
     let flags = flags.filter(|(_, flag)| flag.value).map(|(key, flag)| (key, &flag.span));
     let adapter = recipe.adapter.iter().map(|adapter| ("adapter", &adapter.span));

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_backend::GpuProgram;
-use etbuild_engine::partition::NodePlace;
+use etbuild_engine::partition::{GpuProgram, NodePlace};
 use etbuild_ir::{ConstantData, Graph, Program, Value, ValueId, ValueKind};
 use serde::Serialize;
 
@@ -27,9 +26,9 @@ pub struct EngineBlob {
     /// The constants inside the blob, the largest first; empty where the call reads constants as inputs. A backend may keep constants in
     /// another form.
     pub weights: Vec<Weight>,
-    /// The dispatches of a blob for a GPU.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gpu: Option<GpuProgram>,
+    /// The programs of a blob for GPUs, one for each class of GPUs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gpu: Vec<GpuProgram>,
 }
 
 /// A constant of the model that went into a blob.
@@ -63,8 +62,8 @@ fn named(value: &Value) -> Option<(&String, &ConstantData)> {
     Some((if name.is_empty() { &value.name } else { name }, data))
 }
 
-/// The dispatches of each call by method; `None` for a call of another device than a GPU.
-pub type GpuPrograms = BTreeMap<String, Vec<Option<GpuProgram>>>;
+/// The programs for GPUs of each call, by method; none for a call of another device.
+pub type GpuPrograms = BTreeMap<String, Vec<Vec<GpuProgram>>>;
 
 /// The blobs of a planned program that was made from `prepared`, in the order of the methods' calls.
 pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace], mut gpu: GpuPrograms) -> Vec<EngineBlob> {
@@ -83,7 +82,7 @@ pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace], mut gpu: G
                 size,
                 given,
                 weights,
-                gpu: programs.next().flatten(),
+                gpu: programs.next().unwrap_or_default(),
             });
         }
     }

@@ -13,7 +13,7 @@ pub use blob::{EngineBlob, Weight};
 pub use calls::PlannedCall;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::action::program::StoredProgram;
-use etbuild_engine::action::{ArtifactKind, Blocked, StageResult, Staged};
+use etbuild_engine::action::{ArtifactKind, Blocked, Staged};
 use etbuild_engine::deploy::UnitReport;
 use etbuild_engine::emit::Interface;
 use etbuild_engine::input::{Db, EngineDatabase};
@@ -24,13 +24,14 @@ use etbuild_engine::program_source::ProgramSource;
 use etbuild_engine::request::{Request, resolve};
 use etbuild_engine::session::{World, guarded};
 use etbuild_engine::unit::Unit;
-use etbuild_ir::{PlannedProgram, Program, text};
+use etbuild_ir::{PlannedProgram, text};
 use etbuild_link::CodePart;
 pub use host::{HostAnatomy, MethodGraphs, host_anatomy, host_graphs};
 pub use memory::{ArenaUse, MethodMemory, Placed};
 use serde::Serialize;
 
 use crate::crossing::{Crossing, crossings};
+use crate::methods::methods;
 use crate::partitions;
 
 /// The anatomy of a recipe for a target.
@@ -145,21 +146,4 @@ fn planned(db: &dyn Db, unit: &Unit) -> Result<PlannedProgram, Blocked> {
 fn of_stage(db: &dyn Db, staged: Arc<Staged>) -> Result<PlannedProgram, Blocked> {
     let loaded = StoredProgram::of(staged)?.load(db.world(), text::parse_plan);
     loaded.map(|(planned, _)| planned).map_err(|found| Blocked::failed(Stage::Plan, found))
-}
-
-/// All methods after a stage of a method.
-pub fn methods(
-    db: &dyn Db,
-    unit: &Unit,
-    stage: fn(&ProgramSource, &dyn Db, &str) -> StageResult,
-) -> Result<Program, Blocked> {
-    let failed = |found: Vec<Diagnostic>| Blocked::failed(Stage::Delegate, found);
-    let mut joined = Program::default();
-    for method in unit.program.archives.keys() {
-        let stored = StoredProgram::of(stage(&unit.program, db, method)?)?;
-        let (program, _) = stored.lowered(db.world()).map_err(failed)?;
-        let graphs = program.into_program().methods.into_values();
-        joined.methods.extend(graphs.map(|graph| (method.clone(), graph)));
-    }
-    Ok(joined)
 }

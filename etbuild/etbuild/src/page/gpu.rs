@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::render::bytes;
 
-/// More dispatches, or tensors, of a partition than this are not listed: the page stays small.
-const MOST: usize = 2000;
+/// More dispatches, or tensors, than this are not listed, over all programs: the page stays small.
+const MOST: usize = 4000;
 
 #[derive(Serialize)]
 pub struct View {
@@ -47,16 +47,19 @@ struct Tensor {
     life: String,
 }
 
-/// A view for each partition on a GPU.
+/// A view for each program of each partition on a GPU.
 pub fn views(blobs: &[EngineBlob]) -> Vec<View> {
-    blobs.iter().filter_map(|blob| Some(view(blob, blob.gpu.as_ref()?))).collect()
+    let programs: Vec<_> = blobs.iter().flat_map(|blob| blob.gpu.iter().map(move |program| (blob, program))).collect();
+    let most = MOST / programs.len().max(1);
+    programs.into_iter().map(|(blob, program)| view(blob, program, most)).collect()
 }
 
-fn view(blob: &EngineBlob, program: &GpuProgram) -> View {
-    let GpuProgram { kernels, dispatches, tensors, scratch: GpuScratch { objects, placed, sum } } = program;
+fn view(blob: &EngineBlob, program: &GpuProgram, most: usize) -> View {
+    let class = if program.on_cpu { "a driver that computes on the CPU" } else { "GPUs" };
+    let GpuProgram { on_cpu: _, kernels, dispatches, tensors, scratch: GpuScratch { objects, placed, sum } } = program;
     let (read, written) = program.traffic();
     View {
-        title: format!("{}, {} {}", blob.method, blob.engine, blob.partition),
+        title: format!("{}, {} {}, for {class}", blob.method, blob.engine, blob.partition),
         dispatches: dispatches.len(),
         kernels: *kernels,
         read: bytes(read),
@@ -65,9 +68,9 @@ fn view(blob: &EngineBlob, program: &GpuProgram) -> View {
         scratch_objects: *objects,
         scratch_placed: bytes(*placed),
         scratch_sum: bytes(*sum),
-        rows: dispatches.iter().take(MOST).enumerate().map(|of| dispatch(of, tensors)).collect(),
-        tensors: tensors.iter().take(MOST).map(tensor).collect(),
-        left_out: dispatches.len().max(tensors.len()).saturating_sub(MOST),
+        rows: dispatches.iter().take(most).enumerate().map(|of| dispatch(of, tensors)).collect(),
+        tensors: tensors.iter().take(most).map(tensor).collect(),
+        left_out: dispatches.len().max(tensors.len()).saturating_sub(most),
     }
 }
 

@@ -32,13 +32,16 @@ fn crossings_text(crossings: &[Crossing]) -> String {
     if crossings.is_empty() {
         return String::new();
     }
-    let (mut tensors, mut size) = (0, 0);
+    let mut sums: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     let mut table = Table::new(&["method", "from", "to", "tensors", "bytes"]);
-    for Crossing { method, from, to, tensors: own, bytes: of_own } in crossings {
-        (tensors, size) = (tensors + own, size + of_own);
-        table.row(vec![method.clone(), from.clone(), to.clone(), own.to_string(), bytes(*of_own)]);
+    for Crossing { method, from, to, tensors, bytes: size } in crossings {
+        let sum = sums.entry(method).or_default();
+        *sum = (sum.0 + tensors, sum.1 + size);
+        table.row(vec![method.clone(), from.clone(), to.clone(), tensors.to_string(), bytes(*size)]);
     }
-    format!("\n\ncrossings: {tensors} tensors, {} per execution\n\n{}", bytes(size), table.render())
+    let sum = |(method, (tensors, size)): (&str, (usize, u64))| format!("{method} {tensors} tensors, {}", bytes(size));
+    let sums = sums.into_iter().map(sum).collect::<Vec<_>>().join("; ");
+    format!("\n\ncrossings per execution: {sums}\n\n{}", table.render())
 }
 
 /// The number of nodes per backend, and of calls by method.

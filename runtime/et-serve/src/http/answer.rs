@@ -13,9 +13,11 @@ use super::frame::{Answer, Events, Frame};
 use super::stream::Pieces;
 use crate::api::{Shape, usage};
 use crate::error::ApiError;
+use crate::language::Language;
 use crate::request::{Parameters, Sending, Wanted};
+use crate::running::Running;
 use crate::scheduler::Failure;
-use crate::server::{Running, Server};
+use crate::server::Server;
 
 /// The answer to a request.
 ///
@@ -23,18 +25,17 @@ use crate::server::{Running, Server};
 /// A mistake in the request; a full queue; a failure before the end of an answer that is not a stream.
 pub async fn answer(
     server: &Arc<Server>,
+    language: &Language,
     object: Map<String, Value>,
     shape: &'static dyn Shape,
 ) -> Result<Response, ApiError> {
     let mut parameters = Parameters::new(object);
-    if let Some(model) = parameters.take::<String>("model")?.filter(|model| model != server.name) {
-        return Err(ApiError::no_model(&model, server.name));
-    }
+    check_model(server, &mut parameters)?;
     let sending = Sending::take(&mut parameters)?;
-    let mut wanted = Wanted::take(&mut parameters, server.facts.sampling())?;
+    let mut wanted = Wanted::take(&mut parameters, language.facts.sampling())?;
     let prompt = shape.take(&mut parameters, &mut wanted)?;
     parameters.finish()?;
-    let Running { id, created, answers } = server.begin(wanted, prompt).await?;
+    let Running { id, created, answers } = Running::begin(server, language, wanted, prompt).await?;
     let frame = Frame {
         id: format!("{}{id}", shape.prefix()),
         created,
@@ -49,6 +50,17 @@ pub async fn answer(
         states.push(Answer::new(index, reader));
     }
     if sending.is_stream { Ok(stream(Pieces::new(frame, states, events))) } else { whole(&frame, states, events).await }
+}
+
+/// Takes the name of the model.
+///
+/// # Errors
+/// The name of another model than that of the server.
+pub fn check_model(server: &Server, parameters: &mut Parameters) -> Result<(), ApiError> {
+    match parameters.take::<String>("model")?.filter(|model| model != server.name) {
+        Some(model) => Err(ApiError::no_model(&model, server.name)),
+        None => Ok(()),
+    }
 }
 
 /// The whole answers, after the last event.

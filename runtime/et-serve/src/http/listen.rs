@@ -52,7 +52,7 @@ pub async fn listen(server: Arc<Server>, listener: TcpListener, grace: Duration)
         () = sleep(grace) => {}
         () = signals.next() => {}
     }
-    server.queue.cut();
+    server.model.cut();
     // Clients that do not read are left behind.
     let _left = timeout(LAST_WORDS, drained).await;
 }

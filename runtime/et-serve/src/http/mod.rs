@@ -2,6 +2,7 @@
 
 mod answer;
 mod body;
+mod encode;
 mod frame;
 mod listen;
 mod routes;

@@ -10,13 +10,15 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use et_llm::Task;
 use serde_json::{Value, json};
 
 use super::answer::answer;
 use super::body::{most_bytes, read_json};
-use crate::api::{CHAT, COMPLETION, Shape};
+use super::encode::encode;
+use crate::api::{CHAT, COMPLETION, Shape, TakeTexts, take_embeddings, take_rerank};
 use crate::error::ApiError;
-use crate::server::Server;
+use crate::server::{Served, Server};
 
 type Shared = State<Arc<Server>>;
 
@@ -24,11 +26,13 @@ type Shared = State<Arc<Server>>;
 const PROTECTED: &str = "/v1/";
 
 /// The paths of a server, as metrics name the paths; the rest is [`OTHER`].
-const PATHS: [&str; 7] = ["/", "/health", "/metrics", MODELS, MODEL, CHATS, COMPLETIONS];
+const PATHS: [&str; 9] = ["/", "/health", "/metrics", MODELS, MODEL, CHATS, COMPLETIONS, EMBEDDINGS, RERANK];
 const MODELS: &str = "/v1/models";
 const MODEL: &str = "/v1/models/{model}";
 const CHATS: &str = "/v1/chat/completions";
 const COMPLETIONS: &str = "/v1/completions";
+const EMBEDDINGS: &str = "/v1/embeddings";
+const RERANK: &str = "/v1/rerank";
 const OTHER: &str = "other";
 
 /// The page to chat.
@@ -40,14 +44,19 @@ const PAGE_POLICY: &str =
 
 /// All paths of a server.
 pub fn router(server: Arc<Server>) -> Router {
-    Router::new()
-        .route("/", get(page))
+    let router = Router::new()
         .route("/health", get(health))
         .route("/metrics", get(metrics))
         .route(MODELS, get(models))
-        .route(MODEL, get(model))
-        .route(CHATS, post(chat))
-        .route(COMPLETIONS, post(completion))
+        .route(MODEL, get(model));
+    let router = match &server.model {
+        Served::Language(_) => {
+            router.route("/", get(page)).route(CHATS, post(chat)).route(COMPLETIONS, post(completion))
+        }
+        Served::Encoder(desk) if desk.facts.task == Task::Score => router.route(RERANK, post(rerank)),
+        Served::Encoder(_) => router.route(EMBEDDINGS, post(embeddings)),
+    };
+    router
         .fallback(no_path)
         .method_not_allowed_fallback(async || ApiError::no_method())
         .layer(from_fn_with_state(Arc::clone(&server), watch))
@@ -81,7 +90,7 @@ async fn health(State(server): Shared) -> Response {
 
 async fn metrics(State(server): Shared) -> Response {
     let kind = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    (kind, server.metrics.text(server.queue.counts())).into_response()
+    (kind, server.metrics.text(server.model.counts())).into_response()
 }
 
 async fn models(State(server): Shared) -> Response {
@@ -95,7 +104,7 @@ async fn model(State(server): Shared, Path(name): Path<String>) -> Result<Respon
 fn described(server: &Server) -> Value {
     json!({
         "id": server.name, "object": "model", "created": server.started, "owned_by": "etbuild",
-        "context_length": server.facts.context,
+        "context_length": server.model.context(),
     })
 }
 
@@ -113,13 +122,45 @@ async fn answered(
     body: Body,
     shape: &'static dyn Shape,
 ) -> Result<Response, ApiError> {
-    let most = most_bytes(server.facts.context);
+    let Served::Language(language) = &server.model else { return Err(unknown_path(&server, CHATS)) };
+    let most = most_bytes(language.facts.context);
     let object = read_json(headers, body, most, server.read_timeout).await?;
-    answer(&server, object, shape).await
+    answer(&server, language, object, shape).await
 }
 
-async fn no_path(request: Request) -> ApiError {
-    ApiError::no_path(request.uri().path())
+async fn embeddings(server: Shared, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+    encoded(server, &headers, body, take_embeddings).await
+}
+
+async fn rerank(server: Shared, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+    encoded(server, &headers, body, take_rerank).await
+}
+
+/// The limit of bytes of a request with texts for an encoder.
+const MOST_BYTES_OF_TEXTS: usize = 16 << 20;
+
+async fn encoded(
+    State(server): Shared,
+    headers: &HeaderMap,
+    body: Body,
+    take: TakeTexts,
+) -> Result<Response, ApiError> {
+    let Served::Encoder(desk) = &server.model else { return Err(unknown_path(&server, EMBEDDINGS)) };
+    let object = read_json(headers, body, MOST_BYTES_OF_TEXTS, server.read_timeout).await?;
+    encode(&server, desk, object, take).await
+}
+
+async fn no_path(State(server): Shared, request: Request) -> ApiError {
+    unknown_path(&server, request.uri().path())
+}
+
+fn unknown_path(server: &Server, path: &str) -> ApiError {
+    let paths = match &server.model {
+        Served::Language(_) => format!("{CHATS}, {COMPLETIONS}"),
+        Served::Encoder(desk) if desk.facts.task == Task::Score => RERANK.to_owned(),
+        Served::Encoder(_) => EMBEDDINGS.to_owned(),
+    };
+    ApiError::no_path(path, &paths)
 }
 
 fn as_json(value: &Value) -> Response {

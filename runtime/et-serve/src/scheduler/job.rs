@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
-use et_llm::{Error, Matcher, Sampling};
+use et_llm::{Matcher, Sampling};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Likelihood;
+use super::failure::Failure;
+use super::likelihood::Likelihood;
+use super::waiting::Waiting;
 
 /// A text to continue.
 pub struct Job {
@@ -33,6 +35,21 @@ pub struct Job {
     pub deadline: Instant,
     /// Where events go. A job without a receiver ends. A job has at most an event for each token of the context.
     pub events: UnboundedSender<Event>,
+}
+
+impl Waiting for Job {
+    fn is_gone(&self) -> bool {
+        self.events.is_closed()
+    }
+
+    fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    fn fail(self, failure: Failure) {
+        // The receiver may be gone.
+        let _gone = self.events.send(Event::Failed(failure));
+    }
 }
 
 /// A step of a job.
@@ -71,21 +88,4 @@ pub enum Reason {
     Stop,
     /// The requested number of tokens, or the context, is reached.
     Length,
-}
-
-/// Why a job has no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The deadline has passed.
-    TimedOut,
-    /// The server ends.
-    Stopping,
-    /// The model failed.
-    Model(String),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Model(error.to_string())
-    }
 }

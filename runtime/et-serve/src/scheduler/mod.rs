@@ -1,18 +1,22 @@
 //! The scheduler: the thread with the model, which continues the texts of all requests in turns.
 
+mod failure;
 mod job;
 mod likelihood;
 mod queue;
 mod slot;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use et_llm::{Batch, Facts, Model, Text};
 
-pub use job::{Ended, Event, Failure, Job, Reason};
+pub use failure::Failure;
+pub use job::{Ended, Event, Job, Reason};
 pub use likelihood::{Alternative, Likelihood};
 pub use queue::{Full, Queue};
+pub use waiting::Waiting;
 
 use crate::metrics::Metrics;
 use slot::Slot;
@@ -24,7 +28,7 @@ pub struct Scheduler {
     /// The stop tokens and the context.
     pub facts: Facts,
     /// The jobs.
-    pub queue: Arc<Queue>,
+    pub queue: Arc<Queue<Job>>,
     /// The counters.
     pub metrics: Arc<Metrics>,
 }

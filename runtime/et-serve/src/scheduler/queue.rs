@@ -1,22 +1,22 @@
-//! Jobs between HTTP and the scheduler.
+//! Jobs between HTTP and the thread with the model.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::{Event, Failure, Job};
+use super::failure::Failure;
+use super::waiting::Waiting;
 
 /// A queue with a bound, first in, first out. Jobs that have left the queue for a slot count until they end.
-pub struct Queue {
+pub struct Queue<J> {
     /// The limit of jobs that wait.
     waiting: usize,
-    state: Mutex<State>,
+    state: Mutex<State<J>>,
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    jobs: VecDeque<Job>,
+struct State<J> {
+    jobs: VecDeque<J>,
     /// Jobs that have a slot.
     running: usize,
     slots: usize,
@@ -28,10 +28,11 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-impl Queue {
+impl<J: Waiting> Queue<J> {
     /// An empty queue for `waiting` jobs besides those that have a slot; [`Self::open`] says how many slots there are.
     pub fn new(waiting: usize) -> Self {
-        Self { waiting, state: Mutex::default(), changed: Condvar::new() }
+        let state = State { jobs: VecDeque::new(), running: 0, slots: 0, is_closed: false, is_cut: false };
+        Self { waiting, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// There are so many slots.
@@ -43,11 +44,11 @@ impl Queue {
     ///
     /// # Errors
     /// [`Full`] if there are as many jobs as there may be, apart from waiting jobs whose clients went away.
-    pub fn push(&self, job: Job) -> Result<(), Full> {
+    pub fn push(&self, job: J) -> Result<(), Full> {
         let mut state = self.state();
         let most = self.waiting.saturating_add(state.slots);
         if state.count() >= most {
-            state.jobs.retain(|job| !job.events.is_closed());
+            state.jobs.retain(|job| !job.is_gone());
         }
         if state.count() >= most || state.is_closed {
             return Err(Full);
@@ -58,12 +59,12 @@ impl Queue {
     }
 
     /// The next job. Waits for a job if the caller may wait; `None` for a closed and empty queue.
-    pub fn take(&self, may_wait: bool) -> Option<Job> {
+    pub fn take(&self, may_wait: bool) -> Option<J> {
         let mut state = self.state();
         loop {
             match state.jobs.pop_front() {
                 // The client went away.
-                Some(job) if job.events.is_closed() => {}
+                Some(job) if job.is_gone() => {}
                 Some(job) => {
                     state.running += 1;
                     return Some(job);
@@ -83,10 +84,10 @@ impl Queue {
     /// Ends the waiting jobs whose deadlines have passed.
     pub fn expire(&self, now: Instant) {
         let mut state = self.state();
-        while state.jobs.front().is_some_and(|job| job.deadline <= now) {
-            let late = state.jobs.pop_front();
-            // The receiver may be gone.
-            let _gone = late.map(|job| job.events.send(Event::Failed(Failure::TimedOut)));
+        while state.jobs.front().is_some_and(|job| job.deadline() <= now) {
+            if let Some(late) = state.jobs.pop_front() {
+                late.fail(Failure::TimedOut);
+            }
         }
     }
 
@@ -113,12 +114,12 @@ impl Queue {
     }
 
     /// A panic elsewhere leaves the queue whole: no method breaks off halfway.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl<J> State<J> {
     fn count(&self) -> usize {
         self.running + self.jobs.len()
     }
@@ -131,6 +132,7 @@ mod tests {
     use et_llm::Sampling;
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+    use super::super::{Event, Job};
     use super::*;
 
     /// A job whose prompt is `name`, and the receiver of the events.
@@ -155,7 +157,7 @@ mod tests {
         (job, receiver)
     }
 
-    fn taken(queue: &Queue) -> Option<u32> {
+    fn taken(queue: &Queue<Job>) -> Option<u32> {
         queue.take(false).map(|job| job.prompt[0])
     }
 

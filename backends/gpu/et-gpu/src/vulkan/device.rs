@@ -5,10 +5,10 @@ use core::mem::ManuallyDrop;
 
 use ash::vk;
 
+use super::clock::Clock;
 use super::features::{Description, Features};
 use super::instance::Instance;
 use super::queue::Queue;
-use super::timestamps::Clock;
 use crate::limits::Limits;
 use crate::pipeline_cache::CacheFile;
 use crate::problem::{Outcome, Problem, failed};

@@ -4,14 +4,8 @@ use etbuild_backend::Refusal;
 
 use super::Builder;
 use crate::expr::{ExprId, Fold, IndexOp};
-use crate::product::{Product, Tile};
+use crate::product::{Product, Tiling};
 use crate::tensor::{Layout, TEXEL};
-
-/// The least indices of the inner dimension, over all kernel positions, that a part has.
-const LEAST_DEPTH: usize = 128;
-
-/// How often all compute units take a workgroup when a product is split.
-const ROUNDS: usize = 2;
 
 impl Builder<'_> {
     /// The elements of a product, in parts where the product has fewer tiles than the GPU has compute units.
@@ -36,22 +30,12 @@ impl Builder<'_> {
 
     /// The parts of a product.
     fn parts(&self, product: &Product) -> Parts {
-        let one = Parts { positions: 1, inner: 1 };
-        let units = self.profile.units as usize;
-        let has_limits = product.limits.columns.is_some() || product.limits.inner.is_some();
-        if units == 0 || has_limits || product.has_few_rows() || !product.inner.is_multiple_of(TEXEL) {
-            return one;
-        }
-        let Some(tile) = Tile::of(product, units) else { return one };
-        let workgroups: usize = tile.workgroups(product).iter().product();
-        if workgroups >= units {
-            return one;
-        }
+        let tiling = Tiling::of(product, self.profile.units as usize).filter(|_| !product.has_few_rows());
+        let most = tiling.map_or(1, |tiling| tiling.parts);
         let positions: usize = product.positions.iter().product();
-        let most = (ROUNDS * units / workgroups).min(positions * product.inner / LEAST_DEPTH);
         // All kernel positions, or none of them.
         let by_position = if positions <= most { positions } else { 1 };
-        let slices = product.inner / TEXEL;
+        let slices = product.inner.div_ceil(TEXEL);
         let fits = |inner: &usize| slices.is_multiple_of(*inner) && by_position * inner <= most;
         let inner = (1..=slices).rev().find(fits).unwrap_or(1);
         Parts { positions: by_position, inner }

@@ -47,7 +47,7 @@ pub fn attention(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let is_causal = call.flag(5)?;
     let expr = builder.attention(|builder, product| {
         let score = score(builder, &shapes, product, (scale, is_causal, mask));
-        shapes.attention(builder, [query, key, value], [product, score])
+        shapes.attention(builder, [query, key, value], [product, score], is_causal)
     });
     builder.set(output, expr)
 }
@@ -88,6 +88,7 @@ impl Shapes {
         builder: &mut Builder<'_>,
         [query, key, value]: [ExprId; 3],
         [product, score]: [ExprId; 2],
+        is_causal: bool,
     ) -> Attention {
         let batch = self.batch.len();
         let [row, column, depth, number] = [0, 1, 2, 3].map(|dim| builder.exprs.coordinate(batch + dim));
@@ -99,13 +100,22 @@ impl Shapes {
         Attention {
             sizes: [&self.batch[..], &[self.rows[0], self.widths[1]]].concat(),
             extents: [self.widths[0], self.rows[1]],
-            keys: None,
+            keys: is_causal.then(|| self.seen_keys(builder)),
+            parts: 1,
             query: builder.exprs.at(query, &query_at),
             key: builder.exprs.at(key, &key_at),
             value: builder.exprs.at(value, &value_at),
             product,
             score,
         }
+    }
+}
+
+impl Shapes {
+    /// The keys that a row of a causal attention sees.
+    fn seen_keys(&self, builder: &mut Builder<'_>) -> ExprId {
+        let (row, keys) = (builder.exprs.coordinate(self.batch.len()), builder.exprs.int(self.rows[1]));
+        builder.exprs.apply("min({0} + 1i, {1})", &[row, keys], Type::Int)
     }
 }
 

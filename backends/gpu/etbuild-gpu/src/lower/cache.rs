@@ -7,6 +7,7 @@ use etbuild_ir::ValueId;
 use crate::builder::Builder;
 use crate::expr::{ExprId, Fold, IndexOp};
 use crate::product::{self, Limits, Product, RightTexel};
+use crate::sharing::folds_by_row;
 use crate::store::RowWrite;
 use crate::tensor::TEXEL;
 use crate::types::Type;
@@ -34,7 +35,16 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let mut at = builder.exprs.coordinates(rank);
     let (row, element) = (at[rank - 3], at[rank - 1]);
     let position = builder.exprs.apply("({0} + min({1}, {2}))", &[start, row, last], Type::Int);
-    let source = builder.repeated(input)?;
+    // A norm that is not stored has a row's folds, which the kernel of the rotation computes once.
+    let (normalized, column) = (builder.value(input)?, rank - 1);
+    let depth = *call.sizes(input).last().ok_or_else(no_arguments)?;
+    let is_whole = depth == 2 * pairs;
+    let is_normalized = builder.exprs.folds(normalized) && folds_by_row(&builder.exprs, normalized, column);
+    let source = match (is_normalized, is_whole) {
+        (true, true) => normalized,
+        (true, false) => sliced(builder, input, column)?,
+        (false, _) => builder.repeated(input)?,
+    };
     let tables = [builder.repeated(cosines)?, builder.repeated(sines)?];
     let (lower, two) = (builder.exprs.int(pairs), builder.exprs.int(2));
     let of_pair = if interleaved { builder.exprs.index(IndexOp::Div, element, two) } else { element };
@@ -60,9 +70,12 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let parts = [left, right, angles[0], angles[1], is_left];
     let template = "select({1} * {2} + {0} * {3}, {0} * {2} - {1} * {3}, {4})";
     let turned = builder.exprs.apply(template, &parts, Type::Float);
-    let depth = *call.sizes(input).last().ok_or_else(no_arguments)?;
-    let expr = if depth > 2 * pairs { builder.exprs.choose(is_turned, turned, source) } else { turned };
-    builder.set(call.output()?, expr)
+    let expr = if is_whole { turned } else { builder.exprs.choose(is_turned, turned, source) };
+    let output = call.output()?;
+    match is_normalized && is_whole {
+        true => builder.store_folded_rows(expr, output),
+        false => builder.set(output, expr),
+    }
 }
 
 /// `write_cache`: rows `[batch, row, head, element]` to the slots of their positions, in the memory of the cache.
@@ -148,8 +161,8 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let most = attention.over_slots(builder, Fold::Max, scores);
     let most = builder.exprs.apply("max({0}, -3.0e38f)", &[most], Type::Float);
     let most = statistic(builder, &sizes, &[3], most)?;
-    let slot = builder.exprs.coordinate(3);
-    let is_seen = attention.is_seen(builder, slot);
+    let [row, slot] = [2, 3].map(|dim| builder.exprs.coordinate(dim));
+    let is_seen = attention.is_seen(builder, row, slot);
     let power = builder.exprs.apply("exp_f32({0} - {1})", &[scores, most], Type::Float);
     // Scores of unused slots are not written.
     let zero = builder.exprs.number(0.0, Type::Float);
@@ -163,30 +176,92 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     builder.set(output, expr)
 }
 
+/// The least slots of a part of an attention of few rows.
+const LEAST_SLOTS: usize = 128;
+
 /// The widest values that a kernel for the whole attention has.
 const WIDEST: usize = 512;
 
 impl Attention {
-    /// The attention as one kernel.
+    /// The attention as one kernel, or in parts that a second kernel adds, so that few rows keep a GPU busy.
     fn in_one_kernel(&self, builder: &mut Builder<'_>, [query, keys, values]: [ValueId; 3]) -> Result<ExprId, Refusal> {
+        let parts = self.parts(builder.profile.units as usize);
+        let whole = self.part(builder, [query, keys, values], parts)?;
+        if parts == 1 {
+            return self.by_row(builder, whole);
+        }
+        let [batch, rows, heads, _] = self.query;
+        let stored = builder.store_rows(whole, vec![parts, batch, heads, rows, self.width + TEXEL])?;
+        let own = builder.exprs.coordinates(4);
+        let of_part = |builder: &mut Builder<'_>, column: ExprId| {
+            let part = builder.exprs.coordinate(4);
+            builder.exprs.at(stored, &[part, own[0], own[1], own[2], column])
+        };
+        let [most, total] = [self.width, self.width + 1].map(|column| {
+            let column = builder.exprs.int(column);
+            of_part(builder, column)
+        });
+        let sum = of_part(builder, own[3]);
+        let greatest = builder.exprs.fold(Fold::Max, 4, &[parts], most);
+        let factor = builder.exprs.apply("exp_f32({0} - {1})", &[most, greatest], Type::Float);
+        let [sum, total] = [sum, total].map(|number| {
+            let scaled = builder.exprs.apply("({0} * {1})", &[number, factor], Type::Float);
+            builder.exprs.fold(Fold::Sum, 4, &[parts], scaled)
+        });
+        let expr = builder.exprs.apply("select(0.0f, {0} / {1}, {1} > 0.0f)", &[sum, total], Type::Float);
+        self.by_row(builder, expr)
+    }
+
+    /// The parts that the slots are dealt to.
+    fn parts(&self, units: usize) -> usize {
+        let [batch, rows, heads, _] = self.query;
+        (units / (batch * rows * heads)).clamp(1, self.slots.div_ceil(LEAST_SLOTS))
+    }
+
+    /// The attention `[part, batch, head, row, column]`, without the dimension of parts if there is one.
+    fn part(
+        &self,
+        builder: &mut Builder<'_>,
+        [query, keys, values]: [ValueId; 3],
+        parts: usize,
+    ) -> Result<ExprId, Refusal> {
         let [batch, rows, heads, depth] = self.query;
         let [query, key, value] = [sliced(builder, query, 3)?, sliced(builder, keys, 3)?, sliced(builder, values, 3)?];
-        // Coordinates: batch, head, row, column, depth, slot.
+        let before = usize::from(parts > 1);
+        // Operands at the coordinates batch, head, row, column, depth, slot.
         let [column, inner, slot] = [3, 4, 5].map(|dim| builder.exprs.coordinate(dim));
         let query_at = [&[0, 2, 1].map(|dim| builder.exprs.coordinate(dim))[..], &[inner]].concat();
         let key_at = [self.cache_row(builder, slot), vec![inner]].concat();
         let value_at = [self.cache_row(builder, slot), vec![column]].concat();
-        let expr = builder.attention(|builder, product| product::Attention {
-            sizes: vec![batch, heads, rows, self.width],
-            extents: [depth, self.slots],
-            keys: Some(self.used),
-            query: builder.exprs.at(query, &query_at),
-            key: builder.exprs.at(key, &key_at),
-            value: builder.exprs.at(value, &value_at),
-            product,
-            score: self.score(builder, product, slot),
-        });
-        self.by_row(builder, expr)
+        let own = builder.exprs.coordinates_of(before..before + 6);
+        let operand = |builder: &mut Builder<'_>, source: ExprId, at: &[ExprId]| {
+            let operand = builder.exprs.at(source, at);
+            builder.exprs.at(operand, &own)
+        };
+        let sizes = [batch, heads, rows, self.width + before * TEXEL];
+        let seen = self.seen_slots(builder);
+        Ok(builder.attention(|builder, product| {
+            let [row, slot] = [own[2], own[5]];
+            let score = self.score(builder, product, row, slot);
+            product::Attention {
+                sizes: if before > 0 { [&[parts], &sizes[..]].concat() } else { sizes.to_vec() },
+                extents: [depth, self.slots],
+                parts,
+                keys: Some(builder.exprs.at(seen, &own)),
+                query: operand(builder, query, &query_at),
+                key: operand(builder, key, &key_at),
+                value: operand(builder, value, &value_at),
+                product,
+                score,
+            }
+        }))
+    }
+
+    /// The slots up to the last one that the row at coordinate 2 sees; all used slots once the ring buffer has turned.
+    fn seen_slots(&self, builder: &mut Builder<'_>) -> ExprId {
+        let (row, slots) = (builder.exprs.coordinate(2), builder.exprs.int(self.slots));
+        let template = "select({0} + min({1}, {2}) + 1i, {3}, {0} + {2} >= {3})";
+        builder.exprs.apply(template, &[self.start, row, self.last, slots], Type::Int)
     }
 
     /// The result `[batch, head, row, column]`, stored, at the coordinates `[batch, row, head, column]`.
@@ -197,8 +272,8 @@ impl Attention {
         Ok(builder.exprs.at(result, &at))
     }
 
-    /// The score of a product of query and key, for the row at coordinate 2; minus infinity where the row does not see the slot.
-    fn score(&self, builder: &mut Builder<'_>, product: ExprId, slot: ExprId) -> ExprId {
+    /// The score of a product of query and key; minus infinity where the row does not see the slot.
+    fn score(&self, builder: &mut Builder<'_>, product: ExprId, row: ExprId, slot: ExprId) -> ExprId {
         let scale = builder.exprs.number(self.scale, Type::Float);
         let mut score = builder.exprs.apply("({0} * {1})", &[product, scale], Type::Float);
         if self.soft_cap > 0.0 {
@@ -206,14 +281,13 @@ impl Attention {
             score = builder.exprs.apply("(tanh_f32({0} / {1}) * {1})", &[score, cap], Type::Float);
         }
         let hidden = builder.exprs.number(f64::NEG_INFINITY, Type::Float);
-        let is_seen = self.is_seen(builder, slot);
+        let is_seen = self.is_seen(builder, row, slot);
         builder.exprs.apply("select({1}, {0}, {2})", &[score, hidden, is_seen], Type::Float)
     }
 
-    /// Whether the row at coordinate 2 sees a slot: the position in the slot is the greatest of those that the ring
+    /// Whether a row sees a slot: the position in the slot is the greatest of those that the ring
     /// buffer keeps there.
-    fn is_seen(&self, builder: &mut Builder<'_>, slot: ExprId) -> ExprId {
-        let row = builder.exprs.coordinate(2);
+    fn is_seen(&self, builder: &mut Builder<'_>, row: ExprId, slot: ExprId) -> ExprId {
         let slots = builder.exprs.int(self.slots);
         let end = builder.exprs.apply("({0} + {1} + 1i)", &[self.start, self.last], Type::Int);
         let template = "({0} + ({1} - 1i - {0}) / {2} * {2})";
@@ -264,7 +338,8 @@ impl Attention {
             right_texel: RightTexel::Inner,
         };
         let product = builder.product(product);
-        let score = self.score(builder, product, slot);
+        let row = builder.exprs.coordinate(2);
+        let score = self.score(builder, product, row, slot);
         builder.store_rows(score, sizes)
     }
 

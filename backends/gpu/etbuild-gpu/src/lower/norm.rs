@@ -19,6 +19,9 @@ pub fn statistic(builder: &mut Builder<'_>, sizes: &[usize], dims: &[usize], exp
     Ok(builder.broadcast(stored, &kept, sizes))
 }
 
+/// The operator that turns pairs of elements of a row.
+const ROTATION: &str = "etbuild::rotate";
+
 /// The longest row that a kernel folds and stores.
 const LONGEST_ROW: usize = 4096;
 
@@ -47,7 +50,9 @@ fn row_statistic(
 /// States the normalized value; stored by a kernel that folds rows itself where statistics were not stored.
 fn set(builder: &mut Builder<'_>, call: &Call<'_>, expr: ExprId, sizes: &[usize], dims: &[usize]) -> Done {
     let output = call.output()?;
-    match has_row_kernel(builder, call, sizes, dims) {
+    // The rotation of a norm's result is of the same rows: one kernel computes both.
+    let is_rotated = builder.links.only_reader(output).is_some_and(|reader| reader.operator.qualified() == ROTATION);
+    match has_row_kernel(builder, call, sizes, dims) && !is_rotated {
         true => builder.store_folded_rows(expr, output),
         false => builder.set(output, expr),
     }

@@ -5,10 +5,8 @@ use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place, Scope};
 use crate::expr::ExprId;
 use crate::kernel::{Entry, Kernel, MOST_ITERATIONS};
-use crate::profile::Profile;
 use crate::tensor::TEXEL;
 
-use super::lane_attention::LaneAttention;
 use super::{Epilogue, Target, sum};
 
 /// The invocations that have neighbouring rows, and the keys of a tile.
@@ -24,8 +22,11 @@ pub struct Attention {
     pub sizes: Vec<usize>,
     /// The extents of depth and of keys.
     pub extents: [usize; 2],
-    /// The number of keys if it is known at run time only, at no coordinates; at least 1.
+    /// The number of keys that the row at the coordinates of the result sees at most, at least 1; none for all.
     pub keys: Option<ExprId>,
+    /// The parts that the keys are dealt to, the first dimension of the result, whose last four columns then are the greatest score of a part
+    /// and the sum of its powers, and whose other columns are sums that are not normalized. 1 for a whole attention.
+    pub parts: usize,
     /// The queries, sliced along the depth.
     pub query: ExprId,
     /// The keys, sliced along the depth.
@@ -39,12 +40,8 @@ pub struct Attention {
 }
 
 impl Attention {
-    /// The kernel that stores an expression of the attention, for a class of GPUs.
-    pub fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
-        if let Some(kernel) = LaneAttention::of(self, scope, epilogue, profile.units as usize) {
-            return kernel.kernel();
-        }
-        let subgroup = profile.subgroup;
+    /// The kernel that stores an expression of the attention, for subgroups of a size, or for none.
+    pub fn kernel(&self, scope: Scope<'_>, subgroup: u32, epilogue: &Epilogue<'_>) -> Kernel {
         let plain = Tile { attention: self, scope, epilogue, exchanges: false }.kernel();
         if subgroup as usize != LANES {
             return plain;
@@ -68,9 +65,9 @@ impl Attention {
         self.sizes[..self.rank() - 2].iter().product()
     }
 
-    /// The slices of the columns.
+    /// The slices of the columns of the values.
     pub fn slices(&self) -> usize {
-        self.sizes[self.rank() - 1].div_ceil(TEXEL)
+        self.sizes[self.rank() - 1].div_ceil(TEXEL) - usize::from(self.parts > 1)
     }
 }
 

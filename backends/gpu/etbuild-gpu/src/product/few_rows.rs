@@ -34,10 +34,16 @@ pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>, units: usize) -> Entry 
 
 /// The lanes that share the inner dimension of a column: a power of two.
 fn lanes(product: &Product, units: usize) -> usize {
+    if units == 0 {
+        return 1;
+    }
     let wanted = (units * BUSY).div_ceil(product.column_count().div_ceil(TEXEL) * product.batch_count());
     let slices = product.inner.div_ceil(TEXEL);
-    wanted.next_power_of_two().min(slices.next_power_of_two()).min(SHARING)
+    wanted.next_power_of_two().max(LEAST_LANES).min(slices.next_power_of_two()).min(SHARING)
 }
+
+/// Neighbouring lanes load neighbouring texels: so many are a whole transaction of the memory.
+const LEAST_LANES: usize = 32;
 
 /// The kernel under construction.
 struct Split<'s, 'p> {

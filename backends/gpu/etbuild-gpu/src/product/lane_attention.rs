@@ -11,8 +11,11 @@ use crate::tensor::TEXEL;
 use super::attention::Attention;
 use super::{Epilogue, Scope, Target};
 
-/// The rows of a workgroup where a GPU has more rows than compute units.
-const ROWS: usize = 4;
+/// The rows of a workgroup where there are more rows than compute units, of which the first that fit workgroup memory are taken.
+const ROWS: [usize; 2] = [8, 4];
+
+/// The bytes of workgroup memory that GPUs have.
+const MEMORY: usize = 32 << 10;
 
 /// The lanes of a workgroup with several rows, and with one.
 const LANES: [usize; 2] = [128, 256];
@@ -28,23 +31,37 @@ pub struct LaneAttention<'p> {
     across: usize,
 }
 
+/// The bytes of workgroup memory for so many rows: the queries, and a number and a vector for each lane.
+fn bytes(attention: &Attention, rows: usize) -> usize {
+    let vector = TEXEL * size_of::<f32>();
+    rows * (attention.extents[0].div_ceil(TEXEL) * vector + LANES[0] * (vector + size_of::<f32>()))
+}
+
 impl<'p> LaneAttention<'p> {
     /// The kernel for a GPU with so many compute units; none without units, and for values that are wider than the lanes.
     pub fn of(attention: &'p Attention, scope: Scope<'p>, epilogue: &'p Epilogue<'p>, units: usize) -> Option<Self> {
-        let has_many = attention.rows() > 1 && attention.rows() * attention.batches() >= ROWS * units;
-        let (rows, lanes) = if has_many { (ROWS, LANES[0]) } else { (1, LANES[1]) };
+        let has_many = attention.rows() > 1 && attention.rows() * attention.batches() >= ROWS[0] * units;
+        let (rows, lanes) = match ROWS.into_iter().find(|rows| bytes(attention, *rows) <= MEMORY) {
+            Some(rows) if has_many => (rows, LANES[0]),
+            _ => (1, LANES[1]),
+        };
         let across = attention.slices().next_power_of_two();
         (units > 0 && across <= lanes).then_some(Self { attention, scope, epilogue, rows, lanes, across })
     }
 
     /// Writes the kernel.
     pub fn kernel(&self) -> Kernel {
+        let attention = self.attention;
         let mut emitter = Emitter::new(self.scope);
         let at = self.begin(&mut emitter);
         let [queries, powers, parts] = self.workgroup_memory(&mut emitter);
         self.stage_queries(&mut emitter, &at, &queries);
-        let keys = self.keys(&mut emitter);
-        emitter.open(&format!("for (var first: i32 = 0i; first < {keys}; first = first + {}i)", self.lanes));
+        let keys = self.keys(&mut emitter, &at);
+        let (start, stride) = match attention.parts {
+            1 => ("0i".to_owned(), self.lanes),
+            parts => (format!("{} * {}i", at[0][0].text(), self.lanes), parts * self.lanes),
+        };
+        emitter.open(&format!("for (var first: i32 = {start}; first < {keys}; first = first + {stride}i)"));
         self.scores(&mut emitter, &at, &queries, &keys);
         self.rescale(&mut emitter, &powers);
         self.add_values(&mut emitter, &at, &powers, &keys);
@@ -114,14 +131,15 @@ impl<'p> LaneAttention<'p> {
         emitter.line("workgroupBarrier();");
     }
 
-    /// The number of keys, WGSL.
-    fn keys(&self, emitter: &mut Emitter<'_>) -> String {
-        match self.attention.keys {
-            None => format!("{}i", self.attention.extents[1]),
-            Some(keys) => {
-                let nowhere = emitter.place(Vec::new());
-                emitter.text(keys, nowhere)
+    /// The number of keys that any of the rows sees, WGSL: the last row sees most.
+    fn keys(&self, emitter: &mut Emitter<'_>, at: &[Vec<Value>]) -> String {
+        match (self.attention.keys, at.last()) {
+            (Some(keys), Some(last)) => {
+                let place = emitter.place(last.clone());
+                let keys = emitter.text(keys, place);
+                emitter.variable(&keys)
             }
+            _ => format!("{}i", self.attention.extents[1]),
         }
     }
 
@@ -257,9 +275,18 @@ impl<'p> LaneAttention<'p> {
             if is_partial {
                 emitter.open(&format!("if (i32(group.x) * {}i + {row}i < {rows}i)", self.rows));
             }
-            let inverse = emitter.variable(&format!("select(0.0f, 1.0f / total{row}, total{row} > 0.0f)"));
-            let sums: Vec<String> = (0..TEXEL).map(|lane| format!("(sum{row}[{lane}] * {inverse})")).collect();
-            target.store(emitter, at, &Value::Text("lane".to_owned()), &sums);
+            if self.attention.parts == 1 {
+                let inverse = emitter.variable(&format!("select(0.0f, 1.0f / total{row}, total{row} > 0.0f)"));
+                let sums: Vec<String> = (0..TEXEL).map(|lane| format!("(sum{row}[{lane}] * {inverse})")).collect();
+                target.store(emitter, at, &Value::Text("lane".to_owned()), &sums);
+            } else {
+                let sums: Vec<String> = (0..TEXEL).map(|lane| format!("sum{row}[{lane}]")).collect();
+                target.store(emitter, at, &Value::Text("lane".to_owned()), &sums);
+                emitter.open("if (lane == 0i)");
+                let rest = [format!("most{row}"), format!("total{row}"), "0.0f".to_owned(), "0.0f".to_owned()];
+                target.store(emitter, at, &Value::Known(self.attention.slices()), &rest);
+                emitter.close("");
+            }
             if is_partial {
                 emitter.close("");
             }

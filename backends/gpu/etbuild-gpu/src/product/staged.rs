@@ -38,26 +38,60 @@ const TILES: [Tile; 6] = [
     Tile { rows: 32, columns: 32, each: [4, 4] },
 ];
 
-impl Tile {
-    /// The fastest tile for a product on a GPU with so many compute units; none without units, and where a group of columns is smaller than
-    /// every tile.
+/// The invocations that hide the latency of a compute unit's memory.
+const BUSY: usize = 512;
+
+/// The least indices of the inner dimension, over all kernel positions, that a part of a split product has.
+const LEAST_DEPTH: usize = 128;
+
+/// A tile, and the parts that the inner dimension is split in so that small results keep all compute units busy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tiling {
+    /// The tile.
+    pub tile: Tile,
+    /// The most parts that are worthwhile; 1 for none.
+    pub parts: usize,
+}
+
+impl Tiling {
+    /// The fastest tiling of a product on a GPU with so many compute units; none without units, and where a group of columns is smaller
+    /// than every tile.
     pub fn of(product: &Product, units: usize) -> Option<Self> {
         let fits = |tile: &Tile| product.group == product.column_count() || product.group.is_multiple_of(tile.columns);
-        TILES.into_iter().filter(|tile| units > 0 && fits(tile)).min_by_key(|tile| tile.cost(product, units))
+        let tiles = TILES.into_iter().filter(|tile| units > 0 && fits(tile));
+        let tilings = tiles.map(|tile| Self { tile, parts: tile.parts(product, units) });
+        tilings.min_by(|one, other| one.cost(product, units).total_cmp(&other.cost(product, units)))
     }
 
+    /// The time of a product, in multiplications of a compute unit: a value in workgroup memory is about as slow as two multiplications,
+    /// and with fewer invocations than hide the latency, units wait.
+    fn cost(self, product: &Product, units: usize) -> f64 {
+        let Self { tile, parts } = self;
+        let [rows, columns] = tile.each.map(|size| size as f64);
+        let workgroups = tile.workgroups(product).iter().product::<usize>() * parts;
+        let rounds = workgroups.div_ceil(units);
+        let work = rounds * tile.rows * tile.columns * product.depth().div_ceil(parts);
+        let waiting = BUSY as f64 / (tile.invocations() * rounds).min(BUSY) as f64;
+        let sums = if parts == 1 { 0 } else { parts * product.sizes.iter().product::<usize>() / units };
+        work as f64 * (1.0 + 2.0 / rows + 2.0 / columns) * waiting + COPY * sums as f64
+    }
+}
+
+/// The time of a stored and loaded sum, in multiplications.
+const COPY: f64 = 32.0;
+
+impl Tile {
     /// The workgroups of a product.
-    pub fn workgroups(self, product: &Product) -> [usize; 3] {
+    fn workgroups(self, product: &Product) -> [usize; 3] {
         let rows = product.row_count().div_ceil(self.rows);
         [rows, product.column_count().div_ceil(self.columns), product.batch_count()]
     }
 
-    /// The time of a product, in a unit of its own: rounds of workgroups on all units, times the work of a workgroup, where a value in
-    /// workgroup memory is about as slow as two multiplications.
-    fn cost(self, product: &Product, units: usize) -> usize {
-        let rounds = self.workgroups(product).iter().product::<usize>().div_ceil(units);
-        let [rows, columns] = self.each;
-        rounds * self.rows * self.columns * (rows * columns + 2 * (rows + columns)) / (rows * columns)
+    /// The parts with which the product keeps all compute units busy.
+    fn parts(self, product: &Product, units: usize) -> usize {
+        let invocations = self.invocations() * self.workgroups(product).iter().product::<usize>();
+        let most = (product.depth() / LEAST_DEPTH).max(1);
+        if product.is_whole() { (BUSY * units / invocations).clamp(1, most) } else { 1 }
     }
 
     /// The invocations along rows and columns.

@@ -1,0 +1,89 @@
+//! The language model of a server, as HTTP sees the model.
+
+use std::sync::Arc;
+
+use et_llm::app::AppSpec;
+use et_llm::{Error, Facts, LazyCompiler, Matcher, Text};
+use tokio::task::spawn_blocking;
+
+use crate::api::{Asked, Prompt};
+use crate::error::ApiError;
+use crate::request::Form;
+use crate::scheduler::{Failure, Job, Queue};
+
+/// The facts about the model for HTTP.
+pub struct Language {
+    /// The defaults of the program file for texts.
+    pub facts: Facts,
+    /// The jobs of the scheduler.
+    pub queue: Arc<Queue<Job>>,
+    text: Arc<dyn Text>,
+    forms: Arc<Forms>,
+    /// The number of tokens that the model has.
+    vocabulary: usize,
+}
+
+impl Language {
+    /// A model with a tokenizer, whose jobs wait in `queue`.
+    pub fn new(
+        spec: &AppSpec,
+        (facts, text): (Facts, Arc<dyn Text>),
+        vocabulary: usize,
+        queue: Arc<Queue<Job>>,
+    ) -> Self {
+        let compiler = LazyCompiler::new(spec.constrain, &facts.stops);
+        let forms = Arc::new(Forms { text: Arc::clone(&text), compiler });
+        Self { facts, queue, text, forms, vocabulary }
+    }
+
+    /// Makes the tokens of a prompt and the matchers of `answers` answers, on threads of their own.
+    ///
+    /// # Errors
+    /// A prompt that cannot be answered; a form that cannot be compiled.
+    pub async fn read(
+        &self,
+        prompt: Prompt,
+        form: Option<Form>,
+        answers: usize,
+    ) -> Result<(Asked, Vec<Option<Box<dyn Matcher>>>), ApiError> {
+        let (text, forms) = (Arc::clone(&self.text), Arc::clone(&self.forms));
+        let asked = spawn_blocking(move || prompt(&*text)).await;
+        let mut asked = asked.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))??;
+        self.check(&asked.tokens)?;
+        let form = asked.form.take().or(form);
+        let matchers = spawn_blocking(move || forms.matchers(form.as_ref(), answers)).await;
+        let matchers = matchers.map_err(|_| Failure::Model("the form of the answer failed".to_owned()))??;
+        Ok((asked, matchers))
+    }
+
+    fn check(&self, prompt: &[u32]) -> Result<(), ApiError> {
+        if prompt.is_empty() {
+            return Err(ApiError::invalid("the prompt is empty"));
+        }
+        if let Some(token) = prompt.iter().find(|token| **token as usize >= self.vocabulary) {
+            return Err(Error::UnknownToken { token: *token, vocabulary: self.vocabulary }.into());
+        }
+        match self.facts.context.filter(|context| prompt.len() >= *context) {
+            Some(context) => Err(ApiError::context_full(prompt.len(), context)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Makes matchers of the forms of answers.
+struct Forms {
+    text: Arc<dyn Text>,
+    compiler: LazyCompiler,
+}
+
+impl Forms {
+    /// A matcher for each answer, all of one compilation.
+    fn matchers(&self, form: Option<&Form>, answers: usize) -> Result<Vec<Option<Box<dyn Matcher>>>, ApiError> {
+        let compile = |form: &Form| {
+            let first = self.compiler.matcher(&form.constraint, || self.text.vocabulary());
+            first.map_err(|error| ApiError::parameter(&form.parameter, error.to_string()))
+        };
+        let first = form.map(compile).transpose()?;
+        Ok((0..answers).map(|_| first.as_ref().map(|first| first.again())).collect())
+    }
+}

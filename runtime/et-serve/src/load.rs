@@ -1,0 +1,104 @@
+//! The model of a server.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use et_llm::app::AppSpec;
+use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, TOKENIZER_KEY, Task, Text};
+use et_module::app::Failure;
+use et_module::{DataFiles, Engines, FileBytes, Kernels, default_threads};
+
+use crate::arguments::Options;
+
+/// A loaded model.
+pub enum Model {
+    /// A language model.
+    Language(Box<LanguageModels>),
+    /// An encoder.
+    Encoder(Box<Encoder>),
+}
+
+/// Models of the same weights, each with a KV cache of its own.
+pub struct LanguageModels {
+    /// The models.
+    pub models: Vec<et_llm::Model>,
+    /// The methods for several texts, of the models in their order.
+    pub batches: Vec<Batch>,
+    /// The tokenizer.
+    pub text: Arc<dyn Text>,
+    /// The defaults of the program file for texts.
+    pub facts: Facts,
+    /// The number of tokens that the model has.
+    pub vocabulary: usize,
+}
+
+/// The number of texts at the same time for a program without a method for several texts.
+const SLOTS: usize = 4;
+
+/// Loads the model of a binary.
+///
+/// # Errors
+/// A program that cannot be loaded; an encoder whose answers the protocol lacks; options of language models for an encoder.
+pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
+    let (file, beside) = spec.program.open().map_err(Failure::failed)?;
+    let (file, named) = (Rc::new(file), beside.or_named(&options.data, options.adapter.as_deref()));
+    let threads = options.threads.unwrap_or_else(default_threads);
+    let loading = Loading {
+        kernels: Kernels::Selected(spec.kernels),
+        engines: spec.engines,
+        threads,
+        guesses: None,
+        text: spec.text,
+        constrain: None,
+        observer: None,
+    };
+    let found = Encoder::find(&file, || DataFiles::open(&named), &loading).map_err(Failure::failed)?;
+    if let Some(encoder) = found {
+        return checked(encoder, options).map(|encoder| Model::Encoder(Box::new(encoder)));
+    }
+    let engines = Engines::new(spec.engines, threads);
+    let models = language_models(spec, options, (&file, &named), &engines).map_err(Failure::failed)?;
+    Ok(Model::Language(Box::new(models)))
+}
+
+/// An encoder whose answers the protocol has.
+fn checked(encoder: Encoder, options: &Options) -> Result<Encoder, Failure> {
+    if options.slots.is_some() {
+        return Err(Failure::Usage("--slots is for language models: an encoder has no KV cache".to_owned()));
+    }
+    encoder.text().map_err(Failure::failed)?;
+    match encoder.facts().task {
+        Task::Embedding | Task::Score => Ok(encoder),
+        Task::Classes | Task::Labels => Err(Failure::Failed(
+            "a server has embeddings and scores of pairs, and this encoder gives labels".to_owned(),
+        )),
+    }
+}
+
+/// The models, each with a KV cache of its own; weights are shared.
+fn language_models(
+    spec: &AppSpec,
+    options: &Options,
+    (file, named): (&Rc<FileBytes>, &[PathBuf]),
+    engines: &Engines,
+) -> Result<LanguageModels, Error> {
+    let make = spec.text.ok_or(Error::NoTokenizer)?;
+    let load = |()| et_llm::Model::load(file, || DataFiles::open(named), Kernels::Selected(spec.kernels), engines);
+    let first = load(())?;
+    let rows = Batch::size(&first)?;
+    let slots = options.slots.unwrap_or_else(|| rows.unwrap_or(SLOTS));
+    let others = std::iter::repeat_with(|| load(())).take(slots.saturating_sub(1));
+    let mut models: Vec<et_llm::Model> = std::iter::once(Ok(first)).chain(others).collect::<Result<_, _>>()?;
+    let batch = |models: &[et_llm::Model]| {
+        Batch::load(file, DataFiles::open(named)?, Kernels::Selected(spec.kernels), engines, models)
+    };
+    let batches = rows.map(|rows| models.chunks(rows.max(1)).map(batch).collect::<Result<_, _>>());
+    let batches = batches.transpose()?.unwrap_or_default();
+    let first = models.first().ok_or(Error::NoTokens)?;
+    let tokenizer = first.named_data(TOKENIZER_KEY).ok_or(Error::NoTokenizer)?;
+    let (text, facts) = (Arc::from(make(tokenizer, first.named_data(CHAT_KEY))?), Facts::of(first));
+    let vocabulary = first.vocabulary();
+    models.iter_mut().for_each(|model| model.limit(facts.context));
+    Ok(LanguageModels { models, batches, text, facts, vocabulary })
+}
