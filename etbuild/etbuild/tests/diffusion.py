@@ -2,41 +2,47 @@
 
     python diffusion.py FOLDER SCRIPT     SCRIPT is examples/diffusion/export.py
 
-Writes FOLDER/NAME with the archives, the folder `pipeline` and `expected.json`: the tokens of texts, and pictures, each with the arguments of
-the call and the bytes of the pixels in a file beside.
+Writes FOLDER/NAME with the archives and `expected.json`: the tokens of texts, and pictures, each with the arguments of the call, the folder of
+the pipeline and the file with the bytes of the pixels. `pipeline_words` is a folder with `vocab.json` and `merges.txt` in the place of
+`tokenizer.json`, and `case.safetensors` has pictures as numbers.
 """
 
 import importlib.util
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import diffusers
 import numpy
 import torch
+from safetensors.torch import save_file
 from diffusers import AutoencoderKL, StableDiffusionPipeline, UNet2DConditionModel
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
 # As CompVis/stable-diffusion-v1-4 has it.
 PNDM = dict(beta_end=0.012, beta_schedule="scaled_linear", beta_start=0.00085, skip_prk_steps=True, steps_offset=1)
 DDIM = dict(beta_end=0.012, beta_schedule="scaled_linear", beta_start=0.00085, clip_sample=False, set_alpha_to_one=False)
-TEXTS = ["a lighthouse at dusk", "", "Ein  LEUCHTTURM\nüber 12 Häuser!?", "it's we'll <|endoftext|> 漢字 \u0130", "light " * 60]
+TEXTS = ["a lighthouse at dusk", "", "Ein  LEUCHTTURM\nüber 12 Häuser!?", "it's we'll <|endoftext|> 漢字 \u0130", "light " * 90]
 # By pipeline: whether a call of the UNet is for one text, the type, and pictures by scheduler.
+VELOCITY = dict(prediction_type="v_prediction")
+TRAILING = dict(timestep_spacing="trailing")
 PIPELINES = {
-    "pndm": (False, torch.float32, [("PNDMScheduler", PNDM, dict(steps=5, guidance=7.5, seed=3)),
-                                    ("PNDMScheduler", PNDM, dict(steps=1, guidance=1.0, seed=3)),
-                                    ("DDIMScheduler", PNDM, dict(steps=4, guidance=3.0, seed=1 << 40)),
-                                    ("EulerDiscreteScheduler", PNDM, dict(steps=4, guidance=3.0, seed=5))]),
-    "single": (True, torch.float32, [("DDIMScheduler", DDIM, dict(steps=4, guidance=5.0, seed=1, negative="dark")),
-                                     ("DDIMScheduler", DDIM, dict(steps=3, guidance=0.5, seed=1, negative="dark"))]),
-    "velocity": (False, torch.float32, [
-        ("EulerDiscreteScheduler", PNDM | dict(prediction_type="v_prediction", timestep_spacing="trailing"),
-         dict(steps=4, guidance=4.0, seed=9)),
-        ("DDIMScheduler", DDIM | dict(prediction_type="v_prediction", timestep_spacing="trailing"), dict(steps=4, guidance=4.0, seed=9)),
-        ("PNDMScheduler", PNDM | dict(prediction_type="v_prediction"), dict(steps=6, guidance=4.0, seed=9))]),
+    "both": (False, torch.float32, [
+        ("PNDMScheduler", PNDM, dict(steps=5, guidance=7.5, seed=3)),
+        ("PNDMScheduler", PNDM, dict(steps=1, guidance=1.0, seed=3)),
+        ("PNDMScheduler", PNDM | VELOCITY, dict(steps=6, guidance=4.0, seed=9)),
+        ("DDIMScheduler", PNDM, dict(steps=4, guidance=3.0, seed=1 << 40)),
+        ("DDIMScheduler", DDIM | VELOCITY | TRAILING, dict(steps=4, guidance=4.0, seed=9)),
+        ("EulerDiscreteScheduler", PNDM, dict(steps=4, guidance=3.0, seed=5)),
+        ("EulerDiscreteScheduler", PNDM | VELOCITY | TRAILING, dict(steps=4, guidance=4.0, seed=9))]),
+    "single": (True, torch.float32, [
+        ("DDIMScheduler", DDIM, dict(steps=4, guidance=5.0, seed=1, negative="dark")),
+        ("DDIMScheduler", DDIM, dict(steps=3, guidance=0.5, seed=1, negative="dark"))]),
     "half": (False, torch.float16, [("PNDMScheduler", PNDM, dict(steps=4, guidance=7.5, seed=3))]),
 }
 SIZE = (32, 48)
+PROMPT = "a lighthouse at dusk"
 
 
 def tokenizer(folder):
@@ -70,16 +76,30 @@ def networks():
     return dict(unet=unet.eval(), vae=vae.eval(), text_encoder=encoder.eval())
 
 
-def picture(pipeline, scheduler, config, call):
-    # A configuration is read as another class's file, which lacks what it does not state.
-    pipeline = StableDiffusionPipeline(**pipeline.components | dict(
+def configured(pipeline, scheduler, config):
+    """The pipeline with another scheduler, whose configuration is read as a file: the scheduler has defaults for other keys."""
+    made = StableDiffusionPipeline(**pipeline.components | dict(
         scheduler=getattr(diffusers, scheduler).from_config(config)), requires_safety_checker=False)
-    pipeline.set_progress_bar_config(disable=True)
-    made = pipeline(
-        call.get("prompt", "a lighthouse at dusk"), negative_prompt=call.get("negative"), num_inference_steps=call["steps"],
-        guidance_scale=call["guidance"], generator=torch.Generator("cpu").manual_seed(call["seed"]), height=SIZE[0], width=SIZE[1],
-        output_type="np", latents=call.get("latents"))
-    return (made.images[0] * 255).round().astype(numpy.uint8)
+    made.set_progress_bar_config(disable=True)
+    return made
+
+
+def picture(pipeline, call, **more):
+    return pipeline(
+        PROMPT, negative_prompt=call.get("negative"), num_inference_steps=call["steps"], guidance_scale=call["guidance"],
+        generator=torch.Generator("cpu").manual_seed(call["seed"]), height=SIZE[0], width=SIZE[1], **more).images
+
+
+def write_cases(folder, pipeline, call, tokens):
+    """Two pictures as numbers: the tokens, the noise, and the output of the VAE."""
+    noise = torch.randn(2, 4, SIZE[0] // 2, SIZE[1] // 2)
+    outputs = []
+    for one in noise:
+        latents = picture(pipeline, call, latents=one[None], output_type="latent")
+        with torch.no_grad():
+            outputs.append(pipeline.vae.decode(latents / pipeline.vae.config.scaling_factor).sample)
+    prompt, negative = (torch.tensor([row] * 2) for row in tokens)
+    save_file(dict(tokens=prompt, negative=negative, noise=noise, output_0=torch.cat(outputs)), folder / "case.safetensors")
 
 
 def write(folder, script, single, dtype, pictures):
@@ -100,13 +120,16 @@ def write(folder, script, single, dtype, pictures):
     for part in parts.values():
         part.float()
     for index, (name, config, call) in enumerate(pictures):
-        pixels = picture(pipeline, name, config, call)
-        file = f"picture_{index}.rgb"
+        pixels = (picture(configured(pipeline, name, config), call, output_type="np")[0] * 255).round().astype(numpy.uint8)
+        file, made = f"picture_{index}.rgb", f"pipeline_{index}"
         (folder / file).write_bytes(pixels.tobytes())
-        (folder / f"scheduler_{index}.json").write_text(json.dumps(dict(_class_name=name) | config))
-        expected["pictures"].append(call | dict(file=file, scheduler=f"scheduler_{index}.json", size=pixels.shape[:2]))
-    noise = torch.randn((1, 4, 5, 5), generator=torch.Generator("cpu").manual_seed(7))
-    expected["noise"] = noise.flatten().tolist()
+        shutil.copytree(folder / "pipeline", folder / made)
+        (folder / made / "scheduler/scheduler_config.json").write_text(json.dumps(dict(_class_name=name) | config))
+        expected["pictures"].append(call | dict(prompt=PROMPT, file=file, pipeline=made, size=pixels.shape[:2]))
+    shutil.copytree(folder / "pipeline_0", folder / "pipeline_words")
+    (folder / "pipeline_words/tokenizer/tokenizer.json").unlink()
+    shutil.copytree(folder / "words", folder / "pipeline_words/tokenizer", dirs_exist_ok=True)
+    write_cases(folder, configured(pipeline, *pictures[0][:2]), pictures[0][2], texts[:2])
     (folder / "expected.json").write_text(json.dumps(expected))
 
 

@@ -211,19 +211,14 @@ impl Denoiser {
             let problem = "the input `timestep` takes integers, and the scheduler has fractions: export the UNet with a `float32` timestep";
             return Err(malformed(UNET, problem));
         }
-        self.network.set(self.sample, latents)?;
-        self.network.set(self.timestep, &[timestep as f32])?;
-        let outputs: Vec<f32> = if self.batch == 2 {
+        let mut outputs = Vec::new();
+        for states in states.chunks(self.batch) {
+            // A call may overwrite the memory of its inputs.
+            self.network.set(self.sample, latents)?;
+            self.network.set(self.timestep, &[timestep as f32])?;
             self.network.set(self.states, &states.concat())?;
-            self.network.run()?.1
-        } else {
-            let mut outputs = Vec::new();
-            for states in states {
-                self.network.set(self.states, states)?;
-                outputs.extend(self.network.run()?.1);
-            }
-            outputs
-        };
+            outputs.extend(self.network.run()?.1);
+        }
         let mut parts = outputs.chunks_exact(latents.len().max(1));
         let first = parts.next().ok_or_else(|| malformed(UNET, "the output has other sizes than the latents"))?;
         let Some(prompt) = parts.next().filter(|_| states.len() == 2) else { return Ok(first.to_vec()) };

@@ -50,6 +50,11 @@ pub fn picture(
 ) -> Result<Done, Error> {
     let start = Instant::now();
     let path = request.outputs.clone().unwrap_or_default();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        // A picture takes minutes: the mistake shows before.
+        return Err(Error::File { path: folder.to_owned(), problem: "there is no such folder".to_owned() });
+    }
     let settings = request.settings(pipeline.facts().settings);
     let [prompt, negative] = [&request.prompt, &request.negative].map(|text| text.as_deref().unwrap_or_default());
     let (given, cuts) = pipeline.read(prompt, negative)?;
