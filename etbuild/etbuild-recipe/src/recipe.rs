@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Budget, Diffusion, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime, Scheme,
-    TextOptions, Verify,
+    Budget, Diffusion, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime,
+    Scheme, TextOptions, Verify,
 };
 
 /// A recipe: a model, the options of its compilation, and its targets.

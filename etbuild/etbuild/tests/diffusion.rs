@@ -110,7 +110,9 @@ fn pictures_are_those_of_diffusers() {
     let (place, mut wrong) = (Place::cold(), Vec::new());
     for name in ["both", "single", "half"] {
         let Some(expected) = expected(name) else { return };
-        for (wanted, partition) in expected.pictures.iter().flat_map(|one| partitions.iter().map(move |name| (one, name))) {
+        for (wanted, partition) in
+            expected.pictures.iter().flat_map(|one| partitions.iter().map(move |name| (one, name)))
+        {
             let precisions: &[&str] = if name == "half" { &["float32", "model"] } else { &["float32"] };
             for precision in precisions {
                 let precision = format!("export.precision={precision}");
@@ -160,11 +162,16 @@ fn the_command_makes_the_same_picture_of_the_same_seed_and_another_of_another_pr
     let (ran, first) = make("first.png", "--prompt light --steps 2");
     assert_eq!(png_size(&first), [48, 32]);
     let json = ran.json();
-    assert_eq!((json["steps"].as_u64(), json["seed"].as_u64(), json["guidance"].as_f64()), (Some(2), Some(3), Some(7.5)));
+    assert_eq!(
+        (json["steps"].as_u64(), json["seed"].as_u64(), json["guidance"].as_f64()),
+        (Some(2), Some(3), Some(7.5))
+    );
     assert_eq!(json["unet_ms"].as_array().unwrap().len(), 3, "the first step of PNDM has two calls");
     assert!(ran.stderr.contains("step 3 of 3"), "{}", ran.stderr);
     assert_eq!(make("again.png", "--prompt light --steps 2 --seed 3").1, first);
-    for more in ["--prompt house --steps 2", "--prompt light --steps 2 --negative dusk", "--prompt light --steps 2 --seed 4"] {
+    for more in
+        ["--prompt house --steps 2", "--prompt light --steps 2 --negative dusk", "--prompt light --steps 2 --seed 4"]
+    {
         assert_ne!(make("other.png", more).1, first, "{more}");
     }
 }
@@ -176,7 +183,8 @@ fn a_binary_is_verified_and_makes_pictures() {
     let case = pipelines().unwrap().join("both/case.safetensors");
     let verify = format!("verify={{ inputs: {}, tolerance: 1e-3 }}", case.display());
     let recipe = recipe.display().to_string();
-    let report = Ran::of(&mut place.command(["deploy", &recipe, "--set", &verify, "--output", "json"])).expect(0).json();
+    let report =
+        Ran::of(&mut place.command(["deploy", &recipe, "--set", &verify, "--output", "json"])).expect(0).json();
     let unit = &report["units"][0];
     let folder = place.out().join(unit["recipe"].as_str().unwrap()).join(unit["target"].as_str().unwrap());
     let run = |words: &[&str]| {

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{diffusion, serve};
 use crate::support::schema::leaves;
 use crate::support::{self, MODEL, Place, RECIPE, archive, python, repository};
+use crate::{diffusion, serve};
 
 /// The recipe in which a key is changed.
 #[derive(Clone, Copy, PartialEq)]

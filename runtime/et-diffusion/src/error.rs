@@ -60,7 +60,10 @@ impl Display for Error {
             Self::NotAPipeline(reason) => write!(formatter, "the program is no diffusion pipeline: {reason}"),
             Self::Option { option, value, range } => write!(formatter, "{option} is {value}, but must be {range}"),
             Self::NoNumbers(method) => {
-                write!(formatter, "the output of `{method}` is not a number (NaN) in places; the weights may be damaged")
+                write!(
+                    formatter,
+                    "the output of `{method}` is not a number (NaN) in places; the weights may be damaged"
+                )
             }
             Self::File { path, problem } => write!(formatter, "{}: {problem}", path.display()),
             Self::Stream(error) => error.fmt(formatter),

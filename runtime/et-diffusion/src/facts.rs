@@ -30,11 +30,8 @@ type Words<T> = [(&'static str, T); 3];
 
 const BETAS: Words<Betas> =
     [("linear", Betas::Linear), ("scaled_linear", Betas::ScaledLinear), ("squaredcos_cap_v2", Betas::SquaredCosine)];
-const PREDICTIONS: Words<Prediction> = [
-    ("epsilon", Prediction::Epsilon),
-    ("v_prediction", Prediction::Velocity),
-    ("sample", Prediction::Sample),
-];
+const PREDICTIONS: Words<Prediction> =
+    [("epsilon", Prediction::Epsilon), ("v_prediction", Prediction::Velocity), ("sample", Prediction::Sample)];
 const SPACINGS: Words<Spacing> =
     [("leading", Spacing::Leading), ("trailing", Spacing::Trailing), ("linspace", Spacing::Linspace)];
 

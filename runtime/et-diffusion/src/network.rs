@@ -69,8 +69,9 @@ impl Network {
         let (name, TensorType { scalar_type, shape, .. }) =
             self.inputs.get(index).ok_or_else(|| malformed(self.name, "an input is missing"))?;
         let count: usize = shape.iter().product();
-        if numbers.is_empty() || count % numbers.len() != 0 {
-            let problem = format!("the input `{name}` has the sizes {shape:?}, and {} numbers are given", numbers.len());
+        if numbers.is_empty() || !count.is_multiple_of(numbers.len()) {
+            let problem =
+                format!("the input `{name}` has the sizes {shape:?}, and {} numbers are given", numbers.len());
             return Err(malformed(self.name, &problem));
         }
         let repeated: Vec<f32> = numbers.iter().copied().cycle().take(count).collect();

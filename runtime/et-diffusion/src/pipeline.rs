@@ -1,16 +1,14 @@
 //! The pipeline: a prompt becomes a picture.
 
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use et_llm::MakeText;
-use et_module::{Engine, Engines, FileBytes, Kernels, Observer, named_data};
+use et_module::{Engines, FileBytes, named_data};
 
 use crate::network::{Network, malformed};
 use crate::prompt::{Prompt, Prompts};
 use crate::times::timed;
-use crate::{DIFFUSION_KEY, Error, Facts, Noise, Settings, Times};
+use crate::{DIFFUSION_KEY, Error, Facts, Loading, Noise, Settings, Times};
 
 /// The methods of a pipeline: the text encoder, the UNet, the decoder of the VAE.
 pub const METHODS: [&str; 3] = ["text_encoder", "unet", "vae_decoder"];
@@ -18,23 +16,6 @@ pub const METHODS: [&str; 3] = ["text_encoder", "unet", "vae_decoder"];
 const TEXT_ENCODER: &str = METHODS[0];
 const UNET: &str = METHODS[1];
 const VAE_DECODER: &str = METHODS[2];
-
-/// The parts of a binary that a pipeline is loaded with.
-#[derive(Clone, Copy)]
-pub struct Loading<'k> {
-    /// The kernels of the operators.
-    pub kernels: Kernels<'k>,
-    /// The backends of the delegates.
-    pub engines: &'static [Engine],
-    /// The most threads of the backends.
-    pub threads: usize,
-    /// The function that makes the tokenizer.
-    pub text: Option<MakeText>,
-    /// Data files of the program.
-    pub data: &'k [PathBuf],
-    /// The observer of the executions.
-    pub observer: Option<&'k Arc<dyn Observer>>,
-}
 
 /// A pipeline. A method is loaded while the method is in use, so that memory is needed for one method at a time.
 pub struct Pipeline<'k> {
@@ -109,8 +90,13 @@ impl<'k> Pipeline<'k> {
     ///
     /// # Errors
     /// Settings out of range; methods that fail, or that do not fit together.
-    pub fn make(&self, given: &Given, settings: &Settings, see: See<'_>) -> Result<(Vec<usize>, Vec<f32>, Times), Error> {
-        settings.check(&self.facts)?;
+    pub fn make(
+        &self,
+        given: &Given,
+        settings: &Settings,
+        see: See<'_>,
+    ) -> Result<(Vec<usize>, Vec<f32>, Times), Error> {
+        settings.check(self.facts.schedule.train_steps)?;
         let mut times = Times::default();
         let states = self.encode(given, settings, &mut times)?;
         see(Stage::Text)?;
@@ -196,7 +182,8 @@ struct Denoiser {
 
 impl Denoiser {
     fn new(network: Network) -> Result<Self, Error> {
-        let [sample, timestep, states] = ["sample", "timestep", "encoder_hidden_states"].map(|name| network.input(name));
+        let [sample, timestep, states] =
+            ["sample", "timestep", "encoder_hidden_states"].map(|name| network.input(name));
         let (sample, timestep, states) = (sample?, timestep?, states?);
         let [batch, channels, height, width] = network.sizes(sample)?;
         if !(1..=2).contains(&batch) {

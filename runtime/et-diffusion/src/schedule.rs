@@ -88,7 +88,9 @@ impl Schedule {
         let indices = (0..steps).rev().map(|index| index as f64);
         match self.spacing {
             Spacing::Leading => indices.map(|index| index * self.stride(steps) as f64 + OFFSET).collect(),
-            Spacing::Trailing => indices.rev().map(|index| (train - index * (train / count)).round_ties_even() - 1.0).collect(),
+            Spacing::Trailing => {
+                indices.rev().map(|index| (train - index * (train / count)).round_ties_even() - 1.0).collect()
+            }
             Spacing::Linspace => indices.map(|index| index * ((train - 1.0) / (count - 1.0).max(1.0))).collect(),
         }
     }

@@ -46,9 +46,7 @@ pub fn tokenizer(files: &BTreeMap<String, &[u8]>) -> Result<Vec<u8>, CheckpointE
         vocabulary.get(token).cloned().ok_or_else(missing)
     };
     let (first_id, last_id) = (id(&first)?, id(&last)?);
-    let added = |token: &str, id: &Value| {
-        json!({ "id": id, "content": token, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true })
-    };
+    let added = |token: &str, id: &Value| json!({ "id": id, "content": token, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true });
     let tokenizer = json!({
         "version": "1.0",
         "truncation": null,

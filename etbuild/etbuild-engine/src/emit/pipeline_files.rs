@@ -69,7 +69,10 @@ impl PipelineFiles {
         let read = read_pipeline(&views, self.options.scheduler);
         let PipelineData { tokenizer, mut facts } = read.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
         facts.settings = self.settings(facts.settings);
-        facts.settings.check(&facts).map_err(|error| vec![Diagnostic::error(Code::BadValue, error.to_string())])?;
+        facts
+            .settings
+            .check(facts.schedule.train_steps)
+            .map_err(|error| vec![Diagnostic::error(Code::BadValue, error.to_string())])?;
         check(program, facts.tokens)?;
         let facts = facts.to_text().into_bytes();
         Ok(BTreeMap::from([(TOKENIZER_KEY.to_owned(), tokenizer), (DIFFUSION_KEY.to_owned(), facts)]))
@@ -121,7 +124,10 @@ fn check(program: &PlannedProgram, tokens: usize) -> Result<(), Vec<Diagnostic>>
     let (latents, picture) = (only(decoder, METHODS[2])?, output(decoder));
     let behind = |sizes: &[i32]| sizes.get(1..).unwrap_or_default().to_vec();
     let rows = [
-        (behind(&read) == [tokens as i32], format!("`{}` reads {read:?}, and a prompt has {tokens} tokens", METHODS[0])),
+        (
+            behind(&read) == [tokens as i32],
+            format!("`{}` reads {read:?}, and a prompt has {tokens} tokens", METHODS[0]),
+        ),
         (
             behind(&states) == behind(&wanted_states),
             format!("`{}` gives {states:?}, and `encoder_hidden_states` are {wanted_states:?}", METHODS[0]),
@@ -130,19 +136,20 @@ fn check(program: &PlannedProgram, tokens: usize) -> Result<(), Vec<Diagnostic>>
             sample.len() == 4 && matches!(sample.first(), Some(1 | 2)),
             format!("`sample` is {sample:?}, not [1 or 2, channels, height, width]"),
         ),
-        (sample.first() == wanted_states.first(), format!("`sample` is {sample:?}, and `encoder_hidden_states` are {wanted_states:?}")),
+        (
+            sample.first() == wanted_states.first(),
+            format!("`sample` is {sample:?}, and `encoder_hidden_states` are {wanted_states:?}"),
+        ),
         (output(unet) == sample, format!("`{}` gives {:?} for {sample:?}", METHODS[1], output(unet))),
         (timestep.iter().product::<i32>() <= 2, format!("`timestep` is {timestep:?}, not [] or [1]")),
         (
             latents.first() == Some(&1) && behind(&latents) == behind(&sample),
             format!("`{}` reads {latents:?}, and the latents of a picture are [1, ...] of {sample:?}", METHODS[2]),
         ),
-        (
-            matches!(picture[..], [1, 3, _, _]),
-            format!("`{}` gives {picture:?}, not [1, 3, height, width]", METHODS[2]),
-        ),
+        (matches!(picture[..], [1, 3, _, _]), format!("`{}` gives {picture:?}, not [1, 3, height, width]", METHODS[2])),
     ];
-    let wrong: Vec<Diagnostic> = rows.into_iter().filter(|(is_good, _)| !is_good).map(|(_, text)| mismatch(text)).collect();
+    let wrong: Vec<Diagnostic> =
+        rows.into_iter().filter(|(is_good, _)| !is_good).map(|(_, text)| mismatch(text)).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 

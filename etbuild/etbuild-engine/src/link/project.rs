@@ -177,7 +177,10 @@ impl ProjectInputs {
             media: interface.has_media() && board.is_none(),
             library: options.library.then(|| LibraryForm::of(target)),
             // Neither firmware nor WebAssembly has sockets.
-            server: options.server && options.command_line == CommandLine::Language && board.is_none() && !target.is_wasm(),
+            server: options.server
+                && options.command_line == CommandLine::Language
+                && board.is_none()
+                && !target.is_wasm(),
             constrain: options.constrain && interface.has_tokenizer() && board.is_none(),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;

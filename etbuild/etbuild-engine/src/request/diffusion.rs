@@ -64,10 +64,10 @@ fn unreadable(system: &dyn System, diffusion: &Diffusion) -> Option<Diagnostic> 
 /// A pipeline on a target without a command line to give prompts on.
 pub fn no_prompt(recipe: &Recipe, target: &Target, named: &Spanned<String>) -> Option<Diagnostic> {
     let is_firmware = recipe.diffusion.is_some() && target.memory().is_some();
-    let message = format!("`{}` runs firmware, which takes no prompt, so a pipeline has no picture to make", target.name());
-    is_firmware.then(|| {
-        refusal(&message, &named.span).help("choose a hosted target; `etbuild targets list` shows them")
-    })
+    let message =
+        format!("`{}` runs firmware, which takes no prompt, so a pipeline has no picture to make", target.name());
+    is_firmware
+        .then(|| refusal(&message, &named.span).help("choose a hosted target; `etbuild targets list` shows them"))
 }
 
 fn refusal(message: &str, span: &Span) -> Diagnostic {

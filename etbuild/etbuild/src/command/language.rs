@@ -11,8 +11,8 @@ use et_module::{DataFiles, FileBytes, Kernels, Observer, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic};
 use serde_json::{Value, json};
 
-use super::{Outcome, pictures};
 use super::program::failed;
+use super::{Outcome, pictures};
 use crate::arguments::{self, Language, Output};
 use crate::engines::{ENGINES, kernel};
 use crate::feature::{Feature, MAKE_COMPILER, MAKE_TEXT};

@@ -119,9 +119,15 @@ mod tests {
 
     #[test]
     fn malformed_lines_are_errors() {
-        for line in
-            ["", "--prompt", "--prompt a", "-o a.png", "--prompt a --inputs b -o c", "--prompt a -o b --steps x", "--draw a"]
-        {
+        for line in [
+            "",
+            "--prompt",
+            "--prompt a",
+            "-o a.png",
+            "--prompt a --inputs b -o c",
+            "--prompt a -o b --steps x",
+            "--draw a",
+        ] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

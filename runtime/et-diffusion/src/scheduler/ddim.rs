@@ -32,9 +32,7 @@ impl Scheduler for Ddim {
             let (picture, noise) = match self.schedule.prediction {
                 Prediction::Epsilon => ((*latent - deviation * output) / scale, *output),
                 Prediction::Sample => (*output, (*latent - scale * output) / deviation),
-                Prediction::Velocity => {
-                    (scale * *latent - deviation * output, scale * output + deviation * *latent)
-                }
+                Prediction::Velocity => (scale * *latent - deviation * output, scale * output + deviation * *latent),
             };
             *latent = next.sqrt() * picture + (1.0 - next).sqrt() * noise;
         }

@@ -69,9 +69,7 @@ impl Pndm {
             0 | 1 => first.to_vec(),
             2 => all(&|at| (3.0 * first[at] - second[at]) / 2.0),
             3 => all(&|at| (23.0 * first[at] - 16.0 * second[at] + 5.0 * third[at]) / 12.0),
-            _ => all(&|at| {
-                (1.0 / 24.0) * (55.0 * first[at] - 59.0 * second[at] + 37.0 * third[at] - 9.0 * fourth[at])
-            }),
+            _ => all(&|at| (1.0 / 24.0) * (55.0 * first[at] - 59.0 * second[at] + 37.0 * third[at] - 9.0 * fourth[at])),
         }
     }
 

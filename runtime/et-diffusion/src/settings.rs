@@ -1,6 +1,6 @@
 //! The settings of a picture.
 
-use crate::{Error, Facts};
+use crate::Error;
 
 /// How a picture is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,12 +20,11 @@ impl Settings {
         self.guidance > 1.0
     }
 
-    /// Refuses settings that a pipeline cannot follow.
+    /// Refuses settings that a pipeline of `most` timesteps cannot follow.
     ///
     /// # Errors
     /// [`Error::Option`] for a number of steps or a guidance out of range.
-    pub fn check(&self, facts: &Facts) -> Result<(), Error> {
-        let most = facts.schedule.train_steps;
+    pub fn check(&self, most: usize) -> Result<(), Error> {
         if !(1..=most).contains(&self.steps) {
             let range = format!("a number of steps from 1 to {most}");
             return Err(Error::Option { option: "--steps", value: self.steps.to_string(), range });
