@@ -308,7 +308,7 @@ impl Files {
         archive::retrain(&repository().join(MODEL), &retrained);
         let digits = |name: &str| repository().join("examples/digits").join(name).display().to_string();
         // Names that other names end with come first.
-        let pipeline = diffusion::pipelines().map(|folder| folder.join("both/pipeline_1").display().to_string());
+        let pipeline = diffusion::pipelines().map(|folder| folder.join("both/pipeline_2").display().to_string());
         Self(vec![
             ("OTHER_PIPELINE", pipeline.unwrap_or_default()),
             ("OTHER_ADAPTER", adapter("other-adapter", "2")),

@@ -75,3 +75,52 @@ pub const SCHEDULERS: [Kind; 3] = [
         make: euler::make,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Betas;
+
+    /// The latents after six steps with a UNet that is a linear function.
+    fn latents(kind: Kind, prediction: Prediction) -> Vec<f32> {
+        let schedule = Schedule {
+            train_steps: 1000,
+            betas: Betas::ScaledLinear,
+            beta_start: 0.00085,
+            beta_end: 0.012,
+            prediction,
+            spacing: kind.spacing,
+            ends_at_one: false,
+        };
+        let mut scheduler = (kind.make)(schedule, 6);
+        let mut latents: Vec<f32> = [1.0, -0.5].iter().map(|latent| latent * scheduler.first_scale()).collect();
+        for (call, timestep) in scheduler.timesteps().into_iter().enumerate() {
+            let divisor = scheduler.input_divisor(call);
+            let rows = latents.iter().zip([0.3, 0.7]);
+            let output: Vec<f32> =
+                rows.map(|(latent, factor)| factor * (latent / divisor) + timestep as f32 / 1000.0).collect();
+            scheduler.step(call, &output, &mut latents);
+        }
+        latents
+    }
+
+    // The numbers of diffusers 0.42.
+    #[test]
+    fn latents_are_those_of_diffusers() {
+        let [pndm, ddim, euler] = SCHEDULERS;
+        let (noise, velocity) = (Prediction::Epsilon, Prediction::Velocity);
+        for (kind, prediction, expected) in [
+            (pndm, noise, [0.915_05, -1.393_704]),
+            (pndm, velocity, [0.229_113, -0.360_771]),
+            (ddim, noise, [0.523_027, -2.009_971]),
+            (ddim, velocity, [0.121_604, -0.416_291]),
+            (euler, noise, [-1.048_461, -4.076_255]),
+            (euler, velocity, [0.011_208_5, -0.418_578]),
+        ] {
+            for (found, expected) in latents(kind, prediction).into_iter().zip(expected) {
+                let error = (found - expected).abs() / expected.abs();
+                assert!(error < 1e-4, "{}, {prediction:?}: {found} is not {expected}", kind.name);
+            }
+        }
+    }
+}
