@@ -6,7 +6,7 @@ use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_yaml::{Spanned, quote};
 
 use crate::inputs;
-use crate::{Diffusion, FixedValue, LayerScheme, Model, Output, Recipe};
+use crate::{FixedValue, LayerScheme, Model, Output, Recipe};
 
 /// Every rule that a typed recipe breaks.
 pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
@@ -30,7 +30,6 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(rotated(recipe))
         .chain(adapted(recipe))
         .chain(single(recipe))
-        .chain(without_networks(recipe))
         .chain(inputs::mistakes(recipe))
         .collect()
 }
@@ -115,17 +114,6 @@ fn single(recipe: &Recipe) -> Option<Diagnostic> {
     let message = "`output: single` is one file, so weights cannot be in a file of their own";
     let mistake = Diagnostic::error(Code::BadValue, message).at((*weights.span).clone());
     Some(mistake.help("leave `weights` or `output` out"))
-}
-
-/// A pipeline without the methods of a pipeline.
-fn without_networks(recipe: &Recipe) -> Option<Diagnostic> {
-    let diffusion = recipe.diffusion.as_ref()?;
-    let archives = recipe.model.archives();
-    let missing: Vec<String> =
-        Diffusion::METHODS.iter().filter(|name| !archives.contains_key(*name)).map(|name| quote(name)).collect();
-    let message = format!("`diffusion` requires a method for each network, and {} has none", missing.first()?);
-    let mistake = Diagnostic::error(Code::BadValue, message).at((*diffusion.pipeline.span).clone());
-    Some(mistake.help("write `model: { methods: { text_encoder: FILE, unet: FILE, vae_decoder: FILE } }`"))
 }
 
 fn is_method_name(name: &str) -> bool {

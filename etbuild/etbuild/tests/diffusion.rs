@@ -223,6 +223,8 @@ fn recipes_that_no_pipeline_follows_are_refused_by_name() {
         let ran = Ran::of(&mut place.command(["check", recipe.to_str().unwrap(), "--set", &setting]));
         assert!(ran.status != 0 && ran.stderr.contains(word), "{setting}: {}", ran.stderr);
     }
+    let words = ["run", recipe.to_str().unwrap(), "--prompt", "a", "-o", "a.png", "--temperature", "1"];
+    assert!(Ran::of(&mut place.command(words)).expect(2).stderr.contains("--temperature is for language models"));
     let text = fs::read_to_string(&recipe).unwrap();
     let without = text.lines().filter(|line| !line.starts_with("    unet:")).collect::<Vec<_>>().join("\n");
     let ran = Ran::of(&mut place.command(["check".as_ref(), place.file("less.yaml", without).as_os_str()]));

@@ -28,26 +28,22 @@ pub struct Facts {
 /// Values of a kind by their words in a program file.
 type Words<T> = [(&'static str, T); 3];
 
-const BETAS: Words<Betas> =
-    [("linear", Betas::Linear), ("scaled_linear", Betas::ScaledLinear), ("squaredcos_cap_v2", Betas::SquaredCosine)];
-const PREDICTIONS: Words<Prediction> =
-    [("epsilon", Prediction::Epsilon), ("v_prediction", Prediction::Velocity), ("sample", Prediction::Sample)];
-const SPACINGS: Words<Spacing> =
-    [("leading", Spacing::Leading), ("trailing", Spacing::Trailing), ("linspace", Spacing::Linspace)];
-
 impl Betas {
     /// The names in configurations of `diffusers`.
-    pub const NAMES: Words<Self> = BETAS;
+    pub const NAMES: Words<Self> =
+        [("linear", Self::Linear), ("scaled_linear", Self::ScaledLinear), ("squaredcos_cap_v2", Self::SquaredCosine)];
 }
 
 impl Prediction {
     /// The names in configurations of `diffusers`.
-    pub const NAMES: Words<Self> = PREDICTIONS;
+    pub const NAMES: Words<Self> =
+        [("epsilon", Self::Epsilon), ("v_prediction", Self::Velocity), ("sample", Self::Sample)];
 }
 
 impl Spacing {
     /// The names in configurations of `diffusers`.
-    pub const NAMES: Words<Self> = SPACINGS;
+    pub const NAMES: Words<Self> =
+        [("leading", Self::Leading), ("trailing", Self::Trailing), ("linspace", Self::Linspace)];
 }
 
 impl Facts {
@@ -57,8 +53,13 @@ impl Facts {
         let Schedule { train_steps, betas, beta_start, beta_end, prediction, spacing, ends_at_one } = schedule;
         let Settings { steps, guidance, seed } = settings;
         let mut text = format!("scheduler {}\ntrain_steps {train_steps}\n", scheduler.name);
-        let _ = writeln!(text, "betas {}\nbeta_start {beta_start}\nbeta_end {beta_end}", word(BETAS, betas));
-        let _ = writeln!(text, "prediction {}\nspacing {}", word(PREDICTIONS, prediction), word(SPACINGS, spacing));
+        let _ = writeln!(text, "betas {}\nbeta_start {beta_start}\nbeta_end {beta_end}", word(Betas::NAMES, betas));
+        let _ = writeln!(
+            text,
+            "prediction {}\nspacing {}",
+            word(Prediction::NAMES, prediction),
+            word(Spacing::NAMES, spacing)
+        );
         let _ = writeln!(text, "ends_at_one {ends_at_one}\nlatent_scale {latent_scale}");
         let _ = writeln!(text, "tokens {tokens}\npadding {}", padding.replace(['\n', '\r'], " "));
         let _ = writeln!(text, "steps {steps}\nguidance {guidance}\nseed {seed}");
@@ -75,11 +76,11 @@ impl Facts {
         let scheduler = SCHEDULERS.into_iter().find(|kind| kind.name == name);
         let schedule = Schedule {
             train_steps: lines.value("train_steps")?,
-            betas: lines.word("betas", BETAS)?,
+            betas: lines.word("betas", Betas::NAMES)?,
             beta_start: lines.value("beta_start")?,
             beta_end: lines.value("beta_end")?,
-            prediction: lines.word("prediction", PREDICTIONS)?,
-            spacing: lines.word("spacing", SPACINGS)?,
+            prediction: lines.word("prediction", Prediction::NAMES)?,
+            spacing: lines.word("spacing", Spacing::NAMES)?,
             ends_at_one: lines.value("ends_at_one")?,
         };
         let facts = Self {

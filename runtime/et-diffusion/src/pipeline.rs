@@ -111,10 +111,11 @@ impl<'k> Pipeline<'k> {
         let (mut encoder, load) = timed(|| self.load(TEXT_ENCODER))?;
         times.load_ms[0] = load;
         let input = encoder.only_input()?;
-        let [batch, _] = encoder.sizes(input)?;
+        let [batch, length] = encoder.sizes(input)?;
         let negative = settings.is_guided().then_some(&given.negative);
         let mut states = Vec::new();
         for tokens in negative.into_iter().chain([&given.prompt]) {
+            same_count("tokens", tokens.len(), length)?;
             let tokens: Vec<f32> = tokens.iter().map(|token| *token as f32).collect();
             encoder.set(input, &tokens)?;
             let ((_, mut output), elapsed) = timed(|| encoder.run())?;
@@ -137,7 +138,10 @@ impl<'k> Pipeline<'k> {
         times.load_ms[1] = load;
         let mut scheduler = (self.facts.scheduler.make)(self.facts.schedule, settings.steps);
         let mut latents = match noise {
-            Some(noise) => noise.to_vec(),
+            Some(noise) => {
+                same_count("elements of noise", noise.len(), unet.latents)?;
+                noise.to_vec()
+            }
             None => Noise::new(settings.seed).normal(unet.latents),
         };
         latents.iter_mut().for_each(|latent| *latent *= scheduler.first_scale());
@@ -166,6 +170,11 @@ impl<'k> Pipeline<'k> {
     fn load(&self, method: &'static str) -> Result<Network, Error> {
         Network::load(FileBytes::shared(&self.file), method, &self.loading, &self.engines)
     }
+}
+
+fn same_count(what: &str, given: usize, wanted: usize) -> Result<(), Error> {
+    let problem = || Error::NotAPipeline(format!("{given} {what} are given, and a picture has {wanted}"));
+    if given == wanted { Ok(()) } else { Err(problem()) }
 }
 
 /// The UNet, called once for both prompts or once for each, as its inputs say.

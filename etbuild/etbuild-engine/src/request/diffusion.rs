@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use et_diffusion::METHODS;
 use etbuild_checkpoint::{PIPELINE_FILES, read_pipeline};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{Diffusion, DiffusionScheduler, Recipe};
@@ -38,7 +39,16 @@ pub fn mistakes(system: &dyn System, recipe: &Recipe) -> Vec<Diagnostic> {
         let message = "`library` has no functions for pictures, and `diffusion` states a pipeline";
         refusal(message, &library.span).help("leave `library` out")
     });
-    unreadable(system, diffusion).into_iter().chain(library).collect()
+    unreadable(system, diffusion).into_iter().chain(without_network(recipe, diffusion)).chain(library).collect()
+}
+
+/// A network without a method.
+fn without_network(recipe: &Recipe, diffusion: &Diffusion) -> Option<Diagnostic> {
+    let archives = recipe.model.archives();
+    let missing = METHODS.into_iter().find(|name| !archives.contains_key(name))?;
+    let message = format!("`diffusion` requires a method for each network, and `{missing}` has none");
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*diffusion.pipeline.span).clone());
+    Some(mistake.help("write `model: { methods: { text_encoder: FILE, unet: FILE, vae_decoder: FILE } }`"))
 }
 
 /// What keeps the files of a pipeline from being read.

@@ -52,8 +52,3 @@ impl DiffusionScheduler {
         }
     }
 }
-
-impl Diffusion {
-    /// The methods that a pipeline needs.
-    pub const METHODS: [&str; 3] = ["text_encoder", "unet", "vae_decoder"];
-}

@@ -23,6 +23,27 @@ pub fn is_pipeline(bytes: &FileBytes) -> bool {
     named_data(bytes, DIFFUSION_KEY).is_some()
 }
 
+/// Refuses the options of language models, for a pipeline.
+fn refuse_language(language: &arguments::Language) -> Result<(), Vec<Diagnostic>> {
+    let options = [
+        ("--chat", language.chat),
+        ("--pair", language.pair.is_some()),
+        ("--max-new-tokens", language.max_new_tokens.is_some()),
+        ("--temperature", language.temperature.is_some()),
+        ("--top-k", language.top_k.is_some()),
+        ("--top-p", language.top_p.is_some()),
+        ("--stop", !language.stop.is_empty()),
+        ("--lookup", language.lookup),
+        ("--draft-model", language.draft_model.is_some()),
+        ("--logits", language.logits.is_some()),
+    ];
+    let given = options.into_iter().find(|(_, is_given)| *is_given);
+    given.map_or(Ok(()), |(name, _)| {
+        let message = format!("{name} is for language models, and the model is a pipeline that makes pictures");
+        Err(vec![Diagnostic::error(Code::Usage, message).help("docs/diffusion.md has the options of pictures")])
+    })
+}
+
 /// Refuses the options of pictures, for another model.
 pub fn refuse_options(arguments: &arguments::Pictures) -> Result<(), Vec<Diagnostic>> {
     let arguments::Pictures { negative, steps, guidance } = arguments;
@@ -44,6 +65,7 @@ pub fn run(
 ) -> Outcome {
     Feature::Text.require("a prompt")?;
     let write = Feature::Media.require("a picture").map(|()| WRITE_PICTURE)?;
+    refuse_language(&arguments.language)?;
     let usage = |mistake: String| vec![Diagnostic::error(Code::Usage, mistake)];
     let request = request(arguments);
     request.check().map_err(usage)?;
