@@ -68,6 +68,9 @@ pub enum CheckpointError {
     /// What an encoder cannot have.
     #[error("an encoder cannot have {0}")]
     EncoderOption(&'static str),
+    /// A file that a pipeline needs.
+    #[error("the pipeline has no `{0}`")]
+    FileMissing(&'static str),
     /// A shard that the index names and that is not there.
     #[error("the shard `{0}` is missing")]
     ShardMissing(String),

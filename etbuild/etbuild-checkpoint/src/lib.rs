@@ -17,6 +17,7 @@ mod config;
 mod constant;
 mod decoder;
 mod description;
+mod diffusion;
 mod encoded;
 mod encoder;
 mod error;
@@ -49,6 +50,7 @@ pub use description::{
     Activation, Attention, Biases, Clamped, Decoder, Experts, FeedForward, Gate, HeadNorm, Inputs, Layer, Norm,
     NormKind, NormPlaces, Positions, Rotary, Scaling, Storage,
 };
+pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
 use encoded::{Encoded, Grid};
 pub use encoder::{
     Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, SENTENCE, Scores, SequenceHead, Task, describe_encoder,

@@ -80,7 +80,7 @@ fn default_template(value: &Value) -> Option<String> {
 }
 
 /// A token's text: itself, or the content of an object.
-fn token_text(value: &Value) -> Option<&str> {
+pub fn token_text(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("content")?.as_str())
 }
 

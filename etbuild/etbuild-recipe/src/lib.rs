@@ -47,10 +47,10 @@ pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
 pub use missing::{missing_file, missing_files};
 pub use options::{
-    Accuracy, AudioInput, Budget, Cache, Color, Embedding, Export, Filter, FixedScalar, FixedValue, Float, Fraction,
-    ImageInput, Input, LayerScheme, Layout, Memory, Method, Metric, Model, Number, Observer, OneOrMany, Optimize,
-    Output, Partition, Planner, Pooling, Precision, PythonFunction, Quantize, Rotation, Runtime, Scheme, TextOptions,
-    TimeLimit, Verify, Weights,
+    Accuracy, AudioInput, Budget, Cache, Color, Diffusion, DiffusionScheduler, Embedding, Export, Filter, FixedScalar,
+    FixedValue, Float, Fraction, ImageInput, Input, LayerScheme, Layout, Memory, Method, Metric, Model, Number,
+    Observer, OneOrMany, Optimize, Output, Partition, Planner, Pooling, Precision, PythonFunction, Quantize, Rotation,
+    Runtime, Scheme, TextOptions, TimeLimit, Verify, Weights,
 };
 pub use overrides::Override;
 pub use recipe::Recipe;

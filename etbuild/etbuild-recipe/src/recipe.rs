@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Budget, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime, Scheme,
-    TextOptions, Verify,
+    Budget, Diffusion, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime,
+    Scheme, TextOptions, Verify,
 };
 
 /// A recipe: a model, the options of its compilation, and its targets.
@@ -32,6 +32,9 @@ pub struct Recipe {
     /// Texts of an encoder, such as BERT. If omitted, the checkpoint decides.
     #[serde(default)]
     pub text: TextOptions,
+    /// A pipeline that makes pictures of texts, of the methods `text_encoder`, `unet` and `vae_decoder`.
+    #[serde(default)]
+    pub diffusion: Option<Diffusion>,
     /// Quantization of weights and activations. If omitted, the program stays in floating point.
     #[serde(default)]
     pub quantize: Option<Quantize>,
@@ -130,6 +133,7 @@ impl Recipe {
             .chain(inputs)
             .chain(reference)
             .chain(&self.labels)
+            .chain(self.diffusion.as_ref().map(|diffusion| &diffusion.pipeline))
             .chain(&self.export.files)
             .collect()
     }

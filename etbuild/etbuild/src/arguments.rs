@@ -116,6 +116,7 @@ pub enum Command {
     /// Compile a model to a program file for this machine, without linking a binary
     Compile(Compile),
     /// Run a program file or model on this machine
+    #[command(mut_arg("outputs", |argument| argument.short('o')))]
     Run(Box<Run>),
     /// Run a program file or model on this machine and show where the time goes: a profile, and a trace for Perfetto
     Trace(Box<Trace>),
@@ -233,6 +234,9 @@ pub struct Run {
     /// Options of language models.
     #[command(flatten)]
     pub language: Language,
+    /// Options of pipelines that make pictures.
+    #[command(flatten)]
+    pub pictures: Pictures,
     /// Input tensors as safetensors, by input name, or the only input as a `.npy` array, a picture (PNG, JPEG) or a recording
     /// (WAV); optional for methods without inputs and for bundled cases
     #[arg(long, value_name = "FILE")]
@@ -246,8 +250,8 @@ pub struct Run {
     /// A `.ptd` file with external weights; repeatable
     #[arg(long, value_name = "FILE")]
     pub data: Vec<PathBuf>,
-    /// Write the outputs to this safetensors file, or the only output to a `.npy` file; optional for bundled cases
-    /// and where classes are printed
+    /// Write the outputs to this safetensors file, the only output to a `.npy` file, or a picture to a PNG file; optional for bundled
+    /// cases and where classes are printed
     #[arg(long, value_name = "FILE")]
     pub outputs: Option<PathBuf>,
     /// Run the cases of a bundled program and compare; the default without --inputs
@@ -278,7 +282,7 @@ pub struct Run {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Language models")]
 pub struct Language {
-    /// Prompt to continue; with --chat, a single message to answer
+    /// Prompt to continue; with --chat, a single message to answer; for a pipeline, the text of a picture
     #[arg(long, value_name = "TEXT", conflicts_with = "tokens_in")]
     pub prompt: Option<String>,
     /// Read the prompt from this file, or from standard input with `-`
@@ -366,6 +370,21 @@ pub struct Language {
     /// Print the time per stage and the peak memory
     #[arg(long)]
     pub stats: bool,
+}
+
+/// Options of pipelines that make pictures.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Pictures")]
+pub struct Pictures {
+    /// Text of what is not in the picture
+    #[arg(long, value_name = "TEXT", requires = "prompt")]
+    pub negative: Option<String>,
+    /// Number of steps; defaults to the recipe's
+    #[arg(long, value_name = "N", requires = "prompt")]
+    pub steps: Option<usize>,
+    /// How closely the picture follows the prompt, 1 or less for no negative prompt; defaults to the recipe's
+    #[arg(long, value_name = "G", requires = "prompt")]
+    pub guidance: Option<f32>,
 }
 
 /// Arguments of `explain`.

@@ -22,6 +22,7 @@ mod man;
 mod matrix;
 mod npu;
 mod on_device;
+mod pictures;
 mod plan;
 mod program;
 mod report;

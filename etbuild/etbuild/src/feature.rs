@@ -1,5 +1,6 @@
 //! Cargo features that a build of etbuild may leave out, and the diagnostic that names a missing one.
 
+use et_diffusion::WritePicture;
 use et_llm::{MakeCompiler, MakeText};
 use et_module::ReadMedia;
 use etbuild_diagnostic::{Code, Diagnostic};
@@ -39,6 +40,12 @@ pub const MAKE_COMPILER: Option<MakeCompiler> = None;
 pub const READ_MEDIA: Option<ReadMedia> = Some(et_media::read);
 #[cfg(not(feature = "media"))]
 pub const READ_MEDIA: Option<ReadMedia> = None;
+
+/// The function that encodes pictures, in a build with the feature `media`.
+#[cfg(feature = "media")]
+pub const WRITE_PICTURE: Option<WritePicture> = Some(et_media::write_png);
+#[cfg(not(feature = "media"))]
+pub const WRITE_PICTURE: Option<WritePicture> = None;
 
 /// The backends that this build lacks: the error of a recipe that names one names the feature.
 pub static ABSENT: &[AbsentBackend] = &[

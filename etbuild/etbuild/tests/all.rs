@@ -17,6 +17,7 @@ mod constrain;
 mod damage;
 mod deploy;
 mod devices;
+mod diffusion;
 mod dynamic;
 mod encoders;
 mod ethos;

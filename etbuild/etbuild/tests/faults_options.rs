@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::serve;
 use crate::support::schema::leaves;
 use crate::support::{self, MODEL, Place, RECIPE, archive, python, repository};
+use crate::{diffusion, serve};
 
 /// The recipe in which a key is changed.
 #[derive(Clone, Copy, PartialEq)]
@@ -30,9 +30,11 @@ enum Base {
     Python,
     /// The tiny language model, built with a server.
     Language,
+    /// A pipeline that makes pictures, whose stages before the link have run.
+    Pictures,
 }
 
-use Base::{Board, Checkpoint, Encoder, Hosted, Language, Modelless, Prepared, Python};
+use Base::{Board, Checkpoint, Encoder, Hosted, Language, Modelless, Pictures, Prepared, Python};
 
 /// A key that a stage reads: the recipe, the settings that the key needs, and the settings that make action keys of their own. Without
 /// settings, every word that the schema allows is tried.
@@ -41,6 +43,11 @@ type Read = (&'static str, Base, &'static [&'static str], &'static [&'static str
 const READ: &[Read] = &[
     ("adapter", Checkpoint, &[], &["", "adapter=ADAPTER", "adapter=OTHER_ADAPTER"]),
     ("constrain", Language, &["server=true"], &["constrain=false", "constrain=true"]),
+    ("diffusion.guidance", Pictures, &[], &["", "diffusion.guidance=1", "diffusion.guidance=2.5"]),
+    ("diffusion.pipeline", Pictures, &[], &["", "diffusion.pipeline=OTHER_PIPELINE"]),
+    ("diffusion.scheduler", Pictures, &[], &[]),
+    ("diffusion.seed", Pictures, &[], &["", "diffusion.seed=1", "diffusion.seed=2"]),
+    ("diffusion.steps", Pictures, &[], &["", "diffusion.steps=4", "diffusion.steps=8"]),
     ("export.arguments", Python, &[], &["", "export.arguments={width: 1}", "export.arguments={width: 2}"]),
     ("export.batch", Checkpoint, &[], &["", "export.batch=4", "export.batch=8"]),
     ("export.cache", Checkpoint, &[], &[]),
@@ -301,7 +308,9 @@ impl Files {
         archive::retrain(&repository().join(MODEL), &retrained);
         let digits = |name: &str| repository().join("examples/digits").join(name).display().to_string();
         // Names that other names end with come first.
+        let pipeline = diffusion::pipelines().map(|folder| folder.join("both/pipeline_2").display().to_string());
         Self(vec![
+            ("OTHER_PIPELINE", pipeline.unwrap_or_default()),
             ("OTHER_ADAPTER", adapter("other-adapter", "2")),
             ("OTHER_CHECKPOINT", checkpoint("other-checkpoint", "2")),
             ("OTHER_DATA", digits("calibration.safetensors")),
@@ -326,6 +335,7 @@ fn recipe(place: &Place, base: Base, files: &Files) -> Option<String> {
     let model = match base {
         Hosted | Board | Prepared => return Some(RECIPE.to_owned()),
         Language => return Some(serve::RECIPE.to_owned()),
+        Pictures => return Some(diffusion::recipe(place, "both")?.display().to_string()),
         Modelless => String::new(),
         Checkpoint => files.in_text("model: { checkpoint: CHECKPOINT }\n"),
         Encoder => files.in_text("model: { checkpoint: ENCODER }\n"),
@@ -361,7 +371,7 @@ fn planned(place: &Place, base: Base, recipe: &str, settings: &[String]) -> BTre
         settings.iter().for_each(|setting| words.extend(["--set", setting]));
         support::Ran::of(&mut place.command(words))
     };
-    if base == Prepared {
+    if matches!(base, Prepared | Pictures) {
         run("check").expect(0);
     }
     keys(&run("plan").expect(0).json())

@@ -1,16 +1,18 @@
-//! Pictures and recordings as inputs of models.
+//! Pictures and recordings as inputs of models, and pictures as outputs.
 //!
 //! [`read`] decodes a PNG, JPEG or WAV file and follows the steps that a program file states for an input
 //! ([`et_module::preprocess`]). Resizing gives the bytes of Pillow, cropping and normalization the numbers of torchvision, resampling
-//! those of torchaudio. Decoders are third-party crates, so a generated project has this crate only if its program states such
-//! steps.
+//! those of torchaudio. [`write_png`] encodes a picture. Decoders and encoders are third-party crates, so a generated project has this crate
+//! only if its program states such steps or makes pictures.
 
 mod audio;
 mod decode;
+mod encode;
 mod image;
 mod numbers;
 mod wanted;
 
+pub use encode::write_png;
 use et_module::preprocess::Preprocess;
 use et_module::{Array, MediaFormat, TensorType};
 

@@ -22,7 +22,7 @@ fn is_nan(value: f32) -> bool {
 }
 
 fn clamp_f32(value: f32, least: f32, most: f32) -> f32 {
-    return select(select(value, least, value < least), most, value > most);
+    return select(select(select(value, least, value < least), most, value > most), value, is_nan(value));
 }
 
 fn clamped_f32(value: f32, least: f32) -> f32 {
@@ -66,7 +66,7 @@ fn min_f32(left: f32, right: f32) -> f32 {
 }
 
 fn relu_f32(value: f32) -> f32 {
-    return select(value, 0.0f, value < 0.0f);
+    return select(value, 0.0f, bitcast<i32>(value) < 0i && !is_nan(value));
 }
 
 fn sign_f32(value: f32) -> f32 {
@@ -393,7 +393,7 @@ fn mish_f32(value: f32) -> f32 {
 }
 
 fn logit_f32(value: f32, eps: f32) -> f32 {
-    let inner = select(select(value, 1.0f - eps, value > 1.0f - eps), eps, value < eps);
+    let inner = select(select(select(value, 1.0f - eps, value > 1.0f - eps), eps, value < eps), value, is_nan(value));
     return log_f32(inner / (1.0f - inner));
 }
 

@@ -11,6 +11,7 @@ use etbuild_recipe::{FixedScalar, FixedValue};
 use etbuild_store::{KeyBuilder, Value};
 
 use super::Interface;
+use super::pipeline_files::{PipelineFiles, PipelineOptions};
 use super::reading::{Reading, ReadingOptions};
 use super::texts::CheckpointTexts;
 use crate::action::program::StoredProgram;
@@ -35,6 +36,8 @@ pub struct FileOptions {
     pub texts: Option<CheckpointFolder>,
     /// Preprocessing of inputs, and names of classes.
     pub reading: ReadingOptions,
+    /// The pipeline that makes pictures.
+    pub pipeline: Option<PipelineOptions>,
 }
 
 /// The program file, the data files if any, and the interface for the link.
@@ -42,12 +45,13 @@ pub struct FileOptions {
 pub fn emitted(db: &dyn Db, program: ProgramSource, memory: etbuild_memory::Options, file: FileOptions) -> StageResult {
     let backends = program.partition.backends(db.world())?;
     let planned = planned(db, program, memory).map_err(|blocked: Blocked| blocked.downstream())?;
-    let FileOptions { constants, external_weights, adapter, texts, reading } = file;
+    let FileOptions { constants, external_weights, adapter, texts, reading, pipeline } = file;
     let failed = |error| Blocked::failed(Stage::Emit, [error]);
     let texts = texts.map(|folder| CheckpointTexts::of(db, folder)).transpose().map_err(failed)?;
     let reading = Reading::of(db, reading).map_err(failed)?;
+    let pipeline = pipeline.map(|options| PipelineFiles::of(db, options)).transpose().map_err(failed)?;
     let program = StoredProgram::of(planned)?;
-    action::run(db, &Emit { program, backends, constants, external_weights, adapter, texts, reading })
+    action::run(db, &Emit { program, backends, constants, external_weights, adapter, texts, reading, pipeline })
 }
 
 /// Emission.
@@ -59,11 +63,12 @@ struct Emit {
     adapter: bool,
     texts: Option<CheckpointTexts>,
     reading: Reading,
+    pipeline: Option<PipelineFiles>,
 }
 
 impl Keyed for Emit {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { program, backends, constants, external_weights, adapter, texts, reading } = self;
+        let Self { program, backends, constants, external_weights, adapter, texts, reading, pipeline } = self;
         let key = program
             .key(key)
             .option("producer", PRODUCER)
@@ -73,7 +78,8 @@ impl Keyed for Emit {
             .fact("delegates", delegates(&delegate_ids(backends)))
             .fact("engines", revisions(backends));
         let key = reading.key(key);
-        texts.iter().fold(key, |key, texts| texts.key(key))
+        let key = texts.iter().fold(key, |key, texts| texts.key(key));
+        pipeline.iter().fold(key, |key, pipeline| pipeline.key(key))
     }
 }
 
@@ -83,6 +89,9 @@ impl Action for Emit {
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let (planned, _weights) = self.program.load(db.world(), text::parse_plan)?;
         let mut named_data = self.texts.as_ref().map(|texts| texts.named_data(db)).transpose()?.unwrap_or_default();
+        if let Some(pipeline) = &self.pipeline {
+            named_data.extend(pipeline.named_data(db, &planned)?);
+        }
         let tokenizer = named_data.contains_key(et_llm::TOKENIZER_KEY);
         named_data.extend(self.reading.named_data(db, &planned)?);
         let options = EmitOptions {

@@ -11,6 +11,9 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (Code::TensorMismatch, CheckpointError::Adapter(_)) => {
             diagnostic.help("is the adapter one over this checkpoint, and of this configuration?")
         }
+        (Code::FileMissing, _) => {
+            diagnostic.help("name the folder that `save_pretrained` of `diffusers` writes; docs/diffusion.md lists the files")
+        }
         (_, CheckpointError::EncoderOption(_)) => diagnostic.help("docs/encoders.md has the options of encoders"),
         (_, CheckpointError::AdapterOverGguf) => {
             diagnostic.help("name the checkpoint in Hugging Face's layout that the adapter was trained over")
@@ -46,6 +49,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::AdapterOverGguf
         | CheckpointError::EncoderOption(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
+        CheckpointError::FileMissing(_) => Code::FileMissing,
         CheckpointError::PatternsLeftOut { .. } => Code::FeatureMissing,
         CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,
         CheckpointError::Architecture { .. } => Code::ArchitectureUnknown,

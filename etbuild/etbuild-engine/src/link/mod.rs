@@ -10,7 +10,7 @@ pub mod verify_data;
 mod worker;
 
 pub use facts::{compile_target, link_error};
-pub use project::{BinarySource, LinkOptions, ProjectInputs, VerifyFiles, read_interface};
+pub use project::{BinarySource, CommandLine, LinkOptions, ProjectInputs, VerifyFiles, read_interface};
 pub use query::linked;
 pub use select::selected;
 pub use toolchain::{Tools, tools, tools_of};

@@ -61,8 +61,8 @@ pub struct LinkOptions {
     pub server: bool,
     /// Whether the binary of a language model has constrained output.
     pub constrain: bool,
-    /// Whether the program is a language model.
-    pub is_language_model: bool,
+    /// The command line of a process.
+    pub command_line: CommandLine,
     /// The target.
     pub target: Arc<Target>,
     /// The verification data.
@@ -85,13 +85,29 @@ pub struct VerifyFiles {
 impl LinkOptions {
     /// The folder below `templates/` that the project is made from.
     pub fn template(&self) -> &str {
-        let is_process = self.target.memory().is_none();
-        if self.is_language_model && is_process { LANGUAGE } else { self.target.template() }
+        match self.command_line {
+            CommandLine::Language if self.target.memory().is_none() => LANGUAGE,
+            CommandLine::Pictures if self.target.memory().is_none() => PICTURES,
+            _ => self.target.template(),
+        }
     }
 }
 
 /// The template of processes that run language models.
 const LANGUAGE: &str = "language-app";
+/// The template of processes that make pictures.
+const PICTURES: &str = "diffusion-app";
+
+/// The command line of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CommandLine {
+    /// Tensors in, tensors out.
+    Tensors,
+    /// A prompt in, a text out.
+    Language,
+    /// A prompt in, a picture out.
+    Pictures,
+}
 
 /// The facts of a project.
 pub struct ProjectInputs {
@@ -161,7 +177,10 @@ impl ProjectInputs {
             media: interface.has_media() && board.is_none(),
             library: options.library.then(|| LibraryForm::of(target)),
             // Neither firmware nor WebAssembly has sockets.
-            server: options.server && options.is_language_model && board.is_none() && !target.is_wasm(),
+            server: options.server
+                && options.command_line == CommandLine::Language
+                && board.is_none()
+                && !target.is_wasm(),
             constrain: options.constrain && interface.has_tokenizer() && board.is_none(),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;

@@ -10,11 +10,12 @@ use etbuild_target::Target;
 use etbuild_yaml::Spanned;
 
 use super::compiler;
+use super::diffusion::pipeline_options;
 use super::quantization::{keeps, quantize_options, rotation};
 use super::reading::reading_options;
 use crate::emit::FileOptions;
 use crate::input::{Archive, CheckpointFolder, Db, ModelSource, PythonCall};
-use crate::link::{LinkOptions, VerifyFiles};
+use crate::link::{CommandLine, LinkOptions, VerifyFiles};
 use crate::partition::PartitionOptions;
 use crate::program_source::{Archives, ProgramSource};
 use crate::session::World;
@@ -32,7 +33,11 @@ pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &A
         library: recipe.library.as_ref().is_some_and(|library| library.value),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
         constrain: recipe.constrains() && file.texts.is_none_or(|folder| folder.options(db).encoder.is_none()),
-        is_language_model: file.texts.is_some(),
+        command_line: match (&file.texts, &file.pipeline) {
+            (Some(_), _) => CommandLine::Language,
+            (None, Some(_)) => CommandLine::Pictures,
+            (None, None) => CommandLine::Tensors,
+        },
         target: target.clone(),
         verify,
         optimize: recipe.optimize,
@@ -123,6 +128,7 @@ pub fn file_options(db: &dyn Db, recipe: &Recipe, archives: &Archives) -> FileOp
         adapter: recipe.adapter.is_some(),
         texts: checkpoint(archives),
         reading: reading_options(db, recipe),
+        pipeline: pipeline_options(db, recipe),
     }
 }
 

@@ -9,10 +9,10 @@ use etbuild_recipe::{Override, Recipe, missing_files};
 use etbuild_store::{Blob, BlobRef};
 use etbuild_target::Catalogue;
 
-use super::first_look;
 use super::options::{file_options, memory_options, program_source};
 use super::refusal::partition_mistakes;
 use super::target_facts;
+use super::{diffusion, first_look};
 use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::emit::{self, FileOptions, data_files};
 use crate::input::{Db, EngineDatabase};
@@ -111,6 +111,7 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<HostProgr
     };
     let mut mistakes = missing_files(recipe, db.world().system());
     mistakes.extend(first_look::mistakes(db.world().system(), recipe));
+    mistakes.extend(diffusion::mistakes(db.world().system(), recipe));
     mistakes.extend(partition_mistakes(recipe, db.world()));
     if !mistakes.is_empty() {
         return Err(mistakes);

@@ -1,6 +1,7 @@
 //! The parts of a recipe, a file each. The doc comments are the reference.
 
 mod budget;
+mod diffusion;
 mod export;
 mod fixed_value;
 mod input;
@@ -18,6 +19,7 @@ mod time_limit;
 mod verify;
 
 pub use budget::Budget;
+pub use diffusion::{Diffusion, DiffusionScheduler};
 pub use export::{Cache, Export, Precision, Weights};
 pub use fixed_value::{FixedScalar, FixedValue, Float};
 pub use input::{AudioInput, Color, Filter, ImageInput, Input, Layout};

@@ -11,8 +11,8 @@ use et_module::{DataFiles, FileBytes, Kernels, Observer, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic};
 use serde_json::{Value, json};
 
-use super::Outcome;
 use super::program::failed;
+use super::{Outcome, pictures};
 use crate::arguments::{self, Language, Output};
 use crate::engines::{ENGINES, kernel};
 use crate::feature::{Feature, MAKE_COMPILER, MAKE_TEXT};
@@ -27,13 +27,17 @@ pub const fn is_asked(language: &Language) -> bool {
         || language.perplexity.is_some()
 }
 
-/// Runs the language model of a program file; `observer` hears of the executions.
+/// Runs the language model of a program file, or the pipeline; `observer` hears of the executions.
 pub fn run(
     session: &Session,
     arguments: &arguments::Run,
     bytes: FileBytes,
     observer: Option<&Arc<dyn Observer>>,
 ) -> Outcome {
+    if pictures::is_pipeline(&bytes) {
+        return pictures::run(session, arguments, bytes, observer);
+    }
+    pictures::refuse_options(&arguments.pictures)?;
     if reads_text(&arguments.language) {
         Feature::Text.require("a prompt, a conversation or a perplexity")?;
     }

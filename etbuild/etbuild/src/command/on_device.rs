@@ -87,6 +87,9 @@ impl Call {
         call.text("--repetition-penalty", &language.repetition_penalty);
         call.text("--no-repeat-ngram-size", &language.no_repeat_ngram_size);
         call.text("--seed", &language.seed);
+        call.text("--negative", &arguments.pictures.negative);
+        call.text("--steps", &arguments.pictures.steps);
+        call.text("--guidance", &arguments.pictures.guidance);
         call.text("--threads", &arguments.threads);
         let flags = [("--chat", language.chat), ("--lookup", language.lookup), ("--stats", language.stats)];
         call.words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()));

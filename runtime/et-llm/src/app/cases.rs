@@ -30,7 +30,7 @@ pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error
         model.reset();
         rows.push(model.read(&text)?);
     }
-    write(outputs, OUTPUT, rows.into_array())
+    write_tensor(outputs, OUTPUT, rows.into_array())
 }
 
 /// The texts of a file.
@@ -38,12 +38,12 @@ pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error
 /// # Errors
 /// [`Error::File`] for a file without the tensor of texts.
 pub(super) fn tokens(file: &SafeTensors<'_>, path: &Path) -> Result<Vec<Vec<u32>>, Error> {
-    let texts = file.tensors.get(TOKENS).and_then(texts);
+    let texts = file.tensors.get(TOKENS).and_then(token_rows);
     texts.ok_or_else(|| failed(path, &format!("there is no tensor `{TOKENS}`, `int64 [cases, length]`")))
 }
 
-/// The rows of a tensor; `None` for a tensor of another type than tokens.
-pub(super) fn texts(tensor: &TensorView<'_>) -> Option<Vec<Vec<u32>>> {
+/// The rows of a tensor of tokens, `int64 [cases, length]`; `None` for a tensor of another type than tokens.
+pub fn token_rows(tensor: &TensorView<'_>) -> Option<Vec<Vec<u32>>> {
     let [_, length] = tensor.shape[..] else { return None };
     if tensor.scalar_type != ScalarType::Long || length == 0 {
         return None;
@@ -52,8 +52,11 @@ pub(super) fn texts(tensor: &TensorView<'_>) -> Option<Vec<Vec<u32>>> {
     tensor.bytes.chunks(8 * length).map(|row| row.as_chunks().0.iter().map(token).collect()).collect()
 }
 
-/// Writes a tensor of this name.
-pub fn write(path: &Path, name: &str, array: Array) -> Result<(), Error> {
+/// Writes a safetensors file with a tensor of this name.
+///
+/// # Errors
+/// [`Error::File`] for a file that cannot be written.
+pub fn write_tensor(path: &Path, name: &str, array: Array) -> Result<(), Error> {
     let written = File::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);
         safetensors::write(&Named::from([(name.to_owned(), array)]), &mut out)?;
@@ -70,7 +73,7 @@ mod tests {
     fn rows_are_texts_and_what_is_no_token_is_refused() {
         let bytes = |tokens: &[i64]| tokens.iter().flat_map(|token| token.to_le_bytes()).collect::<Vec<u8>>();
         let read = |shape: &[usize], bytes: &[u8]| {
-            texts(&TensorView { scalar_type: ScalarType::Long, shape: shape.to_vec(), bytes })
+            token_rows(&TensorView { scalar_type: ScalarType::Long, shape: shape.to_vec(), bytes })
         };
         assert_eq!(read(&[2, 2], &bytes(&[1, 2, 3, 4])), Some(vec![vec![1, 2], vec![3, 4]]));
         assert_eq!(read(&[1, 1], &bytes(&[-1])), None);

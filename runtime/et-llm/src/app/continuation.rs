@@ -113,6 +113,6 @@ impl<'a> Run<'a> {
         if let Some(path) = &self.request.tokens_out {
             write_tokens(path, tokens)?;
         }
-        self.request.logits.as_ref().map_or(Ok(()), |path| cases::write(path, "logits", self.rows.into_array()))
+        self.request.logits.as_ref().map_or(Ok(()), |path| cases::write_tensor(path, "logits", self.rows.into_array()))
     }
 }

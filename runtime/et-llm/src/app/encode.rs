@@ -7,7 +7,7 @@ use et_module::safetensors::SafeTensors;
 use et_module::{Array, FileBytes};
 
 use super::Request;
-use super::cases::{OUTPUT, texts, tokens, write};
+use super::cases::{OUTPUT, token_rows, tokens, write_tensor};
 use super::channels::Channels;
 use super::files::{failed, read_tokens};
 use super::form::prompt_text;
@@ -118,7 +118,7 @@ fn run_cases(encoder: &mut Encoder, inputs: &Path, outputs: &Path) -> Result<(),
     let bytes = FileBytes::open(inputs)?;
     let file = SafeTensors::parse(&bytes).map_err(|error| failed(inputs, &error))?;
     let cases = tokens(&file, inputs)?;
-    let types = file.tensors.get(TYPES).and_then(texts).unwrap_or_default();
+    let types = file.tensors.get(TYPES).and_then(token_rows).unwrap_or_default();
     let length = cases.first().map_or(0, Vec::len);
     let (mut all, count) = (Vec::new(), cases.len());
     for (index, tokens) in cases.iter().enumerate() {
@@ -130,5 +130,5 @@ fn run_cases(encoder: &mut Encoder, inputs: &Path, outputs: &Path) -> Result<(),
         Task::Labels => vec![count, length, width / length.max(1)],
         _ => vec![count, width],
     };
-    write(outputs, OUTPUT, Array { scalar_type: ScalarType::Float, shape, bytes: all })
+    write_tensor(outputs, OUTPUT, Array { scalar_type: ScalarType::Float, shape, bytes: all })
 }

@@ -24,6 +24,7 @@ use et_module::{DataFiles, Engine, FileBytes, Kernels, default_threads};
 
 use arguments::{Command, parse};
 pub use arguments::{Request, bias};
+pub use cases::{token_rows, write_tensor};
 pub use channels::Channels;
 pub use encode::{answers, refuse_options as refuse_encoder_options};
 pub use perform::perform;

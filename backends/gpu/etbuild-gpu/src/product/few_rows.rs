@@ -12,8 +12,8 @@ use super::{Product, RightTexel, Site, declare, sum};
 /// The invocations of a workgroup whose lanes do not share.
 const WORKGROUP: usize = 64;
 
-/// The invocations of a workgroup with lanes.
-const SHARING: usize = 128;
+/// The most lanes of a workgroup, which otherwise has half as many invocations.
+const SHARING: usize = 256;
 
 /// The invocations that keep the memory of a compute unit busy.
 const BUSY: usize = 1024;
@@ -21,7 +21,7 @@ const BUSY: usize = 1024;
 /// Writes the kernel for a GPU with so many compute units; its entry point.
 pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>, units: usize) -> Entry {
     let lanes = lanes(site.product, units);
-    let across = if lanes > 1 { SHARING / lanes } else { WORKGROUP };
+    let across = if lanes > 1 { (SHARING / 2).max(lanes) / lanes } else { WORKGROUP };
     Split { site, lanes, across }.write(emitter);
     let head = format!(
         "@workgroup_size({lanes}, {across}) fn main(@builtin(local_invocation_id) local: vec3<u32>, \
@@ -95,8 +95,7 @@ impl Split<'_, '_> {
         let positions = site.open_positions(emitter);
         let left: Vec<Vec<Value>> = at.iter().map(|at| [&at[..], &positions].concat()).collect();
         let inside: Vec<Option<String>> = left.iter().map(|at| site.inside(emitter, at)).collect();
-        let first = if self.lanes > 1 { "lane" } else { "0i" };
-        let inner = Value::Text(site.open_steps(emitter, TEXEL, [first, &format!("{}i", self.lanes)]).0);
+        let inner = Value::Text(self.open_slices(emitter));
         let right = square(site, emitter, &left[0], slice, &inner);
         for (row, at) in left.iter().enumerate() {
             let values = site.load_left(emitter, at, &inner, inside[row].as_deref());
@@ -109,6 +108,18 @@ impl Split<'_, '_> {
         }
         emitter.close("");
         site.close_positions(emitter);
+    }
+
+    /// Opens the loop over the slices of the lane; the slice. Drivers unroll a loop whose number of steps is known, and load ahead.
+    fn open_slices(&self, emitter: &mut Emitter<'_>) -> String {
+        let (site, lanes) = (self.site, self.lanes);
+        let slices = site.product.inner.div_ceil(TEXEL);
+        if lanes == 1 || site.product.limits.inner.is_some() || !slices.is_multiple_of(lanes) {
+            let first = if lanes > 1 { "lane" } else { "0i" };
+            return site.open_steps(emitter, TEXEL, [first, &format!("{lanes}i")]).0;
+        }
+        let step = site.open_loop(emitter, &format!("{}i", slices / lanes), ["0i", "1i"]);
+        emitter.variable(&format!("{step} * {lanes}i + lane"))
     }
 
     /// Adds the sums of the lanes: those of lane 0 are whole then.

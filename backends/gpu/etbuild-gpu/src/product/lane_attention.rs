@@ -4,6 +4,7 @@
 
 use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place};
+use crate::expr::ExprId;
 use crate::kernel::{Entry, Kernel};
 use crate::store::counted_coordinates;
 use crate::tensor::TEXEL;
@@ -29,6 +30,20 @@ pub struct LaneAttention<'p> {
     lanes: usize,
     /// The lanes with neighbouring slices of the values.
     across: usize,
+}
+
+/// The most loads that a lane has under way.
+const TOGETHER: usize = 8;
+
+/// The steps of a loop of `count` steps whose loads a lane issues together.
+fn together(count: usize) -> usize {
+    (1..=TOGETHER).rev().find(|steps| count.is_multiple_of(*steps)).unwrap_or(1)
+}
+
+/// An expression at the four places of a slice, as a vector.
+fn vector(emitter: &mut Emitter<'_>, expr: ExprId, places: &[Place]) -> String {
+    let values: Vec<String> = emitter.values(expr, places).iter().map(Value::text).collect();
+    emitter.variable(&format!("vec4<f32>({})", values.join(", ")))
 }
 
 /// The bytes of workgroup memory for so many rows: the queries, and a number and a vector for each lane.
@@ -149,15 +164,21 @@ impl<'p> LaneAttention<'p> {
         let exists = emitter.variable(&format!("first + lane < {keys}"));
         let key = Value::Text(emitter.variable(&format!("min(first + lane, {keys} - 1i)")));
         (0..self.rows).for_each(|row| emitter.line(&format!("var p{row}: f32 = 0.0f;")));
-        emitter.open(&format!("for (var d: i32 = 0i; d < {slices}i; d = d + 1i)"));
-        let slice = Value::Text("d".to_owned());
-        let places: Vec<Place> = (0..TEXEL)
-            .map(|lane| emitter.place([&at[0][..], &[Value::channel(&slice, lane), key.clone()]].concat()))
-            .collect();
-        let values: Vec<String> = emitter.values(self.attention.key, &places).iter().map(Value::text).collect();
-        let factors = emitter.variable(&format!("vec4<f32>({})", values.join(", ")));
-        for row in 0..self.rows {
-            emitter.line(&format!("p{row} = p{row} + dot({queries}[d + {}i], {factors});", row * slices));
+        let together = together(slices);
+        emitter.open(&format!("for (var d: i32 = 0i; d < {slices}i; d = d + {together}i)"));
+        let load = |emitter: &mut Emitter<'_>, offset: usize| {
+            let slice = Value::Text(emitter.variable(&format!("d + {offset}i")));
+            let lanes = (0..TEXEL).map(|lane| Value::channel(&slice, lane));
+            let places: Vec<Place> =
+                lanes.map(|lane| emitter.place([&at[0][..], &[lane, key.clone()]].concat())).collect();
+            vector(emitter, self.attention.key, &places)
+        };
+        let factors: Vec<String> = (0..together).map(|offset| load(emitter, offset)).collect();
+        for (offset, factors) in factors.iter().enumerate() {
+            for row in 0..self.rows {
+                let place = row * slices + offset;
+                emitter.line(&format!("p{row} = p{row} + dot({queries}[d + {place}i], {factors});"));
+            }
         }
         emitter.close("");
         for (row, at) in at.iter().enumerate() {
@@ -190,22 +211,28 @@ impl<'p> LaneAttention<'p> {
     fn add_values(&self, emitter: &mut Emitter<'_>, at: &[Vec<Value>], powers: &str, keys: &str) {
         let across = self.across;
         let slice = Value::Text(emitter.variable(&self.slice()));
-        let count = emitter.variable(&format!("min({}i, {keys} - first)", self.lanes));
-        let head = format!("for (var k: i32 = lane / {across}i; k < {count}; k = k + {}i)", self.lanes / across);
+        // Keys behind the last have no power.
+        let groups = self.lanes / across;
+        let together = together(self.lanes / groups);
+        let head = format!("for (var k: i32 = lane / {across}i; k < {}i; k = k + {}i)", self.lanes, together * groups);
         emitter.open(&head);
-        let key = Value::Text(emitter.variable("first + k"));
-        let places: Vec<Place> = (0..TEXEL)
-            .map(|lane| {
+        let load = |emitter: &mut Emitter<'_>, offset: usize| {
+            let key = emitter.variable(&format!("min(first + k + {}i, {keys} - 1i)", offset * groups));
+            let place = |lane: usize| {
                 let mut at = at[0].clone();
                 let column = at.len() - 1;
                 at[column] = Value::channel(&slice, lane);
-                emitter.place([&at[..], &[Value::Known(0), key.clone()]].concat())
-            })
-            .collect();
-        let values: Vec<String> = emitter.values(self.attention.value, &places).iter().map(Value::text).collect();
-        let factors = emitter.variable(&format!("vec4<f32>({})", values.join(", ")));
-        for row in 0..self.rows {
-            emitter.line(&format!("sum{row} = sum{row} + {powers}[k + {}i] * {factors};", row * self.lanes));
+                [&at[..], &[Value::Known(0), Value::Text(key.clone())]].concat()
+            };
+            let places: Vec<Place> = (0..TEXEL).map(|lane| emitter.place(place(lane))).collect();
+            vector(emitter, self.attention.value, &places)
+        };
+        let factors: Vec<String> = (0..together).map(|offset| load(emitter, offset)).collect();
+        for (offset, factors) in factors.iter().enumerate() {
+            for row in 0..self.rows {
+                let place = row * self.lanes + offset * groups;
+                emitter.line(&format!("sum{row} = sum{row} + {powers}[k + {place}i] * {factors};"));
+            }
         }
         emitter.close("");
         emitter.line("workgroupBarrier();");
