@@ -233,6 +233,15 @@ impl<'p> Emitter<'p> {
         places.iter().map(|place| self.recall(&Key::Expr(id, *place)).unwrap_or(Value::Known(0))).collect()
     }
 
+    /// Evaluates the folds within a fold's element ahead of the fold's loop, whose coordinates they do not depend on.
+    pub fn fold_ahead_of_loop(&mut self, body: ExprId, place: Place, rank: usize, further: usize) {
+        let mut at = self.coordinates(place).to_vec();
+        at.resize(rank, Value::Known(0));
+        at.extend((0..further).map(|_| unknown()));
+        let inner = self.place(at);
+        self.fold_ahead(body, inner, &(rank..rank + further).collect::<Vec<_>>());
+    }
+
     /// Evaluates the folds of an expression ahead of a loop over a row, at a place whose varying coordinates are not known yet and no
     /// fold depends on.
     pub fn fold_ahead(&mut self, id: ExprId, place: Place, varying: &[usize]) {
@@ -241,15 +250,7 @@ impl<'p> Emitter<'p> {
             return;
         }
         match exprs.get(id) {
-            Expr::Fold { rank, extents, body, .. } => {
-                let further: Vec<usize> = (*rank..rank + extents.len()).collect();
-                let mut at = self.coordinates(place).to_vec();
-                at.resize(*rank, Value::Known(0));
-                at.extend(further.iter().map(|_| unknown()));
-                let inner = self.place(at);
-                self.fold_ahead(*body, inner, &further);
-                self.value(id, place);
-            }
+            Expr::Fold { .. } => _ = self.value(id, place),
             Expr::At(source, coordinates) => {
                 let varying = varying_of(exprs, coordinates, varying);
                 let known = |(dim, id): (usize, &ExprId)| match varying.contains(&dim) {

@@ -57,7 +57,7 @@ pub fn folds_by_row(exprs: &Exprs, expr: ExprId, column: usize) -> bool {
 }
 
 /// The same, where these coordinates vary within the row.
-fn is_by_row(exprs: &Exprs, id: ExprId, varying: &[usize]) -> bool {
+pub fn is_by_row(exprs: &Exprs, id: ExprId, varying: &[usize]) -> bool {
     if !exprs.folds(id) {
         return true;
     }

@@ -3,7 +3,7 @@
 use super::{Emitter, Place};
 use crate::coordinate::Value;
 use crate::expr::{ExprId, Fold, IndexOp};
-use crate::sharing::Sharing;
+use crate::sharing::{Sharing, is_by_row};
 use crate::tensor::TEXEL;
 use crate::types::{Literal, Type};
 
@@ -33,6 +33,10 @@ struct Sum {
 impl Loop {
     /// Writes loops over the further coordinates; the results at each place.
     pub fn write(&self, emitter: &mut Emitter<'_>, extents: &[Value], places: &[Place]) -> Vec<Value> {
+        let further: Vec<usize> = (self.rank..self.rank + extents.len()).collect();
+        if is_by_row(emitter.scope().exprs, self.body, &further) {
+            places.iter().for_each(|place| emitter.fold_ahead_of_loop(self.body, *place, self.rank, extents.len()));
+        }
         let sums: Vec<Sum> = places.iter().map(|place| self.begin(emitter, *place)).collect();
         if let Some(sharing) = emitter.sharing {
             self.share(emitter, extents, &sums, sharing);

@@ -203,11 +203,15 @@ impl Attention {
         });
         let sum = of_part(builder, own[3]);
         let greatest = builder.exprs.fold(Fold::Max, 4, &[parts], most);
+        // The same for all columns.
+        let first = builder.exprs.int(0);
+        let greatest = builder.exprs.at(greatest, &[own[0], own[1], own[2], first]);
         let factor = builder.exprs.apply("exp_f32({0} - {1})", &[most, greatest], Type::Float);
         let [sum, total] = [sum, total].map(|number| {
             let scaled = builder.exprs.apply("({0} * {1})", &[number, factor], Type::Float);
             builder.exprs.fold(Fold::Sum, 4, &[parts], scaled)
         });
+        let total = builder.exprs.at(total, &[own[0], own[1], own[2], first]);
         let expr = builder.exprs.apply("select(0.0f, {0} / {1}, {1} > 0.0f)", &[sum, total], Type::Float);
         self.by_row(builder, expr)
     }
