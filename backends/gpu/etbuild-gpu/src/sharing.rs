@@ -109,3 +109,39 @@ fn folded(exprs: &Exprs, expr: ExprId) -> Option<usize> {
     }
     most
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::IndexOp;
+    use crate::types::Type;
+
+    /// Rows of 64 whose elements are `x - fold(x)`, where the fold is at the row's coordinates and this column.
+    fn row(exprs: &mut Exprs, column: ExprId) -> ExprId {
+        let own = exprs.coordinates(2);
+        let further = exprs.coordinate(2);
+        let tensor = exprs.add(Expr::Load(crate::expr::TensorId(0)), Type::Float);
+        let element = exprs.at(tensor, &[own[0], further]);
+        let fold = exprs.fold(Fold::Sum, 2, &[64], element);
+        let fold = exprs.at(fold, &[own[0], column]);
+        exprs.apply("({0} - {1})", &[tensor, fold], Type::Float)
+    }
+
+    #[test]
+    fn a_fold_of_the_row_does_not_depend_on_the_column() {
+        let mut exprs = Exprs::default();
+        let first = exprs.int(0);
+        let by_row = row(&mut exprs, first);
+        assert!(folds_by_row(&exprs, by_row, 1));
+        let (column, four) = (exprs.coordinate(1), exprs.int(4));
+        let group = exprs.index(IndexOp::Div, column, four);
+        let by_group = row(&mut exprs, group);
+        assert!(!folds_by_row(&exprs, by_group, 1));
+    }
+
+    #[test]
+    fn a_row_has_lanes_for_its_texels() {
+        assert_eq!(Sharing::of_rows(256), Sharing { lanes: 128, across: 1 });
+        assert_eq!(Sharing::of_rows(16), Sharing { lanes: 8, across: 16 });
+    }
+}

@@ -436,3 +436,44 @@ fn assign(emitter: &mut Emitter<'_>, name: &str, values: &[String], exists: Opti
     let vector = exists.map_or_else(|| vector.clone(), |exists| format!("select(vec4<f32>(), {vector}, {exists})"));
     emitter.line(&format!("{name} = {vector};"));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::{Exprs, TensorId};
+    use crate::product::Limits;
+
+    fn product([rows, columns, inner]: [usize; 3], group: usize) -> Product {
+        let operand = Exprs::default().add(crate::expr::Expr::Load(TensorId(0)), crate::types::Type::Float);
+        Product {
+            sizes: vec![rows, columns],
+            rows: vec![0],
+            batch: Vec::new(),
+            column: 1,
+            group,
+            positions: Vec::new(),
+            inner,
+            limits: Limits::default(),
+            left: operand,
+            is_inside: None,
+            right: operand,
+            right_texel: RightTexel::Inner,
+        }
+    }
+
+    #[test]
+    fn a_large_product_has_large_tiles_and_a_small_one_is_split() {
+        let tiling = |product: &Product| Tiling::of(product, 128).unwrap();
+        let large = tiling(&product([4096, 4096, 4096], 4096));
+        assert_eq!((large.tile.rows, large.tile.columns, large.parts), (128, 128, 1));
+        let small = tiling(&product([49, 512, 4608], 512));
+        assert!(small.parts > 8, "{small:?}");
+    }
+
+    #[test]
+    fn a_tile_lies_within_a_group_of_columns() {
+        assert_eq!(Tiling::of(&product([1024, 64, 64], 16), 128), None);
+        assert_eq!(Tiling::of(&product([1024, 64, 64], 32), 128).unwrap().tile.columns, 32);
+        assert_eq!(Tiling::of(&product([1024, 64, 64], 64), 0), None);
+    }
+}
