@@ -12,7 +12,7 @@ use crate::problem::{Outcome, Problem};
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETGP");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 records! {
     /// The beginning of a blob.
@@ -27,6 +27,8 @@ records! {
         pub needs: Needs,
         /// Arguments of the delegate call: inputs, weights, then outputs.
         pub arguments: u32,
+        /// The outputs among the arguments: the last ones.
+        pub outputs: u32,
         /// The number of [`Object`]s.
         pub objects: u32,
         /// The number of [`Kernel`]s.

@@ -23,6 +23,8 @@ pub struct Loaded {
     pub shared: Arc<Shared>,
     /// Arguments of the delegate call.
     pub arguments: usize,
+    /// The outputs among the arguments: the last ones.
+    pub outputs: usize,
     /// The objects.
     pub objects: Vec<Object>,
     /// The dispatches in order.
@@ -39,7 +41,7 @@ impl Loaded {
     /// Checks a blob, compiles the kernels on `workers` and allocates memory.
     pub fn load(bytes: &[u8], workers: &dyn Workers) -> Outcome<Self> {
         let shared = Shared::get()?;
-        let Plan { arguments, objects, modules, steps } = choose(bytes, shared.device.limits())?;
+        let Plan { arguments, outputs, objects, modules, steps } = choose(bytes, shared.device.limits())?;
         let shader = |module: Module| {
             let Module { words, descriptors, subgroup, workgroup } = module;
             Shader { words, descriptors, subgroup, workgroup }
@@ -47,7 +49,7 @@ impl Loaded {
         let shaders: Vec<_> = modules.into_iter().map(shader).collect();
         let pipelines = compile(&shared, &shaders, workers)?;
         let placed = Objects::create(&shared.device, &objects)?;
-        Ok(Self { shared, arguments, objects, steps, pipelines, placed, kept: BTreeSet::new() })
+        Ok(Self { shared, arguments, outputs, objects, steps, pipelines, placed, kept: BTreeSet::new() })
     }
 
     /// The object with a number.

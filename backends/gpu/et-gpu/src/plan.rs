@@ -13,6 +13,8 @@ use crate::step::Step;
 pub struct Plan {
     /// Arguments of the delegate call.
     pub arguments: usize,
+    /// The outputs among the arguments: the last ones.
+    pub outputs: usize,
     /// The objects.
     pub objects: Vec<Object>,
     /// The kernels that the device executes.
@@ -31,6 +33,10 @@ impl Plan {
             Error::DelegateInvalidCompatibility => Problem::new(error, "the GPU program is of another version"),
             _ => Problem::new(error, "the GPU program is damaged"),
         })?;
+        let (arguments, outputs) = (blob.header.arguments as usize, blob.header.outputs as usize);
+        if outputs > arguments {
+            return Err(Problem::blob("the GPU program has more outputs than arguments"));
+        }
         check_needs(&blob.header.needs, limits)?;
         let objects: Vec<Object> = blob.objects.all("an object")?;
         for (index, object) in objects.iter().enumerate() {
@@ -40,7 +46,7 @@ impl Plan {
         let mut steps = steps(&blob, limits)?;
         check_accesses(&objects, &steps)?;
         let modules = modules(&blob, &objects, &mut steps, limits)?;
-        Ok(Self { arguments: blob.header.arguments as usize, objects, modules, steps })
+        Ok(Self { arguments, outputs, objects, modules, steps })
     }
 }
 

@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
     /// the driver.
     pub fn load(bytes: &[u8], workers: &dyn Workers) -> Outcome<Self> {
         let loaded = Loaded::load(bytes, workers)?;
-        let (prepared, in_place) = (RefCell::new(None), InPlace::of(&loaded.objects, loaded.arguments));
+        let (prepared, in_place) = (RefCell::new(None), InPlace::of(&loaded.objects, loaded.arguments, loaded.outputs));
         Ok(Self { prepared, loaded, in_place, tensors: PhantomData })
     }
 

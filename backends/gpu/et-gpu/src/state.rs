@@ -98,19 +98,19 @@ impl Drop for State<'_> {
     }
 }
 
-/// The arguments without an object that must have the memory of a state: outputs, which follow inputs, weights and states.
+/// The arguments without an object that must have the memory of a state: outputs that are not copied. A program may leave weights of the
+/// call to the programs for other GPUs.
 pub struct InPlace {
     outputs: Range<usize>,
     copied: BTreeSet<usize>,
 }
 
 impl InPlace {
-    /// Of a call with `arguments` arguments; none without states.
-    pub fn of(objects: &[Object], arguments: usize) -> Self {
+    /// Of a call with `arguments` arguments, of which the last are `outputs` outputs; none without states.
+    pub fn of(objects: &[Object], arguments: usize, outputs: usize) -> Self {
         let of = |role| objects.iter().filter(move |object| object.role == role).map(|object| object.argument as usize);
-        let before = of(Role::Input).chain(of(Role::Weights)).chain(of(Role::State));
-        let first = of(Role::State).next().and_then(|_| before.max()).map_or(arguments, |last| last + 1);
-        Self { outputs: first..arguments, copied: of(Role::Output).collect() }
+        let outputs = if of(Role::State).next().is_some() { outputs } else { 0 };
+        Self { outputs: arguments.saturating_sub(outputs)..arguments, copied: of(Role::Output).collect() }
     }
 
     /// The arguments in order.
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn outputs_without_an_object_are_in_place_after_inputs() {
-        let in_place = |objects: &[Object]| InPlace::of(objects, 9).arguments().collect::<Vec<_>>();
+        let in_place = |objects: &[Object]| InPlace::of(objects, 9, 3).arguments().collect::<Vec<_>>();
         let inputs = [object(Role::State, 1), object(Role::Input, 2), object(Role::Scratch, 0)];
         let objects = [&inputs[..], &[object(Role::Weights, 4), object(Role::Output, 6)]].concat();
-        assert_eq!(in_place(&objects), [5, 7, 8]);
+        assert_eq!(in_place(&objects), [7, 8]);
         assert_eq!(in_place(&objects[1..]), [0; 0]);
     }
 }

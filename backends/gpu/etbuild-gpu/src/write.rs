@@ -124,6 +124,7 @@ fn program(builder: &Builder<'_>, used: &Used, positions: &[usize], weights: usi
         version: VERSION,
         needs: needs(builder),
         arguments: (inputs + weights + graph.outputs.len()) as u32,
+        outputs: graph.outputs.len() as u32,
         objects: objects.len() as u32,
         kernels: modules.modules.len() as u32,
         dispatches: dispatches.len() as u32,

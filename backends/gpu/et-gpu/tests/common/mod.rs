@@ -125,6 +125,13 @@ impl Program {
         bytes
     }
 
+    /// The outputs: the arguments behind those of inputs, weights and states.
+    fn outputs(&self) -> u32 {
+        let is_before = |object: &&Object| matches!(object.role, Role::Input | Role::Weights | Role::State);
+        let before = self.objects.iter().filter(is_before).map(|object| object.argument + 1).max();
+        self.arguments.saturating_sub(before.unwrap_or(0))
+    }
+
     /// The blob.
     pub fn bytes(&self) -> Vec<u8> {
         let body = self.body();
@@ -134,6 +141,7 @@ impl Program {
             checksum: checksum(&body),
             needs: self.needs,
             arguments: self.arguments,
+            outputs: self.outputs(),
             objects: self.objects.len() as u32,
             kernels: self.kernels.len() as u32,
             dispatches: self.dispatches.len() as u32,
