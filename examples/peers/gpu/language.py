@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""A language model in the shape of Qwen3-0.6B with random weights: etbuild beside llama.cpp with Vulkan, on the GPU of this machine.
+
+    language.py --etbuild ETBUILD --llama FOLDER --work FOLDER [--layers 28] [--vocabulary 151936] [--prompts 128,512] [--steps 128]
+
+ETBUILD is the command with the feature `gpu`. `--llama` is the folder with the libraries of llama.cpp, such as `bins/linux-x64-vulkan` of
+the npm package `@node-llama-cpp/linux-x64-vulkan`. Prints, for each, the time of prompts and the tokens per second of decoding. The
+weights are fp16; the KV cache is float32 in etbuild and fp16 in llama.cpp.
+"""
+import argparse
+import ctypes
+import json
+import re
+import subprocess
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import gguf
+import numpy as np
+from safetensors.numpy import save_file
+
+HIDDEN, INNER, HEADS, KEY_HEADS, DEPTH = 1024, 3072, 16, 8, 128
+# The names in a checkpoint and in GGUF, and the shape.
+MATRICES = [
+    ("self_attn.q_proj", "attn_q", (HEADS * DEPTH, HIDDEN)),
+    ("self_attn.k_proj", "attn_k", (KEY_HEADS * DEPTH, HIDDEN)),
+    ("self_attn.v_proj", "attn_v", (KEY_HEADS * DEPTH, HIDDEN)),
+    ("self_attn.o_proj", "attn_output", (HIDDEN, HEADS * DEPTH)),
+    ("mlp.gate_proj", "ffn_gate", (INNER, HIDDEN)),
+    ("mlp.up_proj", "ffn_up", (INNER, HIDDEN)),
+    ("mlp.down_proj", "ffn_down", (HIDDEN, INNER)),
+]
+NORMS = [
+    ("input_layernorm", "attn_norm", HIDDEN),
+    ("post_attention_layernorm", "ffn_norm", HIDDEN),
+    ("self_attn.q_norm", "attn_q_norm", DEPTH),
+    ("self_attn.k_norm", "attn_k_norm", DEPTH),
+]
+
+
+def tensors(layers, vocabulary):
+    """Triples of the name in a checkpoint, the name in GGUF, and the numbers."""
+    random = np.random.default_rng(0)
+    matrix = lambda *shape: (random.standard_normal(shape, dtype=np.float32) * 0.02).astype(np.float16)
+    yield "model.embed_tokens.weight", "token_embd.weight", matrix(vocabulary, HIDDEN)
+    yield "model.norm.weight", "output_norm.weight", np.ones(HIDDEN, np.float16)
+    for layer in range(layers):
+        for name, other, shape in MATRICES:
+            yield f"model.layers.{layer}.{name}.weight", f"blk.{layer}.{other}.weight", matrix(*shape)
+        for name, other, size in NORMS:
+            yield f"model.layers.{layer}.{name}.weight", f"blk.{layer}.{other}.weight", np.ones(size, np.float16)
+
+
+def write_checkpoint(folder, layers, vocabulary):
+    folder.mkdir(parents=True, exist_ok=True)
+    config = dict(
+        architectures=["Qwen3ForCausalLM"], model_type="qwen3", hidden_size=HIDDEN, intermediate_size=INNER, num_attention_heads=HEADS,
+        num_key_value_heads=KEY_HEADS, head_dim=DEPTH, num_hidden_layers=layers, vocab_size=vocabulary, rms_norm_eps=1e-6,
+        rope_theta=1e6, tie_word_embeddings=True, max_position_embeddings=40960, hidden_act="silu", attention_bias=False,
+        torch_dtype="float16", bos_token_id=0, eos_token_id=vocabulary - 1,
+    )
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file({name: numbers for name, _, numbers in tensors(layers, vocabulary)}, folder / "model.safetensors")
+
+
+def write_gguf(path, layers, vocabulary):
+    writer = gguf.GGUFWriter(path, "qwen3")
+    writer.add_context_length(4096)
+    writer.add_embedding_length(HIDDEN)
+    writer.add_block_count(layers)
+    writer.add_feed_forward_length(INNER)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(KEY_HEADS)
+    writer.add_key_length(DEPTH)
+    writer.add_value_length(DEPTH)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_rope_freq_base(1e6)
+    writer.add_vocab_size(vocabulary)
+    writer.add_tokenizer_model("none")
+    for _, name, numbers in tensors(layers, vocabulary):
+        writer.add_tensor(name, numbers.astype(np.float32) if numbers.ndim == 1 else numbers)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+class Parameters(ctypes.Structure):
+    """Parameters of llama.cpp, more words than the structures have: the first of a context are its size, batch and micro-batch."""
+
+    _fields_ = [("words", ctypes.c_uint32 * 64)]
+
+
+class Batch(ctypes.Structure):
+    """`llama_batch`."""
+
+    _fields_ = [("count", ctypes.c_int32)] + [(name, ctypes.c_void_p) for name in ("token", "embd", "pos", "counts", "ids", "logits")]
+
+
+class Llama:
+    """A context of llama.cpp."""
+
+    def __init__(self, folder, model):
+        load = lambda pattern: ctypes.CDLL(str(next(folder.glob(pattern))), mode=ctypes.RTLD_GLOBAL)
+        load("libggml-base.so")
+        backends, library = load("libggml.*.so*"), load("libllama.*.so*")
+        backends.ggml_backend_load_all_from_path(str(folder).encode())
+        for name in ("llama_model_default_params", "llama_context_default_params"):
+            getattr(library, name).restype = Parameters
+        for name in ("llama_model_load_from_file", "llama_init_from_model", "llama_get_memory"):
+            getattr(library, name).restype = ctypes.c_void_p
+        library.llama_init_from_model.argtypes = [ctypes.c_void_p, Parameters]
+        library.llama_batch_get_one.restype = Batch
+        library.llama_decode.argtypes = [ctypes.c_void_p, Batch]
+        library.llama_get_logits.restype = ctypes.POINTER(ctypes.c_float)
+        library.llama_backend_init()
+        loaded = library.llama_model_load_from_file(str(model).encode(), library.llama_model_default_params())
+        parameters = library.llama_context_default_params()
+        parameters.words[0:3] = [2048, 2048, 512]
+        self.library, self.context = library, ctypes.c_void_p(library.llama_init_from_model(loaded, parameters))
+
+    def read(self, count):
+        tokens = (ctypes.c_int32 * count)(*[5 + index % 100 for index in range(count)])
+        assert self.library.llama_decode(self.context, self.library.llama_batch_get_one(tokens, count)) == 0
+        self.library.llama_synchronize(self.context)
+        return self.library.llama_get_logits(self.context)[0]
+
+    def clear(self):
+        self.library.llama_memory_clear(ctypes.c_void_p(self.library.llama_get_memory(self.context)), True)
+
+
+def run_llama(arguments, model):
+    llama = Llama(arguments.llama, model)
+    for count in arguments.prompts:
+        times = []
+        for _ in range(5):
+            llama.clear()
+            start = perf_counter()
+            llama.read(count)
+            times.append(perf_counter() - start)
+        print(f"llama.cpp: {count} tokens in {median(times[1:]) * 1e3:.2f} ms")
+    llama.clear()
+    llama.read(64)
+    start = perf_counter()
+    for _ in range(arguments.steps):
+        llama.read(1)
+    print(f"llama.cpp: {arguments.steps / (perf_counter() - start):.1f} tokens/s")
+
+
+def run_etbuild(arguments, checkpoint):
+    for count in arguments.prompts:
+        recipe = arguments.work / f"{count}.yaml"
+        recipe.write_text(
+            f"etbuild: 1\nname: qwen\nmodel: {{ checkpoint: {checkpoint.resolve()} }}\npartition: [gpu, cpu]\n"
+            f"export: {{ context: 1024, precision: model, prefill: {count} }}\ntargets: [linux-x86_64]\n"
+        )
+        tokens = arguments.work / f"{count}.txt"
+        tokens.write_text(" ".join(str(5 + index % 100) for index in range(count)))
+        words = [arguments.etbuild, "trace", recipe, "--tokens-in", tokens, "--max-new-tokens", "16", "--output", "json"]
+        traced = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        prefill = next(method for method in traced["methods"] if method["method"] == "prefill")
+        least = sum(row["least"] for row in prefill["rows"] if row["operator"] == "Dispatch")
+        print(f"etbuild: {count} tokens in {least:.2f} ms by the clock of the GPU")
+        words = [arguments.etbuild, "run", recipe, "--tokens-in", tokens, "--max-new-tokens", str(arguments.steps), "--stats"]
+        text = subprocess.run(words, check=True, capture_output=True, text=True).stderr
+        print(f"etbuild: {re.search(r'generated, ([0-9.]+) a second', text)[1]} tokens/s behind {count} tokens")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--etbuild", required=True)
+    parser.add_argument("--llama", required=True, type=Path)
+    parser.add_argument("--work", required=True, type=Path)
+    parser.add_argument("--layers", type=int, default=28)
+    parser.add_argument("--vocabulary", type=int, default=151936)
+    parser.add_argument("--prompts", type=lambda text: [int(number) for number in text.split(",")], default=[128, 512])
+    parser.add_argument("--steps", type=int, default=128)
+    arguments = parser.parse_args()
+    checkpoint, model = arguments.work / "qwen", arguments.work / "qwen.gguf"
+    write_checkpoint(checkpoint, arguments.layers, arguments.vocabulary)
+    write_gguf(model, arguments.layers, arguments.vocabulary)
+    run_etbuild(arguments, checkpoint)
+    run_llama(arguments, model)
+
+
+if __name__ == "__main__":
+    main()
