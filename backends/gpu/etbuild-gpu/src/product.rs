@@ -8,6 +8,7 @@ mod few_rows;
 mod lane_attention;
 mod staged;
 mod tiled;
+mod tiling;
 
 use crate::coordinate::{Value, element_index};
 use crate::emitter::{Emitter, Place, Scope};
@@ -19,7 +20,7 @@ use crate::tensor::{Layout, TEXEL};
 
 pub use attention::Attention;
 use lane_attention::LaneAttention;
-pub use staged::Tiling;
+pub use tiling::Tiling;
 
 /// The computation of a product kernel before its epilogue.
 #[derive(Clone, Debug)]
