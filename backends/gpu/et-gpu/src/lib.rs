@@ -41,7 +41,7 @@ pub use delegate::{delegate, reporting_delegate};
 pub use device_memory::{DeviceMemory, peak_memory};
 pub use placement::{Item, Place, Placement, place};
 pub use problem::{Outcome, Problem, problem};
-pub use programs::{PROGRAMS_MAGIC, PROGRAMS_VERSION, Program, Programs};
+pub use programs::list;
 pub use session::{Ended, Observe, Session};
 #[cfg(any(test, feature = "faults"))]
 pub use shared::{live_objects, live_states};

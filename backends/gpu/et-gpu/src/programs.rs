@@ -9,17 +9,17 @@ use crate::plan::Plan;
 use crate::problem::{Outcome, Problem};
 
 /// `ETGS`: several programs.
-pub const PROGRAMS_MAGIC: u32 = u32::from_le_bytes(*b"ETGS");
+const MAGIC: u32 = u32::from_le_bytes(*b"ETGS");
 
 /// The version of the list of programs.
-pub const PROGRAMS_VERSION: u32 = 1;
+const VERSION: u32 = 1;
 
 records! {
     /// The beginning of a blob with several programs: the [`Program`]s follow, then the programs' own blobs.
     pub struct Programs {
-        /// [`PROGRAMS_MAGIC`].
+        /// [`MAGIC`].
         pub magic: u32,
-        /// [`PROGRAMS_VERSION`].
+        /// [`VERSION`].
         pub version: u32,
         /// The [`checksum`] of the list of programs.
         pub checksum: u64,
@@ -34,6 +34,25 @@ records! {
         /// The words of the program's blob, which follows the blob of the program before.
         pub words: u32,
     }
+}
+
+/// The blob of several programs, each for drivers that compute on the CPU or not; a single program stands for itself.
+pub fn list(mut programs: Vec<(bool, Vec<u8>)>) -> Vec<u8> {
+    if programs.len() == 1 {
+        return programs.swap_remove(0).1;
+    }
+    let mut table = Vec::new();
+    for (on_cpu, blob) in &programs {
+        let program = Program { on_cpu: *on_cpu, words: (blob.len() / 4) as u32 };
+        program.write(&mut |word| table.extend(word.to_le_bytes()));
+    }
+    let (checksum, count) = (checksum(&table), programs.len() as u32);
+    let header = Programs { magic: MAGIC, version: VERSION, checksum, programs: count };
+    let mut bytes = Vec::new();
+    header.write(&mut |word| bytes.extend(word.to_le_bytes()));
+    bytes.extend(table);
+    programs.into_iter().for_each(|(_, blob)| bytes.extend(blob));
+    bytes
 }
 
 /// The checked program that a device executes: the first one of the device's class that the device can execute, or else the first one of
@@ -58,7 +77,7 @@ pub fn choose(bytes: &[u8], limits: &Limits) -> Outcome<Plan> {
 }
 
 fn is_list(bytes: &[u8]) -> bool {
-    bytes.first_chunk() == Some(&PROGRAMS_MAGIC.to_le_bytes())
+    bytes.first_chunk() == Some(&MAGIC.to_le_bytes())
 }
 
 /// The programs with their blobs.
@@ -67,7 +86,7 @@ fn read(bytes: &[u8]) -> Option<Vec<(Program, &[u8])>> {
     let header = Programs::read(&mut words)?;
     let start = size_of(&header);
     let end = start.checked_add(size_of(&Program::default()).checked_mul(header.programs as usize)?)?;
-    let is_whole = header.version == PROGRAMS_VERSION && bytes.get(start..end).map(checksum) == Some(header.checksum);
+    let is_whole = header.version == VERSION && bytes.get(start..end).map(checksum) == Some(header.checksum);
     let list: Vec<Program> = (0..header.programs).map(|_| Program::read(&mut words)).collect::<Option<_>>()?;
     let mut rest = bytes.get(end..).filter(|_| is_whole)?;
     let mut programs = Vec::new();
@@ -90,35 +109,21 @@ fn size_of(record: &impl Record) -> usize {
 mod tests {
     use super::*;
 
-    /// A list whose programs are blobs of other bytes.
-    fn list(programs: &[(bool, u32)]) -> Vec<u8> {
-        let mut table = Vec::new();
-        let mut blobs = Vec::new();
-        for (on_cpu, words) in programs {
-            Program { on_cpu: *on_cpu, words: *words }.write(&mut |word| table.extend(word.to_le_bytes()));
-            blobs.extend((0..*words).flat_map(u32::to_le_bytes));
-        }
-        let header = Programs {
-            magic: PROGRAMS_MAGIC,
-            version: PROGRAMS_VERSION,
-            checksum: checksum(&table),
-            programs: programs.len() as u32,
-        };
-        let mut bytes = Vec::new();
-        header.write(&mut |word| bytes.extend(word.to_le_bytes()));
-        [bytes, table, blobs].concat()
+    /// A list of two programs, whose blobs are other bytes.
+    fn two() -> Vec<u8> {
+        list(vec![(true, vec![1; 8]), (false, vec![2; 12])])
     }
 
     #[test]
     fn a_list_has_the_blobs_of_its_programs() {
-        let bytes = list(&[(true, 2), (false, 3)]);
+        let bytes = two();
         let sizes: Vec<_> = read(&bytes).unwrap().iter().map(|(program, blob)| (program.on_cpu, blob.len())).collect();
         assert_eq!(sizes, [(true, 8), (false, 12)]);
     }
 
     #[test]
     fn a_damaged_list_is_an_error() {
-        let bytes = list(&[(true, 2), (false, 3)]);
+        let bytes = two();
         let head = bytes.len() - 20;
         for length in 0..bytes.len() {
             assert!(read(&bytes[..length]).is_none(), "{length}");

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Memory, Program, call, check_silence, map, start};
+use common::{ADD_WEIGHTS, Memory, Program, call, check_silence, map, start};
 use et_core::Error;
 use et_gpu::{Kind, Role, Session, faults, live_objects};
 use et_runtime::Serial;
@@ -14,14 +14,7 @@ fn program() -> Program {
     let weights = program.image(Kind::Image32, Role::Weights, 1, [16, 1, 1]);
     let scratch = program.buffer(Role::Scratch, 0, 64);
     let output = program.buffer(Role::Output, 2, 64);
-    let add = program.kernel(
-        "@group(0) @binding(0) var<storage, read> values: array<vec4<f32>>;
-         @group(0) @binding(1) var image: texture_2d<f32>;
-         @group(0) @binding(2) var<storage, read_write> results: array<vec4<f32>>;
-         @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-             results[id.x] = values[id.x] + textureLoad(image, vec2<u32>(id.x, 0), 0);
-         }",
-    );
+    let add = program.kernel(ADD_WEIGHTS);
     let double = program.kernel(&map("f32", "x * 2.0"));
     program.dispatch(add, [4, 1, 1], &[input, weights], &[scratch]);
     program.dispatch(double, [1, 1, 1], &[scratch], &[output]);

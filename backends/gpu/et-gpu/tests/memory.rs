@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Memory, Program, call, check_silence, start};
+use common::{ADD_WEIGHTS, Memory, Program, call, check_silence, start};
 use et_gpu::{DeviceMemory, Kind, Role, faults, peak_memory};
 
 /// in + weights image, with a scratch buffer and a state.
@@ -13,14 +13,7 @@ fn program() -> Program {
     let state = program.buffer(Role::State, 2, 64);
     let scratch = program.buffer(Role::Scratch, 0, 64);
     let output = program.buffer(Role::Output, 3, 64);
-    let add = program.kernel(
-        "@group(0) @binding(0) var<storage, read> values: array<vec4<f32>>;
-         @group(0) @binding(1) var image: texture_2d<f32>;
-         @group(0) @binding(2) var<storage, read_write> results: array<vec4<f32>>;
-         @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-             results[id.x] = values[id.x] + textureLoad(image, vec2<u32>(id.x, 0), 0);
-         }",
-    );
+    let add = program.kernel(ADD_WEIGHTS);
     program.dispatch(add, [4, 1, 1], &[input, weights], &[scratch]);
     program.dispatch(add, [4, 1, 1], &[scratch, weights], &[state]);
     program.dispatch(add, [4, 1, 1], &[scratch, weights], &[output]);

@@ -1,4 +1,4 @@
-//! State of a program file that stays on a GPU with memory of its own. One test, because faults are those of the process.
+//! State of a program file that stays on a GPU with memory of its own. One test, because injected faults change the whole process.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! States that stay on a GPU with memory of its own. One test, because faults and live objects are those of the process.
+//! States that stay on a GPU with memory of its own. One test, because injected faults and counts of live objects belong to the whole process.
 
 mod common;
 

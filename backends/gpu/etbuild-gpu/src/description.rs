@@ -25,7 +25,7 @@ pub fn describe(builder: &Builder<'_>) -> GpuProgram {
     let dispatch = |(kernel, number)| dispatch(kernel, number, &used.numbers, &tensors);
     let dispatches = numbered.into_iter().map(dispatch).collect();
     let scratch = scratch(&tensors);
-    GpuProgram { on_cpu: builder.profile.units == 0, kernels: kernels.len(), dispatches, tensors, scratch }
+    GpuProgram { on_cpu: builder.profile.on_cpu(), kernels: kernels.len(), dispatches, tensors, scratch }
 }
 
 fn dispatch(kernel: &Kernel, number: usize, numbers: &HashMap<TensorId, usize>, tensors: &[GpuTensor]) -> GpuDispatch {

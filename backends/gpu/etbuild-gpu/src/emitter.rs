@@ -135,6 +135,19 @@ impl<'p> Emitter<'p> {
         self.line(&format!("}}{tail}"));
     }
 
+    /// Writes a reduction over the lanes of a workgroup, `lane`, down to `least` of them: in each step, the first `half` of the lanes write the
+    /// lines, which read what the other half have.
+    pub fn halve(&mut self, lanes: usize, least: usize, lines: impl Fn(usize) -> Vec<String>) {
+        let mut half = lanes / 2;
+        while half >= least {
+            self.line("workgroupBarrier();");
+            self.open(&format!("if (lane < {half}i)"));
+            lines(half).iter().for_each(|line| self.line(line));
+            self.close("");
+            half /= 2;
+        }
+    }
+
     /// Opens the `else` of a block.
     fn open_else(&mut self) {
         self.blocks.pop();

@@ -50,7 +50,7 @@ impl Producer {
 }
 
 fn attention_kernel(attention: &Attention, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
-    match LaneAttention::of(attention, scope, epilogue, profile.units as usize) {
+    match LaneAttention::of(attention, scope, epilogue, profile.units) {
         Some(kernel) => kernel.kernel(),
         None => attention.kernel(scope, profile.subgroup, epilogue),
     }
@@ -131,7 +131,7 @@ impl Product {
     /// The kernel that stores an expression of the product, for a class of GPUs.
     fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
         let site = Site { product: self, scope, epilogue };
-        let (units, subgroup) = (profile.units as usize, profile.subgroup);
+        let Profile { units, subgroup, .. } = profile;
         if self.has_few_rows() {
             return site.kernel(|emitter| few_rows::write(&site, emitter, units));
         }

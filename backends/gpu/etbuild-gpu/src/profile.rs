@@ -18,12 +18,20 @@ pub struct Profile {
     /// The invocations of a subgroup that kernels may exchange values in; 0 for none.
     pub subgroup: u32,
     /// The compute units, whose workgroups share what they load in workgroup memory; 0 for a driver that computes on the CPU.
-    pub units: u32,
+    pub units: usize,
     /// The bytes of the largest buffer.
     pub buffer: usize,
 }
 
+/// The invocations that keep a compute unit busy while some of them wait for memory.
+pub const BUSY: usize = 1024;
+
 impl Profile {
+    /// Whether the driver computes on the CPU.
+    pub const fn on_cpu(&self) -> bool {
+        self.units == 0
+    }
+
     /// The profile of a target's GPU.
     pub fn of(gpu: GpuFacts) -> Self {
         let storage = if gpu.images { Storage::Image } else { Storage::Buffer };
@@ -34,7 +42,7 @@ impl Profile {
             int64: gpu.int64,
             float64: gpu.float64,
             subgroup: gpu.subgroup,
-            units: gpu.units,
+            units: gpu.units as usize,
             buffer: (gpu.max_buffer as usize) << 20,
         }
     }

@@ -1,6 +1,7 @@
 //! Folds that lanes of a workgroup share: on a GPU, one invocation per result of a long fold leaves most of the GPU idle.
 
 use crate::expr::{Expr, ExprId, Exprs, Fold, operands};
+use crate::profile::BUSY;
 use crate::tensor::{Layout, TEXEL, Tensor};
 
 /// The lanes of a workgroup that share the folds of a result.
@@ -14,9 +15,6 @@ pub struct Sharing {
 
 /// The invocations of a workgroup.
 const WORKGROUP: usize = 128;
-
-/// The invocations that keep a compute unit busy.
-const BUSY: usize = 1024;
 
 /// The least lanes of a row.
 const LEAST_LANES: usize = 8;

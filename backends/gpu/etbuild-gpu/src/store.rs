@@ -16,7 +16,7 @@ pub fn kernel(scope: Scope<'_>, profile: Profile, expr: ExprId, output: TensorId
     if let Some((column, texels)) = row(scope, expr, tensor) {
         return row_kernel(scope, expr, output, label, (column, texels));
     }
-    let sharing = Sharing::of(scope.exprs, expr, tensor, profile.units as usize);
+    let sharing = Sharing::of(scope.exprs, expr, tensor, profile.units);
     let mut emitter = Emitter::sharing(scope, sharing);
     let has_neighbours = sharing.is_none() && scope.exprs.folds(expr);
     let count = match &tensor.layout {

@@ -3,10 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use et_gpu::{
-    Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, PROGRAMS_MAGIC, PROGRAMS_VERSION, Program,
-    Programs, Role, VERSION, checksum,
-};
+use et_gpu::{Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum, list};
 use et_record::Record;
 use etbuild_backend::{Blob, Refusal, Weights as Packed};
 use rayon::prelude::*;
@@ -30,43 +27,18 @@ pub fn blob(builders: &[Builder<'_>]) -> Result<Blob, Refusal> {
         .collect();
     let count = weights.list.len();
     let programs = builders.iter().zip(&used).zip(&of_programs);
-    let programs: Vec<Vec<u8>> = programs
-        .map(|((builder, used), positions)| program(builder, used, positions, count))
-        .collect::<Result<_, _>>()?;
+    let programs = programs
+        .map(|((builder, used), positions)| Ok((builder.profile.on_cpu(), program(builder, used, positions, count)?)));
+    let programs = programs.collect::<Result<_, Refusal>>()?;
     let labels = |builder: &Builder<'_>| builder.kernels.iter().map(|kernel| kernel.label.clone()).collect();
     Ok(Blob {
-        bytes: list(builders, programs),
+        bytes: list(programs),
         scratch: 0,
         weights: weights.list,
         layers: builders.iter().map(labels).collect(),
         stored: Vec::new(),
         gpu: Vec::new(),
     })
-}
-
-/// The blobs of several programs as one; a single blob stands for itself.
-fn list(builders: &[Builder<'_>], mut programs: Vec<Vec<u8>>) -> Vec<u8> {
-    if programs.len() == 1 {
-        return programs.swap_remove(0);
-    }
-    let entry = |(builder, blob): (&Builder<'_>, &Vec<u8>)| Program {
-        on_cpu: builder.profile.units == 0,
-        words: (blob.len() / 4) as u32,
-    };
-    let entries: Vec<Program> = builders.iter().zip(&programs).map(entry).collect();
-    let mut table = Vec::new();
-    records(&entries, &mut table);
-    let header = Programs {
-        magic: PROGRAMS_MAGIC,
-        version: PROGRAMS_VERSION,
-        checksum: checksum(&table),
-        programs: programs.len() as u32,
-    };
-    let mut bytes = Vec::new();
-    records(&[header], &mut bytes);
-    bytes.extend(table);
-    programs.into_iter().for_each(|blob| bytes.extend(blob));
-    bytes
 }
 
 /// The weights of a call.

@@ -1,25 +1,12 @@
 //! Kernels for classes of GPUs at sizes that need more than a tile, a lane or a part: what portable kernels compute.
 
-use et_module::Engine;
-use etbuild_backend::{GpuFacts, TargetFacts};
+mod common;
+
+use common::{CPU_DRIVER, ENGINES, target};
+use etbuild_backend::GpuFacts;
 use etbuild_conformance::{Candidate, compile, load, run};
 use etbuild_gpu::BACKEND;
 use etbuild_ir::LoweredProgram;
-
-static ENGINES: &[Engine] =
-    &[Engine { id: et_gpu::ID, make: |host| Box::new(et_gpu::delegate(host.workers)), problem: et_gpu::problem }];
-
-const CPU_DRIVER: GpuFacts = GpuFacts {
-    images: true,
-    max_image: 16384,
-    max_layers: 2048,
-    max_buffer: 128,
-    subgroup: 8,
-    units: 0,
-    zero_clamp: true,
-    int64: true,
-    float64: true,
-};
 
 /// A large GPU, whose products are split, and a small one, which has the largest tiles.
 const CLASSES: [GpuFacts; 3] = [
@@ -48,8 +35,7 @@ fn indices(values: &[i64]) -> Vec<u8> {
 fn result(text: &str, inputs: &Inputs, gpus: Vec<GpuFacts>) -> Vec<f32> {
     let program = LoweredProgram::verify(etbuild_golden::parse(text).unwrap()).unwrap();
     let is_portable = gpus.is_empty();
-    let architecture = std::env::consts::ARCH.to_owned();
-    let target = TargetFacts { architecture, hosted: true, gpus, ..TargetFacts::default() };
+    let target = target(gpus);
     let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 2, tolerance: 0.0 };
     let compiled = compile(program, &candidate).unwrap();
     let taken = compiled.partitioned.layers.iter().flatten().count();

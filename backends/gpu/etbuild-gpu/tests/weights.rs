@@ -1,25 +1,14 @@
 //! Weights whose dimensions are in another order in memory, which archives of PyTorch do not have.
 
-use et_module::Engine;
-use etbuild_backend::{GpuFacts, TargetFacts};
+mod common;
+
+use common::{CPU_DRIVER, ENGINES, target};
+use etbuild_backend::GpuFacts;
 use etbuild_conformance::{Candidate, compile, load, run};
 use etbuild_gpu::BACKEND;
 use etbuild_ir::LoweredProgram;
 
-static ENGINES: &[Engine] =
-    &[Engine { id: et_gpu::ID, make: |host| Box::new(et_gpu::delegate(host.workers)), problem: et_gpu::problem }];
-
-const GPU: GpuFacts = GpuFacts {
-    images: true,
-    max_image: 16384,
-    max_layers: 2048,
-    max_buffer: 128,
-    subgroup: 0,
-    units: 0,
-    zero_clamp: true,
-    int64: true,
-    float64: false,
-};
+const GPU: GpuFacts = GpuFacts { subgroup: 0, float64: false, ..CPU_DRIVER };
 
 // Output channels, input channels, and the side of the kernel.
 const OUTPUTS: usize = 8;
@@ -42,13 +31,7 @@ fn computed(order: &str, memory: impl Iterator<Item = [usize; 4]>) -> Vec<f32> {
         weights.join(", ")
     );
     let program = LoweredProgram::verify(etbuild_golden::parse(&text).unwrap()).unwrap();
-    let target = TargetFacts {
-        architecture: std::env::consts::ARCH.to_owned(),
-        features: Vec::new(),
-        hosted: true,
-        gpus: vec![GPU],
-        ..TargetFacts::default()
-    };
+    let target = target(vec![GPU]);
     let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
     let compiled = compile(program, &candidate).unwrap();
     let ones = 1.0_f32.to_le_bytes().repeat(INPUTS * SIDE * SIDE);

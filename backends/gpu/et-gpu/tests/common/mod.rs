@@ -54,6 +54,14 @@ pub fn spirv(source: &str) -> Vec<u32> {
     spv::write_vec(&module, &info, &options, Some(&entry)).unwrap()
 }
 
+/// A kernel, `results = values + image`, of four invocations in a workgroup.
+pub const ADD_WEIGHTS: &str = "@group(0) @binding(0) var<storage, read> values: array<vec4<f32>>;
+         @group(0) @binding(1) var image: texture_2d<f32>;
+         @group(0) @binding(2) var<storage, read_write> results: array<vec4<f32>>;
+         @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+             results[id.x] = values[id.x] + textureLoad(image, vec2<u32>(id.x, 0), 0);
+         }";
+
 /// A blob in the making.
 #[derive(Clone, Default)]
 pub struct Program {

@@ -30,10 +30,10 @@ impl Builder<'_> {
 
     /// The parts of a product.
     fn parts(&self, product: &Product) -> Parts {
-        let tiling = Tiling::of(product, self.profile.units as usize).filter(|_| !product.has_few_rows());
+        let tiling = Tiling::of(product, self.profile.units).filter(|_| !product.has_few_rows());
         let most = tiling.map_or(1, |tiling| tiling.parts);
         let positions: usize = product.positions.iter().product();
-        // All kernel positions, or none of them.
+        // The kernel positions are split into single positions, or not at all.
         let by_position = if positions <= most { positions } else { 1 };
         let slices = product.inner.div_ceil(TEXEL);
         let fits = |inner: &usize| slices.is_multiple_of(*inner) && by_position * inner <= most;
@@ -45,7 +45,7 @@ impl Builder<'_> {
 /// How a product is split.
 #[derive(Clone, Copy)]
 struct Parts {
-    /// The parts of the kernel positions: all of them, or 1.
+    /// The parts of the kernel positions: one for each position, or 1.
     positions: usize,
     /// The parts of the inner dimension.
     inner: usize,

@@ -218,11 +218,10 @@ impl Builder<'_> {
         self.store_in(expr, sizes, layout)
     }
 
-    /// Stores an expression whose folds are those of its rows: one kernel folds and stores.
-    pub fn store_folded_rows(&mut self, expr: ExprId, id: ValueId) -> Result<(), Refusal> {
-        let (sizes, scalar_type) = (self.sizes(id), self.links.graph.spec(id).scalar_type);
-        let layout = Layout::texels(&sizes, sizes.len() - 1, self.profile.texels);
-        let tensor = self.write(id, expr, Tensor { scalar_type, sizes, layout, source: Source::Scratch })?;
+    /// States the expression of a value whose rows are folded, and stores the value: one kernel folds a row and writes its elements.
+    pub fn set_folded_rows(&mut self, id: ValueId, expr: ExprId) -> Result<(), Refusal> {
+        self.values.insert(id, expr);
+        let tensor = self.texels(id, self.sizes(id).len() - 1)?;
         let load = self.load(tensor);
         self.set(id, load)
     }

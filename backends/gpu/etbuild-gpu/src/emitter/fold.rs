@@ -106,23 +106,19 @@ impl Loop {
             .iter()
             .map(|_| emitter.workgroup_variable("parts", &format!("array<{}, {}>", self.ty.wgsl(), lanes * across)))
             .collect();
-        let each = |emitter: &mut Emitter<'_>, line: &dyn Fn(&Sum, &str) -> String| {
-            sums.iter().zip(&parts).for_each(|(sum, parts)| emitter.line(&line(sum, parts)));
+        let each = |line: &dyn Fn(&Sum, &str) -> String| -> Vec<String> {
+            sums.iter().zip(&parts).map(|(sum, parts)| line(sum, parts)).collect()
         };
-        each(emitter, &|sum, parts| format!("{parts}[{own}] = {};", sum.value));
-        let mut half = lanes / 2;
-        while half > 0 {
-            emitter.line("workgroupBarrier();");
-            emitter.open(&format!("if (lane < {half}i)"));
-            each(emitter, &|sum, parts| {
+        let all = |emitter: &mut Emitter<'_>, lines: Vec<String>| lines.iter().for_each(|line| emitter.line(line));
+        all(emitter, each(&|sum, parts| format!("{parts}[{own}] = {};", sum.value)));
+        emitter.halve(lanes, 1, |half| {
+            each(&|sum, parts| {
                 let other = self.combined(sum, &format!("{parts}[{own} + {half}i]"), "");
                 format!("{other} {parts}[{own}] = {};", sum.value)
-            });
-            emitter.close("");
-            half /= 2;
-        }
+            })
+        });
         emitter.line("workgroupBarrier();");
-        each(emitter, &|sum, parts| format!("{} = {parts}[i32(local.y) * {lanes}i];", sum.value));
+        all(emitter, each(&|sum, parts| format!("{} = {parts}[i32(local.y) * {lanes}i];", sum.value)));
     }
 
     const fn is_position(&self) -> bool {

@@ -73,7 +73,7 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let expr = if is_whole { turned } else { builder.exprs.choose(is_turned, turned, source) };
     let output = call.output()?;
     match is_normalized && is_whole {
-        true => builder.store_folded_rows(expr, output),
+        true => builder.set_folded_rows(output, expr),
         false => builder.set(output, expr),
     }
 }
@@ -152,7 +152,7 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         soft_cap: call.number(7)?.unwrap_or(0.0),
         scale: call.number(5)?.unwrap_or(1.0),
     };
-    if builder.profile.units > 0 && attention.width <= WIDEST {
+    if !builder.profile.on_cpu() && attention.width <= WIDEST {
         let expr = attention.in_one_kernel(builder, [query, keys, values])?;
         return builder.set(output, expr);
     }
@@ -185,7 +185,7 @@ const WIDEST: usize = 512;
 impl Attention {
     /// The attention as one kernel, or in parts that a second kernel adds, so that few rows keep a GPU busy.
     fn in_one_kernel(&self, builder: &mut Builder<'_>, [query, keys, values]: [ValueId; 3]) -> Result<ExprId, Refusal> {
-        let parts = self.parts(builder.profile.units as usize);
+        let parts = self.parts(builder.profile.units);
         let whole = self.part(builder, [query, keys, values], parts)?;
         if parts == 1 {
             return self.by_row(builder, whole);

@@ -28,7 +28,7 @@ const LONGEST_ROW: usize = 4096;
 /// Whether the kernel that stores a result folds the rows of the input too.
 fn has_row_kernel(builder: &Builder<'_>, call: &Call<'_>, sizes: &[usize], dims: &[usize]) -> bool {
     let is_row = dims.len() == 1 && dims[0] + 1 == sizes.len() && sizes[dims[0]] <= LONGEST_ROW;
-    builder.profile.units > 0 && is_row && call.output().is_ok_and(|output| is_single(call, output))
+    !builder.profile.on_cpu() && is_row && call.output().is_ok_and(|output| is_single(call, output))
 }
 
 /// A statistic as [`statistic`], not stored for a kernel that folds rows itself.
@@ -53,7 +53,7 @@ fn set(builder: &mut Builder<'_>, call: &Call<'_>, expr: ExprId, sizes: &[usize]
     // The rotation of a norm's result is of the same rows: one kernel computes both.
     let is_rotated = builder.links.only_reader(output).is_some_and(|reader| reader.operator.qualified() == ROTATION);
     match has_row_kernel(builder, call, sizes, dims) && !is_rotated {
-        true => builder.store_folded_rows(expr, output),
+        true => builder.set_folded_rows(output, expr),
         false => builder.set(output, expr),
     }
 }

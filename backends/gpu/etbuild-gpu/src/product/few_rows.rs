@@ -5,6 +5,7 @@
 use crate::coordinate::Value;
 use crate::emitter::{Emitter, Place};
 use crate::kernel::Entry;
+use crate::profile::BUSY;
 use crate::tensor::TEXEL;
 
 use super::{Product, RightTexel, Site, declare, sum};
@@ -14,9 +15,6 @@ const WORKGROUP: usize = 64;
 
 /// The most lanes of a workgroup, which otherwise has half as many invocations.
 const SHARING: usize = 256;
-
-/// The invocations that keep the memory of a compute unit busy.
-const BUSY: usize = 1024;
 
 /// Writes the kernel for a GPU with so many compute units; its entry point.
 pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>, units: usize) -> Entry {
@@ -131,17 +129,11 @@ impl Split<'_, '_> {
             let sums: Vec<String> = (0..TEXEL).map(|column| sum(row, column)).collect();
             emitter.line(&format!("{parts}[{own} + {}i] = vec4<f32>({});", row * invocations, sums.join(", ")));
         }
-        let mut half = self.lanes / 2;
-        while half > 0 {
-            emitter.line("workgroupBarrier();");
-            emitter.open(&format!("if (lane < {half}i)"));
-            for row in 0..rows {
-                let place = format!("{own} + {}i", row * invocations);
-                emitter.line(&format!("{parts}[{place}] = {parts}[{place}] + {parts}[{place} + {half}i];"));
-            }
-            emitter.close("");
-            half /= 2;
-        }
+        emitter.halve(self.lanes, 1, |half| {
+            let place = |row: usize| format!("{own} + {}i", row * invocations);
+            let places = (0..rows).map(place);
+            places.map(|place| format!("{parts}[{place}] = {parts}[{place}] + {parts}[{place} + {half}i];")).collect()
+        });
         for row in 0..rows {
             for column in 0..TEXEL {
                 let place = format!("{own} + {}i", row * invocations);

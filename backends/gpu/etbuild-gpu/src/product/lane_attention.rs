@@ -253,18 +253,13 @@ impl<'p> LaneAttention<'p> {
             emitter.line(&format!("total{row} = {powers}[{}i];", row * self.lanes));
             emitter.line(&format!("{parts}[lane + {}i] = sum{row};", row * self.lanes));
         }
-        let mut half = self.lanes / 2;
-        while half >= self.across {
-            emitter.line("workgroupBarrier();");
-            emitter.open(&format!("if (lane < {half}i)"));
-            for row in 0..self.rows {
+        emitter.halve(self.lanes, self.across, |half| {
+            let add = |row: usize| {
                 let place = format!("lane + {}i", row * self.lanes);
-                emitter.line(&format!("sum{row} = sum{row} + {parts}[{place} + {half}i];"));
-                emitter.line(&format!("{parts}[{place}] = sum{row};"));
-            }
-            emitter.close("");
-            half /= 2;
-        }
+                format!("sum{row} = sum{row} + {parts}[{place} + {half}i]; {parts}[{place}] = sum{row};")
+            };
+            (0..self.rows).map(add).collect()
+        });
     }
 
     /// Combines a number of each lane, for each row, in the place of lane 0.
@@ -278,19 +273,12 @@ impl<'p> LaneAttention<'p> {
         for row in 0..self.rows {
             emitter.line(&format!("{numbers}[lane + {}i] = {};", row * self.lanes, own(row)));
         }
+        emitter.halve(self.lanes, 1, |half| {
+            let place = |row: usize, lane: usize| format!("{numbers}[lane + {}i]", row * self.lanes + lane);
+            let rows = (0..self.rows).map(|row| (place(row, 0), place(row, half)));
+            rows.map(|(own, other)| format!("{own} = {};", combine(&own, &other))).collect()
+        });
         emitter.line("workgroupBarrier();");
-        let mut half = self.lanes / 2;
-        while half > 0 {
-            emitter.open(&format!("if (lane < {half}i)"));
-            for row in 0..self.rows {
-                let place = format!("{numbers}[lane + {}i]", row * self.lanes);
-                let other = format!("{numbers}[lane + {}i]", row * self.lanes + half);
-                emitter.line(&format!("{place} = {};", combine(&place, &other)));
-            }
-            emitter.close("");
-            emitter.line("workgroupBarrier();");
-            half /= 2;
-        }
     }
 
     fn store(&self, emitter: &mut Emitter<'_>, at: &[Vec<Value>]) {
@@ -302,13 +290,16 @@ impl<'p> LaneAttention<'p> {
             if is_partial {
                 emitter.open(&format!("if (i32(group.x) * {}i + {row}i < {rows}i)", self.rows));
             }
-            if self.attention.parts == 1 {
-                let inverse = emitter.variable(&format!("select(0.0f, 1.0f / total{row}, total{row} > 0.0f)"));
-                let sums: Vec<String> = (0..TEXEL).map(|lane| format!("(sum{row}[{lane}] * {inverse})")).collect();
-                target.store(emitter, at, &Value::Text("lane".to_owned()), &sums);
+            let is_whole = self.attention.parts == 1;
+            let scale = if is_whole {
+                format!("select(0.0f, 1.0f / total{row}, total{row} > 0.0f)")
             } else {
-                let sums: Vec<String> = (0..TEXEL).map(|lane| format!("sum{row}[{lane}]")).collect();
-                target.store(emitter, at, &Value::Text("lane".to_owned()), &sums);
+                "1.0f".to_owned()
+            };
+            let scale = emitter.variable(&scale);
+            let sums: Vec<String> = (0..TEXEL).map(|lane| format!("(sum{row}[{lane}] * {scale})")).collect();
+            target.store(emitter, at, &Value::Text("lane".to_owned()), &sums);
+            if !is_whole {
                 emitter.open("if (lane == 0i)");
                 let rest = [format!("most{row}"), format!("total{row}"), "0.0f".to_owned(), "0.0f".to_owned()];
                 target.store(emitter, at, &Value::Known(self.attention.slices()), &rest);
