@@ -3,18 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use et_module::app::number;
+use et_module::app::{Command, number, read};
 use et_module::parse_threads;
 
 use crate::Settings;
-
-/// The request of a command line.
-#[derive(Debug, PartialEq)]
-pub(super) enum Command {
-    Help,
-    Version,
-    Run(Box<Request>),
-}
 
 /// A request for a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,40 +55,41 @@ impl Request {
             _ => Ok(()),
         }
     }
+
+    /// Sets the option `name`; false for an unknown name.
+    fn set(&mut self, name: &str, value: &mut dyn FnMut() -> Result<OsString, String>) -> Result<bool, String> {
+        let text = |value: OsString| value.to_string_lossy().into_owned();
+        match name {
+            "--prompt" => self.prompt = Some(text(value()?)),
+            "--negative" => self.negative = Some(text(value()?)),
+            "--steps" => self.steps = Some(number(name, value()?)?),
+            "--guidance" => self.guidance = Some(number(name, value()?)?),
+            "--seed" => self.seed = Some(number(name, value()?)?),
+            "-o" | "--outputs" => self.outputs = Some(value()?.into()),
+            "--inputs" => self.inputs = Some(value()?.into()),
+            "--json" => self.json = true,
+            "--data" => self.data.push(value()?.into()),
+            "--threads" => self.threads = Some(parse_threads(&text(value()?))?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
 }
 
 /// Reads a command line without the binary's name. The error names the mistake.
-pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
-    let mut request = Request::default();
-    while let Some(argument) = arguments.next() {
-        let name = argument.to_string_lossy().into_owned();
-        let mut value = || arguments.next().ok_or(format!("{name} needs a value"));
-        let text = |value: OsString| value.to_string_lossy().into_owned();
-        match name.as_str() {
-            "--help" | "-h" => return Ok(Command::Help),
-            "--version" | "-V" => return Ok(Command::Version),
-            "--prompt" => request.prompt = Some(text(value()?)),
-            "--negative" => request.negative = Some(text(value()?)),
-            "--steps" => request.steps = Some(number(&name, value()?)?),
-            "--guidance" => request.guidance = Some(number(&name, value()?)?),
-            "--seed" => request.seed = Some(number(&name, value()?)?),
-            "-o" | "--outputs" => request.outputs = Some(value()?.into()),
-            "--inputs" => request.inputs = Some(value()?.into()),
-            "--json" => request.json = true,
-            "--data" => request.data.push(value()?.into()),
-            "--threads" => request.threads = Some(parse_threads(&text(value()?))?),
-            _ => return Err(format!("unknown argument {name}")),
-        }
+pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command<Request>, String> {
+    let command = read(arguments, Request::set)?;
+    if let Command::Run(request) = &command {
+        request.check()?;
     }
-    request.check()?;
-    Ok(Command::Run(Box::new(request)))
+    Ok(command)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<Command, String> {
+    fn parsed(line: &str) -> Result<Command<Request>, String> {
         parse(line.split_whitespace().map(OsString::from))
     }
 
@@ -111,7 +104,7 @@ mod tests {
             ..Request::default()
         };
         let line = "--prompt dusk --steps 20 --guidance 7.5 --seed 3 -o a.png";
-        assert_eq!(parsed(line), Ok(Command::Run(Box::new(request.clone()))));
+        assert_eq!(parsed(line), Ok(Command::Run(request.clone())));
         let defaults = Settings { steps: 50, guidance: 1.0, seed: 0 };
         assert_eq!(request.settings(defaults), Settings { steps: 20, guidance: 7.5, seed: 3 });
         assert_eq!(Request::default().settings(defaults), defaults);

@@ -12,11 +12,11 @@ use std::rc::Rc;
 
 use et_core::Kernel;
 use et_llm::MakeText;
-use et_module::app::{Failure, ProgramSource, end};
+use et_module::app::{Command, Failure, ProgramSource, end};
 use et_module::{Engine, Kernels, default_threads};
 
 pub use arguments::Request;
-use arguments::{Command, parse};
+use arguments::parse;
 pub use perform::{Done, picture};
 pub use progress::Progress;
 
@@ -55,12 +55,9 @@ pub fn execute(
     out: &mut dyn Write,
     (talk, has_bar): (&mut dyn Write, bool),
 ) -> u8 {
-    let done = match parse(arguments) {
-        Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage(spec)))),
-        Ok(Command::Help) => Ok(usage(spec)),
-        Ok(Command::Version) => Ok(spec.stamp.to_owned()),
-        Ok(Command::Run(request)) => run(spec, &request, (talk, has_bar)).map_err(Failure::failed),
-    };
+    let done = Command::answer(parse(arguments), spec.stamp, &|| usage(spec), |request| {
+        run(spec, &request, (talk, has_bar)).map_err(Failure::failed)
+    });
     end(spec.name, done, out, talk)
 }
 

@@ -3,18 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use et_module::app::number;
+use et_module::app::{Command, number, read};
 use et_module::parse_threads;
 
 use crate::{Effort, Guesses};
-
-/// The request of a command line.
-#[derive(Debug, PartialEq)]
-pub(super) enum Command {
-    Help,
-    Version,
-    Run(Box<Request>),
-}
 
 /// A request to a language model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -198,24 +190,15 @@ impl Request {
 }
 
 /// Reads a command line without the binary's name. The error names the mistake.
-pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
-    let mut request = Request::default();
-    while let Some(argument) = arguments.next() {
-        let name = argument.to_string_lossy().into_owned();
-        match name.as_str() {
-            "--help" | "-h" => return Ok(Command::Help),
-            "--version" | "-V" => return Ok(Command::Version),
-            _ => {}
+pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command<Request>, String> {
+    let command = read(arguments, Request::set)?;
+    if let Command::Run(request) = &command {
+        if request.bench.is_some_and(|effort| effort.prefill == 0) {
+            return Err("--rounds needs --bench".to_owned());
         }
-        if !request.set(&name, &mut || arguments.next().ok_or(format!("{name} needs a value")))? {
-            return Err(format!("unknown argument {name}"));
-        }
+        request.check()?;
     }
-    if request.bench.is_some_and(|effort| effort.prefill == 0) {
-        return Err("--rounds needs --bench".to_owned());
-    }
-    request.check()?;
-    Ok(Command::Run(Box::new(request)))
+    Ok(command)
 }
 
 const NOTHING: Effort = Effort { prefill: 0, decode: 0, rounds: 3 };
@@ -262,7 +245,7 @@ fn within(name: &str, number: f32, most: f32) -> Result<f32, String> {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<Command, String> {
+    fn parsed(line: &str) -> Result<Command<Request>, String> {
         parse(line.split_whitespace().map(OsString::from))
     }
 
@@ -275,17 +258,14 @@ mod tests {
             seed: Some(7),
             ..Request::default()
         };
-        assert_eq!(
-            parsed("--prompt Hello --max-new-tokens 5 --temperature 0.5 --seed 7"),
-            Ok(Command::Run(Box::new(request)))
-        );
+        assert_eq!(parsed("--prompt Hello --max-new-tokens 5 --temperature 0.5 --seed 7"), Ok(Command::Run(request)));
     }
 
     #[test]
     fn a_bench_has_rounds_before_or_behind_it() {
         let bench = Some(Effort { prefill: 256, decode: 64, rounds: 2 });
         for line in ["--bench prefill=256,decode=64 --rounds 2", "--rounds 2 --bench decode=64,prefill=256"] {
-            assert_eq!(parsed(line), Ok(Command::Run(Box::new(Request { bench, ..Request::default() }))), "{line}");
+            assert_eq!(parsed(line), Ok(Command::Run(Request { bench, ..Request::default() })), "{line}");
         }
     }
 

@@ -19,10 +19,10 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use et_core::Kernel;
-use et_module::app::{Failure, ProgramSource, end};
+use et_module::app::{Command, Failure, ProgramSource, end};
 use et_module::{DataFiles, Engine, FileBytes, Kernels, default_threads};
 
-use arguments::{Command, parse};
+use arguments::parse;
 pub use arguments::{Request, bias};
 pub use cases::{token_rows, write_tensor};
 pub use channels::Channels;
@@ -80,15 +80,10 @@ pub fn execute(
         let done = spec.serve.map_or_else(no_server, |serve| serve(spec, &mut arguments, talk));
         return end(spec.name, done, out, talk);
     }
-    let done = match parse(arguments) {
-        Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage(spec)))),
-        Ok(Command::Help) => Ok(usage(spec)),
-        Ok(Command::Version) => Ok(spec.stamp.to_owned()),
-        Ok(Command::Run(request)) => {
-            let channels = &mut Channels { input, out, talk };
-            run(spec, &request, channels).map(|()| String::new()).map_err(Failure::failed)
-        }
-    };
+    let done = Command::answer(parse(arguments), spec.stamp, &|| usage(spec), |request| {
+        let channels = &mut Channels { input, out, talk };
+        run(spec, &request, channels).map(|()| String::new()).map_err(Failure::failed)
+    });
     end(spec.name, done, out, talk)
 }
 

@@ -4,15 +4,71 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Failure;
 use crate::{Effort, parse_threads};
 
-/// The request of a command line.
+/// What a command line asks a binary for.
 #[derive(Debug, PartialEq)]
-pub(super) enum Command {
+pub enum Command<R> {
+    /// The help text.
     Help,
+    /// The version.
     Version,
-    Run(Subject),
-    Bench(Subject, Effort),
+    /// A run with options.
+    Run(R),
+}
+
+impl<R> Command<R> {
+    /// The text for the user, or the failure, of a command line that was read. A mistake comes with the help text.
+    ///
+    /// # Errors
+    /// A mistake in the command line, and failures of the run.
+    pub fn answer(
+        read: Result<Self, String>,
+        stamp: &str,
+        usage: &dyn Fn() -> String,
+        run: impl FnOnce(R) -> Result<String, Failure>,
+    ) -> Result<String, Failure> {
+        match read {
+            Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage()))),
+            Ok(Self::Help) => Ok(usage()),
+            Ok(Self::Version) => Ok(stamp.to_owned()),
+            Ok(Self::Run(request)) => run(request),
+        }
+    }
+}
+
+/// Reads a command line without the binary's name. `set` sets an option, whose value it may take from its last argument; false for an unknown
+/// name. The error names the mistake.
+///
+/// # Errors
+/// A mistake in the command line.
+pub fn read<R: Default>(
+    mut arguments: impl Iterator<Item = OsString>,
+    set: impl Fn(&mut R, &str, &mut dyn FnMut() -> Result<OsString, String>) -> Result<bool, String>,
+) -> Result<Command<R>, String> {
+    let mut request = R::default();
+    while let Some(argument) = arguments.next() {
+        let name = argument.to_string_lossy().into_owned();
+        match name.as_str() {
+            "--help" | "-h" => return Ok(Command::Help),
+            "--version" | "-V" => return Ok(Command::Version),
+            _ => {}
+        }
+        if !set(&mut request, &name, &mut || arguments.next().ok_or(format!("{name} needs a value")))? {
+            return Err(format!("unknown argument {name}"));
+        }
+    }
+    Ok(Command::Run(request))
+}
+
+/// The options of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Request {
+    pub(super) subject: Subject,
+    /// Whether to measure, with this effort.
+    pub(super) bench: bool,
+    pub(super) effort: Effort,
 }
 
 /// The program to run and the inputs.
@@ -33,29 +89,30 @@ pub(super) struct Subject {
 }
 
 /// Reads a command line without the binary's name. The error names the mistake.
-pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
-    let (mut subject, mut effort, mut bench) = (Subject::default(), Effort::default(), false);
-    while let Some(argument) = arguments.next() {
-        let name = argument.to_string_lossy().into_owned();
-        let mut value = || arguments.next().ok_or(format!("{name} needs a value"));
-        match name.as_str() {
-            "--help" | "-h" => return Ok(Command::Help),
-            "--version" | "-V" => return Ok(Command::Version),
+pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command<Request>, String> {
+    read(arguments, Request::set)
+}
+
+impl Request {
+    /// Sets the option `name`; false for an unknown name.
+    fn set(&mut self, name: &str, value: &mut dyn FnMut() -> Result<OsString, String>) -> Result<bool, String> {
+        let Self { subject, bench, effort } = self;
+        match name {
             "--inputs" => subject.inputs = Some(value()?.into()),
             "--outputs" => subject.outputs = Some(value()?.into()),
             "--data" => subject.data.push(value()?.into()),
             "--adapter" => subject.adapter = Some(value()?.into()),
             "--method" => subject.method = Some(value()?.to_string_lossy().into_owned()),
             "--threads" => subject.threads = Some(parse_threads(&value()?.to_string_lossy())?),
-            "--top-k" => subject.top_k = Some(number(&name, value()?)?),
-            "--bench" => bench = true,
-            "--warmup" => effort.warmup = number(&name, value()?)?,
-            "--iters" => effort.iterations = number(&name, value()?)?,
-            "--min-seconds" => effort.least = seconds(&name, value()?)?,
-            _ => return Err(format!("unknown argument {name}")),
+            "--top-k" => subject.top_k = Some(number(name, value()?)?),
+            "--bench" => *bench = true,
+            "--warmup" => effort.warmup = number(name, value()?)?,
+            "--iters" => effort.iterations = number(name, value()?)?,
+            "--min-seconds" => effort.least = seconds(name, value()?)?,
+            _ => return Ok(false),
         }
+        Ok(true)
     }
-    Ok(if bench { Command::Bench(subject, effort) } else { Command::Run(subject) })
 }
 
 /// The value of an option as a number.
@@ -76,7 +133,7 @@ fn seconds(name: &str, value: OsString) -> Result<Duration, String> {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<Command, String> {
+    fn parsed(line: &str) -> Result<Command<Request>, String> {
         parse(line.split_whitespace().map(OsString::from))
     }
 
@@ -89,21 +146,24 @@ mod tests {
             threads: Some(2),
             ..Subject::default()
         };
-        assert_eq!(parsed("--inputs a --outputs b --top-k 3 --threads 2"), Ok(Command::Run(subject)));
+        let request = Request { subject, ..Request::default() };
+        assert_eq!(parsed("--inputs a --outputs b --top-k 3 --threads 2"), Ok(Command::Run(request)));
     }
 
     #[test]
     fn a_method_and_data_files_may_be_named() {
         let data = vec!["w".into(), "v".into()];
         let subject = Subject { method: Some("encode".into()), data, outputs: Some("b".into()), ..Subject::default() };
-        assert_eq!(parsed("--method encode --data w --data v --outputs b"), Ok(Command::Run(subject)));
+        let request = Request { subject, ..Request::default() };
+        assert_eq!(parsed("--method encode --data w --data v --outputs b"), Ok(Command::Run(request)));
     }
 
     #[test]
     fn a_bench_has_an_effort() {
         let effort = Effort { warmup: 1, iterations: 5, least: Duration::from_millis(500) };
         let line = "--bench --warmup 1 --iters 5 --min-seconds 0.5";
-        assert_eq!(parsed(line), Ok(Command::Bench(Subject::default(), effort)));
+        let request = Request { subject: Subject::default(), bench: true, effort };
+        assert_eq!(parsed(line), Ok(Command::Run(request)));
     }
 
     #[test]

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use et_core::Kernel;
 
 use crate::{Engine, FileBytes, ReadMedia};
-pub use arguments::number;
-use arguments::{Command, parse};
+pub use arguments::{Command, number, read};
+use arguments::{Request, parse};
 pub use beside::Beside;
 pub use outcome::{Failure, end};
 
@@ -83,13 +83,11 @@ pub fn execute(
     out: &mut dyn Write,
     talk: &mut dyn Write,
 ) -> u8 {
-    let done = match parse(arguments) {
-        Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage(spec)))),
-        Ok(Command::Help) => Ok(usage(spec)),
-        Ok(Command::Version) => Ok(spec.stamp.to_owned()),
-        Ok(Command::Run(subject)) => run::run(spec, &subject).map_err(|failure| with_usage(spec, failure)),
-        Ok(Command::Bench(subject, effort)) => run::bench(spec, &subject, effort).map_err(Failure::failed),
+    let run = |Request { subject, bench, effort }| match bench {
+        false => run::run(spec, &subject).map_err(|failure| with_usage(spec, failure)),
+        true => run::bench(spec, &subject, effort).map_err(Failure::failed),
     };
+    let done = Command::answer(parse(arguments), spec.stamp, &|| usage(spec), run);
     end(spec.name, done, out, talk)
 }
 
