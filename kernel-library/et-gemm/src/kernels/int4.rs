@@ -9,7 +9,7 @@ use super::finish::RowScale;
 use super::int4_format::{Int4Format, ScaleForm};
 use super::int8::{add_eight, eight_bytes, unpair};
 
-/// Prefetch distance of the GEMV in bytes: a GEMV is bound by the bandwidth of the weights.
+/// Prefetch distance in bytes: a GEMM of few rows is bound by the bandwidth of the weights.
 const AHEAD: usize = 3 << 10;
 
 /// MR and NR of an AMX tile: two tile registers in each direction.
@@ -122,9 +122,7 @@ unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
         for (vector, weights) in weights.iter_mut().enumerate() {
             *weights = D::unpack_int4(from.add(4 * vector * D::LANES));
         }
-        if const { R == 1 } {
-            isa.prefetch_near(from.wrapping_add(AHEAD), 4 * V * D::LANES);
-        }
+        isa.prefetch_near(from.wrapping_add(AHEAD), 4 * V * D::LANES);
         from = from.wrapping_add(4 * tile.width);
         let bytes = tile.input.wrapping_add(start + 8 * step);
         if const { D::PAIRS && R > 1 } {

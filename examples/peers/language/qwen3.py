@@ -1,20 +1,6 @@
-#!/usr/bin/env python3
-"""A language model in the shape of Qwen3-0.6B with random weights: etbuild beside llama.cpp with Vulkan, on the GPU of this machine.
-
-    language.py --etbuild ETBUILD --llama FOLDER --work FOLDER [--layers 28] [--vocabulary 151936] [--prompts 128,512] [--steps 128]
-
-ETBUILD is the command with the feature `gpu`. `--llama` is the folder with the libraries of llama.cpp, such as `bins/linux-x64-vulkan` of
-the npm package `@node-llama-cpp/linux-x64-vulkan`. Prints, for each, the time of prompts and the tokens per second of decoding. The
-weights are fp16; the KV cache is float32 in etbuild and fp16 in llama.cpp.
-"""
-import argparse
+"""The shape of Qwen3-0.6B with random weights, as a checkpoint and as GGUF, and llama.cpp through its libraries."""
 import ctypes
 import json
-import re
-import subprocess
-from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import gguf
 import numpy as np
@@ -98,14 +84,31 @@ class Batch(ctypes.Structure):
     _fields_ = [("count", ctypes.c_int32)] + [(name, ctypes.c_void_p) for name in ("token", "embd", "pos", "counts", "ids", "logits")]
 
 
+def libraries(folder):
+    """llama.cpp's libraries of a folder, with the backends that the folder has."""
+    load = lambda pattern: ctypes.CDLL(str(next(folder.glob(pattern))), mode=ctypes.RTLD_GLOBAL)
+    load("libggml-base.so")
+    backends, library = load("libggml.*so*"), load("libllama.*so*")
+    backends.ggml_backend_load_all_from_path(str(folder).encode())
+    library.llama_backend_init()
+    return library
+
+
+def quantize(folder, model, quantized, file_type):
+    """Writes a GGUF file with weights of another type, by llama.cpp's quantizer: 2 is `Q4_0`."""
+    library = libraries(folder)
+    library.llama_model_quantize_default_params.restype = Parameters
+    library.llama_model_quantize.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(Parameters)]
+    parameters = library.llama_model_quantize_default_params()
+    parameters.words[1] = file_type
+    assert library.llama_model_quantize(str(model).encode(), str(quantized).encode(), parameters) == 0
+
+
 class Llama:
     """A context of llama.cpp."""
 
-    def __init__(self, folder, model):
-        load = lambda pattern: ctypes.CDLL(str(next(folder.glob(pattern))), mode=ctypes.RTLD_GLOBAL)
-        load("libggml-base.so")
-        backends, library = load("libggml.*.so*"), load("libllama.*.so*")
-        backends.ggml_backend_load_all_from_path(str(folder).encode())
+    def __init__(self, folder, model, threads=None):
+        library = libraries(folder)
         for name in ("llama_model_default_params", "llama_context_default_params"):
             getattr(library, name).restype = Parameters
         for name in ("llama_model_load_from_file", "llama_init_from_model", "llama_get_memory"):
@@ -114,11 +117,12 @@ class Llama:
         library.llama_batch_get_one.restype = Batch
         library.llama_decode.argtypes = [ctypes.c_void_p, Batch]
         library.llama_get_logits.restype = ctypes.POINTER(ctypes.c_float)
-        library.llama_backend_init()
         loaded = library.llama_model_load_from_file(str(model).encode(), library.llama_model_default_params())
         parameters = library.llama_context_default_params()
         parameters.words[0:3] = [2048, 2048, 512]
         self.library, self.context = library, ctypes.c_void_p(library.llama_init_from_model(loaded, parameters))
+        if threads:
+            library.llama_set_n_threads(self.context, threads, threads)
 
     def read(self, count):
         tokens = (ctypes.c_int32 * count)(*[5 + index % 100 for index in range(count)])
@@ -128,61 +132,3 @@ class Llama:
 
     def clear(self):
         self.library.llama_memory_clear(ctypes.c_void_p(self.library.llama_get_memory(self.context)), True)
-
-
-def run_llama(arguments, model):
-    llama = Llama(arguments.llama, model)
-    for count in arguments.prompts:
-        times = []
-        for _ in range(5):
-            llama.clear()
-            start = perf_counter()
-            llama.read(count)
-            times.append(perf_counter() - start)
-        print(f"llama.cpp: {count} tokens in {median(times[1:]) * 1e3:.2f} ms")
-    llama.clear()
-    llama.read(64)
-    start = perf_counter()
-    for _ in range(arguments.steps):
-        llama.read(1)
-    print(f"llama.cpp: {arguments.steps / (perf_counter() - start):.1f} tokens/s")
-
-
-def run_etbuild(arguments, checkpoint):
-    for count in arguments.prompts:
-        recipe = arguments.work / f"{count}.yaml"
-        recipe.write_text(
-            f"etbuild: 1\nname: qwen\nmodel: {{ checkpoint: {checkpoint.resolve()} }}\npartition: [gpu, cpu]\n"
-            f"export: {{ context: 1024, precision: model, prefill: {count} }}\ntargets: [linux-x86_64]\n"
-        )
-        tokens = arguments.work / f"{count}.txt"
-        tokens.write_text(" ".join(str(5 + index % 100) for index in range(count)))
-        words = [arguments.etbuild, "trace", recipe, "--tokens-in", tokens, "--max-new-tokens", "16", "--output", "json"]
-        traced = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
-        prefill = next(method for method in traced["methods"] if method["method"] == "prefill")
-        least = sum(row["least"] for row in prefill["rows"] if row["operator"] == "Dispatch")
-        print(f"etbuild: {count} tokens in {least:.2f} ms by the clock of the GPU")
-        words = [arguments.etbuild, "run", recipe, "--tokens-in", tokens, "--max-new-tokens", str(arguments.steps), "--stats"]
-        text = subprocess.run(words, check=True, capture_output=True, text=True).stderr
-        print(f"etbuild: {re.search(r'generated, ([0-9.]+) a second', text)[1]} tokens/s behind {count} tokens")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--etbuild", required=True)
-    parser.add_argument("--llama", required=True, type=Path)
-    parser.add_argument("--work", required=True, type=Path)
-    parser.add_argument("--layers", type=int, default=28)
-    parser.add_argument("--vocabulary", type=int, default=151936)
-    parser.add_argument("--prompts", type=lambda text: [int(number) for number in text.split(",")], default=[128, 512])
-    parser.add_argument("--steps", type=int, default=128)
-    arguments = parser.parse_args()
-    checkpoint, model = arguments.work / "qwen", arguments.work / "qwen.gguf"
-    write_checkpoint(checkpoint, arguments.layers, arguments.vocabulary)
-    write_gguf(model, arguments.layers, arguments.vocabulary)
-    run_etbuild(arguments, checkpoint)
-    run_llama(arguments, model)
-
-
-if __name__ == "__main__":
-    main()
