@@ -206,17 +206,18 @@ class Calls(unittest.TestCase):
 class Threads(unittest.TestCase):
     """The interpreter's lock and signals."""
 
+    class Slow(torch.nn.Module):
+        """A recurrent loop: many instructions."""
+
+        def forward(self, x):
+            for _ in range(60):
+                x = torch.cumsum(torch.sin(x), 1) * 0.01
+            return x
+
     @classmethod
     def setUpClass(cls):
-        # A recurrent loop of portable kernels: many instructions.
-        class Slow(torch.nn.Module):
-            def forward(self, x):
-                for _ in range(60):
-                    x = torch.cumsum(torch.sin(x), 1) * 0.01
-                return x
-
         cls.x = torch.rand(64, 1024)
-        cls.program = etbuild.compile(etbuild.export(Slow().eval(), (cls.x,), "slow.pt2"), partition="portable")
+        cls.program = etbuild.compile(etbuild.export(cls.Slow().eval(), (cls.x,), "slow.pt2"), partition="portable")
 
     def test_other_threads_run_meanwhile(self):
         method = Runtime.load(self.program).method()
@@ -256,19 +257,22 @@ class Threads(unittest.TestCase):
         self.assertEqual(failures, [])
 
     def test_signals_are_handled_during_an_execution(self):
-        method, handled = Runtime.load(self.program).method(), []
+        rows = torch.export.Dim("rows", min=2, max=1 << 14)
+        archive = etbuild.export(self.Slow().eval(), (self.x,), "long.pt2", dynamic_shapes={"x": {0: rows}})
+        method = Runtime.load(etbuild.compile(archive, "long.pte", partition="portable")).method()
+        start = time.monotonic()
+        method(self.x)
+        # An execution of about a second, on any machine.
+        x = self.x.repeat(min(max(int(1 / (time.monotonic() - start)), 1), 256), 1)
+        handled = []
         before = signal.signal(signal.SIGALRM, lambda *_: handled.append(1))
         signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
         try:
-            for _ in range(100):
-                handled.clear()
-                method(self.x)
-                # Signals that wait for the end of the execution are one call of the handler.
-                if len(handled) > 2:
-                    break
+            method(x)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+        # Signals before and behind the execution are one call of the handler each.
         self.assertGreater(len(handled), 2)
 
     def test_ctrl_c_ends_an_execution(self):

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::chromium::{Request, respond_with_script, said_by};
 use crate::support::programs::has;
 use crate::support::{Place, Ran, python, signals};
 
@@ -521,15 +522,36 @@ fn the_page_shows_the_answer_to_a_message() {
         return;
     }
     let server = Server::start(&[]);
-    let mut browser = Command::new("chromium");
-    browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--virtual-time-budget=30000"]);
-    let page = format!("http://{}/#{}", server.address, PROMPT.replace(' ', "%20"));
-    let output = browser.arg(page).stderr(Stdio::null()).output().unwrap();
-    let page = String::from_utf8(output.stdout).unwrap();
-    let answer = told(&["--chat", "--prompt", PROMPT]);
-    let lines = [format!("<p class=\"user\">{PROMPT}</p>"), format!("<p class=\"assistant\">{answer}</p>")];
-    assert!(lines.iter().all(|line| page.contains(line)), "{lines:?} in {page}");
-    assert!(page.contains("<title>tiny-llama</title>"), "{page}");
+    let (address, page) = (server.address, server.get("/").body);
+    let profile = deployed().path().join("chromium");
+    let said = said_by(&format!("#{}", PROMPT.replace(' ', "%20")), &profile, move |request, stream| {
+        match request.path.is_empty() {
+            true => respond_with_script(stream, &page, REPORT),
+            false => forward(request, &stream, address),
+        }
+    });
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said, json!({ "title": "tiny-llama", "user": PROMPT, "assistant": told(&["--chat", "--prompt", PROMPT]) }));
+}
+
+/// Waits for the end of the first answer, and sends the conversation to the test.
+const REPORT: &str = r#"
+const watch = () => {
+  const [user, assistant] = document.querySelectorAll('#log p');
+  if (!assistant || document.getElementById("send").textContent !== "Send") return setTimeout(watch, 50);
+  const said = { title: document.title, user: user.textContent, assistant: assistant.textContent };
+  fetch("/said", { method: "POST", body: JSON.stringify(said) });
+};
+watch();
+"#;
+
+/// Has the server answer a request of the page.
+fn forward(request: &Request, mut stream: &TcpStream, server: SocketAddr) {
+    let mut connection = TcpStream::connect(server).unwrap();
+    let head = request.head.replacen("\r\n", "\r\nConnection: close\r\n", 1).replace("Connection: keep-alive\r\n", "");
+    connection.write_all(&[head.as_bytes(), &request.body].concat()).unwrap();
+    // A browser that was ended reads no more.
+    let _copied = std::io::copy(&mut connection, &mut stream);
 }
 
 #[test]

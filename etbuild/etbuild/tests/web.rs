@@ -2,14 +2,11 @@
 //! skipped with a message, except where emulators are required.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
-use std::time::Duration;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
 
+use crate::support::chromium::{respond, respond_with_script, said_by};
 use crate::support::programs::has;
 use crate::support::{Place, Ran, repository};
 
@@ -125,65 +122,18 @@ watch();
 
 /// The output of a page of the repository in Chromium, after a script of the test.
 fn shown(place: &Place, page: &str, script: &str) -> String {
-    let (port, said) = serve(place.out(), format!("{script}{REPORT}"));
-    let profile = place.path().join("chromium");
-    let mut browser = Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu"])
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("http://127.0.0.1:{port}/{page}"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let text = said.recv_timeout(Duration::from_secs(300));
-    browser.kill().unwrap();
-    browser.wait().unwrap();
-    text.unwrap_or_else(|_| panic!("{page} says nothing"))
+    let (out, script) = (place.out(), format!("{script}{REPORT}"));
+    said_by(page, &place.path().join("chromium"), move |request, stream| answer(&request.path, stream, &out, &script))
 }
 
-/// Serves `/out` from a folder and the rest from the repository; pages get a script. The bodies of `POST /said` are received.
-fn serve(out: PathBuf, script: String) -> (u16, Receiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (say, said) = channel();
-    thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let (out, script, say) = (out.clone(), script.clone(), say.clone());
-            thread::spawn(move || {
-                if let Some(text) = answer(stream, &out, &script) {
-                    let _ = say.send(text);
-                }
-            });
-        }
-    });
-    (port, said)
-}
-
-/// Answers a request; returns the body of a `POST`.
-fn answer(stream: TcpStream, out: &Path, script: &str) -> Option<String> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut lines = reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty());
-    let request = lines.next()?;
-    let length = |line: String| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok();
-    let size: usize = lines.filter_map(length).last().unwrap_or(0);
-    let path = request.split(' ').nth(1)?.trim_start_matches('/').to_owned();
-    if request.starts_with("POST") {
-        let mut body = vec![0; size];
-        reader.read_exact(&mut body).ok()?;
-        respond(stream, "200 OK", "text/plain", b"");
-        return String::from_utf8(body).ok();
-    }
-    let file = path.strip_prefix("out/").map_or_else(|| repository().join(&path), |rest| out.join(rest));
+/// Answers with a file: below `out` one of the folder, else one of the repository. Pages get the script.
+fn answer(path: &str, stream: TcpStream, out: &Path, script: &str) {
+    let file = path.strip_prefix("out/").map_or_else(|| repository().join(path), |rest| out.join(rest));
     match fs::read(&file) {
-        Ok(bytes) if path.ends_with(".html") => {
-            let page = String::from_utf8(bytes).unwrap();
-            let page = page.replace("</html>", &format!("<script type=module>{script}</script></html>"));
-            respond(stream, "200 OK", "text/html", page.as_bytes());
-        }
-        Ok(bytes) => respond(stream, "200 OK", media_type(&path), &bytes),
+        Ok(bytes) if path.ends_with(".html") => respond_with_script(stream, &String::from_utf8(bytes).unwrap(), script),
+        Ok(bytes) => respond(stream, "200 OK", media_type(path), &bytes),
         Err(_) => respond(stream, "404 Not Found", "text/plain", b""),
     }
-    None
 }
 
 fn media_type(path: &str) -> &'static str {
@@ -192,14 +142,4 @@ fn media_type(path: &str) -> &'static str {
         Some("wasm") => "application/wasm",
         _ => "application/octet-stream",
     }
-}
-
-/// The headers of a page that may share memory with its workers.
-fn respond(mut stream: TcpStream, status: &str, kind: &str, body: &[u8]) {
-    let isolation = "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n{isolation}\r\n",
-        body.len()
-    );
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
 }

@@ -3,6 +3,7 @@
 
 pub mod android;
 pub mod archive;
+pub mod chromium;
 pub mod files;
 pub mod logits;
 pub mod programs;
