@@ -114,6 +114,8 @@ codes! {
     ETB0607 RemoteLost RemoteLost "remote lost" "A remote cache is required and cannot be reached."
     ETB0608 LockMalformed RecipeInvalid "lock file malformed" "The lock file does not follow its format."
     ETB0609 BundleMismatch NotReproducible "bundle mismatch" "A file of an output folder differs from its manifest or provenance."
+    ETB0610 HubUnreachable RemoteLost "hub unreachable" "A model of the Hugging Face Hub is not downloaded, and the download failed or is off."
+    ETB0611 HubRefused RecipeUnmet "hub refused" "The Hugging Face Hub has no such model, or does not give it to this user."
     // 07: running and verifying.
     ETB0701 RunFailed RunFailed "run failed" "The program ended with an error on its device, emulator or host."
     ETB0702 AccuracyFailed RunFailed "accuracy failed" "The program's outputs differ from the reference by more than the tolerance."

@@ -46,7 +46,7 @@ pub use request::{
     ProgramFiles, Request, Subject, catalogue, file_format, foreign, is_encoder, program_file, program_files, resolve,
     subject, unit_folders,
 };
-pub use session::{AbsentBackend, Event, Mode, World};
+pub use session::{AbsentBackend, Event, Mode, Revisions, World};
 pub use unit::Unit;
 pub use verify::Judgement;
 

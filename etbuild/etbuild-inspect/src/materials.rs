@@ -38,8 +38,10 @@ pub struct Materials {
 /// A file that a unit reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
-    /// The path in the user's form.
+    /// The path in the user's form; of a model of the Hugging Face Hub, the hub's name of the file.
     pub path: PathBuf,
+    /// The commit of a file of the Hugging Face Hub.
+    pub commit: Option<String>,
     /// The purpose.
     pub role: Role,
     /// The size in bytes.
@@ -96,7 +98,12 @@ fn source(db: &dyn Db, unit: &Unit, path: PathBuf) -> Result<Source, Vec<Diagnos
     let size = world.system().stamp(&path).map_err(unreadable)?.size;
     let digest = file_digest::of(world, &path).map_err(unreadable)?;
     let role = role(unit, &path);
-    Ok(Source { path, role, size, digest })
+    // In the cache of another machine the model is the same one.
+    let (path, commit) = match etbuild_hub::cached(&path) {
+        Some(cached) => (cached.reference.to_string().into(), Some(cached.commit)),
+        None => (path, None),
+    };
+    Ok(Source { path, commit, role, size, digest })
 }
 
 fn role(unit: &Unit, path: &PathBuf) -> Role {

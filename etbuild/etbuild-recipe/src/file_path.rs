@@ -22,8 +22,16 @@ impl FilePath {
     pub fn new(written: &str, span: Box<Span>) -> Self {
         let file = span.file.as_deref().map(Path::new);
         let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
-        Self { path: normal(&folder.join(written)), span }
+        // What the hub calls a model lies in no folder of this machine.
+        let path = PathBuf::from(written);
+        let path = if is_on_hub(&path) { path } else { normal(&folder.join(written)) };
+        Self { path, span }
     }
+}
+
+/// Whether a path is what the Hugging Face Hub calls a model: `hf:OWNER/NAME`.
+pub fn is_on_hub(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().starts_with(b"hf:")
 }
 
 /// Removes `.` and resolves `..` by name, as in URLs, without following links.
@@ -75,6 +83,7 @@ mod tests {
         assert_eq!(path("a/b.yaml", "../../m.pt2"), Path::new("../m.pt2"));
         assert_eq!(path("a/b.yaml", "/x/../m.pt2"), Path::new("/m.pt2"));
         assert_eq!(path("a/b.yaml", ".."), Path::new("."));
+        assert_eq!(path("a/b.yaml", "hf:owner/name@main"), Path::new("hf:owner/name@main"));
         assert_eq!(FilePath::new("m.pt2", Box::new(Span::command_line("model.pt2=m.pt2"))).path, Path::new("m.pt2"));
     }
 }

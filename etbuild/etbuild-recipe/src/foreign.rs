@@ -16,8 +16,8 @@ const ARCHIVE: &str = "name an archive of `torch.export.save`: `model: { pt2: FI
 
 const GGUF: &str = "name the file as a checkpoint: `model: { checkpoint: FILE.gguf }`";
 
-const CHECKPOINT: &str = "name the folder that `hf download OWNER/MODEL --local-dir FOLDER` writes: \
-    `model: { checkpoint: FOLDER }`";
+const CHECKPOINT: &str = "name a folder, `model: { checkpoint: FOLDER }`, or a model of the \
+    Hugging Face Hub, `model: { checkpoint: hf:OWNER/NAME }`";
 
 /// The mistake in the value of `model:`, where the value is one of another tool.
 pub fn model_of_another_tool(recipe: &Node) -> Option<Diagnostic> {

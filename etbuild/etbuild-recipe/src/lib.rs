@@ -42,7 +42,7 @@ mod substitute;
 mod tolerance;
 
 pub use etbuild_yaml::Name;
-pub use file_path::FilePath;
+pub use file_path::{FilePath, is_on_hub};
 pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
 pub use missing::{missing_file, missing_files};

@@ -90,9 +90,8 @@ fn name(component: Component<'_>) -> Option<&str> {
     if let Component::Normal(name) = component { name.to_str() } else { None }
 }
 
-/// The repository of a hub, as in `Qwen/Qwen3-0.6B` or `hf:Qwen/Qwen3-0.6B`.
+/// The repository of a hub, as in `Qwen/Qwen3-0.6B`.
 fn hub_id(owner: &str, model: &str) -> Option<String> {
-    let owner = owner.trim_start_matches("hf:");
     let is_word = |text: &str| {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         !text.is_empty() && !text.starts_with('.') && text.bytes().all(allowed)
@@ -104,14 +103,9 @@ fn hub_id(owner: &str, model: &str) -> Option<String> {
 }
 
 fn on_the_hub(id: &str) -> Diagnostic {
-    let folder = id.rsplit('/').next().unwrap_or(id);
-    let message = format!("folder `{id}` not found, and etbuild downloads no models");
-    let help = format!(
-        "download it from the Hugging Face Hub, and name its folder:\n  hf download {id} --local-dir {folder}\n  \
-         model: {{ checkpoint: {folder} }}"
-    );
-    let note = "the command `hf` comes with `pip install huggingface_hub`";
-    Diagnostic::error(Code::FileMissing, message).help(help).note(note)
+    let message = format!("folder `{id}` not found");
+    let help = format!("for the model of the Hugging Face Hub, write `hf:{id}`");
+    Diagnostic::error(Code::FileMissing, message).help(help)
 }
 
 /// The file in the same folder whose name is nearest, as the path would have to be written.
@@ -137,9 +131,9 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_of_the_hub_is_downloaded_first() {
-        for id in ["Qwen/Qwen3-0.6B", "hf:Qwen/Qwen3-0.6B", "https://huggingface.co/Qwen/Qwen3-0.6B"] {
-            assert!(help(id).contains("hf download Qwen/Qwen3-0.6B --local-dir Qwen3-0.6B\n"), "{id}: {}", help(id));
+    fn a_repository_of_the_hub_is_named_as_such() {
+        for id in ["Qwen/Qwen3-0.6B", "https://huggingface.co/Qwen/Qwen3-0.6B"] {
+            assert!(help(id).contains("write `hf:Qwen/Qwen3-0.6B`"), "{id}: {}", help(id));
         }
     }
 

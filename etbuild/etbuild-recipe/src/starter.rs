@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::Name;
+use crate::{Name, is_on_hub};
 
 /// The form of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ impl ModelKind {
     pub fn recipe_name(self, path: &Path) -> Name {
         let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = last(path).or_else(|| last(&std::path::absolute(path).ok()?)).unwrap_or_default();
+        // A revision is no part of the name.
+        let name = name.split_once('@').filter(|_| is_on_hub(path)).map_or(name.clone(), |(name, _)| name.to_owned());
         let stem = match self {
             Self::Checkpoint | Self::Encoder => name.strip_suffix(".gguf").unwrap_or(&name),
             Self::Pt2 => name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem),
@@ -101,7 +103,7 @@ pub fn starter(name: &Name, kind: ModelKind, model: &str) -> String {
 etbuild: 1
 name: \"{name}\"
 
-# `pt2` is an archive of `torch.export.save`, `checkpoint` a folder of Hugging Face or a GGUF file, `python` a function: `file.py:function`.
+# `pt2` is an archive of `torch.export.save`, `checkpoint` a folder of Hugging Face, `hf:OWNER/NAME` or a GGUF file, `python` a function: `file.py:function`.
 model: {{ {key}: \"{model}\" }}
 
 # One binary is built for each; `etbuild targets list` shows all.
@@ -156,5 +158,7 @@ mod tests {
         assert_eq!(name(ModelKind::Python, "a/build.py:small"), "build");
         assert_eq!(name(ModelKind::Pt2, "äöü.pt2"), "model");
         assert_ne!(name(ModelKind::Checkpoint, "."), ".");
+        assert_eq!(name(ModelKind::Checkpoint, "hf:Qwen/Qwen3-0.6B@main"), "Qwen3-0.6B");
+        assert_eq!(name(ModelKind::Checkpoint, "hf:a/b-GGUF/b-Q4_0.gguf@main"), "b-Q4_0");
     }
 }

@@ -1,11 +1,12 @@
 //! The session of a command: system, terminal and store.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::device::Device;
-use etbuild_engine::{Mode, Request, World};
+use etbuild_engine::{Mode, Request, Revisions, World};
 use etbuild_recipe::Override;
 use etbuild_store::StoreError;
 use etbuild_system::{RealSystem, System};
@@ -15,6 +16,7 @@ use crate::engines::BACKENDS;
 use crate::feature::{ABSENT, Feature, MAKE_TEXT};
 #[cfg(unix)]
 use crate::interrupt;
+use crate::lock;
 use crate::render::{ProgressView, Terminal};
 
 /// A run of the command.
@@ -55,6 +57,12 @@ impl Session {
         self.connected(world, mode)
     }
 
+    /// The world for a build with the newest revisions of models.
+    pub fn world_of_newest(&self) -> Result<Arc<World>, Vec<Diagnostic>> {
+        let world = self.open(Mode::Build, &self.cache_folder()?)?.revisions_of_models(Revisions::Newest);
+        self.connected(world, Mode::Build)
+    }
+
     /// The same with the store in `folder`.
     pub fn world_in(&self, mode: Mode, folder: &Path) -> Result<Arc<World>, Vec<Diagnostic>> {
         self.connected(self.open(mode, folder)?, mode)
@@ -89,7 +97,14 @@ impl Session {
         let world = World::open(self.system.clone(), folder, view, mode, self.jobs());
         world
             .map(|world| world.backends(BACKENDS).absent_backends(ABSENT).reading_texts(MAKE_TEXT))
+            .map(|world| world.revisions_of_models(Revisions::Locked(self.locked_commits())))
             .map_err(|error| vec![store_unavailable(&error)])
+    }
+
+    /// The commits of models in the lock file. A lock file that cannot be read is an error of the commands that need one.
+    fn locked_commits(&self) -> BTreeMap<String, String> {
+        let lock = lock::read(&*self.system).ok().flatten();
+        lock.map(|lock| lock.commits()).unwrap_or_default()
     }
 
     /// `ETBUILD_CACHE_DIR`, else the cache folder of the XDG specification.

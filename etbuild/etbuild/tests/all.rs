@@ -30,6 +30,7 @@ mod flow;
 mod gguf;
 mod golden_sizes;
 mod gpu;
+mod hub;
 mod incremental;
 mod inputs;
 mod inspect;

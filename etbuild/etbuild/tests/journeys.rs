@@ -90,7 +90,7 @@ fn a_phone_in_ten_minutes() {
 #[test]
 fn a_language_model_in_ten_minutes() {
     let place = journey("language", "examples/tiny-llama/model", None);
-    assert!(place.path().join("work/out/model/linux-x86_64/model.pte").is_file());
+    assert!(place.path().join("work/out/Qwen3-0.6B/linux-x86_64/Qwen3-0.6B.pte").is_file());
 }
 
 #[test]

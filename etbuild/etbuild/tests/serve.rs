@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::chromium::{Request, respond_with_script, said_by};
+use crate::support::chromium::{respond_with_script, said_by};
+use crate::support::http::Request;
 use crate::support::programs::has;
 use crate::support::{Place, Ran, python, signals};
 
@@ -531,7 +532,10 @@ fn the_page_shows_the_answer_to_a_message() {
         }
     });
     let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said, json!({ "title": "tiny-llama", "user": PROMPT, "assistant": told(&["--chat", "--prompt", PROMPT]) }));
+    assert_eq!(
+        said,
+        json!({ "title": "tiny-llama", "user": PROMPT, "assistant": told(&["--chat", "--prompt", PROMPT]) })
+    );
 }
 
 /// Waits for the end of the first answer, and sends the conversation to the test.

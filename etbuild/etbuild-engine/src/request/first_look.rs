@@ -8,12 +8,14 @@ use etbuild_import::{Format, Glance, HEAD, TAIL};
 use etbuild_recipe::{FilePath, Model, Recipe, missing_file};
 use etbuild_system::System;
 
+use super::hub;
+
 /// What a path stands for where a recipe may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject<'a> {
     /// A `.pt2` archive, whatever its name ends in.
     Archive,
-    /// The folder of a checkpoint, or a checkpoint in GGUF.
+    /// The folder of a checkpoint, a checkpoint in GGUF, or one of the Hugging Face Hub.
     Checkpoint,
     /// `file.py:function`: the file, and the function.
     Python(&'a Path, &'a str),
@@ -30,6 +32,9 @@ pub fn subject<'a>(system: &dyn System, path: &'a Path) -> Result<Subject<'a>, D
 }
 
 fn look<'a>(system: &dyn System, path: &'a Path) -> Result<Subject<'a>, Diagnostic> {
+    if let Some(reference) = hub::reference(path) {
+        return reference.map(|_| Subject::Checkpoint);
+    }
     if let Some((file, function)) = python_function(path) {
         return match system.stamp(file) {
             Ok(_) => Ok(Subject::Python(file, function)),
@@ -203,7 +208,7 @@ fn folder(system: &dyn System, path: &Path) -> Option<Diagnostic> {
         (Some(model), ..) => diagnostic.help(format!("name the model in it: `{}`", model.display())),
         (_, Some(model), _) => diagnostic.help(format!("name the archive in it: `{}`", model.display())),
         (.., Some(recipe)) => diagnostic.help(format!("name a recipe in it: `{}`", recipe.display())),
-        _ => diagnostic.help("a checkpoint is a folder with `config.json` and safetensors, as `hf download` writes it"),
+        _ => diagnostic.help("a checkpoint is a folder with `config.json` and safetensors, or `hf:OWNER/NAME` for one of the Hugging Face Hub"),
     })
 }
 

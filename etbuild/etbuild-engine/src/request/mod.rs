@@ -4,6 +4,7 @@ mod compiler;
 mod diffusion;
 mod encoder;
 mod first_look;
+mod hub;
 mod options;
 mod program_file;
 mod quantization;

@@ -1,12 +1,14 @@
 //! A recipe file becomes typed recipes.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_recipe::{ModelKind, Override, Recipe, RecipeFiles, load_from, starter};
+use etbuild_recipe::{Model, ModelKind, Override, Recipe, RecipeFiles, is_on_hub, load_from, starter};
 
 use super::first_look::{Subject, subject};
+use super::hub;
 use crate::input::Db;
 
 /// The content of a recipe file.
@@ -22,9 +24,15 @@ pub struct Recipes {
 #[salsa::tracked(returns(clone))]
 pub fn recipes(db: &dyn Db, path: PathBuf, overrides: Vec<Override>) -> Result<Arc<Recipes>, Arc<[Diagnostic]>> {
     let loaded = load_from(&TrackedFiles(db), &path, &overrides).map_err(Arc::<[Diagnostic]>::from)?;
+    let instances = loaded.instances.into_iter().map(|recipe| hub::located(db.world(), recipe));
+    let instances: Vec<Recipe> = instances.collect::<Result<_, _>>().map_err(Arc::<[Diagnostic]>::from)?;
+    let source = match instances.first().map(|recipe| &recipe.model) {
+        Some(Model::Checkpoint(folder)) if is_on_hub(&path) => folder.path.clone(),
+        _ => path.clone(),
+    };
     let read = loaded.files.into_iter().map(|(file, _)| file);
-    let files = std::iter::once(path.clone()).chain(read.filter(|file| *file != path)).collect();
-    Ok(Arc::new(Recipes { instances: loaded.instances, files }))
+    let files = std::iter::once(source).chain(read.filter(|file| *file != path)).collect();
+    Ok(Arc::new(Recipes { instances, files }))
 }
 
 /// Files as inputs of the database, so that a recipe depends on the extended files.
@@ -38,8 +46,11 @@ impl RecipeFiles for TrackedFiles<'_> {
             Subject::Checkpoint => ModelKind::Checkpoint,
             Subject::Python(..) => ModelKind::Python,
         };
-        // The recipe stands beside the model.
-        let model = path.file_name().map_or(".".into(), |name| name.to_string_lossy());
+        // The recipe stands beside a model of this machine.
+        let model = match path.file_name() {
+            Some(_) if is_on_hub(path) => path.to_string_lossy(),
+            name => name.map_or(".".into(), OsStr::to_string_lossy),
+        };
         Ok(starter(&kind.recipe_name(path), kind, &model).into())
     }
 

@@ -12,4 +12,4 @@ pub use guard::{guarded, or_again};
 pub use remote::Remote;
 pub use schedule::side_by_side;
 pub use transient::{Transient, interrupt};
-pub use world::{AbsentBackend, Mode, World};
+pub use world::{AbsentBackend, Mode, Revisions, World};

@@ -31,6 +31,21 @@ pub enum Mode {
 /// the memory of the largest stage. Compilers and quantizers use all processors.
 const AT_WORK: usize = 2;
 
+/// Which revisions of models of the Hugging Face Hub are meant where a recipe states none.
+#[derive(Clone, Debug)]
+pub enum Revisions {
+    /// The commit of each repository that a lock file states, and the known commits of the others.
+    Locked(BTreeMap<String, String>),
+    /// The newest ones.
+    Newest,
+}
+
+impl Default for Revisions {
+    fn default() -> Self {
+        Self::Locked(BTreeMap::new())
+    }
+}
+
 /// A backend that this build lacks.
 #[derive(Clone, Copy, Debug)]
 pub struct AbsentBackend {
@@ -53,6 +68,7 @@ pub struct World {
     backends: &'static [&'static dyn Backend],
     absent: &'static [AbsentBackend],
     text_maker: Option<MakeText>,
+    revisions: Revisions,
     device: Option<Device>,
     held: Mutex<BTreeMap<Digest, Blob>>,
     shared: Mutex<Vec<Blob>>,
@@ -83,6 +99,7 @@ impl World {
             backends: &[],
             absent: &[],
             text_maker: None,
+            revisions: Revisions::default(),
             device: None,
             held: Mutex::default(),
             shared: Mutex::default(),
@@ -94,6 +111,17 @@ impl World {
     #[must_use]
     pub fn offline(self, offline: bool) -> Self {
         Self { offline, ..self }
+    }
+
+    /// The same world with these revisions of models of the Hugging Face Hub.
+    #[must_use]
+    pub fn revisions_of_models(self, revisions: Revisions) -> Self {
+        Self { revisions, ..self }
+    }
+
+    /// Which revisions of models of the Hugging Face Hub are meant where a recipe states none.
+    pub const fn revisions(&self) -> &Revisions {
+        &self.revisions
     }
 
     /// The same world with these engines, which recipes may name.

@@ -39,7 +39,7 @@ fn subject(subject: &Subject) -> Value {
 
 fn dependency(source: &SourceFile) -> Value {
     let mut digest = json!({ "blake3": source.digest });
-    if let Some(revision) = repository::revision(&source.path) {
+    if let Some(revision) = source.commit.clone().or_else(|| repository::revision(&source.path)) {
         digest["gitCommit"] = revision.into();
     }
     json!({ "name": source.path, "digest": digest })

@@ -16,7 +16,7 @@ use crate::session::Session;
 pub fn run(session: &Session, arguments: &arguments::Lock) -> Outcome {
     Feature::Git.require("`etbuild lock`")?;
     let request = session.request(&arguments.recipes)?;
-    let world = session.world(Mode::Build)?;
+    let world = if arguments.update { session.world_of_newest()? } else { session.world(Mode::Build)? };
     let known = lock::read(&*session.system)?;
     let reports = deploy(&world, &request, Goal::Build, &session.global.out)?;
     let failures: Vec<Diagnostic> = reports.iter().flat_map(|report| report.diagnostics.clone()).collect();

@@ -1,8 +1,10 @@
 //! The file itself: TOML, sorted, without times and hosts, an entry for each thing, so that branches merge.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use etbuild_diagnostic::{Code, Diagnostic, Span, unwritable};
+use etbuild_hub::Reference;
 use etbuild_system::System;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +46,8 @@ pub struct LockedSource {
     pub size: u64,
     /// BLAKE3 of the bytes.
     pub b3: String,
-    /// The commit of the file's present content, for users: the commit is not compared.
+    /// The commit of the file's present content, for users: the commit is not compared. Of a file of the Hugging Face Hub, the
+    /// commit that builds use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
 }
@@ -76,13 +79,22 @@ pub struct LockedUnit {
     /// `recipe@target`.
     pub id: String,
     /// The results by name, with their BLAKE3.
-    pub outputs: std::collections::BTreeMap<String, String>,
+    pub outputs: BTreeMap<String, String>,
 }
 
 impl Lock {
     /// A file without entries.
     pub fn new() -> Self {
         Self { version: VERSION, ..Self::default() }
+    }
+
+    /// The commits of repositories of the Hugging Face Hub.
+    pub fn commits(&self) -> BTreeMap<String, String> {
+        let commit = |source: &LockedSource| {
+            let reference = Reference::parse(&source.path)?.ok()?;
+            Some((reference.repository, source.revision.clone()?))
+        };
+        self.sources.iter().filter_map(commit).collect()
     }
 
     /// In the order of paths, names and units.

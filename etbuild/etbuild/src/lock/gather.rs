@@ -20,14 +20,15 @@ pub fn gather(materials: &[Materials], with_revisions: bool) -> Lock {
     }
     lock.sort();
     if with_revisions {
-        lock.sources.iter_mut().for_each(|source| source.revision = repository::revision(Path::new(&source.path)));
+        let ours = lock.sources.iter_mut().filter(|source| source.revision.is_none());
+        ours.for_each(|source| source.revision = repository::revision(Path::new(&source.path)));
     }
     lock
 }
 
 fn locked_source(source: &SourceFile) -> LockedSource {
     let path = source.path.to_string_lossy().replace('\\', "/");
-    LockedSource { path, size: source.size, b3: source.digest.to_string(), revision: None }
+    LockedSource { path, size: source.size, b3: source.digest.to_string(), revision: source.commit.clone() }
 }
 
 /// The results of units.

@@ -5,6 +5,7 @@ pub mod android;
 pub mod archive;
 pub mod chromium;
 pub mod files;
+pub mod http;
 pub mod logits;
 pub mod programs;
 pub mod proxy;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::{Subject, is_encoder, subject};
-use etbuild_recipe::{ModelKind, starter};
+use etbuild_recipe::{ModelKind, is_on_hub, starter};
 
 use super::{present, write};
 use crate::arguments;
@@ -40,6 +40,9 @@ fn no_model(path: &Path) -> Diagnostic {
 
 /// The model's path as the recipe writes the path: relative to the recipe's own folder.
 fn model_from(recipe: &Path, model: &Path) -> String {
+    if is_on_hub(model) {
+        return model.display().to_string();
+    }
     let folder = recipe.parent().filter(|folder| !folder.as_os_str().is_empty());
     if !model.is_relative() || folder.is_none_or(Path::is_relative) {
         let up = folder.filter(|_| model.is_relative()).map_or(0, |folder| folder.components().count());
@@ -58,6 +61,7 @@ mod tests {
         assert_eq!(from("m.yaml", "a/m.pt2"), "a/m.pt2");
         assert_eq!(from("recipes/m.yaml", "a/m.pt2"), "../a/m.pt2");
         assert_eq!(from("recipes/m.yaml", "/a/m.pt2"), "/a/m.pt2");
+        assert_eq!(from("recipes/m.yaml", "hf:a/b@main"), "hf:a/b@main");
         assert!(Path::new(&from("/elsewhere/m.yaml", "a/m.pt2")).is_absolute());
     }
 }

@@ -1,0 +1,185 @@
+//! The cache of the hub's own tools.
+
+use std::path::{Component, Path, PathBuf};
+
+use etbuild_system::System;
+
+use crate::reference::is_commit;
+use crate::{HubError, Reference};
+
+/// The configuration of a model.
+const CONFIG: &str = "config.json";
+
+/// The names of the weights of a model, and of an adapter.
+const WEIGHTS: [&str; 2] = ["model.safetensors", "adapter_model.safetensors"];
+
+/// The list of the parts of the weights.
+const INDEX: &str = "model.safetensors.index.json";
+
+/// The folder of a repository in the cache.
+pub(crate) struct Cache {
+    /// `models--OWNER--NAME`.
+    pub folder: PathBuf,
+    /// Where the hub's tools lock files of the repository.
+    #[cfg_attr(not(feature = "download"), expect(dead_code, reason = "only downloads lock files"))]
+    pub locks: PathBuf,
+}
+
+impl Cache {
+    /// The folder that the environment says.
+    pub(crate) fn of(system: &dyn System, reference: &Reference) -> Result<Self, HubError> {
+        let root = root(system).ok_or(HubError::NoFolder)?;
+        let name = format!("models--{}", reference.repository.replace('/', "--"));
+        Ok(Self { folder: root.join(&name), locks: root.join(".locks").join(name) })
+    }
+
+    /// The snapshot of a commit.
+    pub(crate) fn snapshot(&self, commit: &str) -> PathBuf {
+        self.folder.join("snapshots").join(commit)
+    }
+
+    /// The file or folder of a reference, if all of it is there.
+    pub(crate) fn complete(&self, system: &dyn System, reference: &Reference) -> Option<PathBuf> {
+        let snapshot = self.snapshot(&self.commit(system, reference)?);
+        let is_whole = match &reference.file {
+            Some(file) => has_parts(system, &snapshot.join(file)),
+            None => has_weights(system, &snapshot),
+        };
+        is_whole.then(|| reference.file.as_ref().map_or(snapshot.clone(), |file| snapshot.join(file)))
+    }
+
+    /// The commit of the revision, as far as the cache knows.
+    fn commit(&self, system: &dyn System, reference: &Reference) -> Option<String> {
+        let revision = reference.revision();
+        if is_commit(revision) {
+            return Some(revision.to_owned());
+        }
+        let text = String::from_utf8(system.read(&self.folder.join("refs").join(revision)).ok()?).ok()?;
+        Some(text.trim().to_owned()).filter(|commit| is_commit(commit))
+    }
+}
+
+/// The folder of the hub's cache.
+fn root(system: &dyn System) -> Option<PathBuf> {
+    let variable = |name: &str| system.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("HF_HUB_CACHE").or_else(|| Some(home(system)?.join("hub")))
+}
+
+/// The folder of the hub's tools.
+pub(crate) fn home(system: &dyn System) -> Option<PathBuf> {
+    let variable = |name: &str| system.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let shared = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    variable("HF_HOME").or_else(|| Some(shared()?.join("huggingface")))
+}
+
+/// Whether a snapshot has the weights of a model or of an adapter, whole. Weights are downloaded last.
+fn has_weights(system: &dyn System, snapshot: &Path) -> bool {
+    let has = |name: &str| system.stamp(&snapshot.join(name)).is_ok();
+    match system.read(&snapshot.join(INDEX)) {
+        Ok(index) => has(CONFIG) && shards(&index).iter().all(|shard| has(shard)),
+        Err(_) => WEIGHTS.iter().any(|name| has(name)),
+    }
+}
+
+/// The names of the parts that an index lists: every text that ends as a part does. A model's tensors are not read here.
+fn shards(index: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(index);
+    let mut names: Vec<String> =
+        text.split('"').filter(|part| part.ends_with(".safetensors")).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Whether all parts of a file are there, of `NAME-00001-of-00003.gguf` three.
+fn has_parts(system: &dyn System, file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    parts(&name).iter().all(|part| system.stamp(&file.with_file_name(part)).is_ok())
+}
+
+/// The names of the parts of a file: the file, or each of `NAME-00001-of-00003.gguf`.
+pub(crate) fn parts(name: &str) -> Vec<String> {
+    let split = || {
+        let (start, count) = name.strip_suffix(".gguf")?.rsplit_once("-of-")?;
+        let (start, _) = start.rsplit_once('-')?;
+        let whole: u32 = count.parse().ok()?;
+        Some((1..=whole).map(|part| format!("{start}-{part:05}-of-{count}.gguf")).collect())
+    };
+    split().unwrap_or_else(|| vec![name.to_owned()])
+}
+
+/// A file in a cache of the hub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cached {
+    /// The file by its repository, without a commit.
+    pub reference: Reference,
+    /// The commit.
+    pub commit: String,
+}
+
+/// What the hub calls the file at `path`, if the path is one of a cache of the hub.
+pub fn cached(path: &Path) -> Option<Cached> {
+    let names: Vec<&str> = path
+        .components()
+        .map(|part| match part {
+            Component::Normal(name) => name.to_str(),
+            _ => Some(""),
+        })
+        .collect::<Option<_>>()?;
+    let at = names.windows(2).position(|pair| pair[0].starts_with("models--") && pair[1] == "snapshots")?;
+    let (commit, file) = names.get(at + 2..)?.split_first()?;
+    let repository = names[at].strip_prefix("models--")?.replace("--", "/");
+    let file = (!file.is_empty()).then(|| file.join("/"));
+    is_commit(commit)
+        .then(|| Cached { reference: Reference { repository, file, revision: None }, commit: (*commit).to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use etbuild_system::MemorySystem;
+
+    use super::*;
+
+    const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+    const SNAPSHOT: &str = "/h/.cache/huggingface/hub/models--a--b/snapshots/0123456789abcdef0123456789abcdef01234567";
+
+    fn found(files: &[&str], reference: &str) -> Option<PathBuf> {
+        let paths: Vec<String> = files.iter().map(|file| format!("{SNAPSHOT}/{file}")).collect();
+        let index =
+            r#"{"weight_map": {"x": "model-1.safetensors", "y": "model-2.safetensors", "z": "model-1.safetensors"}}"#;
+        let content = |path: &str| if path.ends_with("index.json") { index } else { "" };
+        let mut all: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), content(path))).collect();
+        all.push(("/h/.cache/huggingface/hub/models--a--b/refs/main", COMMIT));
+        let system = MemorySystem::with_files(all).with_variable("HOME", "/h");
+        let reference = Reference::parse(reference).unwrap().unwrap();
+        Cache::of(&system, &reference).unwrap().complete(&system, &reference)
+    }
+
+    #[test]
+    fn a_model_is_there_with_all_its_weights() {
+        let folder = Some(PathBuf::from(SNAPSHOT));
+        assert_eq!(found(&["config.json", "model.safetensors"], "hf:a/b"), folder);
+        assert_eq!(found(&["config.json", "model.safetensors"], &format!("hf:a/b@{COMMIT}")), folder);
+        assert_eq!(found(&["config.json"], "hf:a/b"), None);
+        assert_eq!(found(&["config.json", "model.safetensors"], "hf:a/b@other"), None);
+        let parts = ["config.json", "model.safetensors.index.json", "model-1.safetensors", "model-2.safetensors"];
+        assert_eq!(found(&parts, "hf:a/b"), folder);
+        assert_eq!(found(&parts[..3], "hf:a/b"), None);
+    }
+
+    #[test]
+    fn a_file_is_there_with_all_its_parts() {
+        let parts = ["q/m-00001-of-00002.gguf", "q/m-00002-of-00002.gguf"];
+        let reference = "hf:a/b/q/m-00001-of-00002.gguf";
+        assert_eq!(found(&parts, reference), Some(Path::new(SNAPSHOT).join(parts[0])));
+        assert_eq!(found(&parts[..1], reference), None);
+    }
+
+    #[test]
+    fn a_path_of_the_cache_is_told_as_the_hub_does() {
+        let found = cached(&Path::new(SNAPSHOT).join("config.json")).unwrap();
+        assert_eq!((found.reference.to_string(), found.commit.as_str()), ("hf:a/b/config.json".to_owned(), COMMIT));
+        assert_eq!(cached(Path::new("/models/a/config.json")), None);
+        assert_eq!(cached(Path::new("models--a--b/snapshots/main/config.json")), None);
+    }
+}

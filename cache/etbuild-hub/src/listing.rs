@@ -1,0 +1,132 @@
+//! What the hub says of a revision, and which of its files a model needs.
+
+use serde::Deserialize;
+
+use crate::cache::parts;
+use crate::{HubError, Reference};
+
+/// A revision of a repository, as `/api/models/OWNER/NAME/revision/REVISION?blobs=true` describes it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Listing {
+    /// The commit.
+    #[serde(rename = "sha")]
+    pub commit: String,
+    /// The files.
+    #[serde(rename = "siblings")]
+    pub files: Vec<Listed>,
+}
+
+/// A file.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Listed {
+    /// The path in the repository.
+    #[serde(rename = "rfilename")]
+    pub path: String,
+    /// The size in bytes.
+    #[serde(default)]
+    pub size: u64,
+    /// The digest of git.
+    #[serde(rename = "blobId")]
+    blob: Option<String>,
+    /// Of a large file.
+    lfs: Option<Large>,
+}
+
+/// The identity of a large file.
+#[derive(Clone, Debug, Deserialize)]
+struct Large {
+    sha256: String,
+}
+
+impl Listed {
+    /// The name in the cache: the digest that the hub tells as the file's entity tag.
+    pub(crate) fn blob(&self) -> Option<&str> {
+        let digest = self.sha256().or(self.blob.as_deref())?;
+        digest.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(digest)
+    }
+
+    /// The SHA-256 of the bytes, which the hub knows of large files.
+    pub(crate) fn sha256(&self) -> Option<&str> {
+        self.lfs.as_ref().map(|large| large.sha256.as_str())
+    }
+
+    /// Weights are downloaded after all other files: a folder with weights is whole.
+    fn is_weights(&self) -> bool {
+        self.path.ends_with(".safetensors") || self.path.ends_with(".gguf")
+    }
+}
+
+impl Listing {
+    /// The files of a model, weights last: those of the named file, or the texts of the repository and its safetensors.
+    pub(crate) fn wanted(&self, reference: &Reference) -> Result<Vec<&Listed>, HubError> {
+        let mut wanted: Vec<&Listed> = match &reference.file {
+            Some(file) => {
+                let (folder, name) = file.rsplit_once('/').map_or(("", file.as_str()), |(folder, name)| (folder, name));
+                let paths = parts(name).into_iter().map(|part| [folder, &part].join("/").trim_matches('/').to_owned());
+                let found = paths.map(|path| self.files.iter().find(|listed| listed.path == path));
+                found.collect::<Option<_>>().ok_or_else(|| HubError::NotFound(reference.clone()))?
+            }
+            None => self.files.iter().filter(|file| is_of_model(&file.path)).collect(),
+        };
+        if !wanted.iter().any(|file| reference.file.is_some() || file.is_weights()) {
+            let gguf = self.files.iter().map(|file| &file.path).filter(|path| path.ends_with(".gguf")).cloned();
+            return Err(HubError::NoWeights { reference: reference.clone(), gguf: gguf.collect() });
+        }
+        wanted.sort_by_key(|file| file.is_weights());
+        Ok(wanted)
+    }
+}
+
+/// Whether a model is read from a file: texts, weights in safetensors by the names of `transformers` and `peft`, and the
+/// configurations of the modules of `sentence-transformers`.
+fn is_of_model(path: &str) -> bool {
+    const TEXTS: [&str; 4] = [".json", ".jinja", ".txt", ".model"];
+    match path.split_once('/') {
+        None if path.ends_with(".safetensors") => path.starts_with("model") || path == "adapter_model.safetensors",
+        None => TEXTS.iter().any(|ending| path.ends_with(ending)),
+        Some((module, file)) => module.starts_with(|first: char| first.is_ascii_digit()) && file == "config.json",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(files: &[&str], reference: &str) -> Result<Vec<String>, HubError> {
+        let file = |path: &&str| Listed { path: (*path).to_owned(), size: 1, blob: Some("ab".to_owned()), lfs: None };
+        let listing = Listing { commit: String::new(), files: files.iter().map(file).collect() };
+        let found = listing.wanted(&Reference::parse(reference).unwrap().unwrap())?;
+        Ok(found.into_iter().map(|file| file.path.clone()).collect())
+    }
+
+    #[test]
+    fn texts_come_before_weights_and_other_forms_not_at_all() {
+        let files = [
+            "model.safetensors",
+            "README.md",
+            "config.json",
+            "pytorch_model.bin",
+            "onnx/model.onnx",
+            "onnx/config.json",
+            "1_Pooling/config.json",
+            "consolidated.safetensors",
+            "merges.txt",
+            "chat_template.jinja",
+            "tokenizer.model",
+        ];
+        let found = wanted(&files, "hf:a/b").unwrap();
+        let expected = ["config.json", "1_Pooling/config.json", "merges.txt", "chat_template.jinja", "tokenizer.model"];
+        assert_eq!(found[..5], expected);
+        assert_eq!(found[5..], ["model.safetensors"]);
+    }
+
+    #[test]
+    fn a_file_comes_with_its_parts() {
+        let files = ["q/m-00001-of-00002.gguf", "q/m-00002-of-00002.gguf", "other.gguf"];
+        assert_eq!(wanted(&files, "hf:a/b/q/m-00001-of-00002.gguf").unwrap(), files[..2]);
+        assert_eq!(wanted(&files, "hf:a/b/other.gguf").unwrap(), files[2..]);
+        assert!(matches!(wanted(&files, "hf:a/b/absent.gguf"), Err(HubError::NotFound(_))));
+        let Err(HubError::NoWeights { gguf, .. }) = wanted(&files, "hf:a/b") else { panic!("several files") };
+        assert_eq!(gguf, files);
+    }
+}
