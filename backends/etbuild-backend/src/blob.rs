@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use et_core::ScalarType;
+use serde::{Deserialize, Serialize};
 
-use crate::{GpuProgram, Refusal};
+use crate::{GpuProgram, NpuEstimate, Refusal};
 
 /// The alignment of a blob in the program file, in bytes: a cache line, and the widest vector register. An offset
 /// within a blob that is a multiple of 64 is aligned in memory, whether the file is mapped or in flash.
@@ -28,8 +29,17 @@ pub struct Blob {
     /// Values for debuggers: for each instruction, the values that the written memory holds after the instruction. Empty if the
     /// backend cannot say, as for dynamic sizes.
     pub stored: Vec<Vec<Stored>>,
-    /// The programs of a blob for GPUs, for reports: one for each class of GPUs.
+    /// What a device does with the blob, for reports.
+    pub device: DeviceReport,
+}
+
+/// What a device other than the processor does with a blob, for reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceReport {
+    /// The programs for GPUs, one for each class of GPUs.
     pub gpu: Vec<GpuProgram>,
+    /// The estimate of an NPU's compiler.
+    pub npu: Option<NpuEstimate>,
 }
 
 /// A value of the partition in the memory that an instruction has written.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use et_core::ScalarType;
-use etbuild_backend::{Backend, Blob, GpuProgram, Refusal, RefusalKind, Stored, TargetFacts, Weights};
+use etbuild_backend::{Backend, Blob, DeviceReport, Refusal, RefusalKind, Stored, TargetFacts, Weights};
 use etbuild_ir::{
     ConstantData, DelegateCall, Digest, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation,
     compact,
@@ -28,8 +28,8 @@ pub struct Partitioned {
     pub layers: Vec<Vec<Vec<String>>>,
     /// The values that each instruction of a call leaves in memory, from [`Blob::stored`]; in the same order.
     pub stored: Vec<Vec<Vec<Stored>>>,
-    /// The programs for GPUs of each call, from [`Blob::gpu`]; in the same order.
-    pub gpu: Vec<Vec<GpuProgram>>,
+    /// What devices do with each call, from [`Blob::device`]; in the same order.
+    pub devices: Vec<DeviceReport>,
     /// The name of the model constant behind each packed weight, by the digest of the packed weight.
     pub origins: BTreeMap<Digest, String>,
 }
@@ -54,13 +54,13 @@ pub fn partition(
         inside.extend(in_order(graph, method.calls));
         add(&mut origins, method.origins);
     }
-    let (mut layers, mut stored, mut gpu) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut layers, mut stored, mut devices) = (Vec::new(), Vec::new(), Vec::new());
     for call in inside {
         layers.push(call.layers);
         stored.push(call.stored);
-        gpu.push(call.gpu);
+        devices.push(call.device);
     }
-    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, stored, gpu, origins })
+    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, stored, devices, origins })
 }
 
 /// A method during partitioning.
@@ -81,7 +81,7 @@ struct Method {
 struct Inside {
     layers: Vec<Vec<String>>,
     stored: Vec<Vec<Stored>>,
-    gpu: Vec<GpuProgram>,
+    device: DeviceReport,
 }
 
 /// What backends say of the calls of a graph, in the order of the calls: backends were asked one after the other.
@@ -173,7 +173,7 @@ impl Method {
         } else {
             backend.lower(&graph, target)?
         };
-        let Blob { bytes, scratch, weights, layers, stored, gpu } = blob;
+        let Blob { bytes, scratch, weights, layers, stored, device } = blob;
         let first = outputs.first().map(|id| self.graph.value(*id).name.clone()).unwrap_or_default();
         inputs.extend(self.weights(&weights, backend, keep)?);
         graph.for_each_data(&mut ConstantData::release);
@@ -187,7 +187,7 @@ impl Method {
         let call = DelegateCall::node(backend.name(), blob, &inputs, outputs, writes);
         let call =
             call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the backend's name is not an operator name"))?;
-        self.calls.insert(first, Inside { layers, stored, gpu });
+        self.calls.insert(first, Inside { layers, stored, device });
         Ok(Some(call))
     }
 

@@ -7,6 +7,7 @@ mod graph;
 mod index;
 mod latency;
 mod memory;
+mod npu;
 mod overview;
 mod partition;
 mod sizes;
@@ -19,7 +20,7 @@ use tera::{Context, Tera};
 
 use crate::report::DeployReport;
 
-const TEMPLATES: [(&str, &str); 13] = [
+const TEMPLATES: [(&str, &str); 14] = [
     ("report.html", include_str!("../../../templates/report/report.html")),
     ("index.html", include_str!("../../../templates/report/index.html")),
     ("style.css", include_str!("../../../templates/report/style.css")),
@@ -28,6 +29,7 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("sizes.html", include_str!("../../../templates/report/sizes.html")),
     ("partition.html", include_str!("../../../templates/report/partition.html")),
     ("gpu.html", include_str!("../../../templates/report/gpu.html")),
+    ("npu.html", include_str!("../../../templates/report/npu.html")),
     ("graph.html", include_str!("../../../templates/report/graph.html")),
     ("memory.html", include_str!("../../../templates/report/memory.html")),
     ("accuracy.html", include_str!("../../../templates/report/accuracy.html")),
@@ -43,6 +45,7 @@ struct View {
     changes: Option<sizes::Changes>,
     partition: Option<partition::View>,
     gpu: Vec<gpu::View>,
+    npu: Vec<npu::View>,
     graph: Vec<graph::View>,
     memory: Vec<memory::View>,
     accuracy: accuracy::View,
@@ -60,6 +63,7 @@ pub fn html(report: &DeployReport) -> tera::TeraResult<String> {
         changes: report.previous.as_ref().map(|previous| sizes::changes(report, previous)),
         partition: (!report.anatomy.nodes.is_empty()).then(|| partition::view(&report.anatomy)),
         gpu: gpu::views(&report.anatomy.blobs),
+        npu: npu::views(&report.anatomy.blobs),
         graph: graph::views(&report.anatomy),
         memory: memory::views(&report.anatomy.memory),
         accuracy: accuracy::view(report),

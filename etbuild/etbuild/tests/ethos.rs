@@ -42,8 +42,14 @@ fn firmware_with_a_command_stream_links_for_both_boards() {
         return;
     }
     let place = Place::cold_with_compiled_crates();
-    place.run(&format!("deploy {}", recipe(&place))).expect(0);
+    let told = place.run(&format!("deploy {}", recipe(&place))).expect(0).stdout;
+    place.run(&format!("report {}", recipe(&place))).expect(0);
     for target in TARGETS {
+        let line = told.lines().find(|line| line.starts_with(&format!("digits-npu@{target}: the NPU takes ")));
+        assert!(line.is_some_and(|line| line.contains(" cycles, ")), "{told}");
+        let page = fs::read_to_string(place.out().join(format!("digits-npu/{target}/report.html"))).unwrap();
+        let section = page.split("<section id=\"npu\"").nth(1).unwrap().split("</section>").next().unwrap();
+        assert!(section.contains("<td>Conv2D</td>") && section.contains(" MHz, by the estimate"), "{section}");
         let elf = fs::read(place.out().join(format!("digits-npu/{target}/digits-npu"))).unwrap();
         let magic = [et_ethos_u::MAGIC, et_ethos_u::VERSION].map(u32::to_le_bytes).concat();
         assert!(elf.windows(8).any(|window| window == magic), "{target} has no blob");

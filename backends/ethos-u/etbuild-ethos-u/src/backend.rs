@@ -1,6 +1,6 @@
 //! The backend as an etbuild backend.
 
-use etbuild_backend::{Backend, Blob, Compiler, EthosU, NpuFacts, Refusal, RefusalKind, TargetFacts};
+use etbuild_backend::{Backend, Blob, Compiler, DeviceReport, EthosU, NpuFacts, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::vela::{self, Device};
@@ -67,7 +67,8 @@ impl Backend for Ethos {
         let compiled = vela::compile(&tosa::write(&lowered.graph), &device)?;
         let bytes = blob::write(&lowered, &compiled, npu)
             .ok_or_else(|| refused("Vela's inputs and outputs are others than those of the graph".to_owned()))?;
-        Ok(Blob { bytes, scratch: compiled.scratch, ..Blob::default() })
+        let device = DeviceReport { npu: Some(compiled.estimate), ..DeviceReport::default() };
+        Ok(Blob { bytes, scratch: compiled.scratch, device, ..Blob::default() })
     }
 }
 

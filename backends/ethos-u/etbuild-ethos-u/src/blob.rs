@@ -41,7 +41,7 @@ pub fn write(lowered: &Lowered, compiled: &Compiled, npu: &EthosU) -> Option<Vec
         scratch: compiled.scratch as u32,
         commands_size: compiled.commands.bytes.len() as u32,
         weights_size: compiled.weights.len() as u32,
-        cycles: compiled.cycles,
+        cycles: u32::try_from(compiled.estimate.cycles).unwrap_or(u32::MAX),
         ..Header::default()
     };
     let aligned = |size: usize| size.next_multiple_of(ALIGNMENT);

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::{env, fs};
 
 pub use commands::Commands;
-use etbuild_backend::{Compiler, Refusal, RefusalKind, Search};
+use etbuild_backend::{Compiler, NpuEstimate, Refusal, RefusalKind, Search};
 use npz::Arrays;
 
 /// Arm's compiler.
@@ -40,8 +40,8 @@ pub struct Compiled {
     pub inputs: Vec<Place>,
     /// The outputs of the graph, in order.
     pub outputs: Vec<Place>,
-    /// Vela's estimate of a run, in cycles of the NPU.
-    pub cycles: u32,
+    /// Vela's estimate of a run.
+    pub estimate: NpuEstimate,
 }
 
 /// A tensor of int8 in the scratch memory.
@@ -130,12 +130,12 @@ fn collect(folder: &Path) -> Result<Compiled, String> {
     let read = |path: Option<&PathBuf>| path.and_then(|path| fs::read(path).ok());
     let raw = read(ending("_vela.npz")).ok_or("Vela left operators to the processor")?;
     let summary = files.iter().find(|path| path.to_string_lossy().contains("_summary_"));
-    let cycles = read(summary).and_then(|text| estimate::total(&String::from_utf8_lossy(&text)));
-    parse(&raw, cycles.unwrap_or_default())
-        .ok_or_else(|| "the results of Vela have another form than that of version 5".to_owned())
+    let [summary, operators] = [summary, ending("_per-layer.csv")].map(|path| read(path).unwrap_or_default());
+    let estimate = estimate::read(&String::from_utf8_lossy(&summary), &String::from_utf8_lossy(&operators));
+    parse(&raw, estimate).ok_or_else(|| "the results of Vela have another form than that of version 5".to_owned())
 }
 
-fn parse(raw: &[u8], cycles: u32) -> Option<Compiled> {
+fn parse(raw: &[u8], estimate: NpuEstimate) -> Option<Compiled> {
     let arrays = Arrays::of(raw)?;
     let commands = Commands::of(arrays.bytes("cmd_data")?)?;
     let size = |name: &str| usize::try_from(product(&arrays.integers(name)?)?).ok();
@@ -144,7 +144,7 @@ fn parse(raw: &[u8], cycles: u32) -> Option<Compiled> {
     let (inputs, outputs) = (places(&arrays, "input")?, places(&arrays, "output")?);
     let weights = arrays.bytes("weight_data")?.to_vec();
     let scratch = size("scratch_shape").filter(|_| is_one)?;
-    Some(Compiled { commands, weights, scratch, inputs, outputs, cycles })
+    Some(Compiled { commands, weights, scratch, inputs, outputs, estimate })
 }
 
 fn product(sizes: &[i64]) -> Option<i64> {

@@ -1,6 +1,6 @@
 //! The backend as an etbuild backend.
 
-use etbuild_backend::{Backend, Blob, GpuFacts, Refusal, RefusalKind, TargetFacts};
+use etbuild_backend::{Backend, Blob, DeviceReport, GpuFacts, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::description::describe;
@@ -84,7 +84,8 @@ impl Backend for Gpu {
         if builders.is_empty() {
             return Err(no_gpu());
         }
-        Ok(Blob { gpu: builders.iter().map(describe).collect(), ..write::blob(&builders)? })
+        let device = DeviceReport { gpu: builders.iter().map(describe).collect(), npu: None };
+        Ok(Blob { device, ..write::blob(&builders)? })
     }
 }
 

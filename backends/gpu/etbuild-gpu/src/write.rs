@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use et_gpu::{Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum, list};
 use et_record::Record;
-use etbuild_backend::{Blob, Refusal, Weights as Packed};
+use etbuild_backend::{Blob, DeviceReport, Refusal, Weights as Packed};
 use rayon::prelude::*;
 
 use crate::builder::{Builder, Weights};
@@ -37,7 +37,7 @@ pub fn blob(builders: &[Builder<'_>]) -> Result<Blob, Refusal> {
         weights: weights.list,
         layers: builders.iter().map(labels).collect(),
         stored: Vec::new(),
-        gpu: Vec::new(),
+        device: DeviceReport::default(),
     })
 }
 

@@ -64,6 +64,7 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     });
     report.notes.extend(checkpoint.and_then(|folder| import::forms(db, folder)));
     note_speed(db, unit, report)?;
+    report.notes.extend(npu_time(db, unit)?);
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
     note(unit.planned(db))?;
     let emitted = note(unit.emitted(db))?;
@@ -103,6 +104,19 @@ fn note_speed(db: &dyn Db, unit: &Unit, report: &mut UnitReport) -> Result<(), B
         report.notes.push(note.to_owned());
     }
     Ok(())
+}
+
+/// The time of a run on the NPU, by the estimate of its compiler.
+fn npu_time(db: &dyn Db, unit: &Unit) -> Result<Option<String>, Blocked> {
+    if unit.program.partition.target.npu.is_none() {
+        return Ok(None);
+    }
+    let reports = unit.program.engine_reports(db)?;
+    let estimates = reports.iter().flat_map(|(_, report)| &report.devices).filter_map(|device| device.npu.as_ref());
+    let (cycles, milliseconds) = estimates
+        .fold((0, 0.0), |(cycles, time), estimate| (cycles + estimate.cycles, time + estimate.microseconds() / 1e3));
+    let sentence = format!("the NPU takes {cycles} cycles, {milliseconds:.3} ms, by the estimate of its compiler");
+    Ok((cycles > 0).then_some(sentence))
 }
 
 /// What keeps the program from a binary of the target: kernels that the catalogue lacks, a program file that is larger than the bank

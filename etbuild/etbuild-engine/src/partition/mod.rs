@@ -7,7 +7,7 @@ mod query;
 mod report;
 mod weights;
 
-pub use etbuild_backend::GpuProgram;
+pub use etbuild_backend::{DeviceReport, GpuProgram, NpuEstimate};
 pub use fallback::{Fallback, FallbackReason};
 pub use join::joined;
 pub use node_place::{EngineRefusal, NodePlace, PORTABLE};

@@ -110,12 +110,12 @@ impl Action for Delegate {
         let done = partition(program, list, target, &keep).map_err(failure::violations)?;
         done.report.iter().for_each(keep_nothing_of_a_failed_machine);
         weights.extend(keep.into_weights());
-        let Partitioned { program, report, layers, stored, gpu, origins } = done;
+        let Partitioned { program, report, layers, stored, devices, origins } = done;
         let printed = text::print(Lowered::NAME, program.program());
         program::store(products, &printed, program.program(), &weights);
         let report: Vec<NodePlace> = report.iter().map(NodePlace::from).collect();
         products.put(ArtifactKind::Partition, &failure::json(&report)?);
-        let engines = EngineReport::new(layers, &stored, gpu, &origins);
+        let engines = EngineReport::new(layers, &stored, devices, &origins);
         products.put(ArtifactKind::Engines, &failure::json(&engines)?);
         Ok(())
     }

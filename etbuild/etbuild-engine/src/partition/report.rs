@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_backend::{GpuProgram, Stored};
+use etbuild_backend::{DeviceReport, Stored};
 use etbuild_ir::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +16,8 @@ pub struct EngineReport {
     pub layers: Layers,
     /// The values that the steps leave in memory: for each call, for each step.
     pub stored: Vec<Vec<Vec<StoredValue>>>,
-    /// The programs for GPUs: for each call, for each class of GPUs.
-    pub gpu: Vec<Vec<GpuProgram>>,
+    /// What devices do with each call.
+    pub devices: Vec<DeviceReport>,
     /// The names of the model's constants behind the packed weights, by digest of the packed weights.
     pub weights: BTreeMap<String, String>,
 }
@@ -27,13 +27,13 @@ impl EngineReport {
     pub fn new(
         layers: Layers,
         stored: &[Vec<Vec<Stored>>],
-        gpu: Vec<Vec<GpuProgram>>,
+        devices: Vec<DeviceReport>,
         origins: &BTreeMap<Digest, String>,
     ) -> Self {
         let step = |step: &Vec<Stored>| step.iter().map(StoredValue::from).collect();
         let stored = stored.iter().map(|call| call.iter().map(step).collect()).collect();
         let weights = origins.iter().map(|(digest, origin)| (digest.to_string(), origin.clone()));
-        Self { layers, stored, gpu, weights: weights.collect() }
+        Self { layers, stored, devices, weights: weights.collect() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_engine::partition::{GpuProgram, NodePlace};
+use etbuild_engine::partition::{DeviceReport, GpuProgram, NodePlace, NpuEstimate};
 use etbuild_ir::{ConstantData, Graph, Program, Value, ValueId, ValueKind};
 use serde::Serialize;
 
@@ -29,6 +29,9 @@ pub struct EngineBlob {
     /// The programs of a blob for GPUs, one for each class of GPUs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gpu: Vec<GpuProgram>,
+    /// The estimate of an NPU's compiler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub npu: Option<NpuEstimate>,
 }
 
 /// A constant of the model that went into a blob.
@@ -62,18 +65,22 @@ fn named(value: &Value) -> Option<(&String, &ConstantData)> {
     Some((if name.is_empty() { &value.name } else { name }, data))
 }
 
-/// The programs for GPUs of each call, by method; none for a call of another device.
-pub type GpuPrograms = BTreeMap<String, Vec<Vec<GpuProgram>>>;
-
-/// The blobs of a planned program that was made from `prepared`, in the order of the methods' calls.
-pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace], mut gpu: GpuPrograms) -> Vec<EngineBlob> {
+/// The blobs of a planned program that was made from `prepared`, in the order of the methods' calls; `devices` has a report for each call
+/// of a method.
+pub fn of(
+    planned: &Program,
+    prepared: &Program,
+    nodes: &[NodePlace],
+    mut devices: BTreeMap<String, Vec<DeviceReport>>,
+) -> Vec<EngineBlob> {
     let mut found = Vec::new();
     for (method, graph) in &planned.methods {
         let before = prepared.methods.get(method);
-        let mut programs = gpu.remove(method).unwrap_or_default().into_iter();
+        let mut reports = devices.remove(method).unwrap_or_default().into_iter();
         for (_, call, Partition { engine, number, values }) in placed_calls(graph, method, nodes) {
             let (size, given) = (bytes(graph, [call.blob]), bytes(graph, call.inputs.iter().copied().flatten()));
             let weights = before.filter(|_| given == 0).map(|graph| weights(graph, &values)).unwrap_or_default();
+            let DeviceReport { gpu, npu } = reports.next().unwrap_or_default();
             found.push(EngineBlob {
                 method: method.clone(),
                 engine: engine.to_owned(),
@@ -82,7 +89,8 @@ pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace], mut gpu: G
                 size,
                 given,
                 weights,
-                gpu: programs.next().unwrap_or_default(),
+                gpu,
+                npu,
             });
         }
     }

@@ -112,16 +112,16 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
     let planned = planned(db, unit)?;
     anatomy.memory = memory::of(&planned);
     anatomy.constants = blob::names(planned.program().program());
-    let mut programs = blob::GpuPrograms::new();
-    for (method, EngineReport { layers, stored, gpu, weights }) in unit.program.engine_reports(db)? {
-        programs.insert(method.clone(), gpu);
+    let mut devices = BTreeMap::new();
+    for (method, EngineReport { layers, stored, devices: calls, weights }) in unit.program.engine_reports(db)? {
+        devices.insert(method.clone(), calls);
         if let Some(graph) = planned.program().program().methods.get(&method) {
             anatomy.calls.insert(method, calls::of(graph, (layers, stored)));
         }
         anatomy.packed.extend(weights);
     }
     let prepared = methods(db, unit, ProgramSource::prepared)?;
-    anatomy.blobs = blob::of(planned.program().program(), &prepared, &anatomy.nodes, programs);
+    anatomy.blobs = blob::of(planned.program().program(), &prepared, &anatomy.nodes, devices);
     anatomy.crossings = crossings(&methods(db, unit, ProgramSource::partitioned)?, &anatomy.nodes);
     let emitted = unit.emitted(db)?;
     let interface: Interface = read_interface(db, &emitted)?;
