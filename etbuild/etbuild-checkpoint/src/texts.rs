@@ -49,7 +49,10 @@ pub fn read_texts(files: &BTreeMap<String, &[u8]>, context: Option<u32>) -> Resu
     }
     let template = files.get(TEMPLATE).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let chat = chat(&object(files, TOKENIZER_CONFIG)?.unwrap_or_default(), template);
-    let stops = generation.as_ref().and_then(|generation| generation.value(STOPS)).or_else(|| config.value(STOPS));
+    // The configuration of a model with a vision encoder has that of the decoder under a key.
+    let nested = config.optional_map("text_config")?;
+    let stops = [generation.as_ref(), Some(&config), nested.as_ref()];
+    let stops = stops.into_iter().flatten().find_map(|config| config.value(STOPS));
     let generation = lines(stops, generation.as_ref(), context)?;
     Ok(Texts { tokenizer, chat, generation })
 }

@@ -4,7 +4,7 @@
 //! [`generate`] continues a text, token by token, each picked by a [`Sampler`]; a [`Speculation`] adds
 //! speculative decoding with the draft of a [`Proposer`]. [`Session`] adds what the program file
 //! holds besides: the stop tokens, and the tokenizer, a [`Text`] of another crate. An [`Encoder`] gives an embedding, classes, a score or
-//! labels of a text. [`app`] is the
+//! labels of a text. A [`Viewer`] makes prompts of texts with pictures, a [`VisionEncoder`] the embeddings of pictures. [`app`] is the
 //! whole command line of a generated binary. No third-party crate.
 //!
 //! ```
@@ -48,6 +48,7 @@ mod statistics;
 mod stops;
 mod stream;
 mod text;
+mod vision;
 
 pub use batch::Batch;
 pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher};
@@ -72,4 +73,5 @@ pub use speculation::{Guessed, Guesses, Speculation};
 pub use statistics::Statistics;
 pub use stops::{Certain, Stops};
 pub use stream::TextStream;
-pub use text::{Conversation, Message, Text, Token};
+pub use text::{Conversation, Message, Part, Text, Token};
+pub use vision::{OpenVision, Picture, Prompt, SharedEncoder, Tile, Viewer, Vision, VisionEncoder, is_image};

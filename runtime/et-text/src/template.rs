@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use et_llm::{Conversation, Error, Message};
+use et_llm::{Conversation, Error, Message, Part};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Kwargs;
 use minijinja::{Environment, ErrorKind, Value, context};
@@ -85,9 +85,21 @@ impl Template {
 
 /// The variables of a message.
 fn message(message: &Message) -> Result<Value, Error> {
-    let usual = context! { role => message.role, content => message.content.as_str() };
+    let content = match message.parts.as_slice() {
+        [] => Value::from(message.content.as_str()),
+        parts => parts.iter().map(part).collect(),
+    };
+    let usual = context! { role => message.role, content };
     let more = message.more.as_deref().map(json).transpose()?;
     Ok(more.map_or(usual.clone(), |more| context! { ..more, ..usual }))
+}
+
+/// The variables of a part of a message.
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text(text) => context! { type => "text", text => text.as_str() },
+        Part::Picture(_) => context! { type => "image" },
+    }
 }
 
 /// A value of Jinja from JSON, with the keys in their order.
@@ -143,6 +155,10 @@ fn without_generation_tags(template: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use et_llm::Picture;
+
     use super::*;
 
     fn filled_in(template: &str, messages: &[Message]) -> Result<String, Error> {
@@ -175,6 +191,14 @@ mod tests {
             {{ message.content.strip() }}{% if loop.last and add_generation_prompt %} [ASSISTANT]{% endif %}{% endfor %}";
         let messages = [Message::new("user", " Hello ")];
         assert_eq!(filled_in(template, &messages).unwrap(), "<s>[USER] Hello [ASSISTANT]");
+    }
+
+    #[test]
+    fn parts_are_a_list_of_texts_and_images() {
+        let template = "{% for part in messages[0].content %}{{ '<image>' if part.type == 'image' else part.text }}{% endfor %}";
+        let picture = Picture { rows: 0, columns: 0, tiles: Vec::new() };
+        let parts = vec![Part::Picture(Arc::new(picture)), Part::Text("a".to_owned())];
+        assert_eq!(filled_in(template, &[Message::of_parts("user", parts)]).unwrap(), "<image>a");
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 mod class;
 mod rope;
+mod vision;
 
 pub use class::Class;
 pub use rope::{rope, rotary};
+pub use vision::{text, tower, vision};
 
 use crate::config::Config;
 use crate::{
@@ -49,6 +51,7 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         experts: None,
         logit_scale: None,
         logit_cap: None,
+        vision: None,
     })
 }
 
@@ -96,6 +99,7 @@ const ACTIVATIONS: &[(&str, Activation)] = &[
     ("gelu_pytorch_tanh", Activation::GeluTanh),
     ("gelu_new", Activation::GeluTanh),
     ("gelu_fast", Activation::GeluTanh),
+    ("quick_gelu", Activation::QuickGelu),
     ("relu", Activation::Relu),
     ("relu2", Activation::ReluSquared),
 ];

@@ -1,33 +1,55 @@
 //! A conversation.
 
 use std::io::BufRead;
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Request;
 use super::channels::Channels;
 use super::continuation::Run;
-use super::form::prompt_text;
-use crate::{Error, Message, Session, Text};
+use super::prompt::{First, parts, picture};
+use crate::{Error, Message, Picture, Prompt, Session, Text, Viewer};
 
 /// The line that begins a conversation anew.
 const ANEW: &str = "/new";
+/// The beginning of a line that adds a picture to the next message.
+const IMAGE: &str = "/image ";
 
-/// Answers the prompt or, without one, each line of the input.
-pub fn converse(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
-    let text = session.text()?;
-    let first: Vec<Message> = request.system.iter().map(|system| Message::new("system", system)).collect();
+/// Answers the first message or, without its text, each line of the input.
+pub fn converse(
+    session: &mut Session,
+    request: &Request,
+    first: First,
+    channels: &mut Channels<'_>,
+) -> Result<(), Error> {
+    let (text, viewer) = (session.text()?, session.viewer().ok());
+    let mut talk = Conversation { text, viewer, messages: Vec::new(), fixed: 0, most: request.max_new_tokens };
+    let system: Vec<Message> =
+        request.system.iter().map(|system| talk.message("system", Vec::new(), system.clone())).collect();
+    (talk.fixed, talk.messages) = (system.len(), system.clone());
     let mut run = Run::new(session, request)?;
-    let mut talk = Conversation { text, messages: first.clone(), fixed: first.len(), most: request.max_new_tokens };
-    let mut tokens = Vec::new();
-    if let Some(prompt) = prompt_text(request, channels)? {
-        tokens = talk.answer(&mut run, &prompt, channels)?;
+    let (mut tokens, mut pictures) = (Vec::new(), first.pictures);
+    if let Some(prompt) = first.text {
+        tokens = talk.answer(&mut run, pictures, &prompt, channels)?;
         return run.finish(&tokens);
     }
     while let Some(line) = next_line(channels)? {
-        match line.trim() {
-            "" => {}
-            ANEW => talk.messages.clone_from(&first),
-            message => tokens.extend(talk.answer(&mut run, message, channels)?),
+        match (line.trim(), &talk.viewer) {
+            ("", _) => {}
+            (ANEW, _) => talk.messages.clone_from(&system),
+            (line, Some(viewer)) if line.starts_with(IMAGE) => {
+                let path = line.trim_start_matches(IMAGE).trim();
+                match picture(&**viewer, Path::new(path)) {
+                    Ok(picture) => pictures.push(picture),
+                    // A mistyped name does not end a conversation.
+                    Err(error) => writeln!(channels.talk, "{error}")?,
+                }
+            }
+            (message, _) => {
+                let pictures = std::mem::take(&mut pictures);
+                tokens.extend(talk.answer(&mut run, pictures, message, channels)?);
+            }
         }
     }
     run.finish(&tokens)
@@ -47,6 +69,8 @@ fn next_line(channels: &mut Channels<'_>) -> Result<Option<String>, Error> {
 
 struct Conversation {
     text: Rc<dyn Text>,
+    /// The part that makes prompts of texts and pictures, for a model that reads pictures.
+    viewer: Option<Arc<dyn Viewer>>,
     messages: Vec<Message>,
     /// How many messages at the beginning are never left out.
     fixed: usize,
@@ -54,10 +78,25 @@ struct Conversation {
 }
 
 impl Conversation {
+    /// A message: a text for a model that reads texts, and else parts.
+    fn message(&self, role: &'static str, pictures: Vec<Arc<Picture>>, text: String) -> Message {
+        match self.viewer {
+            Some(_) => Message::of_parts(role, parts(pictures, text)),
+            None => Message::new(role, text),
+        }
+    }
+
     /// Answers a message; returns the answer's tokens.
-    fn answer(&mut self, run: &mut Run<'_>, message: &str, channels: &mut Channels<'_>) -> Result<Vec<u32>, Error> {
-        self.messages.push(Message::new("user", message));
-        let tokens = self.fitting(run)?;
+    fn answer(
+        &mut self,
+        run: &mut Run<'_>,
+        pictures: Vec<Arc<Picture>>,
+        message: &str,
+        channels: &mut Channels<'_>,
+    ) -> Result<Vec<u32>, Error> {
+        self.messages.push(self.message("user", pictures, message.to_owned()));
+        let Prompt { tokens, tiles } = self.fitting(run)?;
+        run.session.model.show(&tiles);
         let known = run.session.model.rewind(&tokens);
         let rest = tokens.get(known..).unwrap_or_default();
         let most = self.most.unwrap_or(usize::MAX);
@@ -66,20 +105,23 @@ impl Conversation {
         let mut said = self.text.decode(&answer)?;
         let stop = run.request.stops.iter().filter_map(|stop| said.find(stop.as_str())).min();
         said.truncate(stop.unwrap_or(said.len()));
-        self.messages.push(Message::new("assistant", said));
+        self.messages.push(self.message("assistant", Vec::new(), said));
         Ok(answer)
     }
 
-    /// The tokens of the conversation, without the oldest messages that exceed the context.
-    fn fitting(&mut self, run: &Run<'_>) -> Result<Vec<u32>, Error> {
+    /// The prompt of the conversation, without the oldest messages that exceed the context.
+    fn fitting(&mut self, run: &Run<'_>) -> Result<Prompt, Error> {
         loop {
             let text = self.text.conversation(&self.messages)?;
             // The template adds the tokens that begin every text.
-            let tokens = self.text.encode(&text, false)?;
-            let fits = run.session.model.context().is_none_or(|context| tokens.len() < context);
+            let prompt = match &self.viewer {
+                Some(viewer) => viewer.prompt(&*self.text, &text, false, &Message::pictures(&self.messages))?,
+                None => Prompt::plain(self.text.encode(&text, false)?),
+            };
+            let fits = run.session.model.context().is_none_or(|context| prompt.tokens.len() < context);
             let pair = self.fixed..self.fixed + 2;
             if fits || pair.end >= self.messages.len() {
-                return Ok(tokens);
+                return Ok(prompt);
             }
             self.messages.drain(pair);
         }
