@@ -87,3 +87,87 @@ fn facts(
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use et_module::preprocess::{Filter, Grid, Resize};
+
+    use super::*;
+
+    /// A configuration with the smallest decoder, and a tower of 24 by 24 pixels.
+    fn config(architecture: &str, more: &str) -> String {
+        format!(
+            r#"{{"architectures": ["{architecture}"], "image_token_id": 7, {more}
+            "text_config": {{"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4, "num_hidden_layers": 1,
+                "num_attention_heads": 1}},
+            "vision_config": {{"model_type": "siglip_vision_model", "hidden_size": 4, "image_size": 24, "patch_size": 4,
+                "num_attention_heads": 2}}}}"#
+        )
+    }
+
+    fn read(config: &str, files: &[(&str, &str)]) -> Result<Facts, CheckpointError> {
+        let files = files.iter().chain(&[(CONFIG, config)]);
+        let files = files.map(|(name, text)| ((*name).to_owned(), text.as_bytes())).collect();
+        Ok(Facts::parse(&read_pictures(&files)?.unwrap()).unwrap())
+    }
+
+    #[test]
+    fn a_grid_has_text_around_tiles() {
+        let config = config("SmolVLMForConditionalGeneration", "");
+        let processor = r#"{"image_processor": {"max_image_size": {"longest_edge": 24}, "size": {"longest_edge": 48}}}"#;
+        let facts = read(&config, &[(PROCESSOR, processor)]).unwrap();
+        assert_eq!(facts.steps.grid, Some(Grid { longest: 48, side: 24, is_split: true }));
+        assert_eq!((facts.tokens, facts.token, facts.mark.as_str()), (9, 7, "<image>"));
+        assert_eq!((facts.before.as_str(), facts.row_after.as_str()), ("<fake_token_around_image><global-img>", "\n"));
+        assert_eq!(facts.steps.image.filter, Filter::Lanczos);
+        // The tower reads tiles of another size than the processor makes.
+        let error = read(&config, &[(PREPROCESSOR, "{}")]).unwrap_err().to_string();
+        assert!(error.contains("max_image_size"), "{error}");
+    }
+
+    #[test]
+    fn a_picture_is_resized_and_cropped() {
+        let config = config("LlavaForConditionalGeneration", "");
+        let read = |processor: &str| read(&config, &[(PREPROCESSOR, processor)]);
+        let facts = read(r#"{"size": {"shortest_edge": 30}, "crop_size": {"height": 24, "width": 24}, "resample": 2}"#);
+        let steps = facts.unwrap().steps.image;
+        assert_eq!((steps.resize, steps.crop), (Some(Resize::Shorter(30)), Some([24; 2])));
+        assert_eq!((steps.filter, steps.mean[0]), (Filter::Bilinear, 0.481_454_66));
+        let siglip = r#"{"image_processor_type": "SiglipImageProcessor", "size": {"height": 24, "width": 24}}"#;
+        let steps = read(siglip).unwrap().steps.image;
+        assert_eq!((steps.resize, steps.crop, steps.mean[0]), (Some(Resize::Exact([24; 2])), None, 0.5));
+        for (processor, word) in [
+            (r#"{"size": {"shortest_edge": 30}, "do_center_crop": false}"#, "size"),
+            (r#"{"size": 24, "crop_size": 20}"#, "crop_size"),
+            (r#"{"size": 24, "do_pad": true}"#, "do_pad"),
+            (r#"{"size": 24, "do_resize": false}"#, "do_resize"),
+            (r#"{"size": 24, "resample": 5}"#, "resample"),
+            (r#"{"size": 24, "image_mean": [0.5]}"#, "image_mean"),
+            ("{}", "size"),
+        ] {
+            let error = read(processor).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_pool_names_its_tokens() {
+        let config = config("Gemma3ForConditionalGeneration", r#""mm_tokens_per_image": 9,"#);
+        let tokenizer = r#"{"boi_token": "<b>", "eoi_token": {"content": "<e>"}}"#;
+        let processor = r#"{"size": {"height": 24, "width": 24}}"#;
+        let facts = read(&config, &[(PREPROCESSOR, processor), (TOKENIZER_CONFIG, tokenizer)]).unwrap();
+        assert_eq!((facts.mark.as_str(), facts.image.as_str()), ("<b>", "<image_soft_token>"));
+        assert_eq!((facts.before.as_str(), facts.after.as_str()), ("\n\n<b>", "<e>\n\n"));
+        assert_eq!((facts.tokens, facts.steps.image.filter), (9, Filter::Bilinear));
+    }
+
+    #[test]
+    fn a_model_without_the_file_is_refused_and_a_decoder_has_no_pictures() {
+        let error = read(&config("LlavaForConditionalGeneration", ""), &[]).unwrap_err();
+        assert_eq!(error, CheckpointError::ProcessorMissing);
+        let decoder = r#"{"architectures": ["LlamaForCausalLM"], "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
+            "num_hidden_layers": 1, "num_attention_heads": 1}"#;
+        let files = [(CONFIG.to_owned(), decoder.as_bytes())].into_iter().collect();
+        assert_eq!(read_pictures(&files), Ok(None));
+    }
+}

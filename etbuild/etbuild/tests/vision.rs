@@ -120,8 +120,8 @@ fn mistake_in(session: &mut Session, folder: &Path, index: usize, case: &Case) -
 
 fn mistake(folder: &Path, place: &Place, partition: &str) -> Option<String> {
     let mut session = loaded(folder, place, &[partition]);
-    let mut found = cases(folder).iter().enumerate().collect::<Vec<_>>().into_iter();
-    found.find_map(|(index, case)| mistake_in(&mut session, folder, index, case))
+    let mut cases = cases(folder).into_iter().enumerate();
+    cases.find_map(|(index, case)| mistake_in(&mut session, folder, index, &case))
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn the_command_answers_questions_about_pictures() {
         run(&["--image", "wide.png", "--prompt", "What is this?"]).expect(0);
         assert_eq!(tokens(&out), wanted(&folder, 1), "{name}");
         let mark = if name == "gemma3" { "<start_of_image>" } else { "<image>" };
-        let text = format!("<s>user: Is {mark} like {mark}{mark}?\nassistant:");
+        let text = format!("<s>user: Is {mark} like {mark}{mark}?assistant:");
         run(&["--image", "high.png", "--image", "square.png", "--image", "thin.png", "--prompt", &text]).expect(0);
         assert_eq!(tokens(&out), wanted(&folder, 2), "{name}");
         run(&["--chat", "--prompt", "What is this?"]).expect(0);
@@ -210,6 +210,7 @@ fn mistakes_about_pictures_are_named() {
     let model = folder.join("model");
     place.file("broken.png", &fs::read(folder.join("wide.png")).unwrap()[..900]);
     place.file("text.png", "no picture");
+    place.file("text.txt", "a text");
     let stories = crate::support::repository().join("examples/tiny-llama/model");
     let refusal = |model: &Path, more: &[&str]| {
         let start = ["run".to_owned(), model.display().to_string()];
@@ -228,7 +229,11 @@ fn mistakes_about_pictures_are_named() {
         (&model, vec!["--image", &wide, "--prompt", "<image><image>"], ["2 times, for 1 pictures", "--image FILE"]),
         (&model, vec!["--image", &wide, "--prompt", "a", "--set", "export.context=40"], ["context of 40", "export.context"]),
         (&model, vec!["--image", &wide, "--tokens-in", "a"], ["--image", "--tokens-in"]),
-        (&model, vec!["--prompt", "a", "--set", "quantize.scheme=int8"], ["reads pictures", "8da4w"]),
+        (
+            &model,
+            vec!["--prompt", "a", "--set", "quantize={ scheme: 8da4w, method: gptq, calibrate: text.txt }"],
+            ["reads pictures", "8da4w"],
+        ),
     ] {
         let said = refusal(model, &more);
         assert!(words.iter().all(|word| said.contains(word)), "{more:?}: {said}");
@@ -319,7 +324,7 @@ fn a_binary_and_its_server_answer_questions_about_pictures() {
         assert_eq!(error["error"]["param"], "messages[0]");
         assert!(error["error"]["message"].as_str().unwrap().contains(word), "{error}");
     }
-    let pictures: Vec<Value> = (0..12).map(|_| image("thin.png")).collect();
+    let pictures: Vec<Value> = (0..20).map(|_| image("thin.png")).collect();
     let full = ask(json!([{ "role": "user", "content": pictures }]), 1);
     assert_eq!((full.status, &full.json()["error"]["code"]), (400, &json!("context_length_exceeded")));
 }

@@ -150,7 +150,7 @@ fn workspace_of(instruction: &Instruction, isa: Isa, size: &dyn Fn(SlotNumber) -
         Instruction::Conv2d(fields) => conv2d::workspace(fields, isa, size(fields.weights.slot)),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::FusedMlp(fields) => fused_mlp::workspace(fields, isa),
-        Instruction::AttendCache(fields) | Instruction::AttendBlock(AttendBlock { causal: fields }) => {
+        Instruction::AttendCache(fields) | Instruction::AttendBlock(crate::AttendBlock { causal: fields }) => {
             text::workspace(fields)
         }
         Instruction::Elementwise(fields) => elementwise::workspace(fields),

@@ -14,5 +14,5 @@ pub fn refusals(system: &dyn System, recipe: &Recipe) -> Vec<Diagnostic> {
     let Some(quantize) = calibrated.filter(|_| reads_pictures(system, &folder.path)) else { return Vec::new() };
     let message = "a model that reads pictures has no calibrated quantization: calibration text has no pictures";
     let help = "choose `8da4w`, `dynamic-int8`, `int8-weights` or `int4-weights`, without `method: gptq` and limits";
-    vec![Diagnostic::error(Code::OptionUnavailable, message).at(quantize.scheme.span.clone()).help(help)]
+    vec![Diagnostic::error(Code::OptionUnavailable, message).at((*quantize.scheme.span).clone()).help(help)]
 }
