@@ -41,11 +41,7 @@ pub fn read_pictures(files: &BTreeMap<String, &[u8]>) -> Result<Option<Vec<u8>>,
 }
 
 /// The facts, as the processor class of the family has them; `named` is the text of a special token.
-fn facts(
-    vision: &Vision,
-    processor: &Config,
-    named: &dyn Fn(&str, &str) -> String,
-) -> Result<Facts, CheckpointError> {
+fn facts(vision: &Vision, processor: &Config, named: &dyn Fn(&str, &str) -> String) -> Result<Facts, CheckpointError> {
     let image = named("image_token", "<image>");
     let plain = Facts {
         mark: image.clone(),
@@ -114,7 +110,8 @@ mod tests {
     #[test]
     fn a_grid_has_text_around_tiles() {
         let config = config("SmolVLMForConditionalGeneration", "");
-        let processor = r#"{"image_processor": {"max_image_size": {"longest_edge": 24}, "size": {"longest_edge": 48}}}"#;
+        let processor =
+            r#"{"image_processor": {"max_image_size": {"longest_edge": 24}, "size": {"longest_edge": 48}}}"#;
         let facts = read(&config, &[(PROCESSOR, processor)]).unwrap();
         assert_eq!(facts.steps.grid, Some(Grid { longest: 48, side: 24, is_split: true }));
         assert_eq!((facts.tokens, facts.token, facts.mark.as_str()), (9, 7, "<image>"));

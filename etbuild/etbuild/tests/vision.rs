@@ -80,9 +80,8 @@ fn loaded(folder: &Path, place: &Place, options: &[&str]) -> Session {
 /// The prompt of a conversation.
 fn prompt(session: &Session, folder: &Path, case: &Case) -> Prompt {
     let (viewer, text) = (session.viewer().unwrap(), session.text().unwrap());
-    let picture = |name: &str| -> Arc<Picture> {
-        Arc::new(viewer.picture(&fs::read(folder.join(name)).unwrap()).unwrap())
-    };
+    let picture =
+        |name: &str| -> Arc<Picture> { Arc::new(viewer.picture(&fs::read(folder.join(name)).unwrap()).unwrap()) };
     let part = |part: &SaidPart| match part {
         SaidPart::Text(text) => Part::Text(text.clone()),
         SaidPart::Picture(name) => Part::Picture(picture(name)),
@@ -162,7 +161,8 @@ fn quantized_models_stay_near() {
         let wanted = logits(&["partition=[cpu]"]);
         for scheme in ["8da4w", "dynamic-int8", "int8-weights", "int4-weights"] {
             let found = logits(&["partition=[cpu]", &format!("quantize.scheme={scheme}")]);
-            let product = |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f32>();
+            let product =
+                |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f32>();
             let cosine = product(&found, &wanted) / (product(&found, &found) * product(&wanted, &wanted)).sqrt();
             assert!(cosine > 0.9 && found != wanted, "{name}, {scheme}: {cosine}");
         }
@@ -227,17 +227,20 @@ fn mistakes_about_pictures_are_named() {
         (&model, vec!["--image", "text.png", "--prompt", "a"], ["neither PNG nor JPEG", "PNG or a JPEG"]),
         (&model, vec!["--image", "none.png", "--prompt", "a"], ["none.png", "error"]),
         (&model, vec!["--image", &wide, "--prompt", "<image><image>"], ["2 times, for 1 pictures", "--image FILE"]),
-        (&model, vec!["--image", &wide, "--prompt", "a", "--set", "export.context=40"], ["context of 40", "export.context"]),
-        (&model, vec!["--image", &wide, "--tokens-in", "a"], ["--image", "--tokens-in"]),
         (
             &model,
-            vec!["--prompt", "a", "--set", "quantize={ scheme: 8da4w, method: gptq, calibrate: text.txt }"],
-            ["reads pictures", "8da4w"],
+            vec!["--image", &wide, "--prompt", "a", "--set", "export.context=40"],
+            ["context of 40", "export.context"],
         ),
+        (&model, vec!["--image", &wide, "--tokens-in", "a"], ["--image", "--tokens-in"]),
     ] {
         let said = refusal(model, &more);
         assert!(words.iter().all(|word| said.contains(word)), "{more:?}: {said}");
     }
+    let gptq = "quantize={ scheme: 8da4w, method: gptq, calibrate: text.txt }";
+    let check = ["check", &model.display().to_string(), "--target", "linux-x86_64", "--set", gptq];
+    let checked = Ran::of(place.command(check).current_dir(place.path()));
+    assert!(checked.status != 0 && checked.stderr.contains("has no calibrated quantization"), "{}", checked.stderr);
     // A checkpoint without the file about pictures, with another tower, and with another decoder.
     let other = place.path().join("other");
     let copied = |config: &dyn Fn(&mut Value)| {
@@ -300,7 +303,8 @@ fn a_binary_and_its_server_answer_questions_about_pictures() {
     };
     let question = json!({ "role": "user", "content": [image("wide.png"), text("What is this?")] });
     let answer = ask(json!([question]), 2).json();
-    let content = |answer: &Value, index: usize| answer["choices"][index]["message"]["content"].as_str().unwrap().to_owned();
+    let content =
+        |answer: &Value, index: usize| answer["choices"][index]["message"]["content"].as_str().unwrap().to_owned();
     for index in [0, 1] {
         assert_eq!(content(&answer, index), told.stdout.strip_suffix('\n').unwrap());
     }

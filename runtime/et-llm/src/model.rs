@@ -73,7 +73,21 @@ impl Model {
         let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
         let (read, ahead, written, slots) = (Vec::new(), Ahead::default(), 0, slots(&decode.module)?);
         let (verify, image, context) = (None, None, None);
-        Ok(Self { prefill, shorter, lengths, decode, verify, image, read, ahead, written, slots, context, logits, bytes })
+        Ok(Self {
+            prefill,
+            shorter,
+            lengths,
+            decode,
+            verify,
+            image,
+            read,
+            ahead,
+            written,
+            slots,
+            context,
+            logits,
+            bytes,
+        })
     }
 
     /// Loads the method that [`Self::read_ahead`] needs, from the same file.

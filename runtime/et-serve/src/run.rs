@@ -94,7 +94,8 @@ fn run_model(spec: &AppSpec, options: &Options, metrics: Arc<Metrics>, ready: &S
             let queue = Arc::new(Queue::new(options.queue));
             queue.open(models.models.len());
             let LanguageModels { models, batches, text, viewer, facts, vocabulary } = *models;
-            let language = Language::new(spec, (facts.clone(), Arc::clone(&text), viewer), vocabulary, Arc::clone(&queue));
+            let language =
+                Language::new(spec, (facts.clone(), Arc::clone(&text), viewer), vocabulary, Arc::clone(&queue));
             let _received = ready.send(Ok(Served::Language(Box::new(language))));
             Scheduler { text, facts, queue, metrics }.run(models, batches);
         }

@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn parts_are_a_list_of_texts_and_images() {
-        let template = "{% for part in messages[0].content %}{{ '<image>' if part.type == 'image' else part.text }}{% endfor %}";
+        let template =
+            "{% for part in messages[0].content %}{{ '<image>' if part.type == 'image' else part.text }}{% endfor %}";
         let picture = Picture { rows: 0, columns: 0, tiles: Vec::new() };
         let parts = vec![Part::Picture(Arc::new(picture)), Part::Text("a".to_owned())];
         assert_eq!(filled_in(template, &[Message::of_parts("user", parts)]).unwrap(), "<image>a");

@@ -92,7 +92,11 @@ impl Facts {
         };
         let has_range = (1..=MOST).contains(&facts.tokens) && (1..=MOST).contains(&facts.side);
         let has_grid = facts.steps.grid.is_none_or(|grid| grid.side > 0 && grid.longest > 0);
-        if has_range && has_grid && !facts.mark.is_empty() { Ok(facts) } else { Err(malformed("a value is out of range")) }
+        if has_range && has_grid && !facts.mark.is_empty() {
+            Ok(facts)
+        } else {
+            Err(malformed("a value is out of range"))
+        }
     }
 }
 
@@ -177,7 +181,9 @@ pub(crate) mod tests {
     #[test]
     fn malformed_facts_are_errors() {
         let text = facts().to_text();
-        for (old, new) in [("tokens 3", "tokens 0"), ("side 2", "side x"), ("mark", "m"), ("grid 8", "grid"), (PIXELS, "x")] {
+        for (old, new) in
+            [("tokens 3", "tokens 0"), ("side 2", "side x"), ("mark", "m"), ("grid 8", "grid"), (PIXELS, "x")]
+        {
             assert!(Facts::parse(text.replacen(old, new, 1).as_bytes()).is_err(), "{new}");
         }
     }

@@ -93,7 +93,8 @@ impl Making<'_> {
 
     fn attention(&mut self, module: &dyn Fn(&str) -> String, input: ValueId) -> ValueId {
         let Encoder { names, width, .. } = *self.encoder;
-        let inputs = [names.query, names.key, names.value].map(|name| self.linear(&module(name), input, [width, width]));
+        let inputs =
+            [names.query, names.key, names.value].map(|name| self.linear(&module(name), input, [width, width]));
         self.sketch.attention(inputs, self.encoder.heads)
     }
 

@@ -37,7 +37,13 @@ pub fn read(vision: &Vision, config: &Config) -> Result<TileSteps, CheckpointErr
     if !is_grid {
         config.refuse("do_pad")?;
     }
-    let usual = if is_grid { 1 } else if is_pool { 2 } else { 3 };
+    let usual = if is_grid {
+        1
+    } else if is_pool {
+        2
+    } else {
+        3
+    };
     let mut image = ImageSteps {
         color: Color::Rgb,
         resize: None,
@@ -65,7 +71,11 @@ pub fn read(vision: &Vision, config: &Config) -> Result<TileSteps, CheckpointErr
         (None, resize) => resize == Some(Resize::Exact([side; 2])),
     };
     let key = if image.crop.is_some() { "crop_size" } else { "size" };
-    if fits { Ok(TileSteps { image, grid: None }) } else { Err(config.unsupported(key, format!("{side} by {side} pixels"))) }
+    if fits {
+        Ok(TileSteps { image, grid: None })
+    } else {
+        Err(config.unsupported(key, format!("{side} by {side} pixels")))
+    }
 }
 
 fn filter(config: &Config, default: usize) -> Result<Filter, CheckpointError> {
@@ -97,7 +107,9 @@ fn grid(config: &Config, side: usize) -> Result<Grid, CheckpointError> {
     const TILE: &str = "max_image_size";
     let edge = |key: &str, default: usize| {
         let map = config.optional_map(key)?;
-        Ok::<_, CheckpointError>(map.map(|map| map.optional_size("longest_edge")).transpose()?.flatten().unwrap_or(default))
+        Ok::<_, CheckpointError>(
+            map.map(|map| map.optional_size("longest_edge")).transpose()?.flatten().unwrap_or(default),
+        )
     };
     if edge(TILE, 364)? != side {
         return Err(config.unsupported(TILE, format!("`{{\"longest_edge\": {side}}}`, the size that the tower reads")));
@@ -108,7 +120,8 @@ fn grid(config: &Config, side: usize) -> Result<Grid, CheckpointError> {
 /// The size after resizing: the shorter side, or height and width.
 fn resize(config: &Config) -> Result<Resize, CheckpointError> {
     const KEY: &str = "size";
-    if let Some(map) = config.value(KEY).filter(|size| size.is_object()).map(|_| config.optional_map(KEY)).transpose()?.flatten()
+    if let Some(map) =
+        config.value(KEY).filter(|size| size.is_object()).map(|_| config.optional_map(KEY)).transpose()?.flatten()
         && let Some(side) = map.optional_size("shortest_edge")?
     {
         return match map.value("longest_edge") {

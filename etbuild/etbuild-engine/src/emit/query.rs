@@ -102,7 +102,8 @@ impl Action for Emit {
             named_data,
         };
         let emitted = self.write(&planned, &options, products)?;
-        let interface = Interface::new(&planned, &emitted, &self.backends, [tokenizer, self.reading.has_media(), vision]);
+        let interface =
+            Interface::new(&planned, &emitted, &self.backends, [tokenizer, self.reading.has_media(), vision]);
         products.put(ArtifactKind::Interface, &failure::json(&interface)?);
         Ok(())
     }

@@ -52,8 +52,11 @@ impl CheckpointTexts {
             None => read_texts(&views, self.context).and_then(|texts| Ok((texts, read_pictures(&views)?))),
         };
         let (texts, pictures) = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
-        let optional =
-            [(et_llm::TOKENIZER_KEY, texts.tokenizer), (et_llm::CHAT_KEY, texts.chat), (et_vision::VISION_KEY, pictures)];
+        let optional = [
+            (et_llm::TOKENIZER_KEY, texts.tokenizer),
+            (et_llm::CHAT_KEY, texts.chat),
+            (et_vision::VISION_KEY, pictures),
+        ];
         let found = optional.into_iter().filter_map(|(key, bytes)| Some((key.to_owned(), bytes?)));
         let facts = if self.encoder.is_some() { et_llm::ENCODER_KEY } else { et_llm::GENERATION_KEY };
         Ok(found.chain([(facts.to_owned(), texts.generation)]).collect())

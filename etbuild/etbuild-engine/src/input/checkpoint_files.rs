@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
-    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, SENTENCE, SHARD, SHARD_INDEX, TEXT_FILES,
-    TOKENIZER_CONFIG, is_encoder, module_files, shard_names,
+    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, SENTENCE, SHARD, SHARD_INDEX,
+    TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, shard_names,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;

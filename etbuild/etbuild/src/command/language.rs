@@ -52,8 +52,16 @@ pub fn run(
     let threads = arguments.threads.unwrap_or_else(default_threads);
     let (guesses, text, constrain, vision) = (request.guesses(), MAKE_TEXT, MAKE_COMPILER, VISION);
     let guesses = guesses.as_ref();
-    let loading =
-        Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text, constrain, vision, observer };
+    let loading = Loading {
+        kernels: Kernels::Lookup(&kernel),
+        engines: ENGINES,
+        threads,
+        guesses,
+        text,
+        constrain,
+        vision,
+        observer,
+    };
     let refused = |error: Error| vec![refusal(arguments, &error)];
     let data = || DataFiles::open(&arguments.data);
     let file = Rc::new(bytes);

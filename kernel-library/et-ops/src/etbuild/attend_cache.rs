@@ -274,7 +274,11 @@ pub(super) fn run<const D: u32>(args: &Args<'_, '_>, is_mutual: bool) -> Result<
         (ScalarType::Float, ScalarType::Char) if const { Dtypes(D).contains(ScalarType::Char) } => {
             attend::<f32, i8, _>(
                 args,
-                Scaled { cached: Cached::new(args, is_mutual)?, keys: Scales::new(args, 1)?, values: Scales::new(args, 2)? },
+                Scaled {
+                    cached: Cached::new(args, is_mutual)?,
+                    keys: Scales::new(args, 1)?,
+                    values: Scales::new(args, 2)?,
+                },
             )
         }
         _ => dispatch!(D, out.scalar_type(), floats, T => attend::<T, T, _>(args, Cached::new(args, is_mutual)?)),

@@ -42,7 +42,9 @@ impl Source {
         let text = prompt_text(request, channels)?;
         if request.images.is_empty() {
             return match text {
-                text if request.chat && request.bench.is_none() => Ok(Self::Conversation(First { text, pictures: Vec::new() })),
+                text if request.chat && request.bench.is_none() => {
+                    Ok(Self::Conversation(First { text, pictures: Vec::new() }))
+                }
                 Some(text) => Ok(Self::Text(text, Vec::new())),
                 None => Err(Error::NoTokens),
             };

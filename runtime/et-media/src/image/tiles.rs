@@ -14,9 +14,8 @@ pub fn tiles(picture: Picture, steps: &TileSteps) -> Result<Tiles, String> {
         let picture = steps.image.crop.map_or(Ok(picture.clone()), |size| center(&picture, size))?;
         return Ok(Tiles { rows: 0, columns: 0, pixels: vec![picture.into_bytes()] });
     };
-    let resized = |picture: &Picture, [height, width]: [usize; 2]| {
-        resize::resize(picture, height, width, steps.image.filter)
-    };
+    let resized =
+        |picture: &Picture, [height, width]: [usize; 2]| resize::resize(picture, height, width, steps.image.filter);
     let picture = picture.in_color(steps.image.color);
     let picture = resized(&picture, longer_side([picture.height(), picture.width()], grid.longest))?;
     let small = [grid.side; 2];

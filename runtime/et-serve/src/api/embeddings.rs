@@ -4,8 +4,8 @@ use et_llm::Answer;
 use serde_json::{Map, Value, json};
 
 use super::texts::{Texts, check_count, take_cuts, usage};
-use crate::encoder::{Answered, Input};
 use crate::base64::encode;
+use crate::encoder::{Answered, Input};
 use crate::error::ApiError;
 use crate::request::Parameters;
 

@@ -146,7 +146,8 @@ fn part(value: &Value) -> Result<Given, String> {
 
 /// The file in a `data:` URL.
 fn picture(value: Option<&Value>) -> Result<Vec<u8>, String> {
-    let url = value.and_then(|value| value.get("url")).and_then(Value::as_str).ok_or("a part has no `image_url.url`")?;
+    let url =
+        value.and_then(|value| value.get("url")).and_then(Value::as_str).ok_or("a part has no `image_url.url`")?;
     let data = url.strip_prefix("data:").ok_or("a picture is a `data:` URL: this server loads no other URLs")?;
     let (kind, text) = data.split_once(',').ok_or("the `data:` URL has no data")?;
     let bytes = kind.ends_with(";base64").then(|| decode(text)).flatten();
