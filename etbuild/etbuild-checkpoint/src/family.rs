@@ -47,6 +47,7 @@ mod seed_oss;
 mod smollm3;
 mod stablelm;
 mod starcoder2;
+mod vision;
 
 pub use conventions::activation;
 

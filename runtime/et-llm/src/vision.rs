@@ -2,7 +2,6 @@
 //! each tile. A crate that a binary has only for a model with a vision encoder implements the traits.
 
 mod method;
-mod picture;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,8 +11,8 @@ use et_module::preprocess::ReadTiles;
 use et_module::{DataFiles, Engines, FileBytes, Kernels};
 
 pub use method::ImageMethod;
-pub use picture::{Picture, Prompt, Tile, is_image};
 
+use crate::picture::{Picture, Prompt, Tile};
 use crate::{Error, Text};
 
 /// Makes prompts of texts and pictures. A server reads prompts on threads besides the model's.

@@ -2,11 +2,9 @@
 
 mod class;
 mod rope;
-mod vision;
 
 pub use class::Class;
 pub use rope::{rope, rotary};
-pub use vision::{text, tower, vision};
 
 use crate::config::Config;
 use crate::{
@@ -112,7 +110,7 @@ pub fn activation(config: &Config, key: &str, default: Activation) -> Result<Act
 }
 
 /// Names for a message.
-fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ")
 }
 

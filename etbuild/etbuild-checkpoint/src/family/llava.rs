@@ -1,18 +1,18 @@
 //! LLaVA 1.5: a tower of CLIP or SigLIP, of which a late layer counts, a network of two layers, a decoder.
 
-use super::{Family, conventions};
+use super::{Family, conventions, vision};
 use crate::config::Config;
 use crate::{Activation, CheckpointError, Decoder, Projector, Tower};
 
 pub const FAMILY: Family = Family { architectures: &["LlavaForConditionalGeneration"], keys: &[], describe };
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
-    let mut decoder = conventions::text(config)?;
-    let tower = feature(config, conventions::tower(config)?)?;
+    let mut decoder = vision::text(config)?;
+    let tower = feature(config, vision::tower(config)?)?;
     let activation = conventions::activation(config, "projector_hidden_act", Activation::Gelu)?;
     let has_biases = config.flag_or("multimodal_projector_bias", true)?;
     let projector = Projector::Network { activation, has_biases };
-    decoder.vision = Some(conventions::vision(config, tower, projector, false)?);
+    decoder.vision = Some(vision::vision(config, tower, projector, false)?);
     Ok(decoder)
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use et_module::{Module, TensorView};
 
-use super::{SharedEncoder, Tile, is_image};
+use super::SharedEncoder;
 use crate::Error;
 use crate::method::{copy_logits, place, set};
+use crate::picture::{Tile, is_image};
 
 /// The method of this name, with the vision encoder, and the tiles that a text may have.
 pub struct ImageMethod {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::activation;
+use super::conventions::{activation, listed};
+use super::{Family, gemma3, llama, mistral, qwen2, qwen3};
 use crate::config::Config;
-use crate::family::{Family, gemma3, llama, mistral, qwen2, qwen3};
 use crate::{Activation, CheckpointError, Decoder, Projector, Tower, Vision};
 
 /// Numbers of a configuration class, for keys that a nested configuration lacks: such a configuration states differences alone.
@@ -169,7 +169,7 @@ fn known<T>(config: &Config, entries: impl Iterator<Item = (&'static str, T)> + 
     const KEY: &str = "model_type";
     let name = config.optional_text(KEY)?.ok_or_else(|| config.mistake(KEY, "is missing"))?;
     let found = entries.clone().find(|(known, _)| *known == name).map(|(_, entry)| entry);
-    found.ok_or_else(|| config.unsupported(KEY, super::listed(entries.map(|(known, _)| known))))
+    found.ok_or_else(|| config.unsupported(KEY, listed(entries.map(|(known, _)| known))))
 }
 
 fn with_sizes(config: Config, sizes: Sizes) -> Config {
