@@ -102,8 +102,8 @@ mod tests {
     }
 
     fn read(config: &str, files: &[(&str, &str)]) -> Result<Facts, CheckpointError> {
-        let files = files.iter().chain(&[(CONFIG, config)]);
-        let files = files.map(|(name, text)| ((*name).to_owned(), text.as_bytes())).collect();
+        let all = files.iter().copied().chain([(CONFIG, config)]);
+        let files = all.map(|(name, text)| (name.to_owned(), text.as_bytes())).collect();
         Ok(Facts::parse(&read_pictures(&files)?.unwrap()).unwrap())
     }
 

@@ -8,7 +8,7 @@ use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
     Constraint, Draft, Error, Facts, Guesses, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher, Model,
-    Proposer, Sampling, Speculation, Text, Viewer, Vision,
+    OpenedVision, Proposer, Sampling, Speculation, Text, Viewer, Vision,
 };
 
 /// The parts of a binary that a program file is loaded with.
@@ -79,7 +79,7 @@ impl Session {
             None => None,
             Some(vision) => {
                 let opened = (vision.open)(&file, &data, loading.kernels, &engines, vision.read)?;
-                let load = |(viewer, encoder)| {
+                let load = |OpenedVision { viewer, encoder }| {
                     model.load_image(&file, data()?, loading.kernels, &engines, encoder)?;
                     Ok::<_, Error>(viewer)
                 };

@@ -52,6 +52,14 @@ pub trait VisionEncoder {
 /// A vision encoder that several models share.
 pub type SharedEncoder = Rc<RefCell<dyn VisionEncoder>>;
 
+/// The vision encoder of a program file.
+pub struct OpenedVision {
+    /// Makes prompts.
+    pub viewer: Arc<dyn Viewer>,
+    /// Makes embeddings.
+    pub encoder: SharedEncoder,
+}
+
 /// Loads the vision encoder of a program file; `None` for a program file without one.
 pub type OpenVision = fn(
     file: &Rc<FileBytes>,
@@ -59,7 +67,7 @@ pub type OpenVision = fn(
     kernels: Kernels<'_>,
     engines: &Engines,
     read: ReadTiles,
-) -> Result<Option<(Arc<dyn Viewer>, SharedEncoder)>, Error>;
+) -> Result<Option<OpenedVision>, Error>;
 
 /// The parts of a binary that read pictures.
 #[derive(Clone, Copy)]

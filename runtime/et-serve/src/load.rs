@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_llm::app::AppSpec;
-use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, TOKENIZER_KEY, Task, Text, Viewer};
+use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, OpenedVision, TOKENIZER_KEY, Task, Text, Viewer};
 use et_module::app::Failure;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, default_threads};
 
@@ -116,7 +116,8 @@ fn open_vision(
 ) -> Result<Option<Arc<dyn Viewer>>, Error> {
     let (Some(vision), kernels) = (spec.vision, Kernels::Selected(spec.kernels)) else { return Ok(None) };
     let data = || DataFiles::open(named);
-    let Some((viewer, encoder)) = (vision.open)(file, &data, kernels, engines, vision.read)? else { return Ok(None) };
+    let opened = (vision.open)(file, &data, kernels, engines, vision.read)?;
+    let Some(OpenedVision { viewer, encoder }) = opened else { return Ok(None) };
     for model in models {
         model.load_image(file, data()?, kernels, engines, Rc::clone(&encoder))?;
     }

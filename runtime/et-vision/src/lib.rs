@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use et_llm::{Error, SharedEncoder, Viewer};
+use et_llm::{Error, OpenedVision};
 use et_module::preprocess::ReadTiles;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, named_data};
 
@@ -30,9 +30,9 @@ pub fn open(
     kernels: Kernels<'_>,
     engines: &Engines,
     read: ReadTiles,
-) -> Result<Option<(Arc<dyn Viewer>, SharedEncoder)>, Error> {
+) -> Result<Option<OpenedVision>, Error> {
     let Some(bytes) = named_data(file, VISION_KEY) else { return Ok(None) };
     let facts = Facts::parse(bytes)?;
     let encoder = Encoder::load(file, data()?, kernels, engines, &facts)?;
-    Ok(Some((Arc::new(View::new(facts, read)), Rc::new(RefCell::new(encoder)))))
+    Ok(Some(OpenedVision { viewer: Arc::new(View::new(facts, read)), encoder: Rc::new(RefCell::new(encoder)) }))
 }

@@ -150,7 +150,9 @@ pub fn tower(config: &Config) -> Result<Tower, CheckpointError> {
         drops_first: false,
     };
     match () {
-        () if tower.width % tower.heads != 0 => Err(vision.mistake("num_attention_heads", "does not divide the width")),
+        () if !tower.width.is_multiple_of(tower.heads) => {
+            Err(vision.mistake("num_attention_heads", "does not divide the width"))
+        }
         () if tower.patch > tower.side => Err(vision.mistake("patch_size", "is more than `image_size`")),
         () => Ok(tower),
     }

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::{CheckpointError, Projector, Vision};
 
 /// Mean and deviation of CLIP's training data.
-const CLIP: [[f32; 3]; 2] = [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_54, 0.261_302_58, 0.275_777_11]];
+const CLIP: [[f32; 3]; 2] = [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_55, 0.261_302_6, 0.275_777_1]];
 /// Mean and deviation for values from -1 to 1.
 const HALVES: [[f32; 3]; 2] = [[0.5; 3]; 2];
 
