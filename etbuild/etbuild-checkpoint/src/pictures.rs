@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use et_vision::Facts;
 
 use crate::config::Config;
-use crate::texts::{TOKENIZER_CONFIG, token_text};
+use crate::texts::{PROCESSOR_TEMPLATE, TOKENIZER_CONFIG, token_text};
 use crate::{CONFIG, CheckpointError, Projector, Vision, describe};
 
 /// The file with the steps from a picture to pixels.
@@ -17,8 +17,8 @@ const PROCESSOR: &str = "processor_config.json";
 /// The key of the steps in [`PROCESSOR`].
 const STEPS: &str = "image_processor";
 
-/// The files that the facts about pictures are read from besides those about texts, each of which may be missing.
-pub const PICTURE_FILES: [&str; 2] = [PREPROCESSOR, PROCESSOR];
+/// The files of a model that reads pictures besides those about texts, each of which may be missing.
+pub const PICTURE_FILES: [&str; 3] = [PREPROCESSOR, PROCESSOR, PROCESSOR_TEMPLATE];
 
 /// Reads the facts about pictures from the files of a checkpoint, by name; `None` for a model that reads no pictures.
 ///

@@ -64,8 +64,10 @@ impl View {
         if found == wanted {
             return Ok(Prompt { tokens, tiles });
         }
-        let (mark, pictures) = (self.facts.image.clone(), wanted);
-        Err(Error::Text(format!("the prompt has the image token `{mark}` {found} times, for {pictures} image tokens")))
+        let image = &self.facts.image;
+        Err(Error::Text(format!(
+            "the prompt has the image token `{image}` {found} times, and the pictures have {wanted}"
+        )))
     }
 }
 

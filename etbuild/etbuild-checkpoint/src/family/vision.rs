@@ -73,8 +73,10 @@ const TOWERS: &[(&str, Class)] = &[
             is_clip: true,
         },
     ),
+    ("idefics3", IDEFICS3),
     ("idefics3_vision", IDEFICS3),
     ("siglip_vision_model", SIGLIP),
+    ("smolvlm", IDEFICS3),
     ("smolvlm_vision", IDEFICS3),
 ];
 
@@ -160,8 +162,7 @@ pub fn tower(config: &Config) -> Result<Tower, CheckpointError> {
 
 /// A vision encoder of these parts.
 pub fn vision(config: &Config, tower: Tower, projector: Projector, is_mutual: bool) -> Result<Vision, CheckpointError> {
-    let token = ["image_token_id", "image_token_index"].map(|key| config.optional_count(key));
-    let [id, index] = token;
+    let [id, index] = ["image_token_id", "image_token_index"].map(|key| config.optional_count(key));
     let token = id?.or(index?).ok_or_else(|| config.mistake("image_token_id", "is missing"))?;
     Ok(Vision { tower, projector, token: u32::try_from(token).unwrap_or(u32::MAX), is_mutual })
 }

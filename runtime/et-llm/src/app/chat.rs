@@ -24,10 +24,9 @@ pub fn converse(
     channels: &mut Channels<'_>,
 ) -> Result<(), Error> {
     let (text, viewer) = (session.text()?, session.viewer().ok());
-    let mut talk = Conversation { text, viewer, messages: Vec::new(), fixed: 0, most: request.max_new_tokens };
-    let system: Vec<Message> =
-        request.system.iter().map(|system| talk.message("system", Vec::new(), system.clone())).collect();
-    (talk.fixed, talk.messages) = (system.len(), system.clone());
+    let system: Vec<Message> = request.system.iter().map(|system| Message::new("system", system)).collect();
+    let (messages, fixed, most) = (system.clone(), system.len(), request.max_new_tokens);
+    let mut talk = Conversation { text, viewer, messages, fixed, most };
     let mut run = Run::new(session, request)?;
     let (mut tokens, mut pictures) = (Vec::new(), first.pictures);
     if let Some(prompt) = first.text {
@@ -35,18 +34,16 @@ pub fn converse(
         return run.finish(&tokens);
     }
     while let Some(line) = next_line(channels)? {
-        match (line.trim(), &talk.viewer) {
-            ("", _) => {}
-            (ANEW, _) => talk.messages.clone_from(&system),
-            (line, Some(viewer)) if line.starts_with(IMAGE) => {
-                let path = line.trim_start_matches(IMAGE).trim();
-                match picture(&**viewer, Path::new(path)) {
-                    Ok(picture) => pictures.push(picture),
-                    // A mistyped name does not end a conversation.
-                    Err(error) => writeln!(channels.talk, "{error}")?,
-                }
-            }
-            (message, _) => {
+        let line = line.trim();
+        match (line, line.strip_prefix(IMAGE), &talk.viewer) {
+            ("", ..) => {}
+            (ANEW, ..) => talk.messages.clone_from(&system),
+            (_, Some(path), Some(viewer)) => match picture(&**viewer, Path::new(path.trim())) {
+                Ok(picture) => pictures.push(picture),
+                // A mistyped name does not end a conversation.
+                Err(error) => writeln!(channels.talk, "{error}")?,
+            },
+            (message, ..) => {
                 let pictures = std::mem::take(&mut pictures);
                 tokens.extend(talk.answer(&mut run, pictures, message, channels)?);
             }
@@ -78,14 +75,6 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// A message: a text for a model that reads texts, and else parts.
-    fn message(&self, role: &'static str, pictures: Vec<Arc<Picture>>, text: String) -> Message {
-        match self.viewer {
-            Some(_) => Message::of_parts(role, parts(pictures, text)),
-            None => Message::new(role, text),
-        }
-    }
-
     /// Answers a message; returns the answer's tokens.
     fn answer(
         &mut self,
@@ -94,7 +83,10 @@ impl Conversation {
         message: &str,
         channels: &mut Channels<'_>,
     ) -> Result<Vec<u32>, Error> {
-        self.messages.push(self.message("user", pictures, message.to_owned()));
+        self.messages.push(match pictures.is_empty() {
+            true => Message::new("user", message),
+            false => Message::of_parts("user", parts(pictures, message)),
+        });
         let Prompt { tokens, tiles } = self.fitting(run)?;
         run.session.model.show(&tiles);
         let known = run.session.model.rewind(&tokens);
@@ -105,7 +97,7 @@ impl Conversation {
         let mut said = self.text.decode(&answer)?;
         let stop = run.request.stops.iter().filter_map(|stop| said.find(stop.as_str())).min();
         said.truncate(stop.unwrap_or(said.len()));
-        self.messages.push(self.message("assistant", Vec::new(), said));
+        self.messages.push(Message::new("assistant", said));
         Ok(answer)
     }
 
