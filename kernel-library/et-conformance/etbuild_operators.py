@@ -52,7 +52,7 @@ def write_cache(cache, rows, start, last):
 
 @operator("attend_cache(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, int window=0, "
           "float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None) -> Tensor")
-def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0, slopes=None, sinks=None):
+def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0, slopes=None, sinks=None, is_mutual=False):
     end, slots, window = int(start + last) + 1, keys.shape[1], window or 1 << 40
     if end > slots and window + int(last) > slots:
         raise ValueError("the cache has no slot for what rows see")
@@ -67,12 +67,18 @@ def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0
     if slopes is not None:
         scores = scores + slopes[:, None, None] * positions
     own = (start + torch.arange(query.shape[1]).clamp(max=int(last))).unsqueeze(1)
-    hidden = (positions > own) | (positions <= own - window)
+    hidden = (positions <= own - window) | ((positions > own) & (not is_mutual))
     scores = scores.masked_fill(hidden, -torch.inf)
     if sinks is not None:
         scores = torch.cat([scores, sinks[:, None, None].expand(*scores.shape[:-1], 1)], -1)
     weights = scores.softmax(-1)[..., :end]
     return torch.einsum("bhrk,bkhd->brhd", weights, values)
+
+
+@operator("attend_block(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, int window=0, "
+          "float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None) -> Tensor")
+def attend_block(*arguments):
+    return attend_cache(*arguments, is_mutual=True)
 
 
 @operator("expert_linear(Tensor input, Tensor experts, Tensor[] weights, Tensor? biases=None) -> Tensor")

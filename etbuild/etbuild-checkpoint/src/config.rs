@@ -42,6 +42,16 @@ impl Config {
         Self { keys, ..self }
     }
 
+    /// The same configuration with values for absent keys.
+    pub fn with_defaults<'k>(mut self, defaults: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
+        for (key, value) in defaults {
+            if self.map.get(key).is_none_or(Value::is_null) {
+                self.map.insert(key.to_owned(), value);
+            }
+        }
+        self
+    }
+
     /// The key in the file.
     fn key<'k>(&self, key: &'k str) -> &'k str {
         self.keys.iter().find(|(common, _)| *common == key).map_or(key, |(_, own)| own)

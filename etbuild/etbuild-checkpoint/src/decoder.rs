@@ -6,6 +6,7 @@ mod feed_forward;
 mod linear;
 mod method;
 mod sides;
+mod vision;
 mod weights;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub fn build(
     for method in options.methods() {
         let graph = match method {
             Method::Batch(texts) => method::build_batch(decoder, &mut weights, texts),
+            Method::VisionEncoder => vision::build(decoder, &mut weights),
+            Method::Image => method::build_image(decoder, &mut weights),
             _ => {
                 let tokens = options.tokens(method, longest).clamp(1, longest);
                 method::build(decoder, &mut weights, tokens, options.every || method == Method::Verify)

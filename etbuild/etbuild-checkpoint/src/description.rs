@@ -3,10 +3,12 @@
 mod attention;
 mod network;
 mod position;
+mod vision;
 
 pub use attention::{Attention, Biases, HeadNorm, Inputs};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
 pub use position::{Rotary, Scaling};
+pub use vision::{PROJECTOR, Projector, TOWER, Tower, Vision, canonical};
 
 use crate::{CheckpointError, Names, Options};
 
@@ -53,6 +55,8 @@ pub struct Decoder {
     pub logit_scale: Option<f64>,
     /// Logits are at most this: `tanh(logit / cap) * cap`.
     pub logit_cap: Option<f64>,
+    /// The vision encoder, if any.
+    pub vision: Option<Vision>,
 }
 
 /// Learned position embeddings: a row of a table for each position.
@@ -164,6 +168,7 @@ impl Decoder {
             (self.attention.inputs == Inputs::FusedByHead, "its queries, keys and values are one matrix"),
             (self.attention.clip.is_some(), "it clips queries, keys and values"),
             (self.transposed, "its matrices are transposed"),
+            (self.vision.is_some(), "it reads pictures"),
             (self.experts.is_some(), "it is a mixture of experts"),
             (self.positions.is_some() || self.embedding_norm, "it changes its embedding"),
         ];

@@ -11,6 +11,7 @@ mod falcon;
 mod gemma;
 mod gemma2;
 mod gemma3;
+mod gemma3_vision;
 mod glm;
 mod glm4;
 mod gpt2;
@@ -23,7 +24,9 @@ mod granite;
 mod granitemoe;
 mod helium;
 mod hunyuan;
+mod idefics3;
 mod llama;
+mod llava;
 mod ministral;
 mod mistral;
 mod mixtral;
@@ -44,6 +47,7 @@ mod seed_oss;
 mod smollm3;
 mod stablelm;
 mod starcoder2;
+mod vision;
 
 pub use conventions::activation;
 
@@ -72,6 +76,7 @@ pub const FAMILIES: &[&Family] = &[
     &gemma::FAMILY,
     &gemma2::FAMILY,
     &gemma3::FAMILY,
+    &gemma3_vision::FAMILY,
     &glm::FAMILY,
     &glm4::FAMILY,
     &gpt2::FAMILY,
@@ -84,7 +89,9 @@ pub const FAMILIES: &[&Family] = &[
     &granitemoe::FAMILY,
     &helium::FAMILY,
     &hunyuan::FAMILY,
+    &idefics3::FAMILY,
     &llama::FAMILY,
+    &llava::FAMILY,
     &ministral::FAMILY,
     &mistral::FAMILY,
     &mixtral::FAMILY,

@@ -25,6 +25,7 @@ mod family;
 mod gguf;
 mod kept;
 mod names;
+mod pictures;
 mod quantized;
 mod reals;
 mod rotary;
@@ -48,8 +49,9 @@ use config::Config;
 use decoder::Weights;
 pub use description::{
     Activation, Attention, Biases, Clamped, Decoder, Experts, FeedForward, Gate, HeadNorm, Inputs, Layer, Norm,
-    NormKind, NormPlaces, Positions, Rotary, Scaling, Storage,
+    NormKind, NormPlaces, Positions, Projector, Rotary, Scaling, Storage, Tower, Vision,
 };
+use description::{PROJECTOR, TOWER, canonical};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
 use encoded::{Encoded, Grid};
 pub use encoder::{
@@ -61,6 +63,7 @@ use gguf::Gguf;
 pub use gguf::{GGUF, is_gguf};
 pub use kept::{Derived, InMemory, Keeper};
 pub use names::{ExpertNames, Names};
+pub use pictures::{PICTURE_FILES, read_pictures};
 use rotated::Rotated;
 pub use rotation::Rotation;
 use rotation::Space;
@@ -114,6 +117,9 @@ impl Model {
             Self::Folder { config, shards, .. } => {
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
                 let mut tensors = Tensors::open(shards)?;
+                if decoder.vision.is_some() {
+                    tensors = tensors.renamed(canonical).map_err(|error| vec![error])?;
+                }
                 let quantized = Config::parse(config.bytes()).and_then(|config| quantized::method(&config));
                 let quantized = quantized.map_err(|error| vec![error])?;
                 if let Some((config, method)) = quantized {
@@ -151,6 +157,8 @@ pub struct Options {
     pub keeps: Kept,
     /// The texts of an encoder; `None` for a language model.
     pub encoder: Option<Encoding>,
+    /// Whether the program has the methods of a vision encoder: those of a model that reads pictures.
+    pub vision: bool,
     /// Whether `prefill` gives the logits behind each token, `[tokens, vocabulary]`: for measurements, not for generation.
     pub every: bool,
 }
@@ -243,6 +251,10 @@ pub enum Method {
     Verify,
     /// Reads one token of each of several texts, with the number of texts.
     Batch(u32),
+    /// Makes embeddings of the pixels of a tile.
+    VisionEncoder,
+    /// Reads the embeddings of a tile.
+    Image,
     /// Reads a whole text: the only method of an encoder.
     Forward,
 }
@@ -256,6 +268,8 @@ impl Method {
             Self::Decode => "decode".to_owned(),
             Self::Verify => "verify".to_owned(),
             Self::Batch(texts) => format!("decode_{texts}"),
+            Self::VisionEncoder => "vision_encoder".to_owned(),
+            Self::Image => "prefill_image".to_owned(),
             Self::Forward => "forward".to_owned(),
         }
     }
@@ -271,7 +285,8 @@ impl Options {
         let shorter = shorter.iter().map(|tokens| Method::PrefillOf(*tokens));
         let verify = self.speculate.map(|_| Method::Verify);
         let batch = self.batch.map(Method::Batch);
-        [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).chain(batch).collect()
+        let vision = [Method::VisionEncoder, Method::Image].into_iter().filter(|_| self.vision);
+        [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).chain(batch).chain(vision).collect()
     }
 
     /// The tokens of a method's call.
@@ -282,9 +297,14 @@ impl Options {
             Method::Decode => 1,
             Method::Verify => self.speculate.unwrap_or(1),
             Method::Batch(texts) => texts,
-            Method::Forward => 0,
+            Method::VisionEncoder | Method::Image | Method::Forward => 0,
         }
     }
+}
+
+/// Whether a configuration is that of a model that reads pictures.
+pub fn reads_pictures(config: &[u8]) -> bool {
+    describe(config).is_ok_and(|decoder| decoder.vision.is_some())
 }
 
 /// The description of a model from the configuration.
@@ -337,6 +357,9 @@ pub fn import_checkpoint(
         return encoder::import(checkpoint, encoding);
     }
     let (decoder, tensors) = checkpoint.model.open()?;
+    if checkpoint.adapter.is_some() && decoder.vision.is_some() {
+        return Err(vec![CheckpointError::AdapterOverVision.of_adapter()]);
+    }
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
     options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
     if checkpoint.adapter.is_some() && checkpoint.model.is_permuted() {

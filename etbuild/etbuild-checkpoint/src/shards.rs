@@ -110,6 +110,18 @@ impl Tensors {
         Ok(())
     }
 
+    /// The same tensors under other names.
+    ///
+    /// # Errors
+    /// Two tensors of the same new name.
+    pub fn renamed(self, rename: impl Fn(&str) -> String) -> Result<Self, CheckpointError> {
+        let mut renamed = Self { tensors: BTreeMap::new(), ..self };
+        for (name, tensor) in self.tensors {
+            renamed.add(rename(&name), tensor)?;
+        }
+        Ok(renamed)
+    }
+
     /// Adds a tensor in a form of another tool, with the shape.
     ///
     /// # Errors

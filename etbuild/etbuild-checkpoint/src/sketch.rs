@@ -1,5 +1,6 @@
 //! A graph in the making: one function for each operator that models call.
 
+mod heads;
 mod mixture;
 
 use std::collections::BTreeMap;
@@ -47,6 +48,13 @@ impl Sketch {
     /// An input of integers.
     pub fn input(&mut self, name: &str, sizes: &[usize]) -> ValueId {
         let id = self.graph.add_value(name, spec(ScalarType::Long, sizes), ValueKind::Input);
+        self.graph.inputs.push(id);
+        id
+    }
+
+    /// An input of numbers.
+    pub fn numbers(&mut self, name: &str, sizes: &[usize]) -> ValueId {
+        let id = self.graph.add_value(name, spec(ScalarType::Float, sizes), ValueKind::Input);
         self.graph.inputs.push(id);
         id
     }
@@ -337,6 +345,7 @@ impl Sketch {
     pub fn activate(&mut self, value: ValueId, activation: Activation) -> ValueId {
         let output = self.like(value);
         let (operator, text) = match activation {
+            Activation::QuickGelu => return self.quick_gelu(value),
             Activation::Silu => ("aten.silu.default", None),
             Activation::Relu | Activation::ReluSquared => ("aten.relu.default", None),
             Activation::Gelu => ("aten.gelu.default", Some("none")),
@@ -345,6 +354,13 @@ impl Sketch {
         let text = text.map(|text| Argument::Text(text.to_owned()));
         let made = self.call(operator, std::iter::once(Argument::Value(value)).chain(text).collect(), output);
         if activation == Activation::ReluSquared { self.multiply(made, made) } else { made }
+    }
+
+    /// `x sigmoid(1.702 x)`.
+    fn quick_gelu(&mut self, value: ValueId) -> ValueId {
+        let steeper = self.scale(value, 1.702);
+        let share = self.own("aten.sigmoid.default", &[steeper], &[]);
+        self.multiply(value, share)
     }
 
     /// A row of the second dimension.

@@ -14,6 +14,8 @@ pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 /// The file with the chat template, where the configuration of the tokenizer lacks the template.
 const TEMPLATE: &str = "chat_template.jinja";
+/// The file with the chat template of a processor, in older checkpoints of models that read pictures.
+pub const PROCESSOR_TEMPLATE: &str = "chat_template.json";
 /// The file with how texts end, and how tokens are picked.
 pub const GENERATION: &str = "generation_config.json";
 
@@ -40,7 +42,8 @@ pub struct Texts {
 /// Files that are no JSON; values without meaning.
 pub fn read_texts(files: &BTreeMap<String, &[u8]>, context: Option<u32>) -> Result<Texts, CheckpointError> {
     let config = files.get(CONFIG).copied().unwrap_or_default();
-    let context = describe(config)?.context(context)?;
+    let decoder = describe(config)?;
+    let context = decoder.context(context)?;
     let generation = files.get(GENERATION).map(|bytes| Config::parse_file(GENERATION, bytes)).transpose()?;
     let config = Config::parse(config)?;
     let tokenizer = files.get(TOKENIZER).map(|bytes| bytes.to_vec());
@@ -48,8 +51,14 @@ pub fn read_texts(files: &BTreeMap<String, &[u8]>, context: Option<u32>) -> Resu
         object(files, TOKENIZER)?;
     }
     let template = files.get(TEMPLATE).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    let chat = chat(&object(files, TOKENIZER_CONFIG)?.unwrap_or_default(), template);
-    let stops = generation.as_ref().and_then(|generation| generation.value(STOPS)).or_else(|| config.value(STOPS));
+    let of_processor = object(files, PROCESSOR_TEMPLATE)?;
+    let of_processor = of_processor.and_then(|file| file.get("chat_template").and_then(default_template));
+    let template = template.or(of_processor);
+    let chat = chat(&object(files, TOKENIZER_CONFIG)?.unwrap_or_default(), template, decoder.vision.is_some());
+    // The configuration of a model with a vision encoder has that of the decoder under a key.
+    let nested = config.optional_map("text_config")?;
+    let stops = [generation.as_ref(), Some(&config), nested.as_ref()];
+    let stops = stops.into_iter().flatten().find_map(|config| config.value(STOPS));
     let generation = lines(stops, generation.as_ref(), context)?;
     Ok(Texts { tokenizer, chat, generation })
 }
@@ -63,12 +72,14 @@ fn object(files: &BTreeMap<String, &[u8]>, name: &'static str) -> Result<Option<
     files.get(name).map(read).transpose().map_err(malformed)
 }
 
-/// The template with the template's variables; `None` without a template.
-fn chat(config: &Map<String, Value>, file: Option<String>) -> Option<Vec<u8>> {
+/// The template with the template's variables; `None` without a template. The templates of models that read pictures get the parts of a
+/// message.
+fn chat(config: &Map<String, Value>, file: Option<String>, gets_parts: bool) -> Option<Vec<u8>> {
     let template = file.or_else(|| config.get("chat_template").and_then(default_template))?;
     let token = |name: &str| Some((name.to_owned(), Value::from(token_text(config.get(name)?)?)));
     let mut chat: Map<String, Value> = NAMED_TOKENS.iter().filter_map(|name| token(name)).collect();
     chat.insert("template".to_owned(), Value::from(template));
+    chat.extend(gets_parts.then(|| ("parts".to_owned(), Value::from("true"))));
     Some(Value::from(chat).to_string().into_bytes())
 }
 
@@ -162,6 +173,8 @@ mod tests {
         let several =
             r#"{"chat_template": [{"name": "tools", "template": "x"}, {"name": "default", "template": "y"}]}"#;
         assert_eq!(chat(&[(TOKENIZER_CONFIG, several)]), r#"{"template":"y"}"#);
+        let processor = (PROCESSOR_TEMPLATE, r#"{"chat_template": "c"}"#);
+        assert_eq!(chat(&[(TOKENIZER_CONFIG, config), processor]), r#"{"bos_token":"<s>","template":"c"}"#);
         assert_eq!(read(&[]).unwrap().chat, None);
     }
 

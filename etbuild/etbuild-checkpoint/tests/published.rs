@@ -62,6 +62,45 @@ fn qwen_uses_its_window_only_where_it_says_so() {
 }
 
 #[test]
+fn nested_configurations_state_differences_alone() {
+    let described = |architecture: &str, rest: &str| {
+        describe(format!(r#"{{"architectures": ["{architecture}"], {rest}}}"#).as_bytes()).unwrap()
+    };
+    let smolvlm = described(
+        "Idefics3ForConditionalGeneration",
+        r#""image_token_id": 49190, "scale_factor": 4, "tie_word_embeddings": false,
+            "text_config": {"architectures": ["VLlama3ForCausalLM"], "head_dim": 64, "hidden_size": 576, "intermediate_size": 1536,
+                "max_position_embeddings": 8192, "model_type": "llama", "num_attention_heads": 9, "num_hidden_layers": 30,
+                "num_key_value_heads": 3, "rms_norm_eps": 1e-05, "rope_theta": 100000, "vocab_size": 49280},
+            "vision_config": {"hidden_size": 768, "image_size": 512, "max_image_size": {"longest_edge": 512}, "model_type": "idefics3",
+                "num_attention_heads": 12, "patch_size": 16, "size": {"longest_edge": 2048}}"#,
+    );
+    let vision = smolvlm.vision.unwrap();
+    assert_eq!((vision.tokens(), vision.tower.inner, vision.tower.layers, vision.token), (64, 3072, 12, 49190));
+    let llava = described(
+        "LlavaForConditionalGeneration",
+        r#""image_token_index": 32000, "projector_hidden_act": "gelu", "vision_feature_layer": -2,
+            "vision_feature_select_strategy": "default", "text_config": {"_name_or_path": "lmsys/vicuna-7b-v1.5",
+                "max_position_embeddings": 4096, "model_type": "llama", "rms_norm_eps": 1e-05, "vocab_size": 32064},
+            "vision_config": {"hidden_size": 1024, "image_size": 336, "intermediate_size": 4096, "model_type": "clip_vision_model",
+                "num_attention_heads": 16, "num_hidden_layers": 24, "patch_size": 14, "projection_dim": 768}"#,
+    );
+    let vision = llava.vision.unwrap();
+    assert_eq!((vision.tokens(), vision.tower.layers, llava.width, llava.layers.len()), (576, 23, 4096, 32));
+    let gemma = described(
+        "Gemma3ForConditionalGeneration",
+        r#""image_token_index": 262144, "mm_tokens_per_image": 256, "text_config": {"hidden_size": 2560, "intermediate_size": 10240,
+                "model_type": "gemma3_text", "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+                "sliding_window": 1024},
+            "vision_config": {"hidden_size": 1152, "image_size": 896, "intermediate_size": 4304, "model_type": "siglip_vision_model",
+                "num_attention_heads": 16, "num_hidden_layers": 27, "patch_size": 14, "vision_use_head": false}"#,
+    );
+    let vision = gemma.vision.as_ref().unwrap();
+    assert_eq!((vision.tokens(), vision.is_mutual, gemma.vocabulary, gemma.tied), (256, true, 262_208, true));
+    assert_eq!((gemma.attention.heads, gemma.attention.key_heads, gemma.layers[0].window), (8, 4, Some(1024)));
+}
+
+#[test]
 fn what_nobody_knows_is_refused_by_name() {
     let found = describe(&config("MambaForCausalLM", r#""x": 1"#));
     let Err(CheckpointError::Architecture { found, known, .. }) = found else { panic!("{found:?}") };

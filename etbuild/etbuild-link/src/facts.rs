@@ -27,6 +27,8 @@ pub struct ProjectFacts {
     pub text: bool,
     /// Whether the binary reads pictures and recordings.
     pub media: bool,
+    /// Whether the binary of a language model reads pictures.
+    pub vision: bool,
     /// The library beside the binary, if any.
     pub library: Option<LibraryForm>,
     /// Whether the binary of a language model has a server.

@@ -36,6 +36,7 @@ struct Variables<'a> {
     cases: usize,
     text: bool,
     media: bool,
+    vision: bool,
     /// The kinds of the library that is made beside the binary; empty without a library.
     crate_types: &'static [&'static str],
     server: bool,
@@ -88,6 +89,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("operator_folders", &Vec::<&str>::new());
     context.insert("text", &false);
     context.insert("media", &false);
+    context.insert("vision", &false);
     context.insert("crate_types", &Vec::<&str>::new());
     context.insert("server", &false);
     context.insert("constrain", &false);
@@ -120,6 +122,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
         text: facts.text,
         media: facts.media,
+        vision: facts.vision,
         crate_types: facts.library.map_or(&[], LibraryForm::crate_types),
         server: facts.server,
         constrain: facts.constrain,

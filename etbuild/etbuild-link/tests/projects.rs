@@ -158,6 +158,17 @@ fn a_language_model_that_reads_text_has_third_party_crates_of_fixed_versions() {
     assert!(lock.contains("name = \"tokenizers\""));
 }
 
+#[test]
+fn a_language_model_has_the_decoders_of_pictures_only_if_it_reads_pictures() {
+    let tiny = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
+    let texts = ProjectFacts { template: "language-app".to_owned(), text: true, ..tiny };
+    let pictures = ProjectFacts { vision: true, ..texts.clone() };
+    let text = |facts: &ProjectFacts| written(facts, &["Cargo.toml", "src/main.rs"]);
+    assert!(text(&texts).contains("vision: None") && !text(&texts).contains("et-media"));
+    let text = text(&pictures);
+    assert!(text.contains("read: et_media::tiles") && text.contains("dependencies.et-vision]"), "{text}");
+}
+
 /// The names of the device crates that cargo resolves for a template.
 fn resolved(template: &str, target: &CompileTarget) -> Vec<String> {
     let system = RealSystem::default();

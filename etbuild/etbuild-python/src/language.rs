@@ -30,6 +30,7 @@ impl LanguageModel {
             threads: self::threads(threads)?,
             guesses: guesses.as_ref(),
             text: Some(et_text::make),
+            vision: None,
             constrain: Some(et_constrain::make),
             observer: None,
         };

@@ -125,6 +125,7 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten.unsqueeze_copy.default", Kind::Move),
     ("aten.upsample_nearest2d.vec", Kind::Move),
     ("aten.view_copy.default", Kind::Move),
+    ("etbuild.attend_block.default", Kind::Float),
     ("etbuild.attend_cache.default", Kind::Float),
     ("etbuild.rotate.default", Kind::Float),
     ("etbuild.write_cache.default", Kind::Cache),

@@ -291,6 +291,10 @@ pub struct Language {
     /// Second text of a pair, for an encoder such as a reranker
     #[arg(long, value_name = "TEXT", conflicts_with = "tokens_in")]
     pub pair: Option<String>,
+    /// Picture for the prompt or the first message, PNG or JPEG; may be repeated. In a conversation, the line `/image FILE` adds a
+    /// picture to the next message
+    #[arg(long, value_name = "FILE", conflicts_with = "tokens_in")]
+    pub image: Vec<PathBuf>,
     /// Start a conversation: each line of standard input is a message
     #[arg(long, conflicts_with = "tokens_in")]
     pub chat: bool,

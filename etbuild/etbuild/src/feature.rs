@@ -1,7 +1,7 @@
 //! Cargo features that a build of etbuild may leave out, and the diagnostic that names a missing one.
 
 use et_diffusion::WritePicture;
-use et_llm::{MakeCompiler, MakeText};
+use et_llm::{MakeCompiler, MakeText, Vision};
 use et_module::ReadMedia;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::AbsentBackend;
@@ -40,6 +40,12 @@ pub const MAKE_COMPILER: Option<MakeCompiler> = None;
 pub const READ_MEDIA: Option<ReadMedia> = Some(et_media::read);
 #[cfg(not(feature = "media"))]
 pub const READ_MEDIA: Option<ReadMedia> = None;
+
+/// The parts that read the pictures of prompts, in a build with the feature `media`.
+#[cfg(feature = "media")]
+pub const VISION: Option<Vision> = Some(Vision { open: et_vision::open, read: et_media::tiles });
+#[cfg(not(feature = "media"))]
+pub const VISION: Option<Vision> = None;
 
 /// The function that encodes pictures, in a build with the feature `media`.
 #[cfg(feature = "media")]

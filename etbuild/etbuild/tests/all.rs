@@ -58,6 +58,7 @@ mod speculation;
 mod support;
 mod trace;
 mod upstream;
+mod vision;
 mod waiting;
 mod watch;
 mod web;

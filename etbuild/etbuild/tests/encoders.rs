@@ -51,6 +51,7 @@ fn loaded(model: &Path, place: &Place, options: &[&str]) -> Encoder {
         guesses: None,
         text: Some(et_text::make),
         constrain: None,
+        vision: None,
         observer: None,
     };
     let file = Rc::new(FileBytes::copied(&files.program));

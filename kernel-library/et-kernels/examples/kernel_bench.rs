@@ -228,7 +228,7 @@ fn caches(bench: &Bench) {
                 sizes,
                 scale: 0.125,
                 soft_cap: 0.0,
-                causal: Some(Causal { first: slots - 1, last: 0, window: usize::MAX }),
+                causal: Some(Causal { first: slots - 1, last: 0, window: usize::MAX, is_mutual: false }),
                 slots: Slots::of(slots),
                 query: Tokens { numbers: tensor(heads * width, 0.1), strides: strides(heads, width) },
                 key: cache,

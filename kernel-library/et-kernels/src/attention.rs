@@ -71,8 +71,10 @@ pub struct Causal {
     pub first: usize,
     /// The last query that is a real token; padding queries after this index see the same keys.
     pub last: usize,
-    /// Sliding window: the maximum number of keys visible to a query.
+    /// Sliding window: the maximum number of keys up to a query's own that are visible to the query.
     pub window: usize,
+    /// Whether a query sees the keys of later queries too, up to the last.
+    pub is_mutual: bool,
 }
 
 /// A ring buffer: key `i` is stored in slot `(first + i) % count`.
@@ -167,13 +169,14 @@ impl Attention<'_> {
 impl Causal {
     /// Plain causal masking: query `i` sees the keys up to `first + i`.
     pub const fn from(first: usize) -> Self {
-        Self { first, last: usize::MAX, window: usize::MAX }
+        Self { first, last: usize::MAX, window: usize::MAX, is_mutual: false }
     }
 
     #[inline(always)]
     fn seen(self, query: usize, keys: usize) -> Range<usize> {
-        let end = query.min(self.last).saturating_add(self.first).saturating_add(1);
-        end.saturating_sub(self.window)..end.min(keys)
+        let own = query.min(self.last).saturating_add(self.first).saturating_add(1);
+        let end = if self.is_mutual { self.last.saturating_add(self.first).saturating_add(1) } else { own };
+        own.saturating_sub(self.window)..end.min(keys)
     }
 
     /// Whether the last query, and therefore every query, sees a key.

@@ -312,6 +312,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::views::to_dim_order_copy::TO_DIM_ORDER_COPY,
     &crate::views::d2h_copy::D2H_COPY,
     &crate::views::h2d_copy::H2D_COPY,
+    &crate::etbuild::attend_block::ATTEND_BLOCK,
     &crate::etbuild::attend_cache::ATTEND_CACHE,
     &crate::linalg::eigen::EIGH,
     &crate::etbuild::expert_linear::EXPERT_LINEAR,

@@ -9,6 +9,7 @@
 mod byte_row;
 mod span;
 
+pub mod attend_block;
 pub mod attend_cache;
 pub mod expert_linear;
 pub mod rotate;

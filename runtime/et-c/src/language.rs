@@ -161,6 +161,7 @@ fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup:
         guesses: guesses.as_ref(),
         text: spec.text,
         constrain: spec.constrain,
+        vision: None,
         observer: None,
     };
     let file = FileBytes::open(program.as_ref())?;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use et_module::{DataFiles, Engines, FileBytes, Kernels};
 
-use crate::{Error, Facts, GENERATION_KEY, Model, Proposer, Sampler, Sampling};
+use crate::{Error, Facts, GENERATION_KEY, Model, Proposer, Sampler, Sampling, is_image};
 
 /// The initial number of draft tokens.
 const FIRST: usize = 4;
@@ -43,6 +43,10 @@ impl Proposer for Draft {
     fn begin(&mut self) {}
 
     fn propose(&mut self, text: &[u32], most: usize, guesses: &mut Vec<u32>) -> Result<(), Error> {
+        if text.iter().copied().any(is_image) {
+            // A draft model sees no pictures.
+            return Ok(());
+        }
         let room = self.model.context().map_or(usize::MAX, |context| (context + 1).saturating_sub(text.len()));
         // Rewinding drops rejected draft tokens from the KV cache of the draft model.
         let known = self.model.rewind(text);

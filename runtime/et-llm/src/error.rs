@@ -43,6 +43,21 @@ pub enum Error {
     NotAnEncoder(&'static str),
     /// An option that encoders do not have.
     NotForEncoders(&'static str),
+    /// Pictures for a model without a vision encoder, or for a binary that reads no pictures.
+    NoVision,
+    /// A picture cannot be read.
+    Picture(String),
+    /// A text with another number of marks than pictures.
+    Marks {
+        /// The text that stands for a picture.
+        mark: String,
+        /// The marks of the text.
+        found: usize,
+        /// The pictures.
+        pictures: usize,
+    },
+    /// Image tokens of a tile that nobody gave.
+    UnknownTile,
     /// The program has no method for reading ahead.
     NoVerify,
     /// A draft model cannot be used.
@@ -127,6 +142,14 @@ impl Display for Error {
             Self::NoPair(verb) => write!(formatter, "the encoder {verb} a second text"),
             Self::NotAnEncoder(option) => write!(formatter, "{option} is for encoders, and the model is a language model"),
             Self::NotForEncoders(option) => write!(formatter, "the model is an encoder, which has no {option}"),
+            Self::NoVision => formatter.write_str(
+                "the model reads no pictures: the program has no vision encoder, or the binary was built without one",
+            ),
+            Self::Picture(problem) => write!(formatter, "the picture: {problem}"),
+            Self::Marks { mark, found, pictures } => {
+                write!(formatter, "the text has `{mark}` {found} times, for {pictures} pictures")
+            }
+            Self::UnknownTile => formatter.write_str("the text has image tokens of no given picture"),
             Self::NoVerify => formatter.write_str(
                 "the program has no method `verify` for speculative decoding: build the program with `export.speculate`",
             ),

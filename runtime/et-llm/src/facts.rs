@@ -5,7 +5,7 @@ use crate::{Model, Sampling};
 /// The key of the named data with the tokenizer: Hugging Face's `tokenizer.json`.
 pub const TOKENIZER_KEY: &str = "etbuild.tokenizer";
 /// The key of the named data with the chat template: a JSON object whose `template` is the template, and whose other entries
-/// are variables of the template.
+/// are variables of the template; with an entry `parts`, the content of a message is a list of parts.
 pub const CHAT_KEY: &str = "etbuild.chat";
 /// The key of the named data with [`Facts`].
 pub const GENERATION_KEY: &str = "etbuild.generation";

@@ -4,7 +4,7 @@
 //! [`generate`] continues a text, token by token, each picked by a [`Sampler`]; a [`Speculation`] adds
 //! speculative decoding with the draft of a [`Proposer`]. [`Session`] adds what the program file
 //! holds besides: the stop tokens, and the tokenizer, a [`Text`] of another crate. An [`Encoder`] gives an embedding, classes, a score or
-//! labels of a text. [`app`] is the
+//! labels of a text. A [`Viewer`] makes prompts of texts with pictures, a [`VisionEncoder`] the embeddings of pictures. [`app`] is the
 //! whole command line of a generated binary. No third-party crate.
 //!
 //! ```
@@ -36,6 +36,7 @@ mod lookup;
 mod measure;
 mod method;
 mod model;
+mod picture;
 mod proposer;
 mod random;
 mod reading;
@@ -48,6 +49,7 @@ mod statistics;
 mod stops;
 mod stream;
 mod text;
+mod vision;
 
 pub use batch::Batch;
 pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher};
@@ -62,6 +64,7 @@ pub use lazy_text::MakeText;
 pub use lookup::Lookup;
 pub use measure::{Effort, Measurement, measure};
 pub use model::Model;
+pub use picture::{Picture, Prompt, Tile, is_image};
 pub use proposer::Proposer;
 pub use random::Random;
 pub use reading::Reading;
@@ -72,4 +75,5 @@ pub use speculation::{Guessed, Guesses, Speculation};
 pub use statistics::Statistics;
 pub use stops::{Certain, Stops};
 pub use stream::TextStream;
-pub use text::{Conversation, Message, Text, Token};
+pub use text::{Conversation, Message, Part, Text, Token};
+pub use vision::{OpenVision, OpenedVision, SharedEncoder, Viewer, Vision, VisionEncoder};

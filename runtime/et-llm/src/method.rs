@@ -56,10 +56,18 @@ impl Method {
 
     /// Copies a row of the logits, by way of `bytes`, a buffer of one row.
     pub fn logits(&self, row: usize, bytes: &mut [u8], logits: &mut Vec<f32>) -> Result<(), Error> {
-        self.module.copy_output_part(output_of(&self.module)?, row * bytes.len(), bytes)?;
-        read_logits(bytes, logits);
-        Ok(())
+        copy_logits(&self.module, row, bytes, logits)
     }
+}
+
+/// Copies a row of the logits of a method, by way of `bytes`, a buffer of one row.
+///
+/// # Errors
+/// A row that the method does not have.
+pub fn copy_logits(module: &Module, row: usize, bytes: &mut [u8], logits: &mut Vec<f32>) -> Result<(), Error> {
+    module.copy_output_part(output_of(module)?, row * bytes.len(), bytes)?;
+    read_logits(bytes, logits);
+    Ok(())
 }
 
 /// Reads logits from their bytes.

@@ -1,13 +1,15 @@
 //! A program with the methods `prefill`, `decode` and perhaps `verify`, over a shared state.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, State};
 
-use crate::Error;
 use crate::ahead::Ahead;
 use crate::chunks::next_chunk;
 use crate::method::{Method, read_logits};
+use crate::vision::ImageMethod;
+use crate::{Error, SharedEncoder, Tile, is_image};
 
 /// The method that reads the longest chunk of a prompt. The methods for shorter chunks add `_` and the number of tokens.
 const PREFILL: &str = "prefill";
@@ -25,6 +27,8 @@ pub struct Model {
     lengths: Vec<usize>,
     decode: Method,
     verify: Option<Method>,
+    /// The method that reads pictures, in a model with a vision encoder.
+    image: Option<ImageMethod>,
     /// The tokens of the text that the model has read.
     read: Vec<u32>,
     /// Draft tokens that the model has verified after the text.
@@ -68,8 +72,22 @@ impl Model {
         }
         let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
         let (read, ahead, written, slots) = (Vec::new(), Ahead::default(), 0, slots(&decode.module)?);
-        let (verify, context) = (None, None);
-        Ok(Self { prefill, shorter, lengths, decode, verify, read, ahead, written, slots, context, logits, bytes })
+        let (verify, image, context) = (None, None, None);
+        Ok(Self {
+            prefill,
+            shorter,
+            lengths,
+            decode,
+            verify,
+            image,
+            read,
+            ahead,
+            written,
+            slots,
+            context,
+            logits,
+            bytes,
+        })
     }
 
     /// Loads the method that [`Self::read_ahead`] needs, from the same file.
@@ -90,6 +108,40 @@ impl Model {
         });
         self.verify = Some(Method::new(verify?)?);
         Ok(())
+    }
+
+    /// Loads the method that reads pictures, from the same file.
+    ///
+    /// # Errors
+    /// [`Error::NotALanguageModel`] for a program without the method; [`Error::Module`] for a method that cannot be loaded.
+    pub fn load_image(
+        &mut self,
+        file: &Rc<FileBytes>,
+        data: DataFiles,
+        kernels: Kernels<'_>,
+        engines: &Engines,
+        encoder: SharedEncoder,
+    ) -> Result<(), Error> {
+        let shared = FileBytes::shared(file);
+        let method = self.prefill.module.load_beside(shared, data, ImageMethod::NAME, kernels, engines);
+        self.image = Some(ImageMethod::new(method.map_err(not_a_language_model)?, encoder)?);
+        Ok(())
+    }
+
+    /// Makes these tiles those of the image tokens of the next text.
+    pub fn show(&mut self, tiles: &[Arc<Tile>]) {
+        if let Some(image) = &mut self.image {
+            image.show(tiles);
+        }
+    }
+
+    /// The number of tokens at the beginning of `tokens` that [`Self::read`] reads in one call of the program at most: a whole tile, or
+    /// tokens ahead of the next picture.
+    pub fn chunk(&self, tokens: &[u32]) -> usize {
+        match (&self.image, tokens.first()) {
+            (Some(image), Some(token)) if is_image(*token) => image.tokens().min(tokens.len()),
+            _ => text_of(tokens).len().min(self.prefill.piece),
+        }
     }
 
     /// Makes texts of more tokens an error before the model reads a token.
@@ -140,6 +192,7 @@ impl Model {
     pub fn rewind(&mut self, text: &[u32]) -> usize {
         let same = self.read.iter().zip(text).take_while(|(one, other)| one == other).count();
         let left = same.min(text.len().saturating_sub(1));
+        let left = self.image.as_ref().map_or(left, |image| image.whole(text, left));
         if self.written > self.slots && self.written - left > self.prefill.piece {
             self.reset();
         }
@@ -165,8 +218,13 @@ impl Model {
         self.ahead.clear();
         let mut rest = tokens;
         while !rest.is_empty() {
-            let length = next_chunk(&self.lengths, rest.len());
-            let (piece, behind) = rest.split_at(rest.len().min(length));
+            let text = text_of(rest);
+            if text.is_empty() {
+                rest = self.read_tile(rest)?;
+                continue;
+            }
+            let length = next_chunk(&self.lengths, text.len());
+            let (piece, behind) = rest.split_at(text.len().min(length));
             let mut longer = self.shorter.iter_mut();
             let method = match length {
                 1 => &mut self.decode,
@@ -183,13 +241,26 @@ impl Model {
         Ok(&self.logits)
     }
 
+    /// Reads the tile at the beginning of the tokens; returns the tokens behind the tile.
+    fn read_tile<'t>(&mut self, tokens: &'t [u32]) -> Result<&'t [u32], Error> {
+        let image = self.image.as_mut().ok_or(Error::NoVision)?;
+        let count = image.execute(tokens, self.read.len())?;
+        let (tile, behind) = tokens.split_at(count);
+        self.read.extend_from_slice(tile);
+        self.written = self.written.max(self.read.len());
+        if behind.is_empty() {
+            image.logits(&mut self.bytes, &mut self.logits)?;
+        }
+        Ok(behind)
+    }
+
     /// Reads a token, as [`Self::read`] does, together with draft tokens, at most
     /// [`Self::room_ahead`]: if the next token equals the next draft token, [`Self::read`] returns its logits at once.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn read_ahead(&mut self, token: u32, guesses: &[u32]) -> Result<&[f32], Error> {
-        let guesses = guesses.get(..self.room_ahead()).unwrap_or(guesses);
+        let guesses = text_of(guesses.get(..self.room_ahead()).unwrap_or(guesses));
         if guesses.is_empty() {
             return self.read(&[token]);
         }
@@ -261,9 +332,16 @@ impl Model {
         if tokens.is_empty() {
             return Err(Error::NoTokens);
         }
-        let unknown = tokens.iter().find(|token| **token as usize >= vocabulary);
+        let is_known = |token: u32| (token as usize) < vocabulary || (self.image.is_some() && is_image(token));
+        let unknown = tokens.iter().find(|token| !is_known(**token));
         unknown.map_or(Ok(()), |token| Err(Error::UnknownToken { token: *token, vocabulary }))
     }
+}
+
+/// The tokens ahead of the next picture.
+fn text_of(tokens: &[u32]) -> &[u32] {
+    let end = tokens.iter().position(|token| is_image(*token));
+    end.and_then(|end| tokens.get(..end)).unwrap_or(tokens)
 }
 
 /// The number of positions that every KV cache of a method has, `[1, slots, heads, depth]`; 0 where that is not known.

@@ -8,7 +8,7 @@ use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
     Constraint, Draft, Error, Facts, Guesses, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher, Model,
-    Proposer, Sampling, Speculation, Text,
+    OpenedVision, Proposer, Sampling, Speculation, Text, Viewer, Vision,
 };
 
 /// The parts of a binary that a program file is loaded with.
@@ -26,6 +26,8 @@ pub struct Loading<'k> {
     pub text: Option<MakeText>,
     /// The function that makes the compiler of constraints; `None` in a binary without constrained output.
     pub constrain: Option<MakeCompiler>,
+    /// The parts that read pictures; `None` in a binary without them.
+    pub vision: Option<Vision>,
     /// Hears of the executions.
     pub observer: Option<&'k Arc<dyn Observer>>,
 }
@@ -44,6 +46,7 @@ pub struct Session {
     pub threads: usize,
     text: LazyText,
     compiler: LazyCompiler,
+    viewer: Option<Arc<dyn Viewer>>,
 }
 
 impl Session {
@@ -72,11 +75,23 @@ impl Session {
                 Some(Speculation::new(proposer(guesses, &model, loading, &plain)?))
             }
         };
+        let viewer = match loading.vision {
+            None => None,
+            Some(vision) => {
+                let opened = (vision.open)(&file, &data, loading.kernels, &engines, vision.read)?;
+                let load = |OpenedVision { viewer, encoder }| {
+                    model.load_image(&file, data()?, loading.kernels, &engines, encoder)?;
+                    Ok::<_, Error>(viewer)
+                };
+                opened.map(load).transpose()?
+            }
+        };
         let facts = Facts::of(&model);
         model.limit(facts.context);
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
         let compiler = LazyCompiler::new(loading.constrain, &facts.stops);
-        Ok(Self { model, speculation, facts, load_ms, threads, text: LazyText::new(loading.text), compiler })
+        let text = LazyText::new(loading.text);
+        Ok(Self { model, speculation, facts, load_ms, threads, text, compiler, viewer })
     }
 
     /// The tokenizer.
@@ -85,6 +100,14 @@ impl Session {
     /// [`Error::NoTokenizer`]; errors of the tokenizer's maker.
     pub fn text(&self) -> Result<Rc<dyn Text>, Error> {
         self.text.get(|key| self.model.named_data(key))
+    }
+
+    /// The part that makes prompts of texts and pictures.
+    ///
+    /// # Errors
+    /// [`Error::NoVision`] for a model that reads no pictures, or in a binary without vision.
+    pub fn viewer(&self) -> Result<Arc<dyn Viewer>, Error> {
+        self.viewer.clone().ok_or(Error::NoVision)
     }
 
     /// A matcher for an answer of this form.

@@ -1,6 +1,8 @@
 //! Tokenizers: text to tokens and back.
 
-use crate::{Error, Reading};
+use std::sync::Arc;
+
+use crate::{Error, Picture, Reading};
 
 /// A tokenizer, with the chat template that turns a conversation into a text. A server reads prompts on threads besides the model's.
 pub trait Text: Send + Sync {
@@ -81,6 +83,8 @@ pub struct Message {
     pub role: &'static str,
     /// The text of the message.
     pub content: String,
+    /// The parts of the message, for a chat template of texts and pictures, in the place of `content`; empty for a template of texts.
+    pub parts: Vec<Part>,
     /// Further keys for the chat template, such as `tool_calls`: a JSON object, whose keys replace the others.
     pub more: Option<String>,
 }
@@ -88,6 +92,30 @@ pub struct Message {
 impl Message {
     /// A message.
     pub fn new(role: &'static str, content: impl Into<String>) -> Self {
-        Self { role, content: content.into(), more: None }
+        Self { role, content: content.into(), parts: Vec::new(), more: None }
     }
+
+    /// A message of parts.
+    pub fn of_parts(role: &'static str, parts: Vec<Part>) -> Self {
+        Self { parts, ..Self::new(role, "") }
+    }
+
+    /// The pictures of messages, in their order.
+    pub fn pictures(messages: &[Self]) -> Vec<Arc<Picture>> {
+        let parts = messages.iter().flat_map(|message| &message.parts);
+        let picture = |part: &Part| match part {
+            Part::Picture(picture) => Some(Arc::clone(picture)),
+            Part::Text(_) => None,
+        };
+        parts.filter_map(picture).collect()
+    }
+}
+
+/// A part of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A text.
+    Text(String),
+    /// A picture.
+    Picture(Arc<Picture>),
 }

@@ -2,7 +2,7 @@
 //!
 //! [`read`] decodes a PNG, JPEG or WAV file and follows the steps that a program file states for an input
 //! ([`et_module::preprocess`]). Resizing gives the bytes of Pillow, cropping and normalization the numbers of torchvision, resampling
-//! those of torchaudio. [`write_png`] encodes a picture. Decoders and encoders are third-party crates, so a generated project has this crate
+//! those of torchaudio. [`tiles`] makes the tiles that a vision encoder reads. [`write_png`] encodes a picture. Decoders and encoders are third-party crates, so a generated project has this crate
 //! only if its program states such steps or makes pictures.
 
 mod audio;
@@ -13,7 +13,7 @@ mod numbers;
 mod wanted;
 
 pub use encode::write_png;
-use et_module::preprocess::Preprocess;
+use et_module::preprocess::{Preprocess, TileSteps, Tiles};
 use et_module::{Array, MediaFormat, TensorType};
 
 /// The tensor that a file becomes by `steps`, for an input of type `wanted`; an [`et_module::ReadMedia`].
@@ -27,5 +27,18 @@ pub fn read(file: &[u8], steps: &Preprocess, wanted: &TensorType) -> Result<Arra
         (Some(MediaFormat::Wav), Preprocess::Audio(steps)) => audio::tensor(&decode::wav(file)?, *steps, wanted),
         (Some(format), _) => Err(format!("{} does not fit the preprocessing of the input", format.name())),
         (None, _) => Err("neither PNG, JPEG nor WAV".to_owned()),
+    }
+}
+
+/// The tiles of a picture by `steps`; an [`et_module::preprocess::ReadTiles`].
+///
+/// # Errors
+/// A phrase about the file: a damaged file, or a file that is no picture.
+pub fn tiles(file: &[u8], steps: &TileSteps) -> Result<Tiles, String> {
+    match MediaFormat::of(file) {
+        Some(MediaFormat::Png) => image::tiles(decode::png(file)?, steps),
+        Some(MediaFormat::Jpeg) => image::tiles(decode::jpeg(file)?, steps),
+        Some(format) => Err(format!("{} is no picture", format.name())),
+        None => Err("neither PNG nor JPEG".to_owned()),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use et_llm::app::AppSpec;
-use et_llm::{Error, Facts, LazyCompiler, Matcher, Text};
+use et_llm::{Error, Facts, LazyCompiler, Matcher, Text, Viewer, is_image};
 use tokio::task::spawn_blocking;
 
 use crate::api::{Asked, Prompt};
@@ -18,6 +18,8 @@ pub struct Language {
     /// The jobs of the scheduler.
     pub queue: Arc<Queue<Job>>,
     text: Arc<dyn Text>,
+    /// Makes prompts of texts and pictures, for a model that reads pictures.
+    viewer: Option<Arc<dyn Viewer>>,
     forms: Arc<Forms>,
     /// The number of tokens that the model has.
     vocabulary: usize,
@@ -27,13 +29,13 @@ impl Language {
     /// A model with a tokenizer, whose jobs wait in `queue`.
     pub fn new(
         spec: &AppSpec,
-        (facts, text): (Facts, Arc<dyn Text>),
+        (facts, text, viewer): (Facts, Arc<dyn Text>, Option<Arc<dyn Viewer>>),
         vocabulary: usize,
         queue: Arc<Queue<Job>>,
     ) -> Self {
         let compiler = LazyCompiler::new(spec.constrain, &facts.stops);
         let forms = Arc::new(Forms { text: Arc::clone(&text), compiler });
-        Self { facts, queue, text, forms, vocabulary }
+        Self { facts, queue, text, viewer, forms, vocabulary }
     }
 
     /// Makes the tokens of a prompt and the matchers of `answers` answers, on threads of their own.
@@ -46,21 +48,26 @@ impl Language {
         form: Option<Form>,
         answers: usize,
     ) -> Result<(Asked, Vec<Option<Box<dyn Matcher>>>), ApiError> {
-        let (text, forms) = (Arc::clone(&self.text), Arc::clone(&self.forms));
-        let asked = spawn_blocking(move || prompt(&*text)).await;
+        let (text, viewer, forms) = (Arc::clone(&self.text), self.viewer.clone(), Arc::clone(&self.forms));
+        let asked = spawn_blocking(move || prompt(&*text, viewer.as_deref())).await;
         let mut asked = asked.map_err(|_| Failure::Model("the tokenizer failed".to_owned()))??;
-        self.check(&asked.tokens)?;
+        self.check(&asked.prompt.tokens)?;
         let form = asked.form.take().or(form);
         let matchers = spawn_blocking(move || forms.matchers(form.as_ref(), answers)).await;
         let matchers = matchers.map_err(|_| Failure::Model("the form of the answer failed".to_owned()))??;
         Ok((asked, matchers))
     }
 
+    /// Whether the model reads pictures.
+    pub const fn reads_pictures(&self) -> bool {
+        self.viewer.is_some()
+    }
+
     fn check(&self, prompt: &[u32]) -> Result<(), ApiError> {
         if prompt.is_empty() {
             return Err(ApiError::invalid("the prompt is empty"));
         }
-        if let Some(token) = prompt.iter().find(|token| **token as usize >= self.vocabulary) {
+        if let Some(token) = prompt.iter().find(|token| **token as usize >= self.vocabulary && !is_image(**token)) {
             return Err(Error::UnknownToken { token: *token, vocabulary: self.vocabulary }.into());
         }
         match self.facts.context.filter(|context| prompt.len() >= *context) {

@@ -7,6 +7,7 @@
 
 mod api;
 mod arguments;
+mod base64;
 mod encoder;
 mod error;
 mod http;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_llm::app::AppSpec;
-use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, TOKENIZER_KEY, Task, Text};
+use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, OpenedVision, TOKENIZER_KEY, Task, Text, Viewer};
 use et_module::app::Failure;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, default_threads};
 
@@ -27,6 +27,8 @@ pub struct LanguageModels {
     pub batches: Vec<Batch>,
     /// The tokenizer.
     pub text: Arc<dyn Text>,
+    /// Makes prompts of texts and pictures, for a model that reads pictures.
+    pub viewer: Option<Arc<dyn Viewer>>,
     /// The defaults of the program file for texts.
     pub facts: Facts,
     /// The number of tokens that the model has.
@@ -51,6 +53,7 @@ pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
         guesses: None,
         text: spec.text,
         constrain: None,
+        vision: None,
         observer: None,
     };
     let found = Encoder::find(&file, || DataFiles::open(&named), &loading).map_err(Failure::failed)?;
@@ -100,5 +103,23 @@ fn language_models(
     let (text, facts) = (Arc::from(make(tokenizer, first.named_data(CHAT_KEY))?), Facts::of(first));
     let vocabulary = first.vocabulary();
     models.iter_mut().for_each(|model| model.limit(facts.context));
-    Ok(LanguageModels { models, batches, text, facts, vocabulary })
+    let viewer = open_vision(spec, (file, named), engines, &mut models)?;
+    Ok(LanguageModels { models, batches, text, viewer, facts, vocabulary })
+}
+
+/// Opens the vision encoder of a program file with one, for all models.
+fn open_vision(
+    spec: &AppSpec,
+    (file, named): (&Rc<FileBytes>, &[PathBuf]),
+    engines: &Engines,
+    models: &mut [et_llm::Model],
+) -> Result<Option<Arc<dyn Viewer>>, Error> {
+    let (Some(vision), kernels) = (spec.vision, Kernels::Selected(spec.kernels)) else { return Ok(None) };
+    let data = || DataFiles::open(named);
+    let opened = (vision.open)(file, &data, kernels, engines, vision.read)?;
+    let Some(OpenedVision { viewer, encoder }) = opened else { return Ok(None) };
+    for model in models {
+        model.load_image(file, data()?, kernels, engines, Rc::clone(&encoder))?;
+    }
+    Ok(Some(viewer))
 }

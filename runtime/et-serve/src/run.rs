@@ -93,8 +93,9 @@ fn run_model(spec: &AppSpec, options: &Options, metrics: Arc<Metrics>, ready: &S
         Ok(Model::Language(models)) => {
             let queue = Arc::new(Queue::new(options.queue));
             queue.open(models.models.len());
-            let LanguageModels { models, batches, text, facts, vocabulary } = *models;
-            let language = Language::new(spec, (facts.clone(), Arc::clone(&text)), vocabulary, Arc::clone(&queue));
+            let LanguageModels { models, batches, text, viewer, facts, vocabulary } = *models;
+            let language =
+                Language::new(spec, (facts.clone(), Arc::clone(&text), viewer), vocabulary, Arc::clone(&queue));
             let _received = ready.send(Ok(Served::Language(Box::new(language))));
             Scheduler { text, facts, queue, metrics }.run(models, batches);
         }

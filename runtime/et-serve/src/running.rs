@@ -35,14 +35,15 @@ impl Running {
         let came = Instant::now();
         let Wanted { sampling, bias, form, answers, seed, most, stops, alternatives } = wanted;
         let (asked, matchers) = language.read(prompt, form, answers).await?;
-        let Asked { tokens, behind, shown, reader, form: _ } = asked;
+        let Asked { prompt, behind, shown, reader, form: _ } = asked;
         let (random, most, deadline) = (server.random(), most.unwrap_or(usize::MAX), came + server.timeout);
         let first = seed.unwrap_or(random);
         let mut running = Vec::new();
         for (index, matcher) in (0..).zip(matchers) {
             let (events, receiver) = unbounded_channel();
             let job = Job {
-                prompt: tokens.clone(),
+                prompt: prompt.tokens.clone(),
+                tiles: prompt.tiles.clone(),
                 sampling: Sampling { seed: first.wrapping_add(index), ..sampling },
                 bias: bias.clone(),
                 matcher,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use et_llm::{Conversation, Error, Message};
+use et_llm::{Conversation, Error, Message, Part};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Kwargs;
 use minijinja::{Environment, ErrorKind, Value, context};
@@ -16,6 +16,8 @@ pub struct Template {
     environment: Environment<'static>,
     texts: BTreeMap<String, String>,
     source: String,
+    /// Whether the content of a message is a list of parts, and not a text.
+    gets_parts: bool,
 }
 
 const NAME: &str = "chat";
@@ -50,9 +52,10 @@ impl Template {
         let malformed = |error: &dyn std::fmt::Display| Error::Text(format!("the chat template: {error}"));
         let mut texts: BTreeMap<String, String> = serde_json::from_slice(json).map_err(|error| malformed(&error))?;
         let template = texts.remove("template").ok_or_else(|| malformed(&"there is none"))?;
+        let gets_parts = texts.remove("parts").is_some();
         let mut environment = environment().map_err(|error| malformed(&error))?;
         environment.add_template_owned(NAME, without_generation_tags(&template)).map_err(|error| malformed(&error))?;
-        Ok(Self { environment, texts, source: template })
+        Ok(Self { environment, texts, source: template, gets_parts })
     }
 
     /// The template as the checkpoint has it.
@@ -68,7 +71,8 @@ impl Template {
             }
             _ => Error::Text(format!("the chat template: {error}")),
         };
-        let messages = conversation.messages.iter().map(message).collect::<Result<Vec<Value>, Error>>()?;
+        let messages = conversation.messages.iter().map(|message| self.message(message));
+        let messages = messages.collect::<Result<Vec<Value>, Error>>()?;
         let tools = conversation.tools.map_or(Ok(Value::from(())), json)?;
         let own = conversation.variables.map_or(Ok(Value::from(())), json)?;
         let texts = Value::from_pairs(self.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
@@ -83,11 +87,30 @@ impl Template {
     }
 }
 
-/// The variables of a message.
-fn message(message: &Message) -> Result<Value, Error> {
-    let usual = context! { role => message.role, content => message.content.as_str() };
-    let more = message.more.as_deref().map(json).transpose()?;
-    Ok(more.map_or(usual.clone(), |more| context! { ..more, ..usual }))
+impl Template {
+    /// The variables of a message.
+    fn message(&self, message: &Message) -> Result<Value, Error> {
+        let content = match message.parts.as_slice() {
+            [] if self.gets_parts => [text_part(&message.content)].into_iter().collect(),
+            [] => Value::from(message.content.as_str()),
+            parts => parts.iter().map(part).collect(),
+        };
+        let usual = context! { role => message.role, content };
+        let more = message.more.as_deref().map(json).transpose()?;
+        Ok(more.map_or(usual.clone(), |more| context! { ..more, ..usual }))
+    }
+}
+
+fn text_part(text: &str) -> Value {
+    context! { type => "text", text }
+}
+
+/// The variables of a part of a message.
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text(text) => text_part(text),
+        Part::Picture(_) => context! { type => "image" },
+    }
 }
 
 /// A value of Jinja from JSON, with the keys in their order.
@@ -143,6 +166,10 @@ fn without_generation_tags(template: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use et_llm::Picture;
+
     use super::*;
 
     fn filled_in(template: &str, messages: &[Message]) -> Result<String, Error> {
@@ -175,6 +202,19 @@ mod tests {
             {{ message.content.strip() }}{% if loop.last and add_generation_prompt %} [ASSISTANT]{% endif %}{% endfor %}";
         let messages = [Message::new("user", " Hello ")];
         assert_eq!(filled_in(template, &messages).unwrap(), "<s>[USER] Hello [ASSISTANT]");
+    }
+
+    #[test]
+    fn parts_are_a_list_of_texts_and_images() {
+        let template =
+            "{% for part in messages[0].content %}{{ '<image>' if part.type == 'image' else part.text }}{% endfor %}";
+        let picture = Picture { rows: 0, columns: 0, tiles: Vec::new() };
+        let parts = vec![Part::Picture(Arc::new(picture)), Part::Text("a".to_owned())];
+        assert_eq!(filled_in(template, &[Message::of_parts("user", parts)]).unwrap(), "<image>a");
+        let json = serde_json::json!({ "template": template, "parts": "true" });
+        let messages = &[Message::new("user", "b")];
+        let conversation = Conversation { messages, ..Conversation::default() };
+        assert_eq!(Template::read(json.to_string().as_bytes()).unwrap().fill_in(&conversation).unwrap(), "b");
     }
 
     #[test]

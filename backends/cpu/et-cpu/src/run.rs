@@ -135,6 +135,7 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         GatherColumns => gather::columns,
         Rotate => text::rotate,
         AttendCache => text::attend,
+        AttendBlock => text::attend_block,
         FusedMlp => fused_mlp::run,
     }
 }
@@ -149,7 +150,9 @@ fn workspace_of(instruction: &Instruction, isa: Isa, size: &dyn Fn(SlotNumber) -
         Instruction::Conv2d(fields) => conv2d::workspace(fields, isa, size(fields.weights.slot)),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::FusedMlp(fields) => fused_mlp::workspace(fields, isa),
-        Instruction::AttendCache(fields) => text::workspace(fields),
+        Instruction::AttendCache(fields) | Instruction::AttendBlock(crate::AttendBlock { causal: fields }) => {
+            text::workspace(fields)
+        }
         Instruction::Elementwise(fields) => elementwise::workspace(fields),
         _ => 0,
     }

@@ -164,6 +164,7 @@ static RULES: &[Rule] = &[
     Rule::view("aten.unsqueeze_copy.default", view::view),
     Rule::view("aten.view_copy.default", view::view),
     Rule::new("aten.where.self", capability::choice, elementwise::choose),
+    Rule::new("etbuild.attend_block.default", text::attend_check, text::attend_block),
     Rule::new("etbuild.attend_cache.default", text::attend_check, text::attend_cache),
     Rule::new("etbuild.rotate.default", text::rotate_check, text::rotate),
     Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, quantized::nothing),

@@ -20,6 +20,8 @@ pub struct Text {
     pub last: ValueId,
     /// The number of tokens.
     pub count: usize,
+    /// Whether the tokens attend to each other in both directions.
+    pub is_mutual: bool,
 }
 
 /// A text of [`Text`].
@@ -30,6 +32,8 @@ pub struct Own {
     pub last: ValueId,
     /// The end of the names of the text's KV caches.
     suffix: String,
+    /// Whether the tokens attend to each other in both directions.
+    is_mutual: bool,
 }
 
 impl Text {
@@ -39,7 +43,7 @@ impl Text {
         let count = if is_alone { self.count } else { 1 };
         self.starts.iter().enumerate().map(move |(index, start)| {
             let suffix = if is_alone { String::new() } else { format!("@{index}") };
-            (Own { start: *start, last: self.last, suffix }, [index, index + count])
+            (Own { start: *start, last: self.last, suffix, is_mutual: self.is_mutual }, [index, index + count])
         })
     }
 }
@@ -127,7 +131,8 @@ fn attend(
         sinks,
     ];
     let read = [query, keys, values, text.start, text.last];
-    sketch.own("etbuild.attend_cache.default", &read, &rest)
+    let operator = if text.is_mutual { "etbuild.attend_block.default" } else { "etbuild.attend_cache.default" };
+    sketch.own(operator, &read, &rest)
 }
 
 /// Where attention is in the model.

@@ -11,7 +11,7 @@ use super::weights::Weights;
 use crate::constant::Part;
 use crate::names::norm_within;
 use crate::sketch::Sketch;
-use crate::{Decoder, NormPlaces};
+use crate::{Decoder, NormPlaces, Vision};
 
 /// The method for a number of tokens at once.
 pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: bool) -> Graph {
@@ -22,7 +22,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
         1 => sketch.constant(&weights.integers("last", &[0])),
         _ => sketch.input("last", &[1]),
     };
-    let text = Text { starts: vec![start], last, count };
+    let text = Text { starts: vec![start], last, count, is_mutual: false };
     let state = states(decoder, &mut sketch, weights, &text, input);
     let state = if tokens == 1 || every { state } else { sketch.row(state, last) };
     let rows = if every { count } else { 1 };
@@ -36,15 +36,42 @@ pub fn build_batch(decoder: &Decoder, weights: &mut Weights<'_>, texts: u32) -> 
     let input = sketch.input("tokens", &[1, count]);
     let starts = (0..count).map(|index| sketch.input(&format!("start_{index}"), &[1])).collect();
     let last = sketch.constant(&weights.integers("last", &[0]));
-    let text = Text { starts, last, count };
+    let text = Text { starts, last, count, is_mutual: false };
     let state = states(decoder, &mut sketch, weights, &text, input);
     let logits = logits(decoder, &mut sketch, weights, state, count);
     sketch.finish(vec![logits])
 }
 
-/// The hidden states behind the last layer.
+/// The method for the image tokens of a tile, from embeddings.
+pub fn build_image(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
+    let (mut sketch, vision) = (Sketch::default(), decoder.vision.as_ref());
+    let count = vision.map_or(1, Vision::tokens);
+    let embeddings = sketch.numbers("embeddings", &[1, count, decoder.width]);
+    let start = sketch.input("start", &[1]);
+    let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
+    let last = sketch.constant(&weights.integers("last.image", &[last]));
+    let is_mutual = vision.is_some_and(|vision| vision.is_mutual);
+    let text = Text { starts: vec![start], last, count, is_mutual };
+    let state = layers(decoder, &mut sketch, weights, &text, embeddings);
+    let state = sketch.row(state, last);
+    let logits = logits(decoder, &mut sketch, weights, state, 1);
+    sketch.finish(vec![logits])
+}
+
+/// The hidden states behind the last layer, of tokens.
 fn states(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, text: &Text, input: ValueId) -> ValueId {
-    let mut state = embed(decoder, sketch, weights, text, input);
+    let state = embed(decoder, sketch, weights, text, input);
+    layers(decoder, sketch, weights, text, state)
+}
+
+/// The hidden states behind the last layer, of embeddings.
+fn layers(
+    decoder: &Decoder,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    text: &Text,
+    mut state: ValueId,
+) -> ValueId {
     for index in 0..decoder.layers.len() {
         if weights.gave_up() {
             break;

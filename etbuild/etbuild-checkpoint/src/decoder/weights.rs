@@ -13,7 +13,7 @@ use stored::Rows;
 
 use crate::constant::{Constant, Part, floats, spec, vector_of};
 use crate::shards::Tensors;
-use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Rotation, rotary, slopes};
+use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Rotation, Vision, rotary, slopes};
 
 /// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
 const FOLLOWING: &[&str] =
@@ -38,6 +38,8 @@ pub struct Weights<'d> {
     pub context: u32,
     /// The most tokens of a piece.
     pub piece: u32,
+    /// The most tokens of a call: of a piece, or of a tile of a picture.
+    most: u32,
     cache: Cache,
     /// Which groups of integers stay.
     keeps: Kept,
@@ -56,8 +58,10 @@ impl<'d> Weights<'d> {
         // Rotated numbers are others.
         let keeps = if rotation.is_some() { Kept::Nothing } else { options.keeps };
         let piece = options.prefill.last().copied().unwrap_or(1).clamp(1, context);
+        let tile = decoder.vision.as_ref().map_or(1, Vision::tokens);
+        let most = piece.max(u32::try_from(tile).unwrap_or(u32::MAX));
         let (made, errors) = (BTreeMap::new(), Vec::new());
-        Self { decoder, keeper, rotation, tensors, adapter, made, errors, context, piece, cache, keeps }
+        Self { decoder, keeper, rotation, tensors, adapter, made, errors, context, piece, most, cache, keeps }
     }
 
     /// Whether the model is rotated.
@@ -79,7 +83,12 @@ impl<'d> Weights<'d> {
     pub fn finish(mut self) -> Vec<CheckpointError> {
         if self.errors.is_empty() {
             let (tied, table, head) = (self.decoder.tied, self.decoder.names.table(), self.head());
-            let follows = |name: &str| FOLLOWING.iter().any(|ending| name.ends_with(ending)) || (tied && name == head);
+            let vision = self.decoder.vision.as_ref();
+            let follows = |name: &str| {
+                FOLLOWING.iter().any(|ending| name.ends_with(ending))
+                    || (tied && name == head)
+                    || vision.is_some_and(|vision| vision.is_unused(name))
+            };
             let left = self.tensors.left(follows);
             self.errors.extend((!left.is_empty()).then_some(CheckpointError::TensorsUnknown(left)));
             let of_model = |name: &str| self.tensors.get(if tied && name == head { &table } else { name });
@@ -112,6 +121,17 @@ impl<'d> Weights<'d> {
         self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], takes_offsets: true, first, count })
     }
 
+    /// A whole tensor of numbers, in the type of the checkpoint.
+    pub fn array(&mut self, tensor: &str, shape: &[usize]) -> Constant {
+        self.once(tensor.to_owned(), |weights, name| {
+            let found = weights.take(name, shape)?;
+            let bytes = shape.iter().product::<usize>() * found.scalar_type.size();
+            let data = ConstantData::part_of(found.shard.clone(), found.start, bytes);
+            let data = data.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            Ok((spec(found.scalar_type, shape), data))
+        })
+    }
+
     /// Elements of a vector, as `float32`, with `more` added to each.
     pub fn vector(&mut self, tensor: &str, part: Part, more: f32) -> Constant {
         let Part { first, count, all } = part;
@@ -142,10 +162,10 @@ impl<'d> Weights<'d> {
     }
 
     /// The first value of a KV cache of layers with this attention window: zeros. The cache of a sliding window has the capacity
-    /// of the window and a piece, and is a ring buffer.
+    /// of the window and a call, and is a ring buffer.
     pub fn cache(&mut self, window: Option<usize>) -> Constant {
         let context = self.context as usize;
-        let slots = window.map_or(context, |window| context.min(window.saturating_add(self.piece as usize - 1)));
+        let slots = window.map_or(context, |window| context.min(window.saturating_add(self.most as usize - 1)));
         let (heads, depth) = (self.decoder.attention.key_heads, self.decoder.attention.depth);
         if !self.errors.is_empty() {
             return self.nothing("");

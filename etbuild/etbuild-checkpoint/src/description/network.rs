@@ -79,6 +79,8 @@ pub enum Activation {
     Gelu,
     /// GELU with the approximation by `tanh`.
     GeluTanh,
+    /// `x sigmoid(1.702 x)`.
+    QuickGelu,
     /// `max(x, 0)`.
     Relu,
     /// The square of `max(x, 0)`.

@@ -93,38 +93,9 @@ impl Making<'_> {
 
     fn attention(&mut self, module: &dyn Fn(&str) -> String, input: ValueId) -> ValueId {
         let Encoder { names, width, .. } = *self.encoder;
-        let heads = [names.query, names.key, names.value].map(|name| {
-            let made = self.linear(&module(name), input, [width, width]);
-            self.split(made)
-        });
-        let more = [Argument::None, Argument::Float(0.0), Argument::Bool(false), Argument::None, Argument::Bool(false)];
-        let attended = self.sketch.own("aten.scaled_dot_product_attention.default", &heads, &more);
-        self.merge(attended)
-    }
-
-    /// `[1, n, width]` as `[1, heads, n, depth]`.
-    fn split(&mut self, value: ValueId) -> ValueId {
-        let (heads, depth) = (self.encoder.heads as i32, self.encoder.depth() as i32);
-        let n = self.encoder.max_tokens as i32;
-        let apart = floats([1, n, heads, depth], [1, 1, heads, depth]);
-        let shape = Argument::Ints(vec![1, -1, i64::from(heads), i64::from(depth)]);
-        let apart = self.sketch.call("aten.view.default", vec![Argument::Value(value), shape], apart);
-        self.transpose(apart, floats([1, heads, n, depth], [1, heads, 1, depth]))
-    }
-
-    /// `[1, heads, n, depth]` as `[1, n, width]`.
-    fn merge(&mut self, value: ValueId) -> ValueId {
-        let (heads, depth) = (self.encoder.heads as i32, self.encoder.depth() as i32);
-        let (n, width) = (self.encoder.max_tokens as i32, self.encoder.width as i32);
-        let apart = self.transpose(value, floats([1, n, heads, depth], [1, 1, heads, depth]));
-        let shape = Argument::Ints(vec![1, -1, i64::from(width)]);
-        let output = floats([1, n, width], [1, 1, width]);
-        self.sketch.call("aten.view.default", vec![Argument::Value(apart), shape], output)
-    }
-
-    fn transpose(&mut self, value: ValueId, output: TensorSpec) -> ValueId {
-        let arguments = vec![Argument::Value(value), Argument::Int(1), Argument::Int(2)];
-        self.sketch.call("aten.transpose.int", arguments, output)
+        let inputs =
+            [names.query, names.key, names.value].map(|name| self.linear(&module(name), input, [width, width]));
+        self.sketch.attention(inputs, self.encoder.heads)
     }
 
     /// One vector, `[1, width]`, of the hidden states of all tokens.

@@ -49,6 +49,7 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         experts: None,
         logit_scale: None,
         logit_cap: None,
+        vision: None,
     })
 }
 
@@ -96,6 +97,7 @@ const ACTIVATIONS: &[(&str, Activation)] = &[
     ("gelu_pytorch_tanh", Activation::GeluTanh),
     ("gelu_new", Activation::GeluTanh),
     ("gelu_fast", Activation::GeluTanh),
+    ("quick_gelu", Activation::QuickGelu),
     ("relu", Activation::Relu),
     ("relu2", Activation::ReluSquared),
 ];
@@ -108,7 +110,7 @@ pub fn activation(config: &Config, key: &str, default: Activation) -> Result<Act
 }
 
 /// Names for a message.
-fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ")
 }
 

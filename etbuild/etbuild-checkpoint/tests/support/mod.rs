@@ -13,6 +13,7 @@ pub fn small() -> Options {
         rotation: None,
         keeps: Kept::All,
         encoder: None,
+        vision: false,
         every: false,
     }
 }

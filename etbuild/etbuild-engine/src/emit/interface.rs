@@ -19,6 +19,9 @@ pub struct Interface {
     methods: Vec<InterfaceMethod>,
     tokenizer: bool,
     media: bool,
+    /// Absent for most programs, whose interfaces keep their bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    vision: bool,
 }
 
 /// An engine that the program calls.
@@ -54,18 +57,18 @@ struct InterfaceMethod {
 
 impl Interface {
     /// The interface of the program file that was emitted for `planned`, which calls some of `backends`; whether the file has a
-    /// tokenizer, and preprocessing of pictures or recordings.
+    /// tokenizer, preprocessing of pictures or recordings, and pictures in prompts.
     pub fn new(
         planned: &PlannedProgram,
         emitted: &Emitted,
         backends: &[&dyn Backend],
-        (tokenizer, media): (bool, bool),
+        [tokenizer, media, vision]: [bool; 3],
     ) -> Self {
         let methods = &planned.program().program().methods;
         let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?, backends)));
         let methods: Vec<InterfaceMethod> = infos.collect();
         let engines = union(methods.iter().flat_map(|method| &method.engines));
-        Self { kernels: kernels(&emitted.kernels), engines, methods, tokenizer, media }
+        Self { kernels: kernels(&emitted.kernels), engines, methods, tokenizer, media, vision }
     }
 
     /// Whether the program file holds a tokenizer.
@@ -76,6 +79,11 @@ impl Interface {
     /// Whether the program file states preprocessing of pictures or recordings.
     pub const fn has_media(&self) -> bool {
         self.media
+    }
+
+    /// Whether prompts may have pictures.
+    pub const fn has_vision(&self) -> bool {
+        self.vision
     }
 
     /// The kernels for the selection: the kernels of all methods or, for a board, of the method that the board runs, in

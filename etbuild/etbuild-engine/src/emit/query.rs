@@ -92,7 +92,8 @@ impl Action for Emit {
         if let Some(pipeline) = &self.pipeline {
             named_data.extend(pipeline.named_data(db, &planned)?);
         }
-        let tokenizer = named_data.contains_key(et_llm::TOKENIZER_KEY);
+        let [tokenizer, vision] =
+            [et_llm::TOKENIZER_KEY, et_vision::VISION_KEY].map(|key| named_data.contains_key(key));
         named_data.extend(self.reading.named_data(db, &planned)?);
         let options = EmitOptions {
             producer: PRODUCER.to_owned(),
@@ -101,7 +102,8 @@ impl Action for Emit {
             named_data,
         };
         let emitted = self.write(&planned, &options, products)?;
-        let interface = Interface::new(&planned, &emitted, &self.backends, (tokenizer, self.reading.has_media()));
+        let interface =
+            Interface::new(&planned, &emitted, &self.backends, [tokenizer, self.reading.has_media(), vision]);
         products.put(ArtifactKind::Interface, &failure::json(&interface)?);
         Ok(())
     }

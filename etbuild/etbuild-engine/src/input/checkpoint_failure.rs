@@ -14,6 +14,9 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (Code::FileMissing, _) => {
             diagnostic.help("name the folder that `save_pretrained` of `diffusers` writes; docs/diffusion.md lists the files")
         }
+        (_, CheckpointError::ProcessorMissing) => {
+            diagnostic.help("copy the file from where the checkpoint comes from; docs/vision-language.md has the files")
+        }
         (_, CheckpointError::EncoderOption(_)) => diagnostic.help("docs/encoders.md has the options of encoders"),
         (_, CheckpointError::AdapterOverGguf) => {
             diagnostic.help("name the checkpoint in Hugging Face's layout that the adapter was trained over")
@@ -47,8 +50,10 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         CheckpointError::Adapter(error) => checkpoint_code(error),
         CheckpointError::AdapterKind { .. }
         | CheckpointError::AdapterOverGguf
+        | CheckpointError::AdapterOverVision
         | CheckpointError::EncoderOption(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
+        CheckpointError::ProcessorMissing => Code::ModelMalformed,
         CheckpointError::FileMissing(_) => Code::FileMissing,
         CheckpointError::PatternsLeftOut { .. } => Code::FeatureMissing,
         CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,

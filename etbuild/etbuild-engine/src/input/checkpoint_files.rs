@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
-    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, SENTENCE, SHARD, SHARD_INDEX, TEXT_FILES,
-    TOKENIZER_CONFIG, is_encoder, module_files, shard_names,
+    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, SENTENCE, SHARD, SHARD_INDEX,
+    TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, shard_names,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -17,6 +17,11 @@ const OTHER_WEIGHTS: [&str; 3] = ["pth", "pt", "bin"];
 /// The folder of the files of a checkpoint: the checkpoint itself, or the folder of a GGUF file.
 pub fn folder(path: &Path) -> PathBuf {
     if is_gguf(path) { path.parent().map_or_else(PathBuf::new, Path::to_owned) } else { path.to_owned() }
+}
+
+/// Whether the checkpoint is that of a model that reads pictures.
+pub fn reads_pictures(system: &dyn System, path: &Path) -> bool {
+    !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::reads_pictures(&config))
 }
 
 /// Whether the checkpoint is that of an encoder.
@@ -57,7 +62,8 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
         },
         None => options,
     };
-    Options { keeps: if stores_integers { options.keeps } else { Kept::default() }, encoder, ..options }
+    let keeps = if stores_integers { options.keeps } else { Kept::default() };
+    Options { keeps, encoder, vision: reads_pictures(system, path), ..options }
 }
 
 /// The names of the parts of a model in GGUF: the file, or each of `NAME-00001-of-00003.gguf`.
@@ -81,7 +87,9 @@ pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let names = names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]);
     let more = of_encoder(system, folder).into_iter().filter(|name| !TEXT_FILES.contains(&name.as_str()));
-    names.chain(more).collect()
+    let pictures = PICTURE_FILES.iter().filter(|_| reads_pictures(system, folder));
+    let pictures = pictures.filter(|name| system.stamp(&folder.join(name)).is_ok()).map(|name| (*name).to_owned());
+    names.chain(more).chain(pictures).collect()
 }
 
 /// The names of the files that the model in `folder` is read from: the configuration and the shards.

@@ -134,6 +134,7 @@ pub struct ManifestInputs {
     engines: Vec<EngineFacts>,
     text: bool,
     media: bool,
+    vision: bool,
     library: Option<LibraryForm>,
     server: bool,
     constrain: bool,
@@ -175,6 +176,8 @@ impl ProjectInputs {
             text: interface.has_tokenizer(),
             // Firmware has no files.
             media: interface.has_media() && board.is_none(),
+            // WebAssembly reads no files, and its library no pictures.
+            vision: interface.has_vision() && interface.has_tokenizer() && board.is_none() && !target.is_wasm(),
             library: options.library.then(|| LibraryForm::of(target)),
             // Neither firmware nor WebAssembly has sockets.
             server: options.server
@@ -210,7 +213,8 @@ impl ProjectInputs {
     }
 
     fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let ManifestInputs { template, kernels, engines, text, media, library, server, constrain } = &self.manifest;
+        let ManifestInputs { template, kernels, engines, text, media, vision, library, server, constrain } =
+            &self.manifest;
         let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
             Some(_) => Program::Embedded(program),
@@ -233,6 +237,7 @@ impl ProjectInputs {
             program,
             text: *text,
             media: *media,
+            vision: *vision,
             library: *library,
             server: *server,
             constrain: *constrain,
@@ -268,7 +273,8 @@ impl BoardInputs {
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, media, library, server, constrain } = self;
+        let Self { template, kernels, engines, text, media, vision, library, server, constrain } = self;
+        let key = if *vision { key.fact("vision", true) } else { key };
         key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
             .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
             .fact("template", template.as_str())

@@ -8,6 +8,7 @@ mod moments;
 mod query;
 mod ranges;
 mod samples;
+mod vision;
 mod weights;
 
 pub use calibration_text::PIECE;

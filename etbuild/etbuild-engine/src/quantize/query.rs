@@ -10,6 +10,7 @@ use super::failure::{failed, no_data};
 use super::moments::{StoredMoments, moments};
 use super::ranges::{StoredRanges, ranges};
 use super::samples::samples as samples_of;
+use super::vision::of_method;
 use super::weights::KeptWeights;
 use crate::action::program::{self, StoredProgram};
 use crate::action::{self, Action, Blocked, Keyed, Products, StageResult};
@@ -47,7 +48,10 @@ pub fn lowered_or_quantized(
     quantize: Option<QuantizeOptions>,
 ) -> StageResult {
     match quantize {
-        Some(quantize) => quantized(db, model, lower, quantize),
+        Some(quantize) => {
+            let options = of_method(db, model, quantize.options);
+            quantized(db, model, lower, QuantizeOptions { options, ..quantize })
+        }
         None => lowered(db, model, lower),
     }
 }

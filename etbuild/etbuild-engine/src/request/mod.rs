@@ -13,6 +13,7 @@ mod recipes;
 mod refusal;
 mod resolve;
 mod target_facts;
+mod vision;
 
 pub use encoder::is_encoder;
 pub use first_look::{Subject, foreign, format as file_format, subject};

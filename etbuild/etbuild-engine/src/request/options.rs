@@ -72,6 +72,7 @@ fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
             rotation,
             keeps: keeps(recipe),
             encoder,
+            vision: false,
             every: false,
         };
         let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);

@@ -51,6 +51,7 @@ fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
         rotation: rotation(recipe),
         keeps: Kept::Nothing,
         encoder: None,
+        vision: false,
         every: true,
     };
     // Without an adapter: the integers of the model are the same under any.

@@ -15,7 +15,7 @@ use super::options::{banks, best_backends, file_options, link_options, memory_op
 use super::quantization::measure_options;
 use super::refusal::{no_decoder, no_file_system, no_prompt, no_target, partition_mistakes, unavailable};
 use super::target_facts;
-use super::{diffusion, encoder, first_look};
+use super::{diffusion, encoder, first_look, vision};
 use crate::emit::ReadingOptions;
 use crate::input::{Db, EngineDatabase};
 use crate::session::{World, guarded};
@@ -164,6 +164,7 @@ fn units_of_recipe(
     mistakes.extend(first_look::mistakes(db.world().system(), recipe));
     mistakes.extend(unavailable(recipe));
     mistakes.extend(encoder::refusals(db.world().system(), recipe));
+    mistakes.extend(vision::refusals(db.world().system(), recipe));
     mistakes.extend(diffusion::mistakes(db.world().system(), recipe));
     mistakes.extend(partition_mistakes(recipe, db.world()));
     let mut found = Vec::new();

@@ -29,6 +29,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         program,
         text: false,
         media: false,
+        vision: false,
         library: None,
         server: false,
         constrain: false,

@@ -15,7 +15,7 @@ use super::program::failed;
 use super::{Outcome, pictures};
 use crate::arguments::{self, Language, Output};
 use crate::engines::{ENGINES, kernel};
-use crate::feature::{Feature, MAKE_COMPILER, MAKE_TEXT};
+use crate::feature::{Feature, MAKE_COMPILER, MAKE_TEXT, VISION};
 use crate::session::Session;
 
 /// Whether arguments are about a language model.
@@ -44,13 +44,24 @@ pub fn run(
     if has_form(&arguments.language) {
         Feature::Constrain.require("the form of an answer")?;
     }
+    if !arguments.language.image.is_empty() {
+        Feature::Media.require("a picture")?;
+    }
     let request = request(&arguments.language);
     request.check().map_err(|mistake| vec![Diagnostic::error(Code::Usage, mistake)])?;
     let threads = arguments.threads.unwrap_or_else(default_threads);
-    let (guesses, text, constrain) = (request.guesses(), MAKE_TEXT, MAKE_COMPILER);
+    let (guesses, text, constrain, vision) = (request.guesses(), MAKE_TEXT, MAKE_COMPILER, VISION);
     let guesses = guesses.as_ref();
-    let loading =
-        Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text, constrain, observer };
+    let loading = Loading {
+        kernels: Kernels::Lookup(&kernel),
+        engines: ENGINES,
+        threads,
+        guesses,
+        text,
+        constrain,
+        vision,
+        observer,
+    };
     let refused = |error: Error| vec![refusal(arguments, &error)];
     let data = || DataFiles::open(&arguments.data);
     let file = Rc::new(bytes);
@@ -95,6 +106,7 @@ fn request(language: &Language) -> Request {
         prompt: language.prompt,
         prompt_file: language.prompt_file,
         pair: language.pair,
+        images: language.image,
         tokens_in: language.tokens_in,
         chat: language.chat,
         system: language.system,
@@ -129,8 +141,11 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         return failed(&arguments.file, error);
     }
     let code = match error {
-        Error::ContextFull { .. } | Error::UnknownToken { .. } | Error::NoTokens => Code::InputsMismatch,
+        Error::ContextFull { .. } | Error::UnknownToken { .. } | Error::NoTokens | Error::Picture(_) => {
+            Code::InputsMismatch
+        }
         Error::NoPair(_) | Error::NotForEncoders(_) | Error::NotAnEncoder(_) => Code::Usage,
+        Error::NoVision | Error::Marks { .. } => Code::Usage,
         Error::NotALanguageModel(_) | Error::NoTokenizer | Error::NoTemplate | Error::NoVerify => Code::Usage,
         Error::Draft { .. } | Error::Constraint { .. } | Error::NoTokenBytes | Error::NoConstraints => Code::Usage,
         _ => Code::RunFailed,
@@ -139,6 +154,9 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
     match error {
         Error::ContextFull { .. } => diagnostic.help("raise `export.context`: `--set export.context=N`"),
         Error::NoPair("needs") => diagnostic.help("give the second text with `--pair TEXT`"),
+        Error::Picture(_) => diagnostic.help("a picture is a PNG or a JPEG file"),
+        Error::NoVision => diagnostic.help("docs/vision-language.md lists the models that read pictures"),
+        Error::Marks { .. } => diagnostic.help("give `--image FILE` for each mark, in the order of the marks"),
         Error::NoVerify => diagnostic.help("build the model with `--set export.speculate=8`"),
         Error::NotALanguageModel(_) => diagnostic.help("run other models with `--inputs FILE --outputs FILE`"),
         Error::Constraint { .. } => diagnostic.help("docs/structured-output.md has the supported keywords and syntax"),

@@ -68,9 +68,9 @@ fn weights(attention: &Attention, batch: usize, head: usize, query: usize) -> Ve
         let product: f64 = (0..width).map(pair).map(|[query, key]| query * key).sum();
         let masks = attention.masks.iter();
         let mask: f64 = masks.map(|mask| f64::from(mask.numbers[mask.strides.offset(batch, head, query) + key])).sum();
-        let hidden = attention.causal.is_some_and(|Causal { first, last, window }| {
+        let hidden = attention.causal.is_some_and(|Causal { first, last, window, is_mutual }| {
             let own = query.min(last) + first;
-            key > own || own - key >= window
+            (key > own && !is_mutual) || own.saturating_sub(key) >= window
         });
         let (score, cap) = (product * f64::from(attention.scale), f64::from(attention.soft_cap));
         let capped = if cap > 0.0 { (score / cap).tanh() * cap } else { score };
@@ -199,7 +199,12 @@ fn cached(
     soft_cap: f32,
 ) -> Shape {
     let sizes = Sizes { batches: 1, heads, key_heads, queries, keys: slots, width, value_width: width };
-    Shape { sizes, soft_cap, causal: Some(Causal { first, last, window }), slots: None }
+    Shape { sizes, soft_cap, causal: Some(Causal { first, last, window, is_mutual: false }), slots: None }
+}
+
+/// The same with queries that see each other.
+fn mutual(shape: Shape) -> Shape {
+    Shape { causal: shape.causal.map(|causal| Causal { is_mutual: true, ..causal }), ..shape }
 }
 
 #[test]
@@ -210,6 +215,9 @@ fn queries_attend_to_what_the_cache_has() {
         cached([3, 3, 33], [20, 55, 4, 3], 16, 0.0),
         cached([6, 2, 128], [600, 590, 1, 0], usize::MAX, 1.5),
         cached([2, 2, 80], [64, 1000, 9, 8], 50, 5.0),
+        mutual(cached([2, 1, 8], [7, 0, 5, 4], usize::MAX, 0.0)),
+        mutual(cached([3, 3, 33], [20, 55, 4, 3], 16, 0.0)),
+        mutual(cached([2, 2, 80], [64, 1000, 9, 8], 50, 5.0)),
     ] {
         each_type(&shape, &[], |attention| {
             let attention = attention.in_ring().unwrap();
@@ -298,10 +306,12 @@ fn causal_queries_do_not_look_ahead() {
 #[test]
 fn windows_move_with_their_queries() {
     for (queries, first, last, window) in [(20, 0, 19, 1), (40, 280, 39, 33), (300, 0, 250, 40), (30, 600, 11, 16)] {
-        let (keys, causal) = (first + last + 1, Some(Causal { first, last, window }));
-        let sizes = Sizes { batches: 1, queries, keys, width: 16, value_width: 16, ..SIZES };
-        check(&Shape { sizes, causal, ..BASE }, false);
-        check(&Shape { sizes, causal, soft_cap: 1.5, ..BASE }, true);
+        for is_mutual in [false, true] {
+            let (keys, causal) = (first + last + 1, Some(Causal { first, last, window, is_mutual }));
+            let sizes = Sizes { batches: 1, queries, keys, width: 16, value_width: 16, ..SIZES };
+            check(&Shape { sizes, causal, ..BASE }, false);
+            check(&Shape { sizes, causal, soft_cap: 1.5, ..BASE }, true);
+        }
     }
 }
 
@@ -311,7 +321,7 @@ fn keys_are_written_around_the_end() {
     for (first, count) in [(0, 300), (299, 300), (5, 301), (130, 310), (40, 400)] {
         let slots = Some(Slots { first, count });
         check(&Shape { sizes, slots, ..BASE }, false);
-        let causal = Some(Causal { first: 288, last: 11, window: 200 });
+        let causal = Some(Causal { first: 288, last: 11, window: 200, is_mutual: false });
         check(&Shape { sizes, slots, causal, ..BASE }, true);
     }
 }

@@ -222,7 +222,8 @@ const VALUE_BYTES: CaseTensor = CaseTensor::of(ScalarType::Char, &[1, 4, 1, 5], 
     1.0, 0.0, 0.0, -128.0, 63.0,
 ]);
 
-fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+/// The shape of the result.
+pub(super) fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let [query, keys, values] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?];
     let [asking, kept, summed] = [&query, &keys, &values].map(|tensor| tensor.scalar_type());
     span::check(args, [3, 4])?;
@@ -261,17 +262,26 @@ fn four(shape: &Shape) -> Result<[i32; 4]> {
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    run::<D>(args, false)
+}
+
+/// Attention of rows that see the rows up to their own, or where `is_mutual` all rows up to `last`.
+pub(super) fn run<const D: u32>(args: &Args<'_, '_>, is_mutual: bool) -> Result<()> {
     let out = args.tensor(10)?;
     out.resize(&infer(args, 0)?.shape)?;
     match (out.scalar_type(), args.tensor(1)?.scalar_type()) {
-        (ScalarType::Float, ScalarType::Half) => attend::<f32, Half, _>(args, Cached::new(args)?),
+        (ScalarType::Float, ScalarType::Half) => attend::<f32, Half, _>(args, Cached::new(args, is_mutual)?),
         (ScalarType::Float, ScalarType::Char) if const { Dtypes(D).contains(ScalarType::Char) } => {
             attend::<f32, i8, _>(
                 args,
-                Scaled { cached: Cached::new(args)?, keys: Scales::new(args, 1)?, values: Scales::new(args, 2)? },
+                Scaled {
+                    cached: Cached::new(args, is_mutual)?,
+                    keys: Scales::new(args, 1)?,
+                    values: Scales::new(args, 2)?,
+                },
             )
         }
-        _ => dispatch!(D, out.scalar_type(), floats, T => attend::<T, T, _>(args, Cached::new(args)?)),
+        _ => dispatch!(D, out.scalar_type(), floats, T => attend::<T, T, _>(args, Cached::new(args, is_mutual)?)),
     }
 }
 
@@ -320,10 +330,12 @@ struct Cached<M> {
     /// The number of positions that a row sees.
     window: usize,
     soft_cap: M,
+    /// Whether a row sees all rows up to the last.
+    is_mutual: bool,
 }
 
 impl<M: Math> Cached<M> {
-    fn new(args: &Args<'_, '_>) -> Result<Self> {
+    fn new(args: &Args<'_, '_>, is_mutual: bool) -> Result<Self> {
         let (rows, slots) = (args.tensor(0)?.size(1), args.tensor(1)?.size(1));
         let (span, window) = (Span::read(args, [3, 4], rows)?, args.int(6)?);
         let window = if window == 0 { usize::MAX } else { window as usize };
@@ -332,14 +344,14 @@ impl<M: Math> Cached<M> {
         if span.end() > slots && window.saturating_add(span.last) > slots {
             return Err(Error::InvalidArgument);
         }
-        Ok(Self { span, slots, window, soft_cap: M::from_f64(args.double(7)?) })
+        Ok(Self { span, slots, window, soft_cap: M::from_f64(args.double(7)?), is_mutual })
     }
 }
 
 impl<M: Math> Keys<M> for Cached<M> {
     fn seen(&self, row: usize, _all: usize) -> Range<usize> {
         let end = self.span.start + row.min(self.span.last) + 1;
-        end.saturating_sub(self.window)..end
+        end.saturating_sub(self.window)..if self.is_mutual { self.span.end() } else { end }
     }
 
     fn slot(&self, key: usize) -> usize {

@@ -19,6 +19,8 @@ pub struct Request {
     pub pair: Option<String>,
     /// Whether answers of an encoder are JSON objects, a line each.
     pub json: bool,
+    /// Files of pictures, for the prompt or the first message.
+    pub images: Vec<PathBuf>,
     /// A file of tokens to continue.
     pub tokens_in: Option<PathBuf>,
     /// Whether this is a conversation, which goes on with lines from the standard input if the request has no prompt.
@@ -119,6 +121,19 @@ impl Request {
                 && self.bench.is_none();
             return if alone { Ok(()) } else { Err("--perplexity goes with no other text".to_owned()) };
         }
+        if !self.images.is_empty() {
+            let is_text = self.tokens_in.is_none() && self.bench.is_none();
+            return match (is_text, self.draft_model.is_some()) {
+                (false, _) => Err("--image is for a prompt or a conversation".to_owned()),
+                (true, true) => Err("--image and --draft-model do not go together".to_owned()),
+                (true, false) => self.check_source(),
+            };
+        }
+        self.check_source()
+    }
+
+    /// Whether the request names one source of text.
+    fn check_source(&self) -> Result<(), String> {
         let sources = [self.prompt.is_some(), self.prompt_file.is_some(), self.tokens_in.is_some()];
         match (sources.into_iter().filter(|given| *given).count(), self.chat) {
             (2.., _) => Err("--prompt, --prompt-file and --tokens-in do not go together".to_owned()),
@@ -146,6 +161,7 @@ impl Request {
         match name {
             "--prompt" => self.prompt = Some(text(value()?)),
             "--prompt-file" => self.prompt_file = Some(value()?.into()),
+            "--image" => self.images.push(value()?.into()),
             "--tokens-in" => self.tokens_in = Some(value()?.into()),
             "--chat" => self.chat = true,
             "--system" => self.system = Some(text(value()?)),
@@ -301,6 +317,9 @@ mod tests {
             "--lookup --perplexity a",
             "--draft-model a --inputs b --outputs c",
             "--draft-model a",
+            "--image a",
+            "--image a --tokens-in b",
+            "--image a --prompt b --draft-model c",
         ];
         for line in lines {
             assert!(parsed(line).is_err(), "{line}");

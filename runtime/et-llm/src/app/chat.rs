@@ -1,33 +1,52 @@
 //! A conversation.
 
 use std::io::BufRead;
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Request;
 use super::channels::Channels;
 use super::continuation::Run;
-use super::form::prompt_text;
-use crate::{Error, Message, Session, Text};
+use super::prompt::{First, parts, picture};
+use crate::{Error, Message, Picture, Prompt, Session, Text, Viewer};
 
 /// The line that begins a conversation anew.
 const ANEW: &str = "/new";
+/// The beginning of a line that adds a picture to the next message.
+const IMAGE: &str = "/image ";
 
-/// Answers the prompt or, without one, each line of the input.
-pub fn converse(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
-    let text = session.text()?;
-    let first: Vec<Message> = request.system.iter().map(|system| Message::new("system", system)).collect();
+/// Answers the first message or, without its text, each line of the input.
+pub fn converse(
+    session: &mut Session,
+    request: &Request,
+    first: First,
+    channels: &mut Channels<'_>,
+) -> Result<(), Error> {
+    let (text, viewer) = (session.text()?, session.viewer().ok());
+    let system: Vec<Message> = request.system.iter().map(|system| Message::new("system", system)).collect();
+    let (messages, fixed, most) = (system.clone(), system.len(), request.max_new_tokens);
+    let mut talk = Conversation { text, viewer, messages, fixed, most };
     let mut run = Run::new(session, request)?;
-    let mut talk = Conversation { text, messages: first.clone(), fixed: first.len(), most: request.max_new_tokens };
-    let mut tokens = Vec::new();
-    if let Some(prompt) = prompt_text(request, channels)? {
-        tokens = talk.answer(&mut run, &prompt, channels)?;
+    let (mut tokens, mut pictures) = (Vec::new(), first.pictures);
+    if let Some(prompt) = first.text {
+        tokens = talk.answer(&mut run, pictures, &prompt, channels)?;
         return run.finish(&tokens);
     }
     while let Some(line) = next_line(channels)? {
-        match line.trim() {
-            "" => {}
-            ANEW => talk.messages.clone_from(&first),
-            message => tokens.extend(talk.answer(&mut run, message, channels)?),
+        let line = line.trim();
+        match (line, line.strip_prefix(IMAGE), &talk.viewer) {
+            ("", ..) => {}
+            (ANEW, ..) => talk.messages.clone_from(&system),
+            (_, Some(path), Some(viewer)) => match picture(&**viewer, Path::new(path.trim())) {
+                Ok(picture) => pictures.push(picture),
+                // A mistyped name does not end a conversation.
+                Err(error) => writeln!(channels.talk, "{error}")?,
+            },
+            (message, ..) => {
+                let pictures = std::mem::take(&mut pictures);
+                tokens.extend(talk.answer(&mut run, pictures, message, channels)?);
+            }
         }
     }
     run.finish(&tokens)
@@ -47,6 +66,8 @@ fn next_line(channels: &mut Channels<'_>) -> Result<Option<String>, Error> {
 
 struct Conversation {
     text: Rc<dyn Text>,
+    /// The part that makes prompts of texts and pictures, for a model that reads pictures.
+    viewer: Option<Arc<dyn Viewer>>,
     messages: Vec<Message>,
     /// How many messages at the beginning are never left out.
     fixed: usize,
@@ -55,9 +76,19 @@ struct Conversation {
 
 impl Conversation {
     /// Answers a message; returns the answer's tokens.
-    fn answer(&mut self, run: &mut Run<'_>, message: &str, channels: &mut Channels<'_>) -> Result<Vec<u32>, Error> {
-        self.messages.push(Message::new("user", message));
-        let tokens = self.fitting(run)?;
+    fn answer(
+        &mut self,
+        run: &mut Run<'_>,
+        pictures: Vec<Arc<Picture>>,
+        message: &str,
+        channels: &mut Channels<'_>,
+    ) -> Result<Vec<u32>, Error> {
+        self.messages.push(match pictures.is_empty() {
+            true => Message::new("user", message),
+            false => Message::of_parts("user", parts(pictures, message)),
+        });
+        let Prompt { tokens, tiles } = self.fitting(run)?;
+        run.session.model.show(&tiles);
         let known = run.session.model.rewind(&tokens);
         let rest = tokens.get(known..).unwrap_or_default();
         let most = self.most.unwrap_or(usize::MAX);
@@ -70,16 +101,19 @@ impl Conversation {
         Ok(answer)
     }
 
-    /// The tokens of the conversation, without the oldest messages that exceed the context.
-    fn fitting(&mut self, run: &Run<'_>) -> Result<Vec<u32>, Error> {
+    /// The prompt of the conversation, without the oldest messages that exceed the context.
+    fn fitting(&mut self, run: &Run<'_>) -> Result<Prompt, Error> {
         loop {
             let text = self.text.conversation(&self.messages)?;
             // The template adds the tokens that begin every text.
-            let tokens = self.text.encode(&text, false)?;
-            let fits = run.session.model.context().is_none_or(|context| tokens.len() < context);
+            let prompt = match &self.viewer {
+                Some(viewer) => viewer.prompt(&*self.text, &text, false, &Message::pictures(&self.messages))?,
+                None => Prompt::plain(self.text.encode(&text, false)?),
+            };
+            let fits = run.session.model.context().is_none_or(|context| prompt.tokens.len() < context);
             let pair = self.fixed..self.fixed + 2;
             if fits || pair.end >= self.messages.len() {
-                return Ok(tokens);
+                return Ok(prompt);
             }
             self.messages.drain(pair);
         }

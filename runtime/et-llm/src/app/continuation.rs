@@ -9,7 +9,7 @@ use super::writer::Writer;
 use crate::statistics::Clock;
 use crate::{
     Constraint, Continuation, Ended, Error, Generation, Limits, Sampler, Sampling, Session, Speculation, Statistics,
-    Step, Text,
+    Step, Text, is_image,
 };
 
 /// How the request wants tokens to be picked.
@@ -85,17 +85,23 @@ impl<'a> Run<'a> {
         Ok(Generation { tokens: continuation.into_tokens(), ended })
     }
 
-    /// Where logits are wanted, reads the prompt token by token, all but the last, of which generation sees the logits; all
-    /// for a request without generation. Returns the tokens that remain to be read.
+    /// Where logits are wanted, reads the prompt token by token, the tokens of a tile of a picture together, all but the last, of which
+    /// generation sees the logits; all for a request without generation. Returns the tokens that remain to be read.
     fn read_for_logits<'p>(&mut self, prompt: &'p [u32], most: usize) -> Result<&'p [u32], Error> {
         if self.request.logits.is_none() {
             return Ok(prompt);
         }
-        let (first, rest) = prompt.split_at(if most == 0 { prompt.len() } else { prompt.len().saturating_sub(1) });
-        for token in first {
-            self.rows.push(self.session.model.read(&[*token])?);
+        let mut rest = prompt;
+        loop {
+            let model = &mut self.session.model;
+            let count = if rest.first().copied().is_some_and(is_image) { model.chunk(rest) } else { rest.len().min(1) };
+            let (next, behind) = rest.split_at(count);
+            if next.is_empty() || (most > 0 && behind.is_empty()) {
+                return Ok(rest);
+            }
+            self.rows.push(model.read(next)?);
+            rest = behind;
         }
-        Ok(rest)
     }
 
     /// Says how long the last continuation took, where that is wanted.

@@ -10,6 +10,7 @@ mod files;
 mod form;
 mod perform;
 mod perplexity;
+mod prompt;
 mod writer;
 
 use std::ffi::OsString;
@@ -29,7 +30,7 @@ pub use channels::Channels;
 pub use encode::{answers, refuse_options as refuse_encoder_options};
 pub use perform::perform;
 
-use crate::{Encoder, Error, Loading, MakeCompiler, MakeText, Session};
+use crate::{Encoder, Error, Loading, MakeCompiler, MakeText, Session, Vision};
 
 /// The parts of a binary.
 #[derive(Clone, Copy)]
@@ -48,6 +49,8 @@ pub struct AppSpec {
     pub text: Option<MakeText>,
     /// The function that makes the compiler of constraints, in a binary with constrained output.
     pub constrain: Option<MakeCompiler>,
+    /// The parts that read pictures, in a binary for a model with a vision encoder.
+    pub vision: Option<Vision>,
     /// The server, in a binary with a server.
     pub serve: Option<Serve>,
 }
@@ -99,6 +102,7 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
         guesses: guesses.as_ref(),
         text: spec.text,
         constrain: spec.constrain,
+        vision: spec.vision,
         observer: None,
     };
     let file = Rc::new(file);
@@ -123,11 +127,17 @@ const FORMS: &str = "  --json-schema TEXT|FILE
   --grammar FILE       the answer is a text of this grammar, in Lark's syntax
 ";
 
+/// The help text of the option of a binary that reads pictures.
+const IMAGES: &str = "  --image FILE         a picture, PNG or JPEG, for the prompt or the first message; may be repeated. In a conversation, the line
+                       `/image FILE` adds a picture to the next message
+";
+
 /// The help text of the options.
 fn usage(spec: &AppSpec) -> String {
     let name = spec.name;
     let server = spec.serve.map(|_| format!("       {name} --serve [ADDRESS] | --serve --help\n")).unwrap_or_default();
     let forms = spec.constrain.map_or("", |_| FORMS);
+    let images = spec.vision.map_or("", |_| IMAGES);
     format!(
         "usage: {name} --prompt TEXT | --prompt-file FILE | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE
        {name} --bench prefill=N,decode=N [--rounds N] [--tokens-in FILE]
@@ -142,7 +152,7 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --prompt-file FILE   the file with this text; - for the standard input; for an encoder, a text per line
   --chat               a conversation: a line of the standard input is a message; /new begins anew
   --system TEXT        what a conversation begins with
-  --pair TEXT          the second text of a pair, for an encoder such as a reranker
+{images}  --pair TEXT          the second text of a pair, for an encoder such as a reranker
   --json               answers of an encoder as JSON objects, a line each
   --tokens-in FILE     tokens to continue, numbers with blanks between them
   --max-new-tokens N   the most new tokens (256; as many as there is room for in a conversation)

@@ -5,9 +5,9 @@ use super::cases;
 use super::channels::Channels;
 use super::chat;
 use super::continuation::{Run, sampling};
-use super::files::{line, read_tokens};
-use super::form::prompt_text;
+use super::files::line;
 use super::perplexity;
+use super::prompt::Source;
 use crate::{Error, Measurement, Sampling, Session, measure};
 
 /// New tokens where nobody says how many.
@@ -30,14 +30,16 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     if let Some(note) = unused_sampling(request, sampling(session, request)?) {
         writeln!(channels.talk, "{note}")?;
     }
-    if request.chat {
-        return chat::converse(session, request, channels);
+    let source = Source::of(session, request, channels)?;
+    if let Source::Conversation(first) = source {
+        return chat::converse(session, request, first, channels);
     }
-    let prompt = prompt(session, request, channels)?;
+    let prompt = source.prompt(session)?;
+    session.model.show(&prompt.tiles);
     let most = request.max_new_tokens.unwrap_or(NEW_TOKENS);
     let text = if request.tokens_in.is_none() { Some(session.text()?) } else { None };
     let mut run = Run::new(session, request)?;
-    let tokens = run.generate(&prompt, most, text.as_deref(), channels)?.tokens;
+    let tokens = run.generate(&prompt.tokens, most, text.as_deref(), channels)?.tokens;
     run.tell(channels)?;
     if request.tokens_in.is_some() && request.tokens_out.is_none() {
         channels.out.write_all(line(&tokens).as_bytes())?;
@@ -45,19 +47,11 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     run.finish(&tokens)
 }
 
-fn prompt(session: &Session, request: &Request, channels: &mut Channels<'_>) -> Result<Vec<u32>, Error> {
-    match (&request.tokens_in, prompt_text(request, channels)?) {
-        (Some(file), _) => read_tokens(file),
-        (None, Some(prompt)) => session.text()?.encode(&prompt, true),
-        (None, None) => Err(Error::NoTokens),
-    }
-}
-
 fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
     let Some(effort) = request.bench else { return Ok(()) };
     // Any tokens take the same time.
     let is_given = request.tokens_in.is_some() || request.prompt.is_some() || request.prompt_file.is_some();
-    let prompt = if is_given { prompt(session, request, channels)? } else { vec![1] };
+    let prompt = if is_given { Source::of(session, request, channels)?.prompt(session)?.tokens } else { vec![1] };
     if prompt.is_empty() {
         return Err(Error::NoTokens);
     }

@@ -22,6 +22,18 @@ pub fn center(picture: &Picture, height: usize, width: usize) -> Result<Picture,
     Picture::new(width, height, channels, bytes).ok_or_else(|| format!("it cannot be cropped to {height}x{width}"))
 }
 
+/// The part of a picture that begins at a row and a column.
+///
+/// # Errors
+/// A part without pixels, or beyond the picture.
+pub fn part(picture: &Picture, [top, left]: [usize; 2], [height, width]: [usize; 2]) -> Result<Picture, String> {
+    let channels = picture.channels();
+    let rows = picture.rows().skip(top).take(height);
+    let parts = rows.filter_map(|row| row.get(left * channels..(left + width) * channels));
+    let bytes: Vec<u8> = parts.flatten().copied().collect();
+    Picture::new(width, height, channels, bytes).ok_or_else(|| format!("it has no part of {height}x{width}"))
+}
+
 const BLACK: [u8; 3] = [0; 3];
 
 /// What is left out at the start of a side, or comes before it.

@@ -5,27 +5,33 @@ mod filter;
 mod normalize;
 mod picture;
 mod resize;
+mod tiles;
 
 use et_module::preprocess::{ImageSteps, Resize};
 use et_module::{Array, TensorType};
 
 pub use picture::Picture;
+pub use tiles::tiles;
 
 /// The tensor of a picture by `steps`, for an input of type `wanted`.
 ///
 /// # Errors
 /// A picture whose size after the steps does not fit, or an input of a type that no picture becomes.
 pub fn tensor(picture: Picture, steps: &ImageSteps, wanted: &TensorType) -> Result<Array, String> {
+    normalize::tensor(&sized(picture, steps)?, steps, wanted)
+}
+
+/// The picture in the color and the size of `steps`.
+fn sized(picture: Picture, steps: &ImageSteps) -> Result<Picture, String> {
     let picture = picture.in_color(steps.color);
     let picture = match steps.resize.map(|resize| target(&picture, resize)) {
         Some([height, width]) => resize::resize(&picture, height, width, steps.filter)?,
         None => picture,
     };
-    let picture = match steps.crop {
-        Some([height, width]) => crop::center(&picture, height, width)?,
-        None => picture,
-    };
-    normalize::tensor(&picture, steps, wanted)
+    match steps.crop {
+        Some([height, width]) => crop::center(&picture, height, width),
+        None => Ok(picture),
+    }
 }
 
 /// Height and width after resizing, as torchvision rounds: down.

@@ -1,7 +1,7 @@
 //! 8-bit values to the elements of an input.
 
 use et_core::ScalarType;
-use et_module::preprocess::{ImageSteps, Layout, Scale};
+use et_module::preprocess::{ImageSteps, Layout};
 use et_module::{Array, TensorType};
 
 use super::Picture;
@@ -15,9 +15,10 @@ use crate::wanted::{shape_for, text};
 pub fn tensor(picture: &Picture, steps: &ImageSteps, wanted: &TensorType) -> Result<Array, String> {
     let shape = shape(picture, steps.layout, wanted).ok_or_else(|| misfit(picture, steps.layout, wanted))?;
     let bytes = if wanted.scalar_type == ScalarType::Byte {
-        in_layout(picture.bytes(), picture.channels(), steps.layout)
+        steps.layout.ordered(picture.bytes(), picture.channels())
     } else {
-        let numbers = in_layout(&numbers(picture, steps), picture.channels(), steps.layout);
+        let numbers = steps.numbers(picture.bytes(), picture.channels());
+        let numbers = steps.layout.ordered(&numbers, picture.channels());
         bytes_of(wanted.scalar_type, &numbers).ok_or_else(|| {
             format!("a picture becomes floating-point numbers or uint8, and the input is {}", text(wanted))
         })?
@@ -36,32 +37,6 @@ fn shape(picture: &Picture, layout: Layout, wanted: &TensorType) -> Option<Vec<u
     shape_for(wanted, &with_channels).or_else(without)
 }
 
-/// `(value * scale - mean) / std` in the order of the pixels, computed as torchvision computes it.
-fn numbers(picture: &Picture, steps: &ImageSteps) -> Vec<f32> {
-    let Scale { numerator, denominator } = steps.scale;
-    let of_channel = |numbers: &[f32], channel: usize| numbers.get(channel).or(numbers.first()).copied();
-    let channels = picture.channels();
-    let constants: Vec<(f32, f32)> = (0..channels)
-        .map(|channel| {
-            (of_channel(&steps.mean, channel).unwrap_or(0.0), of_channel(&steps.std, channel).unwrap_or(1.0))
-        })
-        .collect();
-    let normalized =
-        |(value, (mean, std)): (&u8, &(f32, f32))| (f32::from(*value) * numerator / denominator - mean) / std;
-    picture.bytes().iter().zip(constants.iter().cycle()).map(normalized).collect()
-}
-
-/// Values of pixels in the order of the layout.
-fn in_layout<T: Copy>(values: &[T], channels: usize, layout: Layout) -> Vec<T> {
-    match layout {
-        Layout::Nhwc => values.to_vec(),
-        Layout::Nchw => {
-            let plane = |channel: usize| values.iter().skip(channel).step_by(channels).copied();
-            (0..channels).flat_map(plane).collect()
-        }
-    }
-}
-
 fn misfit(picture: &Picture, layout: Layout, wanted: &TensorType) -> String {
     let (height, width, channels) = (picture.height(), picture.width(), picture.channels());
     let name = if channels == 1 { "channel" } else { "channels" };
@@ -74,7 +49,7 @@ fn misfit(picture: &Picture, layout: Layout, wanted: &TensorType) -> String {
 
 #[cfg(test)]
 mod tests {
-    use et_module::preprocess::{Color, Filter};
+    use et_module::preprocess::{Color, Filter, Scale};
 
     use super::*;
 

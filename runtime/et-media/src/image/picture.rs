@@ -43,6 +43,11 @@ impl Picture {
         &self.bytes
     }
 
+    /// The values, row by row.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// The rows from the top.
     pub fn rows(&self) -> std::slice::ChunksExact<'_, u8> {
         self.bytes.chunks_exact(self.width * self.channels)

@@ -1,4 +1,4 @@
-//! Resizing: a pass along rows, then a pass along columns, each with the weights of the filter in fixed point and 8-bit results, so that
+//! Resizing: a pass along rows and a pass along columns, each with the weights of the filter in fixed point and 8-bit results, so that
 //! pixels are those of Pillow's `Image.resize`.
 
 use et_module::preprocess::Filter;
@@ -17,17 +17,26 @@ const MOST_BYTES: usize = 1 << 29;
 /// # Errors
 /// A size of zero or of more than [`MOST_BYTES`].
 pub fn resize(picture: &Picture, height: usize, width: usize, filter: Filter) -> Result<Picture, String> {
-    // The picture between the passes has the new width and the old height.
-    let rows = height.max(picture.height());
-    let bytes = rows.checked_mul(width).and_then(|pixels| pixels.checked_mul(picture.channels()));
+    // The picture between the passes has the old width or the old height.
+    let [most_rows, most_columns] = [height.max(picture.height()), width.max(picture.width())];
+    let bytes = most_rows.checked_mul(most_columns).and_then(|pixels| pixels.checked_mul(picture.channels()));
     if height == 0 || width == 0 || bytes.is_none_or(|bytes| bytes > MOST_BYTES) {
         return Err(format!("it cannot be resized to {height}x{width}"));
     }
     let resized = match kernel(filter) {
+        Some(kernel) if is_columns_first(picture, height, width) => {
+            columns(picture.clone(), height, &kernel).and_then(|picture| rows_resized(&picture, width, &kernel))
+        }
         Some(kernel) => rows_resized(picture, width, &kernel).and_then(|picture| columns(picture, height, &kernel)),
         None => nearest(picture, height, width),
     };
     resized.ok_or_else(|| "damaged: no pixels".to_owned())
+}
+
+/// Whether the pass along columns is the first: the rule that Pillow 13 follows. Rounding between the passes makes the order visible.
+fn is_columns_first(picture: &Picture, height: usize, width: usize) -> bool {
+    let shrinks = |from: usize, to: usize| from as i64 - to as i64;
+    height < picture.height() && 2 * shrinks(picture.width(), width) < shrinks(picture.height(), height)
 }
 
 /// The pixels that make an output pixel: the first, and the weight of each in fixed point.

@@ -1,8 +1,11 @@
 //! The steps from a picture or a recording to the input of a model, which a program file states for its inputs.
 
+mod numbers;
 mod text;
+mod tiles;
 
 pub use text::{PREPROCESS_KEY, from_text, to_text};
+pub use tiles::{Grid, ReadTiles, TileSteps, Tiles};
 
 /// The steps for an input.
 #[derive(Clone, Debug, PartialEq)]

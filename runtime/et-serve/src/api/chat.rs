@@ -1,6 +1,6 @@
 //! Conversations: `/v1/chat/completions`.
 
-use et_llm::{Conversation, Random, Text};
+use et_llm::{Conversation, Message, Random, Text};
 use serde_json::{Map, Value, json};
 
 use super::message::messages;
@@ -51,7 +51,9 @@ impl Shape for Chat {
         if has_form && tools.as_ref().is_some_and(|tools| tools.choice != Choice::Auto) {
             return Err(ApiError::parameter("tool_choice", "an answer has one form, a call of a tool or another"));
         }
-        Ok(Box::new(move |text| {
+        Ok(Box::new(move |text, viewer| {
+            let messages = messages.into_iter().map(|message| message.message(viewer));
+            let messages = messages.collect::<Result<Vec<Message>, ApiError>>()?;
             let format = tools.as_ref().map(|tools| tools.format(text)).transpose()?;
             let form = tools.as_ref().zip(format).and_then(|(tools, format)| tools.form(format, text));
             let conversation = Conversation {
@@ -67,7 +69,11 @@ impl Shape for Chat {
             let names = tools.map(|tools| tools.list.into_iter().map(|tool| tool.name).collect());
             let reader = Reader::new(thinking, format.zip(names));
             // The template adds the tokens that begin every text.
-            Ok(Asked { tokens: text.encode(&prompt, false)?, form, behind, shown, reader })
+            let prompt = match viewer {
+                Some(viewer) => viewer.prompt(text, &prompt, false, &Message::pictures(&messages))?,
+                None => et_llm::Prompt::plain(text.encode(&prompt, false)?),
+            };
+            Ok(Asked { prompt, form, behind, shown, reader })
         }))
     }
 

@@ -40,10 +40,10 @@ impl Shape for Completion {
             return Err(ApiError::parameter("echo", "`echo` does not go with `logprobs`"));
         }
         let tokens = prompt(parameters.take("prompt")?.unwrap_or(Value::Null))?;
-        Ok(Box::new(move |text| {
+        Ok(Box::new(move |text, _| {
             let mut asked = Asked::plain(tokens(text)?);
             if echoes {
-                asked.reader = Reader::behind(text.decode(&asked.tokens)?);
+                asked.reader = Reader::behind(text.decode(&asked.prompt.tokens)?);
             }
             Ok(asked)
         }))

@@ -4,6 +4,7 @@ use et_llm::Answer;
 use serde_json::{Map, Value, json};
 
 use super::texts::{Texts, check_count, take_cuts, usage};
+use crate::base64::encode;
 use crate::encoder::{Answered, Input};
 use crate::error::ApiError;
 use crate::request::Parameters;
@@ -72,21 +73,10 @@ fn numbers(vector: &[f32]) -> Value {
     vector.iter().map(|number| Value::from(*number)).collect()
 }
 
-/// The bytes of the numbers, little-endian, in base64 (RFC 4648, section 4).
+/// The bytes of the numbers, little-endian, in base64.
 fn base64(vector: &[f32]) -> Value {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let bits =
-            group.iter().enumerate().fold(0_u32, |bits, (index, byte)| bits | u32::from(*byte) << (16 - 8 * index));
-        for digit in 0..4 {
-            let value = (bits >> (18 - 6 * digit)) & 63;
-            let is_padding = digit > group.len();
-            text.push(if is_padding { '=' } else { DIGITS.get(value as usize).copied().map_or('=', char::from) });
-        }
-    }
-    text.into()
+    encode(&bytes).into()
 }
 
 #[cfg(test)]

@@ -1,27 +1,80 @@
 //! The messages of a conversation.
 
-use et_llm::Message;
+use std::sync::Arc;
+
+use et_llm::{Message, Part, Viewer};
 use serde_json::{Map, Value, json};
 
+use crate::base64::decode;
 use crate::error::ApiError;
+
+/// A message of a request, whose pictures are files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenMessage {
+    role: &'static str,
+    parts: Vec<Given>,
+    /// Further keys for the chat template.
+    more: Option<String>,
+    /// The place in the request.
+    place: String,
+}
+
+/// A part of a message of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Given {
+    /// A text.
+    Text(String),
+    /// The file of a picture.
+    Picture(Vec<u8>),
+}
+
+impl GivenMessage {
+    /// The message for the chat template. A model that reads no pictures gets one text.
+    ///
+    /// # Errors
+    /// A picture that cannot be read, or for a model that reads no pictures.
+    pub fn message(self, viewer: Option<&dyn Viewer>) -> Result<Message, ApiError> {
+        let Self { role, parts, more, place } = self;
+        let refused = |problem: String| ApiError::parameter(&place, format!("`{place}`: {problem}"));
+        let part = |part: Given| match (part, viewer) {
+            (Given::Text(text), _) => Ok(Part::Text(text)),
+            (Given::Picture(file), Some(viewer)) => {
+                let picture = viewer.picture(&file).map_err(|error| refused(error.to_string()))?;
+                Ok(Part::Picture(Arc::new(picture)))
+            }
+            (Given::Picture(_), None) => Err(refused("the model reads no pictures".to_owned())),
+        };
+        let parts = parts.into_iter().map(part).collect::<Result<Vec<Part>, ApiError>>()?;
+        let text = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Picture(_) => String::new(),
+        };
+        let message = match viewer {
+            Some(_) => Message::of_parts(role, parts),
+            None => Message::new(role, parts.iter().map(text).collect::<String>()),
+        };
+        Ok(Message { more, ..message })
+    }
+}
 
 /// Reads the messages of a conversation.
 ///
 /// # Errors
 /// A malformed message, with its place.
-pub fn messages(given: Option<Vec<Value>>) -> Result<Vec<Message>, ApiError> {
+pub fn messages(given: Option<Vec<Value>>) -> Result<Vec<GivenMessage>, ApiError> {
     let given = given.unwrap_or_default();
     if given.is_empty() {
         return Err(ApiError::parameter("messages", "`messages` is missing or empty"));
     }
     let all = given.iter().enumerate().map(|(index, value)| {
         let place = format!("messages[{index}]");
-        message(value).map_err(|problem| ApiError::parameter(&place, format!("`{place}`: {problem}")))
+        let read = message(value).map_err(|problem| ApiError::parameter(&place, format!("`{place}`: {problem}")));
+        read.map(|message| GivenMessage { place, ..message })
     });
     all.collect()
 }
 
-fn message(value: &Value) -> Result<Message, String> {
+fn message(value: &Value) -> Result<GivenMessage, String> {
     let role = match value.get("role").and_then(Value::as_str) {
         Some("system" | "developer") => "system",
         Some("user") => "user",
@@ -41,15 +94,15 @@ fn message(value: &Value) -> Result<Message, String> {
         more.extend(text.map(|text| ((*name).to_owned(), text.clone())));
     }
     let has_calls = more.contains_key("tool_calls");
-    let content = match value.get("content") {
+    let parts = match value.get("content") {
         None | Some(Value::Null) if has_calls => {
             more.insert("content".to_owned(), Value::Null);
-            String::new()
+            Vec::new()
         }
-        content => content_text(content)?,
+        content => parts(content)?,
     };
     let more = (!more.is_empty()).then(|| Value::Object(more).to_string());
-    Ok(Message { more, ..Message::new(role, content) })
+    Ok(GivenMessage { role, parts, more, place: String::new() })
 }
 
 /// The further texts of a message that chat templates read.
@@ -72,27 +125,65 @@ fn call(value: &Value) -> Result<Value, String> {
     Ok(call)
 }
 
-/// The text of a message: a text, or a list of parts that are texts.
-fn content_text(value: Option<&Value>) -> Result<String, String> {
+/// The parts of a message: a text, or a list of texts and pictures.
+fn parts(value: Option<&Value>) -> Result<Vec<Given>, String> {
     match value {
-        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::String(text)) => Ok(vec![Given::Text(text.clone())]),
         Some(Value::Array(parts)) => parts.iter().map(part).collect(),
         _ => Err("`content` is neither a text nor a list of parts".to_owned()),
     }
 }
 
-fn part(value: &Value) -> Result<&str, String> {
+fn part(value: &Value) -> Result<Given, String> {
     match (value.get("type").and_then(Value::as_str), value.get("text").and_then(Value::as_str)) {
-        (Some("text"), Some(text)) => Ok(text),
+        (Some("text"), Some(text)) => Ok(Given::Text(text.to_owned())),
         (Some("text"), None) => Err("a part has no `text`".to_owned()),
+        (Some("image_url"), _) => picture(value.get("image_url")).map(Given::Picture),
         (Some(kind), _) => Err(format!("this server has no parts of type `{kind}`")),
         (None, _) => Err("a part has no `type`".to_owned()),
     }
 }
 
+/// The file in a `data:` URL.
+fn picture(value: Option<&Value>) -> Result<Vec<u8>, String> {
+    let url =
+        value.and_then(|value| value.get("url")).and_then(Value::as_str).ok_or("a part has no `image_url.url`")?;
+    let data = url.strip_prefix("data:").ok_or("a picture is a `data:` URL: this server loads no other URLs")?;
+    let (kind, text) = data.split_once(',').ok_or("the `data:` URL has no data")?;
+    let bytes = kind.ends_with(";base64").then(|| decode(text)).flatten();
+    bytes.ok_or_else(|| "the data of the `data:` URL are not base64".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The messages for a model that reads no pictures.
+    fn read(given: Vec<Value>) -> Vec<Message> {
+        messages(Some(given)).unwrap().into_iter().map(|message| message.message(None).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_picture_is_a_data_url() {
+        let message = |url: &str| {
+            let part = json!({ "type": "image_url", "image_url": { "url": url, "detail": "low" } });
+            messages(Some(vec![json!({ "role": "user", "content": [{ "type": "text", "text": "a" }, part] })]))
+        };
+        let read = message("data:image/png;base64,Zm9v").unwrap();
+        assert_eq!(read[0].parts, [Given::Text("a".to_owned()), Given::Picture(b"foo".to_vec())]);
+        let refused = read[0].clone().message(None).unwrap_err().json();
+        assert!(refused["error"]["message"].as_str().unwrap().contains("reads no pictures"), "{refused}");
+        for (url, word) in [
+            ("https://example.com/cat.png", "loads no other URLs"),
+            ("data:image/png;base64", "no data"),
+            ("data:image/png,foo", "not base64"),
+            ("data:image/png;base64,!", "not base64"),
+        ] {
+            let error = message(url).unwrap_err().json();
+            assert!(error["error"]["message"].as_str().unwrap().contains(word), "{error}");
+            assert_eq!(error["error"]["param"], "messages[0]");
+        }
+    }
 
     #[test]
     fn messages_are_texts_or_parts_that_are_texts() {
@@ -103,7 +194,7 @@ mod tests {
             json!({ "role": "assistant", "content": "c", "tool_calls": null }),
         ];
         let wanted = [Message::new("system", "be brief"), Message::new("user", "ab"), Message::new("assistant", "c")];
-        assert_eq!(messages(Some(given)).unwrap(), wanted);
+        assert_eq!(read(given), wanted);
     }
 
     #[test]
@@ -113,7 +204,7 @@ mod tests {
             json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "1", "type": "function", "function": function }] }),
             json!({ "role": "tool", "tool_call_id": "1", "content": "7" }),
         ];
-        let read = messages(Some(given)).unwrap();
+        let read = read(given);
         let more = r#"{"tool_calls":[{"type":"function","function":{"name":"f","arguments":{"b":1,"a":2}},"id":"1"}],"content":null}"#;
         assert_eq!(read[0].more.as_deref(), Some(more));
         assert_eq!((read[1].role, read[1].content.as_str()), ("tool", "7"));

@@ -1,6 +1,6 @@
 //! The two shapes of requests and answers: conversations and plain texts.
 
-use et_llm::Text;
+use et_llm::{Text, Viewer};
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
@@ -10,8 +10,8 @@ use crate::tools::{Part, Reader};
 
 /// What a prompt asks for.
 pub struct Asked {
-    /// The tokens of the prompt.
-    pub tokens: Vec<u32>,
+    /// The prompt.
+    pub prompt: et_llm::Prompt,
     /// The form of the answer that the tools of the request demand, if any.
     pub form: Option<Form>,
     /// The token behind which the form of the answer holds, if not from the beginning.
@@ -25,12 +25,13 @@ pub struct Asked {
 impl Asked {
     /// A prompt whose answer is text.
     pub fn plain(tokens: Vec<u32>) -> Self {
-        Self { tokens, form: None, behind: None, shown: Vec::new(), reader: Reader::default() }
+        let prompt = et_llm::Prompt::plain(tokens);
+        Self { prompt, form: None, behind: None, shown: Vec::new(), reader: Reader::default() }
     }
 }
 
-/// Makes the tokens of a prompt.
-pub type Prompt = Box<dyn FnOnce(&dyn Text) -> Result<Asked, ApiError> + Send>;
+/// Makes the tokens of a prompt, with pictures where the model reads pictures.
+pub type Prompt = Box<dyn FnOnce(&dyn Text, Option<&dyn Viewer>) -> Result<Asked, ApiError> + Send>;
 
 /// Where in an answer a part is.
 #[derive(Clone, Copy, Debug)]

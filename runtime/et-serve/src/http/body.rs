@@ -11,12 +11,18 @@ use tokio_stream::StreamExt;
 
 use crate::error::ApiError;
 
-/// The limit of bytes of a request whose prompt fills a context: more than the text of the context.
-pub fn most_bytes(context: Option<usize>) -> usize {
-    const BESIDES: usize = 1 << 20;
-    const TOKEN: usize = 64;
-    context.unwrap_or(BESIDES / 8).saturating_mul(TOKEN).saturating_add(BESIDES)
+/// The limit of bytes of a request whose prompt fills a context: more than the text of the context, and some pictures for a model that
+/// reads pictures.
+pub fn most_bytes(context: Option<usize>, reads_pictures: bool) -> usize {
+    const PICTURES: usize = 32 << 20;
+    let besides = if reads_pictures { PICTURES } else { BESIDES };
+    context.unwrap_or(BESIDES / 8).saturating_mul(TOKEN).saturating_add(besides)
 }
+
+/// The limit of bytes besides the tokens of a context.
+const BESIDES: usize = 1 << 20;
+/// The limit of bytes of a token.
+const TOKEN: usize = 64;
 
 /// The limit of bytes that are read and dropped of a larger request: a client that is still sending does not see the response.
 const MOST_DROPPED: usize = 64 << 20;

@@ -123,7 +123,7 @@ async fn answered(
     shape: &'static dyn Shape,
 ) -> Result<Response, ApiError> {
     let Served::Language(language) = &server.model else { return Err(unknown_path(&server, CHATS)) };
-    let most = most_bytes(language.facts.context);
+    let most = most_bytes(language.facts.context, language.reads_pictures());
     let object = read_json(headers, body, most, server.read_timeout).await?;
     answer(&server, language, object, shape).await
 }

@@ -1,8 +1,9 @@
 //! Jobs of the scheduler, and the events of a job.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use et_llm::{Matcher, Sampling};
+use et_llm::{Matcher, Sampling, Tile};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::failure::Failure;
@@ -13,6 +14,8 @@ use super::waiting::Waiting;
 pub struct Job {
     /// The tokens of the text, not empty.
     pub prompt: Vec<u32>,
+    /// The tiles of the pictures of the text.
+    pub tiles: Vec<Arc<Tile>>,
     /// How tokens are picked.
     pub sampling: Sampling,
     /// Numbers that are added to the logits of tokens.

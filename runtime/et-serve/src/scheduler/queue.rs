@@ -142,6 +142,7 @@ mod tests {
         let (sampling, deadline) = (Sampling::default(), came + Duration::from_secs(9));
         let job = Job {
             prompt: vec![name],
+            tiles: Vec::new(),
             sampling,
             bias: Vec::new(),
             matcher: None,

@@ -53,6 +53,7 @@ impl Slot {
     /// Begins a job.
     pub fn begin(&mut self, mut job: Job) {
         let cached = self.model.rewind(&job.prompt);
+        self.model.show(&job.tiles);
         let mut sampler = Sampler::new(job.sampling).biased(std::mem::take(&mut job.bias));
         sampler.begin_behind(job.behind, job.matcher.take());
         let stops = Stops::new(std::mem::take(&mut job.stops));
@@ -127,8 +128,8 @@ impl Work {
     fn advance(&mut self, model: &mut Model, scheduler: &Scheduler, has_read: bool) -> Result<Option<Reason>, Error> {
         if self.answer.is_none() {
             let unread = self.job.prompt.get(self.read..).unwrap_or_default();
-            if unread.len() > model.piece() {
-                let (chunk, _) = unread.split_at(model.piece());
+            let (chunk, rest) = unread.split_at(model.chunk(unread));
+            if !rest.is_empty() {
                 self.read += chunk.len();
                 model.read(chunk)?;
                 return Ok(None);

@@ -56,6 +56,12 @@ records! {
         pub cache: CacheType,
     }
 
+    /// Attention of query rows that see each other, in both directions, and a KV cache.
+    pub struct AttendBlock {
+        /// The same for rows that see the rows up to their own.
+        pub causal: AttendCache,
+    }
+
     /// Embedding lookup: table rows by index.
     pub struct Gather {
         /// The embedding table.

@@ -9,7 +9,7 @@ use crate::memory::Operands;
 use crate::run::attention::numbers;
 use crate::run::conv2d::LEAST;
 use crate::split::{self, Chunks, Context, Elements, count};
-use crate::{AttendCache, CacheType, Piece, Place, RotaryPairing, Rotate};
+use crate::{AttendBlock, AttendCache, CacheType, Piece, Place, RotaryPairing, Rotate};
 
 /// The position of the first row, and the index of the last row that is a token.
 fn positions(operands: &mut Operands<'_, '_, '_>, piece: &Piece, rows: usize) -> Result<(usize, usize)> {
@@ -52,6 +52,15 @@ pub fn rotate(context: &Context<'_, '_, '_>, fields: &Rotate) -> Result<()> {
 
 /// Executes attention with a KV cache.
 pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()> {
+    attend_to(context, fields, false)
+}
+
+/// Executes attention of rows that see each other, with a KV cache.
+pub fn attend_block(context: &Context<'_, '_, '_>, fields: &AttendBlock) -> Result<()> {
+    attend_to(context, &fields.causal, true)
+}
+
+fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: bool) -> Result<()> {
     let sizes @ Sizes { queries, heads, key_heads, keys: slots, width, .. } = sizes(fields);
     let window = if fields.window == 0 { usize::MAX } else { fields.window as usize };
     let mut operands = context.memory.operands();
@@ -64,7 +73,7 @@ pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()>
         sizes,
         scale: fields.scale,
         soft_cap: fields.soft_cap,
-        causal: Some(Causal { first, last, window }),
+        causal: Some(Causal { first, last, window, is_mutual }),
         slots: Slots::of(slots),
         query: Tokens { numbers: query, strides: strides(heads, width) },
         key: Tokens { numbers: key, strides: strides(key_heads, key.row(width)) },

@@ -1,7 +1,7 @@
 //! Operators of language models: RoPE, attention with a KV cache, and the logits row of the last token.
 
 use et_core::ScalarType;
-use et_cpu::{AttendCache, CacheType, Gather, Piece, RotaryPairing, Rotate, Write};
+use et_cpu::{AttendBlock, AttendCache, CacheType, Gather, Piece, RotaryPairing, Rotate, Write};
 use etbuild_backend::RefusalKind;
 
 use crate::Problem;
@@ -90,6 +90,20 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// Attention with a KV cache: `(query, keys, values, start, last, scale, window, soft_cap)`.
 pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (attend, output) = attend(builder, &call)?;
+    builder.emit(attend);
+    Ok(Some(output))
+}
+
+/// Attention of rows that see each other, with the arguments of [`attend_cache`].
+pub fn attend_block(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (causal, output) = attend(builder, &call)?;
+    builder.emit(AttendBlock { causal });
+    Ok(Some(output))
+}
+
+/// The instruction of attention, and its output.
+fn attend(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(AttendCache, Tensor), Problem> {
     let [query, keys, values] = [0, 1, 2].map(|index| builder.dense(call.value(index)?));
     let (query, keys, values) = (query?, keys?, values?);
     let output = builder.row_major(FLOAT, &query.sizes);
@@ -101,7 +115,7 @@ pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         keys: place(&keys),
         values: place(&values),
         output: Write(place(&output)),
-        piece: piece(builder, &call, 3)?,
+        piece: piece(builder, call, 3)?,
         sizes: [*rows, *heads, *own, *depth, *slots].map(|size| size as u32),
         scale: call.number(5)?.ok_or(Problem::Arguments)? as f32,
         window: u32::try_from(call.int(6)?.unwrap_or(0)).unwrap_or(0),
@@ -112,8 +126,7 @@ pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
             _ => CacheType::F32,
         },
     };
-    builder.emit(attend);
-    Ok(Some(output))
+    Ok((attend, output))
 }
 
 /// Row selection: `(input, dim, index)`.

@@ -1,0 +1,131 @@
+//! Vision encoders: a tower of layers over the patches of a tile, and a projector to the width of the decoder.
+
+use crate::Activation;
+
+/// The module of the tower. Checkpoints have several names for the module.
+pub const TOWER: &str = "vision.tower";
+/// The module of the projector.
+pub const PROJECTOR: &str = "vision.projector";
+
+/// The names of modules in checkpoints, and the names here.
+const MODULES: &[(&str, &str)] = &[
+    ("language_model.lm_head.", "lm_head."),
+    ("language_model.model.", "model."),
+    ("model.language_model.", "model."),
+    ("model.text_model.", "model."),
+    ("model.vision_model.", "vision.tower."),
+    ("model.vision_tower.vision_model.", "vision.tower."),
+    ("model.vision_tower.", "vision.tower."),
+    ("vision_tower.vision_model.", "vision.tower."),
+    ("vision_tower.", "vision.tower."),
+    ("model.connector.", "vision.projector."),
+    ("model.multi_modal_projector.", "vision.projector."),
+    ("multi_modal_projector.", "vision.projector."),
+];
+
+/// The name here of a tensor in a checkpoint.
+pub fn canonical(name: &str) -> String {
+    let found = MODULES.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", name.strip_prefix(theirs)?)));
+    found.unwrap_or_else(|| name.to_owned())
+}
+
+/// A vision encoder (LLaVA, Liu et al. 2023).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vision {
+    /// The tower.
+    pub tower: Tower,
+    /// The projector.
+    pub projector: Projector,
+    /// The image token in the vocabulary.
+    pub token: u32,
+    /// Whether the image tokens of a tile attend to each other in both directions.
+    pub is_mutual: bool,
+}
+
+/// Layers of attention and feed-forward networks over the patches of a tile: each patch attends to all patches (ViT, Dosovitskiy et al.
+/// 2020).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tower {
+    /// The side of a tile in pixels.
+    pub side: usize,
+    /// The side of a patch in pixels.
+    pub patch: usize,
+    /// The elements of a patch between layers.
+    pub width: usize,
+    /// The heads of attention.
+    pub heads: usize,
+    /// The elements between the projections of the feed-forward network.
+    pub inner: usize,
+    /// The layers that are computed.
+    pub layers: usize,
+    /// The activation of the feed-forward network.
+    pub activation: Activation,
+    /// The epsilon of LayerNorm.
+    pub epsilon: f64,
+    /// Whether a token for the whole tile comes first and LayerNorm ahead of the layers, and patches have no bias (CLIP).
+    pub is_clip: bool,
+    /// Whether LayerNorm is behind the layers.
+    pub has_norm_behind: bool,
+    /// Whether the first token is left out behind the layers.
+    pub drops_first: bool,
+}
+
+impl Tower {
+    /// The patches of a side.
+    pub const fn patches(&self) -> usize {
+        self.side / self.patch
+    }
+
+    /// The tokens between layers: the patches, and perhaps the token for the whole tile.
+    pub fn positions(&self) -> usize {
+        self.patches() * self.patches() + usize::from(self.is_clip)
+    }
+
+    /// The tokens behind the layers.
+    pub fn tokens(&self) -> usize {
+        self.positions() - usize::from(self.drops_first)
+    }
+}
+
+/// How tokens of the tower become image tokens of the decoder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Projector {
+    /// The patches of a square of this side become one token, then a linear layer (pixel shuffle, Idefics3).
+    Shuffle {
+        /// The side of the square in patches.
+        factor: usize,
+    },
+    /// Two linear layers (LLaVA 1.5).
+    Network {
+        /// The activation between.
+        activation: Activation,
+        /// Whether the layers have biases.
+        has_biases: bool,
+    },
+    /// The means of squares of patches, RMSNorm, a matrix (Gemma 3).
+    Pool {
+        /// The image tokens of a side.
+        side: usize,
+    },
+}
+
+impl Vision {
+    /// The image tokens of a tile.
+    pub fn tokens(&self) -> usize {
+        match self.projector {
+            Projector::Shuffle { factor } => self.tower.tokens() / (factor * factor),
+            Projector::Network { .. } => self.tower.tokens(),
+            Projector::Pool { side } => side * side,
+        }
+    }
+
+    /// Whether the program needs no tensor of this name: parts behind the last layer that is computed.
+    pub fn is_unused(&self, name: &str) -> bool {
+        let Some(rest) = name.strip_prefix(TOWER).and_then(|rest| rest.strip_prefix('.')) else { return false };
+        let layer = rest.strip_prefix("encoder.layers.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+        rest.starts_with("head.")
+            || rest.ends_with("position_ids")
+            || (!self.tower.has_norm_behind && rest.starts_with("post_layernorm."))
+            || layer.is_some_and(|layer| layer >= self.tower.layers)
+    }
+}

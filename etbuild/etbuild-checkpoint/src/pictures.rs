@@ -1,0 +1,170 @@
+//! The named data of a checkpoint about pictures: the steps from a picture to tiles, and the text around image tokens.
+
+mod steps;
+
+use std::collections::BTreeMap;
+
+use et_vision::Facts;
+
+use crate::config::Config;
+use crate::texts::{PROCESSOR_TEMPLATE, TOKENIZER_CONFIG, token_text};
+use crate::{CONFIG, CheckpointError, Projector, Vision, describe};
+
+/// The file with the steps from a picture to pixels.
+const PREPROCESSOR: &str = "preprocessor_config.json";
+/// The file that newer checkpoints have in its place, with the steps under a key.
+const PROCESSOR: &str = "processor_config.json";
+/// The key of the steps in [`PROCESSOR`].
+const STEPS: &str = "image_processor";
+
+/// The files of a model that reads pictures besides those about texts, each of which may be missing.
+pub const PICTURE_FILES: [&str; 3] = [PREPROCESSOR, PROCESSOR, PROCESSOR_TEMPLATE];
+
+/// Reads the facts about pictures from the files of a checkpoint, by name; `None` for a model that reads no pictures.
+///
+/// # Errors
+/// Missing and malformed files; steps that are not supported.
+pub fn read_pictures(files: &BTreeMap<String, &[u8]>) -> Result<Option<Vec<u8>>, CheckpointError> {
+    let Some(vision) = describe(files.get(CONFIG).copied().unwrap_or_default())?.vision else { return Ok(None) };
+    let optional = |name: &'static str| files.get(name).map(|bytes| Config::parse_file(name, bytes)).transpose();
+    let nested = optional(PROCESSOR)?.map(|processor| processor.optional_map(STEPS)).transpose()?.flatten();
+    let processor = match nested {
+        Some(nested) => nested,
+        None => optional(PREPROCESSOR)?.ok_or(CheckpointError::ProcessorMissing)?,
+    };
+    let tokenizer = optional(TOKENIZER_CONFIG)?;
+    let named = |key: &str, default: &str| {
+        let found = tokenizer.as_ref().and_then(|config| config.value(key)).and_then(token_text);
+        found.unwrap_or(default).to_owned()
+    };
+    Ok(Some(facts(&vision, &processor, &named)?.to_text().into_bytes()))
+}
+
+/// The facts, as the processor class of the family has them; `named` is the text of a special token.
+fn facts(vision: &Vision, processor: &Config, named: &dyn Fn(&str, &str) -> String) -> Result<Facts, CheckpointError> {
+    let image = named("image_token", "<image>");
+    let plain = Facts {
+        mark: image.clone(),
+        image,
+        token: vision.token,
+        tokens: vision.tokens(),
+        side: vision.tower.side,
+        before: String::new(),
+        after: String::new(),
+        tile_before: String::new(),
+        row_after: String::new(),
+        grid_after: String::new(),
+        steps: steps::read(vision, processor)?,
+    };
+    Ok(match vision.projector {
+        Projector::Network { .. } => plain,
+        Projector::Shuffle { .. } => {
+            let fake = named("fake_image_token", "<fake_token_around_image>");
+            let whole = named("global_image_token", "<global-img>");
+            let line = "\n".to_owned();
+            Facts {
+                before: fake.clone() + &whole,
+                tile_before: fake.clone() + "<row_{row}_col_{column}>",
+                after: fake,
+                row_after: line.clone(),
+                grid_after: line,
+                ..plain
+            }
+        }
+        Projector::Pool { .. } => {
+            let begin = named("boi_token", "<start_of_image>");
+            Facts {
+                image: named("image_token", "<image_soft_token>"),
+                before: format!("\n\n{begin}"),
+                after: format!("{}\n\n", named("eoi_token", "<end_of_image>")),
+                mark: begin,
+                ..plain
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use et_module::preprocess::{Filter, Grid, Resize};
+
+    use super::*;
+
+    /// A configuration with the smallest decoder, and a tower of 24 by 24 pixels.
+    fn config(architecture: &str, more: &str) -> String {
+        format!(
+            r#"{{"architectures": ["{architecture}"], "image_token_id": 7, {more}
+            "text_config": {{"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4, "num_hidden_layers": 1,
+                "num_attention_heads": 1}},
+            "vision_config": {{"model_type": "siglip_vision_model", "hidden_size": 4, "image_size": 24, "patch_size": 4,
+                "num_attention_heads": 2}}}}"#
+        )
+    }
+
+    fn read(config: &str, files: &[(&str, &str)]) -> Result<Facts, CheckpointError> {
+        let all = files.iter().copied().chain([(CONFIG, config)]);
+        let files = all.map(|(name, text)| (name.to_owned(), text.as_bytes())).collect();
+        Ok(Facts::parse(&read_pictures(&files)?.unwrap()).unwrap())
+    }
+
+    #[test]
+    fn a_grid_has_text_around_tiles() {
+        let config = config("SmolVLMForConditionalGeneration", "");
+        let processor =
+            r#"{"image_processor": {"max_image_size": {"longest_edge": 24}, "size": {"longest_edge": 48}}}"#;
+        let facts = read(&config, &[(PROCESSOR, processor)]).unwrap();
+        assert_eq!(facts.steps.grid, Some(Grid { longest: 48, side: 24, is_split: true }));
+        assert_eq!((facts.tokens, facts.token, facts.mark.as_str()), (9, 7, "<image>"));
+        assert_eq!((facts.before.as_str(), facts.row_after.as_str()), ("<fake_token_around_image><global-img>", "\n"));
+        assert_eq!(facts.steps.image.filter, Filter::Lanczos);
+        // The tower reads tiles of another size than the processor makes.
+        let error = read(&config, &[(PREPROCESSOR, "{}")]).unwrap_err().to_string();
+        assert!(error.contains("max_image_size"), "{error}");
+    }
+
+    #[test]
+    fn a_picture_is_resized_and_cropped() {
+        let config = config("LlavaForConditionalGeneration", "");
+        let read = |processor: &str| read(&config, &[(PREPROCESSOR, processor)]);
+        let facts = read(r#"{"size": {"shortest_edge": 30}, "crop_size": {"height": 24, "width": 24}, "resample": 2}"#);
+        let steps = facts.unwrap().steps.image;
+        assert_eq!((steps.resize, steps.crop), (Some(Resize::Shorter(30)), Some([24; 2])));
+        assert_eq!((steps.filter, steps.mean[0]), (Filter::Bilinear, 0.481_454_66));
+        let siglip = r#"{"image_processor_type": "SiglipImageProcessor", "size": {"height": 24, "width": 24}}"#;
+        let steps = read(siglip).unwrap().steps.image;
+        assert_eq!((steps.resize, steps.crop, steps.mean[0]), (Some(Resize::Exact([24; 2])), None, 0.5));
+        for (processor, word) in [
+            (r#"{"size": {"shortest_edge": 30}, "do_center_crop": false}"#, "size"),
+            (r#"{"size": 24, "crop_size": 20}"#, "crop_size"),
+            (r#"{"size": 24, "do_pad": true}"#, "do_pad"),
+            (r#"{"size": 24, "do_resize": false}"#, "do_resize"),
+            (r#"{"size": 24, "resample": 5}"#, "resample"),
+            (r#"{"size": 24, "image_mean": [0.5]}"#, "image_mean"),
+            ("{}", "size"),
+        ] {
+            let error = read(processor).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_pool_names_its_tokens() {
+        let config = config("Gemma3ForConditionalGeneration", r#""mm_tokens_per_image": 9,"#);
+        let tokenizer = r#"{"boi_token": "<b>", "eoi_token": {"content": "<e>"}}"#;
+        let processor = r#"{"size": {"height": 24, "width": 24}}"#;
+        let facts = read(&config, &[(PREPROCESSOR, processor), (TOKENIZER_CONFIG, tokenizer)]).unwrap();
+        assert_eq!((facts.mark.as_str(), facts.image.as_str()), ("<b>", "<image_soft_token>"));
+        assert_eq!((facts.before.as_str(), facts.after.as_str()), ("\n\n<b>", "<e>\n\n"));
+        assert_eq!((facts.tokens, facts.steps.image.filter), (9, Filter::Bilinear));
+    }
+
+    #[test]
+    fn a_model_without_the_file_is_refused_and_a_decoder_has_no_pictures() {
+        let error = read(&config("LlavaForConditionalGeneration", ""), &[]).unwrap_err();
+        assert_eq!(error, CheckpointError::ProcessorMissing);
+        let decoder = r#"{"architectures": ["LlamaForCausalLM"], "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
+            "num_hidden_layers": 1, "num_attention_heads": 1}"#;
+        let files = [(CONFIG.to_owned(), decoder.as_bytes())].into_iter().collect();
+        assert_eq!(read_pictures(&files), Ok(None));
+    }
+}

@@ -1,0 +1,147 @@
+//! The steps of image processors of `transformers`, from a picture to tiles.
+
+use et_module::preprocess::{Color, Filter, Grid, ImageSteps, Layout, Resize, Scale, TileSteps};
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::{CheckpointError, Projector, Vision};
+
+/// Mean and deviation of CLIP's training data.
+const CLIP: [[f32; 3]; 2] = [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_55, 0.261_302_6, 0.275_777_1]];
+/// Mean and deviation for values from -1 to 1.
+const HALVES: [[f32; 3]; 2] = [[0.5; 3]; 2];
+
+/// The filters, by the numbers of Pillow.
+const FILTERS: [Option<Filter>; 6] = [
+    Some(Filter::Nearest),
+    Some(Filter::Lanczos),
+    Some(Filter::Bilinear),
+    Some(Filter::Bicubic),
+    Some(Filter::Box),
+    None,
+];
+
+/// The steps that `config` states, with the defaults of the processor's class.
+pub fn read(vision: &Vision, config: &Config) -> Result<TileSteps, CheckpointError> {
+    let side = vision.tower.side;
+    let (is_grid, is_pool) =
+        (matches!(vision.projector, Projector::Shuffle { .. }), matches!(vision.projector, Projector::Pool { .. }));
+    let class = config.optional_text("image_processor_type")?.unwrap_or_default();
+    let is_clip = !is_grid && !is_pool && !class.starts_with("Siglip");
+    for key in ["do_resize", "do_rescale"] {
+        if !config.flag_or(key, true)? {
+            return Err(config.unsupported(key, "`true`"));
+        }
+    }
+    config.refuse("do_pan_and_scan")?;
+    if !is_grid {
+        config.refuse("do_pad")?;
+    }
+    let usual = if is_grid {
+        1
+    } else if is_pool {
+        2
+    } else {
+        3
+    };
+    let mut image = ImageSteps {
+        color: Color::Rgb,
+        resize: None,
+        filter: filter(config, usual)?,
+        crop: None,
+        scale: scale(config)?,
+        mean: vec![0.0],
+        std: vec![1.0],
+        layout: Layout::Nchw,
+    };
+    if config.flag_or("do_normalize", true)? {
+        let [mean, deviation] = if is_clip { CLIP } else { HALVES };
+        image.mean = numbers(config, "image_mean", mean)?;
+        image.std = numbers(config, "image_std", deviation)?;
+    }
+    if is_grid {
+        return Ok(TileSteps { grid: Some(grid(config, side)?), image });
+    }
+    image.resize = Some(resize(config)?);
+    if config.flag_or("do_center_crop", is_clip)? {
+        image.crop = Some(size(config, "crop_size")?.unwrap_or([side; 2]));
+    }
+    let fits = match (image.crop, image.resize) {
+        (Some(crop), _) => crop == [side; 2],
+        (None, resize) => resize == Some(Resize::Exact([side; 2])),
+    };
+    let key = if image.crop.is_some() { "crop_size" } else { "size" };
+    if fits {
+        Ok(TileSteps { image, grid: None })
+    } else {
+        Err(config.unsupported(key, format!("{side} by {side} pixels")))
+    }
+}
+
+fn filter(config: &Config, default: usize) -> Result<Filter, CheckpointError> {
+    const KEY: &str = "resample";
+    let number = config.optional_count(KEY)?.unwrap_or(default);
+    FILTERS.get(number).copied().flatten().ok_or_else(|| config.unsupported(KEY, "`0` to `4`"))
+}
+
+/// The factor of the values: 1/255 as a division, as in `torch`.
+fn scale(config: &Config) -> Result<Scale, CheckpointError> {
+    let factor = config.optional_number("rescale_factor")?.unwrap_or(1.0 / 255.0);
+    let is_usual = (factor * 255.0 - 1.0).abs() < 1e-6;
+    let (numerator, denominator) = if is_usual { (1.0, 255.0) } else { (factor as f32, 1.0) };
+    Ok(Scale { numerator, denominator })
+}
+
+fn numbers(config: &Config, key: &str, default: [f32; 3]) -> Result<Vec<f32>, CheckpointError> {
+    let Some(value) = config.value(key) else { return Ok(default.to_vec()) };
+    let number = |value: &Value| value.as_f64().filter(|number| number.is_finite()).map(|number| number as f32);
+    let list = value.as_array().map(|list| list.iter().map(number).collect::<Option<Vec<f32>>>());
+    match list {
+        Some(Some(list)) if list.len() == 3 => Ok(list),
+        _ => Err(config.mistake(key, "is no list of three numbers")),
+    }
+}
+
+/// The grid of Idefics3, whose tiles the tower reads.
+fn grid(config: &Config, side: usize) -> Result<Grid, CheckpointError> {
+    const TILE: &str = "max_image_size";
+    let edge = |key: &str, default: usize| {
+        let map = config.optional_map(key)?;
+        Ok::<_, CheckpointError>(
+            map.map(|map| map.optional_size("longest_edge")).transpose()?.flatten().unwrap_or(default),
+        )
+    };
+    if edge(TILE, 364)? != side {
+        return Err(config.unsupported(TILE, format!("`{{\"longest_edge\": {side}}}`, the size that the tower reads")));
+    }
+    Ok(Grid { longest: edge("size", 4 * 364)?, side, is_split: config.flag_or("do_image_splitting", true)? })
+}
+
+/// The size after resizing: the shorter side, or height and width.
+fn resize(config: &Config) -> Result<Resize, CheckpointError> {
+    const KEY: &str = "size";
+    if let Some(map) =
+        config.value(KEY).filter(|size| size.is_object()).map(|_| config.optional_map(KEY)).transpose()?.flatten()
+        && let Some(side) = map.optional_size("shortest_edge")?
+    {
+        return match map.value("longest_edge") {
+            None => Ok(Resize::Shorter(side)),
+            Some(_) => Err(config.unsupported(KEY, "`shortest_edge` alone, or `height` and `width`")),
+        };
+    }
+    match (config.value(KEY).and_then(Value::as_u64), size(config, KEY)?) {
+        // A number is the shorter side.
+        (Some(_), Some([side, _])) => Ok(Resize::Shorter(side)),
+        (None, Some(size)) => Ok(Resize::Exact(size)),
+        (_, None) => Err(config.mistake(KEY, "is missing")),
+    }
+}
+
+/// Height and width of a key: a map, or one number for both.
+fn size(config: &Config, key: &str) -> Result<Option<[usize; 2]>, CheckpointError> {
+    if config.value(key).is_some_and(Value::is_number) {
+        return Ok(config.optional_size(key)?.map(|side| [side; 2]));
+    }
+    let Some(map) = config.optional_map(key)? else { return Ok(None) };
+    Ok(Some([map.size("height")?, map.size("width")?]))
+}

@@ -1,0 +1,197 @@
+"""Small models of random weights that read pictures, and what transformers computes with them.
+
+    python vision.py FOLDER STEPS     writes FOLDER/NAME/model, FOLDER/NAME/cases.json, pictures, and a safetensors file of each case
+
+A case has `messages`, each a role with parts, which are texts or the names of pictures, and `tokens`, those of the prompt. Its file
+INDEX.safetensors has `prompt`, `prompt_logits`, `tokens` and `logits`, as those of families.py.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy
+import torch
+import transformers
+from PIL import Image
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from checkpoints import SMALL
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,:?!<>/ \n"
+TOWER = dict(hidden_size=40, intermediate_size=56, num_hidden_layers=3, num_attention_heads=4, image_size=24, patch_size=4)
+LAYERS = ["sliding_attention", "full_attention", "sliding_attention"]
+GRID = ["<image>", "<fake_token_around_image>", "<end_of_utterance>", "<global-img>"] + [
+    f"<row_{row}_col_{column}>" for row in range(1, 5) for column in range(1, 5)]
+SOFT = ["<start_of_image>", "<end_of_image>", "<image_soft_token>"]
+
+
+def processor_of(name, kind, **keys):
+    """The image processor without torchvision."""
+    module = getattr(transformers.models, kind)
+    return getattr(getattr(module, f"image_processing_pil_{kind}"), f"{name}ImageProcessorPil")(**keys)
+
+
+def idefics3(config, text, **keys):
+    made = transformers.Idefics3Config if config == "Idefics3" else transformers.SmolVLMConfig
+    vision = TOWER | dict(model_type="idefics3_vision" if config == "Idefics3" else "smolvlm_vision")
+    steps = processor_of("Idefics3", "idefics3", max_image_size=dict(longest_edge=24), **keys)
+
+    def processor(tokenizer, template):
+        return transformers.Idefics3Processor(steps, tokenizer, image_seq_len=9, chat_template=template)
+
+    tied = text.tie_word_embeddings
+    return made(text_config=text.to_dict(), vision_config=vision, scale_factor=2, image_token_id=ids(GRID)["<image>"],
+                tie_word_embeddings=tied), GRID, {}, processor, "<image>"
+
+
+def llava(text, tower, steps, special=("<image>",), **keys):
+    layer = dict(vision_feature_select_strategy=keys.get("vision_feature_select_strategy", "default"))
+    extra = int(isinstance(tower, transformers.CLIPVisionConfig))
+
+    def processor(tokenizer, template):
+        return transformers.LlavaProcessor(steps, tokenizer, patch_size=4, num_additional_image_tokens=extra,
+                                           chat_template=template, **layer)
+
+    config = transformers.LlavaConfig(text_config=text, vision_config=tower, image_token_index=ids(special)["<image>"], **keys)
+    return config, list(special), {}, processor, "<image>"
+
+
+def gemma3(text, **steps):
+    steps = processor_of("Gemma3", "gemma3", size=dict(height=24, width=24), **steps)
+
+    def processor(tokenizer, template):
+        return transformers.Gemma3Processor(steps, tokenizer, image_seq_length=9, chat_template=template)
+
+    known = ids(SOFT)
+    config = transformers.Gemma3Config(text_config=text, vision_config=transformers.SiglipVisionConfig(**TOWER),
+                                       mm_tokens_per_image=9, image_token_index=known["<image_soft_token>"],
+                                       boi_token_index=known["<start_of_image>"], eoi_token_index=known["<end_of_image>"])
+    names = dict(boi_token="<start_of_image>", eoi_token="<end_of_image>", image_token="<image_soft_token>")
+    return config, SOFT, dict(extra_special_tokens=names), processor, "<start_of_image>"
+
+
+def shaped(height, width):
+    return dict(size=dict(height=height, width=width))
+
+
+def models_of():
+    llama = transformers.LlamaConfig(**SMALL, tie_word_embeddings=False)
+    clip = processor_of("CLIP", "clip", size=dict(shortest_edge=24), crop_size=dict(height=24, width=24))
+    own = processor_of("Llava", "llava", size=dict(shortest_edge=28), crop_size=dict(height=24, width=24))
+    siglip = processor_of("Siglip", "siglip", **shaped(24, 24))
+    windows = SMALL | dict(head_dim=12, sliding_window=13, layer_types=LAYERS, query_pre_attn_scalar=10)
+    return {
+        "smolvlm": idefics3("SmolVLM", llama, size=dict(longest_edge=48)),
+        "idefics3-whole": idefics3("Idefics3", transformers.LlamaConfig(**SMALL, tie_word_embeddings=True),
+                                   size=dict(longest_edge=40), do_image_splitting=False),
+        "llava-clip": llava(llama, transformers.CLIPVisionConfig(**TOWER), clip),
+        "llava-crop": llava(transformers.MistralConfig(**SMALL, head_dim=10, sliding_window=13), transformers.CLIPVisionConfig(
+            **TOWER, hidden_act="gelu"), own, vision_feature_layer=2, projector_hidden_act="silu"),
+        "llava-siglip": llava(transformers.Qwen2Config(**SMALL), transformers.SiglipVisionConfig(**TOWER), siglip,
+                              vision_feature_layer=-1, vision_feature_select_strategy="full", multimodal_projector_bias=False),
+        "gemma3": gemma3(transformers.Gemma3TextConfig(**windows)),
+        "gemma3-full": gemma3(transformers.Gemma3TextConfig(**windows | dict(layer_types=["full_attention"] * 3)), resample=3),
+    }
+
+
+def ids(special):
+    return {token: index for index, token in enumerate(["<pad>", "<s>", "</s>", "<unk>", *LETTERS, *special])}
+
+
+def tokenizer_of(special, more):
+    """A tokenizer whose tokens are letters."""
+    made = Tokenizer(models.WordLevel(ids(special), unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    made.decoder = decoders.Fuse()
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", bos_token="<s>", eos_token="</s>",
+                                                pad_token="<pad>", **more)
+    fast.add_special_tokens(dict(additional_special_tokens=special))
+    return fast
+
+
+def template_of(mark):
+    part = "{% if part.type == 'image' %}" + mark + "{% else %}{{ part.text }}{% endif %}"
+    return ("<s>{% for message in messages %}{{ message.role }}: {% for part in message.content %}" + part +
+            "{% endfor %}\n{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}")
+
+
+def pictures(folder):
+    """Pictures of several shapes: smooth ones, and noise."""
+    random = numpy.random.RandomState(3)
+    for name, (height, width) in dict(wide=(30, 50), high=(67, 41), square=(24, 24), thin=(9, 70)).items():
+        rows, columns = numpy.mgrid[0:height, 0:width]
+        smooth = numpy.stack([rows * 255 / height, columns * 255 / width, (rows + columns) * 2 % 255], -1)
+        noise = random.randint(-40, 40, smooth.shape)
+        Image.fromarray((smooth + noise).clip(0, 255).astype(numpy.uint8)).save(folder / f"{name}.png")
+
+
+def say(role, *parts):
+    return dict(role=role, parts=[dict(picture=part[1:]) if part.startswith("@") else dict(text=part) for part in parts])
+
+
+CASES = [
+    [say("user", "What is this?")],
+    [say("user", "@wide.png", "What is this?")],
+    [say("user", "Is ", "@high.png", " like ", "@square.png", "@thin.png", "?")],
+    [say("user", "@wide.png", "What is this?"), say("assistant", "a dog"), say("user", "Why, and ", "@high.png", "?")],
+    [say("system", "Be brief."), say("user", "@square.png", "@square.png")],
+]
+
+
+def written(name, folder, steps):
+    torch.manual_seed(5)
+    config, special, more, processor, mark = models_of()[name]
+    config._attn_implementation = "eager"
+    model = transformers.AutoModelForImageTextToText.from_config(config, dtype=torch.float32).eval()
+    for key, parameter in model.named_parameters():
+        mean = 1.0 if "norm" in key and "weight" in key and "gemma" not in name else 0.0
+        torch.nn.init.normal_(parameter, mean, 0.15)
+    folder.mkdir(parents=True)
+    model.save_pretrained(folder / "model")
+    tokenizer = tokenizer_of(special, more)
+    processor = processor(tokenizer, template_of(mark))
+    processor.save_pretrained(folder / "model")
+    tokenizer.save_pretrained(folder / "model")
+    pictures(folder)
+    model = transformers.AutoModelForImageTextToText.from_pretrained(folder / "model", attn_implementation="eager").eval()
+    cases = []
+    for index, messages in enumerate(CASES):
+        tokens = case(model, processor, messages, folder, steps, folder / f"{index}.safetensors")
+        cases.append(dict(messages=messages, tokens=tokens))
+    (folder / "cases.json").write_text(json.dumps(cases))
+
+
+@torch.no_grad()
+def case(model, processor, messages, folder, steps, file):
+    def part(part):
+        return dict(type="image") if "picture" in part else dict(type="text", text=part["text"])
+
+    talk = [dict(role=message["role"], content=[part(one) for one in message["parts"]]) for message in messages]
+    text = processor.apply_chat_template(talk, add_generation_prompt=True)
+    names = [one["picture"] for message in messages for one in message["parts"] if "picture" in one]
+    images = [Image.open(folder / name) for name in names]
+    read = processor(text=text, images=images or None, return_tensors="pt", add_special_tokens=False)
+    if "pixel_attention_mask" in read:
+        assert read.pop("pixel_attention_mask").all()
+    read.pop("attention_mask", None)
+    read.pop("mm_token_type_ids", None)
+    read.pop("num_crops", None)
+    if not images:
+        read.pop("token_type_ids", None)
+    cache = transformers.DynamicCache(config=model.config)
+    first = model(**read, past_key_values=cache, use_cache=True).logits[:, -1]
+    tokens, logits = [], [first]
+    for _ in range(steps):
+        tokens.append(logits[-1].argmax(-1, keepdim=True))
+        logits.append(model(input_ids=tokens[-1], past_key_values=cache, use_cache=True).logits[:, -1])
+    save_file({"prompt": read["input_ids"], "prompt_logits": first.contiguous(), "tokens": torch.cat(tokens, 1),
+               "logits": torch.cat(logits[1:]).contiguous()}, file)
+    return read["input_ids"][0].tolist()
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for name in sys.argv[3:] or models_of():
+        written(name, Path(sys.argv[1]) / name, int(sys.argv[2]))

@@ -1,0 +1,334 @@
+//! Models that read pictures: prompts, logits and greedy texts equal those of transformers, for texts without pictures, one picture and
+//! several, in one turn and in two, on the portable kernels and on the CPU backend. `vision.py` has the table of models. Needs
+//! `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use et_llm::{Loading, Message, Part, Picture, Prompt, Session, Vision, is_image};
+use et_module::{DataFiles, FileBytes, Kernels};
+use etbuild_engine::Event;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::serve::Server;
+use crate::support::logits::{ENGINES, Expected, difference, expect_no_mistake, files_with, kernel};
+use crate::support::{Place, Ran, python};
+
+/// The tokens behind each prompt.
+const STEPS: &str = "50";
+
+/// A conversation, and the tokens of its prompt.
+#[derive(Deserialize)]
+struct Case {
+    messages: Vec<Said>,
+    tokens: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    role: String,
+    parts: Vec<SaidPart>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SaidPart {
+    Text(String),
+    Picture(String),
+}
+
+/// The folders of all models, written once; `None` without a Python.
+pub fn models() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| python::written_by("vision.py", "torch and transformers", &[STEPS]));
+    let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
+    let mut models: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    models.sort();
+    Some(models)
+}
+
+/// The folder of a model.
+fn folder(name: &str) -> Option<PathBuf> {
+    models()?.into_iter().find(|model| model.ends_with(name))
+}
+
+fn cases(folder: &Path) -> Vec<Case> {
+    serde_json::from_slice(&fs::read(folder.join("cases.json")).unwrap()).unwrap()
+}
+
+fn loaded(folder: &Path, place: &Place, options: &[&str]) -> Session {
+    let options: Vec<&str> = options.iter().copied().chain(["export.prefill=[8, 32]", "export.context=480"]).collect();
+    let files = files_with(&folder.join("model"), &place.cache(), &options, Arc::new(|_: &Event| {}));
+    let loading = Loading {
+        kernels: Kernels::Lookup(&kernel),
+        engines: ENGINES,
+        threads: 2,
+        guesses: None,
+        text: Some(et_text::make),
+        constrain: None,
+        vision: Some(Vision { open: et_vision::open, read: et_media::tiles }),
+        observer: None,
+    };
+    let file = FileBytes::copied(&files.program);
+    Session::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).unwrap()
+}
+
+/// The prompt of a conversation.
+fn prompt(session: &Session, folder: &Path, case: &Case) -> Prompt {
+    let (viewer, text) = (session.viewer().unwrap(), session.text().unwrap());
+    let picture =
+        |name: &str| -> Arc<Picture> { Arc::new(viewer.picture(&fs::read(folder.join(name)).unwrap()).unwrap()) };
+    let part = |part: &SaidPart| match part {
+        SaidPart::Text(text) => Part::Text(text.clone()),
+        SaidPart::Picture(name) => Part::Picture(picture(name)),
+    };
+    let role = |name: &str| ["system", "user", "assistant"].into_iter().find(|role| *role == name).unwrap();
+    let message = |said: &Said| Message::of_parts(role(&said.role), said.parts.iter().map(part).collect());
+    let messages: Vec<Message> = case.messages.iter().map(message).collect();
+    let rendered = text.conversation(&messages).unwrap();
+    viewer.prompt(&*text, &rendered, false, &Message::pictures(&messages)).unwrap()
+}
+
+/// The mistake of a model in a conversation, if any. The KV cache has what the conversation before left.
+fn mistake_in(session: &mut Session, folder: &Path, index: usize, case: &Case) -> Option<String> {
+    let prompt = prompt(session, folder, case);
+    let image = case.tokens.iter().zip(&prompt.tokens).find(|(_, found)| is_image(**found)).map(|(token, _)| *token);
+    let found: Vec<u32> =
+        prompt.tokens.iter().map(|token| if is_image(*token) { image.unwrap_or(*token) } else { *token }).collect();
+    if found != case.tokens {
+        return Some(format!("{index}: other tokens: {found:?}, not {:?}", case.tokens));
+    }
+    let expected = Expected::read(&folder.join(format!("{index}.safetensors")));
+    let model = &mut session.model;
+    let known = model.rewind(&prompt.tokens);
+    model.show(&prompt.tiles);
+    let mut most = difference(&expected.prompt_logits, model.read(&prompt.tokens[known..]).unwrap());
+    for (step, (token, wanted)) in expected.steps().enumerate() {
+        let largest = (0..).zip(model.logits()).max_by(|left, right| left.1.total_cmp(right.1)).unwrap();
+        if largest.0 != token {
+            return Some(format!("{index}: another token at {step}"));
+        }
+        most = most.max(difference(wanted, model.read(&[token as u32]).unwrap()));
+    }
+    (most.is_nan() || most > 1e-4).then(|| format!("{index}: {most:e}"))
+}
+
+fn mistake(folder: &Path, place: &Place, partition: &str) -> Option<String> {
+    let mut session = loaded(folder, place, &[partition]);
+    let mut cases = cases(folder).into_iter().enumerate();
+    cases.find_map(|(index, case)| mistake_in(&mut session, folder, index, &case))
+}
+
+#[test]
+fn every_family_gives_the_logits_and_the_text_of_transformers() {
+    let Some(models) = models() else { return };
+    expect_no_mistake(models, mistake);
+}
+
+#[test]
+fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
+    let Some(folder) = folder("gemma3") else { return };
+    let place = Place::cold();
+    let mut session = loaded(&folder, &place, &["partition=[cpu]"]);
+    let cases = cases(&folder);
+    let prompts: Vec<Prompt> = [1, 3, 2].map(|index| prompt(&session, &folder, &cases[index])).into();
+    session.model.show(&prompts[0].tiles);
+    session.model.read(&prompts[0].tokens).unwrap();
+    let known = session.model.rewind(&prompts[1].tokens);
+    assert!(known >= prompts[0].tokens.len() - "assistant:".len(), "{known} of {}", prompts[0].tokens.len());
+    // The other prompt has other pictures behind the same beginning.
+    let known = session.model.rewind(&prompts[2].tokens);
+    let first = prompts[2].tokens.iter().position(|token| is_image(*token)).unwrap();
+    assert!(known <= first, "{known} tokens, of which the first of a picture is {first}");
+}
+
+#[test]
+fn quantized_models_stay_near() {
+    for name in ["smolvlm", "gemma3"] {
+        let Some(folder) = folder(name) else { return };
+        let place = Place::cold();
+        let case = &cases(&folder)[2];
+        let logits = |options: &[&str]| {
+            let mut session = loaded(&folder, &place, options);
+            let prompt = prompt(&session, &folder, case);
+            session.model.show(&prompt.tiles);
+            session.model.read(&prompt.tokens).unwrap().to_vec()
+        };
+        let wanted = logits(&["partition=[cpu]"]);
+        for scheme in ["8da4w", "dynamic-int8", "int8-weights", "int4-weights"] {
+            let found = logits(&["partition=[cpu]", &format!("quantize.scheme={scheme}")]);
+            let product =
+                |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f32>();
+            let cosine = product(&found, &wanted) / (product(&found, &found) * product(&wanted, &wanted)).sqrt();
+            assert!(cosine > 0.9 && found != wanted, "{name}, {scheme}: {cosine}");
+        }
+    }
+}
+
+/// The tokens of a file that the command wrote.
+fn tokens(path: &Path) -> Vec<i64> {
+    fs::read_to_string(path).unwrap().split_whitespace().map(|token| token.parse().unwrap()).collect()
+}
+
+/// The greedy tokens of transformers up to the end of the text.
+fn wanted(folder: &Path, index: usize) -> Vec<i64> {
+    let expected = Expected::read(&folder.join(format!("{index}.safetensors")));
+    expected.steps().map(|(token, _)| token).take_while(|token| *token != 2).collect()
+}
+
+#[test]
+fn the_command_answers_questions_about_pictures() {
+    for name in ["smolvlm", "llava-clip", "gemma3"] {
+        let Some(folder) = folder(name) else { return };
+        let place = Place::cold();
+        let (model, out) = (folder.join("model").display().to_string(), place.path().join("tokens.txt"));
+        let run = |more: &[&str]| {
+            let start = ["run", &model, "--max-new-tokens", STEPS, "--set", "export.context=480", "--tokens-out"];
+            let arguments = start.iter().map(|word| (*word).to_owned()).chain([out.display().to_string()]);
+            let more = more.iter().map(|word| (*word).to_owned());
+            Ran::of(place.command(arguments.chain(more)).current_dir(&folder))
+        };
+        run(&["--image", "wide.png", "--prompt", "What is this?"]).expect(0);
+        assert_eq!(tokens(&out), wanted(&folder, 1), "{name}");
+        let mark = if name == "gemma3" { "<start_of_image>" } else { "<image>" };
+        let text = format!("<s>user: Is {mark} like {mark}{mark}?assistant:");
+        run(&["--image", "high.png", "--image", "square.png", "--image", "thin.png", "--prompt", &text]).expect(0);
+        assert_eq!(tokens(&out), wanted(&folder, 2), "{name}");
+        run(&["--chat", "--prompt", "What is this?"]).expect(0);
+        assert_eq!(tokens(&out), wanted(&folder, 0), "{name}");
+    }
+}
+
+#[test]
+fn mistakes_about_pictures_are_named() {
+    let Some(folder) = folder("smolvlm") else { return };
+    let place = Place::cold();
+    let model = folder.join("model");
+    place.file("broken.png", &fs::read(folder.join("wide.png")).unwrap()[..900]);
+    place.file("text.png", "no picture");
+    place.file("text.txt", "a text");
+    let stories = crate::support::repository().join("examples/tiny-llama/model");
+    let refusal = |model: &Path, more: &[&str]| {
+        let start = ["run".to_owned(), model.display().to_string()];
+        let more = more.iter().map(|word| (*word).to_owned());
+        let mut command = place.command(start.into_iter().chain(more));
+        let ran = Ran::of(command.current_dir(place.path()));
+        assert_ne!(ran.status, 0, "{}", ran.stdout);
+        ran.stderr
+    };
+    let wide = folder.join("wide.png").display().to_string();
+    for (model, more, words) in [
+        (&stories, vec!["--image", &wide, "--prompt", "a"], ["reads no pictures", "docs/vision-language.md"]),
+        (&model, vec!["--image", "broken.png", "--prompt", "a"], ["ends too early", "PNG or a JPEG"]),
+        (&model, vec!["--image", "text.png", "--prompt", "a"], ["neither PNG nor JPEG", "PNG or a JPEG"]),
+        (&model, vec!["--image", "none.png", "--prompt", "a"], ["none.png", "error"]),
+        (&model, vec!["--image", &wide, "--prompt", "<image><image>"], ["2 times, for 1 pictures", "--image FILE"]),
+        (
+            &model,
+            vec!["--image", &wide, "--prompt", "a", "--set", "export.context=40"],
+            ["context of 40", "export.context"],
+        ),
+        (&model, vec!["--image", &wide, "--tokens-in", "a"], ["--image", "--tokens-in"]),
+    ] {
+        let said = refusal(model, &more);
+        assert!(words.iter().all(|word| said.contains(word)), "{more:?}: {said}");
+    }
+    let gptq = "quantize={ scheme: 8da4w, method: gptq, calibrate: text.txt }";
+    let check = ["check", &model.display().to_string(), "--target", "linux-x86_64", "--set", gptq];
+    let checked = Ran::of(place.command(check).current_dir(place.path()));
+    assert!(checked.status != 0 && checked.stderr.contains("has no calibrated quantization"), "{}", checked.stderr);
+    // A checkpoint without the file about pictures, with another tower, and with another decoder.
+    let other = place.path().join("other");
+    let copied = |config: &dyn Fn(&mut Value)| {
+        fs::create_dir_all(&other).unwrap();
+        for file in fs::read_dir(&model).unwrap() {
+            let path = file.unwrap().path();
+            fs::copy(&path, other.join(path.file_name().unwrap())).unwrap();
+        }
+        let mut value: Value = serde_json::from_slice(&fs::read(model.join("config.json")).unwrap()).unwrap();
+        config(&mut value);
+        fs::write(other.join("config.json"), value.to_string()).unwrap();
+    };
+    copied(&|_| ());
+    fs::remove_file(other.join("processor_config.json")).unwrap();
+    assert!(refusal(&other, &["--prompt", "a"]).contains("`processor_config.json`"));
+    copied(&|config| config["vision_config"]["model_type"] = "owl".into());
+    assert!(refusal(&other, &["--prompt", "a"]).contains("`vision_config.model_type` is `\"owl\"`"));
+    copied(&|config| config["text_config"]["model_type"] = "mamba".into());
+    assert!(refusal(&other, &["--prompt", "a"]).contains("`text_config.model_type` is `\"mamba\"`"));
+}
+
+/// A picture as a `data:` URL, by the tool of the system that everybody has.
+fn url(file: &Path) -> String {
+    let text = Ran::of(Command::new("base64").arg("-w0").arg(file)).expect(0).stdout;
+    format!("data:image/png;base64,{text}")
+}
+
+#[test]
+fn a_binary_and_its_server_answer_questions_about_pictures() {
+    let Some(folder) = folder("smolvlm") else { return };
+    let place = Place::cold_with_compiled_crates();
+    let target = format!("linux-{}", std::env::consts::ARCH);
+    let recipe = format!(
+        "etbuild: 1\nname: seer\nmodel: {{ checkpoint: {} }}\nexport: {{ context: 480 }}\ntargets: [{target}]\nserver: true\n",
+        folder.join("model").display()
+    );
+    let recipe = place.file("seer.yaml", recipe);
+    Ran::of(&mut place.command(["build", &recipe.display().to_string()])).expect(0);
+    let binary = place.out().join("seer").join(&target).join("seer");
+    let out = place.path().join("tokens.txt");
+    let run = |more: &[&str]| {
+        let mut command = Command::new(&binary);
+        command.args(["--max-new-tokens", STEPS, "--tokens-out"]).arg(&out).args(more).current_dir(&folder);
+        Ran::of(&mut command)
+    };
+    let told = run(&["--image", "wide.png", "--prompt", "What is this?"]).expect(0);
+    assert_eq!(tokens(&out), wanted(&folder, 1));
+    assert!(run(&["--image", "cases.json", "--prompt", "a"]).expect(8).stderr.contains("neither PNG nor JPEG"));
+    assert!(Ran::of(Command::new(&binary).arg("--help")).expect(0).stdout.contains("--image FILE"));
+
+    let server = Server::of(Command::new(&binary).args(["--serve", "127.0.0.1:0"]));
+    let image = |name: &str| json!({ "type": "image_url", "image_url": { "url": url(&folder.join(name)) } });
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let ask = |messages: Value, answers: usize| {
+        let steps: usize = STEPS.parse().unwrap();
+        server.post(
+            "/v1/chat/completions",
+            &json!({ "messages": messages, "temperature": 0, "max_tokens": steps, "n": answers }),
+        )
+    };
+    let question = json!({ "role": "user", "content": [image("wide.png"), text("What is this?")] });
+    let answer = ask(json!([question]), 2).json();
+    let content =
+        |answer: &Value, index: usize| answer["choices"][index]["message"]["content"].as_str().unwrap().to_owned();
+    for index in [0, 1] {
+        assert_eq!(content(&answer, index), told.stdout.strip_suffix('\n').unwrap());
+    }
+    assert_eq!(answer["usage"]["prompt_tokens"], cases(&folder)[1].tokens.len());
+    // The next turn reads the new message alone.
+    let more = json!({ "role": "user", "content": [text("Why, and "), image("high.png"), text("?")] });
+    let next = ask(json!([question, { "role": "assistant", "content": "a dog" }, more]), 1).json();
+    let cached = next["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap();
+    assert!(cached as usize >= cases(&folder)[1].tokens.len() - "assistant:".len(), "{next}");
+    assert_eq!(next["usage"]["prompt_tokens"], cases(&folder)[3].tokens.len());
+    let plain = ask(json!([{ "role": "user", "content": "What is this?" }]), 1).json();
+    assert_eq!(plain["usage"]["prompt_tokens"], cases(&folder)[0].tokens.len());
+    for (part, word) in [
+        (json!({ "type": "image_url", "image_url": { "url": "http://localhost/cat.png" } }), "loads no other URLs"),
+        (json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,Zm9v" } }), "neither PNG nor JPEG"),
+        (json!({ "type": "image_url" }), "image_url.url"),
+    ] {
+        let refused = ask(json!([{ "role": "user", "content": [part] }]), 1);
+        assert_eq!(refused.status, 400);
+        let error = refused.json();
+        assert_eq!(error["error"]["param"], "messages[0]");
+        assert!(error["error"]["message"].as_str().unwrap().contains(word), "{error}");
+    }
+    let pictures: Vec<Value> = (0..20).map(|_| image("thin.png")).collect();
+    let full = ask(json!([{ "role": "user", "content": pictures }]), 1);
+    assert_eq!((full.status, &full.json()["error"]["code"]), (400, &json!("context_length_exceeded")));
+}

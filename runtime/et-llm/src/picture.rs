@@ -1,0 +1,60 @@
+//! Pictures as tokens of a prompt.
+
+use std::sync::Arc;
+
+/// The bit of image tokens. No vocabulary has so many tokens.
+const IMAGE: u32 = 1 << 31;
+
+/// Whether a token of a prompt is an image token.
+pub const fn is_image(token: u32) -> bool {
+    token & IMAGE != 0
+}
+
+/// A picture as a vision encoder reads the picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// The rows of the grid of tiles; 0 for a single tile.
+    pub rows: usize,
+    /// The columns of the grid; 0 for a single tile.
+    pub columns: usize,
+    /// The tiles.
+    pub tiles: Vec<Arc<Tile>>,
+}
+
+/// A part of a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// The pixels: red, green and blue, row by row.
+    pub pixels: Vec<u8>,
+    /// The image tokens. They follow from the pixels, so that tiles are the same if their tokens are: prompts are compared by their
+    /// tokens.
+    tokens: Vec<u32>,
+}
+
+impl Tile {
+    /// A tile of so many image tokens; `bits` are derived from the pixels.
+    pub fn new(pixels: Vec<u8>, count: usize, mut bits: impl FnMut() -> u32) -> Self {
+        Self { pixels, tokens: (0..count).map(|_| IMAGE | bits()).collect() }
+    }
+
+    /// The image tokens.
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+}
+
+/// The tokens of a text with pictures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// The tokens of the vocabulary, and the image tokens of the tiles.
+    pub tokens: Vec<u32>,
+    /// The tiles.
+    pub tiles: Vec<Arc<Tile>>,
+}
+
+impl Prompt {
+    /// A text without pictures.
+    pub const fn plain(tokens: Vec<u32>) -> Self {
+        Self { tokens, tiles: Vec::new() }
+    }
+}

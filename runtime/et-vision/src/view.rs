@@ -1,0 +1,194 @@
+//! Prompts of texts and pictures, as the processors of `transformers` make prompts.
+
+use std::fmt::Write;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use et_llm::{Error, Picture, Prompt, Random, Text, Tile, Viewer};
+use et_module::preprocess::ReadTiles;
+
+use crate::Facts;
+
+/// Makes prompts by the facts of a program file.
+pub struct View {
+    facts: Facts,
+    read: ReadTiles,
+    /// The keys of the hashes of pixels, which nobody knows: no client can make a picture with the hash of another one.
+    state: RandomState,
+}
+
+impl View {
+    /// A view whose pictures are decoded by `read`.
+    pub fn new(facts: Facts, read: ReadTiles) -> Self {
+        Self { facts, read, state: RandomState::new() }
+    }
+
+    /// A tile, whose image tokens are derived from two hashes of the pixels.
+    fn tile(&self, pixels: Vec<u8>) -> Arc<Tile> {
+        let mut bits = [0_u8, 1].map(|seed| Random::new(self.state.hash_one((seed, &pixels))));
+        let mut index = 0;
+        let next = || {
+            index ^= 1;
+            bits.get_mut(index).map_or(0, |bits| (bits.bits() >> 32) as u32)
+        };
+        Arc::new(Tile::new(pixels, self.facts.tokens, next))
+    }
+
+    /// The text of a picture.
+    fn text(&self, picture: &Picture) -> String {
+        let Facts { image, tokens, before, after, tile_before, row_after, grid_after, .. } = &self.facts;
+        let (images, mut text) = (image.repeat(*tokens), String::new());
+        for row in 1..=picture.rows {
+            for column in 1..=picture.columns {
+                let numbers = [("{row}", row), ("{column}", column)];
+                let place = |text: String, (word, number): (&str, usize)| text.replace(word, &number.to_string());
+                let _ = write!(text, "{}{images}", numbers.into_iter().fold(tile_before.clone(), place));
+            }
+            text.push_str(row_after);
+        }
+        if picture.rows > 0 {
+            text.push_str(grid_after);
+        }
+        text + before + &images + after
+    }
+
+    /// Puts the image tokens of the tiles in the place of the model's image tokens.
+    fn placed(&self, mut tokens: Vec<u32>, pictures: &[Arc<Picture>]) -> Result<Prompt, Error> {
+        let tiles: Vec<Arc<Tile>> = pictures.iter().flat_map(|picture| &picture.tiles).cloned().collect();
+        let mut images = tiles.iter().flat_map(|tile| tile.tokens());
+        let (mut found, wanted) = (0, tiles.len() * self.facts.tokens);
+        for token in tokens.iter_mut().filter(|token| **token == self.facts.token) {
+            found += 1;
+            *token = *images.next().unwrap_or(token);
+        }
+        if found == wanted {
+            return Ok(Prompt { tokens, tiles });
+        }
+        let image = &self.facts.image;
+        Err(Error::Text(format!(
+            "the prompt has the image token `{image}` {found} times, and the pictures have {wanted}"
+        )))
+    }
+}
+
+impl Viewer for View {
+    fn mark(&self) -> &str {
+        &self.facts.mark
+    }
+
+    fn picture(&self, file: &[u8]) -> Result<Picture, Error> {
+        let tiles = (self.read)(file, &self.facts.steps).map_err(Error::Picture)?;
+        let size = 3 * self.facts.side * self.facts.side;
+        if tiles.pixels.iter().any(|pixels| pixels.len() != size) || tiles.pixels.is_empty() {
+            return Err(Error::Picture(format!("a tile has another size than {0}x{0} pixels", self.facts.side)));
+        }
+        let all = tiles.pixels.into_iter().map(|pixels| self.tile(pixels)).collect();
+        Ok(Picture { rows: tiles.rows, columns: tiles.columns, tiles: all })
+    }
+
+    fn prompt(
+        &self,
+        tokenizer: &dyn Text,
+        text: &str,
+        begins: bool,
+        pictures: &[Arc<Picture>],
+    ) -> Result<Prompt, Error> {
+        if pictures.is_empty() {
+            return Ok(Prompt::plain(tokenizer.encode(text, begins)?));
+        }
+        let (mark, parts) = (self.mark(), text.split(self.mark()).collect::<Vec<&str>>());
+        let found = parts.len() - 1;
+        if found != pictures.len() {
+            return Err(Error::Marks { mark: mark.to_owned(), found, pictures: pictures.len() });
+        }
+        let mut expanded = String::new();
+        let texts = pictures.iter().map(|picture| self.text(picture)).chain([String::new()]);
+        for (part, picture) in parts.into_iter().zip(texts) {
+            expanded.push_str(part);
+            expanded.push_str(&picture);
+        }
+        self.placed(tokenizer.encode(&expanded, begins)?, pictures)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use et_llm::{Conversation, is_image};
+    use et_module::preprocess::{TileSteps, Tiles};
+
+    use super::*;
+    use crate::facts::tests::facts;
+
+    /// Tokens are characters, and `<image>` is the token 9.
+    struct Characters;
+
+    impl Text for Characters {
+        fn encode(&self, text: &str, _begins: bool) -> Result<Vec<u32>, Error> {
+            Ok(text.replace("<image>", "\t").chars().map(u32::from).collect())
+        }
+
+        fn decode(&self, _tokens: &[u32]) -> Result<String, Error> {
+            Ok(String::new())
+        }
+
+        fn render(&self, _conversation: &Conversation<'_>) -> Result<String, Error> {
+            Err(Error::NoTemplate)
+        }
+    }
+
+    /// A file is the number of rows, and the first byte of each tile.
+    fn read(file: &[u8], _steps: &TileSteps) -> Result<Tiles, String> {
+        let (rows, tiles) = file.split_first().ok_or("empty")?;
+        let rows = usize::from(*rows);
+        let pixels = tiles.iter().map(|first| [[*first; 4], [0; 4], [1; 4]].as_flattened().to_vec()).collect();
+        Ok(Tiles { rows, columns: if rows > 0 { 2 } else { 0 }, pixels })
+    }
+
+    fn view() -> View {
+        View::new(facts(), read)
+    }
+
+    fn prompt(view: &View, text: &str, files: &[&[u8]]) -> Result<Prompt, Error> {
+        let pictures: Vec<Arc<Picture>> = files.iter().map(|file| Arc::new(view.picture(file).unwrap())).collect();
+        view.prompt(&Characters, text, true, &pictures)
+    }
+
+    #[test]
+    fn a_picture_becomes_image_tokens_within_its_text() {
+        let view = view();
+        let found = prompt(&view, "a<image>b", &[&[0, 7]]).unwrap();
+        let text: String = found
+            .tokens
+            .iter()
+            .map(|token| if is_image(*token) { '*' } else { char::from_u32(*token).unwrap() })
+            .collect();
+        assert_eq!((text.as_str(), found.tiles.len()), ("a<fake><global-img>***<fake>b", 1));
+        let images: Vec<u32> = found.tokens.into_iter().filter(|token| is_image(*token)).collect();
+        assert_eq!(images, found.tiles[0].tokens());
+    }
+
+    #[test]
+    fn a_grid_names_rows_and_columns() {
+        let view = view();
+        let picture = view.picture(&[1, 4, 5, 6]).unwrap();
+        let expected = "<fake><row_1_col_1><image><image><image><fake><row_1_col_2><image><image><image>\n\n\
+             <fake><global-img><image><image><image><fake>";
+        assert_eq!(view.text(&picture), expected);
+    }
+
+    #[test]
+    fn equal_tiles_have_equal_tokens_and_others_have_others() {
+        let view = view();
+        let tokens = |first| view.picture(&[0, first]).unwrap().tiles[0].tokens().to_vec();
+        assert_eq!(tokens(1), tokens(1));
+        assert!(tokens(1).iter().zip(tokens(2)).all(|(one, other)| *one != other));
+    }
+
+    #[test]
+    fn marks_and_pictures_have_to_agree() {
+        let view = view();
+        assert!(matches!(prompt(&view, "a", &[&[0, 7]]), Err(Error::Marks { found: 0, pictures: 1, .. })));
+        assert_eq!(prompt(&view, "a<image>", &[]).unwrap().tokens, [97, 9]);
+        assert!(view.picture(&[]).is_err());
+    }
+}
