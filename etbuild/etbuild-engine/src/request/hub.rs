@@ -76,9 +76,10 @@ fn diagnostic(error: &HubError) -> Diagnostic {
             }
             None => of(Code::HubRefused, "name a repository with the model's safetensors or GGUF files".to_owned()),
         },
-        HubError::Unavailable { .. } | HubError::Damaged { .. } => {
-            of(Code::HubUnreachable, "try again: a download goes on where it ended".to_owned())
-        }
+        HubError::Unavailable { .. } | HubError::Damaged { .. } => of(
+            Code::HubUnreachable,
+            "check the network and run the command again: a download goes on where it ended".to_owned(),
+        ),
         HubError::NoFolder => of(Code::HubUnreachable, "set `HF_HUB_CACHE` to a folder".to_owned()),
         HubError::Io { source, .. } => {
             let is_full = matches!(source.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded);
