@@ -28,7 +28,7 @@ pub struct Project {
 
 /// The path of an archive without members. Crates that open libraries have the linker look for `dl`, whose functions musl keeps in
 /// `libc.a`; the musl of Rust lacks the empty `libdl.a` that distributions add.
-pub const EMPTY_LIBRARY: &str = "libdl.a";
+const EMPTY_LIBRARY: &str = "libdl.a";
 
 impl Project {
     /// Fills in the template that `facts` name.
