@@ -1,6 +1,6 @@
 //! Compiles and links a generated project with cargo.
 //!
-//! Projects that share toolchain, target and template share a scratch folder, so that only the package itself, and device crates
+//! Projects that share toolchain and target share a scratch folder, so that only the package itself, and crates
 //! that no program needed before, are compiled when the model changes. Files are written only where they differ, the package's own always, so cargo
 //! sees every change; a lock lets one build at a time into the folder.
 
@@ -83,12 +83,12 @@ pub fn build_telling(
     Ok(Built { binary, library, shared, code })
 }
 
-/// The name of the scratch folder: equal for projects that differ in their own package, and in which device crates that
-/// needs. Cargo keeps a crate for each set of features of a compilation.
+/// The name of the scratch folder: equal for projects that differ in their own package, and in which crates that needs. Cargo keeps a crate
+/// for each set of features and each profile of a compilation.
 fn shared_name(toolchain: &Toolchain, target: &CompileTarget, project: &Project) -> String {
     let sysroot = toolchain.sysroot.to_string_lossy().into_owned();
     let target = format!("{target:?}");
-    let parts = [toolchain.identity(), sysroot, target, project.template.clone(), project.sources.clone()];
+    let parts = [toolchain.identity(), sysroot, target, project.sources.clone()];
     digest(parts.iter().map(|part| (part, ""))).chars().take(16).collect()
 }
 

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::code::MAP;
-use crate::project::EMPTY_LIBRARY;
 use crate::system::bionic;
 use crate::{CompileTarget, Project, Route, SystemFiles, Toolchain};
 
@@ -69,8 +68,8 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
         // JavaScript puts texts and tensors into memory of the module.
         options.extend(["malloc", "free"].map(|name| format!("link-arg=--export-if-defined={name}")));
     }
-    let has_empty_library = target.crt_static && project.package.contains_key(EMPTY_LIBRARY);
-    if has_empty_library || SystemFiles::of(target).is_some() {
+    // For `EMPTY_LIBRARY`, also without one: projects with the same flags share what they compile.
+    if target.crt_static || SystemFiles::of(target).is_some() {
         options.push("link-arg=-L.".to_owned());
     }
     if project.package.contains_key(LINKER_SCRIPT) {

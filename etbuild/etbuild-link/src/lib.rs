@@ -41,6 +41,7 @@ mod target;
 mod third_party;
 pub mod toolchain;
 pub mod uf2;
+mod wasm;
 mod web;
 mod workshop;
 

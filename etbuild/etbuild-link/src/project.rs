@@ -12,8 +12,6 @@ use crate::{LibraryForm, LinkError, ProjectFacts, SourceCrate, Sources, device_c
 /// A project: every file's contents by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// The template's name.
-    pub template: String,
     /// The files of the template, filled in with the facts of the model.
     pub package: BTreeMap<String, Vec<u8>>,
     /// The device crates, below `crates/`: the same for every project of a template.
@@ -30,7 +28,7 @@ pub struct Project {
 
 /// The path of an archive without members. Crates that open libraries have the linker look for `dl`, whose functions musl keeps in
 /// `libc.a`; the musl of Rust lacks the empty `libdl.a` that distributions add.
-pub const EMPTY_LIBRARY: &str = "libdl.a";
+const EMPTY_LIBRARY: &str = "libdl.a";
 
 impl Project {
     /// Fills in the template that `facts` name.
@@ -45,7 +43,7 @@ impl Project {
         }
         let ending = facts.library.and_then(LibraryForm::loaded_ending);
         let shared = ending.map(|ending| format!("lib{}.{ending}", facts.name));
-        Ok(Self { shared, ..Self::assemble(&facts.template, package, sources)? })
+        Ok(Self { shared, ..Self::assemble(package, sources)? })
     }
 
     /// The project of a template before filling in: enough to ask cargo for the dependencies.
@@ -53,10 +51,10 @@ impl Project {
     /// # Errors
     /// [`LinkError::UnknownTemplate`].
     pub fn skeleton(template: &str, sources: &Sources) -> Result<Self, LinkError> {
-        Self::assemble(template, unfilled(find(template)?)?, sources)
+        Self::assemble(unfilled(find(template)?)?, sources)
     }
 
-    fn assemble(template: &str, mut package: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Self, LinkError> {
+    fn assemble(mut package: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Self, LinkError> {
         let used = sources.closure(used_crates(&package)?)?;
         let mut manifest = root_manifest(&package)?;
         let mut workspace = sources.workspace(&used);
@@ -72,7 +70,6 @@ impl Project {
         let crates = used.iter().flat_map(|source| placed_files(source)).collect();
         let dependencies = used.iter().map(|source| (source.name().to_owned(), source.digest())).collect();
         Ok(Self {
-            template: template.to_owned(),
             package,
             crates,
             dependencies,

@@ -1,9 +1,9 @@
 //! Sizes of a linked file's sections, by content.
 
-use object::{BinaryFormat, Object, ObjectSection, SectionFlags, SectionKind, elf, pe};
+use object::{Object, ObjectSection, SectionFlags, SectionKind, elf, pe};
 use serde::{Deserialize, Serialize};
 
-use crate::LinkError;
+use crate::{LinkError, wasm};
 
 /// Bytes of a linked file by content; on a hosted target `verify`, `arena` and `stack` are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,16 +32,24 @@ impl SizeReport {
     /// # Errors
     /// [`LinkError::Image`] for a file that is not linked.
     pub fn of(binary: &[u8]) -> Result<Self, LinkError> {
+        if wasm::is_module(binary) {
+            return Self::of_module(binary);
+        }
         let malformed = |error| LinkError::Image(format!("the linked file cannot be read: {error}"));
         let file = object::File::parse(binary).map_err(malformed)?;
         let mut report = Self::default();
-        let format = file.format();
-        for section in file.sections().filter(|section| is_content(section, format)) {
+        for section in file.sections().filter(is_content) {
             if let Some(count) = report.count_of(section.name().map_err(malformed)?, section.kind()) {
                 *count += section.size();
             }
         }
         Ok(report)
+    }
+
+    fn of_module(module: &[u8]) -> Result<Self, LinkError> {
+        let cut = || LinkError::Image("the linked module is cut".to_owned());
+        let sizes = wasm::sizes(module).ok_or_else(cut)?;
+        Ok(Self { text: sizes.code, data: sizes.data, ..Self::default() })
     }
 
     /// The used bytes of the flash but for the verification data, which a release lacks.
@@ -80,13 +88,11 @@ impl SizeReport {
 }
 
 /// Whether a section is instructions or data of the running program.
-fn is_content<'data>(section: &impl ObjectSection<'data>, format: BinaryFormat) -> bool {
-    match (format, section.flags()) {
-        // Other sections of a module declare types and imports.
-        (BinaryFormat::Wasm, _) => matches!(section.kind(), SectionKind::Text | SectionKind::Data),
-        (_, SectionFlags::Elf { sh_flags, .. }) => sh_flags.0 & elf::SHF_ALLOC.0 != 0,
+fn is_content<'data>(section: &impl ObjectSection<'data>) -> bool {
+    match section.flags() {
+        SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & elf::SHF_ALLOC.0 != 0,
         // The loader discards addresses to relocate.
-        (_, SectionFlags::Coff { characteristics }) => characteristics.0 & pe::IMAGE_SCN_MEM_DISCARDABLE.0 == 0,
+        SectionFlags::Coff { characteristics } => characteristics.0 & pe::IMAGE_SCN_MEM_DISCARDABLE.0 == 0,
         _ => false,
     }
 }

@@ -162,7 +162,17 @@ mod tests {
                 "et-media" => &["hound", "png", "zune-core", "zune-jpeg"],
                 "et-qnn" => &["libloading"],
                 "et-serve" => &["axum", "hyper", "hyper-util", "serde", "serde_json", "tokio", "tokio-stream"],
-                "et-text" => &["minijinja", "minijinja-contrib", "serde_json", "time", "tokenizers"],
+                "et-text" => &[
+                    "libc",
+                    "memchr",
+                    "minijinja",
+                    "minijinja-contrib",
+                    "serde_core",
+                    "serde_json",
+                    "smallvec",
+                    "time",
+                    "tokenizers",
+                ],
                 _ => &[],
             };
             assert_eq!(names, expected, "{}", source.name());

@@ -11,7 +11,8 @@ use crate::scratch::Scratch;
 use crate::workshop::{Workshop, removed_variables};
 use crate::{CompileTarget, LinkError, Project, Toolchain, manifest};
 
-/// Fetches the crates that a project in `folder` needs; returns the folders of the crates.
+/// Fetches the crates that a project in `folder` needs; returns the folders of the user's crates. They are the same for a project without
+/// third-party crates, so that both have the same flags, and share what they compile.
 ///
 /// # Errors
 /// [`LinkError::Fetch`] for a crate that cannot be fetched; [`LinkError::ToolMissing`] without cargo.
@@ -23,10 +24,9 @@ pub fn fetch(
     folder: &Scratch,
     offline: bool,
 ) -> Result<Vec<PathBuf>, LinkError> {
-    if !project.third_party {
-        return Ok(Vec::new());
+    if project.third_party {
+        fetched(system, toolchain, &["--target", &target.triple], folder, offline)?;
     }
-    fetched(system, toolchain, &["--target", &target.triple], folder, offline)?;
     Ok(cargo_home(system).map(|home| folders(system, &home, "src")).unwrap_or_default())
 }
 

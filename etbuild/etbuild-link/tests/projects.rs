@@ -2,8 +2,11 @@
 
 mod tiny;
 
+use std::collections::BTreeMap;
+
+use cargo_metadata::MetadataCommand;
 use etbuild_link::*;
-use etbuild_system::{RealSystem, Slots};
+use etbuild_system::{RealSystem, Slots, System};
 
 /// The files of a project that are written from facts, as one text.
 fn written(facts: &ProjectFacts, paths: &[&str]) -> String {
@@ -167,6 +170,45 @@ fn a_language_model_has_the_decoders_of_pictures_only_if_it_reads_pictures() {
     assert!(text(&texts).contains("vision: None") && !text(&texts).contains("et-media"));
     let text = text(&pictures);
     assert!(text.contains("read: et_media::tiles") && text.contains("dependencies.et-vision]"), "{text}");
+}
+
+/// Cargo compiles a crate again for each set of features, and what depends on the crate.
+#[test]
+fn crates_that_read_text_have_the_same_features_beside_servers_and_pictures() {
+    let text = ProjectFacts {
+        template: "language-app".to_owned(),
+        text: true,
+        ..tiny::hosted(Program::Beside("tiny.pte".to_owned()))
+    };
+    let server = ProjectFacts { server: true, ..text.clone() };
+    let constrained = ProjectFacts { constrain: true, ..server.clone() };
+    let pictures = ProjectFacts { template: "diffusion-app".to_owned(), ..text.clone() };
+    let alone = third_party_features(&text);
+    assert!(alone.keys().any(|name| name.starts_with("tokenizers ")));
+    let prompts = ProjectFacts { vision: true, ..server.clone() };
+    for facts in [server, constrained, pictures, prompts] {
+        let beside = third_party_features(&facts);
+        let other: Vec<_> = alone.iter().filter(|(name, features)| beside.get(*name) != Some(features)).collect();
+        assert!(other.is_empty(), "{other:?} have other features");
+    }
+}
+
+/// The features of the third-party crates of a project, by name and version.
+fn third_party_features(facts: &ProjectFacts) -> BTreeMap<String, Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, bytes) in tiny::project(facts).files() {
+        RealSystem::default().write(&folder.path().join(path), bytes, false).unwrap();
+    }
+    let options = ["--offline", "--filter-platform", "x86_64-unknown-linux-gnu"].map(str::to_owned);
+    let metadata = MetadataCommand::new().current_dir(folder.path()).other_options(options).exec().unwrap();
+    let nodes = metadata.resolve.unwrap().nodes;
+    let packages = metadata.packages.iter().filter(|package| package.source.is_some());
+    let features = |package: &cargo_metadata::Package| {
+        let node = nodes.iter().find(|node| node.id == package.id)?;
+        let features = node.features.iter().map(ToString::to_string).collect();
+        Some((format!("{} {}", package.name, package.version), features))
+    };
+    packages.filter_map(features).collect()
 }
 
 /// The names of the device crates that cargo resolves for a template.

@@ -10,10 +10,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::select;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
+use super::race::first;
 use super::routes::router;
 use crate::server::Server;
 
@@ -29,10 +29,12 @@ pub async fn listen(server: Arc<Server>, listener: TcpListener, grace: Duration)
     let (router, connections) = (router(Arc::clone(&server)), Arc::new(Semaphore::new(MOST_CONNECTIONS)));
     let (graceful, mut signals) = (GracefulShutdown::new(), pin!(Signals::new()));
     loop {
-        let (accepted, permit) = select! {
-            accepted = accept(&listener, &connections) => accepted,
-            () = signals.next() => break,
+        let ended = async {
+            signals.next().await;
+            None
         };
+        let accepted = async { Some(accept(&listener, &connections).await) };
+        let Some((accepted, permit)) = first(ended, accepted).await else { break };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(server.read_timeout)
@@ -47,10 +49,16 @@ pub async fn listen(server: Arc<Server>, listener: TcpListener, grace: Duration)
     drop(listener);
     server.stop();
     let mut drained = pin!(graceful.shutdown());
-    select! {
-        () = &mut drained => return,
-        () = sleep(grace) => {}
-        () = signals.next() => {}
+    let is_drained = async {
+        drained.as_mut().await;
+        true
+    };
+    let is_cut = async {
+        first(signals.next(), sleep(grace)).await;
+        false
+    };
+    if first(is_drained, is_cut).await {
+        return;
     }
     server.model.cut();
     // Clients that do not read are left behind.
@@ -89,10 +97,12 @@ impl Signals {
 
     /// Waits for SIGTERM or SIGINT (Ctrl-C).
     async fn next(&mut self) {
-        select! {
-            pressed = tokio::signal::ctrl_c() => if pressed.is_err() { pending::<()>().await },
-            () = self.terminated() => {}
-        }
+        let pressed = async {
+            if tokio::signal::ctrl_c().await.is_err() {
+                pending::<()>().await;
+            }
+        };
+        first(pressed, self.terminated()).await;
     }
 
     #[cfg(unix)]

@@ -5,6 +5,7 @@ mod body;
 mod encode;
 mod frame;
 mod listen;
+mod race;
 mod routes;
 mod stream;
 
