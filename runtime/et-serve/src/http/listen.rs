@@ -53,11 +53,11 @@ pub async fn listen(server: Arc<Server>, listener: TcpListener, grace: Duration)
         drained.as_mut().await;
         true
     };
-    let is_cut = async {
+    let is_over = async {
         first(signals.next(), sleep(grace)).await;
         false
     };
-    if first(is_drained, is_cut).await {
+    if first(is_drained, is_over).await {
         return;
     }
     server.model.cut();

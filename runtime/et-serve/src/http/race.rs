@@ -13,3 +13,23 @@ pub async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = 
     })
     .await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    fn polled(future: impl Future<Output = u8>) -> Poll<u8> {
+        pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn the_future_that_ends_counts() {
+        assert_eq!(polled(first(ready(1), pending())), Poll::Ready(1));
+        assert_eq!(polled(first(pending(), ready(2))), Poll::Ready(2));
+        assert_eq!(polled(first(ready(1), ready(2))), Poll::Ready(1));
+        assert_eq!(polled(first(pending(), pending())), Poll::Pending);
+    }
+}
