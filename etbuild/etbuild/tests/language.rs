@@ -303,7 +303,7 @@ fn chunks_of_several_lengths_give_the_logits_of_one() {
 
 #[test]
 fn weights_take_the_room_of_their_bits() {
-    let place = Place::cold();
+    let place = Place::cold_with_compiled_crates();
     let size = |options: &[&str]| {
         let sets = options.iter().flat_map(|option| ["--set", *option]);
         let fixed =
