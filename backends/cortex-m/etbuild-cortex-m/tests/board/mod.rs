@@ -176,6 +176,7 @@ impl Firmware {
             media: false,
             server: false,
             constrain: false,
+            vision: false,
             system: None,
             board: Some(BoardFacts {
                 processor: Processor::of(board.triple).unwrap(),
