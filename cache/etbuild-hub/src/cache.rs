@@ -2,19 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use etbuild_checkpoint::{ADAPTER_SHARD, CONFIG, SHARD, SHARD_INDEX, part_names, shard_names};
 use etbuild_system::System;
 
 use crate::reference::is_commit;
 use crate::{HubError, Reference};
-
-/// The configuration of a model.
-const CONFIG: &str = "config.json";
-
-/// The names of the weights of a model, and of an adapter.
-const WEIGHTS: [&str; 2] = ["model.safetensors", "adapter_model.safetensors"];
-
-/// The list of the parts of the weights.
-const INDEX: &str = "model.safetensors.index.json";
 
 /// The folder of a repository in the cache.
 pub(crate) struct Cache {
@@ -61,51 +53,35 @@ impl Cache {
 
 /// The folder of the hub's cache.
 fn root(system: &dyn System) -> Option<PathBuf> {
-    let variable = |name: &str| system.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    variable("HF_HUB_CACHE").or_else(|| Some(home(system)?.join("hub")))
+    variable(system, "HF_HUB_CACHE").map(PathBuf::from).or_else(|| Some(home(system)?.join("hub")))
 }
 
 /// The folder of the hub's tools.
 pub(crate) fn home(system: &dyn System) -> Option<PathBuf> {
-    let variable = |name: &str| system.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let shared = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-    variable("HF_HOME").or_else(|| Some(shared()?.join("huggingface")))
+    let folder = |name: &str| variable(system, name).map(PathBuf::from);
+    let shared = || folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    folder("HF_HOME").or_else(|| Some(shared()?.join("huggingface")))
+}
+
+/// The value of an environment variable that is not blank.
+pub(crate) fn variable(system: &dyn System, name: &str) -> Option<String> {
+    system.variable(name).filter(|value| !value.trim().is_empty())
 }
 
 /// Whether a snapshot has the weights of a model or of an adapter, whole. Weights are downloaded last.
 fn has_weights(system: &dyn System, snapshot: &Path) -> bool {
     let has = |name: &str| system.stamp(&snapshot.join(name)).is_ok();
-    match system.read(&snapshot.join(INDEX)) {
-        Ok(index) => has(CONFIG) && shards(&index).iter().all(|shard| has(shard)),
-        Err(_) => WEIGHTS.iter().any(|name| has(name)),
+    match system.read(&snapshot.join(SHARD_INDEX)) {
+        // The import describes a damaged index.
+        Ok(index) => has(CONFIG) && shard_names(&index).unwrap_or_default().iter().all(|shard| has(shard)),
+        Err(_) => has(SHARD) || has(ADAPTER_SHARD),
     }
-}
-
-/// The names of the parts that an index lists: every text that ends as a part does. A model's tensors are not read here.
-fn shards(index: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(index);
-    let mut names: Vec<String> =
-        text.split('"').filter(|part| part.ends_with(".safetensors")).map(str::to_owned).collect();
-    names.sort();
-    names.dedup();
-    names
 }
 
 /// Whether all parts of a file are there, of `NAME-00001-of-00003.gguf` three.
 fn has_parts(system: &dyn System, file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    parts(&name).iter().all(|part| system.stamp(&file.with_file_name(part)).is_ok())
-}
-
-/// The names of the parts of a file: the file, or each of `NAME-00001-of-00003.gguf`.
-pub(crate) fn parts(name: &str) -> Vec<String> {
-    let split = || {
-        let (start, count) = name.strip_suffix(".gguf")?.rsplit_once("-of-")?;
-        let (start, _) = start.rsplit_once('-')?;
-        let whole: u32 = count.parse().ok()?;
-        Some((1..=whole).map(|part| format!("{start}-{part:05}-of-{count}.gguf")).collect())
-    };
-    split().unwrap_or_else(|| vec![name.to_owned()])
+    part_names(&name).iter().all(|part| system.stamp(&file.with_file_name(part)).is_ok())
 }
 
 /// A file in a cache of the hub.

@@ -7,7 +7,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RANGE};
 use reqwest::{Client, Response, StatusCode};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cache::home;
+use crate::cache::{home, variable};
 use crate::{HubError, Reference};
 
 /// How often a request is tried.
@@ -30,7 +30,7 @@ impl<'a> Hub<'a> {
     pub(crate) fn new(system: &dyn System, reference: &'a Reference) -> Result<Self, HubError> {
         // Two libraries need a default TLS provider; an error means that a provider is installed already.
         let _installed = rustls::crypto::ring::default_provider().install_default();
-        let endpoint = system.variable("HF_ENDPOINT").filter(|text| !text.is_empty());
+        let endpoint = variable(system, "HF_ENDPOINT");
         let endpoint = endpoint.unwrap_or_else(|| "https://huggingface.co".to_owned()).trim_end_matches('/').to_owned();
         let failed = |reason: String| HubError::Unavailable { reference: reference.clone(), reason };
         let mut headers = HeaderMap::new();
@@ -123,11 +123,10 @@ impl<'a> Hub<'a> {
 
 /// The token where the hub's tools look for it.
 fn token(system: &dyn System) -> Option<String> {
-    let variable = |name: &str| system.variable(name).filter(|value| !value.trim().is_empty());
     let file = || {
-        let path = variable("HF_TOKEN_PATH").map(Into::into).or_else(|| Some(home(system)?.join("token")))?;
+        let path = variable(system, "HF_TOKEN_PATH").map(Into::into).or_else(|| Some(home(system)?.join("token")))?;
         String::from_utf8(system.read(&path).ok()?).ok()
     };
-    let token = variable("HF_TOKEN").or_else(|| variable("HUGGING_FACE_HUB_TOKEN")).or_else(file)?;
+    let token = variable(system, "HF_TOKEN").or_else(|| variable(system, "HUGGING_FACE_HUB_TOKEN")).or_else(file)?;
     Some(token.trim().to_owned()).filter(|token| !token.is_empty())
 }

@@ -41,7 +41,9 @@ pub(crate) fn download(
     let transfer = Transfer { cache, hub, reference, commit: &listing.commit, total, done: Cell::new(0), say };
     wanted.into_iter().try_for_each(|file| transfer.file(file))?;
     if reference.revision() != listing.commit {
-        replace(&cache.folder.join("refs").join(reference.revision()), listing.commit.as_bytes())?;
+        let path = cache.folder.join("refs").join(reference.revision());
+        let written = system.write(&path, listing.commit.as_bytes(), false);
+        written.map_err(|source| HubError::Io { path, source })?;
     }
     let snapshot = cache.snapshot(&listing.commit);
     Ok(reference.file.as_ref().map_or(snapshot.clone(), |file| snapshot.join(file)))
@@ -174,14 +176,7 @@ fn lock(path: &Path) -> Result<File, HubError> {
     file.map_err(|source| HubError::Io { path: path.to_owned(), source })
 }
 
-/// Writes a small file at once.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), HubError> {
-    parent(path)?;
-    let new = path.with_extension("new");
-    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
-    written.map_err(|source| HubError::Io { path: path.to_owned(), source })
-}
-
+/// Makes the folder of a file.
 fn parent(path: &Path) -> Result<(), HubError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|source| HubError::Io { path: folder.to_owned(), source })

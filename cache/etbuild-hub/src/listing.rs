@@ -1,8 +1,8 @@
 //! What the hub says of a revision, and which of its files a model needs.
 
+use etbuild_checkpoint::{ADAPTER_SHARD, part_names};
 use serde::Deserialize;
 
-use crate::cache::parts;
 use crate::{HubError, Reference};
 
 /// A revision of a repository, as `/api/models/OWNER/NAME/revision/REVISION?blobs=true` describes it.
@@ -62,7 +62,8 @@ impl Listing {
         let mut wanted: Vec<&Listed> = match &reference.file {
             Some(file) => {
                 let (folder, name) = file.rsplit_once('/').map_or(("", file.as_str()), |(folder, name)| (folder, name));
-                let paths = parts(name).into_iter().map(|part| [folder, &part].join("/").trim_matches('/').to_owned());
+                let paths =
+                    part_names(name).into_iter().map(|part| [folder, &part].join("/").trim_matches('/').to_owned());
                 let found = paths.map(|path| self.files.iter().find(|listed| listed.path == path));
                 found.collect::<Option<_>>().ok_or_else(|| HubError::NotFound(reference.clone()))?
             }
@@ -82,7 +83,7 @@ impl Listing {
 fn is_of_model(path: &str) -> bool {
     const TEXTS: [&str; 4] = [".json", ".jinja", ".txt", ".model"];
     match path.split_once('/') {
-        None if path.ends_with(".safetensors") => path.starts_with("model") || path == "adapter_model.safetensors",
+        None if path.ends_with(".safetensors") => path.starts_with("model") || path == ADAPTER_SHARD,
         None => TEXTS.iter().any(|ending| path.ends_with(ending)),
         Some((module, file)) => module.starts_with(|first: char| first.is_ascii_digit()) && file == "config.json",
     }

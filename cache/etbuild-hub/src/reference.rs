@@ -10,7 +10,7 @@ const SCHEME: &str = "hf:";
 pub struct Reference {
     /// `OWNER/NAME`; `NAME` alone for the oldest models.
     pub repository: String,
-    /// A file in the repository, such as one of several GGUF files.
+    /// The path of a file in the repository, for a repository of several GGUF files.
     pub file: Option<String>,
     /// A branch, a tag or a commit; `main` if omitted.
     pub revision: Option<String>,

@@ -30,6 +30,18 @@ pub const GGUF: &str = "gguf";
 /// Metadata as the file of a message.
 const METADATA: &str = "metadata of GGUF";
 
+/// The names of the parts of a model in GGUF: the file, or each of `NAME-00001-of-00003.gguf`.
+pub fn part_names(name: &str) -> Vec<String> {
+    let split = || {
+        let (start, rest) = name.strip_suffix(".gguf")?.rsplit_once("-of-")?;
+        let (start, part) = start.rsplit_once('-')?;
+        let is_number = |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+        let count: u32 = (is_number(part) && is_number(rest)).then(|| rest.parse().ok())??;
+        Some((1..=count).map(|part| format!("{start}-{part:05}-of-{rest}.gguf")).collect())
+    };
+    split().unwrap_or_else(|| vec![name.to_owned()])
+}
+
 /// Whether a file is in GGUF.
 pub fn is_gguf(file: &[u8]) -> bool {
     file.starts_with(MAGIC)

@@ -60,7 +60,7 @@ pub use encoder::{
 };
 pub use error::CheckpointError;
 use gguf::Gguf;
-pub use gguf::{GGUF, is_gguf};
+pub use gguf::{GGUF, is_gguf, part_names};
 pub use kept::{Derived, InMemory, Keeper};
 pub use names::{ExpertNames, Names};
 pub use pictures::{PICTURE_FILES, read_pictures};

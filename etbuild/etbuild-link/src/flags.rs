@@ -68,7 +68,7 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
         // JavaScript puts texts and tensors into memory of the module.
         options.extend(["malloc", "free"].map(|name| format!("link-arg=--export-if-defined={name}")));
     }
-    // For `EMPTY_LIBRARY`, also without one: projects with the same flags share what they compile.
+    // The folder of `EMPTY_LIBRARY`. A project without the library gets the flag too: projects with equal flags share compiled crates.
     if target.crt_static || SystemFiles::of(target).is_some() {
         options.push("link-arg=-L.".to_owned());
     }

@@ -5,5 +5,5 @@ mod file;
 mod gather;
 
 pub use compare::{changed_outputs, changed_sources};
-pub use file::{LOCK_FILE, Lock, read, write};
+pub use file::{LOCK_FILE, Lock, commits, read, write};
 pub use gather::{add_outputs, gather};

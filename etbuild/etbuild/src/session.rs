@@ -1,6 +1,5 @@
 //! The session of a command: system, terminal and store.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,14 +96,8 @@ impl Session {
         let world = World::open(self.system.clone(), folder, view, mode, self.jobs());
         world
             .map(|world| world.backends(BACKENDS).absent_backends(ABSENT).reading_texts(MAKE_TEXT))
-            .map(|world| world.revisions_of_models(Revisions::Locked(self.locked_commits())))
+            .map(|world| world.revisions_of_models(Revisions::Locked(lock::commits)))
             .map_err(|error| vec![store_unavailable(&error)])
-    }
-
-    /// The commits of models in the lock file. A lock file that cannot be read is an error of the commands that need one.
-    fn locked_commits(&self) -> BTreeMap<String, String> {
-        let lock = lock::read(&*self.system).ok().flatten();
-        lock.map(|lock| lock.commits()).unwrap_or_default()
     }
 
     /// `ETBUILD_CACHE_DIR`, else the cache folder of the XDG specification.

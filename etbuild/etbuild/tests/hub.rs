@@ -183,7 +183,7 @@ fn a_model_is_downloaded_once_and_shared_with_the_hubs_own_client() {
     let ran = hub.compile(&place, MODEL).expect(0);
     assert!(ran.stderr.contains("downloading hf:tales/tiny-llama"), "{}", ran.stderr);
     assert!(hub.asked().iter().any(|(name, _)| name == WEIGHTS));
-    // What the client finds is what etbuild has downloaded, and nothing is asked.
+    // The client finds the snapshot that etbuild has downloaded, without a request.
     let script = "import sys, huggingface_hub as hub\n\
                   print(hub.snapshot_download('tales/tiny-llama', local_files_only='offline' in sys.argv))";
     let mut client = Command::new(&python);

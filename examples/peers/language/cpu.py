@@ -12,7 +12,6 @@ import json
 import subprocess
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 from qwen3 import Llama, quantize, write_checkpoint, write_gguf
 
@@ -38,16 +37,6 @@ def time_etbuild(binary, count, threads):
     return median(json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)["first_token_ms"])
 
 
-def time_llama(llama, count):
-    times = []
-    for _ in range(4):
-        llama.clear()
-        start = perf_counter()
-        llama.read(count)
-        times.append(perf_counter() - start)
-    return median(times[1:]) * 1e3
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     numbers = lambda text: [int(number) for number in text.split(",")]
@@ -67,7 +56,7 @@ def main():
     print("| threads | tokens | etbuild, ms | llama.cpp, ms | ratio | over the line |\n|---|---|---|---|---|---|")
     for threads in arguments.threads:
         llama = Llama(arguments.llama, model, threads)
-        rounds = [[(time_etbuild(binary, count, threads), time_llama(llama, count)) for count in arguments.prompts] for _ in range(arguments.rounds)]
+        rounds = [[(time_etbuild(binary, count, threads), llama.time(count, 4) * 1e3) for count in arguments.prompts] for _ in range(arguments.rounds)]
         first, last = arguments.prompts[0], arguments.prompts[-1]
         ours = [median(row[index][0] for row in rounds) for index in range(len(arguments.prompts))]
         for index, count in enumerate(arguments.prompts):

@@ -12,7 +12,6 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 
 from qwen3 import Llama, write_checkpoint, write_gguf
@@ -20,13 +19,7 @@ from qwen3 import Llama, write_checkpoint, write_gguf
 def run_llama(arguments, model):
     llama = Llama(arguments.llama, model)
     for count in arguments.prompts:
-        times = []
-        for _ in range(5):
-            llama.clear()
-            start = perf_counter()
-            llama.read(count)
-            times.append(perf_counter() - start)
-        print(f"llama.cpp: {count} tokens in {median(times[1:]) * 1e3:.2f} ms")
+        print(f"llama.cpp: {count} tokens in {llama.time(count, 5) * 1e3:.2f} ms")
     llama.clear()
     llama.read(64)
     start = perf_counter()

@@ -1,6 +1,8 @@
 """The shape of Qwen3-0.6B with random weights, as a checkpoint and as GGUF, and llama.cpp through its libraries."""
 import ctypes
 import json
+from statistics import median
+from time import perf_counter
 
 import gguf
 import numpy as np
@@ -129,6 +131,16 @@ class Llama:
         assert self.library.llama_decode(self.context, self.library.llama_batch_get_one(tokens, count)) == 0
         self.library.llama_synchronize(self.context)
         return self.library.llama_get_logits(self.context)[0]
+
+    def time(self, count, rounds):
+        """The median of the seconds of a prompt, without the first round."""
+        times = []
+        for _ in range(rounds):
+            self.clear()
+            start = perf_counter()
+            self.read(count)
+            times.append(perf_counter() - start)
+        return median(times[1:])
 
     def clear(self):
         self.library.llama_memory_clear(ctypes.c_void_p(self.library.llama_get_memory(self.context)), True)

@@ -50,6 +50,7 @@ mod stops;
 mod stream;
 mod text;
 mod vision;
+mod with_pictures;
 
 pub use batch::Batch;
 pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher};

@@ -8,7 +8,7 @@ use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
     Constraint, Draft, Error, Facts, Guesses, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher, Model,
-    OpenedVision, Proposer, Sampling, Speculation, Text, Viewer, Vision,
+    Proposer, Sampling, Speculation, Text, Viewer, Vision,
 };
 
 /// The parts of a binary that a program file is loaded with.
@@ -77,14 +77,7 @@ impl Session {
         };
         let viewer = match loading.vision {
             None => None,
-            Some(vision) => {
-                let opened = (vision.open)(&file, &data, loading.kernels, &engines, vision.read)?;
-                let load = |OpenedVision { viewer, encoder }| {
-                    model.load_image(&file, data()?, loading.kernels, &engines, encoder)?;
-                    Ok::<_, Error>(viewer)
-                };
-                opened.map(load).transpose()?
-            }
+            Some(vision) => vision.load(&file, &data, loading.kernels, &engines, std::slice::from_mut(&mut model))?,
         };
         let facts = Facts::of(&model);
         model.limit(facts.context);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_llm::app::AppSpec;
-use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, OpenedVision, TOKENIZER_KEY, Task, Text, Viewer};
+use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, TOKENIZER_KEY, Task, Text, Viewer};
 use et_module::app::Failure;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, default_threads};
 
@@ -87,15 +87,14 @@ fn language_models(
     engines: &Engines,
 ) -> Result<LanguageModels, Error> {
     let make = spec.text.ok_or(Error::NoTokenizer)?;
-    let load = |()| et_llm::Model::load(file, || DataFiles::open(named), Kernels::Selected(spec.kernels), engines);
+    let (data, kernels) = (|| DataFiles::open(named), Kernels::Selected(spec.kernels));
+    let load = |()| et_llm::Model::load(file, data, kernels, engines);
     let first = load(())?;
     let rows = Batch::size(&first)?;
     let slots = options.slots.unwrap_or_else(|| rows.unwrap_or(SLOTS));
     let others = std::iter::repeat_with(|| load(())).take(slots.saturating_sub(1));
     let mut models: Vec<et_llm::Model> = std::iter::once(Ok(first)).chain(others).collect::<Result<_, _>>()?;
-    let batch = |models: &[et_llm::Model]| {
-        Batch::load(file, DataFiles::open(named)?, Kernels::Selected(spec.kernels), engines, models)
-    };
+    let batch = |models: &[et_llm::Model]| Batch::load(file, data()?, kernels, engines, models);
     let batches = rows.map(|rows| models.chunks(rows.max(1)).map(batch).collect::<Result<_, _>>());
     let batches = batches.transpose()?.unwrap_or_default();
     let first = models.first().ok_or(Error::NoTokens)?;
@@ -103,23 +102,9 @@ fn language_models(
     let (text, facts) = (Arc::from(make(tokenizer, first.named_data(CHAT_KEY))?), Facts::of(first));
     let vocabulary = first.vocabulary();
     models.iter_mut().for_each(|model| model.limit(facts.context));
-    let viewer = open_vision(spec, (file, named), engines, &mut models)?;
+    let viewer = match spec.vision {
+        Some(vision) => vision.load(file, &data, kernels, engines, &mut models)?,
+        None => None,
+    };
     Ok(LanguageModels { models, batches, text, viewer, facts, vocabulary })
-}
-
-/// Opens the vision encoder of a program file with one, for all models.
-fn open_vision(
-    spec: &AppSpec,
-    (file, named): (&Rc<FileBytes>, &[PathBuf]),
-    engines: &Engines,
-    models: &mut [et_llm::Model],
-) -> Result<Option<Arc<dyn Viewer>>, Error> {
-    let (Some(vision), kernels) = (spec.vision, Kernels::Selected(spec.kernels)) else { return Ok(None) };
-    let data = || DataFiles::open(named);
-    let opened = (vision.open)(file, &data, kernels, engines, vision.read)?;
-    let Some(OpenedVision { viewer, encoder }) = opened else { return Ok(None) };
-    for model in models {
-        model.load_image(file, data()?, kernels, engines, Rc::clone(&encoder))?;
-    }
-    Ok(Some(viewer))
 }

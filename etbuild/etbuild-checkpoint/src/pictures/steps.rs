@@ -12,22 +12,18 @@ const CLIP: [[f32; 3]; 2] = [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_6
 const HALVES: [[f32; 3]; 2] = [[0.5; 3]; 2];
 
 /// The filters, by the numbers of Pillow.
-const FILTERS: [Option<Filter>; 6] = [
-    Some(Filter::Nearest),
-    Some(Filter::Lanczos),
-    Some(Filter::Bilinear),
-    Some(Filter::Bicubic),
-    Some(Filter::Box),
-    None,
-];
+const FILTERS: [Filter; 5] = [Filter::Nearest, Filter::Lanczos, Filter::Bilinear, Filter::Bicubic, Filter::Box];
 
 /// The steps that `config` states, with the defaults of the processor's class.
 pub fn read(vision: &Vision, config: &Config) -> Result<TileSteps, CheckpointError> {
     let side = vision.tower.side;
-    let (is_grid, is_pool) =
-        (matches!(vision.projector, Projector::Shuffle { .. }), matches!(vision.projector, Projector::Pool { .. }));
     let class = config.optional_text("image_processor_type")?.unwrap_or_default();
-    let is_clip = !is_grid && !is_pool && !class.starts_with("Siglip");
+    // The processors of Idefics3, of Gemma 3, and of LLaVA, which are CLIP's or SigLIP's.
+    let (usual, is_grid, is_clip) = match vision.projector {
+        Projector::Shuffle { .. } => (Filter::Lanczos, true, false),
+        Projector::Pool { .. } => (Filter::Bilinear, false, false),
+        Projector::Network { .. } => (Filter::Bicubic, false, !class.starts_with("Siglip")),
+    };
     for key in ["do_resize", "do_rescale"] {
         if !config.flag_or(key, true)? {
             return Err(config.unsupported(key, "`true`"));
@@ -37,13 +33,6 @@ pub fn read(vision: &Vision, config: &Config) -> Result<TileSteps, CheckpointErr
     if !is_grid {
         config.refuse("do_pad")?;
     }
-    let usual = if is_grid {
-        1
-    } else if is_pool {
-        2
-    } else {
-        3
-    };
     let mut image = ImageSteps {
         color: Color::Rgb,
         resize: None,
@@ -78,10 +67,10 @@ pub fn read(vision: &Vision, config: &Config) -> Result<TileSteps, CheckpointErr
     }
 }
 
-fn filter(config: &Config, default: usize) -> Result<Filter, CheckpointError> {
+fn filter(config: &Config, default: Filter) -> Result<Filter, CheckpointError> {
     const KEY: &str = "resample";
-    let number = config.optional_count(KEY)?.unwrap_or(default);
-    FILTERS.get(number).copied().flatten().ok_or_else(|| config.unsupported(KEY, "`0` to `4`"))
+    let Some(number) = config.optional_count(KEY)? else { return Ok(default) };
+    FILTERS.get(number).copied().ok_or_else(|| config.unsupported(KEY, "`0` to `4`"))
 }
 
 /// The factor of the values: 1/255 as a division, as in `torch`.

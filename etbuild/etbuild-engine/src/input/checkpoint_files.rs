@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
     CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, SENTENCE, SHARD, SHARD_INDEX,
-    TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, shard_names,
+    TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, part_names, shard_names,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -66,17 +66,9 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
     Options { keeps, encoder, vision: reads_pictures(system, path), ..options }
 }
 
-/// The names of the parts of a model in GGUF: the file, or each of `NAME-00001-of-00003.gguf`.
+/// The names of the files of a model in GGUF.
 fn parts(path: &Path) -> Vec<String> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let split = || {
-        let (start, rest) = name.strip_suffix(".gguf")?.rsplit_once("-of-")?;
-        let (start, part) = start.rsplit_once('-')?;
-        let is_number = |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
-        let count: u32 = (is_number(part) && is_number(rest)).then(|| rest.parse().ok())??;
-        Some((1..=count).map(|part| format!("{start}-{part:05}-of-{rest}.gguf")).collect())
-    };
-    split().unwrap_or_else(|| vec![name.clone()])
+    part_names(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// The names of the present files that describe texts. GGUF files describe texts themselves.
@@ -87,8 +79,9 @@ pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let names = names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]);
     let more = of_encoder(system, folder).into_iter().filter(|name| !TEXT_FILES.contains(&name.as_str()));
-    let pictures = PICTURE_FILES.iter().filter(|_| reads_pictures(system, folder));
-    let pictures = pictures.filter(|name| system.stamp(&folder.join(name)).is_ok()).map(|name| (*name).to_owned());
+    let pictures: &[&str] = if reads_pictures(system, folder) { &PICTURE_FILES } else { &[] };
+    let pictures = pictures.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
+    let pictures = pictures.map(|name| (*name).to_owned());
     names.chain(more).chain(pictures).collect()
 }
 

@@ -8,7 +8,7 @@ use etbuild_recipe::{FilePath, Model, Recipe};
 
 use crate::session::{Event, Revisions, World};
 
-/// The recipe with the folders of its checkpoint and its adapter; what is not there is downloaded.
+/// Replaces the hub's names of a checkpoint and an adapter by folders of this machine, and downloads missing files.
 pub fn located(world: &World, mut recipe: Recipe) -> Result<Recipe, Vec<Diagnostic>> {
     let model = if let Model::Checkpoint(folder) = &mut recipe.model { Some(folder) } else { None };
     let outcomes = model.into_iter().chain(&mut recipe.adapter).map(|file| locate_file(world, file));
@@ -29,14 +29,13 @@ fn locate_file(world: &World, file: &mut FilePath) -> Result<(), Diagnostic> {
     let place = |diagnostic: Diagnostic| diagnostic.at((*file.span).clone());
     let Some(reference) = reference(&file.path) else { return Ok(()) };
     let reference = reference.map_err(place)?;
-    let (reference, newest) = match world.revisions() {
-        Revisions::Newest => (reference, true),
-        Revisions::Locked(commits) => {
-            let commit = commits.get(&reference.repository).filter(|_| reference.revision.is_none());
-            (commit.map_or_else(|| reference.clone(), |commit| reference.at(commit)), false)
-        }
+    let commit = match world.revisions() {
+        Revisions::Locked(read) if reference.revision.is_none() => read(world.system()).remove(&reference.repository),
+        _ => None,
     };
+    let reference = commit.map_or_else(|| reference.clone(), |commit| reference.at(&commit));
     let say = |text: String| world.tell(&Event::Said(text));
+    let newest = matches!(world.revisions(), Revisions::Newest);
     let access = Access { offline: world.is_offline(), newest, say: &say };
     file.path = locate(world.system(), &reference, access).map_err(|error| place(diagnostic(&error)))?;
     Ok(())

@@ -32,18 +32,15 @@ pub enum Mode {
 const AT_WORK: usize = 2;
 
 /// Which revisions of models of the Hugging Face Hub are meant where a recipe states none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Revisions {
-    /// The commit of each repository that a lock file states, and the known commits of the others.
-    Locked(BTreeMap<String, String>),
+    /// Those that the cache knows.
+    #[default]
+    Known,
+    /// The commit of each repository that the lock file states, by the function that reads the file, and the known ones of the others.
+    Locked(fn(&dyn System) -> BTreeMap<String, String>),
     /// The newest ones.
     Newest,
-}
-
-impl Default for Revisions {
-    fn default() -> Self {
-        Self::Locked(BTreeMap::new())
-    }
 }
 
 /// A backend that this build lacks.
@@ -120,8 +117,8 @@ impl World {
     }
 
     /// Which revisions of models of the Hugging Face Hub are meant where a recipe states none.
-    pub const fn revisions(&self) -> &Revisions {
-        &self.revisions
+    pub const fn revisions(&self) -> Revisions {
+        self.revisions
     }
 
     /// The same world with these engines, which recipes may name.

@@ -88,15 +88,6 @@ impl Lock {
         Self { version: VERSION, ..Self::default() }
     }
 
-    /// The commits of repositories of the Hugging Face Hub.
-    pub fn commits(&self) -> BTreeMap<String, String> {
-        let commit = |source: &LockedSource| {
-            let reference = Reference::parse(&source.path)?.ok()?;
-            Some((reference.repository, source.revision.clone()?))
-        };
-        self.sources.iter().filter_map(commit).collect()
-    }
-
     /// In the order of paths, names and units.
     pub fn sort(&mut self) {
         self.sources.sort();
@@ -122,6 +113,17 @@ pub fn read(system: &dyn System) -> Result<Option<Lock>, Vec<Diagnostic>> {
         VERSION => Ok(Some(lock)),
         other => Err(wrong(format!("unsupported lock file version {other}"))),
     }
+}
+
+/// The commits of repositories of the Hugging Face Hub in the lock file. A file that cannot be read is an error of the commands that
+/// compare the build with the file.
+pub fn commits(system: &dyn System) -> BTreeMap<String, String> {
+    let commit = |source: LockedSource| {
+        let reference = Reference::parse(&source.path)?.ok()?;
+        Some((reference.repository, source.revision?))
+    };
+    let lock = read(system).ok().flatten().unwrap_or_default();
+    lock.sources.into_iter().filter_map(commit).collect()
 }
 
 /// Writes the file.

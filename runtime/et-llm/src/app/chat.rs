@@ -105,11 +105,7 @@ impl Conversation {
     fn fitting(&mut self, run: &Run<'_>) -> Result<Prompt, Error> {
         loop {
             let text = self.text.conversation(&self.messages)?;
-            // The template adds the tokens that begin every text.
-            let prompt = match &self.viewer {
-                Some(viewer) => viewer.prompt(&*self.text, &text, false, &Message::pictures(&self.messages))?,
-                None => Prompt::plain(self.text.encode(&text, false)?),
-            };
+            let prompt = Prompt::of_conversation(&text, &self.messages, &*self.text, self.viewer.as_deref())?;
             let fits = run.session.model.context().is_none_or(|context| prompt.tokens.len() < context);
             let pair = self.fixed..self.fixed + 2;
             if fits || pair.end >= self.messages.len() {

@@ -11,7 +11,10 @@ use super::{Picture, crop, resize, sized};
 pub fn tiles(picture: Picture, steps: &TileSteps) -> Result<Tiles, String> {
     let Some(grid) = steps.grid else {
         let picture = sized(picture, &ImageSteps { crop: None, ..steps.image.clone() })?;
-        let picture = steps.image.crop.map_or(Ok(picture.clone()), |size| center(&picture, size))?;
+        let picture = match steps.image.crop {
+            Some(size) => center(&picture, size)?,
+            None => picture,
+        };
         return Ok(Tiles { rows: 0, columns: 0, pixels: vec![picture.into_bytes()] });
     };
     let resized =

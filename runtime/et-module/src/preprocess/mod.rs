@@ -29,9 +29,9 @@ pub struct ImageSteps {
     pub crop: Option<[usize; 2]>,
     /// The factor of the 8-bit values.
     pub scale: Scale,
-    /// What is subtracted from the scaled values: one number, or one per channel.
+    /// The mean, which is subtracted from the scaled values: one number, or one per channel.
     pub mean: Vec<f32>,
-    /// What the differences are divided by: one number, or one per channel.
+    /// The standard deviation, which divides the differences: one number, or one per channel.
     pub std: Vec<f32>,
     /// The order of the dimensions.
     pub layout: Layout,

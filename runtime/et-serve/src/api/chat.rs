@@ -68,11 +68,7 @@ impl Shape for Chat {
             shown.extend([BEGIN, END].into_iter().filter_map(|name| Some((text.special(name)?, name))));
             let names = tools.map(|tools| tools.list.into_iter().map(|tool| tool.name).collect());
             let reader = Reader::new(thinking, format.zip(names));
-            // The template adds the tokens that begin every text.
-            let prompt = match viewer {
-                Some(viewer) => viewer.prompt(text, &prompt, false, &Message::pictures(&messages))?,
-                None => et_llm::Prompt::plain(text.encode(&prompt, false)?),
-            };
+            let prompt = et_llm::Prompt::of_conversation(&prompt, &messages, text, viewer)?;
             Ok(Asked { prompt, form, behind, shown, reader })
         }))
     }
