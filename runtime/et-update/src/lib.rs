@@ -1,0 +1,44 @@
+//! Updates over the air: a delta between two deployed versions, applied so that an old or the new version runs after a power cut.
+//!
+//! A delta ([`Header`], then compressed pieces of [`Operation`]s) makes the new files of old files. [`apply`] writes the new files beside the old
+//! files, checks the digests, and switches by a record on the disk: a process that stops at any moment leaves a record that the next process
+//! completes ([`recover`]). [`rollback`] switches back. [`main`] is the part of a binary that takes updates.
+//!
+//! Memory: the header and a piece of at most [`PIECE_SIZE`] bytes, whatever the size of the model.
+
+mod apply;
+mod base;
+mod binary;
+mod change;
+mod delta;
+mod disk;
+mod error;
+mod header;
+mod limits;
+mod operation;
+mod place;
+mod reader;
+mod rebuild;
+mod record;
+mod recover;
+mod rollback;
+mod signature;
+mod system_disk;
+mod trial;
+
+pub use apply::{Applied, apply};
+pub use binary::{Binary, main};
+pub use change::{FileChange, Piece, Version};
+pub use delta::{Delta, SIGNATURE_SIZE, write_start};
+pub use disk::{Disk, NewFile, ReadSeek};
+pub use error::Error;
+pub use header::Header;
+pub use limits::{PIECE_SIZE, STORED_MOST};
+pub use operation::{Operation, OperationWriter, Operations};
+pub use place::{Place, is_file_name};
+pub use rebuild::{Bases, rebuild};
+pub use recover::{Recovery, recover};
+pub use rollback::{confirm, rollback};
+pub use signature::{PublicKey, SecretKey, Signature, sign};
+pub use system_disk::SystemDisk;
+pub use trial::{STARTS_MOST, Trial, begin_trial, end_trial};

@@ -1,0 +1,61 @@
+//! The trial of a new version: starts are counted until a run succeeds, and too many starts without success bring the earlier version back.
+
+use crate::disk::Disk;
+use crate::place::Place;
+use crate::record::{self, Phase, Record};
+use crate::recover::{lock, recover_locked};
+use crate::rollback::rollback_locked;
+use crate::{Error, Recovery};
+
+/// The starts of a new version without success after which the earlier version returns.
+pub const STARTS_MOST: u32 = 3;
+
+/// What a start of a binary found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trial {
+    /// No trial.
+    None,
+    /// A trial: the start is counted, and [`end_trial`] is wanted.
+    Counted,
+    /// The files are others than when this process started: start again.
+    Switched,
+    /// The earlier version is back, after too many starts of the new version: start again.
+    RolledBack,
+}
+
+/// Completes a switch, and counts the start.
+///
+/// # Errors
+/// Refusals of the system, and a damaged record or earlier version.
+pub fn begin_trial(disk: &dyn Disk, place: &Place) -> Result<Trial, Error> {
+    if !disk.exists(&place.record()) {
+        return Ok(Trial::None);
+    }
+    let _lock = lock(disk, place)?;
+    if recover_locked(disk, place)? == Recovery::Completed {
+        return Ok(Trial::Switched);
+    }
+    match record::read(disk, place)? {
+        Some(Record { phase: Phase::Trial(starts), files }) => match starts < STARTS_MOST {
+            true => {
+                record::write(disk, place, &Record { phase: Phase::Trial(starts + 1), files }).map(|()| Trial::Counted)
+            }
+            false => rollback_locked(disk, place, Record { phase: Phase::Back, files }).map(|()| Trial::RolledBack),
+        },
+        _ => Ok(Trial::None),
+    }
+}
+
+/// Ends a trial with success: the new version stays.
+///
+/// # Errors
+/// Refusals of the system.
+pub fn end_trial(disk: &dyn Disk, place: &Place) -> Result<(), Error> {
+    let _lock = lock(disk, place)?;
+    match record::read(disk, place)? {
+        Some(Record { phase: Phase::Trial(_), files }) => {
+            record::write(disk, place, &Record { phase: Phase::Kept, files })
+        }
+        _ => Ok(()),
+    }
+}
