@@ -15,6 +15,8 @@ pub enum Error {
     },
     /// The versions are no pair; the field says why.
     NoPair(String),
+    /// A key cannot be read; the field says why.
+    Key(String),
     /// The delta is not one that a device takes, an error of etbuild.
     Update(et_update::Error),
 }

@@ -7,11 +7,13 @@
 mod body;
 mod cut;
 mod error;
+mod key;
 mod make;
 mod near;
 mod search;
 mod version;
 
 pub use error::Error;
+pub use key::{public_key, secret_key};
 pub use make::{Made, make};
 pub use version::{VersionFile, version_files};

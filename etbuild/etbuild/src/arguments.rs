@@ -142,6 +142,12 @@ pub enum Command {
     Watch(Watch),
     /// Build recipes and write a CycloneDX bill of materials and a SLSA provenance
     Attest(Recipes),
+    /// Make a delta between two deployed versions: an update over the air
+    ///
+    /// A version is a folder of results, a program file or a binary.
+    Delta(Delta),
+    /// Apply an update to a deployed version, or return to the version before
+    Apply(Apply),
     /// Verify built binaries, or check that a rebuild is reproducible
     ///
     /// A folder of results is checked against its manifest, bill of materials and provenance, without a build.
@@ -491,6 +497,45 @@ pub struct Verify {
     /// Write the result of each unit to this file as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+}
+
+/// Arguments of `delta`.
+#[derive(Clone, Debug, Args)]
+pub struct Delta {
+    /// The deployed version
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// The version after the update
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Write the update to this file
+    #[arg(short = 'o', long = "file", value_name = "FILE")]
+    pub file: PathBuf,
+    /// Sign the update with this secret key, a PEM file of Ed25519
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+}
+
+/// Arguments of `apply`.
+#[derive(Clone, Debug, Args)]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("action").required(true).args(["update", "rollback", "confirm"]))]
+pub struct Apply {
+    /// The deployed version: the folder, or the single file
+    #[arg(value_name = "DEPLOYED")]
+    pub deployed: PathBuf,
+    /// Apply this update
+    #[arg(long, value_name = "FILE")]
+    pub update: Option<PathBuf>,
+    /// Return to the version before the last update
+    #[arg(long)]
+    pub rollback: bool,
+    /// Remove the version before the last update
+    #[arg(long)]
+    pub confirm: bool,
+    /// Refuse updates that this public key did not sign: 64 hexadecimal digits
+    #[arg(long, value_name = "KEY", requires = "update")]
+    pub key: Option<String>,
 }
 
 /// Arguments of `report`.

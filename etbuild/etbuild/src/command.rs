@@ -1,5 +1,6 @@
 //! The commands, a file each. A command returns the diagnostics that decide the exit code.
 
+mod apply;
 mod attest;
 mod build;
 mod bundle;
@@ -9,6 +10,7 @@ mod check;
 mod compile;
 mod completions;
 mod debug;
+mod delta;
 mod deploy;
 mod doctor;
 mod explain;
@@ -74,6 +76,8 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Report(arguments) => report::run(session, arguments),
         Command::Watch(arguments) => watch::run(session, arguments),
         Command::Attest(recipes) => attest::run(session, recipes),
+        Command::Delta(arguments) => delta::run(session, arguments),
+        Command::Apply(arguments) => apply::run(session, arguments),
         Command::Verify(arguments) => verify::run(session, arguments),
         Command::Cache(command) => cache::run(session, command),
         Command::Targets(command) => targets::run(session, command),
