@@ -54,6 +54,7 @@ pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
         text: spec.text,
         constrain: None,
         vision: None,
+        hearing: None,
         observer: None,
     };
     let found = Encoder::find(&file, || DataFiles::open(&named), &loading).map_err(Failure::failed)?;
