@@ -47,7 +47,7 @@ const CLASS: Class = Class {
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let mut decoder = conventions::decoder(config, &CLASS)?;
     conventions::without_rotary(&mut decoder);
-    decoder.embedding_scale = config.flag("scale_embedding")?.then(|| (decoder.width as f64).sqrt());
+    // `transformers` reads `scale_embedding`, and scales nothing.
     decoder.positions = Some(Positions { first: 0, rows: decoder.longest });
     decoder.norm.epsilon = CLASS.norm.epsilon;
     decoder.attention.biases = Biases::all(true);
