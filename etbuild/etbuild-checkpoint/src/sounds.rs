@@ -27,11 +27,9 @@ pub fn read_sounds(files: &BTreeMap<String, &[u8]>) -> Result<Option<Vec<u8>>, C
             let generation = files.get(GENERATION).map(|bytes| Config::parse_file(GENERATION, bytes)).transpose()?;
             Speech::Transcripts(spoken(&Config::parse(config)?, generation.as_ref())?)
         }
-        Reader::Prompt { token, .. } => Speech::Prompts {
-            mark: audio_text(files, token)?,
-            token,
-            tokens: hearing.tokens().unwrap_or(1),
-        },
+        Reader::Prompt { token, .. } => {
+            Speech::Prompts { mark: audio_text(files, token)?, token, tokens: hearing.tokens().unwrap_or(1) }
+        }
     };
     let facts = Facts { bands: hearing.tower.bands, frames: 2 * hearing.tower.positions, speech };
     Ok(Some(facts.to_text().into_bytes()))
@@ -39,12 +37,8 @@ pub fn read_sounds(files: &BTreeMap<String, &[u8]>) -> Result<Option<Vec<u8>>, C
 
 /// Refuses features other than those of Whisper.
 fn check(hearing: &Hearing, extractor: &Config) -> Result<(), CheckpointError> {
-    let numbers = [
-        ("feature_size", hearing.tower.bands),
-        ("sampling_rate", 16_000),
-        ("hop_length", 160),
-        ("n_fft", 400),
-    ];
+    let numbers =
+        [("feature_size", hearing.tower.bands), ("sampling_rate", 16_000), ("hop_length", 160), ("n_fft", 400)];
     for (key, wanted) in numbers {
         if extractor.optional_size(key)?.is_some_and(|size| size != wanted) {
             return Err(extractor.unsupported(key, format!("`{wanted}`")));

@@ -70,7 +70,8 @@ fn every_known_architecture_is_tested() {
         let config: serde_json::Value = serde_json::from_slice(&config).unwrap();
         config["architectures"][0].as_str().unwrap().to_owned()
     };
-    let tested: BTreeSet<String> = models.into_iter().chain(encoders).chain(eyes).chain(ears).map(architecture).collect();
+    let tested: BTreeSet<String> =
+        models.into_iter().chain(encoders).chain(eyes).chain(ears).map(architecture).collect();
     let others = ["Mistral", "Qwen2", "Qwen3", "Phi3", "Gemma2", "Gemma3"].map(|name| format!("{name}ForCausalLM"));
     let place = Place::cold();
     let folder = place.path().join("unknown");

@@ -8,7 +8,9 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use et_llm::{Heard, Hearing, Loading, Message, Part, Picture, Prompt, Session, SpokenTask, Transcript, Wanted, is_image};
+use et_llm::{
+    Heard, Hearing, Loading, Message, Part, Picture, Prompt, Session, SpokenTask, Transcript, Wanted, is_image,
+};
 use et_module::safetensors::SafeTensors;
 use et_module::{DataFiles, FileBytes, Kernels};
 use etbuild_engine::Event;
@@ -134,7 +136,13 @@ fn transcribed(session: &mut Session, folder: &Path, case: &Spoken) -> (Transcri
 }
 
 /// The mistake of a model in a transcript, if any; rows of logits may be `most` apart.
-fn mistake_in_transcript(session: &mut Session, folder: &Path, index: usize, case: &Spoken, most: f32) -> Option<String> {
+fn mistake_in_transcript(
+    session: &mut Session,
+    folder: &Path,
+    index: usize,
+    case: &Spoken,
+    most: f32,
+) -> Option<String> {
     let (found, logits) = transcribed(session, folder, case);
     if found.language != case.heard {
         return Some(format!("{index}: the language is {:?}, not {:?}", found.language, case.heard));
@@ -297,8 +305,9 @@ fn the_command_transcribes() {
     let place = Place::cold();
     let out = place.path().join("tokens.txt");
     for case in cases::<Spoken>(&folder) {
-        let start = ["run", "model", "--max-new-tokens", &STEPS.to_string(), "--tokens-out", &out.display().to_string()]
-            .map(str::to_owned);
+        let start =
+            ["run", "model", "--max-new-tokens", &STEPS.to_string(), "--tokens-out", &out.display().to_string()]
+                .map(str::to_owned);
         let told = Ran::of(place.command(start.into_iter().chain(options(&case))).current_dir(&folder)).expect(0);
         assert_eq!(tokens(&out), wanted(&case), "{}", case.sound);
         let lines = told.stdout.lines().filter(|line| line.contains(" --> ")).count();
@@ -312,16 +321,16 @@ fn the_command_answers_questions_about_sounds() {
     let place = Place::cold();
     let out = place.path().join("tokens.txt");
     let run = |more: &[&str]| {
-        let out = out.display().to_string();
-        let steps = STEPS.to_string();
-        let start = ["run", "model", "--max-new-tokens", &steps, "--set", "export.context=400", "--tokens-out", &out];
+        let (file, steps) = (out.display().to_string(), STEPS.to_string());
+        let start = ["run", "model", "--max-new-tokens", &steps, "--set", "export.context=400", "--tokens-out", &file];
         let arguments = start.iter().chain(more).map(|word| (*word).to_owned());
         Ran::of(place.command(arguments).current_dir(&folder)).expect(0);
         tokens(&out)
     };
     let expected = |index: usize| {
         let expected = Expected::read(&folder.join(format!("{index}.safetensors")));
-        let tokens: Vec<u32> = expected.steps().map(|(token, _)| token as u32).take_while(|token| *token != 2).collect();
+        let tokens: Vec<u32> =
+            expected.steps().map(|(token, _)| token as u32).take_while(|token| *token != 2).collect();
         tokens
     };
     assert_eq!(run(&["--audio", "short.wav", "--prompt", "What is this?"]), expected(1));
@@ -348,14 +357,22 @@ fn mistakes_about_sounds_are_named() {
         (&ears.join("model"), vec!["--audio", "broken.wav"], ["broken.wav: ", "WAV file"]),
         (&ears.join("model"), vec!["--audio", "text.wav"], ["not a WAV file", "ffmpeg"]),
         (&ears.join("model"), vec!["--audio", "none.wav"], ["none.wav", "error"]),
-        (&ears.join("model"), vec!["--audio", &sound, "--language", "tlh"], ["`tlh`; known are de, en, fr", "code of a language"]),
+        (
+            &ears.join("model"),
+            vec!["--audio", &sound, "--language", "tlh"],
+            ["`tlh`; known are de, en, fr", "code of a language"],
+        ),
         (&ears.join("model"), vec!["--audio", &sound, "--task", "sing"], ["--task", "translate"]),
         (&ears.join("model"), vec!["--audio", &sound, "--prompt", &long], ["more than the context of 96", "error"]),
         (&ears.join("model"), vec!["--audio", &sound, "--regex", "a"], ["has no --regex", "docs/speech.md"]),
         (&english.join("model"), vec!["--audio", &sound, "--language", "de"], ["knows one language", "--language"]),
         (&voxtral.join("model"), vec!["--image", &sound, "--prompt", "a"], ["reads no pictures", "error"]),
         (&voxtral.join("model"), vec!["--audio", "text.wav", "--prompt", "a"], ["not a WAV file", "ffmpeg"]),
-        (&voxtral.join("model"), vec!["--audio", &sound, "--prompt", "[AUDIO][AUDIO]"], ["2 times, for 1", "--audio FILE"]),
+        (
+            &voxtral.join("model"),
+            vec!["--audio", &sound, "--prompt", "[AUDIO][AUDIO]"],
+            ["2 times, for 1", "--audio FILE"],
+        ),
         (&voxtral.join("model"), vec!["--audio", &sound], ["no token to continue", "error"]),
     ] {
         let start = ["run".to_owned(), model.display().to_string()];
@@ -450,7 +467,8 @@ fn a_server_answers_questions_about_sounds() {
     let place = Place::cold_with_compiled_crates();
     let server = Server::of(Command::new(deployed(&place, &folder)).args(["--serve", "127.0.0.1:0"]));
     let data = |name: &str| Ran::of(Command::new("base64").arg("-w0").arg(folder.join(name))).expect(0).stdout;
-    let part = |data: &str, format: &str| json!({ "type": "input_audio", "input_audio": { "data": data, "format": format } });
+    let part =
+        |data: &str, format: &str| json!({ "type": "input_audio", "input_audio": { "data": data, "format": format } });
     let ask = |parts: Value| {
         let messages = json!([{ "role": "user", "content": parts }]);
         server.post("/v1/chat/completions", &json!({ "messages": messages, "temperature": 0, "max_tokens": STEPS }))
@@ -458,7 +476,8 @@ fn a_server_answers_questions_about_sounds() {
     let answer = ask(json!([part(&data("short.wav"), "wav"), { "type": "text", "text": "What is this?" }])).json();
     let case = &cases::<Talk>(&folder)[1];
     assert_eq!(answer["usage"]["prompt_tokens"], case.tokens.len(), "{answer}");
-    let mut command = Command::new(place.out().join("ears").join(format!("linux-{}", std::env::consts::ARCH)).join("ears"));
+    let mut command =
+        Command::new(place.out().join("ears").join(format!("linux-{}", std::env::consts::ARCH)).join("ears"));
     command.args(["--max-new-tokens", &STEPS.to_string(), "--audio", "short.wav", "--prompt", "What is this?"]);
     let told = Ran::of(command.current_dir(&folder)).expect(0).stdout;
     assert_eq!(answer["choices"][0]["message"]["content"].as_str().unwrap().trim(), told.trim());

@@ -186,7 +186,8 @@ mod tests {
     #[test]
     fn malformed_facts_are_errors() {
         let text = facts().to_text();
-        for (old, new) in [("bands 80", "bands 0"), ("start 7", "start x"), ("frames", "f"), ("language de 5", "language de")]
+        for (old, new) in
+            [("bands 80", "bands 0"), ("start 7", "start x"), ("frames", "f"), ("language de 5", "language de")]
         {
             assert!(Facts::parse(text.replacen(old, new, 1).as_bytes()).is_err(), "{new}");
         }

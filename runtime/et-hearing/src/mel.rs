@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn a_tone_is_loudest_in_its_band() {
-        let tone: Vec<f32> = (0..RATE).map(|at| (TAU * 1000.0 * f64::from(at) / f64::from(RATE)).sin() as f32).collect();
+        let tone: Vec<f32> =
+            (0..RATE).map(|at| (TAU * 1000.0 * f64::from(at) / f64::from(RATE)).sin() as f32).collect();
         let features = Mel::new(80).features(&tone);
         assert_eq!(features.frames(), 100);
         let of = |band: usize| features.bands[band][50];

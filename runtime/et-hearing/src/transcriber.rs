@@ -55,7 +55,13 @@ impl WindowTranscriber {
     }
 
     /// The tokens ahead of a transcript.
-    fn prompt(&self, text: &dyn Text, wanted: &Wanted, language: Option<&str>, stamps: bool) -> Result<Vec<u32>, Error> {
+    fn prompt(
+        &self,
+        text: &dyn Text,
+        wanted: &Wanted,
+        language: Option<&str>,
+        stamps: bool,
+    ) -> Result<Vec<u32>, Error> {
         let spoken = self.spoken()?;
         let mut tokens = Vec::new();
         if let (Some(before), Some(previous)) = (&wanted.prompt, spoken.previous) {

@@ -7,8 +7,8 @@ use std::time::Instant;
 use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
-    Constraint, Draft, Error, Facts, Guesses, Hearing, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher, Model,
-    OpenedHearing, Proposer, Sampling, Speculation, Text, Transcriber, Viewer, Vision,
+    Constraint, Draft, Error, Facts, Guesses, Hearing, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher,
+    Model, OpenedHearing, Proposer, Sampling, Speculation, Text, Transcriber, Viewer, Vision,
 };
 
 /// The parts of a binary that a program file is loaded with.

@@ -109,5 +109,7 @@ fn placed(mut tokens: Vec<u32>, (image, model): (&str, u32), pictures: &[Arc<Pic
     if found == wanted {
         return Ok(Prompt { tokens, tiles });
     }
-    Err(Error::Text(format!("the prompt has the token `{image}` {found} times, and its pictures or sounds have {wanted}")))
+    Err(Error::Text(format!(
+        "the prompt has the token `{image}` {found} times, and its pictures or sounds have {wanted}"
+    )))
 }

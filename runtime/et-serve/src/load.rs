@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_llm::app::AppSpec;
-use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, TOKENIZER_KEY, Task, Text, Viewer, Hearing, OpenedHearing};
+use et_llm::{
+    Batch, CHAT_KEY, Encoder, Error, Facts, Hearing, Loading, OpenedHearing, TOKENIZER_KEY, Task, Text, Viewer,
+};
 use et_module::app::Failure;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, default_threads};
 

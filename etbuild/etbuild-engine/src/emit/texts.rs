@@ -49,7 +49,8 @@ impl CheckpointTexts {
         let views = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
         let texts = match &self.encoder {
             Some(encoding) => read_encoder_texts(&views, encoding).map(|texts| (texts, None, None)),
-            None => read_texts(&views, self.context).and_then(|texts| Ok((texts, read_pictures(&views)?, read_sounds(&views)?))),
+            None => read_texts(&views, self.context)
+                .and_then(|texts| Ok((texts, read_pictures(&views)?, read_sounds(&views)?))),
         };
         let (texts, pictures, sounds) = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
         let optional = [

@@ -69,7 +69,8 @@ impl Keyed for Import {
 
 impl Keyed for Options {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, encoder, vision, sound, every } = self;
+        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, encoder, vision, sound, every } =
+            self;
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = sound.iter().fold(key, |key, sound| key.fact("sound", *sound == Sound::Prompts));

@@ -15,7 +15,7 @@ use super::program::failed;
 use super::{Outcome, pictures};
 use crate::arguments::{self, Language, Output};
 use crate::engines::{ENGINES, kernel};
-use crate::feature::{Feature, MAKE_COMPILER, MAKE_TEXT, VISION, HEARING};
+use crate::feature::{Feature, HEARING, MAKE_COMPILER, MAKE_TEXT, VISION};
 use crate::session::Session;
 
 /// Whether arguments are about a language model.
@@ -150,9 +150,11 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         return failed(&arguments.file, error);
     }
     let code = match error {
-        Error::ContextFull { .. } | Error::UnknownToken { .. } | Error::NoTokens | Error::Picture(_) | Error::Sound(_) => {
-            Code::InputsMismatch
-        }
+        Error::ContextFull { .. }
+        | Error::UnknownToken { .. }
+        | Error::NoTokens
+        | Error::Picture(_)
+        | Error::Sound(_) => Code::InputsMismatch,
         Error::NoPair(_) | Error::NotForEncoders(_) | Error::NotAnEncoder(_) => Code::Usage,
         Error::NoVision | Error::Marks { .. } => Code::Usage,
         Error::NoHearing | Error::NoSound | Error::NoTranscripts | Error::NotForTranscripts(_) => Code::Usage,
@@ -171,9 +173,13 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         Error::NoHearing | Error::NoTranscripts => diagnostic.help("docs/speech.md lists the models that hear"),
         Error::NotForTranscripts(_) => diagnostic.help("docs/speech.md has the options of transcripts"),
         Error::OneLanguage => diagnostic.help("leave `--language` and `--task` out"),
-        Error::UnknownLanguage { .. } => diagnostic.help("give the code of a language, or none for the one that the model hears"),
+        Error::UnknownLanguage { .. } => {
+            diagnostic.help("give the code of a language, or none for the one that the model hears")
+        }
         Error::NoVision => diagnostic.help("docs/vision-language.md lists the models that read pictures"),
-        Error::Marks { .. } => diagnostic.help("give `--image FILE` or `--audio FILE` for each mark, in the order of the marks"),
+        Error::Marks { .. } => {
+            diagnostic.help("give `--image FILE` or `--audio FILE` for each mark, in the order of the marks")
+        }
         Error::NoVerify => diagnostic.help("build the model with `--set export.speculate=8`"),
         Error::NotALanguageModel(_) => diagnostic.help("run other models with `--inputs FILE --outputs FILE`"),
         Error::Constraint { .. } => diagnostic.help("docs/structured-output.md has the supported keywords and syntax"),

@@ -50,7 +50,13 @@ impl Source {
             };
         }
         let viewer = match session.viewer() {
-            Ok(viewer) if viewer.hears() => if request.images.is_empty() { Ok(viewer) } else { Err(Error::NoVision) },
+            Ok(viewer) if viewer.hears() => {
+                if request.images.is_empty() {
+                    Ok(viewer)
+                } else {
+                    Err(Error::NoVision)
+                }
+            }
             Ok(viewer) if request.sounds.is_empty() => Ok(viewer),
             Ok(_) => Err(Error::NoHearing),
             Err(_) if request.images.is_empty() => Err(Error::NoHearing),

@@ -40,7 +40,9 @@ impl GivenMessage {
         let refused = |problem: String| ApiError::parameter(&place, format!("`{place}`: {problem}"));
         let part = |part: Given| match (part, viewer) {
             (Given::Text(text), _) => Ok(Part::Text(text)),
-            (Given::Picture(_), Some(viewer)) if viewer.hears() => Err(refused("the model reads no pictures".to_owned())),
+            (Given::Picture(_), Some(viewer)) if viewer.hears() => {
+                Err(refused("the model reads no pictures".to_owned()))
+            }
             (Given::Sound(_), Some(viewer)) if !viewer.hears() => Err(refused("the model does not hear".to_owned())),
             (Given::Sound(_), None) => Err(refused("the model does not hear".to_owned())),
             (Given::Picture(file) | Given::Sound(file), Some(viewer)) => {

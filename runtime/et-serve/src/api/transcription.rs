@@ -43,11 +43,7 @@ const FORMS: [(&str, AnswerForm); 5] = [
 ///
 /// # Errors
 /// A mistake in a parameter.
-pub fn take_speech(
-    parameters: &mut Parameters,
-    usual: Sampling,
-    is_translation: bool,
-) -> Result<Speech, ApiError> {
+pub fn take_speech(parameters: &mut Parameters, usual: Sampling, is_translation: bool) -> Result<Speech, ApiError> {
     const FORM: &str = "response_format";
     const PIECES: &str = "timestamp_granularities[]";
     let name = parameters.take::<String>(FORM)?.unwrap_or_else(|| "json".to_owned());
@@ -66,7 +62,8 @@ pub fn take_speech(
         let wrong = || ApiError::parameter("temperature", format!("`temperature` is `{text}`, which is no number"));
         text.parse::<f32>().map_err(|_| wrong())
     });
-    let sampling = Sampling { temperature: temperature.transpose()?.unwrap_or(usual.temperature), ..usual }.checked()?;
+    let sampling =
+        Sampling { temperature: temperature.transpose()?.unwrap_or(usual.temperature), ..usual }.checked()?;
     let wanted = Wanted {
         language: parameters.take::<String>("language")?.filter(|code| !code.is_empty()),
         task: if is_translation { SpokenTask::Translate } else { SpokenTask::Transcribe },
@@ -92,9 +89,7 @@ pub fn shape_transcript(transcript: &Transcript, task: SpokenTask, form: AnswerF
 }
 
 fn verbose(transcript: &Transcript, task: SpokenTask, text: &str) -> String {
-    let segment = |(index, Segment { start, end, text, tokens }): (usize, &Segment)| {
-        json!({ "id": index, "start": start, "end": end, "text": text, "tokens": tokens })
-    };
+    let segment = |(index, Segment { start, end, text, tokens }): (usize, &Segment)| json!({ "id": index, "start": start, "end": end, "text": text, "tokens": tokens });
     let segments: Vec<_> = transcript.segments.iter().enumerate().map(segment).collect();
     json!({
         "task": task.name(), "language": transcript.language, "duration": transcript.seconds, "text": text, "segments": segments,
