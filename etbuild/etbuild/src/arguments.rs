@@ -1,6 +1,7 @@
 //! The command line.
 
 mod remote;
+mod speech;
 mod trace;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 use et_module::Tolerance;
 
 pub use remote::RemoteCache;
+pub use speech::Speech;
 pub use trace::{Debug, Trace};
 
 /// Build PyTorch models into linked device binaries
@@ -291,23 +293,12 @@ pub struct Language {
     /// Second text of a pair, for an encoder such as a reranker
     #[arg(long, value_name = "TEXT", conflicts_with = "tokens_in")]
     pub pair: Option<String>,
-    /// Picture for the prompt or the first message, PNG or JPEG; may be repeated. In a conversation, the line `/image FILE` adds a
-    /// picture to the next message
+    /// Picture for the prompt or the first message, PNG or JPEG; repeatable. In a conversation, `/image FILE` adds one to the next message
     #[arg(long, value_name = "FILE", conflicts_with = "tokens_in")]
     pub image: Vec<PathBuf>,
-    /// Recording for a transcript, for the prompt or for the first message, WAV; may be repeated. In a conversation, the line `/audio FILE`
-    /// adds a recording to the next message
-    #[arg(long, value_name = "FILE", conflicts_with = "tokens_in")]
-    pub audio: Vec<PathBuf>,
-    /// Language of the speech, for a transcript: a code such as `en`. The default is the language that the model hears
-    #[arg(long, value_name = "CODE")]
-    pub language: Option<String>,
-    /// Task of a transcript: `transcribe` or `translate`, which gives English
-    #[arg(long, value_name = "TASK", value_parser = et_llm::app::task)]
-    pub task: Option<et_llm::SpokenTask>,
-    /// Print the segments of a transcript with their times, a line each
-    #[arg(long)]
-    pub timestamps: bool,
+    /// Options of models that hear.
+    #[command(flatten)]
+    pub speech: Speech,
     /// Start a conversation: each line of standard input is a message
     #[arg(long, conflicts_with = "tokens_in")]
     pub chat: bool,

@@ -134,7 +134,7 @@ def transcript(model, extractor, tokenizer, folder, plan, steps, keeps):
                 for one in made["segments"][0]]
     if keeps:
         again = model.generate(features, return_timestamps=False, max_new_tokens=steps, do_sample=False, output_logits=True,
-                               return_dict_in_generate=True, **more)
+                               return_dict_in_generate=True, force_unique_generate_call=True, **more)
         save_file({"logits": torch.cat(again.logits).contiguous()}, folder / "logits.safetensors")
     language = plan.get("language") or (SPOKEN[detected - ids(SPOKEN)["<|startoftranscript|>"]] if is_multilingual else None)
     return dict(segments=segments, heard=language and language.strip("<|>"))

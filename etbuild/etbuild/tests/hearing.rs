@@ -262,7 +262,6 @@ fn quantized_models_hear_nearly_the_same() {
     }
 }
 
-/// The configuration of whisper-base; the time is a measurement, and no condition.
 #[test]
 fn the_configuration_of_whisper_base_gives_the_logits_of_transformers() {
     let Some(python) = python::with("torch and transformers") else { return };
@@ -274,10 +273,6 @@ fn the_configuration_of_whisper_base_gives_the_logits_of_transformers() {
     let mut session = loaded(&folder, &place, &["partition=[cpu]", "export.prefill=[8]"]);
     let case = &cases::<Spoken>(&folder)[0];
     assert_eq!(mistake_in_transcript(&mut session, &folder, 0, case, 1e-3), None);
-    let start = Instant::now();
-    transcribed(&mut session, &folder, case);
-    let seconds = fs::read_to_string(folder.join("seconds.json")).unwrap();
-    eprintln!("{:.3} seconds, and {seconds} of PyTorch", start.elapsed().as_secs_f64());
 }
 
 /// The tokens of a file that the command wrote.

@@ -25,7 +25,7 @@ pub const fn is_asked(language: &Language) -> bool {
         || language.chat
         || language.tokens_in.is_some()
         || language.perplexity.is_some()
-        || !language.audio.is_empty()
+        || !language.speech.audio.is_empty()
 }
 
 /// Runs the language model of a program file, or the pipeline; `observer` hears of the executions.
@@ -48,7 +48,7 @@ pub fn run(
     if !arguments.language.image.is_empty() {
         Feature::Media.require("a picture")?;
     }
-    if !arguments.language.audio.is_empty() {
+    if !arguments.language.speech.audio.is_empty() {
         Feature::Media.require("a recording")?;
     }
     let request = request(&arguments.language);
@@ -112,10 +112,10 @@ fn request(language: &Language) -> Request {
         prompt_file: language.prompt_file,
         pair: language.pair,
         images: language.image,
-        sounds: language.audio,
-        language: language.language,
-        task: language.task,
-        timestamps: language.timestamps,
+        sounds: language.speech.audio,
+        language: language.speech.language,
+        task: language.speech.task,
+        timestamps: language.speech.timestamps,
         tokens_in: language.tokens_in,
         chat: language.chat,
         system: language.system,
