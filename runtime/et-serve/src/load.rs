@@ -67,7 +67,12 @@ pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
         return checked(encoder, options).map(|encoder| Model::Encoder(Box::new(encoder)));
     }
     let engines = Engines::new(spec.engines, threads);
-    language_models(spec, options, (&file, &named), &engines).map_err(Failure::failed)
+    let model = language_models(spec, options, (&file, &named), &engines).map_err(Failure::failed)?;
+    if options.slots.is_some() && matches!(model, Model::Speech(_)) {
+        let message = "--slots is for language models: recordings are heard one after the other";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    Ok(model)
 }
 
 /// An encoder whose answers the protocol has.
@@ -84,7 +89,7 @@ fn checked(encoder: Encoder, options: &Options) -> Result<Encoder, Failure> {
     }
 }
 
-/// The models, each with a KV cache of its own; weights are shared.
+/// The models, each with a KV cache of its own, whose weights are shared; or the one model of transcripts.
 fn language_models(
     spec: &AppSpec,
     options: &Options,
