@@ -54,7 +54,7 @@ impl Mel {
         Self { fourier: Fourier::new(FRAME), window, bands: filters(bands) }
     }
 
-    /// The features of samples at [`RATE`]: a frame for each [`HOP`] samples.
+    /// The features of samples at 16 kHz: a frame for each 160 samples.
     pub fn features(&self, samples: &[f32]) -> Features {
         let count = samples.len() / HOP;
         let mut bands = vec![Vec::with_capacity(count); self.bands.len()];
