@@ -34,7 +34,7 @@ impl Fourier {
         let count = self.roots.len() / step.max(1);
         let factor = smallest_factor(count);
         if factor == count {
-            return self.direct(signal, [start, step, count]);
+            return self.direct(&every(signal, start, step));
         }
         let parts: Vec<Vec<Complex>> =
             (0..factor).map(|part| self.transform(signal, start + part * step, step * factor)).collect();
@@ -49,18 +49,23 @@ impl Fourier {
     }
 
     /// The sums of the definition, for a prime number of numbers.
-    fn direct(&self, signal: &[f32], [start, step, count]: [usize; 3]) -> Vec<Complex> {
-        let number = |index: usize| signal.get(start + index * step).copied().unwrap_or(0.0);
+    fn direct(&self, numbers: &[f32]) -> Vec<Complex> {
+        let step = self.roots.len() / numbers.len().max(1);
         let sum = |bin: usize| {
-            let terms = (0..count).map(|index| times([number(index), 0.0], self.root(bin * index * step)));
-            terms.fold([0.0; 2], plus)
+            let terms = numbers.iter().enumerate();
+            terms.map(|(index, number)| times([*number, 0.0], self.root(bin * index * step))).fold([0.0; 2], plus)
         };
-        (0..count).map(sum).collect()
+        (0..numbers.len()).map(sum).collect()
     }
 
     fn root(&self, index: usize) -> Complex {
         self.roots.get(index % self.roots.len().max(1)).copied().unwrap_or_default()
     }
+}
+
+/// Every `step`-th number from `start` on.
+fn every(signal: &[f32], start: usize, step: usize) -> Vec<f32> {
+    signal.iter().skip(start).step_by(step.max(1)).copied().collect()
 }
 
 fn smallest_factor(count: usize) -> usize {
