@@ -1,10 +1,13 @@
 //! The program of a decoder, from the description.
 
 mod attention;
+mod cross;
 mod experts;
 mod feed_forward;
+mod hearing;
 mod linear;
 mod method;
+mod parts;
 mod sides;
 mod vision;
 mod weights;
@@ -29,7 +32,8 @@ pub fn build(
         let graph = match method {
             Method::Batch(texts) => method::build_batch(decoder, &mut weights, texts),
             Method::VisionEncoder => vision::build(decoder, &mut weights),
-            Method::Image => method::build_image(decoder, &mut weights),
+            Method::AudioEncoder => hearing::build(decoder, &mut weights),
+            Method::Image | Method::Audio => method::build_tile(decoder, &mut weights),
             _ => {
                 let tokens = options.tokens(method, longest).clamp(1, longest);
                 method::build(decoder, &mut weights, tokens, options.every || method == Method::Verify)

@@ -1,14 +1,16 @@
 //! The differences between the decoders of all families, as data.
 
 mod attention;
+mod hearing;
 mod network;
 mod position;
 mod vision;
 
 pub use attention::{Attention, Biases, HeadNorm, Inputs};
+pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
 pub use position::{Rotary, Scaling};
-pub use vision::{PROJECTOR, Projector, TOWER, Tower, Vision, canonical};
+pub use vision::{PROJECTOR, Projector, TOWER, Tower, Vision};
 
 use crate::{CheckpointError, Names, Options};
 
@@ -55,8 +57,12 @@ pub struct Decoder {
     pub logit_scale: Option<f64>,
     /// Logits are at most this: `tanh(logit / cap) * cap`.
     pub logit_cap: Option<f64>,
+    /// The attention of each layer to the states of an encoder, if any.
+    pub cross: Option<Cross>,
     /// The vision encoder, if any.
     pub vision: Option<Vision>,
+    /// The audio encoder, if any.
+    pub hearing: Option<Hearing>,
 }
 
 /// Learned position embeddings: a row of a table for each position.
@@ -141,7 +147,28 @@ impl NormPlaces {
     pub const SHARED: Self = Self { before_network: None, is_parallel: true, ..Self::BEFORE };
 }
 
+/// The name here of a tensor, by a table of the beginnings of names in checkpoints and here.
+fn renamed(modules: &[(&str, &str)], name: &str) -> String {
+    let found = modules.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", name.strip_prefix(theirs)?)));
+    found.unwrap_or_else(|| name.to_owned())
+}
+
 impl Decoder {
+    /// The name here of a tensor in the checkpoint.
+    pub fn canonical(&self, name: &str) -> String {
+        match (&self.vision, &self.hearing) {
+            (Some(_), _) => vision::canonical(name),
+            (None, Some(_)) => hearing::canonical(name),
+            (None, None) => name.to_owned(),
+        }
+    }
+
+    /// The tokens that an encoder makes of a tile of a picture, or of a window of sound, for the prompt.
+    pub fn tile(&self) -> Option<usize> {
+        let of_picture = self.vision.as_ref().map(Vision::tokens);
+        of_picture.or_else(|| self.hearing.as_ref()?.tokens())
+    }
+
     /// The requested context, if the model supports the context; without a request, the model's context, up to [`Options::CONTEXT`].
     pub fn context(&self, asked: Option<u32>) -> Result<u32, CheckpointError> {
         match asked {
@@ -169,6 +196,7 @@ impl Decoder {
             (self.attention.clip.is_some(), "it clips queries, keys and values"),
             (self.transposed, "its matrices are transposed"),
             (self.vision.is_some(), "it reads pictures"),
+            (self.hearing.is_some(), "it hears"),
             (self.experts.is_some(), "it is a mixture of experts"),
             (self.positions.is_some() || self.embedding_norm, "it changes its embedding"),
         ];

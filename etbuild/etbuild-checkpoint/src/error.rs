@@ -123,12 +123,15 @@ pub enum CheckpointError {
     /// An adapter over a model whose rows are in another order.
     #[error("the rows of queries and keys in this GGUF file are in another order than those of an adapter")]
     AdapterOverGguf,
-    /// An adapter over a model with a vision encoder.
-    #[error("an adapter over a model that reads pictures is not supported")]
-    AdapterOverVision,
+    /// An adapter over a model with an encoder of pictures or sound: what the model does.
+    #[error("an adapter over a model that {0} is not supported")]
+    AdapterOverEncoder(&'static str),
     /// A model that reads pictures without the file that says how.
     #[error("the model reads pictures, and has neither `preprocessor_config.json` nor `processor_config.json`")]
     ProcessorMissing,
+    /// A model that hears without the file that says how.
+    #[error("the model hears, and has neither `preprocessor_config.json` nor `processor_config.json`")]
+    FeatureExtractorMissing,
     /// A pattern in an adapter's configuration, in a build without the feature `patterns`.
     #[error("`adapter_config.json`: `{key}` needs the feature `text`, which this etbuild was built without")]
     PatternsLeftOut {

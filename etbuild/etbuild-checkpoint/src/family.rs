@@ -22,6 +22,7 @@ mod gpt_oss;
 mod gptj;
 mod granite;
 mod granitemoe;
+mod hearing;
 mod helium;
 mod hunyuan;
 mod idefics3;
@@ -48,6 +49,8 @@ mod smollm3;
 mod stablelm;
 mod starcoder2;
 mod vision;
+mod voxtral;
+mod whisper;
 
 pub use conventions::activation;
 
@@ -112,6 +115,8 @@ pub const FAMILIES: &[&Family] = &[
     &smollm3::FAMILY,
     &stablelm::FAMILY,
     &starcoder2::FAMILY,
+    &voxtral::FAMILY,
+    &whisper::FAMILY,
 ];
 
 /// The family of an architecture.

@@ -35,6 +35,7 @@ mod shards;
 mod sketch;
 mod slopes;
 mod small_floats;
+mod sounds;
 mod texts;
 
 use std::collections::BTreeMap;
@@ -48,10 +49,11 @@ pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles};
 use config::Config;
 use decoder::Weights;
 pub use description::{
-    Activation, Attention, Biases, Clamped, Decoder, Experts, FeedForward, Gate, HeadNorm, Inputs, Layer, Norm,
-    NormKind, NormPlaces, Positions, Projector, Rotary, Scaling, Storage, Tower, Vision,
+    Activation, Attention, Biases, Clamped, Cross, Decoder, Experts, FeedForward, Gate, HeadNorm, Hearing, Inputs,
+    Layer, Norm, NormKind, NormPlaces, Positions, Projector, Reader, Rotary, Scaling, SoundTower, Storage, Tower,
+    Vision,
 };
-use description::{PROJECTOR, TOWER, canonical};
+use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
 use encoded::{Encoded, Grid};
 pub use encoder::{
@@ -69,6 +71,7 @@ pub use rotation::Rotation;
 use rotation::Space;
 use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
+pub use sounds::read_sounds;
 pub use texts::{TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
 
 /// The file that describes the model.
@@ -117,8 +120,8 @@ impl Model {
             Self::Folder { config, shards, .. } => {
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
                 let mut tensors = Tensors::open(shards)?;
-                if decoder.vision.is_some() {
-                    tensors = tensors.renamed(canonical).map_err(|error| vec![error])?;
+                if decoder.vision.is_some() || decoder.hearing.is_some() {
+                    tensors = tensors.renamed(|name| decoder.canonical(name)).map_err(|error| vec![error])?;
                 }
                 let quantized = Config::parse(config.bytes()).and_then(|config| quantized::method(&config));
                 let quantized = quantized.map_err(|error| vec![error])?;
@@ -159,8 +162,19 @@ pub struct Options {
     pub encoder: Option<Encoding>,
     /// Whether the program has the methods of a vision encoder: those of a model that reads pictures.
     pub vision: bool,
+    /// What the audio encoder of a model that hears is for.
+    pub sound: Option<Sound>,
     /// Whether `prefill` gives the logits behind each token, `[tokens, vocabulary]`: for measurements, not for generation.
     pub every: bool,
+}
+
+/// What an audio encoder is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sound {
+    /// Transcripts: the decoder attends to the states.
+    Transcripts,
+    /// Prompts with sound.
+    Prompts,
 }
 
 /// The type of a KV cache.
@@ -255,6 +269,10 @@ pub enum Method {
     VisionEncoder,
     /// Reads the embeddings of a tile.
     Image,
+    /// Makes states, or embeddings, of the features of a window of sound.
+    AudioEncoder,
+    /// Reads the embeddings of a window.
+    Audio,
     /// Reads a whole text: the only method of an encoder.
     Forward,
 }
@@ -270,6 +288,8 @@ impl Method {
             Self::Batch(texts) => format!("decode_{texts}"),
             Self::VisionEncoder => "vision_encoder".to_owned(),
             Self::Image => "prefill_image".to_owned(),
+            Self::AudioEncoder => "audio_encoder".to_owned(),
+            Self::Audio => "prefill_audio".to_owned(),
             Self::Forward => "forward".to_owned(),
         }
     }
@@ -286,7 +306,10 @@ impl Options {
         let verify = self.speculate.map(|_| Method::Verify);
         let batch = self.batch.map(Method::Batch);
         let vision = [Method::VisionEncoder, Method::Image].into_iter().filter(|_| self.vision);
-        [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).chain(batch).chain(vision).collect()
+        let encoder = self.sound.map(|_| Method::AudioEncoder);
+        let audio = self.sound.filter(|sound| *sound == Sound::Prompts).map(|_| Method::Audio);
+        let texts = [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).chain(batch);
+        texts.chain(vision).chain(encoder).chain(audio).collect()
     }
 
     /// The tokens of a method's call.
@@ -297,7 +320,7 @@ impl Options {
             Method::Decode => 1,
             Method::Verify => self.speculate.unwrap_or(1),
             Method::Batch(texts) => texts,
-            Method::VisionEncoder | Method::Image | Method::Forward => 0,
+            Method::VisionEncoder | Method::Image | Method::AudioEncoder | Method::Audio | Method::Forward => 0,
         }
     }
 }
@@ -305,6 +328,14 @@ impl Options {
 /// Whether a configuration is that of a model that reads pictures.
 pub fn reads_pictures(config: &[u8]) -> bool {
     describe(config).is_ok_and(|decoder| decoder.vision.is_some())
+}
+
+/// What the audio encoder is for in the model of a configuration; `None` for a model that does not hear.
+pub fn hears(config: &[u8]) -> Option<Sound> {
+    describe(config).ok()?.hearing.map(|hearing| match hearing.reader {
+        Reader::Cross => Sound::Transcripts,
+        Reader::Prompt { .. } => Sound::Prompts,
+    })
 }
 
 /// The description of a model from the configuration.
@@ -357,8 +388,9 @@ pub fn import_checkpoint(
         return encoder::import(checkpoint, encoding);
     }
     let (decoder, tensors) = checkpoint.model.open()?;
-    if checkpoint.adapter.is_some() && decoder.vision.is_some() {
-        return Err(vec![CheckpointError::AdapterOverVision.of_adapter()]);
+    let beside = decoder.vision.as_ref().map(|_| "reads pictures").or(decoder.hearing.as_ref().map(|_| "hears"));
+    if let Some(does) = beside.filter(|_| checkpoint.adapter.is_some()) {
+        return Err(vec![CheckpointError::AdapterOverEncoder(does).of_adapter()]);
     }
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
     options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;

@@ -17,7 +17,7 @@ const PROCESSOR: &str = "processor_config.json";
 /// The key of the steps in [`PROCESSOR`].
 const STEPS: &str = "image_processor";
 
-/// The files of a model that reads pictures besides those about texts, each of which may be missing.
+/// The files of a model that reads pictures or hears besides those about texts, each of which may be missing.
 pub const PICTURE_FILES: [&str; 3] = [PREPROCESSOR, PROCESSOR, PROCESSOR_TEMPLATE];
 
 /// Reads the facts about pictures from the files of a checkpoint, by name; `None` for a model that reads no pictures.
@@ -26,18 +26,22 @@ pub const PICTURE_FILES: [&str; 3] = [PREPROCESSOR, PROCESSOR, PROCESSOR_TEMPLAT
 /// Missing and malformed files; steps that are not supported.
 pub fn read_pictures(files: &BTreeMap<String, &[u8]>) -> Result<Option<Vec<u8>>, CheckpointError> {
     let Some(vision) = describe(files.get(CONFIG).copied().unwrap_or_default())?.vision else { return Ok(None) };
-    let optional = |name: &'static str| files.get(name).map(|bytes| Config::parse_file(name, bytes)).transpose();
-    let nested = optional(PROCESSOR)?.map(|processor| processor.optional_map(STEPS)).transpose()?.flatten();
-    let processor = match nested {
-        Some(nested) => nested,
-        None => optional(PREPROCESSOR)?.ok_or(CheckpointError::ProcessorMissing)?,
-    };
-    let tokenizer = optional(TOKENIZER_CONFIG)?;
+    let processor = processor(files, STEPS)?.ok_or(CheckpointError::ProcessorMissing)?;
+    let tokenizer = files.get(TOKENIZER_CONFIG).map(|bytes| Config::parse_file(TOKENIZER_CONFIG, bytes)).transpose()?;
     let named = |key: &str, default: &str| {
         let found = tokenizer.as_ref().and_then(|config| config.value(key)).and_then(token_text);
         found.unwrap_or(default).to_owned()
     };
     Ok(Some(facts(&vision, &processor, &named)?.to_text().into_bytes()))
+}
+
+/// The steps of a processor: under a key in [`PROCESSOR`], or [`PREPROCESSOR`].
+pub fn processor(files: &BTreeMap<String, &[u8]>, key: &str) -> Result<Option<Config>, CheckpointError> {
+    let optional = |name: &'static str| files.get(name).map(|bytes| Config::parse_file(name, bytes)).transpose();
+    match optional(PROCESSOR)?.map(|processor| processor.optional_map(key)).transpose()?.flatten() {
+        Some(nested) => Ok(Some(nested)),
+        None => optional(PREPROCESSOR),
+    }
 }
 
 /// The facts, as the processor class of the family has them; `named` is the text of a special token.

@@ -149,6 +149,12 @@ impl Sketch {
         self.call("torchao.dequantize_affine.default", arguments, output)
     }
 
+    /// State that another method writes.
+    pub fn state(&mut self, name: &str, first: &Constant) -> ValueId {
+        let kind = ValueKind::State { qualified_name: name.to_owned(), initial: first.data.clone() };
+        self.graph.add_value(&identifier(name), first.spec.clone(), kind)
+    }
+
     /// State that a node writes: `write` gets the old value and gives the new value.
     pub fn update(
         &mut self,
@@ -156,8 +162,7 @@ impl Sketch {
         first: &Constant,
         write: impl FnOnce(&mut Self, ValueId) -> ValueId,
     ) -> ValueId {
-        let kind = ValueKind::State { qualified_name: name.to_owned(), initial: first.data.clone() };
-        let target = self.graph.add_value(&identifier(name), first.spec.clone(), kind);
+        let target = self.state(name, first);
         let value = write(self, target);
         self.graph.updates.push(Update { target, value });
         value

@@ -29,6 +29,8 @@ pub struct ProjectFacts {
     pub media: bool,
     /// Whether the binary of a language model reads pictures.
     pub vision: bool,
+    /// Whether the binary of a language model hears.
+    pub hearing: bool,
     /// The library beside the binary, if any.
     pub library: Option<LibraryForm>,
     /// Whether the binary of a language model has a server.

@@ -37,6 +37,7 @@ struct Variables<'a> {
     text: bool,
     media: bool,
     vision: bool,
+    hearing: bool,
     /// The kinds of the library that is made beside the binary; empty without a library.
     crate_types: &'static [&'static str],
     server: bool,
@@ -90,6 +91,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("text", &false);
     context.insert("media", &false);
     context.insert("vision", &false);
+    context.insert("hearing", &false);
     context.insert("crate_types", &Vec::<&str>::new());
     context.insert("server", &false);
     context.insert("constrain", &false);
@@ -123,6 +125,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         text: facts.text,
         media: facts.media,
         vision: facts.vision,
+        hearing: facts.hearing,
         crate_types: facts.library.map_or(&[], LibraryForm::crate_types),
         server: facts.server,
         constrain: facts.constrain,

@@ -162,12 +162,17 @@ fn a_language_model_that_reads_text_has_third_party_crates_of_fixed_versions() {
 }
 
 #[test]
-fn a_language_model_has_the_decoders_of_pictures_only_if_it_reads_pictures() {
+fn a_language_model_has_the_decoders_of_files_only_if_it_reads_pictures_or_hears() {
     let tiny = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
     let texts = ProjectFacts { template: "language-app".to_owned(), text: true, ..tiny };
     let pictures = ProjectFacts { vision: true, ..texts.clone() };
+    let sounds = ProjectFacts { hearing: true, ..texts.clone() };
     let text = |facts: &ProjectFacts| written(facts, &["Cargo.toml", "src/main.rs"]);
-    assert!(text(&texts).contains("vision: None") && !text(&texts).contains("et-media"));
+    assert!(text(&texts).contains("vision: None") && text(&texts).contains("hearing: None"));
+    assert!(!text(&texts).contains("et-media"));
+    let hears = text(&sounds);
+    assert!(hears.contains("read: et_media::sound") && hears.contains("dependencies.et-hearing]"), "{hears}");
+    assert!(hears.contains("dependencies.et-media]") && !hears.contains("dependencies.et-vision]"), "{hears}");
     let text = text(&pictures);
     assert!(text.contains("read: et_media::tiles") && text.contains("dependencies.et-vision]"), "{text}");
 }

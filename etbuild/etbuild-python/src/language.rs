@@ -31,6 +31,7 @@ impl LanguageModel {
             guesses: guesses.as_ref(),
             text: Some(et_text::make),
             vision: None,
+            hearing: None,
             constrain: Some(et_constrain::make),
             observer: None,
         };

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod remote;
+mod speech;
 mod trace;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 use et_module::Tolerance;
 
 pub use remote::RemoteCache;
+pub use speech::Speech;
 pub use trace::{Debug, Trace};
 
 /// Build PyTorch models into linked device binaries
@@ -297,10 +299,12 @@ pub struct Language {
     /// Second text of a pair, for an encoder such as a reranker
     #[arg(long, value_name = "TEXT", conflicts_with = "tokens_in")]
     pub pair: Option<String>,
-    /// Picture for the prompt or the first message, PNG or JPEG; may be repeated. In a conversation, the line `/image FILE` adds a
-    /// picture to the next message
+    /// Picture for the prompt or the first message, PNG or JPEG; repeatable. In a conversation, `/image FILE` adds one to the next message
     #[arg(long, value_name = "FILE", conflicts_with = "tokens_in")]
     pub image: Vec<PathBuf>,
+    /// Options of models that hear.
+    #[command(flatten)]
+    pub speech: Speech,
     /// Start a conversation: each line of standard input is a message
     #[arg(long, conflicts_with = "tokens_in")]
     pub chat: bool,

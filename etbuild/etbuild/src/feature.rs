@@ -1,7 +1,7 @@
 //! Cargo features that a build of etbuild may leave out, and the diagnostic that names a missing one.
 
 use et_diffusion::WritePicture;
-use et_llm::{MakeCompiler, MakeText, Vision};
+use et_llm::{Hearing, MakeCompiler, MakeText, Vision};
 use et_module::ReadMedia;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::AbsentBackend;
@@ -46,6 +46,12 @@ pub const READ_MEDIA: Option<ReadMedia> = None;
 pub const VISION: Option<Vision> = Some(Vision { open: et_vision::open, read: et_media::tiles });
 #[cfg(not(feature = "media"))]
 pub const VISION: Option<Vision> = None;
+
+/// The parts that hear, in a build with the feature `media`.
+#[cfg(feature = "media")]
+pub const HEARING: Option<Hearing> = Some(Hearing { open: et_hearing::open, read: et_media::sound });
+#[cfg(not(feature = "media"))]
+pub const HEARING: Option<Hearing> = None;
 
 /// The function that encodes pictures, in a build with the feature `media`.
 #[cfg(feature = "media")]

@@ -30,6 +30,7 @@ mod flow;
 mod gguf;
 mod golden_sizes;
 mod gpu;
+mod hearing;
 mod hub;
 mod incremental;
 mod inputs;

@@ -52,6 +52,7 @@ fn loaded(model: &Path, place: &Place, options: &[&str]) -> Encoder {
         text: Some(et_text::make),
         constrain: None,
         vision: None,
+        hearing: None,
         observer: None,
     };
     let file = Rc::new(FileBytes::copied(&files.program));

@@ -71,6 +71,7 @@ fn loaded(folder: &Path, place: &Place, options: &[&str]) -> Session {
         text: Some(et_text::make),
         constrain: None,
         vision: Some(Vision { open: et_vision::open, read: et_media::tiles }),
+        hearing: None,
         observer: None,
     };
     let file = FileBytes::copied(&files.program);

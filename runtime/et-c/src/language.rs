@@ -162,6 +162,7 @@ fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup:
         text: spec.text,
         constrain: spec.constrain,
         vision: None,
+        hearing: None,
         observer: None,
     };
     let file = FileBytes::open(program.as_ref())?;

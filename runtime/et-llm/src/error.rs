@@ -45,6 +45,25 @@ pub enum Error {
     NotForEncoders(&'static str),
     /// Pictures for a model without a vision encoder, or for a binary that reads no pictures.
     NoVision,
+    /// Sound for a model without an audio encoder, or for a binary that hears nothing.
+    NoHearing,
+    /// An option of transcripts for a model that makes none.
+    NoTranscripts,
+    /// No sound for a model that makes transcripts.
+    NoSound,
+    /// An option that models for transcripts do not have.
+    NotForTranscripts(&'static str),
+    /// A language that the model does not know.
+    UnknownLanguage {
+        /// The code of the language.
+        language: String,
+        /// The codes of all languages.
+        known: Vec<String>,
+    },
+    /// A language, or translation, for a model of one language.
+    OneLanguage,
+    /// A recording cannot be read.
+    Sound(String),
     /// A picture cannot be read.
     Picture(String),
     /// A text with another number of marks than pictures.
@@ -145,9 +164,20 @@ impl Display for Error {
             Self::NoVision => formatter.write_str(
                 "the model reads no pictures: the program has no vision encoder, or the binary was built without one",
             ),
+            Self::NoHearing => formatter.write_str(
+                "the model does not hear: the program has no audio encoder, or the binary was built without one",
+            ),
+            Self::NoTranscripts => formatter.write_str("the model makes no transcripts"),
+            Self::NoSound => formatter.write_str("the model makes transcripts, and there is no sound"),
+            Self::NotForTranscripts(option) => write!(formatter, "the model makes transcripts, and has no {option}"),
+            Self::UnknownLanguage { language, known } => {
+                write!(formatter, "the model does not know the language `{language}`; known are {}", known.join(", "))
+            }
+            Self::OneLanguage => formatter.write_str("the model knows one language, and does not translate"),
+            Self::Sound(problem) => write!(formatter, "the sound: {problem}"),
             Self::Picture(problem) => write!(formatter, "the picture: {problem}"),
             Self::Marks { mark, found, pictures } => {
-                write!(formatter, "the text has `{mark}` {found} times, for {pictures} pictures")
+                write!(formatter, "the text has `{mark}` {found} times, for {pictures} pictures or sounds")
             }
             Self::UnknownTile => formatter.write_str("the text has image tokens of no given picture"),
             Self::NoVerify => formatter.write_str(

@@ -4,7 +4,7 @@
 //! [`generate`] continues a text, token by token, each picked by a [`Sampler`]; a [`Speculation`] adds
 //! speculative decoding with the draft of a [`Proposer`]. [`Session`] adds what the program file
 //! holds besides: the stop tokens, and the tokenizer, a [`Text`] of another crate. An [`Encoder`] gives an embedding, classes, a score or
-//! labels of a text. A [`Viewer`] makes prompts of texts with pictures, a [`VisionEncoder`] the embeddings of pictures. [`app`] is the
+//! labels of a text. A [`Viewer`] makes prompts of texts with pictures, a [`VisionEncoder`] the embeddings of pictures. A [`Transcriber`] makes text of speech. [`app`] is the
 //! whole command line of a generated binary. No third-party crate.
 //!
 //! ```
@@ -31,6 +31,7 @@ mod encoder;
 mod error;
 mod facts;
 mod generate;
+mod hearing;
 mod lazy_text;
 mod lookup;
 mod measure;
@@ -60,6 +61,9 @@ pub use encoder::{Answer, ENCODER_KEY, Encoder, EncoderFacts, Likely, Scores, Ta
 pub use error::Error;
 pub use facts::{CHAT_KEY, Facts, GENERATION_KEY, TOKENIZER_KEY};
 pub use generate::{Generation, Picked, See, generate};
+pub use hearing::{
+    Heard, Hearing, OpenHearing, OpenedHearing, SeeHeard, Segment, SpokenTask, Transcriber, Transcript, Wanted,
+};
 use lazy_text::LazyText;
 pub use lazy_text::MakeText;
 pub use lookup::Lookup;

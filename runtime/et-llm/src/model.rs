@@ -110,7 +110,22 @@ impl Model {
         Ok(())
     }
 
-    /// Loads the method that reads pictures, from the same file.
+    /// Loads a further method from the same file, which shares the state of the model.
+    ///
+    /// # Errors
+    /// A method that cannot be loaded.
+    pub fn load_beside(
+        &self,
+        file: &Rc<FileBytes>,
+        data: DataFiles,
+        name: &str,
+        kernels: Kernels<'_>,
+        engines: &Engines,
+    ) -> Result<Module, et_module::Error> {
+        self.prefill.module.load_beside(FileBytes::shared(file), data, name, kernels, engines)
+    }
+
+    /// Loads the method that reads pictures or sounds, from the same file.
     ///
     /// # Errors
     /// [`Error::NotALanguageModel`] for a program without the method; [`Error::Module`] for a method that cannot be loaded.
@@ -120,10 +135,9 @@ impl Model {
         data: DataFiles,
         kernels: Kernels<'_>,
         engines: &Engines,
-        encoder: SharedEncoder,
+        (name, encoder): (&str, SharedEncoder),
     ) -> Result<(), Error> {
-        let shared = FileBytes::shared(file);
-        let method = self.prefill.module.load_beside(shared, data, ImageMethod::NAME, kernels, engines);
+        let method = self.load_beside(file, data, name, kernels, engines);
         self.image = Some(ImageMethod::new(method.map_err(not_a_language_model)?, encoder)?);
         Ok(())
     }

@@ -1,6 +1,9 @@
-//! Pictures as tokens of a prompt.
+//! Pictures and sounds as tokens of a prompt.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+
+use crate::Random;
 
 /// The bit of image tokens. No vocabulary has so many tokens.
 const IMAGE: u32 = 1 << 31;
@@ -10,21 +13,23 @@ pub const fn is_image(token: u32) -> bool {
     token & IMAGE != 0
 }
 
-/// A picture as a vision encoder reads the picture.
+/// A picture, or a sound, as the encoder of the model reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// The rows of the grid of tiles; 0 for a single tile.
     pub rows: usize,
     /// The columns of the grid; 0 for a single tile.
     pub columns: usize,
+    /// Whether this is a sound, whose tiles are windows.
+    pub is_sound: bool,
     /// The tiles.
     pub tiles: Vec<Arc<Tile>>,
 }
 
-/// A part of a picture.
+/// A part of a picture or of a sound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// The pixels: red, green and blue, row by row.
+    /// The pixels: red, green and blue, row by row; of a sound, the features.
     pub pixels: Vec<u8>,
     /// The image tokens. They follow from the pixels, so that tiles are the same if their tokens are: prompts are compared by their
     /// tokens.
@@ -35,6 +40,16 @@ impl Tile {
     /// A tile of so many image tokens; `bits` are derived from the pixels.
     pub fn new(pixels: Vec<u8>, count: usize, mut bits: impl FnMut() -> u32) -> Self {
         Self { pixels, tokens: (0..count).map(|_| IMAGE | bits()).collect() }
+    }
+
+    /// A tile whose image tokens are derived from two keyed hashes of the pixels.
+    pub fn hashed(pixels: Vec<u8>, count: usize, keys: &RandomState) -> Self {
+        let mut bits = [0_u8, 1].map(|seed| Random::new(keys.hash_one((seed, &pixels))));
+        let mut index = 0;
+        Self::new(pixels, count, || {
+            index ^= 1;
+            bits.get_mut(index).map_or(0, |bits| (bits.bits() >> 32) as u32)
+        })
     }
 
     /// The image tokens.

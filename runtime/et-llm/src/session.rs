@@ -7,8 +7,8 @@ use std::time::Instant;
 use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels, Observer};
 
 use crate::{
-    Constraint, Draft, Error, Facts, Guesses, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher, Model,
-    Proposer, Sampling, Speculation, Text, Viewer, Vision,
+    Constraint, Draft, Error, Facts, Guesses, Hearing, LazyCompiler, LazyText, Lookup, MakeCompiler, MakeText, Matcher,
+    Model, OpenedHearing, Proposer, Sampling, Speculation, Text, Transcriber, Viewer, Vision,
 };
 
 /// The parts of a binary that a program file is loaded with.
@@ -28,6 +28,8 @@ pub struct Loading<'k> {
     pub constrain: Option<MakeCompiler>,
     /// The parts that read pictures; `None` in a binary without them.
     pub vision: Option<Vision>,
+    /// The parts that hear; `None` in a binary without them.
+    pub hearing: Option<Hearing>,
     /// Hears of the executions.
     pub observer: Option<&'k Arc<dyn Observer>>,
 }
@@ -47,6 +49,8 @@ pub struct Session {
     text: LazyText,
     compiler: LazyCompiler,
     viewer: Option<Arc<dyn Viewer>>,
+    /// Makes transcripts, in a model for transcripts.
+    pub transcriber: Option<Box<dyn Transcriber>>,
 }
 
 impl Session {
@@ -75,16 +79,27 @@ impl Session {
                 Some(Speculation::new(proposer(guesses, &model, loading, &plain)?))
             }
         };
-        let viewer = match loading.vision {
+        let mut viewer = match loading.vision {
             None => None,
             Some(vision) => vision.load(&file, &data, loading.kernels, &engines, std::slice::from_mut(&mut model))?,
         };
+        let mut transcriber = None;
+        if let Some(Hearing { open, read }) = loading.hearing {
+            match open(&file, &data, loading.kernels, &engines, read, &model)? {
+                Some(OpenedHearing::Transcriber(found)) => transcriber = Some(found),
+                Some(OpenedHearing::Prompts(opened)) => {
+                    let models = std::slice::from_mut(&mut model);
+                    viewer = Some(opened.join(&file, &data, loading.kernels, &engines, models)?);
+                }
+                None => {}
+            }
+        }
         let facts = Facts::of(&model);
         model.limit(facts.context);
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
         let compiler = LazyCompiler::new(loading.constrain, &facts.stops);
         let text = LazyText::new(loading.text);
-        Ok(Self { model, speculation, facts, load_ms, threads, text, compiler, viewer })
+        Ok(Self { model, speculation, facts, load_ms, threads, text, compiler, viewer, transcriber })
     }
 
     /// The tokenizer.
@@ -95,7 +110,7 @@ impl Session {
         self.text.get(|key| self.model.named_data(key))
     }
 
-    /// The part that makes prompts of texts and pictures.
+    /// The part that makes prompts of texts and pictures or sounds.
     ///
     /// # Errors
     /// [`Error::NoVision`] for a model that reads no pictures, or in a binary without vision.

@@ -1,4 +1,4 @@
-//! Pictures in prompts. A picture is one or several tiles of a fixed size; the vision encoder makes the same number of image tokens of
+//! Pictures and sounds in prompts. A picture is one or several tiles of a fixed size; the vision encoder makes the same number of image tokens of
 //! each tile. A crate that a binary has only for a model with a vision encoder implements the traits.
 
 mod method;
@@ -20,10 +20,15 @@ pub trait Viewer: Send + Sync {
     /// The text that stands for a picture in a text, such as `<image>`.
     fn mark(&self) -> &str;
 
-    /// The picture in a PNG or JPEG file.
+    /// Whether the model hears sounds, instead of seeing pictures.
+    fn hears(&self) -> bool {
+        false
+    }
+
+    /// The picture in a PNG or JPEG file, or the sound in a WAV file.
     ///
     /// # Errors
-    /// [`Error::Picture`] for a damaged file, and for another file.
+    /// [`Error::Picture`] or [`Error::Sound`] for a damaged file, and for another file.
     fn picture(&self, file: &[u8]) -> Result<Picture, Error>;
 
     /// The prompt of a text in which [`Self::mark`] stands for each of the pictures in turn. Without pictures, the text is plain. Where
@@ -52,12 +57,14 @@ pub trait VisionEncoder {
 /// A vision encoder that several models share.
 pub type SharedEncoder = Rc<RefCell<dyn VisionEncoder>>;
 
-/// The vision encoder of a program file.
+/// The vision encoder of a program file, or the audio encoder of a model whose prompts have sounds.
 pub struct OpenedVision {
     /// Makes prompts.
     pub viewer: Arc<dyn Viewer>,
     /// Makes embeddings.
     pub encoder: SharedEncoder,
+    /// The name of the method that reads the embeddings.
+    pub method: &'static str,
 }
 
 /// Loads the vision encoder of a program file; `None` for a program file without one.

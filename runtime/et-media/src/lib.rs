@@ -30,6 +30,18 @@ pub fn read(file: &[u8], steps: &Preprocess, wanted: &TensorType) -> Result<Arra
     }
 }
 
+/// The samples of a recording at a rate in hertz, the channels mixed to one; an [`et_module::preprocess::ReadSound`].
+///
+/// # Errors
+/// A phrase about the file: a damaged file, a file that is no recording, or a rate that cannot be converted.
+pub fn sound(file: &[u8], rate: u32) -> Result<Vec<f32>, String> {
+    match MediaFormat::of(file) {
+        Some(MediaFormat::Wav) => audio::samples(&decode::wav(file)?, rate),
+        Some(format) => Err(format!("{} is no recording", format.name())),
+        None => Err("not a WAV file".to_owned()),
+    }
+}
+
 /// The tiles of a picture by `steps`; an [`et_module::preprocess::ReadTiles`].
 ///
 /// # Errors

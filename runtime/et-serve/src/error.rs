@@ -77,6 +77,12 @@ impl ApiError {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", None, message)
     }
 
+    /// A request that is no form.
+    pub fn no_form() -> Self {
+        let message = "a recording comes in a form: `Content-Type: multipart/form-data`";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", None, message)
+    }
+
     /// A prompt that leaves no room for an answer.
     pub fn context_full(tokens: usize, context: usize) -> Self {
         let message = format!("the prompt has {tokens} tokens, and the context of {context} has no room for an answer");

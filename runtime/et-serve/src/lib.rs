@@ -20,6 +20,7 @@ mod run;
 mod running;
 mod scheduler;
 mod server;
+mod speech;
 mod tools;
 
 pub use run::serve;

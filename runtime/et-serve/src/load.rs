@@ -5,11 +5,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_llm::app::AppSpec;
-use et_llm::{Batch, CHAT_KEY, Encoder, Error, Facts, Loading, TOKENIZER_KEY, Task, Text, Viewer};
+use et_llm::{
+    Batch, CHAT_KEY, Encoder, Error, Facts, Hearing, Loading, OpenedHearing, TOKENIZER_KEY, Task, Text, Viewer,
+};
 use et_module::app::Failure;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, default_threads};
 
 use crate::arguments::Options;
+use crate::speech::SpeechModel;
 
 /// A loaded model.
 pub enum Model {
@@ -17,6 +20,8 @@ pub enum Model {
     Language(Box<LanguageModels>),
     /// An encoder.
     Encoder(Box<Encoder>),
+    /// A model for transcripts.
+    Speech(Box<SpeechModel>),
 }
 
 /// Models of the same weights, each with a KV cache of its own.
@@ -54,6 +59,7 @@ pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
         text: spec.text,
         constrain: None,
         vision: None,
+        hearing: None,
         observer: None,
     };
     let found = Encoder::find(&file, || DataFiles::open(&named), &loading).map_err(Failure::failed)?;
@@ -61,8 +67,12 @@ pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
         return checked(encoder, options).map(|encoder| Model::Encoder(Box::new(encoder)));
     }
     let engines = Engines::new(spec.engines, threads);
-    let models = language_models(spec, options, (&file, &named), &engines).map_err(Failure::failed)?;
-    Ok(Model::Language(Box::new(models)))
+    let model = language_models(spec, options, (&file, &named), &engines).map_err(Failure::failed)?;
+    if options.slots.is_some() && matches!(model, Model::Speech(_)) {
+        let message = "--slots is for language models: recordings are heard one after the other";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    Ok(model)
 }
 
 /// An encoder whose answers the protocol has.
@@ -79,17 +89,32 @@ fn checked(encoder: Encoder, options: &Options) -> Result<Encoder, Failure> {
     }
 }
 
-/// The models, each with a KV cache of its own; weights are shared.
+/// The models, each with a KV cache of its own, whose weights are shared; or the one model of transcripts.
 fn language_models(
     spec: &AppSpec,
     options: &Options,
     (file, named): (&Rc<FileBytes>, &[PathBuf]),
     engines: &Engines,
-) -> Result<LanguageModels, Error> {
+) -> Result<Model, Error> {
     let make = spec.text.ok_or(Error::NoTokenizer)?;
     let (data, kernels) = (|| DataFiles::open(named), Kernels::Selected(spec.kernels));
     let load = |()| et_llm::Model::load(file, data, kernels, engines);
-    let first = load(())?;
+    let mut first = load(())?;
+    let opened = match spec.hearing {
+        Some(Hearing { open, read }) => open(file, &data, kernels, engines, read, &first)?,
+        None => None,
+    };
+    let tokenizer = first.named_data(TOKENIZER_KEY).ok_or(Error::NoTokenizer)?;
+    let (text, facts): (Arc<dyn Text>, Facts) =
+        (Arc::from(make(tokenizer, first.named_data(CHAT_KEY))?), Facts::of(&first));
+    let sounds = match opened {
+        Some(OpenedHearing::Transcriber(transcriber)) => {
+            first.limit(facts.context);
+            return Ok(Model::Speech(Box::new(SpeechModel { model: first, transcriber, text, facts })));
+        }
+        Some(OpenedHearing::Prompts(opened)) => Some(opened),
+        None => None,
+    };
     let rows = Batch::size(&first)?;
     let slots = options.slots.unwrap_or_else(|| rows.unwrap_or(SLOTS));
     let others = std::iter::repeat_with(|| load(())).take(slots.saturating_sub(1));
@@ -97,14 +122,12 @@ fn language_models(
     let batch = |models: &[et_llm::Model]| Batch::load(file, data()?, kernels, engines, models);
     let batches = rows.map(|rows| models.chunks(rows.max(1)).map(batch).collect::<Result<_, _>>());
     let batches = batches.transpose()?.unwrap_or_default();
-    let first = models.first().ok_or(Error::NoTokens)?;
-    let tokenizer = first.named_data(TOKENIZER_KEY).ok_or(Error::NoTokenizer)?;
-    let (text, facts) = (Arc::from(make(tokenizer, first.named_data(CHAT_KEY))?), Facts::of(first));
-    let vocabulary = first.vocabulary();
+    let vocabulary = models.first().ok_or(Error::NoTokens)?.vocabulary();
     models.iter_mut().for_each(|model| model.limit(facts.context));
-    let viewer = match spec.vision {
-        Some(vision) => vision.load(file, &data, kernels, engines, &mut models)?,
-        None => None,
+    let viewer = match (sounds, spec.vision) {
+        (Some(sounds), _) => Some(sounds.join(file, &data, kernels, engines, &mut models)?),
+        (None, Some(vision)) => vision.load(file, &data, kernels, engines, &mut models)?,
+        (None, None) => None,
     };
-    Ok(LanguageModels { models, batches, text, viewer, facts, vocabulary })
+    Ok(Model::Language(Box::new(LanguageModels { models, batches, text, viewer, facts, vocabulary })))
 }

@@ -20,6 +20,7 @@ use crate::load::{LanguageModels, Model, load};
 use crate::metrics::Metrics;
 use crate::scheduler::{Queue, Scheduler};
 use crate::server::{Served, Server};
+use crate::speech::{self, SpeechDesk};
 
 /// Serves the model of a binary until SIGTERM or SIGINT: an [`et_llm::app::Serve`].
 ///
@@ -105,6 +106,13 @@ fn run_model(spec: &AppSpec, options: &Options, metrics: Arc<Metrics>, ready: &S
             let desk = Desk { facts: encoder.facts().clone(), queue: Arc::clone(&queue) };
             let _received = ready.send(Ok(Served::Encoder(desk)));
             encoder::run(*encoder, &queue, &metrics);
+        }
+        Ok(Model::Speech(speech)) => {
+            let queue = Arc::new(Queue::new(options.queue));
+            queue.open(1);
+            let desk = SpeechDesk { facts: speech.facts.clone(), queue: Arc::clone(&queue) };
+            let _received = ready.send(Ok(Served::Speech(desk)));
+            speech::run(*speech, &queue, &metrics);
         }
         // The other thread waits for this message.
         Err(failure) => drop(ready.send(Err(failure))),

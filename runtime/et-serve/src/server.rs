@@ -14,6 +14,7 @@ use crate::key::Key;
 use crate::language::Language;
 use crate::metrics::Metrics;
 use crate::scheduler::Full;
+use crate::speech::SpeechDesk;
 
 /// A server of a model.
 pub struct Server {
@@ -45,6 +46,8 @@ pub enum Served {
     Language(Box<Language>),
     /// Reads texts.
     Encoder(Desk),
+    /// Hears recordings.
+    Speech(SpeechDesk),
 }
 
 impl Served {
@@ -53,6 +56,7 @@ impl Served {
         match self {
             Self::Language(language) => language.queue.counts(),
             Self::Encoder(desk) => desk.queue.counts(),
+            Self::Speech(desk) => desk.queue.counts(),
         }
     }
 
@@ -61,6 +65,7 @@ impl Served {
         match self {
             Self::Language(language) => language.facts.context,
             Self::Encoder(desk) => Some(desk.facts.max_tokens),
+            Self::Speech(desk) => desk.facts.context,
         }
     }
 
@@ -69,6 +74,7 @@ impl Served {
         match self {
             Self::Language(language) => language.queue.cut(),
             Self::Encoder(desk) => desk.queue.cut(),
+            Self::Speech(desk) => desk.queue.cut(),
         }
     }
 
@@ -76,6 +82,7 @@ impl Served {
         match self {
             Self::Language(language) => language.queue.close(),
             Self::Encoder(desk) => desk.queue.close(),
+            Self::Speech(desk) => desk.queue.close(),
         }
     }
 }

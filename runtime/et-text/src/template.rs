@@ -109,7 +109,7 @@ fn text_part(text: &str) -> Value {
 fn part(part: &Part) -> Value {
     match part {
         Part::Text(text) => text_part(text),
-        Part::Picture(_) => context! { type => "image" },
+        Part::Picture(picture) => context! { type => if picture.is_sound { "audio" } else { "image" } },
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
     fn parts_are_a_list_of_texts_and_images() {
         let template =
             "{% for part in messages[0].content %}{{ '<image>' if part.type == 'image' else part.text }}{% endfor %}";
-        let picture = Picture { rows: 0, columns: 0, tiles: Vec::new() };
+        let picture = Picture { rows: 0, columns: 0, is_sound: false, tiles: Vec::new() };
         let parts = vec![Part::Picture(Arc::new(picture)), Part::Text("a".to_owned())];
         assert_eq!(filled_in(template, &[Message::of_parts("user", parts)]).unwrap(), "<image>a");
         let json = serde_json::json!({ "template": template, "parts": "true" });

@@ -34,5 +34,9 @@ pub fn open(
     let Some(bytes) = named_data(file, VISION_KEY) else { return Ok(None) };
     let facts = Facts::parse(bytes)?;
     let encoder = Encoder::load(file, data()?, kernels, engines, &facts)?;
-    Ok(Some(OpenedVision { viewer: Arc::new(View::new(facts, read)), encoder: Rc::new(RefCell::new(encoder)) }))
+    Ok(Some(OpenedVision {
+        viewer: Arc::new(View::new(facts, read)),
+        encoder: Rc::new(RefCell::new(encoder)),
+        method: "prefill_image",
+    }))
 }

@@ -1,10 +1,10 @@
 //! Prompts of texts and pictures, as the processors of `transformers` make prompts.
 
 use std::fmt::Write;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::RandomState;
 use std::sync::Arc;
 
-use et_llm::{Error, Picture, Prompt, Random, Text, Tile, Viewer};
+use et_llm::{Error, Picture, Prompt, Text, Tile, Viewer};
 use et_module::preprocess::ReadTiles;
 
 use crate::Facts;
@@ -21,17 +21,6 @@ impl View {
     /// A view whose pictures are decoded by `read`.
     pub fn new(facts: Facts, read: ReadTiles) -> Self {
         Self { facts, read, state: RandomState::new() }
-    }
-
-    /// A tile, whose image tokens are derived from two hashes of the pixels.
-    fn tile(&self, pixels: Vec<u8>) -> Arc<Tile> {
-        let mut bits = [0_u8, 1].map(|seed| Random::new(self.state.hash_one((seed, &pixels))));
-        let mut index = 0;
-        let next = || {
-            index ^= 1;
-            bits.get_mut(index).map_or(0, |bits| (bits.bits() >> 32) as u32)
-        };
-        Arc::new(Tile::new(pixels, self.facts.tokens, next))
     }
 
     /// The text of a picture.
@@ -51,24 +40,6 @@ impl View {
         }
         text + before + &images + after
     }
-
-    /// Puts the image tokens of the tiles in the place of the model's image tokens.
-    fn placed(&self, mut tokens: Vec<u32>, pictures: &[Arc<Picture>]) -> Result<Prompt, Error> {
-        let tiles: Vec<Arc<Tile>> = pictures.iter().flat_map(|picture| &picture.tiles).cloned().collect();
-        let mut images = tiles.iter().flat_map(|tile| tile.tokens());
-        let (mut found, wanted) = (0, tiles.len() * self.facts.tokens);
-        for token in tokens.iter_mut().filter(|token| **token == self.facts.token) {
-            found += 1;
-            *token = *images.next().unwrap_or(token);
-        }
-        if found == wanted {
-            return Ok(Prompt { tokens, tiles });
-        }
-        let image = &self.facts.image;
-        Err(Error::Text(format!(
-            "the prompt has the image token `{image}` {found} times, and the pictures have {wanted}"
-        )))
-    }
 }
 
 impl Viewer for View {
@@ -82,8 +53,9 @@ impl Viewer for View {
         if tiles.pixels.iter().any(|pixels| pixels.len() != size) || tiles.pixels.is_empty() {
             return Err(Error::Picture(format!("a tile has another size than {0}x{0} pixels", self.facts.side)));
         }
-        let all = tiles.pixels.into_iter().map(|pixels| self.tile(pixels)).collect();
-        Ok(Picture { rows: tiles.rows, columns: tiles.columns, tiles: all })
+        let tile = |pixels| Arc::new(Tile::hashed(pixels, self.facts.tokens, &self.state));
+        let all = tiles.pixels.into_iter().map(tile).collect();
+        Ok(Picture { rows: tiles.rows, columns: tiles.columns, is_sound: false, tiles: all })
     }
 
     fn prompt(
@@ -93,21 +65,9 @@ impl Viewer for View {
         begins: bool,
         pictures: &[Arc<Picture>],
     ) -> Result<Prompt, Error> {
-        if pictures.is_empty() {
-            return Ok(Prompt::plain(tokenizer.encode(text, begins)?));
-        }
-        let (mark, parts) = (self.mark(), text.split(self.mark()).collect::<Vec<&str>>());
-        let found = parts.len() - 1;
-        if found != pictures.len() {
-            return Err(Error::Marks { mark: mark.to_owned(), found, pictures: pictures.len() });
-        }
-        let mut expanded = String::new();
-        let texts = pictures.iter().map(|picture| self.text(picture)).chain([String::new()]);
-        for (part, picture) in parts.into_iter().zip(texts) {
-            expanded.push_str(part);
-            expanded.push_str(&picture);
-        }
-        self.placed(tokenizer.encode(&expanded, begins)?, pictures)
+        let names = (self.mark(), self.facts.image.as_str(), self.facts.token);
+        let wordings = pictures.iter().map(|picture| self.text(picture));
+        Prompt::with_tiles(tokenizer, text, begins, names, pictures, wordings)
     }
 }
 

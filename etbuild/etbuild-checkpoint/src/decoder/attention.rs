@@ -240,6 +240,10 @@ fn project(
     let module = format!("{}.{name}", place.module);
     let columns = if role == Role::Output { heads * depth } else { decoder.width };
     let (part, sides) = (role.part(decoder), role.sides(place.norm.as_deref()));
-    let has_bias = if role == Role::Output { biases.output } else { biases.inputs };
+    let has_bias = match role {
+        Role::Output => biases.output,
+        Role::Key => biases.inputs && decoder.attention.has_key_bias,
+        Role::Query | Role::Value => biases.inputs,
+    };
     linear::build(sketch, weights, &Linear { module: &module, part, columns, sides, has_bias }, input)
 }

@@ -3,6 +3,7 @@
 use etbuild_ir::{Graph, ValueId};
 
 use super::attention::{self, Text};
+use super::cross;
 use super::experts;
 use super::feed_forward;
 use super::linear::{self, Linear};
@@ -11,7 +12,7 @@ use super::weights::Weights;
 use crate::constant::Part;
 use crate::names::norm_within;
 use crate::sketch::Sketch;
-use crate::{Decoder, NormPlaces, Vision};
+use crate::{Decoder, NormPlaces};
 
 /// The method for a number of tokens at once.
 pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: bool) -> Graph {
@@ -42,10 +43,10 @@ pub fn build_batch(decoder: &Decoder, weights: &mut Weights<'_>, texts: u32) -> 
     sketch.finish(vec![logits])
 }
 
-/// The method for the image tokens of a tile, from embeddings.
-pub fn build_image(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
+/// The method for the image tokens of a tile of a picture, or the audio tokens of a window of sound, from embeddings.
+pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let (mut sketch, vision) = (Sketch::default(), decoder.vision.as_ref());
-    let count = vision.map_or(1, Vision::tokens);
+    let count = decoder.tile().unwrap_or(1);
     let embeddings = sketch.numbers("embeddings", &[1, count, decoder.width]);
     let start = sketch.input("start", &[1]);
     let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
@@ -147,7 +148,12 @@ fn layer(
     };
     let read = norm(sketch, weights, before_attention, input);
     let made = attention::build(decoder, sketch, weights, index, text, read);
-    let between = add(sketch, weights, behind_attention, input, made);
+    let mut between = add(sketch, weights, behind_attention, input, made);
+    if let Some(cross) = decoder.cross {
+        let read = norm(sketch, weights, Some(cross.norm), between);
+        let made = cross::read(decoder, cross, sketch, weights, [index, text.count], read);
+        between = add(sketch, weights, None, between, made);
+    }
     let read = match (is_parallel, before_network) {
         (true, None) => read,
         (true, name) => norm(sketch, weights, name, input),

@@ -3,14 +3,12 @@
 mod projector;
 mod tower;
 
-use etbuild_ir::{Graph, ValueId};
+use etbuild_ir::Graph;
 
-use super::linear::{self, Linear};
-use super::sides::Sides;
+use super::parts::Parts;
 use super::weights::Weights;
-use crate::constant::Part;
+use crate::Decoder;
 use crate::sketch::Sketch;
-use crate::{Decoder, Norm, NormKind};
 
 /// The method: `pixels`, `float32 [1, 3, side, side]`, in; embeddings, `float32 [1, tokens, width]`, out.
 pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
@@ -22,30 +20,4 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let states = tower::build(&mut parts, &vision.tower, pixels);
     let embeddings = projector::build(&mut parts, vision, decoder.width, states);
     sketch.finish(vec![embeddings])
-}
-
-/// The graph in the making, and the weights.
-struct Parts<'p, 'd> {
-    sketch: &'p mut Sketch,
-    weights: &'p mut Weights<'d>,
-}
-
-impl Parts<'_, '_> {
-    /// A linear layer.
-    fn linear(&mut self, module: &str, input: ValueId, [rows, columns]: [usize; 2], has_bias: bool) -> ValueId {
-        self.sketch.enter(module);
-        let layer = Linear { module, part: Part::all(rows), columns, sides: Sides::default(), has_bias };
-        linear::build(self.sketch, self.weights, &layer, input)
-    }
-
-    /// `LayerNorm` of the last dimension, of so many elements.
-    fn norm(&mut self, module: &str, size: usize, epsilon: f64, input: ValueId) -> ValueId {
-        self.sketch.enter(module);
-        let constants = ["weight", "bias"].map(|name| {
-            let vector = self.weights.vector(&format!("{module}.{name}"), Part::all(size), 0.0);
-            Some(self.sketch.constant(&vector))
-        });
-        let norm = Norm { kind: NormKind::Layer, epsilon, has_weights: true, less_one: false, has_biases: true };
-        self.sketch.norm(input, constants, norm)
-    }
 }

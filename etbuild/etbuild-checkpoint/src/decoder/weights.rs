@@ -13,7 +13,7 @@ use stored::Rows;
 
 use crate::constant::{Constant, Part, floats, spec, vector_of};
 use crate::shards::Tensors;
-use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Rotation, Vision, rotary, slopes};
+use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Rotation, rotary, slopes};
 
 /// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
 const FOLLOWING: &[&str] =
@@ -58,7 +58,7 @@ impl<'d> Weights<'d> {
         // Rotated numbers are others.
         let keeps = if rotation.is_some() { Kept::Nothing } else { options.keeps };
         let piece = options.prefill.last().copied().unwrap_or(1).clamp(1, context);
-        let tile = decoder.vision.as_ref().map_or(1, Vision::tokens);
+        let tile = decoder.tile().unwrap_or(1);
         let most = piece.max(u32::try_from(tile).unwrap_or(u32::MAX));
         let (made, errors) = (BTreeMap::new(), Vec::new());
         Self { decoder, keeper, rotation, tensors, adapter, made, errors, context, piece, most, cache, keeps }
@@ -166,6 +166,11 @@ impl<'d> Weights<'d> {
     pub fn cache(&mut self, window: Option<usize>) -> Constant {
         let context = self.context as usize;
         let slots = window.map_or(context, |window| context.min(window.saturating_add(self.most as usize - 1)));
+        self.memory(slots)
+    }
+
+    /// The first value of the keys, or of the values, of so many positions: zeros.
+    pub fn memory(&mut self, slots: usize) -> Constant {
         let (heads, depth) = (self.decoder.attention.key_heads, self.decoder.attention.depth);
         if !self.errors.is_empty() {
             return self.nothing("");

@@ -21,6 +21,8 @@ pub struct Attention {
     pub clip: Option<f64>,
     /// Which projections have biases.
     pub biases: Biases,
+    /// Whether keys have a bias where queries and values have one.
+    pub has_key_bias: bool,
     /// How the projections to queries, keys and values are stored.
     pub inputs: Inputs,
     /// The normalization of the heads of queries and keys.

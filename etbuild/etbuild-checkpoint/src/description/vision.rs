@@ -25,8 +25,7 @@ const MODULES: &[(&str, &str)] = &[
 
 /// The name here of a tensor in a checkpoint.
 pub fn canonical(name: &str) -> String {
-    let found = MODULES.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", name.strip_prefix(theirs)?)));
-    found.unwrap_or_else(|| name.to_owned())
+    super::renamed(MODULES, name)
 }
 
 /// A vision encoder (LLaVA, Liu et al. 2023).

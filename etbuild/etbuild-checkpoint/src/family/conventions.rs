@@ -49,7 +49,9 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         experts: None,
         logit_scale: None,
         logit_cap: None,
+        cross: None,
         vision: None,
+        hearing: None,
     })
 }
 
@@ -84,6 +86,7 @@ fn attention(config: &Config, class: &Class) -> Result<Attention, CheckpointErro
         has_sinks: false,
         clip: None,
         biases: Biases::NONE,
+        has_key_bias: true,
         inputs: Inputs::Separate,
         head_norm: HeadNorm::None,
     })

@@ -10,7 +10,7 @@ use crate::{Activation, CheckpointError, Decoder, Projector, Tower, Vision};
 /// Numbers of a configuration class, for keys that a nested configuration lacks: such a configuration states differences alone.
 type Sizes = &'static [(&'static str, u64)];
 
-/// The decoders beside vision encoders, by `model_type`.
+/// The decoders beside encoders of pictures and sound, by `model_type`.
 const TEXTS: &[(&str, &Family, Sizes)] = &[
     ("gemma3_text", &gemma3::FAMILY, GEMMA3),
     ("llama", &llama::FAMILY, LLAMA),
@@ -120,7 +120,7 @@ struct Class {
 pub fn text(config: &Config) -> Result<Decoder, CheckpointError> {
     const KEY: &str = "quantization_config";
     if config.value(KEY).is_some() {
-        return Err(config.unsupported(KEY, "no quantized weights beside a vision encoder"));
+        return Err(config.unsupported(KEY, "no quantized weights beside an encoder of pictures or sound"));
     }
     let text = config.optional_map("text_config")?.ok_or_else(|| config.mistake("text_config", "is missing"))?;
     let (family, sizes) = known(&text, TEXTS.iter().map(|(name, family, sizes)| (*name, (*family, *sizes))))?;

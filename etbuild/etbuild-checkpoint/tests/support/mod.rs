@@ -14,6 +14,7 @@ pub fn small() -> Options {
         keeps: Kept::All,
         encoder: None,
         vision: false,
+        sound: None,
         every: false,
     }
 }

@@ -22,6 +22,7 @@ pub struct Interface {
     /// Absent for most programs, whose interfaces keep their bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     vision: bool,
+    hearing: bool,
 }
 
 /// An engine that the program calls.
@@ -57,18 +58,18 @@ struct InterfaceMethod {
 
 impl Interface {
     /// The interface of the program file that was emitted for `planned`, which calls some of `backends`; whether the file has a
-    /// tokenizer, preprocessing of pictures or recordings, and pictures in prompts.
+    /// tokenizer, preprocessing of pictures or recordings, pictures in prompts, and sound.
     pub fn new(
         planned: &PlannedProgram,
         emitted: &Emitted,
         backends: &[&dyn Backend],
-        [tokenizer, media, vision]: [bool; 3],
+        [tokenizer, media, vision, hearing]: [bool; 4],
     ) -> Self {
         let methods = &planned.program().program().methods;
         let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?, backends)));
         let methods: Vec<InterfaceMethod> = infos.collect();
         let engines = union(methods.iter().flat_map(|method| &method.engines));
-        Self { kernels: kernels(&emitted.kernels), engines, methods, tokenizer, media, vision }
+        Self { kernels: kernels(&emitted.kernels), engines, methods, tokenizer, media, vision, hearing }
     }
 
     /// Whether the program file holds a tokenizer.
@@ -79,6 +80,11 @@ impl Interface {
     /// Whether the program file states preprocessing of pictures or recordings.
     pub const fn has_media(&self) -> bool {
         self.media
+    }
+
+    /// Whether the model hears.
+    pub const fn has_hearing(&self) -> bool {
+        self.hearing
     }
 
     /// Whether prompts may have pictures.

@@ -92,8 +92,8 @@ impl Action for Emit {
         if let Some(pipeline) = &self.pipeline {
             named_data.extend(pipeline.named_data(db, &planned)?);
         }
-        let [tokenizer, vision] =
-            [et_llm::TOKENIZER_KEY, et_vision::VISION_KEY].map(|key| named_data.contains_key(key));
+        let [tokenizer, vision, hearing] = [et_llm::TOKENIZER_KEY, et_vision::VISION_KEY, et_hearing::HEARING_KEY]
+            .map(|key| named_data.contains_key(key));
         named_data.extend(self.reading.named_data(db, &planned)?);
         let options = EmitOptions {
             producer: PRODUCER.to_owned(),
@@ -103,7 +103,7 @@ impl Action for Emit {
         };
         let emitted = self.write(&planned, &options, products)?;
         let interface =
-            Interface::new(&planned, &emitted, &self.backends, [tokenizer, self.reading.has_media(), vision]);
+            Interface::new(&planned, &emitted, &self.backends, [tokenizer, self.reading.has_media(), vision, hearing]);
         products.put(ArtifactKind::Interface, &failure::json(&interface)?);
         Ok(())
     }

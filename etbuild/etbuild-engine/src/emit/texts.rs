@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_checkpoint::{Encoding, Options, read_encoder_texts, read_pictures, read_texts};
+use etbuild_checkpoint::{Encoding, Options, read_encoder_texts, read_pictures, read_sounds, read_texts};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_store::KeyBuilder;
 
@@ -48,14 +48,16 @@ impl CheckpointTexts {
         let bytes = text_files(db, &self.files).map_err(place)?;
         let views = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
         let texts = match &self.encoder {
-            Some(encoding) => read_encoder_texts(&views, encoding).map(|texts| (texts, None)),
-            None => read_texts(&views, self.context).and_then(|texts| Ok((texts, read_pictures(&views)?))),
+            Some(encoding) => read_encoder_texts(&views, encoding).map(|texts| (texts, None, None)),
+            None => read_texts(&views, self.context)
+                .and_then(|texts| Ok((texts, read_pictures(&views)?, read_sounds(&views)?))),
         };
-        let (texts, pictures) = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
+        let (texts, pictures, sounds) = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
         let optional = [
             (et_llm::TOKENIZER_KEY, texts.tokenizer),
             (et_llm::CHAT_KEY, texts.chat),
             (et_vision::VISION_KEY, pictures),
+            (et_hearing::HEARING_KEY, sounds),
         ];
         let found = optional.into_iter().filter_map(|(key, bytes)| Some((key.to_owned(), bytes?)));
         let facts = if self.encoder.is_some() { et_llm::ENCODER_KEY } else { et_llm::GENERATION_KEY };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use etbuild_checkpoint::{
     ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Encoding, Method, Model, Options,
-    Pooling, Rotation, import_checkpoint, stored_forms,
+    Pooling, Rotation, Sound, import_checkpoint, stored_forms,
 };
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
@@ -69,9 +69,11 @@ impl Keyed for Import {
 
 impl Keyed for Options {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, encoder, vision, every } = self;
+        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, encoder, vision, sound, every } =
+            self;
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         let key = if *vision { key.fact("vision", true) } else { key };
+        let key = sound.iter().fold(key, |key, sound| key.fact("sound", *sound == Sound::Prompts));
         key.option("export.context", context.map(u64::from))
             .option("export.prefill", prefill.iter().copied().map(u64::from).collect::<Vec<u64>>())
             .option("export.speculate", speculate.map(u64::from))

@@ -17,6 +17,9 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (_, CheckpointError::ProcessorMissing) => {
             diagnostic.help("copy the file from where the checkpoint comes from; docs/vision-language.md has the files")
         }
+        (_, CheckpointError::FeatureExtractorMissing) => {
+            diagnostic.help("copy the file from where the checkpoint comes from; docs/speech.md has the files")
+        }
         (_, CheckpointError::EncoderOption(_)) => diagnostic.help("docs/encoders.md has the options of encoders"),
         (_, CheckpointError::AdapterOverGguf) => {
             diagnostic.help("name the checkpoint in Hugging Face's layout that the adapter was trained over")
@@ -50,10 +53,10 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         CheckpointError::Adapter(error) => checkpoint_code(error),
         CheckpointError::AdapterKind { .. }
         | CheckpointError::AdapterOverGguf
-        | CheckpointError::AdapterOverVision
+        | CheckpointError::AdapterOverEncoder(_)
         | CheckpointError::EncoderOption(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
-        CheckpointError::ProcessorMissing => Code::ModelMalformed,
+        CheckpointError::ProcessorMissing | CheckpointError::FeatureExtractorMissing => Code::ModelMalformed,
         CheckpointError::FileMissing(_) => Code::FileMissing,
         CheckpointError::PatternsLeftOut { .. } => Code::FeatureMissing,
         CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,

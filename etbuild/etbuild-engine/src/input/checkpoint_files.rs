@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
-    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, SENTENCE, SHARD, SHARD_INDEX,
+    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, SENTENCE, SHARD, SHARD_INDEX, Sound,
     TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, part_names, shard_names,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
@@ -22,6 +22,11 @@ pub fn folder(path: &Path) -> PathBuf {
 /// Whether the checkpoint is that of a model that reads pictures.
 pub fn reads_pictures(system: &dyn System, path: &Path) -> bool {
     !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::reads_pictures(&config))
+}
+
+/// What the audio encoder of the checkpoint is for; `None` for a model that does not hear.
+pub fn hears(system: &dyn System, path: &Path) -> Option<Sound> {
+    if is_gguf(path) { None } else { etbuild_checkpoint::hears(&system.read(&path.join(CONFIG)).ok()?) }
 }
 
 /// Whether the checkpoint is that of an encoder.
@@ -63,7 +68,10 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
         None => options,
     };
     let keeps = if stores_integers { options.keeps } else { Kept::default() };
-    Options { keeps, encoder, vision: reads_pictures(system, path), ..options }
+    let sound = hears(system, path);
+    // Each text of a transcript has states of its own.
+    let batch = options.batch.filter(|_| sound != Some(Sound::Transcripts));
+    Options { keeps, encoder, batch, vision: reads_pictures(system, path), sound, ..options }
 }
 
 /// The names of the files of a model in GGUF.
@@ -79,7 +87,8 @@ pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let names = names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]);
     let more = of_encoder(system, folder).into_iter().filter(|name| !TEXT_FILES.contains(&name.as_str()));
-    let pictures: &[&str] = if reads_pictures(system, folder) { &PICTURE_FILES } else { &[] };
+    let has_processor = reads_pictures(system, folder) || hears(system, folder).is_some();
+    let pictures: &[&str] = if has_processor { &PICTURE_FILES } else { &[] };
     let pictures = pictures.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let pictures = pictures.map(|name| (*name).to_owned());
     names.chain(more).chain(pictures).collect()

@@ -135,6 +135,7 @@ pub struct ManifestInputs {
     text: bool,
     media: bool,
     vision: bool,
+    hearing: bool,
     library: Option<LibraryForm>,
     server: bool,
     constrain: bool,
@@ -177,6 +178,7 @@ impl ProjectInputs {
             // Firmware has no files.
             media: interface.has_media() && board.is_none(),
             // WebAssembly reads no files, and its library no pictures.
+            hearing: interface.has_hearing() && interface.has_tokenizer() && board.is_none() && !target.is_wasm(),
             vision: interface.has_vision() && interface.has_tokenizer() && board.is_none() && !target.is_wasm(),
             library: options.library.then(|| LibraryForm::of(target)),
             // Neither firmware nor WebAssembly has sockets.
@@ -213,7 +215,7 @@ impl ProjectInputs {
     }
 
     fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let ManifestInputs { template, kernels, engines, text, media, vision, library, server, constrain } =
+        let ManifestInputs { template, kernels, engines, text, media, vision, hearing, library, server, constrain } =
             &self.manifest;
         let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
@@ -238,6 +240,7 @@ impl ProjectInputs {
             text: *text,
             media: *media,
             vision: *vision,
+            hearing: *hearing,
             library: *library,
             server: *server,
             constrain: *constrain,
@@ -273,8 +276,9 @@ impl BoardInputs {
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, media, vision, library, server, constrain } = self;
+        let Self { template, kernels, engines, text, media, vision, hearing, library, server, constrain } = self;
         let key = if *vision { key.fact("vision", true) } else { key };
+        let key = if *hearing { key.fact("hearing", true) } else { key };
         key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
             .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
             .fact("template", template.as_str())

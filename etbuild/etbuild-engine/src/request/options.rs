@@ -73,6 +73,7 @@ fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
             keeps: keeps(recipe),
             encoder,
             vision: false,
+            sound: None,
             every: false,
         };
         let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);

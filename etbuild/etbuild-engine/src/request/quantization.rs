@@ -52,6 +52,7 @@ fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
         keeps: Kept::Nothing,
         encoder: None,
         vision: false,
+        sound: None,
         every: true,
     };
     // Without an adapter: the integers of the model are the same under any.

@@ -30,6 +30,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         text: false,
         media: false,
         vision: false,
+        hearing: false,
         library: None,
         server: false,
         constrain: false,

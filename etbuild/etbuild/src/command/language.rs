@@ -15,7 +15,7 @@ use super::program::failed;
 use super::{Outcome, pictures};
 use crate::arguments::{self, Language, Output};
 use crate::engines::{ENGINES, kernel};
-use crate::feature::{Feature, MAKE_COMPILER, MAKE_TEXT, VISION};
+use crate::feature::{Feature, HEARING, MAKE_COMPILER, MAKE_TEXT, VISION};
 use crate::session::Session;
 
 /// Whether arguments are about a language model.
@@ -25,6 +25,7 @@ pub const fn is_asked(language: &Language) -> bool {
         || language.chat
         || language.tokens_in.is_some()
         || language.perplexity.is_some()
+        || !language.speech.audio.is_empty()
 }
 
 /// Runs the language model of a program file, or the pipeline; `observer` hears of the executions.
@@ -47,6 +48,9 @@ pub fn run(
     if !arguments.language.image.is_empty() {
         Feature::Media.require("a picture")?;
     }
+    if !arguments.language.speech.audio.is_empty() {
+        Feature::Media.require("a recording")?;
+    }
     let request = request(&arguments.language);
     request.check().map_err(|mistake| vec![Diagnostic::error(Code::Usage, mistake)])?;
     let threads = arguments.threads.unwrap_or_else(default_threads);
@@ -60,6 +64,7 @@ pub fn run(
         text,
         constrain,
         vision,
+        hearing: HEARING,
         observer,
     };
     let refused = |error: Error| vec![refusal(arguments, &error)];
@@ -107,6 +112,10 @@ fn request(language: &Language) -> Request {
         prompt_file: language.prompt_file,
         pair: language.pair,
         images: language.image,
+        sounds: language.speech.audio,
+        language: language.speech.language,
+        task: language.speech.task,
+        timestamps: language.speech.timestamps,
         tokens_in: language.tokens_in,
         chat: language.chat,
         system: language.system,
@@ -141,11 +150,15 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         return failed(&arguments.file, error);
     }
     let code = match error {
-        Error::ContextFull { .. } | Error::UnknownToken { .. } | Error::NoTokens | Error::Picture(_) => {
-            Code::InputsMismatch
-        }
+        Error::ContextFull { .. }
+        | Error::UnknownToken { .. }
+        | Error::NoTokens
+        | Error::Picture(_)
+        | Error::Sound(_) => Code::InputsMismatch,
         Error::NoPair(_) | Error::NotForEncoders(_) | Error::NotAnEncoder(_) => Code::Usage,
         Error::NoVision | Error::Marks { .. } => Code::Usage,
+        Error::NoHearing | Error::NoSound | Error::NoTranscripts | Error::NotForTranscripts(_) => Code::Usage,
+        Error::OneLanguage | Error::UnknownLanguage { .. } => Code::Usage,
         Error::NotALanguageModel(_) | Error::NoTokenizer | Error::NoTemplate | Error::NoVerify => Code::Usage,
         Error::Draft { .. } | Error::Constraint { .. } | Error::NoTokenBytes | Error::NoConstraints => Code::Usage,
         _ => Code::RunFailed,
@@ -155,8 +168,18 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         Error::ContextFull { .. } => diagnostic.help("raise `export.context`: `--set export.context=N`"),
         Error::NoPair("needs") => diagnostic.help("give the second text with `--pair TEXT`"),
         Error::Picture(_) => diagnostic.help("a picture is a PNG or a JPEG file"),
+        Error::Sound(_) => diagnostic.help("a recording is a WAV file: `ffmpeg -i SOUND sound.wav` converts others"),
+        Error::NoSound => diagnostic.help("give a recording with `--audio FILE`"),
+        Error::NoHearing | Error::NoTranscripts => diagnostic.help("docs/speech.md lists the models that hear"),
+        Error::NotForTranscripts(_) => diagnostic.help("docs/speech.md has the options of transcripts"),
+        Error::OneLanguage => diagnostic.help("leave `--language` and `--task` out"),
+        Error::UnknownLanguage { .. } => {
+            diagnostic.help("give the code of a language, or none for the one that the model hears")
+        }
         Error::NoVision => diagnostic.help("docs/vision-language.md lists the models that read pictures"),
-        Error::Marks { .. } => diagnostic.help("give `--image FILE` for each mark, in the order of the marks"),
+        Error::Marks { .. } => {
+            diagnostic.help("give `--image FILE` or `--audio FILE` for each mark, in the order of the marks")
+        }
         Error::NoVerify => diagnostic.help("build the model with `--set export.speculate=8`"),
         Error::NotALanguageModel(_) => diagnostic.help("run other models with `--inputs FILE --outputs FILE`"),
         Error::Constraint { .. } => diagnostic.help("docs/structured-output.md has the supported keywords and syntax"),

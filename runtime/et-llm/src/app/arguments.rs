@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use et_module::app::{Command, number, read};
 use et_module::parse_threads;
 
-use crate::{Effort, Guesses};
+use crate::{Effort, Guesses, SpokenTask};
 
 /// A request to a language model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +21,14 @@ pub struct Request {
     pub json: bool,
     /// Files of pictures, for the prompt or the first message.
     pub images: Vec<PathBuf>,
+    /// Files of sounds, for the prompt or the first message; the recordings of a model for transcripts.
+    pub sounds: Vec<PathBuf>,
+    /// The code of the language of the speech, for a transcript.
+    pub language: Option<String>,
+    /// The task of a transcript.
+    pub task: Option<SpokenTask>,
+    /// Whether segments of a transcript come with their times.
+    pub timestamps: bool,
     /// A file of tokens to continue.
     pub tokens_in: Option<PathBuf>,
     /// Whether this is a conversation, which goes on with lines from the standard input if the request has no prompt.
@@ -121,15 +129,23 @@ impl Request {
                 && self.bench.is_none();
             return if alone { Ok(()) } else { Err("--perplexity goes with no other text".to_owned()) };
         }
-        if !self.images.is_empty() {
+        if !self.images.is_empty() || !self.sounds.is_empty() {
+            let name = if self.images.is_empty() { "--audio" } else { "--image" };
             let is_text = self.tokens_in.is_none() && self.bench.is_none();
             return match (is_text, self.draft_model.is_some()) {
-                (false, _) => Err("--image is for a prompt or a conversation".to_owned()),
-                (true, true) => Err("--image and --draft-model do not go together".to_owned()),
+                (false, _) => Err(format!("{name} is for a prompt or a conversation")),
+                (true, true) => Err(format!("{name} and --draft-model do not go together")),
+                // A recording alone is for a transcript.
+                (true, false) if self.images.is_empty() && !self.chat && self.is_without_text() => Ok(()),
                 (true, false) => self.check_source(),
             };
         }
         self.check_source()
+    }
+
+    /// Whether the request has no prompt.
+    pub const fn is_without_text(&self) -> bool {
+        self.prompt.is_none() && self.prompt_file.is_none()
     }
 
     /// Whether the request names one source of text.
@@ -162,6 +178,10 @@ impl Request {
             "--prompt" => self.prompt = Some(text(value()?)),
             "--prompt-file" => self.prompt_file = Some(value()?.into()),
             "--image" => self.images.push(value()?.into()),
+            "--audio" => self.sounds.push(value()?.into()),
+            "--language" => self.language = Some(some(name, text(value()?))?),
+            "--task" => self.task = Some(task(&text(value()?))?),
+            "--timestamps" => self.timestamps = true,
             "--tokens-in" => self.tokens_in = Some(value()?.into()),
             "--chat" => self.chat = true,
             "--system" => self.system = Some(text(value()?)),
@@ -245,6 +265,14 @@ pub fn bias(text: &str) -> Result<(u32, f32), String> {
     pair.ok_or_else(|| format!("--logit-bias needs a token and a number as in 17=-2.5, not {text}"))
 }
 
+/// Reads the task of a transcript.
+///
+/// # Errors
+/// Another name.
+pub fn task(text: &str) -> Result<SpokenTask, String> {
+    SpokenTask::of(text).ok_or_else(|| format!("--task needs transcribe or translate, not {text}"))
+}
+
 fn some(name: &str, text: String) -> Result<String, String> {
     if text.is_empty() { Err(format!("{name} needs a text that is not empty")) } else { Ok(text) }
 }
@@ -320,6 +348,9 @@ mod tests {
             "--image a",
             "--image a --tokens-in b",
             "--image a --prompt b --draft-model c",
+            "--audio a --tokens-in b",
+            "--audio a --prompt b --draft-model c",
+            "--audio a --task sing",
         ];
         for line in lines {
             assert!(parsed(line).is_err(), "{line}");

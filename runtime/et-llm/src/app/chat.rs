@@ -15,6 +15,8 @@ use crate::{Error, Message, Picture, Prompt, Session, Text, Viewer};
 const ANEW: &str = "/new";
 /// The beginning of a line that adds a picture to the next message.
 const IMAGE: &str = "/image ";
+/// The beginning of a line that adds a sound.
+const AUDIO: &str = "/audio ";
 
 /// Answers the first message or, without its text, each line of the input.
 pub fn converse(
@@ -35,7 +37,8 @@ pub fn converse(
     }
     while let Some(line) = next_line(channels)? {
         let line = line.trim();
-        match (line, line.strip_prefix(IMAGE), &talk.viewer) {
+        let adds = if talk.viewer.as_ref().is_some_and(|viewer| viewer.hears()) { AUDIO } else { IMAGE };
+        match (line, line.strip_prefix(adds), &talk.viewer) {
             ("", ..) => {}
             (ANEW, ..) => talk.messages.clone_from(&system),
             (_, Some(path), Some(viewer)) => match picture(&**viewer, Path::new(path.trim())) {

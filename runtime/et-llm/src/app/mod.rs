@@ -11,6 +11,7 @@ mod form;
 mod perform;
 mod perplexity;
 mod prompt;
+mod transcribe;
 mod writer;
 
 use std::ffi::OsString;
@@ -24,13 +25,13 @@ use et_module::app::{Command, Failure, ProgramSource, end};
 use et_module::{DataFiles, Engine, FileBytes, Kernels, default_threads};
 
 use arguments::parse;
-pub use arguments::{Request, bias};
+pub use arguments::{Request, bias, task};
 pub use cases::{token_rows, write_tensor};
 pub use channels::Channels;
 pub use encode::{answers, refuse_options as refuse_encoder_options};
 pub use perform::perform;
 
-use crate::{Encoder, Error, Loading, MakeCompiler, MakeText, Session, Vision};
+use crate::{Encoder, Error, Hearing, Loading, MakeCompiler, MakeText, Session, Vision};
 
 /// The parts of a binary.
 #[derive(Clone, Copy)]
@@ -51,6 +52,8 @@ pub struct AppSpec {
     pub constrain: Option<MakeCompiler>,
     /// The parts that read pictures, in a binary for a model with a vision encoder.
     pub vision: Option<Vision>,
+    /// The parts that hear, in a binary for a model with an audio encoder.
+    pub hearing: Option<Hearing>,
     /// The server, in a binary with a server.
     pub serve: Option<Serve>,
 }
@@ -103,6 +106,7 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
         text: spec.text,
         constrain: spec.constrain,
         vision: spec.vision,
+        hearing: spec.hearing,
         observer: None,
     };
     let file = Rc::new(file);
@@ -132,12 +136,21 @@ const IMAGES: &str = "  --image FILE         a picture, PNG or JPEG, for the pro
                        `/image FILE` adds a picture to the next message
 ";
 
+/// The help text of the options of a binary that hears.
+const SOUNDS: &str = "  --audio FILE         a recording, WAV, for the prompt or the first message, or for a transcript; may be repeated. In a
+                       conversation, the line `/audio FILE` adds a recording to the next message
+  --language CODE      the language of the speech, such as en, for a transcript (the one that the model hears)
+  --task TASK          transcribe or translate: the speech as it is, or in English (transcribe)
+  --timestamps         the segments of a transcript with their times, a line each
+";
+
 /// The help text of the options.
 fn usage(spec: &AppSpec) -> String {
     let name = spec.name;
     let server = spec.serve.map(|_| format!("       {name} --serve [ADDRESS] | --serve --help\n")).unwrap_or_default();
     let forms = spec.constrain.map_or("", |_| FORMS);
     let images = spec.vision.map_or("", |_| IMAGES);
+    let sounds = spec.hearing.map_or("", |_| SOUNDS);
     format!(
         "usage: {name} --prompt TEXT | --prompt-file FILE | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE
        {name} --bench prefill=N,decode=N [--rounds N] [--tokens-in FILE]
@@ -152,7 +165,7 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --prompt-file FILE   the file with this text; - for the standard input; for an encoder, a text per line
   --chat               a conversation: a line of the standard input is a message; /new begins anew
   --system TEXT        what a conversation begins with
-{images}  --pair TEXT          the second text of a pair, for an encoder such as a reranker
+{images}{sounds}  --pair TEXT          the second text of a pair, for an encoder such as a reranker
   --json               answers of an encoder as JSON objects, a line each
   --tokens-in FILE     tokens to continue, numbers with blanks between them
   --max-new-tokens N   the most new tokens (256; as many as there is room for in a conversation)

@@ -8,6 +8,7 @@ use super::continuation::{Run, sampling};
 use super::files::line;
 use super::perplexity;
 use super::prompt::Source;
+use super::transcribe;
 use crate::{Error, Measurement, Sampling, Session, measure};
 
 /// New tokens where nobody says how many.
@@ -18,6 +19,12 @@ const NEW_TOKENS: usize = 256;
 /// # Errors
 /// The first failure of the request.
 pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
+    if let Some(mut transcriber) = session.transcriber.take() {
+        let done = transcribe::transcribe(session, &mut *transcriber, request, channels);
+        session.transcriber = Some(transcriber);
+        return done;
+    }
+    transcribe::refuse(request)?;
     if let (Some(inputs), Some(outputs)) = (&request.inputs, &request.outputs) {
         return cases::run(&mut session.model, inputs, outputs);
     }

@@ -34,13 +34,13 @@ impl Source {
     /// a picture.
     ///
     /// # Errors
-    /// [`Error::NoVision`] for pictures that the model does not read; a file that cannot be read.
+    /// [`Error::NoVision`] for pictures and [`Error::NoHearing`] for sounds that the model does not read; a file that cannot be read.
     pub fn of(session: &Session, request: &Request, channels: &mut Channels<'_>) -> Result<Self, Error> {
         if let Some(file) = &request.tokens_in {
             return read_tokens(file).map(Self::Tokens);
         }
         let text = prompt_text(request, channels)?;
-        if request.images.is_empty() {
+        if request.images.is_empty() && request.sounds.is_empty() {
             return match text {
                 text if request.chat && request.bench.is_none() => {
                     Ok(Self::Conversation(First { text, pictures: Vec::new() }))
@@ -49,8 +49,24 @@ impl Source {
                 None => Err(Error::NoTokens),
             };
         }
-        let viewer = session.viewer()?;
-        let pictures = request.images.iter().map(|path| picture(&*viewer, path)).collect::<Result<Vec<_>, Error>>()?;
+        let viewer = match session.viewer() {
+            Ok(viewer) if viewer.hears() => {
+                if request.images.is_empty() {
+                    Ok(viewer)
+                } else {
+                    Err(Error::NoVision)
+                }
+            }
+            Ok(viewer) if request.sounds.is_empty() => Ok(viewer),
+            Ok(_) => Err(Error::NoHearing),
+            Err(_) if request.images.is_empty() => Err(Error::NoHearing),
+            Err(error) => Err(error),
+        }?;
+        let files = request.images.iter().chain(&request.sounds);
+        let pictures = files.map(|path| picture(&*viewer, path)).collect::<Result<Vec<_>, Error>>()?;
+        if text.is_none() && !request.chat {
+            return Err(Error::NoTokens);
+        }
         let has_marks = text.as_ref().is_some_and(|text| text.contains(viewer.mark()));
         match text {
             Some(text) if !request.chat && (has_marks || session.text()?.template().is_none()) => {
@@ -85,6 +101,7 @@ pub fn picture(viewer: &dyn Viewer, path: &Path) -> Result<Arc<Picture>, Error> 
     let bytes = fs::read(path).map_err(|error| failed(path, &error))?;
     viewer.picture(&bytes).map(Arc::new).map_err(|error| match error {
         Error::Picture(problem) => Error::Picture(format!("{}: {problem}", path.display())),
+        Error::Sound(problem) => Error::Sound(format!("{}: {problem}", path.display())),
         error => error,
     })
 }

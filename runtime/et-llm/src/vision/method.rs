@@ -23,9 +23,6 @@ pub struct ImageMethod {
 }
 
 impl ImageMethod {
-    /// The name of the method.
-    pub const NAME: &str = "prefill_image";
-
     /// The method of a loaded module.
     ///
     /// # Errors

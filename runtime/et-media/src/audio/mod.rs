@@ -25,6 +25,14 @@ pub fn tensor(recording: &Recording, steps: AudioSteps, wanted: &TensorType) -> 
     Ok(Array { scalar_type: wanted.scalar_type, shape, bytes })
 }
 
+/// The samples of a recording at a rate.
+///
+/// # Errors
+/// A rate that cannot be converted.
+pub fn samples(recording: &Recording, rate: u32) -> Result<Vec<f32>, String> {
+    resample::resample(&recording.samples, recording.rate, rate)
+}
+
 #[cfg(test)]
 mod tests {
     use et_core::ScalarType;

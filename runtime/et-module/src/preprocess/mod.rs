@@ -5,7 +5,7 @@ mod text;
 mod tiles;
 
 pub use text::{PREPROCESS_KEY, from_text, to_text};
-pub use tiles::{Grid, ReadTiles, TileSteps, Tiles};
+pub use tiles::{Grid, ReadSound, ReadTiles, TileSteps, Tiles};
 
 /// The steps for an input.
 #[derive(Clone, Debug, PartialEq)]

@@ -35,3 +35,6 @@ pub struct Tiles {
 
 /// Reads the tiles of a picture, a PNG or JPEG file. The error is a phrase about the file.
 pub type ReadTiles = fn(file: &[u8], steps: &TileSteps) -> Result<Tiles, String>;
+
+/// Reads the samples of a recording, a WAV file, at a rate in hertz. The error is a phrase about the file.
+pub type ReadSound = fn(file: &[u8], rate: u32) -> Result<Vec<f32>, String>;

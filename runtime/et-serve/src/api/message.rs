@@ -26,6 +26,8 @@ enum Given {
     Text(String),
     /// The file of a picture.
     Picture(Vec<u8>),
+    /// A sound.
+    Sound(Vec<u8>),
 }
 
 impl GivenMessage {
@@ -38,7 +40,12 @@ impl GivenMessage {
         let refused = |problem: String| ApiError::parameter(&place, format!("`{place}`: {problem}"));
         let part = |part: Given| match (part, viewer) {
             (Given::Text(text), _) => Ok(Part::Text(text)),
-            (Given::Picture(file), Some(viewer)) => {
+            (Given::Picture(_), Some(viewer)) if viewer.hears() => {
+                Err(refused("the model reads no pictures".to_owned()))
+            }
+            (Given::Sound(_), Some(viewer)) if !viewer.hears() => Err(refused("the model does not hear".to_owned())),
+            (Given::Sound(_), None) => Err(refused("the model does not hear".to_owned())),
+            (Given::Picture(file) | Given::Sound(file), Some(viewer)) => {
                 let picture = viewer.picture(&file).map_err(|error| refused(error.to_string()))?;
                 Ok(Part::Picture(Arc::new(picture)))
             }
@@ -139,8 +146,19 @@ fn part(value: &Value) -> Result<Given, String> {
         (Some("text"), Some(text)) => Ok(Given::Text(text.to_owned())),
         (Some("text"), None) => Err("a part has no `text`".to_owned()),
         (Some("image_url"), _) => picture(value.get("image_url")).map(Given::Picture),
+        (Some("input_audio"), _) => sound(value.get("input_audio")).map(Given::Sound),
         (Some(kind), _) => Err(format!("this server has no parts of type `{kind}`")),
         (None, _) => Err("a part has no `type`".to_owned()),
+    }
+}
+
+/// The WAV file in a part with sound.
+fn sound(value: Option<&Value>) -> Result<Vec<u8>, String> {
+    let text = |key: &str| value.and_then(|value| value.get(key)).and_then(Value::as_str);
+    let data = text("data").ok_or("a part has no `input_audio.data`")?;
+    match text("format") {
+        None | Some("wav") => decode(data).ok_or_else(|| "`input_audio.data` is not base64".to_owned()),
+        Some(format) => Err(format!("this server reads no {format}: send wav")),
     }
 }
 

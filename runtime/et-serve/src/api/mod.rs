@@ -7,6 +7,7 @@ mod message;
 mod rerank;
 mod shape;
 mod texts;
+mod transcription;
 
 pub use chat::CHAT;
 pub use completion::COMPLETION;
@@ -14,3 +15,4 @@ pub use embeddings::take_embeddings;
 pub use rerank::take_rerank;
 pub use shape::{Asked, Place, Prompt, Shape, choice, usage};
 pub use texts::{TakeTexts, Texts};
+pub use transcription::{Speech, shape_transcript, take_speech};

@@ -11,14 +11,16 @@ use tokio_stream::StreamExt;
 
 use crate::error::ApiError;
 
-/// The limit of bytes of a request whose prompt fills a context: more than the text of the context, and some pictures for a model that
-/// reads pictures.
+/// The limit of bytes of a request whose prompt fills a context: more than the text of the context, and some pictures or sounds for a
+/// model that reads such.
 pub fn most_bytes(context: Option<usize>, reads_pictures: bool) -> usize {
-    const PICTURES: usize = 32 << 20;
+    const PICTURES: usize = MOST_FILES;
     let besides = if reads_pictures { PICTURES } else { BESIDES };
     context.unwrap_or(BESIDES / 8).saturating_mul(TOKEN).saturating_add(besides)
 }
 
+/// The limit of bytes of pictures and sounds.
+pub const MOST_FILES: usize = 32 << 20;
 /// The limit of bytes besides the tokens of a context.
 const BESIDES: usize = 1 << 20;
 /// The limit of bytes of a token.
@@ -39,7 +41,7 @@ pub async fn read_json(
 ) -> Result<Map<String, Value>, ApiError> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_json = kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
-    let bytes = timeout(time, read(body, most)).await.map_err(|_| ApiError::too_slow())??;
+    let bytes = read_bytes(body, most, time).await?;
     if !is_json {
         // A page of another site can send other types without being asked for permission.
         return Err(ApiError::no_json());
@@ -49,6 +51,14 @@ pub async fn read_json(
         Ok(_) => Err(ApiError::invalid("the request is no JSON object")),
         Err(error) => Err(ApiError::invalid(format!("the request is not JSON: {error}"))),
     }
+}
+
+/// Reads at most `most` bytes, which have to come within `time`.
+///
+/// # Errors
+/// Too many bytes, too much time.
+pub async fn read_bytes(body: Body, most: usize, time: Duration) -> Result<Vec<u8>, ApiError> {
+    timeout(time, read(body, most)).await.map_err(|_| ApiError::too_slow())?
 }
 
 async fn read(body: Body, most: usize) -> Result<Vec<u8>, ApiError> {

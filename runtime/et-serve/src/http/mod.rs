@@ -3,10 +3,12 @@
 mod answer;
 mod body;
 mod encode;
+mod form;
 mod frame;
 mod listen;
 mod race;
 mod routes;
 mod stream;
+mod transcribe;
 
 pub use listen::listen;

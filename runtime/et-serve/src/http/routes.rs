@@ -14,8 +14,10 @@ use et_llm::Task;
 use serde_json::{Value, json};
 
 use super::answer::answer;
-use super::body::{most_bytes, read_json};
+use super::body::{MOST_FILES, most_bytes, read_bytes, read_json};
 use super::encode::encode;
+use super::form::{boundary, fields};
+use super::transcribe::transcribe;
 use crate::api::{CHAT, COMPLETION, Shape, TakeTexts, take_embeddings, take_rerank};
 use crate::error::ApiError;
 use crate::server::{Served, Server};
@@ -26,13 +28,16 @@ type Shared = State<Arc<Server>>;
 const PROTECTED: &str = "/v1/";
 
 /// The paths of a server, as metrics name the paths; the rest is [`OTHER`].
-const PATHS: [&str; 9] = ["/", "/health", "/metrics", MODELS, MODEL, CHATS, COMPLETIONS, EMBEDDINGS, RERANK];
+const PATHS: [&str; 11] =
+    ["/", "/health", "/metrics", MODELS, MODEL, CHATS, COMPLETIONS, EMBEDDINGS, RERANK, TRANSCRIPTIONS, TRANSLATIONS];
 const MODELS: &str = "/v1/models";
 const MODEL: &str = "/v1/models/{model}";
 const CHATS: &str = "/v1/chat/completions";
 const COMPLETIONS: &str = "/v1/completions";
 const EMBEDDINGS: &str = "/v1/embeddings";
 const RERANK: &str = "/v1/rerank";
+const TRANSCRIPTIONS: &str = "/v1/audio/transcriptions";
+const TRANSLATIONS: &str = "/v1/audio/translations";
 const OTHER: &str = "other";
 
 /// The page to chat.
@@ -55,6 +60,7 @@ pub fn router(server: Arc<Server>) -> Router {
         }
         Served::Encoder(desk) if desk.facts.task == Task::Score => router.route(RERANK, post(rerank)),
         Served::Encoder(_) => router.route(EMBEDDINGS, post(embeddings)),
+        Served::Speech(_) => router.route(TRANSCRIPTIONS, post(transcription)).route(TRANSLATIONS, post(translation)),
     };
     router
         .fallback(no_path)
@@ -150,6 +156,26 @@ async fn encoded(
     encode(&server, desk, object, take).await
 }
 
+async fn transcription(server: Shared, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+    heard(server, &headers, body, false).await
+}
+
+async fn translation(server: Shared, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+    heard(server, &headers, body, true).await
+}
+
+async fn heard(
+    State(server): Shared,
+    headers: &HeaderMap,
+    body: Body,
+    is_translation: bool,
+) -> Result<Response, ApiError> {
+    let Served::Speech(desk) = &server.model else { return Err(unknown_path(&server, TRANSCRIPTIONS)) };
+    let bytes = read_bytes(body, MOST_FILES, server.read_timeout).await?;
+    let fields = fields(&bytes, &boundary(headers)?)?;
+    transcribe(&server, desk, fields, is_translation).await
+}
+
 async fn no_path(State(server): Shared, request: Request) -> ApiError {
     unknown_path(&server, request.uri().path())
 }
@@ -159,6 +185,7 @@ fn unknown_path(server: &Server, path: &str) -> ApiError {
         Served::Language(_) => format!("{CHATS}, {COMPLETIONS}"),
         Served::Encoder(desk) if desk.facts.task == Task::Score => RERANK.to_owned(),
         Served::Encoder(_) => EMBEDDINGS.to_owned(),
+        Served::Speech(_) => format!("{TRANSCRIPTIONS}, {TRANSLATIONS}"),
     };
     ApiError::no_path(path, &paths)
 }

@@ -177,6 +177,7 @@ impl Firmware {
             server: false,
             constrain: false,
             vision: false,
+            hearing: false,
             system: None,
             board: Some(BoardFacts {
                 processor: Processor::of(board.triple).unwrap(),

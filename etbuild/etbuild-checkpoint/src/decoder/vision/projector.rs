@@ -3,8 +3,8 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ValueId};
 
-use super::Parts;
 use crate::constant::{Part, spec};
+use crate::decoder::parts::Parts;
 use crate::{Norm, NormKind, PROJECTOR, Projector, Tower, Vision};
 
 /// The image tokens, `[1, tokens, width]`.

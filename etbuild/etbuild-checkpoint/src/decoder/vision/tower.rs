@@ -3,8 +3,8 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ValueId};
 
-use super::Parts;
 use crate::constant::{Part, spec};
+use crate::decoder::parts::Parts;
 use crate::{TOWER, Tower};
 
 /// The states behind the last layer, `[1, tokens, width]`.

@@ -1,0 +1,36 @@
+//! Parts of encoders beside a decoder.
+
+use etbuild_ir::ValueId;
+
+use super::linear::{self, Linear};
+use super::sides::Sides;
+use super::weights::Weights;
+use crate::constant::Part;
+use crate::sketch::Sketch;
+use crate::{Norm, NormKind};
+
+/// The graph in the making, and the weights.
+pub struct Parts<'p, 'd> {
+    pub sketch: &'p mut Sketch,
+    pub weights: &'p mut Weights<'d>,
+}
+
+impl Parts<'_, '_> {
+    /// A linear layer.
+    pub fn linear(&mut self, module: &str, input: ValueId, [rows, columns]: [usize; 2], has_bias: bool) -> ValueId {
+        self.sketch.enter(module);
+        let layer = Linear { module, part: Part::all(rows), columns, sides: Sides::default(), has_bias };
+        linear::build(self.sketch, self.weights, &layer, input)
+    }
+
+    /// `LayerNorm` of the last dimension, of so many elements.
+    pub fn norm(&mut self, module: &str, size: usize, epsilon: f64, input: ValueId) -> ValueId {
+        self.sketch.enter(module);
+        let constants = ["weight", "bias"].map(|name| {
+            let vector = self.weights.vector(&format!("{module}.{name}"), Part::all(size), 0.0);
+            Some(self.sketch.constant(&vector))
+        });
+        let norm = Norm { kind: NormKind::Layer, epsilon, has_weights: true, less_one: false, has_biases: true };
+        self.sketch.norm(input, constants, norm)
+    }
+}

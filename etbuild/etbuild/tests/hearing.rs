@@ -1,0 +1,488 @@
+//! Models that hear: features, transcripts, segments, logits and greedy texts equal those of transformers, on the portable kernels and on the
+//! CPU backend. `hearing.py` has the models. Needs `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests
+//! fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use et_llm::{
+    Heard, Hearing, Loading, Message, Part, Picture, Prompt, Session, SpokenTask, Transcript, Wanted, is_image,
+};
+use et_module::safetensors::SafeTensors;
+use et_module::{DataFiles, FileBytes, Kernels};
+use etbuild_engine::Event;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::serve::Server;
+use crate::support::logits::{ENGINES, Expected, difference, expect_no_mistake, files_with, kernel};
+use crate::support::{Place, Ran, python};
+
+/// The tokens of a window, or behind a prompt.
+const STEPS: usize = 50;
+
+/// A transcript.
+#[derive(Deserialize)]
+struct Spoken {
+    sound: String,
+    language: Option<String>,
+    task: Option<String>,
+    #[serde(default)]
+    timestamps: bool,
+    prompt: Option<String>,
+    /// The language that the model hears.
+    heard: Option<String>,
+    segments: Vec<Piece>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct Piece {
+    start: f64,
+    end: f64,
+    tokens: Vec<u32>,
+}
+
+/// A conversation, and the tokens of its prompt.
+#[derive(Deserialize)]
+struct Talk {
+    messages: Vec<Said>,
+    tokens: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    role: String,
+    parts: Vec<SaidPart>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SaidPart {
+    Text(String),
+    Sound(String),
+}
+
+/// The folders of all models, written once; `None` without a Python.
+pub fn models() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
+    let steps = STEPS.to_string();
+    let folder = FOLDER.get_or_init(|| python::written_by("hearing.py", "torch and transformers", &[&steps]));
+    let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
+    let mut models: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    models.sort();
+    Some(models)
+}
+
+/// The folder of a model.
+fn folder(name: &str) -> Option<PathBuf> {
+    models()?.into_iter().find(|model| model.ends_with(name))
+}
+
+fn cases<T: for<'de> Deserialize<'de>>(folder: &Path) -> Vec<T> {
+    serde_json::from_slice(&fs::read(folder.join("cases.json")).unwrap()).unwrap()
+}
+
+/// The rows of a tensor of numbers in a file.
+fn rows(file: &Path, name: &str) -> Vec<Vec<f32>> {
+    let bytes = fs::read(file).unwrap();
+    let file = SafeTensors::parse(&bytes).unwrap();
+    let tensor = file.tensors.get(name).unwrap();
+    let width = *tensor.shape.last().unwrap();
+    let numbers: Vec<f32> = tensor.bytes.as_chunks().0.iter().copied().map(f32::from_le_bytes).collect();
+    numbers.chunks(width).map(<[f32]>::to_vec).collect()
+}
+
+fn loaded(folder: &Path, place: &Place, options: &[&str]) -> Session {
+    let files = files_with(&folder.join("model"), &place.cache(), options, Arc::new(|_: &Event| {}));
+    let loading = Loading {
+        kernels: Kernels::Lookup(&kernel),
+        engines: ENGINES,
+        threads: 2,
+        guesses: None,
+        text: Some(et_text::make),
+        constrain: None,
+        vision: None,
+        hearing: Some(Hearing { open: et_hearing::open, read: et_media::sound }),
+        observer: None,
+    };
+    let file = FileBytes::copied(&files.program);
+    Session::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).unwrap()
+}
+
+/// The transcript of a case, and the logits of each step.
+fn transcribed(session: &mut Session, folder: &Path, case: &Spoken) -> (Transcript, Vec<Vec<f32>>) {
+    let sound = fs::read(folder.join(format!("{}.wav", case.sound))).unwrap();
+    let wanted = Wanted {
+        language: case.language.clone(),
+        task: case.task.as_deref().and_then(SpokenTask::of).unwrap_or_default(),
+        timestamps: case.timestamps,
+        prompt: case.prompt.clone(),
+        sampling: session.sampling(),
+        most: Some(STEPS),
+    };
+    let (text, mut logits) = (session.text().unwrap(), Vec::new());
+    let mut see = |heard: Heard<'_>| {
+        if let Heard::Token(_, row) = heard {
+            logits.push(row.to_vec());
+        }
+        Ok(())
+    };
+    let transcriber = session.transcriber.as_mut().unwrap();
+    let transcript = transcriber.transcribe(&mut session.model, &*text, &sound, &wanted, &mut see).unwrap();
+    (transcript, logits)
+}
+
+/// The mistake of a model in a transcript, if any; rows of logits may be `most` apart.
+fn mistake_in_transcript(
+    session: &mut Session,
+    folder: &Path,
+    index: usize,
+    case: &Spoken,
+    most: f32,
+) -> Option<String> {
+    let (found, logits) = transcribed(session, folder, case);
+    if found.language != case.heard {
+        return Some(format!("{index}: the language is {:?}, not {:?}", found.language, case.heard));
+    }
+    let tokens = |pieces: &mut dyn Iterator<Item = &Vec<u32>>| pieces.cloned().collect::<Vec<Vec<u32>>>();
+    let [found_tokens, wanted] = [
+        tokens(&mut found.segments.iter().map(|segment| &segment.tokens)),
+        tokens(&mut case.segments.iter().map(|piece| &piece.tokens)),
+    ];
+    if found_tokens != wanted {
+        return Some(format!("{index}: {found_tokens:?}, not {wanted:?}"));
+    }
+    let apart = |(segment, piece): (&et_llm::Segment, &Piece)| {
+        (segment.start - piece.start).abs().max((segment.end - piece.end).abs()) > 1e-6
+    };
+    if case.timestamps && found.segments.iter().zip(&case.segments).any(apart) {
+        return Some(format!("{index}: other times: {:?}, not {:?}", found.segments, case.segments));
+    }
+    if index > 0 {
+        return None;
+    }
+    let expected = rows(&folder.join("logits.safetensors"), "logits");
+    let largest = expected.iter().zip(&logits).map(|(wanted, found)| difference(wanted, found)).fold(0.0, f32::max);
+    let is_wrong = expected.len() < STEPS || logits.len() < STEPS || largest.is_nan() || largest > most;
+    is_wrong.then(|| format!("{index}: {largest:e} in {} steps", expected.len()))
+}
+
+/// The prompt of a conversation.
+fn prompt(session: &Session, folder: &Path, case: &Talk) -> Prompt {
+    let (viewer, text) = (session.viewer().unwrap(), session.text().unwrap());
+    let sound =
+        |name: &str| -> Arc<Picture> { Arc::new(viewer.picture(&fs::read(folder.join(name)).unwrap()).unwrap()) };
+    let part = |part: &SaidPart| match part {
+        SaidPart::Text(text) => Part::Text(text.clone()),
+        SaidPart::Sound(name) => Part::Picture(sound(name)),
+    };
+    let role = |name: &str| ["system", "user", "assistant"].into_iter().find(|role| *role == name).unwrap();
+    let message = |said: &Said| Message::of_parts(role(&said.role), said.parts.iter().map(part).collect());
+    let messages: Vec<Message> = case.messages.iter().map(message).collect();
+    let rendered = text.conversation(&messages).unwrap();
+    viewer.prompt(&*text, &rendered, false, &Message::pictures(&messages)).unwrap()
+}
+
+/// The mistake of a model in a conversation, if any. The KV cache has what the conversation before left.
+fn mistake_in_talk(session: &mut Session, folder: &Path, index: usize, case: &Talk) -> Option<String> {
+    let prompt = prompt(session, folder, case);
+    let audio = case.tokens.iter().zip(&prompt.tokens).find(|(_, found)| is_image(**found)).map(|(token, _)| *token);
+    let found: Vec<u32> =
+        prompt.tokens.iter().map(|token| if is_image(*token) { audio.unwrap_or(*token) } else { *token }).collect();
+    if found != case.tokens {
+        return Some(format!("{index}: other tokens: {found:?}, not {:?}", case.tokens));
+    }
+    let expected = Expected::read(&folder.join(format!("{index}.safetensors")));
+    let model = &mut session.model;
+    let known = model.rewind(&prompt.tokens);
+    model.show(&prompt.tiles);
+    let mut most = difference(&expected.prompt_logits, model.read(&prompt.tokens[known..]).unwrap());
+    for (step, (token, wanted)) in expected.steps().enumerate() {
+        let largest = (0..).zip(model.logits()).max_by(|left, right| left.1.total_cmp(right.1)).unwrap();
+        if largest.0 != token {
+            return Some(format!("{index}: another token at {step}"));
+        }
+        most = most.max(difference(wanted, model.read(&[token as u32]).unwrap()));
+    }
+    (most.is_nan() || most > 1e-4).then(|| format!("{index}: {most:e}"))
+}
+
+fn mistake(folder: &Path, place: &Place, partition: &str) -> Option<String> {
+    if folder.ends_with("voxtral") {
+        let mut session = loaded(folder, place, &[partition, "export.prefill=[8, 32]", "export.context=400"]);
+        let mut cases = cases::<Talk>(folder).into_iter().enumerate();
+        return cases.find_map(|(index, case)| mistake_in_talk(&mut session, folder, index, &case));
+    }
+    let mut session = loaded(folder, place, &[partition, "export.prefill=[4, 16]"]);
+    let mut cases = cases::<Spoken>(folder).into_iter().enumerate();
+    cases.find_map(|(index, case)| mistake_in_transcript(&mut session, folder, index, &case, 1e-4))
+}
+
+#[test]
+fn every_model_hears_what_transformers_hears() {
+    let Some(models) = models() else { return };
+    expect_no_mistake(models, mistake);
+}
+
+#[test]
+fn features_are_those_of_transformers() {
+    let Some(folder) = folder("whisper") else { return };
+    for bands in [80, 128] {
+        for (sound, frames) in [("short", 130), ("long", 507)] {
+            let file = fs::read(folder.join(format!("{sound}.wav"))).unwrap();
+            let features = et_hearing::Mel::new(bands).features(&et_media::sound(&file, 16_000).unwrap());
+            let found = features.window(0, frames);
+            let found: Vec<f32> = found.as_chunks().0.iter().copied().map(f32::from_le_bytes).collect();
+            let wanted = rows(&folder.join("features.safetensors"), &format!("{sound}.{bands}")).concat();
+            assert_eq!((found.len(), features.frames()), (wanted.len(), frames));
+            let largest = found.iter().zip(&wanted).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
+            assert!(largest < 1e-4, "{sound}, {bands} bands: {largest:e}");
+        }
+    }
+}
+
+#[test]
+fn quantized_models_hear_nearly_the_same() {
+    let Some(folder) = folder("whisper") else { return };
+    let place = Place::cold();
+    let case = &cases::<Spoken>(&folder)[0];
+    let first = |options: &[&str]| {
+        let mut session = loaded(&folder, &place, options);
+        transcribed(&mut session, &folder, case).1.swap_remove(0)
+    };
+    let wanted = first(&["partition=[cpu]"]);
+    for scheme in ["8da4w", "dynamic-int8", "int8-weights", "int4-weights"] {
+        let found = first(&["partition=[cpu]", &format!("quantize.scheme={scheme}")]);
+        let product = |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f32>();
+        let cosine = product(&found, &wanted) / (product(&found, &found) * product(&wanted, &wanted)).sqrt();
+        assert!(cosine > 0.9 && found != wanted, "{scheme}: {cosine}");
+    }
+}
+
+#[test]
+fn the_configuration_of_whisper_base_gives_the_logits_of_transformers() {
+    let Some(python) = python::with("torch and transformers") else { return };
+    let (written, place) = (tempfile::tempdir().unwrap(), Place::cold());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hearing.py");
+    let mut command = Command::new(python);
+    Ran::of(command.arg(script).arg("--real").arg(written.path()).arg(STEPS.to_string())).expect(0);
+    let folder = written.path().join("real");
+    let mut session = loaded(&folder, &place, &["partition=[cpu]", "export.prefill=[8]"]);
+    let case = &cases::<Spoken>(&folder)[0];
+    assert_eq!(mistake_in_transcript(&mut session, &folder, 0, case, 1e-3), None);
+}
+
+/// The tokens of a file that the command wrote.
+fn tokens(path: &Path) -> Vec<u32> {
+    fs::read_to_string(path).unwrap().split_whitespace().map(|token| token.parse().unwrap()).collect()
+}
+
+/// The tokens of a case.
+fn wanted(case: &Spoken) -> Vec<u32> {
+    case.segments.iter().flat_map(|piece| piece.tokens.clone()).collect()
+}
+
+/// The options of a case on a command line.
+fn options(case: &Spoken) -> Vec<String> {
+    let valued = [("--language", &case.language), ("--task", &case.task), ("--prompt", &case.prompt)];
+    let valued = valued.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value.clone()?]));
+    let stamps = case.timestamps.then(|| "--timestamps".to_owned());
+    let audio = ["--audio".to_owned(), format!("{}.wav", case.sound)];
+    audio.into_iter().chain(valued.flatten()).chain(stamps).collect()
+}
+
+#[test]
+fn the_command_transcribes() {
+    let Some(folder) = folder("whisper") else { return };
+    let place = Place::cold();
+    let out = place.path().join("tokens.txt");
+    for case in cases::<Spoken>(&folder) {
+        let start =
+            ["run", "model", "--max-new-tokens", &STEPS.to_string(), "--tokens-out", &out.display().to_string()]
+                .map(str::to_owned);
+        let told = Ran::of(place.command(start.into_iter().chain(options(&case))).current_dir(&folder)).expect(0);
+        assert_eq!(tokens(&out), wanted(&case), "{}", case.sound);
+        let lines = told.stdout.lines().filter(|line| line.contains(" --> ")).count();
+        assert_eq!(lines, if case.timestamps { case.segments.len() } else { 0 }, "{}", told.stdout);
+    }
+}
+
+#[test]
+fn the_command_answers_questions_about_sounds() {
+    let Some(folder) = folder("voxtral") else { return };
+    let place = Place::cold();
+    let out = place.path().join("tokens.txt");
+    let run = |more: &[&str]| {
+        let (file, steps) = (out.display().to_string(), STEPS.to_string());
+        let start = ["run", "model", "--max-new-tokens", &steps, "--set", "export.context=400", "--tokens-out", &file];
+        let arguments = start.iter().chain(more).map(|word| (*word).to_owned());
+        Ran::of(place.command(arguments).current_dir(&folder)).expect(0);
+        tokens(&out)
+    };
+    let expected = |index: usize| {
+        let expected = Expected::read(&folder.join(format!("{index}.safetensors")));
+        let tokens: Vec<u32> =
+            expected.steps().map(|(token, _)| token as u32).take_while(|token| *token != 2).collect();
+        tokens
+    };
+    assert_eq!(run(&["--audio", "short.wav", "--prompt", "What is this?"]), expected(1));
+    assert_eq!(run(&["--audio", "long.wav", "--audio", "other.wav", "--prompt", "Which is louder?"]), expected(2));
+    assert_eq!(run(&["--chat", "--prompt", "What is this?"]), expected(0));
+}
+
+#[test]
+fn mistakes_about_sounds_are_named() {
+    let (Some(ears), Some(english), Some(voxtral)) = (folder("whisper"), folder("whisper-english"), folder("voxtral"))
+    else {
+        return;
+    };
+    let place = Place::cold();
+    place.file("broken.wav", &fs::read(ears.join("long.wav")).unwrap()[..900]);
+    place.file("text.wav", "no sound");
+    let sound = ears.join("short.wav").display().to_string();
+    let stories = crate::support::repository().join("examples/tiny-llama/model");
+    let long = "a ".repeat(60);
+    for (model, more, words) in [
+        (&stories, vec!["--audio", &sound, "--prompt", "a"], ["does not hear", "docs/speech.md"]),
+        (&stories, vec!["--language", "de", "--prompt", "a"], ["makes no transcripts", "docs/speech.md"]),
+        (&ears.join("model"), vec!["--prompt", "a"], ["there is no sound", "--audio FILE"]),
+        (&ears.join("model"), vec!["--audio", "broken.wav"], ["broken.wav: ", "WAV file"]),
+        (&ears.join("model"), vec!["--audio", "text.wav"], ["not a WAV file", "ffmpeg"]),
+        (&ears.join("model"), vec!["--audio", "none.wav"], ["none.wav", "error"]),
+        (
+            &ears.join("model"),
+            vec!["--audio", &sound, "--language", "tlh"],
+            ["`tlh`; known are de, en, fr", "code of a language"],
+        ),
+        (&ears.join("model"), vec!["--audio", &sound, "--task", "sing"], ["--task", "translate"]),
+        (&ears.join("model"), vec!["--audio", &sound, "--prompt", &long], ["more than the context of 96", "error"]),
+        (&ears.join("model"), vec!["--audio", &sound, "--regex", "a"], ["has no --regex", "docs/speech.md"]),
+        (&english.join("model"), vec!["--audio", &sound, "--language", "de"], ["knows one language", "--language"]),
+        (&voxtral.join("model"), vec!["--image", &sound, "--prompt", "a"], ["reads no pictures", "error"]),
+        (&voxtral.join("model"), vec!["--audio", "text.wav", "--prompt", "a"], ["not a WAV file", "ffmpeg"]),
+        (
+            &voxtral.join("model"),
+            vec!["--audio", &sound, "--prompt", "[AUDIO][AUDIO]"],
+            ["2 times, for 1", "--audio FILE"],
+        ),
+        (&voxtral.join("model"), vec!["--audio", &sound], ["no token to continue", "error"]),
+    ] {
+        let start = ["run".to_owned(), model.display().to_string()];
+        let more: Vec<String> = more.iter().map(|word| (*word).to_owned()).collect();
+        let ran = Ran::of(place.command(start.into_iter().chain(more.clone())).current_dir(place.path()));
+        assert!(ran.status != 0 && words.iter().all(|word| ran.stderr.contains(word)), "{more:?}: {}", ran.stderr);
+    }
+    let other = place.path().join("other");
+    fs::create_dir_all(&other).unwrap();
+    for file in fs::read_dir(ears.join("model")).unwrap() {
+        let path = file.unwrap().path();
+        fs::copy(&path, other.join(path.file_name().unwrap())).unwrap();
+    }
+    fs::remove_file(other.join("preprocessor_config.json")).unwrap();
+    let run = ["run", &other.display().to_string(), "--audio", &sound];
+    let ran = Ran::of(place.command(run).current_dir(place.path()));
+    assert!(ran.status != 0 && ran.stderr.contains("`preprocessor_config.json`"), "{}", ran.stderr);
+}
+
+/// The binary of a model with a server.
+fn deployed(place: &Place, folder: &Path) -> PathBuf {
+    let target = format!("linux-{}", std::env::consts::ARCH);
+    let recipe = format!(
+        "etbuild: 1\nname: ears\nmodel: {{ checkpoint: {} }}\ntargets: [{target}]\nserver: true\n",
+        folder.join("model").display()
+    );
+    let recipe = place.file("ears.yaml", recipe);
+    Ran::of(&mut place.command(["build", &recipe.display().to_string()])).expect(0);
+    place.out().join("ears").join(&target).join("ears")
+}
+
+/// OpenAI's client on recordings.
+const CLIENT: &str = "
+import json, openai, sys
+client = openai.OpenAI(base_url=sys.argv[1], api_key='none', max_retries=0)
+def of(name, **more):
+    with open(name, 'rb') as file:
+        return client.audio.transcriptions.create(model='ears', file=file, temperature=0, **more)
+found = {kind: of('short.wav', response_format=kind) for kind in ('text', 'srt', 'vtt')}
+found['json'] = of('short.wav').text
+verbose = of('short.wav', response_format='verbose_json', timestamp_granularities=['segment'])
+found['verbose'] = dict(text=verbose.text, language=verbose.language, times=[[one.start, one.end] for one in verbose.segments])
+with open('other.wav', 'rb') as file:
+    found['translation'] = client.audio.translations.create(model='ears', file=file).text
+for name, more in (('cases.json', {}), ('short.wav', dict(language='tlh')), ('short.wav', dict(response_format='pdf'))):
+    try:
+        of(name, **more)
+        found[name] = 'no error'
+    except openai.BadRequestError as error:
+        found.setdefault('errors', []).append(error.param)
+print(json.dumps(found))
+";
+
+#[test]
+fn a_binary_and_its_server_transcribe() {
+    let (Some(folder), Some(python)) = (folder("whisper"), python::with("openai")) else { return };
+    let place = Place::cold_with_compiled_crates();
+    let binary = deployed(&place, &folder);
+    let out = place.path().join("tokens.txt");
+    for case in &cases::<Spoken>(&folder)[..3] {
+        let mut command = Command::new(&binary);
+        command.args(["--max-new-tokens", &STEPS.to_string(), "--tokens-out"]).arg(&out).args(options(case));
+        Ran::of(command.current_dir(&folder)).expect(0);
+        assert_eq!(tokens(&out), wanted(case));
+    }
+    assert!(Ran::of(Command::new(&binary).arg("--help")).expect(0).stdout.contains("--audio FILE"));
+    let told = |more: &[&str]| {
+        let ran = Ran::of(Command::new(&binary).args(["--audio", "short.wav"]).args(more).current_dir(&folder));
+        ran.expect(0).stdout.trim().to_owned()
+    };
+    let server = Server::of(Command::new(&binary).args(["--serve", "127.0.0.1:0"]));
+    let url = format!("http://{}/v1", server.address);
+    let ran = Ran::of(Command::new(python).args(["-c", CLIENT, &url]).current_dir(&folder)).expect(0);
+    let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let plain = told(&[]);
+    assert_eq!((found["json"].as_str().unwrap(), found["text"].as_str().unwrap().trim()), (&*plain, &*plain));
+    assert_eq!(found["verbose"]["language"], "de");
+    let lines = told(&["--timestamps"]);
+    let times = found["verbose"]["times"].as_array().unwrap();
+    assert_eq!(times.len(), lines.lines().filter(|line| line.starts_with('[')).count());
+    let srt = found["srt"].as_str().unwrap();
+    assert_eq!((srt.matches(" --> ").count(), srt.starts_with("1\n00:00:00,")), (times.len(), true));
+    assert!(found["vtt"].as_str().unwrap().starts_with("WEBVTT\n\n00:00:00."));
+    assert!(!found["translation"].as_str().unwrap().is_empty());
+    assert_eq!(found["errors"], json!(["file", "language", "response_format"]));
+    assert_eq!(server.post("/v1/chat/completions", &json!({})).status, 404);
+}
+
+#[test]
+fn a_server_answers_questions_about_sounds() {
+    let Some(folder) = folder("voxtral") else { return };
+    let place = Place::cold_with_compiled_crates();
+    let server = Server::of(Command::new(deployed(&place, &folder)).args(["--serve", "127.0.0.1:0"]));
+    let data = |name: &str| Ran::of(Command::new("base64").arg("-w0").arg(folder.join(name))).expect(0).stdout;
+    let part =
+        |data: &str, format: &str| json!({ "type": "input_audio", "input_audio": { "data": data, "format": format } });
+    let ask = |parts: Value| {
+        let messages = json!([{ "role": "user", "content": parts }]);
+        server.post("/v1/chat/completions", &json!({ "messages": messages, "temperature": 0, "max_tokens": STEPS }))
+    };
+    let answer = ask(json!([part(&data("short.wav"), "wav"), { "type": "text", "text": "What is this?" }])).json();
+    let case = &cases::<Talk>(&folder)[1];
+    assert_eq!(answer["usage"]["prompt_tokens"], case.tokens.len(), "{answer}");
+    let mut command =
+        Command::new(place.out().join("ears").join(format!("linux-{}", std::env::consts::ARCH)).join("ears"));
+    command.args(["--max-new-tokens", &STEPS.to_string(), "--audio", "short.wav", "--prompt", "What is this?"]);
+    let told = Ran::of(command.current_dir(&folder)).expect(0).stdout;
+    assert_eq!(answer["choices"][0]["message"]["content"].as_str().unwrap().trim(), told.trim());
+    for (part, word) in [
+        (part("Zm9v", "wav"), "not a WAV file"),
+        (part("!", "wav"), "not base64"),
+        (part("Zm9v", "mp3"), "send wav"),
+        (json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,Zm9v" } }), "reads no pictures"),
+    ] {
+        let refused = ask(json!([part]));
+        assert!(refused.status == 400 && refused.json().to_string().contains(word), "{}", refused.json());
+    }
+}

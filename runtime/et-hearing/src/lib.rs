@@ -1,0 +1,58 @@
+//! Models that hear: speech to text, and sound in the prompts of language models.
+//!
+//! A program with an audio encoder has the method `audio_encoder`, which reads the log-mel features of a window of sound, and named data
+//! with [`Facts`]. [`open`] loads both: a transcriber for a model such as Whisper, whose decoder attends to the states of the encoder, or
+//! the part that makes prompts of texts and sounds. A binary has this crate only for a model that hears. No third-party crate: files are
+//! decoded by a function of the binary.
+
+mod encoder;
+mod facts;
+mod fourier;
+mod mel;
+mod prompts;
+mod rules;
+mod segments;
+mod transcriber;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use et_llm::{Error, Model, OpenedHearing, OpenedVision};
+use et_module::preprocess::ReadSound;
+use et_module::{DataFiles, Engines, FileBytes, Kernels, named_data};
+
+use encoder::AudioEncoder;
+pub use facts::{Facts, HEARING_KEY, Speech, SpokenTokens};
+pub use mel::{Features, Mel};
+use prompts::{Embedder, Listener};
+use transcriber::WindowTranscriber;
+
+/// Loads the audio encoder of a program file, as an [`et_llm::OpenHearing`]; `None` for a program file without one.
+///
+/// # Errors
+/// Malformed facts; a method that cannot be loaded.
+pub fn open(
+    file: &Rc<FileBytes>,
+    data: &dyn Fn() -> Result<DataFiles, et_module::Error>,
+    kernels: Kernels<'_>,
+    engines: &Engines,
+    read: ReadSound,
+    model: &Model,
+) -> Result<Option<OpenedHearing>, Error> {
+    let Some(bytes) = named_data(file, HEARING_KEY) else { return Ok(None) };
+    let facts = Facts::parse(bytes)?;
+    // Beside the model, so that the encoder writes the state that the decoder reads.
+    let encoder = AudioEncoder::new(model.load_beside(file, data()?, AudioEncoder::METHOD, kernels, engines)?, &facts)?;
+    let mel = Mel::new(facts.bands);
+    Ok(Some(match &facts.speech {
+        Speech::Transcripts(_) => {
+            OpenedHearing::Transcriber(Box::new(WindowTranscriber::new(facts, encoder, mel, read, model)))
+        }
+        Speech::Prompts { .. } => OpenedHearing::Prompts(OpenedVision {
+            viewer: Arc::new(Listener::new(facts, mel, read)),
+            encoder: Rc::new(RefCell::new(Embedder::new(encoder))),
+            method: "prefill_audio",
+        }),
+    }))
+}

@@ -1,0 +1,130 @@
+//! Transcripts of recordings.
+
+use std::fs;
+
+use super::Request;
+use super::cases;
+use super::channels::Channels;
+use super::continuation::sampling;
+use super::files::{Rows, failed, write_tokens};
+use super::form::prompt_text;
+use crate::statistics::Clock;
+use crate::{Error, Heard, Segment, Session, Transcriber, Wanted};
+
+/// Transcribes the recordings of a request, one after the other.
+///
+/// # Errors
+/// [`Error::NoSound`] for a request without recordings; options of other models; errors of the transcriber.
+pub fn transcribe(
+    session: &mut Session,
+    transcriber: &mut dyn Transcriber,
+    request: &Request,
+    channels: &mut Channels<'_>,
+) -> Result<(), Error> {
+    check(request)?;
+    let wanted = Wanted {
+        language: request.language.clone(),
+        task: request.task.unwrap_or_default(),
+        timestamps: request.timestamps,
+        prompt: prompt_text(request, channels)?,
+        sampling: sampling(session, request)?,
+        most: request.max_new_tokens,
+    };
+    let text = session.text()?;
+    let (mut tokens, mut rows) = (Vec::new(), Rows::default());
+    for path in &request.sounds {
+        let sound = fs::read(path).map_err(|error| failed(path, &error))?;
+        let (mut clock, mut has_text) = (Clock::start(), false);
+        let mut see = |heard: Heard<'_>| match heard {
+            Heard::Token(_, logits) => {
+                clock.token();
+                if request.logits.is_some() {
+                    rows.push(logits);
+                }
+                Ok(())
+            }
+            Heard::Text(piece) => {
+                has_text = true;
+                show(piece, channels)
+            }
+            Heard::Segment(segment) if request.timestamps => show(&line(segment), channels),
+            Heard::Segment(segment) if !has_text => show(&segment.text, channels),
+            Heard::Segment(_) => Ok(()),
+        };
+        let made = transcriber.transcribe(&mut session.model, &*text, &sound, &wanted, &mut see);
+        let transcript = made.map_err(|error| match error {
+            Error::Sound(problem) => Error::Sound(format!("{}: {problem}", path.display())),
+            error => error,
+        })?;
+        if !request.timestamps {
+            writeln!(channels.out)?;
+        }
+        tokens.extend(transcript.segments.into_iter().flat_map(|segment| segment.tokens));
+        if request.stats {
+            writeln!(channels.talk, "{}", clock.statistics(session.load_ms, 0))?;
+        }
+    }
+    if let Some(path) = &request.tokens_out {
+        write_tokens(path, &tokens)?;
+    }
+    request.logits.as_ref().map_or(Ok(()), |path| cases::write_tensor(path, "logits", rows.into_array()))
+}
+
+/// Writes at once.
+fn show(text: &str, channels: &mut Channels<'_>) -> Result<(), Error> {
+    channels.out.write_all(text.as_bytes())?;
+    Ok(channels.out.flush()?)
+}
+
+/// A segment with the times, as Whisper's own command prints it.
+fn line(segment: &Segment) -> String {
+    let time = |seconds: f64| {
+        let milliseconds = (seconds * 1e3).round() as u64;
+        let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
+        format!("{minutes:02}:{:02}.{:03}", rest / 1000, rest % 1000)
+    };
+    format!("[{} --> {}] {}\n", time(segment.start), time(segment.end), segment.text.trim())
+}
+
+/// Refuses options of other models.
+fn check(request: &Request) -> Result<(), Error> {
+    let options = [
+        ("--chat", request.chat),
+        ("--image", !request.images.is_empty()),
+        ("--tokens-in", request.tokens_in.is_some()),
+        ("--inputs", request.inputs.is_some()),
+        ("--perplexity", request.perplexity.is_some()),
+        ("--bench", request.bench.is_some()),
+        ("--lookup", request.lookup),
+        ("--draft-model", request.draft_model.is_some()),
+        ("--stop", !request.stops.is_empty()),
+        ("--json-schema", request.json_schema.is_some()),
+        ("--regex", request.regex.is_some()),
+        ("--grammar", request.grammar.is_some()),
+    ];
+    match options.into_iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => Err(Error::NotForTranscripts(name)),
+        None if request.sounds.is_empty() => Err(Error::NoSound),
+        None => Ok(()),
+    }
+}
+
+/// Refuses options of transcripts, for another model.
+///
+/// # Errors
+/// [`Error::NoTranscripts`] for such an option.
+pub fn refuse(request: &Request) -> Result<(), Error> {
+    let is_asked = request.language.is_some() || request.task.is_some() || request.timestamps;
+    if is_asked { Err(Error::NoTranscripts) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_minutes_and_milliseconds() {
+        let segment = Segment { start: 59.9996, end: 61.02, text: " a".to_owned(), tokens: Vec::new() };
+        assert_eq!(line(&segment), "[01:00.000 --> 01:01.020] a\n");
+    }
+}

@@ -1,0 +1,164 @@
+//! Transcripts: `/v1/audio/transcriptions` and `/v1/audio/translations` of OpenAI.
+
+use std::fmt::Write;
+
+use et_llm::{Sampling, Segment, SpokenTask, Transcript, Wanted};
+use serde_json::json;
+
+use crate::error::ApiError;
+use crate::request::Parameters;
+
+/// What a request asks for.
+pub struct Speech {
+    /// The transcript.
+    pub wanted: Wanted,
+    /// The form of the answer.
+    pub form: AnswerForm,
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// An object with the text.
+    Json,
+    /// The text.
+    Text,
+    /// An object with the segments.
+    Verbose,
+    /// Subtitles in SubRip's format.
+    Srt,
+    /// Subtitles in the format of the web.
+    Vtt,
+}
+
+const FORMS: [(&str, AnswerForm); 5] = [
+    ("json", AnswerForm::Json),
+    ("text", AnswerForm::Text),
+    ("verbose_json", AnswerForm::Verbose),
+    ("srt", AnswerForm::Srt),
+    ("vtt", AnswerForm::Vtt),
+];
+
+/// Takes the parameters of a request, which are texts in a form.
+///
+/// # Errors
+/// A mistake in a parameter.
+pub fn take_speech(parameters: &mut Parameters, usual: Sampling, is_translation: bool) -> Result<Speech, ApiError> {
+    const FORM: &str = "response_format";
+    const PIECES: &str = "timestamp_granularities[]";
+    let name = parameters.take::<String>(FORM)?.unwrap_or_else(|| "json".to_owned());
+    let form = FORMS.iter().find(|(known, _)| *known == name).map(|(_, form)| *form);
+    let form = form.ok_or_else(|| {
+        let known = FORMS.map(|(name, _)| name).join(", ");
+        ApiError::parameter(FORM, format!("`{FORM}` is `{name}`, but may be {known}"))
+    })?;
+    if let Some(piece) = parameters.take::<String>(PIECES)?.filter(|piece| piece != "segment") {
+        return Err(ApiError::parameter(PIECES, format!("`{PIECES}` is `{piece}`, but may be segment")));
+    }
+    if parameters.take::<String>("stream")?.is_some_and(|value| value != "false") {
+        return Err(ApiError::parameter("stream", "a transcript comes whole: `stream` may be false"));
+    }
+    let temperature = parameters.take::<String>("temperature")?.map(|text| {
+        let wrong = || ApiError::parameter("temperature", format!("`temperature` is `{text}`, which is no number"));
+        text.parse::<f32>().map_err(|_| wrong())
+    });
+    let sampling =
+        Sampling { temperature: temperature.transpose()?.unwrap_or(usual.temperature), ..usual }.checked()?;
+    let wanted = Wanted {
+        language: parameters.take::<String>("language")?.filter(|code| !code.is_empty()),
+        task: if is_translation { SpokenTask::Translate } else { SpokenTask::Transcribe },
+        timestamps: matches!(form, AnswerForm::Verbose | AnswerForm::Srt | AnswerForm::Vtt),
+        prompt: parameters.take::<String>("prompt")?.filter(|prompt| !prompt.trim().is_empty()),
+        sampling,
+        most: None,
+    };
+    Ok(Speech { wanted, form })
+}
+
+/// The type of an answer, and the answer.
+pub fn shape_transcript(transcript: &Transcript, task: SpokenTask, form: AnswerForm) -> (&'static str, String) {
+    const PLAIN: &str = "text/plain; charset=utf-8";
+    let text = transcript.text().trim().to_owned();
+    match form {
+        AnswerForm::Json => ("application/json", json!({ "text": text }).to_string()),
+        AnswerForm::Text => (PLAIN, text + "\n"),
+        AnswerForm::Verbose => ("application/json", verbose(transcript, task, &text)),
+        AnswerForm::Srt => ("application/x-subrip; charset=utf-8", subtitles(transcript, ',', true)),
+        AnswerForm::Vtt => ("text/vtt; charset=utf-8", "WEBVTT\n\n".to_owned() + &subtitles(transcript, '.', false)),
+    }
+}
+
+fn verbose(transcript: &Transcript, task: SpokenTask, text: &str) -> String {
+    let segment = |(index, Segment { start, end, text, tokens }): (usize, &Segment)| json!({ "id": index, "start": start, "end": end, "text": text, "tokens": tokens });
+    let segments: Vec<_> = transcript.segments.iter().enumerate().map(segment).collect();
+    json!({
+        "task": task.name(), "language": transcript.language, "duration": transcript.seconds, "text": text, "segments": segments,
+    })
+    .to_string()
+}
+
+/// A paragraph for each segment, with the number where the format has numbers.
+fn subtitles(transcript: &Transcript, point: char, has_numbers: bool) -> String {
+    let mut all = String::new();
+    for (number, segment) in (1..).zip(&transcript.segments) {
+        if has_numbers {
+            let _ = writeln!(all, "{number}");
+        }
+        let [start, end] = [segment.start, segment.end].map(|seconds| time(seconds, point));
+        let _ = write!(all, "{start} --> {end}\n{}\n\n", segment.text.trim().replace("-->", "->"));
+    }
+    all
+}
+
+/// Hours, minutes, seconds and milliseconds.
+fn time(seconds: f64, point: char) -> String {
+    let all = (seconds * 1e3).round() as u64;
+    let (hours, minutes, seconds, rest) = (all / 3_600_000, all / 60_000 % 60, all / 1000 % 60, all % 1000);
+    format!("{hours:02}:{minutes:02}:{seconds:02}{point}{rest:03}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value};
+
+    use super::*;
+
+    fn transcript() -> Transcript {
+        let segment = Segment { start: 0.5, end: 3725.25, text: " Hello.".to_owned(), tokens: vec![1] };
+        Transcript { language: Some("en".to_owned()), seconds: 4.0, segments: vec![segment] }
+    }
+
+    fn shaped(form: AnswerForm) -> String {
+        shape_transcript(&transcript(), SpokenTask::Transcribe, form).1
+    }
+
+    #[test]
+    fn transcripts_have_five_forms() {
+        assert_eq!(shaped(AnswerForm::Json), r#"{"text":"Hello."}"#);
+        assert_eq!(shaped(AnswerForm::Text), "Hello.\n");
+        assert_eq!(shaped(AnswerForm::Srt), "1\n00:00:00,500 --> 01:02:05,250\nHello.\n\n");
+        assert_eq!(shaped(AnswerForm::Vtt), "WEBVTT\n\n00:00:00.500 --> 01:02:05.250\nHello.\n\n");
+        let verbose: Value = serde_json::from_str(&shaped(AnswerForm::Verbose)).unwrap();
+        assert_eq!((&verbose["segments"][0]["end"], &verbose["language"]), (&json!(3725.25), &json!("en")));
+    }
+
+    #[test]
+    fn parameters_are_texts() {
+        let take = |fields: &[(&str, &str)]| {
+            let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
+            take_speech(&mut Parameters::new(fields.collect::<Map<String, Value>>()), Sampling::default(), false)
+        };
+        let found = take(&[("response_format", "srt"), ("language", "de"), ("temperature", "0.5")]).ok().unwrap();
+        assert_eq!((found.form, found.wanted.timestamps), (AnswerForm::Srt, true));
+        assert_eq!((found.wanted.language.as_deref(), found.wanted.sampling.temperature), (Some("de"), 0.5));
+        for mistake in [
+            ("response_format", "pdf"),
+            ("temperature", "hot"),
+            ("temperature", "-1"),
+            ("timestamp_granularities[]", "word"),
+            ("stream", "true"),
+        ] {
+            assert!(take(&[mistake]).is_err(), "{mistake:?}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A recording becomes a job, a transcript becomes JSON or text.
+
+use std::time::Instant;
+
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
+use tokio::sync::oneshot::channel;
+
+use super::answer::check_model;
+use super::form::Field;
+use crate::api::{Speech, shape_transcript, take_speech};
+use crate::error::ApiError;
+use crate::request::Parameters;
+use crate::scheduler::Failure;
+use crate::server::Server;
+use crate::speech::{SpeechDesk, SpeechJob};
+
+/// The answer to a request.
+///
+/// # Errors
+/// A mistake in the request; a full queue; a failure of the model.
+pub async fn transcribe(
+    server: &Server,
+    desk: &SpeechDesk,
+    fields: Vec<Field>,
+    is_translation: bool,
+) -> Result<Response, ApiError> {
+    let (mut sound, mut texts) = (None, Map::new());
+    for Field { name, content } in fields {
+        match name.as_str() {
+            "file" => sound = Some(content),
+            name => drop(texts.insert(name.to_owned(), Value::from(String::from_utf8_lossy(&content).into_owned()))),
+        }
+    }
+    let sound = sound.ok_or_else(|| ApiError::parameter("file", "`file` is missing"))?;
+    let mut parameters = Parameters::new(texts);
+    check_model(server, &mut parameters)?;
+    let Speech { wanted, form } = take_speech(&mut parameters, desk.facts.sampling(), is_translation)?;
+    parameters.finish()?;
+    if server.is_stopping() {
+        return Err(ApiError::stopping());
+    }
+    let (answer, receiver) = channel();
+    let task = wanted.task;
+    let job = SpeechJob { sound, wanted, deadline: Instant::now() + server.timeout, answer };
+    desk.queue.push(job).map_err(|full| server.refusal(full))?;
+    // The thread has ended where a job has no end.
+    let transcript = receiver.await.unwrap_or_else(|_| Err(Failure::Stopping.into()))?;
+    let (kind, text) = shape_transcript(&transcript, task, form);
+    Ok(([(CONTENT_TYPE, kind)], text).into_response())
+}
