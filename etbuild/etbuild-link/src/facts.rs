@@ -29,6 +29,8 @@ pub struct ProjectFacts {
     pub media: bool,
     /// Whether the binary of a language model reads pictures.
     pub vision: bool,
+    /// The updates that the binary takes; `None` for none.
+    pub updates: Option<UpdateFacts>,
     /// Whether the binary of a language model hears.
     pub hearing: bool,
     /// The library beside the binary, if any.
@@ -238,4 +240,11 @@ pub struct VerifyData {
     pub inputs: Vec<u8>,
     /// The outputs that PyTorch computed, likewise; `float32`.
     pub outputs: Vec<u8>,
+}
+
+/// The updates over the air that a binary takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateFacts {
+    /// The public key of Ed25519 that verifies updates; `None` for unsigned updates.
+    pub key: Option<[u8; 32]>,
 }

@@ -53,7 +53,7 @@ pub use embedded::c_header;
 pub use error::LinkError;
 pub use facts::{
     BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, Region,
-    RegisterStep, Uart, VerifyData,
+    RegisterStep, Uart, UpdateFacts, VerifyData,
 };
 pub use job::{BuildJob, JobAnswer, JobEnd};
 pub use library::LibraryForm;

@@ -42,10 +42,17 @@ struct Variables<'a> {
     crate_types: &'static [&'static str],
     server: bool,
     constrain: bool,
+    updates: Option<Updates>,
     /// Whether the project has start code for Android.
     start: bool,
     /// Whether firmware is compiled for speed.
     speed: bool,
+}
+
+#[derive(Serialize)]
+struct Updates {
+    /// The bytes of the public key; empty for unsigned updates.
+    key: Vec<u8>,
 }
 
 #[derive(Serialize)]
@@ -95,6 +102,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("crate_types", &Vec::<&str>::new());
     context.insert("server", &false);
     context.insert("constrain", &false);
+    context.insert("updates", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
         path => Ok((path.unwrap_or(file.path).to_owned(), file.bytes.to_vec())),
@@ -129,6 +137,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         crate_types: facts.library.map_or(&[], LibraryForm::crate_types),
         server: facts.server,
         constrain: facts.constrain,
+        updates: facts.updates.as_ref().map(|updates| Updates { key: updates.key.map_or_else(Vec::new, Vec::from) }),
         start: facts.system.is_some(),
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
     }

@@ -50,7 +50,7 @@ pub use options::{
     Accuracy, AudioInput, Budget, Cache, Color, Diffusion, DiffusionScheduler, Embedding, Export, Filter, FixedScalar,
     FixedValue, Float, Fraction, ImageInput, Input, LayerScheme, Layout, Memory, Method, Metric, Model, Number,
     Observer, OneOrMany, Optimize, Output, Partition, Planner, Pooling, Precision, PythonFunction, Quantize, Rotation,
-    Runtime, Scheme, TextOptions, TimeLimit, Verify, Weights,
+    Runtime, Scheme, TextOptions, TimeLimit, Updates, Verify, Weights,
 };
 pub use overrides::Override;
 pub use recipe::Recipe;

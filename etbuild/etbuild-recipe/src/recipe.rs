@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::{
     Budget, Diffusion, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime,
-    Scheme, TextOptions, Verify,
+    Scheme, TextOptions, Updates, Verify,
 };
 
 /// A recipe: a model, the options of its compilation, and its targets.
@@ -60,6 +60,10 @@ pub struct Recipe {
     /// server demands; default: with `server: true`.
     #[serde(default)]
     pub constrain: Option<Spanned<bool>>,
+    /// The updates over the air that a hosted binary takes, with the options `--update`, `--rollback` and `--confirm`: a public key of Ed25519
+    /// in 64 hexadecimal digits, which `etbuild delta --key` prints, or `unsigned`. If omitted, the binary takes none.
+    #[serde(default)]
+    pub updates: Option<Spanned<Updates>>,
     /// The aim of the compiler for firmware; `size` if omitted. Binaries of hosted targets are always fast.
     #[serde(default)]
     pub optimize: Optimize,

@@ -58,6 +58,7 @@ mod soak;
 mod speculation;
 mod support;
 mod trace;
+mod updates;
 mod upstream;
 mod vision;
 mod waiting;

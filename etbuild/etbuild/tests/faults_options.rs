@@ -153,6 +153,12 @@ const READ: &[Read] = &[
     ("text.max_tokens", Encoder, &[], &["", "text.max_tokens=8", "text.max_tokens=16"]),
     ("text.normalize", Encoder, &[], &["", "text.normalize=false", "text.normalize=true"]),
     ("text.pooling", Encoder, &[], &[]),
+    (
+        "updates",
+        Hosted,
+        &[],
+        &["", "updates=unsigned", "updates=0000000000000000000000000000000000000000000000000000000000000007"],
+    ),
     ("verify.inputs", Hosted, &[], &["", "verify.inputs=OTHER_DATA"]),
     ("verify.outputs", Board, &[], &["", "verify.outputs=expected_"]),
     ("verify.reference", Board, &[], &["", "verify.reference=DATA", "verify.reference=OTHER_DATA"]),

@@ -1,5 +1,7 @@
 //! Signatures of deltas: Ed25519 over the digest of the header, which states the digests of everything else.
 
+use std::fmt;
+
 use blake3::Hash;
 
 use crate::Error;
@@ -7,6 +9,13 @@ use crate::Error;
 /// A key that checks signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublicKey(pub [u8; 32]);
+
+/// 64 hexadecimal digits.
+impl fmt::Display for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Hash::from_bytes(self.0).fmt(formatter)
+    }
+}
 
 /// A key that signs: the 32 bytes of the seed.
 #[derive(Clone)]

@@ -7,9 +7,9 @@ use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
     BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, LibraryForm, MemoryFacts, MethodFacts, Processor,
-    Program, ProjectFacts, SystemFiles, VerifyData, select,
+    Program, ProjectFacts, SystemFiles, UpdateFacts, VerifyData, select,
 };
-use etbuild_recipe::Optimize;
+use etbuild_recipe::{Optimize, Updates};
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
 use etbuild_target::{Bank, Target};
 
@@ -61,6 +61,8 @@ pub struct LinkOptions {
     pub server: bool,
     /// Whether the binary of a language model has constrained output.
     pub constrain: bool,
+    /// The updates that the binary takes; `None` for none.
+    pub updates: Option<Updates>,
     /// The command line of a process.
     pub command_line: CommandLine,
     /// The target.
@@ -139,6 +141,7 @@ pub struct ManifestInputs {
     library: Option<LibraryForm>,
     server: bool,
     constrain: bool,
+    updates: Option<Updates>,
 }
 
 /// The facts of firmware.
@@ -187,6 +190,7 @@ impl ProjectInputs {
                 && board.is_none()
                 && !target.is_wasm(),
             constrain: options.constrain && interface.has_tokenizer() && board.is_none(),
+            updates: options.updates.filter(|_| board.is_none() && !target.is_wasm()),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
         let is_inside = board.is_some() || options.is_single;
@@ -215,8 +219,19 @@ impl ProjectInputs {
     }
 
     fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        let ManifestInputs { template, kernels, engines, text, media, vision, hearing, library, server, constrain } =
-            &self.manifest;
+        let ManifestInputs {
+            template,
+            kernels,
+            engines,
+            text,
+            media,
+            vision,
+            hearing,
+            library,
+            server,
+            constrain,
+            updates,
+        } = &self.manifest;
         let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
             Some(_) => Program::Embedded(program),
@@ -244,6 +259,7 @@ impl ProjectInputs {
             library: *library,
             server: *server,
             constrain: *constrain,
+            updates: updates.map(|updates| UpdateFacts { key: updates.key() }),
             system: self.system,
             board,
         })
@@ -276,9 +292,14 @@ impl BoardInputs {
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, media, vision, hearing, library, server, constrain } = self;
+        let Self { template, kernels, engines, text, media, vision, hearing, library, server, constrain, updates } =
+            self;
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = if *hearing { key.fact("hearing", true) } else { key };
+        let key = match updates {
+            None => key,
+            Some(updates) => key.option("updates", format!("{updates:?}")),
+        };
         key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
             .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
             .fact("template", template.as_str())

@@ -32,6 +32,7 @@ pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &A
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
+        updates: recipe.updates.as_ref().map(|updates| updates.value),
         constrain: recipe.constrains() && file.texts.is_none_or(|folder| folder.options(db).encoder.is_none()),
         command_line: match (&file.texts, &file.pipeline) {
             (Some(_), _) => CommandLine::Language,

@@ -42,6 +42,15 @@ pub fn no_file_system(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
     Some(diagnostic.help("leave `weights` out for this target: they lie in its flash, and are used in place"))
 }
 
+/// Updates for a target that runs no process with files.
+pub fn no_updates(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
+    let has_no_files = target.memory().is_some() || target.is_wasm();
+    let updates = recipe.updates.as_ref().filter(|_| has_no_files)?;
+    let message = format!("`{}` has no file system, so its binary cannot take updates", target.name());
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*updates.span).clone());
+    Some(diagnostic.help("leave `updates` out for this target, and update the whole image"))
+}
+
 /// A language model on a target without a command line to give prompts on.
 pub fn no_prompt(recipe: &Recipe, target: &Target, named: &Spanned<String>) -> Option<Diagnostic> {
     let is_firmware = matches!(recipe.model, Model::Checkpoint(_)) && target.memory().is_some();

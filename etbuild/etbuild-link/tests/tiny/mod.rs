@@ -31,6 +31,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         media: false,
         vision: false,
         hearing: false,
+        updates: None,
         library: None,
         server: false,
         constrain: false,

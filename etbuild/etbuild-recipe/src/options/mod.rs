@@ -16,6 +16,7 @@ mod quantize;
 mod runtime;
 mod text;
 mod time_limit;
+mod updates;
 mod verify;
 
 pub use budget::Budget;
@@ -34,4 +35,5 @@ pub use quantize::{Accuracy, Embedding, LayerScheme, Method, Metric, Observer, Q
 pub use runtime::Runtime;
 pub use text::{Pooling, TextOptions};
 pub use time_limit::TimeLimit;
+pub use updates::Updates;
 pub use verify::Verify;

@@ -1,5 +1,8 @@
 //! `etbuild delta OLD NEW`: an update over the air.
 
+use std::io;
+use std::path::Path;
+
 use etbuild_delta::{Error, Made, make, secret_key};
 use etbuild_diagnostic::{Code, Diagnostic, unwritable};
 
@@ -9,9 +12,13 @@ use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Delta) -> Outcome {
     let key = arguments.key.as_deref().map(secret_key).transpose().map_err(refused)?;
-    let made = make(&arguments.old, &arguments.new, &arguments.file, key.as_ref()).map_err(refused)?;
+    let made = make(&arguments.old, &arguments.new, &arguments.file, key.as_ref());
+    let made = made.map_err(|error| match error {
+        Error::File { path, source } if path == arguments.file => vec![unwritable(&path, &source)],
+        other => refused(other),
+    })?;
     let Made { size, new_size, same, changed, files } = made;
-    let public = key.map(|key| blake3::Hash::from_bytes(key.public().0).to_string());
+    let public = key.map(|key| key.public().to_string());
     let value = serde_json::json!({
         "schema": "etbuild.delta/1", "file": arguments.file, "size": size, "new_size": new_size, "same": same, "changed": changed,
         "files": files, "key": public,
@@ -30,7 +37,7 @@ pub fn run(session: &Session, arguments: &arguments::Delta) -> Outcome {
 /// The diagnostic of a failure.
 pub fn refused(error: Error) -> Vec<Diagnostic> {
     vec![match error {
-        Error::File { path, source } => unwritable(&path, &source),
+        Error::File { path, source } => unreadable(&path, &source),
         Error::NoPair(problem) => {
             Diagnostic::error(Code::Usage, problem).help("name two folders of results, two program files or two binaries")
         }
@@ -44,4 +51,10 @@ pub fn refused(error: Error) -> Vec<Diagnostic> {
 pub fn of_update(error: &et_update::Error) -> Diagnostic {
     let code = Code::TABLE.iter().find(|info| info.id == error.code()).map_or(Code::Internal, |info| info.code);
     Diagnostic::error(code, error.to_string()).help(error.hint())
+}
+
+/// The diagnostic of a file that the system does not let us read.
+pub fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
+    let message = format!("`{}` cannot be read: {error}", path.display());
+    Diagnostic::error(Code::FileUnreadable, message).help("is it a file, and may you read it?")
 }

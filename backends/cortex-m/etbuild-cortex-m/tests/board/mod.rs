@@ -178,6 +178,7 @@ impl Firmware {
             constrain: false,
             vision: false,
             hearing: false,
+            updates: None,
             system: None,
             board: Some(BoardFacts {
                 processor: Processor::of(board.triple).unwrap(),
