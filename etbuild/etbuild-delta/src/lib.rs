@@ -1,8 +1,8 @@
 //! Deltas between two deployed versions.
 //!
-//! A program file is cut into its flatbuffer and its weights ([`cut`]). Weights with the digest of old weights are copied, wherever the old
-//! weights are; other weights are compared with the old weights of the same name or place, byte by byte ([`near`]); everything else, such as
-//! machine code, is searched for in the old file by blocks ([`search`]). Files are mapped, and new bytes leave in pieces of 1 MiB.
+//! A program file is cut into its flatbuffer and its weights (`cut`). Weights with the digest of old weights are copied, wherever the old
+//! weights are; other weights are compared with the old weights of the same name or place, byte by byte (`near`); everything else, such as
+//! machine code, is searched for in the old file by blocks (`search`). Files are mapped, and new bytes leave in pieces of 1 MiB.
 
 mod body;
 mod cut;
