@@ -73,15 +73,22 @@ fn of_data(bytes: &[u8]) -> Result<Named> {
 }
 
 fn insert(named: &mut Named, bytes: &[u8], part: &[u8], name: Option<String>) {
-    let start = part.as_ptr().addr() - bytes.as_ptr().addr();
-    named.insert(start, (start + part.len(), name));
+    if let Some(start) = place(bytes, part) {
+        named.insert(start, (start + part.len(), name));
+    }
+}
+
+/// Where a part of `bytes` starts. An empty part may be anywhere in memory.
+fn place(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    let start = part.as_ptr().addr().checked_sub(bytes.as_ptr().addr())?;
+    (!part.is_empty() && start < bytes.len()).then_some(start)
 }
 
 /// Ends the part of `segment` at an offset, and begins another part there.
 fn split(named: &mut Named, bytes: &[u8], segment: &[u8], offset: u64) {
-    let start = segment.as_ptr().addr() - bytes.as_ptr().addr();
-    let at = usize::try_from(offset).ok().filter(|offset| *offset < segment.len()).map(|offset| start + offset);
-    let Some(at) = at else { return };
+    let within = usize::try_from(offset).ok().filter(|offset| *offset < segment.len());
+    let (Some(start), Some(within)) = (place(bytes, segment), within) else { return };
+    let at = start + within;
     if let Some((_, (end, name))) = named.range_mut(..at).next_back()
         && *end > at
     {
