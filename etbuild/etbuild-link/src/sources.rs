@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn text_constraints_media_servers_and_drivers_alone_need_crates_from_elsewhere() {
+    fn text_constraints_media_servers_updates_and_drivers_alone_need_crates_from_elsewhere() {
         let sources = Sources::embedded().unwrap();
         for source in sources.crates.values().filter(|source| source.name() != "et-conformance") {
             sources.closure(vec![source.name().to_owned()]).unwrap();
@@ -173,6 +173,7 @@ mod tests {
                     "time",
                     "tokenizers",
                 ],
+                "et-update" => &["blake3", "ed25519-compact", "miniz_oxide"],
                 _ => &[],
             };
             assert_eq!(names, expected, "{}", source.name());

@@ -157,7 +157,7 @@ const READ: &[Read] = &[
         "updates",
         Hosted,
         &[],
-        &["", "updates=unsigned", "updates=0000000000000000000000000000000000000000000000000000000000000007"],
+        &["", "updates=unsigned", "updates=ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c"],
     ),
     ("verify.inputs", Hosted, &[], &["", "verify.inputs=OTHER_DATA"]),
     ("verify.outputs", Board, &[], &["", "verify.outputs=expected_"]),
