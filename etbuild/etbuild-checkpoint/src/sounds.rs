@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use et_hearing::{Facts, Speech, SpokenTokens};
+use et_hearing::{AudioTokens, Facts, Speech, SpokenTokens};
 use serde_json::Value;
 
 use crate::config::Config;
@@ -28,14 +28,15 @@ pub fn read_sounds(files: &BTreeMap<String, &[u8]>) -> Result<Option<Vec<u8>>, C
             Speech::Transcripts(spoken(&Config::parse(config)?, generation.as_ref())?)
         }
         Reader::Prompt { token, .. } => {
-            Speech::Prompts { mark: audio_text(files, token)?, token, tokens: hearing.tokens().unwrap_or(1) }
+            let (mark, tokens) = (audio_text(files, token)?, hearing.tokens().unwrap_or(1));
+            Speech::Prompts(AudioTokens { mark, token, tokens })
         }
     };
     let facts = Facts { bands: hearing.tower.bands, frames: 2 * hearing.tower.positions, speech };
     Ok(Some(facts.to_text().into_bytes()))
 }
 
-/// Refuses features other than those of Whisper.
+/// Refuses a feature extractor whose log-mel features differ from those of Whisper.
 fn check(hearing: &Hearing, extractor: &Config) -> Result<(), CheckpointError> {
     let numbers =
         [("feature_size", hearing.tower.bands), ("sampling_rate", 16_000), ("hop_length", 160), ("n_fft", 400)];

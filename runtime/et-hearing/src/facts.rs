@@ -26,14 +26,18 @@ pub enum Speech {
     /// Transcripts.
     Transcripts(SpokenTokens),
     /// Prompts.
-    Prompts {
-        /// `mark`: the text of an audio token, which stands for a sound in chat templates.
-        mark: String,
-        /// `token`: the audio token.
-        token: u32,
-        /// `tokens`: the audio tokens of a window.
-        tokens: usize,
-    },
+    Prompts(AudioTokens),
+}
+
+/// The audio tokens of prompts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AudioTokens {
+    /// `mark`: the text of an audio token, which stands for a sound in chat templates.
+    pub mark: String,
+    /// `token`: the audio token.
+    pub token: u32,
+    /// `tokens`: the audio tokens of a window.
+    pub tokens: usize,
 }
 
 /// The special tokens of transcripts.
@@ -68,7 +72,7 @@ impl Facts {
         let Self { bands, frames, speech } = self;
         let mut text = format!("bands {bands}\nframes {frames}\n");
         match speech {
-            Speech::Prompts { mark, token, tokens } => {
+            Speech::Prompts(AudioTokens { mark, token, tokens }) => {
                 let _ = write!(text, "mark {mark}\ntoken {token}\ntokens {tokens}\n");
             }
             Speech::Transcripts(spoken) => text.push_str(&spoken.to_text()),
@@ -86,17 +90,17 @@ impl Facts {
         let find = |word: &str| lines.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
         let value = |word: &str| find(word).ok_or_else(|| malformed(&format!("there is no `{word}`")));
         let speech = match find("mark") {
-            Some(mark) => Speech::Prompts {
+            Some(mark) => Speech::Prompts(AudioTokens {
                 mark: mark.to_owned(),
                 token: number(value("token")?)?,
                 tokens: number(value("tokens")?)?,
-            },
+            }),
             None => Speech::Transcripts(SpokenTokens::parse(&lines)?),
         };
         let facts = Self { bands: number(value("bands")?)?, frames: number(value("frames")?)?, speech };
         let has_range = (1..=MOST).contains(&facts.bands) && (1..=MOST).contains(&facts.frames);
         let has_tokens = match &facts.speech {
-            Speech::Prompts { mark, tokens, .. } => !mark.is_empty() && (1..=MOST).contains(tokens),
+            Speech::Prompts(AudioTokens { mark, tokens, .. }) => !mark.is_empty() && (1..=MOST).contains(tokens),
             Speech::Transcripts(_) => true,
         };
         if has_range && has_tokens { Ok(facts) } else { Err(malformed("a value is out of range")) }
@@ -177,7 +181,7 @@ mod tests {
 
     #[test]
     fn facts_read_back_from_their_text() {
-        let prompts = Speech::Prompts { mark: "[AUDIO]".to_owned(), token: 24, tokens: 375 };
+        let prompts = Speech::Prompts(AudioTokens { mark: "[AUDIO]".to_owned(), token: 24, tokens: 375 });
         for facts in [facts(), Facts { speech: prompts, ..facts() }] {
             assert_eq!(Facts::parse(facts.to_text().as_bytes()).unwrap(), facts);
         }

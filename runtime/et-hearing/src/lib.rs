@@ -5,11 +5,11 @@
 //! the part that makes prompts of texts and sounds. A binary has this crate only for a model that hears. No third-party crate: files are
 //! decoded by a function of the binary.
 
-mod encoder;
 mod facts;
 mod fourier;
 mod mel;
 mod prompts;
+mod recordings;
 mod rules;
 mod segments;
 mod transcriber;
@@ -18,15 +18,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use et_llm::{Error, Model, OpenedHearing, OpenedVision};
+use et_llm::{EncoderMethod, Error, Model, OpenedHearing, OpenedVision};
 use et_module::preprocess::ReadSound;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, named_data};
 
-use encoder::AudioEncoder;
-pub use facts::{Facts, HEARING_KEY, Speech, SpokenTokens};
+pub use facts::{AudioTokens, Facts, HEARING_KEY, Speech, SpokenTokens};
 pub use mel::{Features, Mel};
 use prompts::{Embedder, Listener};
+use recordings::Recordings;
 use transcriber::WindowTranscriber;
+
+/// The method: log-mel features in, states or embeddings out.
+const METHOD: &str = "audio_encoder";
 
 /// Loads the audio encoder of a program file, as an [`et_llm::OpenHearing`]; `None` for a program file without one.
 ///
@@ -41,16 +44,17 @@ pub fn open(
     model: &Model,
 ) -> Result<Option<OpenedHearing>, Error> {
     let Some(bytes) = named_data(file, HEARING_KEY) else { return Ok(None) };
-    let facts = Facts::parse(bytes)?;
+    let Facts { bands, frames, speech } = Facts::parse(bytes)?;
     // Beside the model, so that the encoder writes the state that the decoder reads.
-    let encoder = AudioEncoder::new(model.load_beside(file, data()?, AudioEncoder::METHOD, kernels, engines)?, &facts)?;
-    let mel = Mel::new(facts.bands);
-    Ok(Some(match &facts.speech {
-        Speech::Transcripts(_) => {
-            OpenedHearing::Transcriber(Box::new(WindowTranscriber::new(facts, encoder, mel, read, model)))
+    let module = model.load_beside(file, data()?, METHOD, kernels, engines)?;
+    let encoder = EncoderMethod::new(module, METHOD, vec![1, bands, frames])?;
+    let recordings = Recordings { read, mel: Mel::new(bands), frames };
+    Ok(Some(match speech {
+        Speech::Transcripts(spoken) => {
+            OpenedHearing::Transcriber(Box::new(WindowTranscriber::new(spoken, encoder, recordings, model)))
         }
-        Speech::Prompts { .. } => OpenedHearing::Prompts(OpenedVision {
-            viewer: Arc::new(Listener::new(facts, mel, read)),
+        Speech::Prompts(audio) => OpenedHearing::Prompts(OpenedVision {
+            viewer: Arc::new(Listener::new(audio, recordings)),
             encoder: Rc::new(RefCell::new(Embedder::new(encoder))),
             method: "prefill_audio",
         }),

@@ -1,50 +1,32 @@
 //! Transcripts of recordings of any length: windows, each from where the last segment of the window before ends.
 
 use et_llm::{
-    Error, Facts as TextFacts, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream, Transcriber,
-    Transcript, Wanted,
+    EncoderMethod, Error, Facts as TextFacts, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream,
+    Transcriber, Transcript, Wanted,
 };
-use et_module::preprocess::ReadSound;
 
-use crate::encoder::AudioEncoder;
-use crate::mel::{HOP, RATE};
+use crate::SpokenTokens;
+use crate::recordings::Recordings;
 use crate::rules::Rules;
 use crate::segments::{PRECISION, STRIDE, cut};
-use crate::{Facts, Features, Mel, Speech, SpokenTokens};
 
 /// Transcribes by windows.
 pub struct WindowTranscriber {
-    facts: Facts,
-    encoder: AudioEncoder,
-    mel: Mel,
-    read: ReadSound,
+    spoken: SpokenTokens,
+    encoder: EncoderMethod,
+    recordings: Recordings,
     stops: Vec<u32>,
 }
 
 impl WindowTranscriber {
     /// A transcriber of a model.
-    pub fn new(facts: Facts, encoder: AudioEncoder, mel: Mel, read: ReadSound, model: &Model) -> Self {
-        Self { facts, encoder, mel, read, stops: TextFacts::of(model).stops }
-    }
-
-    fn spoken(&self) -> Result<&SpokenTokens, Error> {
-        match &self.facts.speech {
-            Speech::Transcripts(spoken) => Ok(spoken),
-            Speech::Prompts { .. } => Err(Error::NoTranscripts),
-        }
-    }
-
-    /// The features of a recording, at least a window of frames; and the seconds of the recording.
-    fn features(&self, file: &[u8]) -> Result<(Features, f64), Error> {
-        let mut samples = (self.read)(file, RATE).map_err(Error::Sound)?;
-        let seconds = samples.len() as f64 / f64::from(RATE);
-        samples.resize(samples.len().max(self.facts.frames * HOP), 0.0);
-        Ok((self.mel.features(&samples), seconds))
+    pub fn new(spoken: SpokenTokens, encoder: EncoderMethod, recordings: Recordings, model: &Model) -> Self {
+        Self { spoken, encoder, recordings, stops: TextFacts::of(model).stops }
     }
 
     /// The language that the model hears in the window that the encoder has read last.
     fn detect(&self, model: &mut Model) -> Result<Option<String>, Error> {
-        let spoken = self.spoken()?;
+        let spoken = &self.spoken;
         if spoken.languages.is_empty() {
             return Ok(None);
         }
@@ -62,7 +44,7 @@ impl WindowTranscriber {
         language: Option<&str>,
         stamps: bool,
     ) -> Result<Vec<u32>, Error> {
-        let spoken = self.spoken()?;
+        let spoken = &self.spoken;
         let mut tokens = Vec::new();
         if let (Some(before), Some(previous)) = (&wanted.prompt, spoken.previous) {
             tokens.push(previous);
@@ -82,7 +64,7 @@ impl WindowTranscriber {
 
     /// Refuses what the model cannot do.
     fn check(&self, wanted: &Wanted) -> Result<(), Error> {
-        let spoken = self.spoken()?;
+        let spoken = &self.spoken;
         match &wanted.language {
             Some(_) if spoken.languages.is_empty() => return Err(Error::OneLanguage),
             Some(code) if !spoken.languages.contains_key(code) => {
@@ -106,7 +88,7 @@ impl WindowTranscriber {
         window: &mut Window<'_>,
         see: SeeHeard<'_>,
     ) -> Result<Vec<u32>, Error> {
-        let spoken = self.spoken()?;
+        let spoken = &self.spoken;
         let end = self.stops.iter().min().copied().unwrap_or(u32::MAX) as usize;
         let rules = Rules { spoken, timestamps: Some(window.first).filter(|_| window.has_stamps), end };
         let (mut picked, mut logits, mut stream) = (Vec::new(), Vec::new(), TextStream::default());
@@ -159,10 +141,11 @@ impl Transcriber for WindowTranscriber {
         see: SeeHeard<'_>,
     ) -> Result<Transcript, Error> {
         self.check(wanted)?;
-        let (features, seconds) = self.features(sound)?;
-        let (frames, window) = (features.frames(), self.facts.frames);
+        let at_least = |samples: usize, window: usize| samples.max(window);
+        let (features, seconds) = self.recordings.features(sound, at_least)?;
+        let (frames, window) = (features.frames(), self.recordings.frames);
         // Longer recordings go on where a segment ends.
-        let first = self.spoken()?.no_timestamps.map(|token| token as usize + 1);
+        let first = self.spoken.no_timestamps.map(|token| token as usize + 1);
         let has_stamps = first.is_some() && (wanted.timestamps || frames > window);
         let first = first.unwrap_or(usize::MAX);
         let mut language = wanted.language.clone();

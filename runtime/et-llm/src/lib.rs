@@ -81,4 +81,6 @@ pub use statistics::Statistics;
 pub use stops::{Certain, Stops};
 pub use stream::TextStream;
 pub use text::{Conversation, Message, Part, Text, Token};
-pub use vision::{OpenVision, OpenedVision, SharedEncoder, Viewer, Vision, VisionEncoder};
+pub use vision::{
+    EncoderMethod, KeptEmbeddings, OpenVision, OpenedVision, SharedEncoder, Viewer, Vision, VisionEncoder,
+};

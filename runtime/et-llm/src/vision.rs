@@ -1,6 +1,7 @@
 //! Pictures and sounds in prompts. A picture is one or several tiles of a fixed size; the vision encoder makes the same number of image tokens of
 //! each tile. A crate that a binary has only for a model with a vision encoder implements the traits.
 
+mod encoder;
 mod method;
 
 use std::cell::RefCell;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use et_module::preprocess::ReadTiles;
 use et_module::{DataFiles, Engines, FileBytes, Kernels};
 
+pub use encoder::{EncoderMethod, KeptEmbeddings};
 pub use method::ImageMethod;
 
 use crate::picture::{Picture, Prompt, Tile};

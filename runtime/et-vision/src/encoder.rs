@@ -1,12 +1,10 @@
 //! The vision encoder of a program.
 
-use std::collections::VecDeque;
 use std::rc::Rc;
 
-use et_core::ScalarType;
-use et_llm::{Error, Tile, VisionEncoder};
+use et_llm::{EncoderMethod, Error, KeptEmbeddings, Tile, VisionEncoder};
 use et_module::preprocess::ImageSteps;
-use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, TensorView};
+use et_module::{DataFiles, Engines, FileBytes, Kernels, Module};
 
 use crate::Facts;
 
@@ -14,15 +12,14 @@ use crate::Facts;
 const METHOD: &str = "vision_encoder";
 /// The channels of pixels.
 const CHANNELS: usize = 3;
-/// The embeddings of so many tiles are kept, for several answers to a prompt.
+/// The tiles whose embeddings are kept.
 const KEPT: usize = 16;
 
 /// The loaded method, with the embeddings of the last tiles.
 pub struct Encoder {
-    module: Module,
+    method: EncoderMethod,
     steps: ImageSteps,
-    shape: Vec<usize>,
-    kept: VecDeque<(Vec<u32>, Rc<[u8]>)>,
+    kept: KeptEmbeddings,
 }
 
 impl Encoder {
@@ -38,30 +35,19 @@ impl Encoder {
         facts: &Facts,
     ) -> Result<Self, Error> {
         let module = Module::load_method(FileBytes::shared(file), data, METHOD, kernels, engines)?;
-        let shape = vec![1, CHANNELS, facts.side, facts.side];
-        match module.input_type(0)? {
-            Some(input) if input.scalar_type == ScalarType::Float && input.shape == shape => {}
-            _ => return Err(Error::NotALanguageModel(format!("`{METHOD}` reads no `float32 {shape:?}`"))),
-        }
-        Ok(Self { module, steps: facts.steps.image.clone(), shape, kept: VecDeque::new() })
+        let method = EncoderMethod::new(module, METHOD, vec![1, CHANNELS, facts.side, facts.side])?;
+        Ok(Self { method, steps: facts.steps.image.clone(), kept: KeptEmbeddings::new(KEPT) })
     }
 }
 
 impl VisionEncoder for Encoder {
     fn encode(&mut self, tile: &Tile) -> Result<Rc<[u8]>, Error> {
-        if let Some((_, bytes)) = self.kept.iter().find(|(tokens, _)| tokens == tile.tokens()) {
-            return Ok(Rc::clone(bytes));
-        }
-        let numbers = self.steps.layout.ordered(&self.steps.numbers(&tile.pixels, CHANNELS), CHANNELS);
-        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        let view = TensorView { scalar_type: ScalarType::Float, shape: self.shape.clone(), bytes: &bytes };
-        self.module.set_input(0, &view)?;
-        self.module.execute()?;
-        let embeddings: Rc<[u8]> = self.module.output(0)?.bytes.into();
-        if self.kept.len() >= KEPT {
-            self.kept.pop_front();
-        }
-        self.kept.push_back((tile.tokens().to_vec(), Rc::clone(&embeddings)));
-        Ok(embeddings)
+        let Self { method, steps, kept } = self;
+        kept.of(tile, || {
+            let numbers = steps.layout.ordered(&steps.numbers(&tile.pixels, CHANNELS), CHANNELS);
+            let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+            method.execute(&bytes)?;
+            method.output()
+        })
     }
 }

@@ -56,3 +56,12 @@ impl Rows {
 pub fn failed(path: &Path, problem: &dyn std::fmt::Display) -> Error {
     Error::File { path: path.to_owned(), problem: problem.to_string() }
 }
+
+/// The error of a picture or a sound, with the path of the file.
+pub fn of_file(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Picture(problem) => Error::Picture(format!("{}: {problem}", path.display())),
+        Error::Sound(problem) => Error::Sound(format!("{}: {problem}", path.display())),
+        error => error,
+    }
+}

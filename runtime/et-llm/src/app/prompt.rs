@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Request;
 use super::channels::Channels;
-use super::files::{failed, read_tokens};
+use super::files::{failed, of_file, read_tokens};
 use super::form::prompt_text;
 use crate::{Error, Part, Picture, Prompt, Session, Viewer};
 
@@ -49,19 +49,15 @@ impl Source {
                 None => Err(Error::NoTokens),
             };
         }
-        let viewer = match session.viewer() {
-            Ok(viewer) if viewer.hears() => {
-                if request.images.is_empty() {
-                    Ok(viewer)
-                } else {
-                    Err(Error::NoVision)
-                }
-            }
-            Ok(viewer) if request.sounds.is_empty() => Ok(viewer),
-            Ok(_) => Err(Error::NoHearing),
-            Err(_) if request.images.is_empty() => Err(Error::NoHearing),
-            Err(error) => Err(error),
-        }?;
+        let viewer = session.viewer();
+        let hears = viewer.as_ref().ok().map(|viewer| viewer.hears());
+        if !request.images.is_empty() && hears != Some(false) {
+            return Err(Error::NoVision);
+        }
+        if !request.sounds.is_empty() && hears != Some(true) {
+            return Err(Error::NoHearing);
+        }
+        let viewer = viewer?;
         let files = request.images.iter().chain(&request.sounds);
         let pictures = files.map(|path| picture(&*viewer, path)).collect::<Result<Vec<_>, Error>>()?;
         if text.is_none() && !request.chat {
@@ -99,11 +95,7 @@ impl Source {
 /// [`Error::File`] for a file that cannot be read, [`Error::Picture`] for a file that is no picture.
 pub fn picture(viewer: &dyn Viewer, path: &Path) -> Result<Arc<Picture>, Error> {
     let bytes = fs::read(path).map_err(|error| failed(path, &error))?;
-    viewer.picture(&bytes).map(Arc::new).map_err(|error| match error {
-        Error::Picture(problem) => Error::Picture(format!("{}: {problem}", path.display())),
-        Error::Sound(problem) => Error::Sound(format!("{}: {problem}", path.display())),
-        error => error,
-    })
+    viewer.picture(&bytes).map(Arc::new).map_err(|error| of_file(path, error))
 }
 
 /// The parts of a message: pictures ahead of the text.

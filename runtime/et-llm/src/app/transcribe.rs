@@ -6,7 +6,7 @@ use super::Request;
 use super::cases;
 use super::channels::Channels;
 use super::continuation::sampling;
-use super::files::{Rows, failed, write_tokens};
+use super::files::{Rows, failed, of_file, write_tokens};
 use super::form::prompt_text;
 use crate::statistics::Clock;
 use crate::{Error, Heard, Segment, Session, Transcriber, Wanted};
@@ -52,10 +52,7 @@ pub fn transcribe(
             Heard::Segment(_) => Ok(()),
         };
         let made = transcriber.transcribe(&mut session.model, &*text, &sound, &wanted, &mut see);
-        let transcript = made.map_err(|error| match error {
-            Error::Sound(problem) => Error::Sound(format!("{}: {problem}", path.display())),
-            error => error,
-        })?;
+        let transcript = made.map_err(|error| of_file(path, error))?;
         if !request.timestamps {
             writeln!(channels.out)?;
         }
