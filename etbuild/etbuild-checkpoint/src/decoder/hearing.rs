@@ -24,7 +24,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let states = tower(&mut parts, &hearing.tower, features);
     let output = match hearing.reader {
         Reader::Cross => {
-            cross::write(decoder, parts.sketch, parts.weights, states);
+            cross::write(decoder, &mut parts, states);
             states
         }
         Reader::Prompt { group, activation, .. } => {

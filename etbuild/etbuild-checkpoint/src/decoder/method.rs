@@ -7,6 +7,7 @@ use super::cross;
 use super::experts;
 use super::feed_forward;
 use super::linear::{self, Linear};
+use super::parts::Parts;
 use super::sides::{Side, Sides};
 use super::weights::Weights;
 use crate::constant::Part;
@@ -151,7 +152,7 @@ fn layer(
     let mut between = add(sketch, weights, behind_attention, input, made);
     if let Some(cross) = decoder.cross {
         let read = norm(sketch, weights, Some(cross.norm), between);
-        let made = cross::read(decoder, cross, sketch, weights, [index, text.count], read);
+        let made = cross::read(decoder, cross, &mut Parts { sketch, weights }, [index, text.count], read);
         between = add(sketch, weights, None, between, made);
     }
     let read = match (is_parallel, before_network) {
