@@ -2,8 +2,8 @@
 //!
 //! The scheduler is the thread with the model; HTTP is on another thread. A request becomes a job: HTTP reads JSON, renders the
 //! chat template and makes tokens, the scheduler gives the job a slot and sends events back, text as tokens come. A queue is
-//! between both. A slot has a KV cache, so several texts are continued at the same time, in turns of a token. An encoder reads the
-//! texts of one request after the other.
+//! between both. A slot has a KV cache, so several texts are continued at the same time, in turns of a token. The thread of an encoder, or
+//! of a model for transcripts, finishes a request before the next one.
 
 mod api;
 mod arguments;
@@ -19,6 +19,7 @@ mod request;
 mod run;
 mod running;
 mod scheduler;
+mod serial;
 mod server;
 mod speech;
 mod tools;

@@ -1,14 +1,14 @@
 //! The queue in front of an encoder, and the work on the jobs.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use et_llm::{Encoder, EncoderFacts, Error, Reading};
 
-use super::{Answered, EncoderJob, Input};
+use super::{Answered, EncoderJob, Input, Inputs};
 use crate::error::ApiError;
 use crate::metrics::Metrics;
-use crate::scheduler::{Failure, Queue, Waiting};
+use crate::scheduler::{Failure, Queue};
+use crate::serial;
 
 /// The encoder of a server, as HTTP sees the encoder.
 pub struct Desk {
@@ -20,31 +20,21 @@ pub struct Desk {
 
 /// Works on jobs until the queue is closed and empty.
 pub fn run(mut encoder: Encoder, queue: &Queue<EncoderJob>, metrics: &Metrics) {
-    while let Some(job) = queue.take(true) {
-        let answers = answers(&mut encoder, queue, &job);
-        match &answers {
-            Ok(answers) => metrics.finish(answers.iter().map(|answered| answered.tokens).sum(), 0, 0),
-            Err(_) if job.is_gone() => metrics.abort(),
-            Err(_) => {}
-        }
-        // The receiver may be gone.
-        let _gone = job.answers.send(answers);
-        queue.done();
-    }
+    serial::run(queue, metrics, |job| {
+        let answers = answers(&mut encoder, queue, job)?;
+        metrics.finish(answers.iter().map(|answered| answered.tokens).sum(), 0, 0);
+        Ok(answers)
+    });
 }
 
 fn answers(encoder: &mut Encoder, queue: &Queue<EncoderJob>, job: &EncoderJob) -> Result<Vec<Answered>, ApiError> {
+    let Inputs { inputs, cuts } = &job.request;
     let mut answers = Vec::new();
-    for (index, input) in job.inputs.iter().enumerate() {
-        let now = Instant::now();
-        queue.expire(now);
-        if queue.is_cut() || job.is_gone() {
-            return Err(Failure::Stopping.into());
+    for (index, input) in inputs.iter().enumerate() {
+        if let Some(failure) = job.end(queue) {
+            return Err(failure.into());
         }
-        if job.deadline <= now {
-            return Err(Failure::TimedOut.into());
-        }
-        answers.push(answered(encoder, input, job.cuts, index)?);
+        answers.push(answered(encoder, input, *cuts, index)?);
     }
     Ok(answers)
 }

@@ -4,4 +4,4 @@ mod desk;
 mod job;
 
 pub use desk::{Desk, run};
-pub use job::{Answered, EncoderJob, Input};
+pub use job::{Answered, EncoderJob, Input, Inputs};

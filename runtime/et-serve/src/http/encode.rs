@@ -1,19 +1,17 @@
 //! A request to an encoder becomes a job, answers become JSON.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
-use tokio::sync::oneshot::channel;
 
 use super::answer::check_model;
 use crate::api::{TakeTexts, Texts};
-use crate::encoder::{Answered, Desk, EncoderJob, Input};
+use crate::encoder::{Desk, Inputs};
 use crate::error::ApiError;
 use crate::request::Parameters;
-use crate::scheduler::Failure;
+use crate::serial::ask;
 use crate::server::Server;
 
 /// The answer to a request.
@@ -30,19 +28,7 @@ pub async fn encode(
     check_model(server, &mut parameters)?;
     let Texts { inputs, cuts, shape } = take(&mut parameters)?;
     parameters.finish()?;
-    let mut fields = shape(answers(server, desk, inputs, cuts).await?);
+    let mut fields = shape(ask(server, &desk.queue, Inputs { inputs, cuts }).await?);
     fields.insert("model".to_owned(), server.name.into());
     Ok(([(CONTENT_TYPE, "application/json")], Value::Object(fields).to_string()).into_response())
-}
-
-/// The answers to the texts of a request.
-async fn answers(server: &Server, desk: &Desk, inputs: Vec<Input>, cuts: bool) -> Result<Vec<Answered>, ApiError> {
-    if server.is_stopping() {
-        return Err(ApiError::stopping());
-    }
-    let (answers, receiver) = channel();
-    let job = EncoderJob { inputs, cuts, deadline: Instant::now() + server.timeout, answers };
-    desk.queue.push(job).map_err(|full| server.refusal(full))?;
-    // The thread has ended where a job has no end.
-    receiver.await.unwrap_or_else(|_| Err(Failure::Stopping.into()))
 }

@@ -1,20 +1,17 @@
 //! A recording becomes a job, a transcript becomes JSON or text.
 
-use std::time::Instant;
-
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
-use tokio::sync::oneshot::channel;
 
 use super::answer::check_model;
 use super::form::Field;
 use crate::api::{Speech, shape_transcript, take_speech};
 use crate::error::ApiError;
 use crate::request::Parameters;
-use crate::scheduler::Failure;
+use crate::serial::ask;
 use crate::server::Server;
-use crate::speech::{SpeechDesk, SpeechJob};
+use crate::speech::{Recording, SpeechDesk};
 
 /// The answer to a request.
 ///
@@ -38,15 +35,8 @@ pub async fn transcribe(
     check_model(server, &mut parameters)?;
     let Speech { wanted, form } = take_speech(&mut parameters, desk.facts.sampling(), is_translation)?;
     parameters.finish()?;
-    if server.is_stopping() {
-        return Err(ApiError::stopping());
-    }
-    let (answer, receiver) = channel();
     let task = wanted.task;
-    let job = SpeechJob { sound, wanted, deadline: Instant::now() + server.timeout, answer };
-    desk.queue.push(job).map_err(|full| server.refusal(full))?;
-    // The thread has ended where a job has no end.
-    let transcript = receiver.await.unwrap_or_else(|_| Err(Failure::Stopping.into()))?;
+    let transcript = ask(server, &desk.queue, Recording { sound, wanted }).await?;
     let (kind, text) = shape_transcript(&transcript, task, form);
     Ok(([(CONTENT_TYPE, kind)], text).into_response())
 }

@@ -1,14 +1,14 @@
 //! The queue in front of a model for transcripts, and the work on the jobs.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use et_llm::{Error, Facts, Heard, Model, Text, Transcriber, Transcript};
 
-use super::SpeechJob;
+use super::{Recording, SpeechJob};
 use crate::error::ApiError;
 use crate::metrics::Metrics;
-use crate::scheduler::{Failure, Queue, Waiting};
+use crate::scheduler::{Failure, Queue};
+use crate::serial;
 
 /// The model of a server for transcripts, as HTTP sees the model.
 pub struct SpeechDesk {
@@ -32,34 +32,23 @@ pub struct SpeechModel {
 
 /// Works on jobs until the queue is closed and empty.
 pub fn run(mut speech: SpeechModel, queue: &Queue<SpeechJob>, metrics: &Metrics) {
-    while let Some(job) = queue.take(true) {
-        let transcript = transcript(&mut speech, queue, &job);
-        match &transcript {
-            Ok(made) => metrics.finish(0, 0, made.segments.iter().map(|segment| segment.tokens.len()).sum()),
-            Err(_) if job.is_gone() => metrics.abort(),
-            Err(_) => {}
-        }
-        // The receiver may be gone.
-        let _gone = job.answer.send(transcript);
-        queue.done();
-    }
+    serial::run(queue, metrics, |job| {
+        let made = transcript(&mut speech, queue, job)?;
+        metrics.finish(0, 0, made.segments.iter().map(|segment| segment.tokens.len()).sum());
+        Ok(made)
+    });
 }
 
 fn transcript(speech: &mut SpeechModel, queue: &Queue<SpeechJob>, job: &SpeechJob) -> Result<Transcript, ApiError> {
     let SpeechModel { model, transcriber, text, .. } = speech;
+    let Recording { sound, wanted } = &job.request;
     let mut failure = None;
     let mut see = |_: Heard<'_>| {
-        let now = Instant::now();
-        queue.expire(now);
-        failure = match () {
-            () if queue.is_cut() || job.is_gone() => Some(Failure::Stopping),
-            () if job.deadline <= now => Some(Failure::TimedOut),
-            () => None,
-        };
+        failure = job.end(queue);
         // The error ends the transcript, and nobody reads it.
         if failure.is_some() { Err(Error::NoTokens) } else { Ok(()) }
     };
-    let made = transcriber.transcribe(model, &**text, &job.sound, &job.wanted, &mut see);
+    let made = transcriber.transcribe(model, &**text, sound, wanted, &mut see);
     match (made, failure) {
         (_, Some(failure)) => Err(failure.into()),
         (Ok(transcript), None) => Ok(transcript),

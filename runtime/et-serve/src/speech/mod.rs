@@ -4,4 +4,4 @@ mod desk;
 mod job;
 
 pub use desk::{SpeechDesk, SpeechModel, run};
-pub use job::SpeechJob;
+pub use job::{Recording, SpeechJob};
