@@ -19,6 +19,7 @@ mod explanation;
 mod failure;
 pub mod render;
 mod span;
+mod unreadable;
 mod unwritable;
 
 pub use code::{Code, CodeInfo};
@@ -26,4 +27,5 @@ pub use diagnostic::{Diagnostic, Severity, exit_code};
 pub use explanation::{Example, Explanation, reference_markdown};
 pub use failure::Failure;
 pub use span::{Position, Span};
+pub use unreadable::unreadable;
 pub use unwritable::unwritable;

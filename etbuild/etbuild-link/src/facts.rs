@@ -243,7 +243,7 @@ pub struct VerifyData {
 }
 
 /// The updates over the air that a binary takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UpdateFacts {
     /// The public key of Ed25519 that verifies updates; `None` for unsigned updates.
     pub key: Option<[u8; 32]>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tera::{Context, Kwargs, State, Tera};
 
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
-use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts};
+use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, UpdateFacts};
 use crate::symbol::symbol;
 use crate::{LibraryForm, LinkError, SelectedKernel};
 
@@ -42,17 +42,11 @@ struct Variables<'a> {
     crate_types: &'static [&'static str],
     server: bool,
     constrain: bool,
-    updates: Option<Updates>,
+    updates: Option<&'a UpdateFacts>,
     /// Whether the project has start code for Android.
     start: bool,
     /// Whether firmware is compiled for speed.
     speed: bool,
-}
-
-#[derive(Serialize)]
-struct Updates {
-    /// The bytes of the public key; empty for unsigned updates.
-    key: Vec<u8>,
 }
 
 #[derive(Serialize)]
@@ -137,7 +131,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         crate_types: facts.library.map_or(&[], LibraryForm::crate_types),
         server: facts.server,
         constrain: facts.constrain,
-        updates: facts.updates.as_ref().map(|updates| Updates { key: updates.key.map_or_else(Vec::new, Vec::from) }),
+        updates: facts.updates.as_ref(),
         start: facts.system.is_some(),
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
     }

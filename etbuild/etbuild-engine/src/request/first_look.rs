@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::GGUF;
-use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_diagnostic::{Code, Diagnostic, Span, unreadable};
 use etbuild_import::{Format, Glance, HEAD, TAIL};
 use etbuild_recipe::{FilePath, Model, Recipe, missing_file};
 use etbuild_system::System;
@@ -227,9 +227,4 @@ fn no_function(path: &Path) -> Diagnostic {
 
 fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|extension| extension == ending)
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
-    let message = format!("`{}` cannot be read: {error}", path.display());
-    Diagnostic::error(Code::FileUnreadable, message).help("is it a file, and may you read it?")
 }

@@ -7,7 +7,7 @@ use etbuild_system::System;
 use super::quantization::needs_data;
 use crate::input::{hears, reads_pictures};
 
-/// One refusal for every option that such a model lacks.
+/// Refuses calibrated quantization for a model that reads pictures or hears.
 pub fn refusals(system: &dyn System, recipe: &Recipe) -> Vec<Diagnostic> {
     let Model::Checkpoint(folder) = &recipe.model else { return Vec::new() };
     let calibrated = recipe.quantize.as_ref().filter(|quantize| needs_data(quantize));

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use et_update::{Applied, Delta, Disk, Place, SystemDisk, apply, confirm, rollback};
 use etbuild_delta::public_key;
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::{Code, Diagnostic, unreadable};
 
 use super::Outcome;
-use super::delta::{of_update, refused, unreadable};
+use super::delta::{of_update, refused};
 use crate::arguments;
 use crate::session::Session;
 

@@ -1,10 +1,7 @@
 //! `etbuild delta OLD NEW`: an update over the air.
 
-use std::io;
-use std::path::Path;
-
 use etbuild_delta::{Error, Made, make, secret_key};
-use etbuild_diagnostic::{Code, Diagnostic, unwritable};
+use etbuild_diagnostic::{Code, Diagnostic, unreadable, unwritable};
 
 use super::Outcome;
 use crate::arguments;
@@ -51,10 +48,4 @@ pub fn refused(error: Error) -> Vec<Diagnostic> {
 pub fn of_update(error: &et_update::Error) -> Diagnostic {
     let code = Code::TABLE.iter().find(|info| info.id == error.code()).map_or(Code::Internal, |info| info.code);
     Diagnostic::error(code, error.to_string()).help(error.hint())
-}
-
-/// The diagnostic of a file that the system does not let us read.
-pub fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
-    let message = format!("`{}` cannot be read: {error}", path.display());
-    Diagnostic::error(Code::FileUnreadable, message).help("is it a file, and may you read it?")
 }
