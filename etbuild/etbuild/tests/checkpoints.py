@@ -132,6 +132,19 @@ def expected(model, tokens=None, cache=None):
             "logits": torch.cat(logits).contiguous()}
 
 
+@torch.no_grad()
+def greedy(model, read, steps):
+    """The likeliest tokens behind what the model reads, a dictionary with the prompt as `input_ids`."""
+    cache = transformers.DynamicCache(config=model.config)
+    first = model(**read, past_key_values=cache, use_cache=True).logits[:, -1]
+    tokens, logits = [], [first]
+    for _ in range(steps):
+        tokens.append(logits[-1].argmax(-1, keepdim=True))
+        logits.append(model(input_ids=tokens[-1], past_key_values=cache, use_cache=True).logits[:, -1])
+    return {"prompt": read["input_ids"], "prompt_logits": first.contiguous(), "tokens": torch.cat(tokens, 1),
+            "logits": torch.cat(logits[1:]).contiguous()}
+
+
 if __name__ == "__main__":
     for name in sys.argv[2:] or families():
         write(name, Path(sys.argv[1]) / name)

@@ -8,14 +8,14 @@ use std::process::Command;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use et_llm::{Encoder, Loading};
-use et_module::{DataFiles, FileBytes, Kernels};
+use et_llm::Encoder;
+use et_module::{DataFiles, FileBytes};
 use etbuild_engine::Event;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::serve::Server;
-use crate::support::logits::{ENGINES, expect_no_mistake, files_with, kernel};
+use crate::support::logits::{expect_no_mistake, files_with, loading};
 use crate::support::{Place, Ran, python};
 
 /// A text or tokens, and the output of transformers for this input.
@@ -32,10 +32,7 @@ struct Expected {
 pub fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| python::written_by("encoders.py", "torch and transformers", &[]));
-    let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
-    let mut models: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    models.sort();
-    Some(models)
+    folder.as_ref().map(python::folders)
 }
 
 fn model(name: &str) -> Option<PathBuf> {
@@ -44,17 +41,7 @@ fn model(name: &str) -> Option<PathBuf> {
 
 fn loaded(model: &Path, place: &Place, options: &[&str]) -> Encoder {
     let files = files_with(model, &place.cache(), options, Arc::new(|_: &Event| {}));
-    let loading = Loading {
-        kernels: Kernels::Lookup(&kernel),
-        engines: ENGINES,
-        threads: 2,
-        guesses: None,
-        text: Some(et_text::make),
-        constrain: None,
-        vision: None,
-        hearing: None,
-        observer: None,
-    };
+    let loading = loading();
     let file = Rc::new(FileBytes::copied(&files.program));
     Encoder::find(&file, || Ok(DataFiles::default()), &loading).unwrap().unwrap()
 }

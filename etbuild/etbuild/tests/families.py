@@ -13,7 +13,7 @@ import torch
 import transformers
 from safetensors.torch import save_file
 
-from checkpoints import LLAMA3, PROMPT, SMALL, drawn, read
+from checkpoints import LLAMA3, PROMPT, SMALL, drawn, greedy, read
 
 # The shapes: grouped queries, as many heads of keys as of queries, one head of keys.
 MHA, MQA = SMALL | dict(num_key_value_heads=6), SMALL | dict(num_key_value_heads=1)
@@ -119,20 +119,9 @@ def write(name, folder, steps):
     model = drawn(getattr(transformers, f"{kind}Config")(**keys))
     folder.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(folder / "model")
-    save_file(greedy(read(folder / "model"), steps), folder / "expected.safetensors")
-
-
-@torch.no_grad()
-def greedy(model, steps):
+    model = read(folder / "model")
     prompt = torch.randint(3, model.config.vocab_size, (1, PROMPT))
-    cache = transformers.DynamicCache(config=model.config)
-    first = model(prompt, past_key_values=cache, use_cache=True).logits[:, -1]
-    tokens, logits = [], [first]
-    for _ in range(steps):
-        tokens.append(logits[-1].argmax(-1, keepdim=True))
-        logits.append(model(tokens[-1], past_key_values=cache, use_cache=True).logits[:, -1])
-    return {"prompt": prompt, "prompt_logits": first.contiguous(), "tokens": torch.cat(tokens, 1),
-            "logits": torch.cat(logits[1:]).contiguous()}
+    save_file(greedy(model, dict(input_ids=prompt), steps), folder / "expected.safetensors")
 
 
 if __name__ == "__main__":

@@ -26,10 +26,7 @@ fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let count = tokens().to_string();
     let folder = FOLDER.get_or_init(|| support::python::written_by("families.py", "torch and transformers", &[&count]));
-    let mut models: Vec<PathBuf> =
-        fs::read_dir(folder.as_ref()?.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    models.sort();
-    Some(models)
+    folder.as_ref().map(support::python::folders)
 }
 
 /// The difference of the logits from the logits of transformers, if any is too large, or the place where the texts differ.

@@ -20,7 +20,7 @@ import transformers
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from checkpoints import SMALL
+from checkpoints import SMALL, greedy
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,:?!<>/ \n"
 SPOKEN = ["<|startoftranscript|>", "<|en|>", "<|de|>", "<|fr|>", "<|translate|>", "<|transcribe|>", "<|startofprev|>",
@@ -192,14 +192,7 @@ def talk(model, extractor, tokenizer, messages, folder, steps, file):
     read = dict(input_ids=tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"])
     if windows:
         read["input_features"] = torch.cat(windows)
-    cache = transformers.DynamicCache(config=model.config)
-    first = model(**read, past_key_values=cache, use_cache=True).logits[:, -1]
-    tokens, logits = [], [first]
-    for _ in range(steps):
-        tokens.append(logits[-1].argmax(-1, keepdim=True))
-        logits.append(model(input_ids=tokens[-1], past_key_values=cache, use_cache=True).logits[:, -1])
-    save_file({"prompt": read["input_ids"], "prompt_logits": first.contiguous(), "tokens": torch.cat(tokens, 1),
-               "logits": torch.cat(logits[1:]).contiguous()}, file)
+    save_file(greedy(model, read, steps), file)
     return read["input_ids"][0].tolist()
 
 

@@ -8,17 +8,16 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use et_llm::{
-    Heard, Hearing, Loading, Message, Part, Picture, Prompt, Session, SpokenTask, Transcript, Wanted, is_image,
-};
+use et_llm::{Heard, Hearing, Loading, Session, SpokenTask, Transcript, Wanted};
 use et_module::safetensors::SafeTensors;
-use et_module::{DataFiles, FileBytes, Kernels};
+use et_module::{DataFiles, FileBytes};
 use etbuild_engine::Event;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::serve::Server;
-use crate::support::logits::{ENGINES, Expected, difference, expect_no_mistake, files_with, kernel};
+use crate::support::logits::{Expected, cosine, difference, expect_no_mistake, files_with, loading};
+use crate::support::talks::{Talk, cases, mistake_in_talk};
 use crate::support::{Place, Ran, python};
 
 /// The tokens of a window, or behind a prompt.
@@ -45,44 +44,17 @@ struct Piece {
     tokens: Vec<u32>,
 }
 
-/// A conversation, and the tokens of its prompt.
-#[derive(Deserialize)]
-struct Talk {
-    messages: Vec<Said>,
-    tokens: Vec<u32>,
-}
-
-#[derive(Deserialize)]
-struct Said {
-    role: String,
-    parts: Vec<SaidPart>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SaidPart {
-    Text(String),
-    Sound(String),
-}
-
 /// The folders of all models, written once; `None` without a Python.
 pub fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let steps = STEPS.to_string();
     let folder = FOLDER.get_or_init(|| python::written_by("hearing.py", "torch and transformers", &[&steps]));
-    let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
-    let mut models: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    models.sort();
-    Some(models)
+    folder.as_ref().map(python::folders)
 }
 
 /// The folder of a model.
 fn folder(name: &str) -> Option<PathBuf> {
     models()?.into_iter().find(|model| model.ends_with(name))
-}
-
-fn cases<T: for<'de> Deserialize<'de>>(folder: &Path) -> Vec<T> {
-    serde_json::from_slice(&fs::read(folder.join("cases.json")).unwrap()).unwrap()
 }
 
 /// The rows of a tensor of numbers in a file.
@@ -97,17 +69,7 @@ fn rows(file: &Path, name: &str) -> Vec<Vec<f32>> {
 
 fn loaded(folder: &Path, place: &Place, options: &[&str]) -> Session {
     let files = files_with(&folder.join("model"), &place.cache(), options, Arc::new(|_: &Event| {}));
-    let loading = Loading {
-        kernels: Kernels::Lookup(&kernel),
-        engines: ENGINES,
-        threads: 2,
-        guesses: None,
-        text: Some(et_text::make),
-        constrain: None,
-        vision: None,
-        hearing: Some(Hearing { open: et_hearing::open, read: et_media::sound }),
-        observer: None,
-    };
+    let loading = Loading { hearing: Some(Hearing { open: et_hearing::open, read: et_media::sound }), ..loading() };
     let file = FileBytes::copied(&files.program);
     Session::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).unwrap()
 }
@@ -170,46 +132,6 @@ fn mistake_in_transcript(
     is_wrong.then(|| format!("{index}: {largest:e} in {} steps", expected.len()))
 }
 
-/// The prompt of a conversation.
-fn prompt(session: &Session, folder: &Path, case: &Talk) -> Prompt {
-    let (viewer, text) = (session.viewer().unwrap(), session.text().unwrap());
-    let sound =
-        |name: &str| -> Arc<Picture> { Arc::new(viewer.picture(&fs::read(folder.join(name)).unwrap()).unwrap()) };
-    let part = |part: &SaidPart| match part {
-        SaidPart::Text(text) => Part::Text(text.clone()),
-        SaidPart::Sound(name) => Part::Picture(sound(name)),
-    };
-    let role = |name: &str| ["system", "user", "assistant"].into_iter().find(|role| *role == name).unwrap();
-    let message = |said: &Said| Message::of_parts(role(&said.role), said.parts.iter().map(part).collect());
-    let messages: Vec<Message> = case.messages.iter().map(message).collect();
-    let rendered = text.conversation(&messages).unwrap();
-    viewer.prompt(&*text, &rendered, false, &Message::pictures(&messages)).unwrap()
-}
-
-/// The mistake of a model in a conversation, if any. The KV cache has what the conversation before left.
-fn mistake_in_talk(session: &mut Session, folder: &Path, index: usize, case: &Talk) -> Option<String> {
-    let prompt = prompt(session, folder, case);
-    let audio = case.tokens.iter().zip(&prompt.tokens).find(|(_, found)| is_image(**found)).map(|(token, _)| *token);
-    let found: Vec<u32> =
-        prompt.tokens.iter().map(|token| if is_image(*token) { audio.unwrap_or(*token) } else { *token }).collect();
-    if found != case.tokens {
-        return Some(format!("{index}: other tokens: {found:?}, not {:?}", case.tokens));
-    }
-    let expected = Expected::read(&folder.join(format!("{index}.safetensors")));
-    let model = &mut session.model;
-    let known = model.rewind(&prompt.tokens);
-    model.show(&prompt.tiles);
-    let mut most = difference(&expected.prompt_logits, model.read(&prompt.tokens[known..]).unwrap());
-    for (step, (token, wanted)) in expected.steps().enumerate() {
-        let largest = (0..).zip(model.logits()).max_by(|left, right| left.1.total_cmp(right.1)).unwrap();
-        if largest.0 != token {
-            return Some(format!("{index}: another token at {step}"));
-        }
-        most = most.max(difference(wanted, model.read(&[token as u32]).unwrap()));
-    }
-    (most.is_nan() || most > 1e-4).then(|| format!("{index}: {most:e}"))
-}
-
 fn mistake(folder: &Path, place: &Place, partition: &str) -> Option<String> {
     if folder.ends_with("voxtral") {
         let mut session = loaded(folder, place, &[partition, "export.prefill=[8, 32]", "export.context=400"]);
@@ -256,8 +178,7 @@ fn quantized_models_hear_nearly_the_same() {
     let wanted = first(&["partition=[cpu]"]);
     for scheme in ["8da4w", "dynamic-int8", "int8-weights", "int4-weights"] {
         let found = first(&["partition=[cpu]", &format!("quantize.scheme={scheme}")]);
-        let product = |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f32>();
-        let cosine = product(&found, &wanted) / (product(&found, &found) * product(&wanted, &wanted)).sqrt();
+        let cosine = cosine(&found, &wanted);
         assert!(cosine > 0.9 && found != wanted, "{scheme}: {cosine}");
     }
 }

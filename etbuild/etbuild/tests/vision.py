@@ -17,7 +17,7 @@ from PIL import Image
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from checkpoints import SMALL
+from checkpoints import SMALL, greedy
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,:?!<>/ \n"
 TOWER = dict(hidden_size=40, intermediate_size=56, num_hidden_layers=3, num_attention_heads=4, image_size=24, patch_size=4)
@@ -180,14 +180,7 @@ def case(model, processor, messages, folder, steps, file):
     read.pop("num_crops", None)
     if not images:
         read.pop("token_type_ids", None)
-    cache = transformers.DynamicCache(config=model.config)
-    first = model(**read, past_key_values=cache, use_cache=True).logits[:, -1]
-    tokens, logits = [], [first]
-    for _ in range(steps):
-        tokens.append(logits[-1].argmax(-1, keepdim=True))
-        logits.append(model(input_ids=tokens[-1], past_key_values=cache, use_cache=True).logits[:, -1])
-    save_file({"prompt": read["input_ids"], "prompt_logits": first.contiguous(), "tokens": torch.cat(tokens, 1),
-               "logits": torch.cat(logits[1:]).contiguous()}, file)
+    save_file(greedy(model, read, steps), file)
     return read["input_ids"][0].tolist()
 
 

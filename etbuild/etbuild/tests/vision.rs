@@ -8,47 +8,24 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use et_llm::{Loading, Message, Part, Picture, Prompt, Session, Vision, is_image};
-use et_module::{DataFiles, FileBytes, Kernels};
+use et_llm::{Loading, Prompt, Session, Vision, is_image};
+use et_module::{DataFiles, FileBytes};
 use etbuild_engine::Event;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::serve::Server;
-use crate::support::logits::{ENGINES, Expected, difference, expect_no_mistake, files_with, kernel};
+use crate::support::logits::{Expected, cosine, expect_no_mistake, files_with, loading};
+use crate::support::talks::{Talk, cases, mistake_in_talk, prompt};
 use crate::support::{Place, Ran, python};
 
 /// The tokens behind each prompt.
 const STEPS: &str = "50";
 
-/// A conversation, and the tokens of its prompt.
-#[derive(Deserialize)]
-struct Case {
-    messages: Vec<Said>,
-    tokens: Vec<u32>,
-}
-
-#[derive(Deserialize)]
-struct Said {
-    role: String,
-    parts: Vec<SaidPart>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SaidPart {
-    Text(String),
-    Picture(String),
-}
-
 /// The folders of all models, written once; `None` without a Python.
 pub fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| python::written_by("vision.py", "torch and transformers", &[STEPS]));
-    let entries = fs::read_dir(folder.as_ref()?.path()).unwrap();
-    let mut models: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    models.sort();
-    Some(models)
+    folder.as_ref().map(python::folders)
 }
 
 /// The folder of a model.
@@ -56,72 +33,18 @@ fn folder(name: &str) -> Option<PathBuf> {
     models()?.into_iter().find(|model| model.ends_with(name))
 }
 
-fn cases(folder: &Path) -> Vec<Case> {
-    serde_json::from_slice(&fs::read(folder.join("cases.json")).unwrap()).unwrap()
-}
-
 fn loaded(folder: &Path, place: &Place, options: &[&str]) -> Session {
     let options: Vec<&str> = options.iter().copied().chain(["export.prefill=[8, 32]", "export.context=480"]).collect();
     let files = files_with(&folder.join("model"), &place.cache(), &options, Arc::new(|_: &Event| {}));
-    let loading = Loading {
-        kernels: Kernels::Lookup(&kernel),
-        engines: ENGINES,
-        threads: 2,
-        guesses: None,
-        text: Some(et_text::make),
-        constrain: None,
-        vision: Some(Vision { open: et_vision::open, read: et_media::tiles }),
-        hearing: None,
-        observer: None,
-    };
+    let loading = Loading { vision: Some(Vision { open: et_vision::open, read: et_media::tiles }), ..loading() };
     let file = FileBytes::copied(&files.program);
     Session::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).unwrap()
 }
 
-/// The prompt of a conversation.
-fn prompt(session: &Session, folder: &Path, case: &Case) -> Prompt {
-    let (viewer, text) = (session.viewer().unwrap(), session.text().unwrap());
-    let picture =
-        |name: &str| -> Arc<Picture> { Arc::new(viewer.picture(&fs::read(folder.join(name)).unwrap()).unwrap()) };
-    let part = |part: &SaidPart| match part {
-        SaidPart::Text(text) => Part::Text(text.clone()),
-        SaidPart::Picture(name) => Part::Picture(picture(name)),
-    };
-    let role = |name: &str| ["system", "user", "assistant"].into_iter().find(|role| *role == name).unwrap();
-    let message = |said: &Said| Message::of_parts(role(&said.role), said.parts.iter().map(part).collect());
-    let messages: Vec<Message> = case.messages.iter().map(message).collect();
-    let rendered = text.conversation(&messages).unwrap();
-    viewer.prompt(&*text, &rendered, false, &Message::pictures(&messages)).unwrap()
-}
-
-/// The mistake of a model in a conversation, if any. The KV cache has what the conversation before left.
-fn mistake_in(session: &mut Session, folder: &Path, index: usize, case: &Case) -> Option<String> {
-    let prompt = prompt(session, folder, case);
-    let image = case.tokens.iter().zip(&prompt.tokens).find(|(_, found)| is_image(**found)).map(|(token, _)| *token);
-    let found: Vec<u32> =
-        prompt.tokens.iter().map(|token| if is_image(*token) { image.unwrap_or(*token) } else { *token }).collect();
-    if found != case.tokens {
-        return Some(format!("{index}: other tokens: {found:?}, not {:?}", case.tokens));
-    }
-    let expected = Expected::read(&folder.join(format!("{index}.safetensors")));
-    let model = &mut session.model;
-    let known = model.rewind(&prompt.tokens);
-    model.show(&prompt.tiles);
-    let mut most = difference(&expected.prompt_logits, model.read(&prompt.tokens[known..]).unwrap());
-    for (step, (token, wanted)) in expected.steps().enumerate() {
-        let largest = (0..).zip(model.logits()).max_by(|left, right| left.1.total_cmp(right.1)).unwrap();
-        if largest.0 != token {
-            return Some(format!("{index}: another token at {step}"));
-        }
-        most = most.max(difference(wanted, model.read(&[token as u32]).unwrap()));
-    }
-    (most.is_nan() || most > 1e-4).then(|| format!("{index}: {most:e}"))
-}
-
 fn mistake(folder: &Path, place: &Place, partition: &str) -> Option<String> {
     let mut session = loaded(folder, place, &[partition]);
-    let mut cases = cases(folder).into_iter().enumerate();
-    cases.find_map(|(index, case)| mistake_in(&mut session, folder, index, &case))
+    let mut cases = cases::<Talk>(folder).into_iter().enumerate();
+    cases.find_map(|(index, case)| mistake_in_talk(&mut session, folder, index, &case))
 }
 
 #[test]
@@ -135,7 +58,7 @@ fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
     let Some(folder) = folder("gemma3") else { return };
     let place = Place::cold();
     let mut session = loaded(&folder, &place, &["partition=[cpu]"]);
-    let cases = cases(&folder);
+    let cases = cases::<Talk>(&folder);
     let prompts: Vec<Prompt> = [1, 3, 2].map(|index| prompt(&session, &folder, &cases[index])).into();
     session.model.show(&prompts[0].tiles);
     session.model.read(&prompts[0].tokens).unwrap();
@@ -152,7 +75,7 @@ fn quantized_models_stay_near() {
     for name in ["smolvlm", "gemma3"] {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
-        let case = &cases(&folder)[2];
+        let case = &cases::<Talk>(&folder)[2];
         let logits = |options: &[&str]| {
             let mut session = loaded(&folder, &place, options);
             let prompt = prompt(&session, &folder, case);
@@ -162,9 +85,7 @@ fn quantized_models_stay_near() {
         let wanted = logits(&["partition=[cpu]"]);
         for scheme in ["8da4w", "dynamic-int8", "int8-weights", "int4-weights"] {
             let found = logits(&["partition=[cpu]", &format!("quantize.scheme={scheme}")]);
-            let product =
-                |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f32>();
-            let cosine = product(&found, &wanted) / (product(&found, &found) * product(&wanted, &wanted)).sqrt();
+            let cosine = cosine(&found, &wanted);
             assert!(cosine > 0.9 && found != wanted, "{name}, {scheme}: {cosine}");
         }
     }
@@ -309,15 +230,15 @@ fn a_binary_and_its_server_answer_questions_about_pictures() {
     for index in [0, 1] {
         assert_eq!(content(&answer, index), told.stdout.strip_suffix('\n').unwrap());
     }
-    assert_eq!(answer["usage"]["prompt_tokens"], cases(&folder)[1].tokens.len());
+    assert_eq!(answer["usage"]["prompt_tokens"], cases::<Talk>(&folder)[1].tokens.len());
     // The next turn reads the new message alone.
     let more = json!({ "role": "user", "content": [text("Why, and "), image("high.png"), text("?")] });
     let next = ask(json!([question, { "role": "assistant", "content": "a dog" }, more]), 1).json();
     let cached = next["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap();
-    assert!(cached as usize >= cases(&folder)[1].tokens.len() - "assistant:".len(), "{next}");
-    assert_eq!(next["usage"]["prompt_tokens"], cases(&folder)[3].tokens.len());
+    assert!(cached as usize >= cases::<Talk>(&folder)[1].tokens.len() - "assistant:".len(), "{next}");
+    assert_eq!(next["usage"]["prompt_tokens"], cases::<Talk>(&folder)[3].tokens.len());
     let plain = ask(json!([{ "role": "user", "content": "What is this?" }]), 1).json();
-    assert_eq!(plain["usage"]["prompt_tokens"], cases(&folder)[0].tokens.len());
+    assert_eq!(plain["usage"]["prompt_tokens"], cases::<Talk>(&folder)[0].tokens.len());
     for (part, word) in [
         (json!({ "type": "image_url", "image_url": { "url": "http://localhost/cat.png" } }), "loads no other URLs"),
         (json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,Zm9v" } }), "neither PNG nor JPEG"),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use et_llm::Loading;
 use et_module::TensorView;
 use et_module::safetensors::SafeTensors;
 use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
@@ -34,6 +35,21 @@ pub static ENGINES: &[Engine] = &[
 pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
     et_ops::find_kernel(&name)
+}
+
+/// The parts of this process that language models and encoders are loaded with.
+pub fn loading() -> Loading<'static> {
+    Loading {
+        kernels: Kernels::Lookup(&kernel),
+        engines: ENGINES,
+        threads: 2,
+        guesses: None,
+        text: Some(et_text::make),
+        constrain: None,
+        vision: None,
+        hearing: None,
+        observer: None,
+    }
 }
 
 /// Demands that no model has a mistake, on the portable kernels and on the CPU backend: `mistake` gets the folder of a model, a place and
@@ -170,6 +186,12 @@ pub fn difference(expected: &[f32], got: &[f32]) -> f32 {
     assert_eq!(expected.len(), got.len());
     let differences = expected.iter().zip(got).map(|(expected, got)| (expected - got).abs());
     differences.fold(0.0, |most, difference| if difference > most || difference.is_nan() { difference } else { most })
+}
+
+/// The cosine of the angle between rows of logits.
+pub fn cosine(left: &[f32], right: &[f32]) -> f32 {
+    let product = |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(one, other)| one * other).sum::<f32>();
+    product(left, right) / (product(left, left) * product(right, right)).sqrt()
 }
 
 /// What transformers computes: the logits behind a prompt, and behind each of the tokens that follow.

@@ -13,6 +13,7 @@ pub mod python;
 pub mod schema;
 pub mod schemas;
 pub mod signals;
+pub mod talks;
 pub mod tensors;
 
 use std::ffi::OsStr;

@@ -1,5 +1,6 @@
 //! The Python that tests may use.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,6 +24,14 @@ pub fn with(packages: &str) -> Option<PathBuf> {
         eprintln!("skipped: needs a Python with {packages}");
     }
     python
+}
+
+/// The folders that a script wrote, sorted by name.
+pub fn folders(written: &TempDir) -> Vec<PathBuf> {
+    let entries = fs::read_dir(written.path()).unwrap();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    folders
 }
 
 /// A folder with the output of a script of the tests, run with a Python that has these packages; `arguments` follow the
