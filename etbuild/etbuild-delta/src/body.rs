@@ -1,6 +1,7 @@
 //! The pieces of a delta as they are made: operations in pieces of 1 MiB, compressed on all processors, in order.
 
 use std::io::Write;
+use std::path::Path;
 
 use et_update::{Error, Operation, OperationWriter, PIECE_SIZE, Piece};
 use rayon::prelude::*;
@@ -15,6 +16,8 @@ const LEAST_ROOM: usize = 1024;
 /// The pieces of a file so far.
 pub struct Body<'a> {
     out: &'a mut dyn Write,
+    /// The file that failures of `out` name.
+    path: &'a Path,
     operations: OperationWriter,
     /// A copy that the next operation may lengthen: file, offset, length.
     copy: Option<(usize, u64, u64)>,
@@ -24,8 +27,8 @@ pub struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// No pieces yet; stored bytes go to `out`.
-    pub fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, operations: OperationWriter::default(), copy: None, waiting: Vec::new(), pieces: Vec::new() }
+    pub fn new(out: &'a mut dyn Write, path: &'a Path) -> Self {
+        Self { out, path, operations: OperationWriter::default(), copy: None, waiting: Vec::new(), pieces: Vec::new() }
     }
 
     /// Old bytes.
@@ -102,7 +105,7 @@ impl<'a> Body<'a> {
     fn store(&mut self) -> Result<(), Error> {
         let stored: Vec<(Piece, Vec<u8>)> = std::mem::take(&mut self.waiting).into_par_iter().map(stored).collect();
         for (piece, bytes) in stored {
-            self.out.write_all(&bytes).map_err(|source| Error::File { path: "the delta".into(), source })?;
+            self.out.write_all(&bytes).map_err(|source| Error::File { path: self.path.to_owned(), source })?;
             self.pieces.push(piece);
         }
         Ok(())

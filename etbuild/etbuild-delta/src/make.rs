@@ -11,6 +11,8 @@ use et_update::{
     Bases, Delta, FileChange, Header, Piece, SecretKey, Version, is_file_name, rebuild, sign, write_start,
 };
 
+use tempfile::NamedTempFile;
+
 use crate::body::Body;
 use crate::cut::{Part, parts};
 use crate::search::{Index, Old};
@@ -45,16 +47,25 @@ pub fn make(old: &Path, new: &Path, out: &Path, key: Option<&SecretKey>) -> Resu
     if let (false, [old], [new]) = (is_folder, &olds[..], &mut news[..]) {
         new.name.clone_from(&old.name);
     }
-    let mut making = Making::of(&olds, &news);
-    let mut body =
-        tempfile::tempfile_in(out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
-            .map_err(Error::at(out))?;
+    if olds.iter().chain(&news).any(|file| is_same_file(&file.path, out)) {
+        return Err(Error::NoPair(format!("`{}` is a file of a version, and would be lost", out.display())));
+    }
+    let mut making = Making::of(&olds, &news, out);
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut body = tempfile::tempfile_in(folder).map_err(Error::at(out))?;
     let changes = making.changes(&mut BufWriter::new(&mut body))?;
     let header = Header { name: name(&olds)?, files: changes }.encode()?;
-    write(&header, &mut body, out, key).map_err(Error::at(out))?;
-    check(out, old, is_folder)?;
-    let size = std::fs::metadata(out).map_err(Error::at(out))?.len();
+    // A file that stands at `out` stays until the delta is complete and checked.
+    let staged = staged(&header, &mut body, folder, key).map_err(Error::at(out))?;
+    check(staged.path(), old, is_folder)?;
+    let size = staged.as_file().metadata().map_err(Error::at(out))?.len();
+    staged.persist(out).map_err(|error| Error::at(out)(error.error))?;
     Ok(Made { size, ..making.made })
+}
+
+/// Whether two paths lead to one file; a path to no file leads nowhere.
+fn is_same_file(file: &Path, other: &Path) -> bool {
+    matches!((file.canonicalize(), other.canonicalize()), (Ok(file), Ok(other)) if file == other)
 }
 
 /// The name of the version: that of the program file, or else that of the first file.
@@ -75,11 +86,13 @@ struct Making<'a> {
     news: Vec<Option<&'a VersionFile>>,
     /// The places of old parts: file and part.
     digests: HashMap<Hash, (usize, usize)>,
+    /// The file that failures to write name.
+    out: &'a Path,
     made: Made,
 }
 
 impl<'a> Making<'a> {
-    fn of(olds: &'a [VersionFile], news: &'a [VersionFile]) -> Self {
+    fn of(olds: &'a [VersionFile], news: &'a [VersionFile], out: &'a Path) -> Self {
         let names: BTreeSet<&str> = olds.iter().chain(news).map(|file| file.name.as_str()).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let find = |files: &'a [VersionFile], name: &str| files.iter().find(|file| file.name == name);
@@ -91,7 +104,7 @@ impl<'a> Making<'a> {
                 digests.entry(part.digest).or_insert((file, number));
             }
         }
-        Self { names, olds, news, digests, made: Made { size: 0, new_size: 0, same: 0, changed: 0, files: 0 } }
+        Self { names, olds, news, digests, out, made: Made { size: 0, new_size: 0, same: 0, changed: 0, files: 0 } }
     }
 
     fn changes(&mut self, out: &mut dyn Write) -> Result<Vec<FileChange>, Error> {
@@ -111,7 +124,7 @@ impl<'a> Making<'a> {
             let name = self.names.get(file).map(|name| (*name).to_owned()).unwrap_or_default();
             changes.push(FileChange { name, executable, before, after, pieces });
         }
-        out.flush().map_err(Error::at(Path::new("the delta")))?;
+        out.flush().map_err(Error::at(self.out))?;
         Ok(changes)
     }
 
@@ -120,7 +133,7 @@ impl<'a> Making<'a> {
         let present: BTreeSet<[u8; 32]> = new_parts.iter().map(|part| *part.digest.as_bytes()).collect();
         let bases = self.bases(file, &new_parts, &present);
         let mut index = None;
-        let mut body = Body::new(out);
+        let mut body = Body::new(out, self.out);
         for (part, base) in new_parts.iter().zip(bases) {
             let bytes = new.bytes.get(part.range.clone()).unwrap_or_default();
             if let Some((old, range)) = self.digests.get(&part.digest).and_then(|place| self.old(*place)) {
@@ -192,14 +205,29 @@ fn digest(bytes: &[u8]) -> Hash {
     blake3::Hasher::new().update_rayon(bytes).finalize()
 }
 
-fn write(header: &[u8], body: &mut File, out: &Path, key: Option<&SecretKey>) -> io::Result<()> {
+/// The complete delta in a temporary file in `folder`.
+fn staged(header: &[u8], body: &mut File, folder: &Path, key: Option<&SecretKey>) -> io::Result<NamedTempFile> {
     let signature = key.map(|key| sign(key, blake3::hash(header)));
-    let mut file = BufWriter::new(File::create(out)?);
+    let mut builder = tempfile::Builder::new();
+    readable_by_all(&mut builder);
+    let mut file = BufWriter::new(builder.tempfile_in(folder)?);
     write_start(header, signature.as_ref(), &mut file)?;
     body.rewind()?;
     io::copy(body, &mut file)?;
-    file.into_inner()?.sync_all()
+    let file = file.into_inner()?;
+    file.as_file().sync_all()?;
+    Ok(file)
 }
+
+/// Temporary files are private otherwise, and servers send updates.
+#[cfg(unix)]
+fn readable_by_all(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(std::fs::Permissions::from_mode(0o666));
+}
+
+#[cfg(not(unix))]
+fn readable_by_all(_: &mut tempfile::Builder<'_, '_>) {}
 
 /// Makes the new files as a device does, and compares their digests.
 fn check(delta: &Path, old: &Path, is_folder: bool) -> Result<(), Error> {

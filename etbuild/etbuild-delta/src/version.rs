@@ -11,6 +11,8 @@ use crate::Error;
 pub struct VersionFile {
     /// The name in the folder.
     pub name: String,
+    /// The path on this machine.
+    pub path: PathBuf,
     /// The bytes, mapped.
     pub bytes: FileBytes,
     /// Whether the file is executable.
@@ -45,7 +47,7 @@ fn read(path: &Path) -> Result<VersionFile, Error> {
         other => Error::NoPair(other.to_string()),
     })?;
     let executable = is_executable(&bytes);
-    Ok(VersionFile { name, bytes, executable })
+    Ok(VersionFile { name, path: path.to_owned(), bytes, executable })
 }
 
 fn is_run(bytes: &[u8]) -> bool {

@@ -117,6 +117,15 @@ fn apply_updates_program_files_and_refuses_wrong_versions_and_damage() {
     let update = delta(&place, [&old, &new], "update.etd", &[]);
     assert_eq!(fs::read(&update).unwrap(), fs::read(delta(&place, [&old, &new], "again.etd", &[])).unwrap());
 
+    for input in [&old, &new] {
+        let before = fs::read(input).unwrap();
+        let words =
+            [Path::new("delta"), &old, &new, Path::new("-o"), input].map(|word| word.to_str().unwrap().to_owned());
+        let said = Ran::of(&mut place.command(words)).expect(2).stderr;
+        assert!(said.contains("is a file of a version"), "{said}");
+        assert_eq!(fs::read(input).unwrap(), before);
+    }
+
     let model = place.file("device/model.pte", fs::read(&old).unwrap());
     let model_text = model.to_str().unwrap();
     let apply = |rest: &[&str]| {

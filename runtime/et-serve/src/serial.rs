@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
-use tokio::sync::oneshot::{Sender, channel};
+use tokio::sync::oneshot::{Receiver, Sender, channel};
 
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 use crate::scheduler::{Failure, Queue, Waiting};
-use crate::server::Server;
 
 /// A request, and where the answer goes.
 pub struct SerialJob<Q, A> {
@@ -19,6 +18,12 @@ pub struct SerialJob<Q, A> {
 }
 
 impl<Q, A> SerialJob<Q, A> {
+    /// A job, and where its answer comes.
+    pub fn new(request: Q, deadline: Instant) -> (Self, Receiver<Result<A, ApiError>>) {
+        let (answer, receiver) = channel();
+        (Self { request, deadline, answer }, receiver)
+    }
+
     /// Why the work on the job has to end, if it has to; jobs whose deadline has passed leave the queue.
     pub fn end(&self, queue: &Queue<Self>) -> Option<Failure> {
         let now = Instant::now();
@@ -63,19 +68,4 @@ pub fn run<Q, A>(
         let _gone = job.answer.send(answer);
         queue.done();
     }
-}
-
-/// Puts a request into the queue, and waits for the answer.
-///
-/// # Errors
-/// A full queue, a server that ends, a failure of the model.
-pub async fn ask<Q, A>(server: &Server, queue: &Queue<SerialJob<Q, A>>, request: Q) -> Result<A, ApiError> {
-    if server.is_stopping() {
-        return Err(ApiError::stopping());
-    }
-    let (answer, receiver) = channel();
-    let job = SerialJob { request, deadline: Instant::now() + server.timeout, answer };
-    queue.push(job).map_err(|full| server.refusal(full))?;
-    // The thread has ended where a job has no end.
-    receiver.await.unwrap_or_else(|_| Err(Failure::Stopping.into()))
 }

@@ -68,6 +68,11 @@ pub(crate) fn read(disk: &dyn Disk, place: &Place) -> Result<Option<Record>, Err
 }
 
 impl Record {
+    /// Whether the files are between two versions.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Forward | Phase::Back)
+    }
+
     fn text(&self) -> String {
         let phase = match self.phase {
             Phase::Forward => "forward".to_owned(),

@@ -38,9 +38,7 @@ pub(crate) fn lock(disk: &dyn Disk, place: &Place) -> Result<Box<dyn std::any::A
 
 pub(crate) fn recover_locked(disk: &dyn Disk, place: &Place) -> Result<Recovery, Error> {
     match record::read(disk, place)? {
-        Some(record) if matches!(record.phase, Phase::Forward | Phase::Back) => {
-            switch(disk, place, record).map(|()| Recovery::Completed)
-        }
+        Some(record) if record.is_open() => switch(disk, place, record).map(|()| Recovery::Completed),
         _ => Ok(Recovery::None),
     }
 }

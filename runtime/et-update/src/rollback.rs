@@ -12,10 +12,15 @@ use crate::recover::{clear, lock, recover_locked, switch};
 /// # Errors
 /// [`Error::NoEarlierVersion`], [`Error::Damaged`] for a file that changed meanwhile, and refusals of the system.
 pub fn rollback(disk: &dyn Disk, place: &Place) -> Result<(), Error> {
-    let record = kept(disk, place)?;
+    let found = kept(disk, place)?;
     let _lock = lock(disk, place)?;
     recover_locked(disk, place)?;
-    rollback_locked(disk, place, record::read(disk, place)?.unwrap_or(record))
+    match record::read(disk, place)? {
+        Some(record) => rollback_locked(disk, place, record),
+        // A rollback that was cut is complete now.
+        None if found.phase == Phase::Back => Ok(()),
+        None => Err(Error::NoEarlierVersion),
+    }
 }
 
 pub(crate) fn rollback_locked(disk: &dyn Disk, place: &Place, record: Record) -> Result<(), Error> {

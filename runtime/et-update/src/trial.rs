@@ -1,5 +1,7 @@
 //! The trial of a new version: starts are counted until a run succeeds, and too many starts without success bring the earlier version back.
 
+use std::io;
+
 use crate::disk::Disk;
 use crate::place::Place;
 use crate::record::{self, Phase, Record};
@@ -13,7 +15,7 @@ pub const STARTS_MOST: u32 = 3;
 /// What a start of a binary found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trial {
-    /// No trial.
+    /// No trial, or one that this process may not count.
     None,
     /// A trial: the start is counted, and [`end_trial`] is wanted.
     Counted,
@@ -23,16 +25,22 @@ pub enum Trial {
     RolledBack,
 }
 
-/// Completes a switch, and counts the start.
+/// Completes a switch, and counts the start of a new version on trial.
+///
+/// A start that has neither to do writes nothing: another user than the one who updates may run the binary, and the folder may be
+/// read-only. A user who may not write there runs a new version uncounted.
 ///
 /// # Errors
 /// Refusals of the system, and a damaged record or earlier version.
 pub fn begin_trial(disk: &dyn Disk, place: &Place) -> Result<Trial, Error> {
-    if !disk.exists(&place.record()) {
-        return Ok(Trial::None);
-    }
-    let _lock = lock(disk, place)?;
-    if recover_locked(disk, place)? == Recovery::Completed {
+    let Some(found) = record::read(disk, place)? else { return Ok(Trial::None) };
+    let _lock = match (found.phase, disk.lock(&place.lock())) {
+        (Phase::Kept, _) => return Ok(Trial::None),
+        (Phase::Trial(_), Err(refusal)) if is_not_allowed(&refusal) => return Ok(Trial::None),
+        (_, locked) => locked.map_err(Error::at(&place.lock()))?,
+    };
+    // Another process may have completed the switch before this process had the lock.
+    if recover_locked(disk, place)? == Recovery::Completed || found.is_open() {
         return Ok(Trial::Switched);
     }
     match record::read(disk, place)? {
@@ -44,6 +52,10 @@ pub fn begin_trial(disk: &dyn Disk, place: &Place) -> Result<Trial, Error> {
         },
         _ => Ok(Trial::None),
     }
+}
+
+fn is_not_allowed(refusal: &io::Error) -> bool {
+    matches!(refusal.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Ends a trial with success: the new version stays.

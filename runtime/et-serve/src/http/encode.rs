@@ -7,11 +7,11 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use super::answer::check_model;
+use super::ask::ask;
 use crate::api::{TakeTexts, Texts};
 use crate::encoder::{Desk, Inputs};
 use crate::error::ApiError;
 use crate::request::Parameters;
-use crate::serial::ask;
 use crate::server::Server;
 
 /// The answer to a request.

@@ -1,6 +1,7 @@
 //! HTTP: connections, routes, bodies, answers.
 
 mod answer;
+mod ask;
 mod body;
 mod encode;
 mod form;

@@ -5,11 +5,11 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use super::answer::check_model;
+use super::ask::ask;
 use super::form::Field;
 use crate::api::{Speech, shape_transcript, take_speech};
 use crate::error::ApiError;
 use crate::request::Parameters;
-use crate::serial::ask;
 use crate::server::Server;
 use crate::speech::{Recording, SpeechDesk};
 

@@ -86,6 +86,22 @@ fn a_cut_rollback_leaves_a_version() {
 }
 
 #[test]
+fn a_cut_rollback_is_completed_by_the_next() {
+    let updated = ModelDisk::with(OLD);
+    update(&updated).unwrap();
+    let whole = updated.failing(Fault::Never);
+    rollback(&whole, &place()).unwrap();
+    for number in 1..=whole.accesses() {
+        let cut = updated.failing(Fault::From(number));
+        rollback(&cut, &place()).unwrap_err();
+        let left = cut.failing(Fault::Never);
+        let has_record = left.paths().iter().any(|path| path.ends_with("record"));
+        assert_eq!(rollback(&left, &place()).is_ok(), has_record, "{number}");
+        assert_eq!(left.files(), map(OLD), "{number}");
+    }
+}
+
+#[test]
 fn a_cut_update_of_an_updated_version_leaves_a_version() {
     let disk = ModelDisk::with(OLD);
     update(&disk).unwrap();
@@ -150,6 +166,35 @@ fn a_version_that_succeeds_stays_and_can_still_be_rolled_back() {
     }
     rollback(&disk, &place()).unwrap();
     assert_eq!(disk.files(), map(OLD));
+}
+
+#[test]
+fn a_user_who_may_not_write_runs_the_new_version() {
+    let disk = ModelDisk::with(OLD);
+    update(&disk).unwrap();
+    for _ in 0..et_update::STARTS_MOST + 1 {
+        assert_eq!(begin_trial(&disk.read_only(), &place()).unwrap(), Trial::None);
+    }
+    assert_eq!(begin_trial(&disk, &place()).unwrap(), Trial::Counted);
+    end_trial(&disk, &place()).unwrap();
+    assert_eq!(begin_trial(&disk.read_only(), &place()).unwrap(), Trial::None);
+    assert_eq!(disk.files(), map(NEW));
+}
+
+#[test]
+fn a_user_who_may_not_write_runs_no_mix_of_versions() {
+    let disk = ModelDisk::with(OLD);
+    let whole = disk.failing(Fault::Never);
+    update(&whole).unwrap();
+    let starts = (1..=whole.accesses()).map(|number| {
+        let cut = disk.failing(Fault::From(number));
+        let _ = update(&cut);
+        let left = cut.failing(Fault::Never).read_only();
+        let trial = begin_trial(&left, &place());
+        assert!(trial.is_err() || is_whole(&left), "{number}");
+        trial
+    });
+    assert!(starts.filter(Result::is_err).count() > 3);
 }
 
 #[test]

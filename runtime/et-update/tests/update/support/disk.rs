@@ -57,6 +57,8 @@ pub struct ModelDisk {
     fault: Fault,
     /// Whether files cannot have two names.
     is_without_links: bool,
+    /// Whether the process may not write.
+    is_read_only: bool,
 }
 
 impl ModelDisk {
@@ -79,11 +81,16 @@ impl ModelDisk {
         Self { is_without_links: true, ..self }
     }
 
+    /// The same disk for a process that may read only.
+    pub fn read_only(&self) -> Self {
+        Self { is_read_only: true, ..self.clone() }
+    }
+
     /// A copy of the disk that fails so.
     pub fn failing(&self, fault: Fault) -> Self {
         let mut state = self.state.borrow().clone();
         state.accesses = 0;
-        Self { state: Rc::new(RefCell::new(state)), fault, is_without_links: self.is_without_links }
+        Self { state: Rc::new(RefCell::new(state)), fault, ..self.clone() }
     }
 
     /// The disks that a loss of power may leave: all changes of names that have reached the disk and any number of the others; bytes that have
@@ -144,6 +151,11 @@ impl ModelDisk {
             Fault::From(number) => state.accesses >= number,
         };
         if fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+
+    /// An access that changes the disk.
+    fn write_access(&self) -> io::Result<()> {
+        if self.is_read_only { Err(io::ErrorKind::PermissionDenied.into()) } else { self.access() }
     }
 
     fn find(&self, path: &Path) -> Option<Node> {
@@ -211,7 +223,7 @@ impl Disk for ModelDisk {
     }
 
     fn create_folder(&self, folder: &Path) -> io::Result<()> {
-        self.access()?;
+        self.write_access()?;
         if !self.exists(folder) {
             self.change(vec![(folder.to_owned(), Some(Node::Folder))]);
         }
@@ -219,7 +231,7 @@ impl Disk for ModelDisk {
     }
 
     fn create(&self, path: &Path, _: bool) -> io::Result<Box<dyn NewFile>> {
-        self.access()?;
+        self.write_access()?;
         let number = self.state.borrow().inodes.len();
         self.state.borrow_mut().inodes.push(Inode::default());
         self.change(vec![(path.to_owned(), Some(Node::File(number)))]);
@@ -227,7 +239,7 @@ impl Disk for ModelDisk {
     }
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.access()?;
+        self.write_access()?;
         if self.is_without_links {
             return Err(io::ErrorKind::Unsupported.into());
         }
@@ -238,14 +250,14 @@ impl Disk for ModelDisk {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.access()?;
+        self.write_access()?;
         let node = self.find(from).ok_or(io::ErrorKind::NotFound)?;
         self.change(vec![(from.to_owned(), None), (to.to_owned(), Some(node))]);
         Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.access()?;
+        self.write_access()?;
         if self.exists(path) {
             self.change(vec![(path.to_owned(), None)]);
         }
@@ -253,7 +265,7 @@ impl Disk for ModelDisk {
     }
 
     fn remove_folder(&self, folder: &Path) -> io::Result<()> {
-        self.access()?;
+        self.write_access()?;
         if self.paths().iter().any(|path| path.parent() == Some(folder)) {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
@@ -275,7 +287,7 @@ impl Disk for ModelDisk {
     }
 
     fn lock(&self, _: &Path) -> io::Result<Box<dyn Any>> {
-        self.access()?;
+        self.write_access()?;
         Ok(Box::new(()))
     }
 }
