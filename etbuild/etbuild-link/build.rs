@@ -13,7 +13,8 @@ fn main() -> Result<(), Failure> {
     let repository = fs::canonicalize(Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../.."))?;
     let crates = folders(&device_crates(&repository)?, &["Cargo.toml", "src"])?;
     let mut templates = subfolders(&repository.join("templates"))?;
-    let web = folders(&[repository.join("templates/web")], &["."])?;
+    let [web, library] = ["web", "library"].map(|name| folders(&[repository.join("templates").join(name)], &["."]));
+    let (web, library) = (web?, library?);
     templates.retain(|folder| ["Cargo.toml", "Cargo.toml.tera"].iter().any(|name| folder.join(name).is_file())); // The others are not of projects.
     let templates = folders(&templates, &["."])?;
     let root = fs::canonicalize(repository.join("Cargo.toml"))?;
@@ -24,6 +25,7 @@ fn main() -> Result<(), Failure> {
         "/// The device crates: manifest and `src`.\npub static CRATES: &[EmbeddedFolder] = {crates};\n\
          /// The project templates.\npub static TEMPLATES: &[EmbeddedFolder] = {templates};\n\
          /// The package for JavaScript.\npub static WEB: &[EmbeddedFolder] = {web};\n\
+         /// The package for firmware.\npub static LIBRARY: &[EmbeddedFolder] = {library};\n\
          /// The manifest of the workspace that the device crates belong to.\n\
          pub static WORKSPACE_MANIFEST: &str = include_str!({root:?});\n\
          /// The versions of third-party crates, with their digests.\npub static LOCK: &str = include_str!({lock:?});\n"

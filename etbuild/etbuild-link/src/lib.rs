@@ -46,7 +46,7 @@ mod web;
 mod workshop;
 
 pub use build::{Built, build, build_telling};
-pub use c_model::{CModel, c_model};
+pub use c_model::{CModel, c_model, c_package_binaries, c_package_digest, c_package_names};
 pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
 pub use embedded::c_header;

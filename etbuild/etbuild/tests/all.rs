@@ -26,6 +26,7 @@ mod export;
 mod families;
 mod faults;
 mod faults_options;
+mod firmware;
 mod flow;
 mod gguf;
 mod golden_sizes;

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use et_module::safetensors::SafeTensors;
 
+use crate::support::programs::has;
 use crate::support::{self, Place, Ran, repository};
 
 const TARGET: &str = "linux-x86_64";
@@ -84,7 +85,9 @@ const BOARDS: [(&str, &[&str], &str, [&str; 2]); 3] = [
 /// Programs in C with two models, in memory of their own and without a C library, on three processors.
 #[test]
 fn a_board_has_the_model_as_calls_of_c() {
-    let Some(compiler) = tool("arm-none-eabi-gcc", &["--version"]) else { return };
+    if !has("arm-none-eabi-gcc", &["--version"]) || !has("qemu-system-arm", &["--version"]) {
+        return;
+    }
     let place = Place::cold_with_compiled_crates();
     let targets = BOARDS.map(|(target, ..)| format!("--target {target}")).join(" ");
     place.run(&format!("build recipes/digits.yaml --set library=true {targets}")).expect(0);
@@ -93,15 +96,14 @@ fn a_board_has_the_model_as_calls_of_c() {
     place.file("cases.h", cases(&fs::read(&test).unwrap(), wanted.len()));
     for (target, processor, machine, [flash, ram]) in BOARDS {
         let (folder, binary) = (place.out().join("digits").join(target), place.path().join(target));
-        let mut command = Command::new(&compiler);
+        let mut command = Command::new("arm-none-eabi-gcc");
         command.args(["-std=c11", "-Os", "-ffreestanding", "-nostdlib", "-Wall", "-Wextra", "-Werror", "-mthumb"]);
         command.args(processor).arg("-I").arg(&folder).arg("-I").arg(place.path()).arg("-o").arg(&binary);
         command.args(["main.c", "start.c"].map(|name| repository().join("examples/c/board").join(name)));
         command.arg("-T").arg(repository().join("examples/c/board/board.ld"));
         command.arg(format!("-Wl,-z,noexecstack,--gc-sections,--defsym=FLASH={flash},--defsym=RAM={ram}"));
         Ran::of(command.arg(folder.join("libdigits.a"))).expect(0);
-        let Some(emulator) = tool("qemu-system-arm", &["--version"]) else { return };
-        let mut emulator = Command::new(emulator);
+        let mut emulator = Command::new("qemu-system-arm");
         emulator.args(["-machine", machine, "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]);
         let ran = Ran::of(emulator.arg(&binary)).expect(0);
         let digits: Vec<String> = [ran.stdout, ran.stderr].concat().lines().map(str::to_owned).collect();
@@ -112,12 +114,16 @@ fn a_board_has_the_model_as_calls_of_c() {
 /// The library brings the calls of the header and the compiler's own functions: no entry point, no vectors, no variables.
 #[test]
 fn a_library_of_a_board_has_no_entry_point_and_no_variables() {
-    let Some(nm) = tool("arm-none-eabi-nm", &["--version"]) else { return };
+    if !has("arm-none-eabi-nm", &["--version"]) {
+        return;
+    }
     let place = Place::cold_with_compiled_crates();
     place.run("build recipes/digits.yaml --set library=true --target mps2-an505").expect(0);
     let folder = place.out().join("digits/mps2-an505");
-    let listed =
-        Ran::of(Command::new(nm).arg("--extern-only").arg("--defined-only").arg(folder.join("libdigits.a"))).stdout;
+    let listed = Ran::of(
+        Command::new("arm-none-eabi-nm").arg("--extern-only").arg("--defined-only").arg(folder.join("libdigits.a")),
+    )
+    .stdout;
     let symbols: Vec<(&str, &str)> =
         listed.lines().filter_map(|line| line.split_once(' ')?.1.split_once(' ')).collect();
     let own: Vec<&str> = symbols.iter().map(|(_, name)| *name).filter(|name| name.starts_with("digits")).collect();
@@ -130,21 +136,8 @@ fn a_library_of_a_board_has_no_entry_point_and_no_variables() {
     assert!(cmake.contains("add_library(digits STATIC IMPORTED)") && cmake.contains("libdigits.a"), "{cmake}");
 }
 
-/// A tool that is on the machine; `None`, said on stderr, where it is missing and need not be there.
-fn tool(name: &str, arguments: &[&str]) -> Option<PathBuf> {
-    if Command::new(name).args(arguments).output().is_ok() {
-        return Some(name.into());
-    }
-    assert!(std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_none(), "{name} is missing");
-    #[allow(clippy::print_stderr)] // The reader of the test run should know.
-    {
-        eprintln!("not run: {name} is not installed");
-    }
-    None
-}
-
 /// The first images as arrays of C.
-fn cases(test: &[u8], count: usize) -> String {
+pub fn cases(test: &[u8], count: usize) -> String {
     let file = SafeTensors::parse(test).unwrap();
     let numbers = file.tensors["x"].bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
     let numbers: Vec<String> = numbers.take(count * 64).map(|number| format!("{number:?}f")).collect();

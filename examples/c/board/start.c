@@ -14,6 +14,18 @@ static void reset(void) {
 
 static void fault(void) { stop(99); }
 
+/* The handlers of an operating system, where there is one. */
+__attribute__((weak)) void SVC_Handler(void) { fault(); }
+__attribute__((weak)) void PendSV_Handler(void) { fault(); }
+__attribute__((weak)) void SysTick_Handler(void) { fault(); }
+
 __attribute__((section(".vectors"), used)) const void *const vectors[16] = {
-    &stack_top, (void *)reset, (void *)fault, (void *)fault, (void *)fault, (void *)fault, (void *)fault,
+    &stack_top,
+    (void *)reset,
+    [2 ... 10] = (void *)fault,
+    (void *)SVC_Handler,
+    (void *)fault,
+    (void *)fault,
+    (void *)PendSV_Handler,
+    (void *)SysTick_Handler,
 };

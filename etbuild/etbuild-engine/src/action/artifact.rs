@@ -47,8 +47,8 @@ pub enum ArtifactKind {
     Header,
     /// The file for CMake of a board's library.
     Cmake,
-    /// A text file of the package for JavaScript, in the order of the package's names.
-    WebPackage,
+    /// A text file of the package for JavaScript or for firmware, in the order of the package's names.
+    Package,
     /// The binary in the form that a boot ROM takes.
     Image,
     /// A size report, as JSON.
@@ -83,7 +83,7 @@ impl ArtifactKind {
         (Self::SharedLibrary, "shared-library"),
         (Self::Header, "header"),
         (Self::Cmake, "cmake"),
-        (Self::WebPackage, "web-package"),
+        (Self::Package, "package"),
         (Self::Image, "image"),
         (Self::Sizes, "sizes"),
         (Self::Code, "code"),

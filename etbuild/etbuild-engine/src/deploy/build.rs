@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use etbuild_link::{LibraryForm, SizeReport, web_package_names};
+use etbuild_link::{LibraryForm, SizeReport, c_package_binaries, c_package_names, web_package_names};
+use etbuild_store::BlobRef;
 
 use super::package::{self, Deliverable};
 use super::record::{keep, noted};
@@ -145,6 +146,29 @@ fn check_budget(
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
 }
 
+/// The library with its header and packages, where the recipe asks for one.
+fn library_files(unit: &Unit, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
+    let name = unit.name();
+    let file = |name: String, blob: BlobRef| Deliverable { name, blob, executable: false };
+    let texts = linked.artifacts.iter().filter(|artifact| artifact.kind == ArtifactKind::Package);
+    let texts = texts.map(|artifact| artifact.blob());
+    let Some(library) = linked.artifacts.get(ArtifactKind::Library) else {
+        let names = web_package_names(unit.link.template());
+        return Ok(names.zip(texts).map(|(name, text)| file(name.to_owned(), text)).collect());
+    };
+    let (library, header) = (library.blob(), linked.blob(ArtifactKind::Header)?);
+    let archive = file(format!("lib{name}.a"), library);
+    let Some(cmake) = linked.artifacts.get(ArtifactKind::Cmake) else {
+        return Ok(vec![archive, file("etbuild.h".to_owned(), header)]);
+    };
+    let mut files = vec![archive, file(format!("{name}.h"), header), file(format!("{name}.cmake"), cmake.blob())];
+    let binaries =
+        c_package_binaries(name, &link::compile_target(unit.target.rust())).into_iter().zip([header, library]);
+    let package = c_package_names(name).zip(texts).chain(binaries);
+    files.extend(package.map(|(name, blob)| file(format!("library/{name}"), blob)));
+    Ok(files)
+}
+
 fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
     let name = unit.name();
     let mut files = vec![
@@ -160,20 +184,7 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
         let ending = form.loaded_ending().unwrap_or_default();
         files.push(Deliverable { name: format!("lib{name}.{ending}"), blob: shared.blob(), executable: false });
     }
-    let package = linked.artifacts.iter().filter(|artifact| artifact.kind == ArtifactKind::WebPackage);
-    files.extend(package.zip(web_package_names(unit.link.template())).map(|(file, name)| Deliverable {
-        name: name.to_owned(),
-        blob: file.blob(),
-        executable: false,
-    }));
-    if let Some(library) = linked.artifacts.get(ArtifactKind::Library) {
-        files.push(Deliverable { name: format!("lib{name}.a"), blob: library.blob(), executable: false });
-        let cmake = linked.artifacts.get(ArtifactKind::Cmake).map(|cmake| cmake.blob());
-        let header = if cmake.is_some() { format!("{name}.h") } else { "etbuild.h".to_owned() };
-        files.push(Deliverable { name: header, blob: linked.blob(ArtifactKind::Header)?, executable: false });
-        let cmake = cmake.map(|blob| Deliverable { name: format!("{name}.cmake"), blob, executable: false });
-        files.extend(cmake);
-    }
+    files.extend(library_files(unit, linked)?);
     if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {
         files.push(Deliverable { name: format!("{name}.uf2"), blob: image.blob(), executable: false });
     }

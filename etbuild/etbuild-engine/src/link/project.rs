@@ -340,7 +340,12 @@ impl Keyed for ProjectInputs {
                 .fact("inputs", method.inputs.clone()),
             // Firmware has no name, and the functions of a library begin with it.
             Some(board) => {
-                let key = if manifest.library.is_some() { key.option("name", name.as_str()) } else { key };
+                let key = match manifest.library {
+                    Some(_) => key
+                        .option("name", name.as_str())
+                        .input("package", Digest::of(etbuild_link::c_package_digest().as_bytes())),
+                    None => key,
+                };
                 board.key(key.fact("method", format!("{method:?}")))
             }
         }

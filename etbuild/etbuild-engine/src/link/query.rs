@@ -94,7 +94,7 @@ impl Link {
         products.put(ArtifactKind::Code, &failure::json(&built.code)?);
         if let Some(data) = &self.project.web {
             let package = web_package(&self.project.without_data()?, data).map_err(link_failure)?;
-            package.iter().for_each(|file| products.put(ArtifactKind::WebPackage, file));
+            package.iter().for_each(|file| products.put(ArtifactKind::Package, file));
         }
         Ok(())
     }
@@ -106,9 +106,10 @@ impl Link {
             return Ok(());
         }
         let facts = self.project.without_data()?;
-        let interface = c_model(&facts, &self.tools.target.triple, sizes.arena).map_err(link_failure)?;
+        let interface = c_model(&facts, &self.tools.target, sizes.arena).map_err(link_failure)?;
         products.put(ArtifactKind::Header, &interface.header);
         products.put(ArtifactKind::Cmake, &interface.cmake);
+        interface.package.iter().for_each(|file| products.put(ArtifactKind::Package, file));
         Ok(())
     }
 }
