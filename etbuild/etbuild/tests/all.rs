@@ -55,6 +55,7 @@ mod remote;
 mod report;
 mod reproducible;
 mod serve;
+mod sessions;
 mod soak;
 mod speculation;
 mod support;

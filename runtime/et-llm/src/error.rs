@@ -110,6 +110,8 @@ pub enum Error {
     },
     /// The tokenizer or the chat template cannot be used.
     Text(String),
+    /// A saved session that this model did not save; the field says why.
+    Saved(String),
     /// A file cannot be read or written.
     File {
         /// The file.
@@ -196,7 +198,7 @@ impl Display for Error {
                 "output of this model cannot be constrained: the tokens of its tokenizer are no bytes of the text",
             ),
             Self::Constraint { kind, problem } => write!(formatter, "the {kind}: {problem}"),
-            Self::Text(problem) => formatter.write_str(problem),
+            Self::Text(problem) | Self::Saved(problem) => formatter.write_str(problem),
             Self::File { path, problem } => write!(formatter, "{}: {problem}", path.display()),
             Self::Stream(error) => error.fmt(formatter),
         }

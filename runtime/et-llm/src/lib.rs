@@ -44,6 +44,7 @@ mod reading;
 mod repetition;
 mod sampler;
 mod sampling;
+mod saved;
 mod session;
 mod speculation;
 mod statistics;

@@ -300,6 +300,27 @@ impl Model {
         self.ahead.next() == Some(token)
     }
 
+    /// How many positions of this text were ever written.
+    pub(crate) const fn written(&self) -> usize {
+        self.written
+    }
+
+    /// The method whose state is that of all methods.
+    pub(crate) const fn methods_state(&self) -> &Module {
+        &self.decode.module
+    }
+
+    /// The same, to change the state.
+    pub(crate) const fn methods_state_mut(&mut self) -> &mut Module {
+        &mut self.decode.module
+    }
+
+    /// Goes on behind these tokens, whose state is in place.
+    pub(crate) fn go_on(&mut self, tokens: Vec<u32>, written: usize) {
+        self.reset();
+        (self.read, self.written) = (tokens, written);
+    }
+
     /// The names of the program's methods.
     pub(crate) fn method_names(&self) -> Result<Vec<String>, Error> {
         Ok(self.prefill.module.method_names()?)

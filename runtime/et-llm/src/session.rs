@@ -48,6 +48,8 @@ pub struct Session {
     pub threads: usize,
     text: LazyText,
     compiler: LazyCompiler,
+    file: Rc<FileBytes>,
+    data: DataFiles,
     viewer: Option<Arc<dyn Viewer>>,
     /// Makes transcripts, in a model for transcripts.
     pub transcriber: Option<Box<dyn Transcriber>>,
@@ -99,7 +101,13 @@ impl Session {
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
         let compiler = LazyCompiler::new(loading.constrain, &facts.stops);
         let text = LazyText::new(loading.text);
-        Ok(Self { model, speculation, facts, load_ms, threads, text, compiler, viewer, transcriber })
+        let data = data()?;
+        Ok(Self { model, speculation, facts, load_ms, threads, text, compiler, file, data, viewer, transcriber })
+    }
+
+    /// The bytes of the program file and of the data files.
+    pub fn files(&self) -> impl Iterator<Item = &[u8]> {
+        std::iter::once(&**self.file).chain(self.data.files().iter().map(|file| &**file))
     }
 
     /// The tokenizer.

@@ -1,15 +1,21 @@
 //! State of a method by name.
 
-use et_core::Value;
+use et_core::{Input, Value};
 use et_format::{Kind, Tensor, View};
 
 use crate::array::to_array;
 use crate::lent::{State, states};
+use crate::order;
 use crate::{Array, Error, Module};
 
 impl Module {
     /// Copies the state with this name, such as a mutable buffer of the model; `None` for a name that the file does not have.
     pub fn attribute(&self, name: &str) -> Result<Option<Array>, Error> {
+        Ok(self.stored(name)?.map(|state| to_array(&state)).transpose()?)
+    }
+
+    /// The state with this name; what a device keeps of the state is stored first, and read again by the next execution.
+    fn stored(&self, name: &str) -> Result<Option<et_core::Tensor<'static>>, Error> {
         let method = self.loaded.method();
         for (slot, value) in (0..).zip(method.plan().plan().values()?.iter()) {
             let value = value?;
@@ -20,10 +26,32 @@ impl Module {
             let is_it = tensor.extra()?.is_some_and(|extra| extra.fully_qualified_name() == Ok(name));
             if let (true, Value::Tensor(state)) = (is_it, method.value(slot)?) {
                 method.store_state(&state).map_err(|failure| self.loaded.explain(failure))?;
-                return Ok(Some(to_array(&state)?));
+                return Ok(Some(state));
             }
         }
         Ok(None)
+    }
+
+    /// Replaces the state with this name, of [`Self::state_names`].
+    ///
+    /// # Errors
+    /// No such state; an array of another type or shape.
+    pub fn set_attribute(&mut self, name: &str, array: &Array) -> Result<(), Error> {
+        let state = self.stored(name)?.ok_or(et_core::Error::NotFound)?;
+        let sizes: Vec<usize> = (0..state.rank()).map(|dim| state.size(dim)).collect();
+        if state.scalar_type() != array.scalar_type || sizes != array.shape {
+            return Err(et_core::Error::InvalidArgument.into());
+        }
+        state.bytes_mut()?.copy_from(Input::of(&order::from_row_major(&state, &array.bytes)));
+        Ok(())
+    }
+
+    /// The names of the states of the method that start as zeros, such as the keys of a layer.
+    ///
+    /// # Errors
+    /// A malformed program.
+    pub fn state_names(&self) -> Result<Vec<String>, Error> {
+        Ok(states(self.loaded.method().plan())?.into_iter().map(|state| state.name.to_owned()).collect())
     }
 
     /// The sizes of each state of the method that starts as zeros, such as the keys of a layer.

@@ -38,6 +38,11 @@ impl DataFiles {
         Self(files)
     }
 
+    /// The files.
+    pub fn files(&self) -> &[FileBytes] {
+        &self.0
+    }
+
     /// The files in the form that a method takes.
     pub(crate) fn parse(&self) -> et_core::Result<Vec<DataFile<'_>>> {
         self.0.iter().map(|bytes| DataFile::parse(bytes)).collect()

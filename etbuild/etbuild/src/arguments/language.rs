@@ -92,6 +92,9 @@ pub struct Language {
     /// Use speculative decoding with this smaller model as draft; both need the same tokenizer
     #[arg(long, value_name = "FILE", conflicts_with = "perplexity")]
     pub draft_model: Option<PathBuf>,
+    /// Go on with the text or the conversation in this file, and save it there; what the file has is not read again
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["perplexity", "logits", "image"])]
+    pub session: Option<PathBuf>,
     /// Write the new tokens to this file
     #[arg(long, value_name = "FILE")]
     pub tokens_out: Option<PathBuf>,

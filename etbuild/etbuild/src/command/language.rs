@@ -137,6 +137,7 @@ fn request(language: &Language) -> Request {
         seed: language.seed,
         lookup: language.lookup,
         draft_model: language.draft_model,
+        session: language.session,
         tokens_out: language.tokens_out,
         logits: language.logits,
         perplexity: language.perplexity,
@@ -154,7 +155,8 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         | Error::UnknownToken { .. }
         | Error::NoTokens
         | Error::Picture(_)
-        | Error::Sound(_) => Code::InputsMismatch,
+        | Error::Sound(_)
+        | Error::Saved(_) => Code::InputsMismatch,
         Error::NoPair(_) | Error::NotForEncoders(_) | Error::NotAnEncoder(_) => Code::Usage,
         Error::NoVision | Error::Marks { .. } => Code::Usage,
         Error::NoHearing | Error::NoSound | Error::NoTranscripts | Error::NotForTranscripts(_) => Code::Usage,
@@ -166,6 +168,7 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
     let diagnostic = Diagnostic::error(code, format!("`{}`: {error}", arguments.file.display()));
     match error {
         Error::ContextFull { .. } => diagnostic.help("raise `export.context`: `--set export.context=N`"),
+        Error::Saved(_) => diagnostic.help("name another file, or remove this one: the session begins anew"),
         Error::NoPair("needs") => diagnostic.help("give the second text with `--pair TEXT`"),
         Error::Picture(_) => diagnostic.help("a picture is a PNG or a JPEG file"),
         Error::Sound(_) => diagnostic.help("a recording is a WAV file: `ffmpeg -i SOUND sound.wav` converts others"),

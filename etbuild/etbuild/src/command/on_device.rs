@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use et_llm::SpokenTask;
 use etbuild_diagnostic::{Code, Diagnostic, Severity, unwritable};
 use etbuild_engine::device::{Command, Device, DeviceFile, DeviceFolder};
 use etbuild_engine::{Goal, Mode, Request, UnitReport};
@@ -29,11 +30,12 @@ pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Ou
         session.terminal.say(&format!("{} files brought to `{}` on device `{device}`", brought.len(), folder.path()));
     }
     let is_text = session.global.output == Output::Human;
+    let results = call.new_results().cloned().collect();
     let variables = BACKENDS.iter().flat_map(|backend| backend.device_variables());
     let outcome = folder.run(&Command {
         words: std::iter::once(report.recipe.clone()).chain(call.words).collect(),
         variables: variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        results: call.results.iter().map(|(name, _)| name.clone()).collect(),
+        results,
         timeout: None,
         shows: is_text,
     });
@@ -68,32 +70,82 @@ impl Call {
             return Err(Diagnostic::error(Code::Usage, message).help("write the message: `--chat --prompt TEXT`"));
         }
         let mut call = Self::default();
+        call.take_files(arguments);
+        call.take_texts(arguments);
+        let flags = [
+            ("--chat", language.chat),
+            ("--lookup", language.lookup),
+            ("--stats", language.stats),
+            ("--timestamps", language.speech.timestamps),
+        ];
+        call.words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()));
+        Ok(call)
+    }
+
+    fn take_files(&mut self, arguments: &arguments::Run) {
+        let language = &arguments.language;
         let given = [
             ("--inputs", &arguments.inputs),
             ("--tokens-in", &language.tokens_in),
             ("--perplexity", &language.perplexity),
+            ("--prompt-file", &language.prompt_file),
+            ("--grammar", &language.grammar),
+            ("--draft-model", &language.draft_model),
         ];
-        let results =
-            [("--outputs", &arguments.outputs), ("--tokens-out", &language.tokens_out), ("--logits", &language.logits)];
-        call.given = call.files(&given);
-        call.results = call.files(&results);
-        call.text("--prompt", &language.prompt);
-        call.text("--system", &language.system);
-        call.text("--max-new-tokens", &language.max_new_tokens);
-        call.text("--temperature", &language.temperature);
-        call.text("--top-k", &language.top_k);
-        call.text("--top-p", &language.top_p);
-        call.text("--min-p", &language.min_p);
-        call.text("--repetition-penalty", &language.repetition_penalty);
-        call.text("--no-repeat-ngram-size", &language.no_repeat_ngram_size);
-        call.text("--seed", &language.seed);
-        call.text("--negative", &arguments.pictures.negative);
-        call.text("--steps", &arguments.pictures.steps);
-        call.text("--guidance", &arguments.pictures.guidance);
-        call.text("--threads", &arguments.threads);
-        let flags = [("--chat", language.chat), ("--lookup", language.lookup), ("--stats", language.stats)];
-        call.words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()));
-        Ok(call)
+        let results = [
+            ("--outputs", &arguments.outputs),
+            ("--tokens-out", &language.tokens_out),
+            ("--logits", &language.logits),
+            ("--session", &language.session),
+        ];
+        self.given = self.files(&given);
+        self.results = self.files(&results);
+        // A session that exists goes on.
+        let session = self.results.iter().filter(|(name, path)| name.starts_with("session") && path.exists());
+        self.given.extend(session.cloned().collect::<Vec<_>>());
+        for (option, paths) in [("--image", &language.image), ("--audio", &language.speech.audio)] {
+            for (index, path) in paths.iter().enumerate() {
+                let name = name_there(&format!("{option}-{index}"), path);
+                self.words.extend([option.to_owned(), name.clone()]);
+                self.given.push((name, path.clone()));
+            }
+        }
+    }
+
+    fn take_texts(&mut self, arguments: &arguments::Run) {
+        let language = &arguments.language;
+        self.text("--prompt", &language.prompt);
+        self.text("--pair", &language.pair);
+        self.text("--system", &language.system);
+        self.text("--language", &language.speech.language);
+        self.text("--task", &language.speech.task.map(SpokenTask::name));
+        self.text("--max-new-tokens", &language.max_new_tokens);
+        self.text("--temperature", &language.temperature);
+        self.text("--top-k", &language.top_k);
+        self.text("--top-p", &language.top_p);
+        self.text("--min-p", &language.min_p);
+        self.text("--typical-p", &language.typical_p);
+        self.text("--repetition-penalty", &language.repetition_penalty);
+        self.text("--frequency-penalty", &language.frequency_penalty);
+        self.text("--presence-penalty", &language.presence_penalty);
+        self.text("--no-repeat-ngram-size", &language.no_repeat_ngram_size);
+        self.text("--regex", &language.regex);
+        self.text("--seed", &language.seed);
+        self.text("--negative", &arguments.pictures.negative);
+        self.text("--steps", &arguments.pictures.steps);
+        self.text("--guidance", &arguments.pictures.guidance);
+        self.text("--threads", &arguments.threads);
+        language.stop.iter().for_each(|stop| self.text("--stop", &Some(stop)));
+        language
+            .logit_bias
+            .iter()
+            .for_each(|(token, bias)| self.text("--logit-bias", &Some(format!("{token}={bias}"))));
+    }
+
+    /// The results that the binary makes anew.
+    fn new_results(&self) -> impl Iterator<Item = &String> {
+        let names = self.results.iter().map(|(name, _)| name);
+        names.filter(|name| !self.given.iter().any(|(given, _)| given == *name))
     }
 
     fn text(&mut self, option: &str, value: &Option<impl ToString>) {

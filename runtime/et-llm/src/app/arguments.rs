@@ -71,6 +71,8 @@ pub struct Request {
     pub lookup: bool,
     /// The program file of a draft model.
     pub draft_model: Option<PathBuf>,
+    /// The file that the text or the conversation goes on from, and is saved to.
+    pub session: Option<PathBuf>,
     /// Where to write the new tokens.
     pub tokens_out: Option<PathBuf>,
     /// Where to write the logits behind every token.
@@ -116,6 +118,14 @@ impl Request {
         }
         if self.guesses().is_some() && !continues {
             return Err("--lookup and --draft-model are for a text to continue".to_owned());
+        }
+        if self.session.is_some() {
+            let has_pictures = !self.images.is_empty() || !self.sounds.is_empty();
+            if !continues || self.logits.is_some() || has_pictures {
+                return Err(
+                    "--session keeps a text or a conversation, without --image, --audio and --logits".to_owned()
+                );
+            }
         }
         if self.inputs.is_some() || self.outputs.is_some() {
             let complete = self.inputs.is_some() && self.outputs.is_some();
@@ -205,6 +215,7 @@ impl Request {
             "--seed" => self.seed = Some(number(name, value()?)?),
             "--lookup" => self.lookup = true,
             "--draft-model" => self.draft_model = Some(value()?.into()),
+            "--session" => self.session = Some(value()?.into()),
             "--tokens-out" => self.tokens_out = Some(value()?.into()),
             "--logits" => self.logits = Some(value()?.into()),
             "--inputs" => self.inputs = Some(value()?.into()),
@@ -351,6 +362,10 @@ mod tests {
             "--audio a --tokens-in b",
             "--audio a --prompt b --draft-model c",
             "--audio a --task sing",
+            "--session a --inputs b --outputs c",
+            "--session a --bench prefill=1,decode=1",
+            "--session a --prompt b --logits c",
+            "--session a --prompt b --image c",
         ];
         for line in lines {
             assert!(parsed(line).is_err(), "{line}");

@@ -18,29 +18,34 @@ const IMAGE: &str = "/image ";
 /// The beginning of a line that adds a sound.
 const AUDIO: &str = "/audio ";
 
-/// Answers the first message or, without its text, each line of the input.
+/// Answers the first message or, without its text, each line of the input, behind `earlier` messages; returns all messages.
 pub fn converse(
     session: &mut Session,
     request: &Request,
+    earlier: Vec<Message>,
     first: First,
     channels: &mut Channels<'_>,
-) -> Result<(), Error> {
+) -> Result<Vec<Message>, Error> {
     let (text, viewer) = (session.text()?, session.viewer().ok());
     let system: Vec<Message> = request.system.iter().map(|system| Message::new("system", system)).collect();
-    let (messages, fixed, most) = (system.clone(), system.len(), request.max_new_tokens);
+    let (messages, most) = (if earlier.is_empty() { system.clone() } else { earlier }, request.max_new_tokens);
+    let fixed = messages.iter().take_while(|message| message.role == "system").count();
     let mut talk = Conversation { text, viewer, messages, fixed, most };
     let mut run = Run::new(session, request)?;
     let (mut tokens, mut pictures) = (Vec::new(), first.pictures);
     if let Some(prompt) = first.text {
         tokens = talk.answer(&mut run, pictures, &prompt, channels)?;
-        return run.finish(&tokens);
+        return run.finish(&tokens).map(|()| talk.messages);
     }
     while let Some(line) = next_line(channels)? {
         let line = line.trim();
         let adds = if talk.viewer.as_ref().is_some_and(|viewer| viewer.hears()) { AUDIO } else { IMAGE };
         match (line, line.strip_prefix(adds), &talk.viewer) {
             ("", ..) => {}
-            (ANEW, ..) => talk.messages.clone_from(&system),
+            (ANEW, ..) => (talk.messages, talk.fixed) = (system.clone(), system.len()),
+            (_, Some(_), Some(_)) if request.session.is_some() => {
+                writeln!(channels.talk, "a session keeps no pictures and no recordings")?;
+            }
             (_, Some(path), Some(viewer)) => match picture(&**viewer, Path::new(path.trim())) {
                 Ok(picture) => pictures.push(picture),
                 // A mistyped name does not end a conversation.
@@ -52,7 +57,7 @@ pub fn converse(
             }
         }
     }
-    run.finish(&tokens)
+    run.finish(&tokens).map(|()| talk.messages)
 }
 
 /// The next line of the input; `None` at the end.

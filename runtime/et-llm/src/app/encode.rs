@@ -89,6 +89,7 @@ fn check(request: &Request) -> Result<(), Error> {
         ("--grammar", request.grammar.is_some()),
         ("--lookup", request.lookup),
         ("--draft-model", request.draft_model.is_some()),
+        ("--session", request.session.is_some()),
         ("--tokens-out", request.tokens_out.is_some()),
         ("--logits", request.logits.is_some()),
         ("--perplexity", request.perplexity.is_some()),

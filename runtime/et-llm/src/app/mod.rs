@@ -11,6 +11,7 @@ mod form;
 mod perform;
 mod perplexity;
 mod prompt;
+mod session_file;
 mod transcribe;
 mod writer;
 
@@ -189,6 +190,8 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --lookup             guess tokens from what followed the last ones before: faster where the text repeats itself, and never
                        another text
   --draft-model FILE   let the model of a program file guess tokens, a smaller one with the same tokens: likewise
+  --session FILE       go on with the text or the conversation in this file, and save it there: what the file has is not read
+                       again
   --tokens-out FILE    where to write the new tokens
   --logits FILE        safetensors file to write the logits to, a row for each token that is read, one after the other
   --inputs FILE        safetensors file with texts: `tokens`, int64 [cases, length]

@@ -8,6 +8,7 @@ use super::continuation::{Run, sampling};
 use super::files::line;
 use super::perplexity;
 use super::prompt::Source;
+use super::session_file::SessionFile;
 use super::transcribe;
 use crate::{Error, Measurement, Sampling, Session, measure};
 
@@ -38,20 +39,26 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
         writeln!(channels.talk, "{note}")?;
     }
     let source = Source::of(session, request, channels)?;
+    let file = request.session.as_deref().map(|path| SessionFile::new(session, path));
+    let earlier = file.as_ref().map(|file| file.load(session)).transpose()?.unwrap_or_default();
     if let Source::Conversation(first) = source {
-        return chat::converse(session, request, first, channels);
+        let messages = chat::converse(session, request, earlier, first, channels)?;
+        return file.map_or(Ok(()), |file| file.store(session, &messages));
     }
     let prompt = source.prompt(session)?;
     session.model.show(&prompt.tiles);
+    let known = session.model.rewind(&prompt.tokens);
+    let rest = prompt.tokens.get(known..).unwrap_or_default();
     let most = request.max_new_tokens.unwrap_or(NEW_TOKENS);
     let text = if request.tokens_in.is_none() { Some(session.text()?) } else { None };
     let mut run = Run::new(session, request)?;
-    let tokens = run.generate(&prompt.tokens, most, text.as_deref(), channels)?.tokens;
+    let tokens = run.generate(rest, most, text.as_deref(), channels)?.tokens;
     run.tell(channels)?;
     if request.tokens_in.is_some() && request.tokens_out.is_none() {
         channels.out.write_all(line(&tokens).as_bytes())?;
     }
-    run.finish(&tokens)
+    run.finish(&tokens)?;
+    file.map_or(Ok(()), |file| file.store(session, &[]))
 }
 
 fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {

@@ -94,6 +94,7 @@ fn check(request: &Request) -> Result<(), Error> {
         ("--bench", request.bench.is_some()),
         ("--lookup", request.lookup),
         ("--draft-model", request.draft_model.is_some()),
+        ("--session", request.session.is_some()),
         ("--stop", !request.stops.is_empty()),
         ("--json-schema", request.json_schema.is_some()),
         ("--regex", request.regex.is_some()),
