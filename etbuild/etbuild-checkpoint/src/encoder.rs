@@ -1,5 +1,6 @@
 //! Encoders: models that read a whole text at once, and give an embedding, classes, or labels of tokens.
 
+mod attention;
 mod constants;
 mod description;
 mod facts;
@@ -12,7 +13,9 @@ use std::collections::BTreeMap;
 use etbuild_ir::{AtenProgram, Program};
 use serde_json::Value;
 
-pub use description::{Encoder, EncoderNames, Head, Pooling, Scores, SequenceHead, Task};
+pub use description::{
+    Block, Dense, Encoder, EncoderNames, Head, Pooling, Reach, RelativeBias, Scores, SequenceHead, Task,
+};
 pub use facts::read_encoder_texts;
 use pooling::Sentence;
 pub use pooling::{MODULES, SENTENCE, module_files};

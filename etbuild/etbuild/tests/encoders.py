@@ -20,6 +20,9 @@ LETTERS = [letter for one in "abcdefghijklmnopqrstuvwxyzäöü" for letter in (o
 SHAPE = dict(vocab_size=120, hidden_size=48, num_hidden_layers=2, num_attention_heads=6, intermediate_size=80)
 DISTIL = dict(vocab_size=120, dim=48, n_layers=2, n_heads=6, hidden_dim=80, max_position_embeddings=24)
 ROBERTA = SHAPE | dict(max_position_embeddings=26, type_vocab_size=1)
+MPNET = SHAPE | dict(max_position_embeddings=26)
+MODERN = SHAPE | dict(num_hidden_layers=4, max_position_embeddings=24, local_attention=8, pad_token_id=0)
+BIASES = dict(norm_bias=True, attention_bias=True, mlp_bias=True, classifier_bias=True)
 LABELS = dict(id2label={0: "O", 1: "PLACE", 2: "VERB"})
 MODELS = {
     "bert": ("Bert", "Model", SHAPE | dict(max_position_embeddings=24), {}),
@@ -35,6 +38,16 @@ MODELS = {
     "roberta-words": ("Roberta", "ForTokenClassification", ROBERTA | LABELS, {}),
     "xlm-roberta-score": ("XLMRoberta", "ForSequenceClassification", ROBERTA | dict(id2label={0: "score"}), {}),
     "camembert": ("Camembert", "Model", ROBERTA | dict(hidden_act="relu"), {}),
+    "mpnet": ("MPNet", "Model", MPNET | dict(max_position_embeddings=302), dict(normalize=True)),
+    "mpnet-masked": ("MPNet", "ForMaskedLM", MPNET, {}),
+    "mpnet-classes": ("MPNet", "ForSequenceClassification", MPNET | LABELS, {}),
+    "mpnet-words": ("MPNet", "ForTokenClassification", MPNET | LABELS, {}),
+    "modernbert": ("ModernBert", "Model", MODERN | dict(max_position_embeddings=300, local_attention=64), dict(pooling="cls")),
+    "modernbert-masked": ("ModernBert", "ForMaskedLM", MODERN | BIASES, {}),
+    "modernbert-classes": ("ModernBert", "ForSequenceClassification", MODERN | LABELS | dict(classifier_pooling="mean"), {}),
+    "modernbert-score": ("ModernBert", "ForSequenceClassification", MODERN | BIASES | dict(id2label={0: "score"}), {}),
+    "modernbert-words": ("ModernBert", "ForTokenClassification", MODERN | LABELS | dict(
+        layer_types=["sliding_attention", "full_attention"] * 2, classifier_activation="relu"), {}),
     "bert-two-aims": ("Bert", "ForPreTraining", SHAPE | dict(max_position_embeddings=24), {}),
     "distilbert-masked": ("DistilBert", "ForMaskedLM", DISTIL, {}),
     "roberta-masked": ("Roberta", "ForMaskedLM", ROBERTA, {}),
@@ -46,13 +59,15 @@ MODELS = {
     "camembert-classes": ("Camembert", "ForSequenceClassification", ROBERTA | LABELS, {}),
     "camembert-words": ("Camembert", "ForTokenClassification", ROBERTA | LABELS, {}),
 }
+# Families with the special tokens of BERT, whose positions begin at 0.
+BERTS = ("Bert", "DistilBert", "ModernBert")
 TEXTS = ["the", "The cat sat on a mat.", "Running, walked: ZÜRICH is a city!", "a dog and a cat " * 9, "漢字 the", "x" * 90]
 PAIRS = [("is zürich a city ?", "zürich is a city of cats and dogs ."), ("a", "the dog " * 20)]
 
 
 def tokenizer(family):
     """A tokenizer of words, and of letters for other words."""
-    is_bert = family in ("Bert", "DistilBert")
+    is_bert = family in BERTS
     special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]"] if is_bert else ["<s>", "<pad>", "</s>", "[UNK]"]
     first, last = ("[CLS]", "[SEP]") if is_bert else ("<s>", "</s>")
     vocabulary = {word: index for index, word in enumerate(special + WORDS + LETTERS)}
@@ -83,7 +98,7 @@ def write(folder, family, head, keys, how):
         torch.nn.init.normal_(parameter, 1.0 if parameter.dim() == 1 else 0.0, 0.2)
     model.save_pretrained(folder / "model")
     words = tokenizer(family)
-    most = config.max_position_embeddings - (0 if family in ("Bert", "DistilBert") else 2)
+    most = config.max_position_embeddings - (0 if family in BERTS else 2)
     words.model_max_length = most
     words.save_pretrained(folder / "model")
     if how:
@@ -109,8 +124,8 @@ def write(folder, family, head, keys, how):
         if family == "Bert":
             given["token_type_ids"] = types
         with torch.no_grad():
-            out = model(**given, output_hidden_states=True)
-        output = out.logits[0] if head.endswith("Classification") else pooled(out.hidden_states[-1][0], how)
+            is_classifier = head.endswith("Classification")
+            output = model(**given).logits[0] if is_classifier else pooled(model.base_model(**given).last_hidden_state[0], how)
         readings.append(dict(text=text, pair=pair if text else None, tokens=read["input_ids"][0].tolist(),
                              types=types[0].tolist(), output=output.flatten().tolist()))
     (folder / "expected.json").write_text(json.dumps(readings))

@@ -19,6 +19,12 @@ pub struct Encoder {
     pub activation: Activation,
     /// The norm of embeddings and layers.
     pub norm: Norm,
+    /// The parts of a layer that families differ in.
+    pub block: Block,
+    /// The attention of each layer.
+    pub reaches: Vec<Reach>,
+    /// The table of a relative position bias, which all layers share.
+    pub relative: Option<RelativeBias>,
     /// The positions of a text: the rows of the table without the rows ahead.
     pub positions: usize,
     /// The rows of the table of positions that no token has.
@@ -45,11 +51,16 @@ impl Encoder {
         self.width / self.heads
     }
 
+    /// Whether a table of positions is added to the embeddings; RoPE rotates queries and keys otherwise.
+    pub const fn has_position_table(&self) -> bool {
+        !self.names.positions.is_empty()
+    }
+
     /// The task.
     pub fn task(&self) -> Task {
         match self.head {
             Head::Embedding { .. } => Task::Embedding,
-            Head::Tokens(_) => Task::Labels,
+            Head::Tokens { .. } => Task::Labels,
             Head::Sequence(_) if self.labels.len() == 1 => Task::Score,
             Head::Sequence(_) => Task::Classes,
         }
@@ -98,19 +109,86 @@ pub enum Head {
     },
     /// Logits for a text.
     Sequence(SequenceHead),
-    /// Logits for each token, by the linear layer of this module.
-    Tokens(&'static str),
+    /// Logits for each token.
+    Tokens {
+        /// The layer ahead of the last linear layer, if any.
+        dense: Option<Dense>,
+        /// The module of the last linear layer.
+        output: &'static str,
+    },
 }
 
-/// Two linear layers over the first token's hidden state.
+/// Two linear layers over one vector of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SequenceHead {
-    /// The module of the first layer.
-    pub dense: &'static str,
-    /// Whether the activation between is ReLU in place of tanh.
-    pub is_relu: bool,
+    /// How hidden states become the vector.
+    pub pooling: Pooling,
+    /// The first layer.
+    pub dense: Dense,
     /// The module of the second layer.
     pub output: &'static str,
+}
+
+/// A linear layer with an activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dense {
+    /// The module of the linear layer.
+    pub module: &'static str,
+    /// Whether the linear layer has a bias.
+    pub has_bias: bool,
+    /// The activation; tanh for `None`.
+    pub activation: Option<Activation>,
+    /// The module of the norm behind the activation, if any.
+    pub norm: Option<&'static str>,
+}
+
+impl Dense {
+    /// A linear layer with a bias, and tanh.
+    pub const fn tanh(module: &'static str) -> Self {
+        Self { module, has_bias: true, activation: None, norm: None }
+    }
+}
+
+/// The parts of a layer that families differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The module of the norm behind the last layer, in a model whose layers have norms ahead of attention and network: the first layer
+    /// has none ahead of attention. `None` for norms behind both.
+    pub final_norm: Option<&'static str>,
+    /// Whether one matrix projects queries, keys and values.
+    pub is_joined: bool,
+    /// Whether the first projection of the network has a second half, which the activated first half is multiplied with.
+    pub is_gated: bool,
+    /// Whether the projections of attention have biases.
+    pub attention_biases: bool,
+    /// Whether those of the network have.
+    pub network_biases: bool,
+}
+
+impl Block {
+    /// The layer of BERT.
+    pub const BERT: Self =
+        Self { final_norm: None, is_joined: false, is_gated: false, attention_biases: true, network_biases: true };
+}
+
+/// The attention of a layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reach {
+    /// The base of RoPE; `None` for a layer without.
+    pub theta: Option<f64>,
+    /// The most tokens between two tokens that attend to each other; `None` for no limit.
+    pub window: Option<usize>,
+}
+
+/// A bias of attention by the distance of two tokens (Raffel et al. 2020), for each head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelativeBias {
+    /// The module of the table, `[buckets, heads]`.
+    pub table: &'static str,
+    /// The buckets: half of them for later tokens.
+    pub buckets: usize,
+    /// The distance from which on all tokens are in one bucket.
+    pub distance: usize,
 }
 
 /// How the hidden states of a text become one vector.
@@ -168,7 +246,7 @@ impl Scores {
 pub struct EncoderNames {
     /// The table of tokens.
     pub tokens: &'static str,
-    /// The table of positions.
+    /// The table of positions; empty for a model with RoPE.
     pub positions: &'static str,
     /// The table of token types.
     pub types: &'static str,
@@ -176,7 +254,7 @@ pub struct EncoderNames {
     pub norm: &'static str,
     /// The list of layers.
     pub layers: &'static str,
-    /// The projection of queries.
+    /// The projection of queries, or of queries, keys and values.
     pub query: &'static str,
     /// The projection of keys.
     pub key: &'static str,

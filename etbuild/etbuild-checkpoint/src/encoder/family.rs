@@ -3,6 +3,8 @@
 mod bert;
 mod conventions;
 mod distilbert;
+mod modernbert;
+mod mpnet;
 mod roberta;
 
 use super::Encoder;
@@ -21,7 +23,8 @@ pub struct Family {
 }
 
 /// All families.
-pub const FAMILIES: &[&Family] = &[&bert::FAMILY, &distilbert::FAMILY, &roberta::FAMILY];
+pub const FAMILIES: &[&Family] =
+    &[&bert::FAMILY, &distilbert::FAMILY, &modernbert::FAMILY, &mpnet::FAMILY, &roberta::FAMILY];
 
 /// The family of an architecture, with the part behind the last layer.
 pub fn find(architecture: &str) -> Option<(&'static Family, Part)> {

@@ -1,10 +1,12 @@
 //! The program of an encoder: tokens of a text in, an embedding or logits out.
 
+use std::collections::BTreeMap;
+
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, TensorSpec, ValueId};
 
 use super::constants::Constants;
-use super::{Encoder, Head, Pooling, SequenceHead};
+use super::{Dense, Encoder, Head, Pooling, SequenceHead};
 use crate::CheckpointError;
 use crate::constant::Part;
 use crate::shards::Tensors;
@@ -15,10 +17,14 @@ use crate::sketch::Sketch;
 /// # Errors
 /// Tensors that are missing, of another shape, or unknown.
 pub fn build(encoder: &Encoder, tensors: Tensors) -> Result<Graph, Vec<CheckpointError>> {
-    let mut making = Making { encoder, sketch: Sketch::default(), constants: Constants::new(tensors) };
+    let (sketch, constants) = (Sketch::default(), Constants::new(tensors));
+    let mut making = Making { encoder, sketch, constants, end: ValueId(0), made: BTreeMap::new() };
     let mut state = making.embed();
     for index in 0..encoder.layers {
         state = making.layer(index, state);
+    }
+    if let Some(module) = encoder.block.final_norm {
+        state = making.norm(module, state);
     }
     let output = match encoder.head {
         Head::Embedding { pooling, normalize } => {
@@ -26,39 +32,68 @@ pub fn build(encoder: &Encoder, tensors: Tensors) -> Result<Graph, Vec<Checkpoin
             if normalize { making.normalize(pooled) } else { pooled }
         }
         Head::Sequence(head) => making.classify(state, &head),
-        Head::Tokens(module) => making.linear(module, state, [encoder.labels.len(), encoder.width]),
+        Head::Tokens { dense, output } => {
+            let made = dense.map_or(state, |dense| making.dense(&dense, state));
+            making.linear(output, made, [encoder.labels.len(), encoder.width], true)
+        }
     };
     let errors = making.constants.finish(encoder.unused);
     if errors.is_empty() { Ok(making.sketch.finish(vec![output])) } else { Err(errors) }
 }
 
 /// The program in the making.
-struct Making<'e> {
-    encoder: &'e Encoder,
-    sketch: Sketch,
-    constants: Constants,
+pub(super) struct Making<'e> {
+    pub(super) encoder: &'e Encoder,
+    pub(super) sketch: Sketch,
+    pub(super) constants: Constants,
+    /// The number of tokens.
+    end: ValueId,
+    /// Values that layers share, by name.
+    made: BTreeMap<String, ValueId>,
 }
 
 impl Making<'_> {
     /// The sum of the embeddings of token, position and type, normalized.
     fn embed(&mut self) -> ValueId {
-        let Encoder { names, width, max_tokens, .. } = *self.encoder;
+        let Encoder { names, max_tokens, .. } = *self.encoder;
         self.sketch.enter(names.tokens);
         let tokens = self.sketch.text("tokens", max_tokens);
         let table = self.table(names.tokens, Part::all(self.encoder.vocabulary));
         let embedded = self.sketch.embedding(table, tokens);
         let typed = self.add_types(embedded);
+        self.end = self.sketch.length(tokens, max_tokens);
+        if !self.encoder.has_position_table() {
+            return self.norm(names.norm, typed);
+        }
         self.sketch.enter(names.positions);
         let (first, count) = (self.encoder.first_position, self.encoder.positions);
         let table = self.table(names.positions, Part { first, count, all: first + count });
-        let end = self.sketch.length(tokens, max_tokens);
-        let output = [max_tokens, width].map(|size| size as i32);
-        let output = TensorSpec::contiguous(ScalarType::Float, output).with_least([1, output[1]]);
-        let range = [Argument::Int(0), Argument::Int(0), Argument::Value(end), Argument::Int(1)];
-        let arguments = std::iter::once(Argument::Value(table)).chain(range).collect();
-        let rows = self.sketch.call("aten.slice.Tensor", arguments, output);
+        let rows = self.rows(table, 0);
         let placed = self.sketch.add(typed, rows);
         self.norm(names.norm, placed)
+    }
+
+    /// As many rows of a dimension as the text has tokens.
+    pub(super) fn rows(&mut self, of: ValueId, dimension: usize) -> ValueId {
+        let mut output = self.sketch.like(of);
+        let most = i32::try_from(self.encoder.max_tokens).unwrap_or(i32::MAX);
+        let set = |sizes: &mut [i32], size| sizes.iter_mut().skip(dimension).take(1).for_each(|slot| *slot = size);
+        let (mut sizes, mut least) = (output.sizes.to_vec(), output.least.to_vec());
+        set(&mut sizes, most);
+        set(&mut least, 1);
+        output = TensorSpec::contiguous(output.scalar_type, sizes).with_least(least);
+        let range = [Argument::Int(dimension as i64), Argument::Int(0), Argument::Value(self.end), Argument::Int(1)];
+        self.sketch.call("aten.slice.Tensor", std::iter::once(Argument::Value(of)).chain(range).collect(), output)
+    }
+
+    /// The value with this name, which `make` makes for all layers.
+    pub(super) fn once(&mut self, name: &str, make: impl FnOnce(&mut Self) -> ValueId) -> ValueId {
+        if let Some(made) = self.made.get(name) {
+            return *made;
+        }
+        let made = make(self);
+        self.made.insert(name.to_owned(), made);
+        made
     }
 
     fn add_types(&mut self, tokens: ValueId) -> ValueId {
@@ -78,24 +113,35 @@ impl Making<'_> {
     }
 
     fn layer(&mut self, index: usize, input: ValueId) -> ValueId {
-        let Encoder { names, width, inner, activation, .. } = *self.encoder;
+        let Encoder { names, width, block, .. } = *self.encoder;
         let module = |name: &str| format!("{}.{index}.{name}", names.layers);
-        let attended = self.attention(&module, input);
-        let attended = self.linear(&module(names.output), attended, [width, width]);
+        let is_ahead = block.final_norm.is_some();
+        let (attention_norm, network_norm) = (module(names.attention_norm), module(names.network_norm));
+        // Embeddings have a norm already.
+        let read = if is_ahead && index > 0 { self.norm(&attention_norm, input) } else { input };
+        let attended = self.attention(index, &module, read);
+        let attended = self.linear(&module(names.output), attended, [width, width], block.attention_biases);
         let sum = self.sketch.add(attended, input);
-        let between = self.norm(&module(names.attention_norm), sum);
-        let wide = self.linear(&module(names.up), between, [inner, width]);
-        let bent = self.sketch.activate(wide, activation);
-        let made = self.linear(&module(names.down), bent, [width, inner]);
+        let between = if is_ahead { sum } else { self.norm(&attention_norm, sum) };
+        let read = if is_ahead { self.norm(&network_norm, between) } else { between };
+        let made = self.network(&module, read);
         let sum = self.sketch.add(made, between);
-        self.norm(&module(names.network_norm), sum)
+        if is_ahead { sum } else { self.norm(&network_norm, sum) }
     }
 
-    fn attention(&mut self, module: &dyn Fn(&str) -> String, input: ValueId) -> ValueId {
-        let Encoder { names, width, .. } = *self.encoder;
-        let inputs =
-            [names.query, names.key, names.value].map(|name| self.linear(&module(name), input, [width, width]));
-        self.sketch.attention(inputs, self.encoder.heads)
+    /// The feed-forward network.
+    fn network(&mut self, module: &dyn Fn(&str) -> String, input: ValueId) -> ValueId {
+        let Encoder { names, width, inner, activation, block, .. } = *self.encoder;
+        let rows = if block.is_gated { 2 * inner } else { inner };
+        let wide = self.linear(&module(names.up), input, [rows, width], block.network_biases);
+        let bent = if block.is_gated {
+            let [first, second] = [0, inner].map(|start| self.sketch.slice(wide, 2, start, start + inner));
+            let bent = self.sketch.activate(first, activation);
+            self.sketch.multiply(bent, second)
+        } else {
+            self.sketch.activate(wide, activation)
+        };
+        self.linear(&module(names.down), bent, [width, inner], block.network_biases)
     }
 
     /// One vector, `[1, width]`, of the hidden states of all tokens.
@@ -126,27 +172,46 @@ impl Making<'_> {
         self.sketch.own("aten.div.Tensor", &[vector, length], &[])
     }
 
-    /// Logits, `[1, labels]`, of the first token.
+    /// Logits, `[1, labels]`, of a text.
     fn classify(&mut self, states: ValueId, head: &SequenceHead) -> ValueId {
-        let Encoder { width, .. } = *self.encoder;
-        let first = self.pool(states, Pooling::Cls);
-        let made = self.linear(head.dense, first, [width, width]);
-        let operator = if head.is_relu { "aten.relu.default" } else { "aten.tanh.default" };
-        let bent = self.sketch.own(operator, &[made], &[]);
-        self.linear(head.output, bent, [self.encoder.labels.len(), width])
+        let pooled = self.pool(states, head.pooling);
+        let made = self.dense(&head.dense, pooled);
+        self.linear(head.output, made, [self.encoder.labels.len(), self.encoder.width], true)
     }
 
-    fn linear(&mut self, module: &str, input: ValueId, [rows, columns]: [usize; 2]) -> ValueId {
+    fn dense(&mut self, dense: &Dense, input: ValueId) -> ValueId {
+        let Encoder { width, .. } = *self.encoder;
+        let made = self.linear(dense.module, input, [width, width], dense.has_bias);
+        let bent = match dense.activation {
+            None => self.sketch.own("aten.tanh.default", &[made], &[]),
+            Some(activation) => self.sketch.activate(made, activation),
+        };
+        dense.norm.map_or(bent, |module| self.norm(module, bent))
+    }
+
+    pub(super) fn linear(
+        &mut self,
+        module: &str,
+        input: ValueId,
+        [rows, columns]: [usize; 2],
+        has_bias: bool,
+    ) -> ValueId {
         self.sketch.enter(module);
         let matrix = self.constants.matrix(&format!("{module}.weight"), Part::all(rows), columns);
-        let bias = self.constants.vector(&format!("{module}.bias"), rows);
-        let (matrix, bias) = (self.sketch.floats(&matrix), self.sketch.constant(&bias));
-        self.sketch.linear(input, matrix, Some(bias))
+        let matrix = self.sketch.floats(&matrix);
+        let bias = has_bias.then(|| {
+            let bias = self.constants.vector(&format!("{module}.bias"), rows);
+            self.sketch.constant(&bias)
+        });
+        self.sketch.linear(input, matrix, bias)
     }
 
     fn norm(&mut self, module: &str, input: ValueId) -> ValueId {
         self.sketch.enter(module);
         let constants = [("weight", "gamma"), ("bias", "beta")].map(|(name, old)| {
+            if name == "bias" && !self.encoder.norm.has_biases {
+                return None;
+            }
             // The oldest checkpoints, made by TensorFlow, have other names.
             let (name, old) = (format!("{module}.{name}"), format!("{module}.{old}"));
             let name = if !self.constants.has(&name) && self.constants.has(&old) { old } else { name };

@@ -10,13 +10,20 @@ impl Sketch {
     /// elements.
     pub fn attention(&mut self, inputs: [ValueId; 3], heads: usize) -> ValueId {
         let split = inputs.map(|value| self.split(value, heads));
-        let more = [Argument::None, Argument::Float(0.0), Argument::Bool(false), Argument::None, Argument::Bool(false)];
-        let attended = self.own("aten.scaled_dot_product_attention.default", &split, &more);
+        self.attend(split, None)
+    }
+
+    /// The attention of queries to keys and values, `[1, heads, n, depth]` each, as `[1, n, width]`. The mask is added to the scores, or says
+    /// which scores count, and is expanded to `[1, heads, n, n]`.
+    pub fn attend(&mut self, inputs: [ValueId; 3], mask: Option<ValueId>) -> ValueId {
+        let mask = mask.map_or(Argument::None, Argument::Value);
+        let more = [mask, Argument::Float(0.0), Argument::Bool(false), Argument::None, Argument::Bool(false)];
+        let attended = self.own("aten.scaled_dot_product_attention.default", &inputs, &more);
         self.merge(attended)
     }
 
     /// `[1, n, width]` as `[1, heads, n, depth]`.
-    fn split(&mut self, value: ValueId, heads: usize) -> ValueId {
+    pub fn split(&mut self, value: ValueId, heads: usize) -> ValueId {
         let ([n, least], heads, depth) = (self.range(value, 1), heads as i32, (self.last(value) / heads.max(1)) as i32);
         let apart = floats([1, n, heads, depth], [1, least, heads, depth]);
         let shape = Argument::Ints(vec![1, -1, i64::from(heads), i64::from(depth)]);

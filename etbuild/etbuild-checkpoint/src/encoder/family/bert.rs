@@ -1,7 +1,7 @@
 //! BERT (Devlin et al. 2018), and models of its shape such as MiniLM, E5, BGE and GTE.
 
 use super::{Class, Family, Part};
-use crate::encoder::{EncoderNames, SequenceHead};
+use crate::encoder::{Dense, EncoderNames, Pooling, SequenceHead};
 
 pub const FAMILY: Family = Family {
     architectures: &[
@@ -14,8 +14,9 @@ pub const FAMILY: Family = Family {
     keys: &[],
     class: Class {
         names: NAMES,
-        sequence: SequenceHead { dense: "bert.pooler.dense", is_relu: false, output: "classifier" },
+        sequence: SequenceHead { pooling: Pooling::Cls, dense: Dense::tanh("bert.pooler.dense"), output: "classifier" },
         tokens: "classifier",
+        adapt: None,
         epsilon: 1e-12,
         types: 2,
         begins_behind_padding: false,

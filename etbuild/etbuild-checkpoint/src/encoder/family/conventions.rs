@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::encoder::{Encoder, EncoderNames, Head, Pooling, Scores, SequenceHead};
+use crate::encoder::{Block, Encoder, EncoderNames, Head, Pooling, Reach, Scores, SequenceHead};
 use crate::family::activation;
 use crate::{Activation, CheckpointError, Norm, NormKind};
 
@@ -18,6 +18,9 @@ pub enum Part {
     Tokens,
 }
 
+/// Changes the common description to that of a family.
+pub type Adapt = fn(&mut Encoder, &Config) -> Result<(), CheckpointError>;
+
 /// The facts about a family that no configuration states.
 pub struct Class {
     /// The names of the modules.
@@ -26,6 +29,8 @@ pub struct Class {
     pub sequence: SequenceHead,
     /// The module of the head of the class for tokens.
     pub tokens: &'static str,
+    /// What the family says further.
+    pub adapt: Option<Adapt>,
     /// `layer_norm_eps` of a configuration without the key.
     pub epsilon: f64,
     /// The rows of the table of token types of a configuration without the key; 0 for a family without types.
@@ -58,10 +63,14 @@ pub fn encoder(config: &Config, class: &Class, part: Part) -> Result<Encoder, Ch
         }
     };
     let (first_position, positions) = positions(config, class)?;
-    Ok(Encoder {
+    let layers = config.size("num_hidden_layers")?;
+    let mut encoder = Encoder {
         vocabulary: config.size("vocab_size")?,
         width,
-        layers: config.size("num_hidden_layers")?,
+        layers,
+        block: Block::BERT,
+        reaches: vec![Reach::default(); layers],
+        relative: None,
         heads,
         inner: config.size("intermediate_size")?,
         activation: activation(config, "hidden_act", Activation::Gelu)?,
@@ -73,13 +82,15 @@ pub fn encoder(config: &Config, class: &Class, part: Part) -> Result<Encoder, Ch
         head: match part {
             Part::Bare => Head::Embedding { pooling: Pooling::Mean, normalize: false },
             Part::Sequence => Head::Sequence(class.sequence),
-            Part::Tokens => Head::Tokens(class.tokens),
+            Part::Tokens => Head::Tokens { dense: None, output: class.tokens },
         },
         labels,
         scores,
         max_tokens: positions,
         unused: class.unused,
-    })
+    };
+    class.adapt.map_or(Ok(()), |adapt| adapt(&mut encoder, config))?;
+    Ok(encoder)
 }
 
 /// The rows of the table of positions that no token has, and the rows behind.

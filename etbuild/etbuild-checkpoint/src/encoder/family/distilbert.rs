@@ -1,7 +1,8 @@
 //! DistilBERT (Sanh et al. 2019): BERT without token types and pooler.
 
 use super::{Class, Family, Part};
-use crate::encoder::{EncoderNames, SequenceHead};
+use crate::Activation;
+use crate::encoder::{Dense, EncoderNames, Pooling, SequenceHead};
 
 pub const FAMILY: Family = Family {
     architectures: &[
@@ -33,8 +34,13 @@ pub const FAMILY: Family = Family {
             down: "ffn.lin2",
             network_norm: "output_layer_norm",
         },
-        sequence: SequenceHead { dense: "pre_classifier", is_relu: true, output: "classifier" },
+        sequence: SequenceHead {
+            pooling: Pooling::Cls,
+            dense: Dense { activation: Some(Activation::Relu), ..Dense::tanh("pre_classifier") },
+            output: "classifier",
+        },
         tokens: "classifier",
+        adapt: None,
         epsilon: 1e-12,
         types: 0,
         begins_behind_padding: false,

@@ -1,7 +1,7 @@
 //! RoBERTa (Liu et al. 2019), XLM-RoBERTa and CamemBERT: BERT whose positions begin behind the padding token.
 
 use super::{Class, Family, Part, bert};
-use crate::encoder::{EncoderNames, SequenceHead};
+use crate::encoder::{Dense, EncoderNames, Pooling, SequenceHead};
 
 pub const FAMILY: Family = Family {
     architectures: &[
@@ -28,8 +28,13 @@ pub const FAMILY: Family = Family {
             layers: "roberta.encoder.layer",
             ..bert::NAMES
         },
-        sequence: SequenceHead { dense: "classifier.dense", is_relu: false, output: "classifier.out_proj" },
+        sequence: SequenceHead {
+            pooling: Pooling::Cls,
+            dense: Dense::tanh("classifier.dense"),
+            output: "classifier.out_proj",
+        },
         tokens: "classifier",
+        adapt: None,
         epsilon: 1e-12,
         types: 2,
         begins_behind_padding: true,

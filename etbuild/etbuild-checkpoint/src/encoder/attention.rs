@@ -1,0 +1,149 @@
+//! Attention of an encoder: its biases, windows and RoPE, for texts of any length up to the most tokens.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use super::program::Making;
+use super::{Encoder, RelativeBias};
+use crate::constant::{Constant, Part, vector_of};
+use crate::{Rotary, Scaling, rotary};
+
+impl Making<'_> {
+    /// The attention of layer `index` to its input, `[1, n, width]`, without the projection behind.
+    pub(super) fn attention(&mut self, index: usize, module: &dyn Fn(&str) -> String, input: ValueId) -> ValueId {
+        let heads = self.encoder.heads;
+        let reach = self.encoder.reaches.get(index).copied().unwrap_or_default();
+        let [query, key, value] = self.projections(module, input).map(|value| self.sketch.split(value, heads));
+        let [query, key] = match reach.theta {
+            Some(theta) => [query, key].map(|value| self.rotate(value, theta)),
+            None => [query, key],
+        };
+        let mask = match (reach.window, self.encoder.relative) {
+            (Some(window), _) => Some(self.window(window)),
+            (None, Some(relative)) => Some(self.relative(&relative)),
+            (None, None) => None,
+        };
+        self.sketch.enter(module(self.encoder.names.query));
+        self.sketch.attend([query, key, value], mask)
+    }
+
+    /// Queries, keys and values, `[1, n, width]` each.
+    fn projections(&mut self, module: &dyn Fn(&str) -> String, input: ValueId) -> [ValueId; 3] {
+        let Encoder { names, width, block, .. } = *self.encoder;
+        if !block.is_joined {
+            return [names.query, names.key, names.value]
+                .map(|name| self.linear(&module(name), input, [width, width], block.attention_biases));
+        }
+        let joined = self.linear(&module(names.query), input, [3 * width, width], block.attention_biases);
+        [0, 1, 2].map(|part| self.sketch.slice(joined, 2, part * width, (part + 1) * width))
+    }
+
+    /// RoPE on `[1, heads, n, depth]`: an element and the element half a head behind turn by an angle that grows with the position.
+    fn rotate(&mut self, value: ValueId, theta: f64) -> ValueId {
+        let half = self.encoder.depth() / 2;
+        self.sketch.enter("rotary");
+        let [cosines, sines] = self.tables(theta);
+        let (near, far) = (self.sketch.slice(value, 3, 0, half), self.sketch.slice(value, 3, half, 2 * half));
+        let far = self.sketch.scale(far, -1.0);
+        let turned = self.sketch.join(&[far, near], 3);
+        let (kept, turned) = (self.sketch.multiply(value, cosines), self.sketch.multiply(turned, sines));
+        self.sketch.add(kept, turned)
+    }
+
+    /// The cosines and the sines of all positions of the text, `[n, depth]`.
+    fn tables(&mut self, theta: f64) -> [ValueId; 2] {
+        let (pairs, most) = (self.encoder.depth() / 2, self.encoder.max_tokens);
+        let rotary = Rotary { theta, pairs, is_interleaved: false, scaling: Scaling::None };
+        let tables = rotary::tables(&rotary, u32::try_from(most).unwrap_or(u32::MAX));
+        let mut names = ["cos", "sin"].into_iter();
+        tables.map(|table| {
+            let name = format!("rotary.{}.{theta}", names.next().unwrap_or_default());
+            self.once(&name, |making| {
+                let twice = table.chunks(pairs.max(1)).flat_map(|row| row.iter().chain(row).copied());
+                let (spec, data) = vector_of(&[most, 2 * pairs], twice);
+                let table = making.sketch.constant(&Constant::plain(&name, spec, data));
+                making.rows(table, 0)
+            })
+        })
+    }
+
+    /// Which tokens attend to each other in a window, `[n, n]`: those with at most `window` tokens from one to the other.
+    fn window(&mut self, window: usize) -> ValueId {
+        let most = self.encoder.max_tokens as i32;
+        self.once(&format!("window.{window}"), |making| {
+            making.sketch.enter("window");
+            let (spec, data) = vector_of(&[most as usize], (0..most).map(|position| position as f32));
+            let positions = making.sketch.constant(&Constant::plain("positions", spec, data));
+            let columns = making.rows(positions, 0);
+            let shape = vec![Argument::Value(columns), Argument::Ints(vec![-1, 1])];
+            let rows = making.sketch.call("aten.view.default", shape, floats([most, 1], [1, 1]));
+            let pair = vec![Argument::Value(rows), Argument::Value(columns), Argument::Int(1)];
+            let apart = making.sketch.call("aten.sub.Tensor", pair, floats([most, most], [1, 1]));
+            let apart = making.sketch.own("aten.abs.default", &[apart], &[]);
+            let near = TensorSpec::contiguous(ScalarType::Bool, [most, most]).with_least([1, 1]);
+            let limit = vec![Argument::Value(apart), Argument::Int(window as i64)];
+            making.sketch.call("aten.le.Scalar", limit, near)
+        })
+    }
+
+    /// The bias of the scores by distance, `[1, heads, n, n]`.
+    fn relative(&mut self, relative: &RelativeBias) -> ValueId {
+        let (heads, most) = (self.encoder.heads, self.encoder.max_tokens);
+        self.once(relative.table, |making| {
+            making.sketch.enter(relative.table);
+            let name = format!("{}.weight", relative.table);
+            let table = making.constants.rows(&name, Part::all(relative.buckets), heads);
+            let bias = (0..heads).flat_map(|head| {
+                let table = &table;
+                (0..most * most).map(move |place| {
+                    let bucket = bucket(place / most, place % most, relative);
+                    table.get(bucket * heads + head).copied().unwrap_or_default()
+                })
+            });
+            let (spec, data) = vector_of(&[1, heads, most, most], bias);
+            let bias = making.sketch.constant(&Constant::plain(&format!("{}.bias", relative.table), spec, data));
+            let bias = making.rows(bias, 2);
+            making.rows(bias, 3)
+        })
+    }
+}
+
+/// The bucket of the distance between the tokens at two positions: a bucket for each short distance, and buckets that grow with the logarithm
+/// of longer ones. Computed in `float32`, as PyTorch does.
+pub(crate) fn bucket(query: usize, key: usize, relative: &RelativeBias) -> usize {
+    let (side, distance) = (relative.buckets / 2, query.abs_diff(key));
+    let exact = side / 2;
+    let within = if distance < exact {
+        distance
+    } else {
+        let most = (relative.distance as f64 / exact as f64).ln() as f32;
+        let share = (distance as f32 / exact as f32).ln() / most * (side - exact) as f32;
+        (exact + share as usize).min(side - 1)
+    };
+    if key > query { side + within } else { within }
+}
+
+fn floats<const N: usize>(most: [i32; N], least: [i32; N]) -> TensorSpec {
+    TensorSpec::contiguous(ScalarType::Float, most).with_least(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `MPNetEncoder.relative_position_bucket` of `transformers` for the distances 0 to 200.
+    #[test]
+    fn buckets_are_those_of_transformers() {
+        let relative = RelativeBias { table: "", buckets: 32, distance: 128 };
+        let ends =
+            [(8, 8), (11, 8), (12, 9), (15, 9), (16, 10), (22, 10), (23, 11), (31, 11), (32, 12), (45, 12), (46, 13)];
+        for (distance, wanted) in ends.into_iter().chain([(63, 13), (64, 14), (90, 14), (91, 15), (200, 15)]) {
+            assert_eq!(bucket(distance, 0, &relative), wanted, "{distance}");
+            assert_eq!(bucket(0, distance, &relative), wanted + 16, "{distance}");
+        }
+        assert_eq!(
+            (0..8).map(|distance| bucket(distance, 0, &relative)).collect::<Vec<_>>(),
+            (0..8).collect::<Vec<_>>()
+        );
+    }
+}
