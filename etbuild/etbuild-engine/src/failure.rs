@@ -10,7 +10,7 @@ use serde::Serialize;
 pub fn decompose(operator: &str) -> String {
     let operator = operator.trim_start_matches("torch.ops.");
     format!(
-        "end the model ahead of the operator, or decompose the operator into known operators ahead of `torch.export.save`:\n  \
+        "name a crate with the operator in the recipe, `operators: [FOLDER]` (`etbuild init operators FOLDER` writes one), end the model ahead of the operator, or decompose the operator into known operators ahead of `torch.export.save`:\n  \
          program = program.run_decompositions({{torch.ops.{operator}: function}})"
     )
 }

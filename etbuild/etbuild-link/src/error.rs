@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 
+use crate::OperatorCrate;
 use crate::missing::{self, MissingKernel};
 
 /// The message of every program on a full disk.
@@ -45,6 +46,9 @@ pub enum LinkError {
     /// The compiler refused the generated project.
     #[error("the generated project does not compile:\n{0}")]
     Compile(String),
+    /// The compiler refused the generated project, which has crates of the user.
+    #[error("a crate of custom operators does not compile:\n{0}")]
+    Operators(String),
     /// The target names a processor that does not fit.
     #[error("{sentence}")]
     Processor {
@@ -101,6 +105,18 @@ impl LinkError {
         matches!(self, ToolMissing { .. } | TargetMissing { .. } | Fetch(_) | Stopped(_) | Io { .. })
     }
 
+    /// The same failure of a project with these crates of custom operators. The rest of a project compiles by itself, so a mistake is in a
+    /// crate of the user.
+    #[must_use]
+    pub fn with_operators(self, crates: &[OperatorCrate]) -> Self {
+        match self {
+            Self::Compile(text) if !crates.is_empty() => {
+                Self::Operators(crates.iter().fold(text, |text, found| found.with_own_paths(&text)))
+            }
+            other => other,
+        }
+    }
+
     fn code(&self) -> Code {
         match self {
             Self::KernelsMissing(missing) if missing.iter().all(|kernel| !kernel.available.is_empty()) => {
@@ -111,6 +127,7 @@ impl LinkError {
             Self::ToolMissing { .. } | Self::Fetch(_) => Code::ToolMissing,
             Self::TargetMissing { .. } => Code::ToolchainMissing,
             Self::Compile(_) => Code::CompileFailed,
+            Self::Operators(_) => Code::OperatorCompile,
             Self::Processor { .. } => Code::TargetInconsistent,
             Self::Link(_) | Self::SymbolsMissing { .. } => Code::LinkFailed,
             Self::Stopped(text) if text.contains(DISK_FULL) => Code::DiskFull,
@@ -135,6 +152,10 @@ impl From<&LinkError> for Diagnostic {
             )),
             LinkError::SymbolsMissing { .. } => diagnostic.help(
                 "link with the system's own compiler (Android's NDK, MinGW): name it in the target's `rust: { linker: ... }`",
+            ),
+            LinkError::Operators(_) => diagnostic.help(
+                "mend the sources of the crate, or the path of the kernel in its `operators.yaml`: a kernel is \
+                 `pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()>`, in a crate with `#![no_std]`",
             ),
             LinkError::Fetch(_) => diagnostic.help("connect to a registry once; later builds use what it gave"),
             _ => diagnostic,

@@ -7,7 +7,9 @@ use toml::{Table, Value};
 use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
 use crate::render::{render, unfilled};
-use crate::{LibraryForm, LinkError, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest, system};
+use crate::{
+    LibraryForm, LinkError, OperatorCrate, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest, system,
+};
 
 /// A project: every file's contents by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,7 @@ impl Project {
     /// [`LinkError::VerifyData`] where verification data does not fit the method.
     pub fn new(facts: &ProjectFacts, sources: &Sources) -> Result<Self, LinkError> {
         let mut package = render(find(&facts.template)?, facts)?;
+        package.extend(facts.operators.iter().flat_map(OperatorCrate::project_files));
         if let Some(system) = facts.system {
             package.extend(system.files()?);
         }
@@ -117,7 +120,7 @@ fn used_crates(package: &BTreeMap<String, Vec<u8>>) -> Result<Vec<String>, LinkE
 }
 
 /// The files of a device crate, for a project with the crate.
-fn placed_files(source: &SourceCrate) -> Vec<(String, Vec<u8>)> {
+pub fn placed_files(source: &SourceCrate) -> Vec<(String, Vec<u8>)> {
     let place = |(path, bytes)| (format!("crates/{}/{path}", source.name()), bytes);
     source.files().map(place).collect()
 }
