@@ -47,6 +47,7 @@ mod media;
 mod methods;
 mod models;
 mod npu;
+mod operators;
 mod quantize;
 mod quantized;
 mod recipes;
