@@ -2,8 +2,8 @@
 
     python operators.py FOLDER            (executorch, torch, safetensors)
 
-Writes NAME.pt2 and NAME.safetensors with inputs and PyTorch's outputs for the models `gate`, `rows` (a dynamic number of rows, two
-operators, several outputs), `most`, the same with inputs of the largest size, and `double`, and `upstream.pte` for the model `gate`.
+Writes NAME.pt2 and NAME.safetensors with inputs and PyTorch's outputs for the models `gate`, `only` (one operator), `rows` (a dynamic number of rows, two
+operators, several outputs), `most`, the same with inputs of the largest size, and `double`, and `upstream.pte` for the model `only`.
 """
 
 import sys
@@ -22,6 +22,11 @@ class Rows(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         low, high = model.low_high(x * 2)
         return low, high, model.fused_gate(x[:, :1], high.unsqueeze(1))
+
+
+class Only(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return model.fused_gate(x, x, 0.5)
 
 
 class Double(nn.Module):
@@ -50,9 +55,10 @@ def main(folder: Path) -> None:
     model.save(model.Gated(), torch.randn(3, 8), *place("gate"))
     for name, rows in {"rows": 5, "most": 16}.items():
         model.save(Rows(), torch.randn(rows, 4), *place(name), {"x": {0: Dim("rows", min=2, max=16)}})
+    model.save(Only(), torch.randn(3, 8), *place("only"))
     model.save(Double(), torch.randn(3, 8), *place("double"))
     library = out_variant()
-    program = to_edge(torch.export.load(folder / "gate.pt2")).to_executorch()
+    program = to_edge(torch.export.load(folder / "only.pt2")).to_executorch()
     (folder / "upstream.pte").write_bytes(program.buffer)
     del library
 

@@ -22,7 +22,7 @@ impl Project {
         let project = Self { place: Place::cold_with_compiled_crates(), models };
         let example = repository().join("examples/custom-operator/my_ops");
         files::copy(&example, &project.place.path().join("my_ops"));
-        for model in ["gate", "rows", "most", "double"] {
+        for model in ["gate", "only", "rows", "most", "double"] {
             project.recipe(model, "[my_ops]");
         }
         Some(project)
@@ -144,11 +144,11 @@ fn explanations_name_the_kernel_of_a_custom_operator() {
 #[test]
 fn the_binary_runs_the_program_file_of_upstreams_pipeline() {
     let Some(project) = Project::new() else { return };
-    project.deploy("gate", "--set runtime=executorch");
-    let folder = project.place.out().join("gate/linux-x86_64");
-    fs::copy(project.model_file("upstream.pte"), folder.join("gate.pte")).unwrap();
-    let (inputs, outputs) = (project.model_file("gate.safetensors"), project.place.path().join("outputs.safetensors"));
-    let mut binary = Command::new(folder.join("gate"));
+    project.deploy("only", "");
+    let folder = project.place.out().join("only/linux-x86_64");
+    fs::copy(project.model_file("upstream.pte"), folder.join("only.pte")).unwrap();
+    let (inputs, outputs) = (project.model_file("only.safetensors"), project.place.path().join("outputs.safetensors"));
+    let mut binary = Command::new(folder.join("only"));
     binary.arg("--inputs").arg(&inputs).arg("--outputs").arg(&outputs);
     Ran::of(&mut binary).expect(0);
     assert!(tensors::max_difference(&outputs, &inputs) <= 1e-5);
