@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 
-use crate::OperatorCrate;
 use crate::missing::{self, MissingKernel};
 
 /// The message of every program on a full disk.
@@ -103,18 +102,6 @@ impl LinkError {
     pub fn is_transient(&self) -> bool {
         use LinkError::{Fetch, Io, Stopped, TargetMissing, ToolMissing};
         matches!(self, ToolMissing { .. } | TargetMissing { .. } | Fetch(_) | Stopped(_) | Io { .. })
-    }
-
-    /// The same failure of a project with these crates of custom operators. The rest of a project compiles by itself, so a mistake is in a
-    /// crate of the user.
-    #[must_use]
-    pub fn with_operators(self, crates: &[OperatorCrate]) -> Self {
-        match self {
-            Self::Compile(text) if !crates.is_empty() => {
-                Self::Operators(crates.iter().fold(text, |text, found| found.with_own_paths(&text)))
-            }
-            other => other,
-        }
     }
 
     fn code(&self) -> Code {

@@ -7,11 +7,10 @@ use et_core::Dtypes;
 use toml::{Table, Value};
 
 use crate::digest::digest;
-use crate::project::placed_files;
-use crate::{LinkError, Sources, manifest};
+use crate::{LinkError, manifest};
 
 /// The crates that kernels are written with, and the only ones: a build needs neither a registry nor the user's cache.
-const DEPENDENCIES: [&str; 2] = ["et-core", "et-ops"];
+pub const DEPENDENCIES: [&str; 2] = ["et-core", "et-ops"];
 
 /// A crate with kernels of custom operators.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -122,24 +121,21 @@ impl OperatorCrate {
         format!("operators/{}", self.name)
     }
 
+    /// The failure of a project with these crates. The rest of a project compiles by itself, so a mistake is in a crate of the user.
+    #[must_use]
+    pub fn blamed(error: LinkError, crates: &[Self]) -> LinkError {
+        match error {
+            LinkError::Compile(text) if !crates.is_empty() => {
+                LinkError::Operators(crates.iter().fold(text, |text, found| found.with_own_paths(&text)))
+            }
+            other => other,
+        }
+    }
+
     /// A text of the compiler with the user's paths.
-    pub(crate) fn with_own_paths(&self, text: &str) -> String {
+    fn with_own_paths(&self, text: &str) -> String {
         text.replace(&self.place(), &self.folder.display().to_string())
     }
-}
-
-/// The crates that kernels are written with, as a workspace of their own: files by path.
-///
-/// # Errors
-/// [`LinkError::Template`] for a malformed manifest.
-pub fn kernel_crates() -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
-    let sources = Sources::embedded()?;
-    let used = sources.closure(DEPENDENCIES.map(str::to_owned).to_vec())?;
-    let mut workspace = sources.workspace(&used);
-    workspace.insert("members".to_owned(), Value::from(vec!["crates/*"]));
-    let manifest = Table::from_iter([("workspace".to_owned(), Value::from(workspace))]).to_string();
-    let files = used.iter().flat_map(|source| placed_files(source));
-    Ok(files.chain([("Cargo.toml".to_owned(), manifest.into_bytes())]).collect())
 }
 
 fn is_usable(name: &str) -> bool {

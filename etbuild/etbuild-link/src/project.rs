@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
+use crate::operators::DEPENDENCIES;
 use crate::render::{render, unfilled};
 use crate::{
     LibraryForm, LinkError, OperatorCrate, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest, system,
@@ -102,6 +103,20 @@ pub fn template_digest(name: &str) -> Result<String, LinkError> {
     Ok(digest(template.files.iter().map(|file| (file.path, file.bytes))))
 }
 
+/// The crates that kernels are written with, as a workspace of their own: files by path.
+///
+/// # Errors
+/// [`LinkError::Template`] for a malformed manifest.
+pub fn kernel_crates() -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
+    let sources = Sources::embedded()?;
+    let used = sources.closure(DEPENDENCIES.map(str::to_owned).to_vec())?;
+    let mut workspace = sources.workspace(&used);
+    workspace.insert("members".to_owned(), Value::from(vec!["crates/*"]));
+    let manifest = Table::from_iter([("workspace".to_owned(), Value::from(workspace))]).to_string();
+    let files = used.iter().flat_map(|source| placed_files(source));
+    Ok(files.chain([("Cargo.toml".to_owned(), manifest.into_bytes())]).collect())
+}
+
 fn find(name: &str) -> Result<&'static EmbeddedFolder, LinkError> {
     TEMPLATES.iter().find(|folder| folder.name == name).ok_or_else(|| LinkError::UnknownTemplate(name.to_owned()))
 }
@@ -120,7 +135,7 @@ fn used_crates(package: &BTreeMap<String, Vec<u8>>) -> Result<Vec<String>, LinkE
 }
 
 /// The files of a device crate, for a project with the crate.
-pub fn placed_files(source: &SourceCrate) -> Vec<(String, Vec<u8>)> {
+fn placed_files(source: &SourceCrate) -> Vec<(String, Vec<u8>)> {
     let place = |(path, bytes)| (format!("crates/{}/{path}", source.name()), bytes);
     source.files().map(place).collect()
 }

@@ -13,7 +13,6 @@ use etbuild_recipe::{Optimize, Updates};
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
 use etbuild_target::{Bank, Target};
 
-use super::select::link_failure;
 use super::{facts, verify_data};
 use crate::action::{ArtifactKind, Blocked, Keyed, StageResult, Staged};
 use crate::emit::{self, FileOptions, Interface, InterfaceEngine};
@@ -214,9 +213,9 @@ impl ProjectInputs {
         self.facts(Vec::new(), VerifyData::default())
     }
 
-    /// A failure of the link of the project.
-    pub fn link_failure(&self, error: LinkError) -> Vec<Diagnostic> {
-        link_failure(error.with_operators(&self.manifest.operators))
+    /// A failure of the link of the project, blamed on the crates of custom operators where it is theirs.
+    pub fn blamed(&self, error: LinkError) -> LinkError {
+        OperatorCrate::blamed(error, &self.manifest.operators)
     }
 
     /// All facts.
