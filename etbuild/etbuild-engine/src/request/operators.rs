@@ -75,7 +75,7 @@ fn twice(known: &Operators, found: &OperatorCrate, schemas: &[CustomSchema], fol
 fn read_crate(system: &dyn System, folder: &Path) -> Result<(OperatorCrate, Vec<CustomSchema>), Vec<Diagnostic>> {
     let path = folder.join(OPERATORS);
     let text = read_text(system, &path).map_err(|_| vec![incomplete(folder, OPERATORS)])?;
-    let source = Source::file(&path.display().to_string(), text);
+    let source = Source::file(path.display().to_string(), text);
     let stated: Vec<Stated> = read(&parse(&source).map_err(|error| vec![error])?)?;
     let (mut schemas, mut kernels, mut mistakes) = (Vec::new(), Vec::new(), Vec::new());
     for entry in stated {
