@@ -80,7 +80,7 @@ fn read_crate(system: &dyn System, folder: &Path) -> Result<(OperatorCrate, Vec<
     let (mut schemas, mut kernels, mut mistakes) = (Vec::new(), Vec::new(), Vec::new());
     for entry in stated {
         match operator(&entry) {
-            Ok((schema, _)) if schemas.contains(&schema) => {
+            Ok((schema, _)) if schemas.iter().any(|known: &CustomSchema| known.operator() == schema.operator()) => {
                 let message = format!("`{}` is stated twice", schema.operator().qualified());
                 mistakes.push(Diagnostic::error(Code::OperatorCrate, message).at((*entry.schema.span).clone()));
             }
