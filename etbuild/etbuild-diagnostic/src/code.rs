@@ -73,6 +73,7 @@ codes! {
     ETB0210 LayerUnmatched RecipeInvalid "unknown layer" "An exception of a quantization scheme matches no layer of the model."
     ETB0211 CalibrationMismatch RecipeInvalid "calibration data mismatch" "The calibration data does not have the names, shapes or dtypes of the model's inputs."
     ETB0212 LabelsMismatch RecipeInvalid "labels mismatch" "Labelled data has no labels, or not an integer per case; or names of classes do not fit the output."
+    ETB0213 OperatorCrate RecipeInvalid "crate of operators refused" "A crate of custom operators is incomplete, or does not fit the model."
     // 03: reading a model.
     ETB0301 ModelUnreadable StageFailed "model unreadable" "The model file cannot be read."
     ETB0302 ModelMalformed StageFailed "model malformed" "The model file does not follow its format."
@@ -104,6 +105,7 @@ codes! {
     ETB0504 LinkFailed StageFailed "linking failed" "The generated project does not link."
     ETB0505 TemplateInvalid StageFailed "template invalid" "A project template cannot be rendered."
     ETB0506 ImageInvalid StageFailed "image invalid" "A linked image cannot be converted to the target's image format."
+    ETB0507 OperatorCompile RecipeInvalid "custom operator does not compile" "The kernel of a custom operator does not compile for the target."
     // 06: the store and the outputs.
     ETB0601 StoreUnavailable StageFailed "cache unavailable" "The cache folder cannot be read or written."
     ETB0602 StoreCorrupt StageFailed "cache corrupt" "A stored artifact has another digest than its name."

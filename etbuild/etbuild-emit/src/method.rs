@@ -40,7 +40,7 @@ pub struct MethodEmitter<'a, 's> {
     values: ValueTable,
     tensors: IdMap<i32>,
     operators: Vec<Operator>,
-    operator_indices: BTreeMap<&'static str, i32>,
+    operator_indices: BTreeMap<String, i32>,
     delegates: Delegates<'a>,
 }
 
@@ -126,15 +126,32 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         if let Some(call) = DelegateCall::of(node) {
             return self.delegate_call(call);
         }
+        if node.operator.is_custom() {
+            return Ok(self.custom_call(node));
+        }
         let functional = node.operator.qualified();
         let operator = et_ops::find_functional(&functional).ok_or(EmitError::OperatorMissing(functional))?;
         let arguments = self.call_arguments(node, operator);
         let arguments = arguments.ok_or_else(|| EmitError::Arity(operator.name().to_owned()))?;
+        Ok(self.kernel_call(node, operator.name(), operator.dtypes, arguments))
+    }
+
+    /// A call of a custom operator, whose arguments are those of the schema.
+    fn custom_call(&mut self, node: &Node) -> Instruction {
+        let mut arguments: Vec<i32> =
+            node.arguments.iter().map(|argument| self.argument(argument, "Tensor[]")).collect();
+        let count = Outs::Tensors(node.outputs.len());
+        arguments.extend(self.written(node, count, None).unwrap_or_default());
+        self.kernel_call(node, &node.operator.out_variant(), Dtypes::STORED, arguments)
+    }
+
+    /// The call of a kernel for some of these dtypes.
+    fn kernel_call(&mut self, node: &Node, name: &str, dtypes: Dtypes, arguments: Vec<i32>) -> Instruction {
         let type_of = |id: ValueId| self.graph.spec(id).scalar_type;
         let outputs = node.outputs.iter().copied().map(type_of);
         let tensors = node.uses().filter(|id| self.graph.number(*id).is_none());
-        self.kernels.add(operator.name(), et_ops::selection(operator.dtypes, tensors.map(type_of), outputs));
-        Ok(Instruction::KernelCall { operator: self.operator(operator.name()), arguments })
+        self.kernels.add(name, et_ops::selection(dtypes, tensors.map(type_of), outputs));
+        Instruction::KernelCall { operator: self.operator(name), arguments }
     }
 
     /// A delegate call: inputs, then outputs, then scratch.
@@ -272,8 +289,8 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         }
     }
 
-    fn operator(&mut self, name: &'static str) -> i32 {
-        *self.operator_indices.entry(name).or_insert_with(|| {
+    fn operator(&mut self, name: &str) -> i32 {
+        *self.operator_indices.entry(name.to_owned()).or_insert_with(|| {
             let (name, overload) = name.split_once('.').unwrap_or((name, ""));
             self.operators.push(Operator { name: name.to_owned(), overload: overload.to_owned() });
             self.operators.len() as i32 - 1

@@ -3,15 +3,18 @@
 use std::path::Path;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_ir::Violation;
+use etbuild_ir::{OperatorName, Violation};
 use serde::Serialize;
 
 /// The alternatives to an operator without a kernel.
 pub fn decompose(operator: &str) -> String {
     let operator = operator.trim_start_matches("torch.ops.");
+    let is_custom = OperatorName::parse(operator).is_some_and(|operator| operator.is_custom());
+    let own = "name a crate with the operator in the recipe, `operators: [FOLDER]` (`etbuild init operators FOLDER` writes one), ";
     format!(
-        "end the model ahead of the operator, or decompose the operator into known operators ahead of `torch.export.save`:\n  \
-         program = program.run_decompositions({{torch.ops.{operator}: function}})"
+        "{}end the model ahead of the operator, or decompose the operator into known operators ahead of `torch.export.save`:\n  \
+         program = program.run_decompositions({{torch.ops.{operator}: function}})",
+        if is_custom { own } else { "" }
     )
 }
 

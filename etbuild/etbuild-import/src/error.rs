@@ -69,6 +69,16 @@ pub enum ImportError {
         /// The mismatch.
         reason: String,
     },
+    /// Another number of results than in the schema of a custom operator.
+    #[error("operator `{operator}` has {expected} results in its schema, and {found} in the archive")]
+    Results {
+        /// The dotted name of the operator.
+        operator: String,
+        /// The number in the schema.
+        expected: usize,
+        /// The number in the archive.
+        found: usize,
+    },
     /// An unsupported element type.
     #[error("`{value}` has elements of type {number} of the export schema, which is not supported")]
     ScalarType {

@@ -11,7 +11,7 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
 
 use crate::ImportError;
-use crate::schema::{self, Schema};
+use crate::schema::{self, CustomSchemas, Schema};
 use view::{Apply, Inverse, View};
 
 /// A captured graph.
@@ -30,11 +30,12 @@ const GROWTH: usize = 64;
 ///
 /// # Errors
 /// Writes without a functional equivalent.
-pub fn functionalize(captured: Captured) -> Result<Graph, ImportError> {
+pub fn functionalize(captured: Captured, schemas: &CustomSchemas) -> Result<Graph, ImportError> {
     let Captured { mut graph, row_major } = captured;
     let nodes = std::mem::take(&mut graph.nodes);
     let limit = nodes.len().saturating_mul(GROWTH);
     let mut state = Functionalizer {
+        schemas,
         graph,
         row_major,
         memories: IdMap::default(),
@@ -49,7 +50,8 @@ pub fn functionalize(captured: Captured) -> Result<Graph, ImportError> {
     Ok(state.graph)
 }
 
-struct Functionalizer {
+struct Functionalizer<'s> {
+    schemas: &'s CustomSchemas,
     graph: Graph,
     row_major: IdMap<bool>,
     /// The number of writes to the memory of each owner.
@@ -74,13 +76,13 @@ struct Tensor {
     source: Option<(ValueId, View)>,
 }
 
-impl Functionalizer {
+impl Functionalizer<'_> {
     fn node(&mut self, mut node: Node) -> Result<(), ImportError> {
         if node.operator.runs_graphs() || node.operator.primitive().is_some() {
             self.read_arguments(&mut node)?;
             return self.push(node);
         }
-        let schema = schema::find(&node.operator);
+        let schema = self.schemas.find(&node.operator);
         let schema = schema
             .ok_or_else(|| ImportError::UnknownOperator { operator: node.operator.to_string(), source_line: None })?;
         if schema.parameters.iter().any(|parameter| parameter.written) {

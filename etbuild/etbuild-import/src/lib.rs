@@ -22,4 +22,5 @@ mod schema;
 
 pub use error::ImportError;
 pub use format::{Format, Glance, HEAD, TAIL};
-pub use pt2::{SourceLine, import_pt2, source_lines};
+pub use pt2::{SourceLine, import_pt2, import_pt2_with, source_lines};
+pub use schema::{CustomSchema, CustomSchemas};

@@ -19,6 +19,7 @@ use etbuild_ir::{AtenProgram, Buffer, Program};
 
 pub use lines::{SourceLine, source_lines};
 
+use crate::schema::CustomSchemas;
 use crate::{ImportError, functionalize};
 
 /// Bytes with an owner, such as a mapped file.
@@ -32,10 +33,18 @@ pub(crate) type Bytes = Arc<dyn Buffer>;
 /// # Errors
 /// Every reason found why the archive cannot be imported.
 pub fn import_pt2(bytes: Bytes) -> Result<AtenProgram, Vec<ImportError>> {
+    import_pt2_with(bytes, &CustomSchemas::default())
+}
+
+/// The same for an archive that calls custom operators with these schemas. Types and shapes of their results are those in the archive.
+///
+/// # Errors
+/// Every reason found why the archive cannot be imported.
+pub fn import_pt2_with(bytes: Bytes, custom: &CustomSchemas) -> Result<AtenProgram, Vec<ImportError>> {
     let archive = archive::Archive::open(bytes).map_err(|error| vec![error])?;
     let model = model::read(&archive).map_err(|error| vec![error])?;
-    let captured = graph::build(&archive, &model)?;
-    let graph = functionalize::functionalize(captured).map_err(|error| vec![error])?;
+    let captured = graph::build(&archive, &model, custom)?;
+    let graph = functionalize::functionalize(captured, custom).map_err(|error| vec![error])?;
     let program = Program { methods: BTreeMap::from([("forward".to_owned(), graph)]) };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(ImportError::from).collect())
 }

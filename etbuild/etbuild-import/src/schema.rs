@@ -1,10 +1,12 @@
 //! Operator schemas: names, types and defaults of parameters.
 
+mod custom;
 mod default;
 mod kind;
 mod parse;
 mod table;
 
+pub use custom::{CustomSchema, CustomSchemas};
 pub use kind::Kind;
 pub use parse::{Parameter, Schema};
 pub use table::find;

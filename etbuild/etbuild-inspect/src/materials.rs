@@ -130,7 +130,7 @@ fn tools(db: &dyn Db, unit: &Unit) -> BTreeMap<String, String> {
         tools.insert(program.file_name().unwrap_or_default().to_string_lossy().into_owned(), format!("b3:{digest}"));
     }
     for archive in unit.program.archives.values() {
-        if let Some(python) = archive.python() {
+        if let Some(python) = archive.python(db) {
             tools.extend(export::export_tools(db, python));
         }
     }

@@ -15,6 +15,7 @@ use etbuild_engine::session::{World, guarded};
 use etbuild_engine::unit::Unit;
 use etbuild_engine::{failure, import};
 use etbuild_ir::{AtenProgram, Control, Graph, Node, Program, aliases, copied_updates, is_elided, text};
+use etbuild_link::OperatorCrate;
 use etbuild_pass::{Refusal, Survey, survey};
 use serde::Serialize;
 
@@ -106,7 +107,7 @@ fn of_program(db: &dyn Db, units: &[&Unit]) -> ProgramOperators {
     };
     match surveyed(db, unit) {
         Ok(Survey { program, refusals }) => {
-            found.operators = rows(&program, &found.targets);
+            found.operators = rows(&program, &found.targets, &unit.link.operators);
             found.missing = refusals.iter().map(missing).collect();
             found.diagnostics = refusals.iter().map(|refusal| place(unit, refused(refusal))).collect();
         }
@@ -151,20 +152,20 @@ fn missing(refusal: &Refusal) -> Missing {
 }
 
 /// Calls by operator and types.
-type Counts = BTreeMap<(&'static str, u32), usize>;
+type Counts = BTreeMap<(String, u32), usize>;
 
-fn rows(program: &Program, targets: &[String]) -> Vec<KernelCalls> {
+fn rows(program: &Program, targets: &[String], custom: &[OperatorCrate]) -> Vec<KernelCalls> {
     let mut counts = Counts::new();
     program.methods.values().for_each(|graph| count(graph, &mut counts));
     let all_types = |operator: &str| {
-        let types = counts.keys().filter(|(other, _)| *other == operator);
+        let types = counts.keys().filter(|(other, _)| other == operator);
         types.fold(0, |all, (_, types)| all | types)
     };
-    let row = |(&(operator, types), &calls): (&(&'static str, u32), &usize)| {
-        let kernel = kernel(operator, Dtypes(all_types(operator)));
+    let row = |((operator, types), &calls): (&(String, u32), &usize)| {
+        let kernel = kernel(operator, Dtypes(all_types(operator)), custom);
         KernelCalls {
-            operator: operator.to_owned(),
-            types: names(Dtypes(types)),
+            operator: operator.clone(),
+            types: names(Dtypes(*types)),
             calls,
             kernels: targets.iter().map(|target| (target.clone(), kernel.clone())).collect(),
             upstream: et_ops::has_upstream(operator),
@@ -173,14 +174,15 @@ fn rows(program: &Program, targets: &[String]) -> Vec<KernelCalls> {
     counts.iter().map(row).collect()
 }
 
-/// `et_ops::elementwise::add::out<float32, int64>`; a primitive has one kernel for all types.
-fn kernel(operator: &str, types: Dtypes) -> String {
+/// `et_ops::elementwise::add::out<float32, int64>`, or a kernel of a crate with custom operators; a primitive has one kernel for all types.
+fn kernel(operator: &str, types: Dtypes, custom: &[OperatorCrate]) -> String {
     let portable = et_ops::find(operator).map(|operator| operator.path);
     let path = portable.or_else(|| {
         et_ops::PRIMITIVES.iter().find(|primitive| primitive.name() == operator).map(|primitive| primitive.path)
     });
-    let path = path.unwrap_or_default();
-    if types == Dtypes::NONE { path.to_owned() } else { format!("{path}<{}>", names(types).join(", ")) }
+    let of_crate = || custom.iter().find_map(|found| found.kernel(operator).map(|kernel| found.path(kernel)));
+    let path = path.map(str::to_owned).or_else(of_crate).unwrap_or_default();
+    if types == Dtypes::NONE { path } else { format!("{path}<{}>", names(types).join(", ")) }
 }
 
 fn names(types: Dtypes) -> Vec<&'static str> {
@@ -193,20 +195,25 @@ fn count(graph: &Graph, counts: &mut Counts) {
     let calls = graph.nodes.iter().filter(|node| Control::of(node).is_none() && !is_elided(node, &aliases));
     let updates = copied_updates(graph, &aliases).map(|update| {
         let type_of = |id| graph.spec(id).scalar_type;
-        ("aten::copy_", Dtypes::of(&[type_of(update.value), type_of(update.target)]))
+        ("aten::copy_".to_owned(), Dtypes::of(&[type_of(update.value), type_of(update.target)]))
     });
     for (operator, types) in calls.filter_map(|node| call(graph, node)).chain(updates) {
         *counts.entry((operator, types.0)).or_insert(0) += 1;
     }
 }
 
-fn call(graph: &Graph, node: &Node) -> Option<(&'static str, Dtypes)> {
+fn call(graph: &Graph, node: &Node) -> Option<(String, Dtypes)> {
     if let Some(primitive) = node.operator.primitive() {
-        return Some((primitive.name(), Dtypes::NONE));
+        return Some((primitive.name().to_owned(), Dtypes::NONE));
     }
-    let operator = et_ops::find_functional(&node.operator.qualified())?;
+    let (name, dtypes) = if node.operator.is_custom() {
+        (node.operator.out_variant(), Dtypes::STORED)
+    } else {
+        let operator = et_ops::find_functional(&node.operator.qualified())?;
+        (operator.name().to_owned(), operator.dtypes)
+    };
     let type_of = |id| graph.spec(id).scalar_type;
     let tensors = node.uses().filter(|id| graph.number(*id).is_none()).map(type_of);
     let outputs = node.outputs.iter().copied().map(type_of);
-    Some((operator.name(), et_ops::selection(operator.dtypes, tensors, outputs)))
+    Some((name, et_ops::selection(dtypes, tensors, outputs)))
 }

@@ -5,6 +5,23 @@ use std::sync::Arc;
 
 use et_ops::Primitive;
 
+/// The namespaces of the operators that etbuild, torch and ExecuTorch define; operators of other namespaces are custom operators.
+const DEFINED: &[&str] = &[
+    "_operator",
+    "aten",
+    "control",
+    "delegate",
+    "dim_order_ops",
+    "et_copy",
+    "etbuild",
+    "executorch_prim",
+    "higher_order",
+    "prim",
+    "prims",
+    "quantized_decomposed",
+    "torchao",
+];
+
 /// `namespace.name.overload`, such as `aten.conv2d.default`: the path in `torch.ops`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperatorName(Arc<str>);
@@ -65,6 +82,21 @@ impl OperatorName {
         et_ops::find_primitive(&self.qualified())
     }
 
+    /// Whether a crate of the user defines the operator. A custom operator is opaque: a verifier takes the types and shapes of its results
+    /// from the program, and no host evaluates a call.
+    pub fn is_custom(&self) -> bool {
+        !DEFINED.contains(&self.namespace())
+    }
+
+    /// The name in program files of the variant that writes to out tensors, as ExecuTorch names the variant of a custom operator:
+    /// `mylib::fused_gate.out`, `mylib::fused_gate.Tensor_out`.
+    pub fn out_variant(&self) -> String {
+        match self.overload() {
+            "default" => format!("{}.out", self.qualified()),
+            _ => format!("{}_out", self.qualified()),
+        }
+    }
+
     fn part(&self, index: usize) -> &str {
         self.0.split('.').nth(index).unwrap_or_default()
     }
@@ -85,5 +117,21 @@ mod tests {
         assert_eq!(OperatorName::parse("aten.relu.default").unwrap().qualified(), "aten::relu");
         assert_eq!(OperatorName::aten("add", "Tensor").qualified(), "aten::add.Tensor");
         assert_eq!(OperatorName::parse("aten.relu"), None);
+    }
+
+    #[test]
+    fn no_operator_of_the_catalogue_is_custom() {
+        let names = et_ops::OPERATORS.iter().map(|operator| operator.name());
+        for name in names.chain(et_ops::PRIMITIVES.iter().map(|primitive| primitive.name())) {
+            assert!(DEFINED.contains(&name.split_once("::").unwrap().0), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_custom_operator_has_an_out_variant() {
+        let name = |dotted| OperatorName::parse(dotted).unwrap();
+        assert!(name("mylib.gate.default").is_custom());
+        assert_eq!(name("mylib.gate.default").out_variant(), "mylib::gate.out");
+        assert_eq!(name("mylib.gate.Tensor").out_variant(), "mylib::gate.Tensor_out");
     }
 }

@@ -45,6 +45,9 @@ pub enum LinkError {
     /// The compiler refused the generated project.
     #[error("the generated project does not compile:\n{0}")]
     Compile(String),
+    /// The compiler refused the generated project, which has crates of the user.
+    #[error("a crate of custom operators does not compile:\n{0}")]
+    Operators(String),
     /// The target names a processor that does not fit.
     #[error("{sentence}")]
     Processor {
@@ -111,6 +114,7 @@ impl LinkError {
             Self::ToolMissing { .. } | Self::Fetch(_) => Code::ToolMissing,
             Self::TargetMissing { .. } => Code::ToolchainMissing,
             Self::Compile(_) => Code::CompileFailed,
+            Self::Operators(_) => Code::OperatorCompile,
             Self::Processor { .. } => Code::TargetInconsistent,
             Self::Link(_) | Self::SymbolsMissing { .. } => Code::LinkFailed,
             Self::Stopped(text) if text.contains(DISK_FULL) => Code::DiskFull,
@@ -135,6 +139,10 @@ impl From<&LinkError> for Diagnostic {
             )),
             LinkError::SymbolsMissing { .. } => diagnostic.help(
                 "link with the system's own compiler (Android's NDK, MinGW): name it in the target's `rust: { linker: ... }`",
+            ),
+            LinkError::Operators(_) => diagnostic.help(
+                "mend the sources of the crate, or the path of the kernel in its `operators.yaml`: a kernel is \
+                 `pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()>`, in a crate with `#![no_std]`",
             ),
             LinkError::Fetch(_) => diagnostic.help("connect to a registry once; later builds use what it gave"),
             _ => diagnostic,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::{KernelTable, LibraryForm, SystemFiles};
+use crate::{KernelTable, LibraryForm, OperatorCrate, SystemFiles};
 
 /// The facts of a generated project.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct ProjectFacts {
     pub stamp: String,
     /// The kernels, in the order of the program's operators.
     pub kernels: KernelTable,
+    /// The crates of custom operators that have some of the kernels.
+    pub operators: Vec<OperatorCrate>,
     /// The delegates of the program.
     pub engines: Vec<EngineFacts>,
     /// The method that runs.

@@ -9,7 +9,7 @@
 //! use etbuild_link::{KernelUse, select};
 //!
 //! let uses = [KernelUse { operator: "aten::relu.out".to_owned(), dtypes: Dtypes::of(&[ScalarType::Float]) }];
-//! let table = select(&uses, et_ops::OPERATORS).unwrap();
+//! let table = select(&uses, et_ops::OPERATORS, &[]).unwrap();
 //! assert_eq!(table.kernels()[0].path, "et_ops::activations::relu::out");
 //! ```
 
@@ -27,6 +27,7 @@ mod library;
 mod manifest;
 mod messages;
 mod missing;
+mod operators;
 mod processor;
 mod project;
 mod render;
@@ -59,7 +60,8 @@ pub use job::{BuildJob, JobAnswer, JobEnd};
 pub use library::LibraryForm;
 pub use messages::Compiled;
 pub use missing::MissingKernel;
-pub use project::{Project, template_digest, template_names};
+pub use operators::{CustomKernel, OperatorCrate};
+pub use project::{Project, kernel_crates, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, SelectedKernel, select};
 pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources, device_crates_digest};

@@ -6,8 +6,11 @@ use toml::{Table, Value};
 
 use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
+use crate::operators::DEPENDENCIES;
 use crate::render::{render, unfilled};
-use crate::{LibraryForm, LinkError, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest, system};
+use crate::{
+    LibraryForm, LinkError, OperatorCrate, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest, system,
+};
 
 /// A project: every file's contents by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,7 @@ impl Project {
     /// [`LinkError::VerifyData`] where verification data does not fit the method.
     pub fn new(facts: &ProjectFacts, sources: &Sources) -> Result<Self, LinkError> {
         let mut package = render(find(&facts.template)?, facts)?;
+        package.extend(facts.operators.iter().flat_map(OperatorCrate::project_files));
         if let Some(system) = facts.system {
             package.extend(system.files()?);
         }
@@ -97,6 +101,20 @@ pub fn template_names() -> Vec<&'static str> {
 pub fn template_digest(name: &str) -> Result<String, LinkError> {
     let template = find(name)?;
     Ok(digest(template.files.iter().map(|file| (file.path, file.bytes))))
+}
+
+/// The crates that kernels are written with, as a workspace of their own: files by path.
+///
+/// # Errors
+/// [`LinkError::Template`] for a malformed manifest.
+pub fn kernel_crates() -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
+    let sources = Sources::embedded()?;
+    let used = sources.closure(DEPENDENCIES.map(str::to_owned).to_vec())?;
+    let mut workspace = sources.workspace(&used);
+    workspace.insert("members".to_owned(), Value::from(vec!["crates/*"]));
+    let manifest = Table::from_iter([("workspace".to_owned(), Value::from(workspace))]).to_string();
+    let files = used.iter().flat_map(|source| placed_files(source));
+    Ok(files.chain([("Cargo.toml".to_owned(), manifest.into_bytes())]).collect())
 }
 
 fn find(name: &str) -> Result<&'static EmbeddedFolder, LinkError> {

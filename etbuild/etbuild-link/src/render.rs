@@ -8,7 +8,7 @@ use tera::{Context, Kwargs, State, Tera};
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, UpdateFacts};
 use crate::symbol::symbol;
-use crate::{LibraryForm, LinkError, SelectedKernel};
+use crate::{LibraryForm, LinkError, OperatorCrate, SelectedKernel};
 
 const SUFFIX: &str = ".tera";
 
@@ -25,6 +25,8 @@ struct Variables<'a> {
     kernels: Vec<Kernel<'a>>,
     /// The folders of operators that have the kernels.
     operator_folders: BTreeSet<&'a str>,
+    /// The names of the crates of custom operators.
+    operator_crates: Vec<&'a str>,
     engines: Vec<Engine<'a>>,
     /// The device crate of each blob of the method, as Rust names the crate.
     delegates: Vec<String>,
@@ -89,6 +91,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("engines", &Vec::<Engine<'_>>::new());
     context.insert("kernels", &["any"]);
     context.insert("operator_folders", &Vec::<&str>::new());
+    context.insert("operator_crates", &Vec::<&str>::new());
     context.insert("text", &false);
     context.insert("media", &false);
     context.insert("vision", &false);
@@ -116,7 +119,8 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         banner: format!("{}\n", serde_json::json!({ "producer": facts.stamp })),
         method: &facts.method,
         kernels: facts.kernels.kernels().iter().map(kernel).collect(),
-        operator_folders: facts.kernels.kernels().iter().map(SelectedKernel::folder).collect(),
+        operator_folders: facts.kernels.kernels().iter().filter_map(SelectedKernel::folder).collect(),
+        operator_crates: facts.operators.iter().map(OperatorCrate::name).collect(),
         engines: facts.engines.iter().map(engine).collect(),
         delegates: delegates(facts),
         program_file,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use et_core::{Dtypes, ScalarType};
 use et_ops::Operator;
 
-use crate::LinkError;
 use crate::missing::MissingKernel;
+use crate::{LinkError, OperatorCrate};
 
 /// An operator that a program calls, and the types of the compiled kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,13 +34,13 @@ pub struct SelectedKernel {
     pub dtypes: Vec<ScalarType>,
 }
 
-/// Looks every use up in `catalogue`, and among the primitives.
+/// Looks every use up in `catalogue`, among the primitives, and in the crates of custom operators.
 ///
 /// # Errors
 /// [`LinkError::KernelsMissing`] with all missing kernels, not only the first.
-pub fn select(uses: &[KernelUse], catalogue: &[&Operator]) -> Result<KernelTable, LinkError> {
+pub fn select(uses: &[KernelUse], catalogue: &[&Operator], custom: &[OperatorCrate]) -> Result<KernelTable, LinkError> {
     let found: Vec<Result<SelectedKernel, MissingKernel>> =
-        uses.iter().map(|wanted| select_one(wanted, catalogue)).collect();
+        uses.iter().map(|wanted| select_one(wanted, catalogue, custom)).collect();
     let missing: BTreeSet<MissingKernel> = found.iter().filter_map(|found| found.as_ref().err().cloned()).collect();
     if missing.is_empty() {
         return Ok(KernelTable { kernels: found.into_iter().flatten().collect() });
@@ -48,26 +48,34 @@ pub fn select(uses: &[KernelUse], catalogue: &[&Operator]) -> Result<KernelTable
     Err(LinkError::KernelsMissing(missing.into_iter().collect()))
 }
 
-fn select_one(wanted: &KernelUse, catalogue: &[&Operator]) -> Result<SelectedKernel, MissingKernel> {
+fn select_one(
+    wanted: &KernelUse,
+    catalogue: &[&Operator],
+    custom: &[OperatorCrate],
+) -> Result<SelectedKernel, MissingKernel> {
     if let Some(primitive) = et_ops::find_primitive(&wanted.operator) {
         let (operator, path) = (wanted.operator.clone(), primitive.path.to_owned());
         return Ok(SelectedKernel { operator, path, dtypes: Vec::new() });
     }
     let missing = |dtypes, available| MissingKernel { operator: wanted.operator.clone(), dtypes, available };
     let operator = catalogue.iter().find(|operator| operator.name() == wanted.operator);
-    let operator = operator.ok_or_else(|| missing(Vec::new(), Vec::new()))?;
-    let lacking = Dtypes(wanted.dtypes.0 & !operator.dtypes.0);
+    let ours = operator.map(|operator| (operator.path.to_owned(), operator.dtypes));
+    let of_crate =
+        |found: &OperatorCrate| found.kernel(&wanted.operator).map(|kernel| (found.path(kernel), kernel.dtypes));
+    let found = ours.or_else(|| custom.iter().find_map(of_crate));
+    let (path, dtypes) = found.ok_or_else(|| missing(Vec::new(), Vec::new()))?;
+    let lacking = Dtypes(wanted.dtypes.0 & !dtypes.0);
     if lacking != Dtypes::NONE {
-        return Err(missing(names(lacking), names(operator.dtypes)));
+        return Err(missing(names(lacking), names(dtypes)));
     }
-    let (operator_name, path) = (wanted.operator.clone(), operator.path.to_owned());
-    Ok(SelectedKernel { operator: operator_name, path, dtypes: wanted.dtypes.iter().collect() })
+    Ok(SelectedKernel { operator: wanted.operator.clone(), path, dtypes: wanted.dtypes.iter().collect() })
 }
 
 impl SelectedKernel {
-    /// The folder of `et-ops` with the kernel, which is a feature of that crate: `pooling` of `et_ops::pooling::avg_pool2d::out`.
-    pub fn folder(&self) -> &str {
-        self.path.split("::").nth(1).unwrap_or_default()
+    /// The folder of `et-ops` with the kernel, which is a feature of that crate: `pooling` of `et_ops::pooling::avg_pool2d::out`. `None` for
+    /// the kernel of a custom operator.
+    pub fn folder(&self) -> Option<&str> {
+        self.path.strip_prefix("et_ops::")?.split("::").next()
     }
 }
 
@@ -93,7 +101,7 @@ mod tests {
     #[test]
     fn the_table_keeps_the_order_of_the_program() {
         let uses = [wanted("aten::relu.out", &[ScalarType::Float]), wanted("aten::add.out", &[ScalarType::Int])];
-        let table = select(&uses, et_ops::OPERATORS).unwrap();
+        let table = select(&uses, et_ops::OPERATORS, &[]).unwrap();
         let rows: Vec<_> = table.kernels().iter().map(|row| (row.path.as_str(), row.dtypes.clone())).collect();
         assert_eq!(
             rows,
@@ -110,14 +118,14 @@ mod tests {
         let uses: Vec<KernelUse> = et_ops::OPERATORS.iter().map(|operator| wanted(operator.name(), &[])).collect();
         let primitives = et_ops::PRIMITIVES.iter().map(|primitive| wanted(primitive.name(), &[]));
         let uses: Vec<KernelUse> = uses.into_iter().chain(primitives).collect();
-        for kernel in select(&uses, et_ops::OPERATORS).unwrap().kernels() {
-            assert!(manifest["features"].get(kernel.folder()).is_some(), "{kernel:?}");
+        for kernel in select(&uses, et_ops::OPERATORS, &[]).unwrap().kernels() {
+            assert!(manifest["features"].get(kernel.folder().unwrap()).is_some(), "{kernel:?}");
         }
     }
 
     #[test]
     fn a_primitive_has_one_kernel_for_all_types() {
-        let table = select(&[wanted("executorch_prim::add.Scalar", &[])], et_ops::OPERATORS).unwrap();
+        let table = select(&[wanted("executorch_prim::add.Scalar", &[])], et_ops::OPERATORS, &[]).unwrap();
         let row = &table.kernels()[0];
         assert_eq!((row.path.as_str(), row.dtypes.len()), ("et_ops::prim::arithmetic::add", 0));
     }
@@ -125,7 +133,7 @@ mod tests {
     #[test]
     fn everything_that_is_missing_is_named_with_what_exists() {
         let uses = [wanted("aten::relu.out", &[ScalarType::Bool, ScalarType::Float]), wanted("aten::nope.out", &[])];
-        let error = select(&uses, et_ops::OPERATORS).unwrap_err().to_string();
+        let error = select(&uses, et_ops::OPERATORS, &[]).unwrap_err().to_string();
         assert!(error.contains("`aten::nope.out` has no kernel; "), "{error}");
         assert!(error.contains("`aten::relu.out` has no kernel for bool; it has uint8, int8"), "{error}");
     }

@@ -66,9 +66,10 @@ const fn hint(error: &Error) -> Option<&'static str> {
         Error::Program { operator: None, problem: None, .. } => {
             Some("the file is cut or damaged, or of another format: build it again, or download it again")
         }
-        Error::OperatorsMissing(_) | Error::DelegatesMissing(_) => {
-            Some("export it for the portable kernels, or build the `.pt2` model with etbuild")
-        }
+        Error::OperatorsMissing(_) | Error::DelegatesMissing(_) => Some(
+            "export it for the portable kernels, or build the `.pt2` model with etbuild; kernels of custom operators are in the \
+                 binary of `etbuild deploy` alone",
+        ),
         _ => None,
     }
 }

@@ -26,6 +26,9 @@ pub struct Recipe {
     /// weights: external }` the adapter has a separate data file.
     #[serde(default)]
     pub adapter: Option<FilePath>,
+    /// Folders of crates with custom operators that the model calls, from `etbuild init operators FOLDER`: schemas, and kernels in Rust.
+    #[serde(default)]
+    pub operators: Vec<FilePath>,
     /// Options of the export and of the program.
     #[serde(default)]
     pub export: Export,
@@ -139,6 +142,7 @@ impl Recipe {
             .chain(&self.labels)
             .chain(self.diffusion.as_ref().map(|diffusion| &diffusion.pipeline))
             .chain(&self.export.files)
+            .chain(&self.operators)
             .collect()
     }
 }

@@ -462,10 +462,10 @@ pub enum SchemaOf {
 /// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
 pub struct Init {
-    /// The model: a `.pt2` archive, a checkpoint folder or `.gguf` file, or a Python function as `file.py:function`; or the word `target`
-    #[arg(value_name = "MODEL|target")]
+    /// The model: a `.pt2` archive, a checkpoint folder or `.gguf` file, or a Python function as `file.py:function`; or the word `target` or `operators`
+    #[arg(value_name = "MODEL|target|operators")]
     pub model: PathBuf,
-    /// The name of the target, after the word `target`
+    /// The name of the target, after the word `target`; the folder of a crate for custom operators, after `operators`
     pub name: Option<String>,
     /// The file to write; defaults to `NAME.yaml`, and to `targets/NAME.yaml` for a target
     #[arg(long, value_name = "FILE")]

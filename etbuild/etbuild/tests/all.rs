@@ -48,6 +48,7 @@ mod media;
 mod methods;
 mod models;
 mod npu;
+mod operators;
 mod quantize;
 mod quantized;
 mod recipes;

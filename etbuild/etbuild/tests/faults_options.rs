@@ -84,6 +84,7 @@ const READ: &[Read] = &[
     ("model.pt2", Modelless, &[], &["model.pt2=MODEL", "model.pt2=OTHER_MODEL"]),
     ("model.python", Python, &[], &["model.python=SCRIPT:make", "model.python=SCRIPT:other"]),
     ("name", Hosted, &[], &["", "name=numerals"]),
+    ("operators", Hosted, &[], &["", "operators=[OPERATORS]", "operators=[OTHER_OPERATORS]"]),
     ("optimize", Board, &[], &[]),
     ("output", Hosted, &[], &[]),
     ("partition", Hosted, &[], &["partition=portable", "partition=[cpu]"]),
@@ -312,6 +313,13 @@ impl Files {
             other(&format!("{name}/adapter_model.safetensors"), text);
             other(&format!("{name}/adapter_config.json"), "{}")
         };
+        let operators = |name: &str, operator: &str| {
+            let stated =
+                format!("- {{ schema: mylib::{operator}(Tensor x) -> Tensor, kernel: out, dtypes: [float32] }}");
+            other(&format!("{name}/src/lib.rs"), "#![no_std]");
+            other(&format!("{name}/Cargo.toml"), "package = { name = 'ops', edition = '2024' }");
+            other(&format!("{name}/operators.yaml"), &stated)
+        };
         let retrained = place.path().join("other.pt2");
         archive::retrain(&repository().join(MODEL), &retrained);
         let digits = |name: &str| repository().join("examples/digits").join(name).display().to_string();
@@ -322,8 +330,10 @@ impl Files {
             ("OTHER_ADAPTER", adapter("other-adapter", "2")),
             ("OTHER_CHECKPOINT", checkpoint("other-checkpoint", "2")),
             ("OTHER_DATA", digits("calibration.safetensors")),
+            ("OTHER_OPERATORS", operators("other-operators", "other")),
             ("OTHER_MODEL", retrained.display().to_string()),
             ("ADAPTER", adapter("adapter", "1")),
+            ("OPERATORS", operators("operators", "same")),
             ("CHECKPOINT", checkpoint("checkpoint", "1")),
             ("ENCODER", model("encoder", "1", r#"{"architectures": ["BertModel"]}"#)),
             ("DATA", digits("test.safetensors")),

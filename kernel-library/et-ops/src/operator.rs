@@ -125,37 +125,39 @@ pub(crate) use kernel_path;
 ///
 /// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; the groups are `floats`, `precise` (floats of at least 32 bits), `integers`, `numbers`, `all`, and
 /// with complex numbers `stored`; for `complex`, `T` is the type of the real and imaginary parts. Since `D` is a
-/// constant, dtypes that are not selected are not compiled into firmware (selective build).
+/// constant, dtypes that are not selected are not compiled into firmware (selective build). Public for the kernels of custom operators,
+/// which name `et_core` as a dependency too.
+#[macro_export]
 macro_rules! dispatch {
     ($selected:ident, $scalar_type:expr, floats, $T:ident => $body:expr) => {
-        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+        $crate::dispatch!(@ $selected, $scalar_type, $T, $body,
             Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
     };
     ($selected:ident, $scalar_type:expr, precise, $T:ident => $body:expr) => {
-        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body, Float: f32, Double: f64)
+        $crate::dispatch!(@ $selected, $scalar_type, $T, $body, Float: f32, Double: f64)
     };
     ($selected:ident, $scalar_type:expr, integers, $T:ident => $body:expr) => {
-        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+        $crate::dispatch!(@ $selected, $scalar_type, $T, $body,
             Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64)
     };
     ($selected:ident, $scalar_type:expr, numbers, $T:ident => $body:expr) => {
-        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+        $crate::dispatch!(@ $selected, $scalar_type, $T, $body,
             Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64,
             Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
     };
     ($selected:ident, $scalar_type:expr, all, $T:ident => $body:expr) => {
-        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+        $crate::dispatch!(@ $selected, $scalar_type, $T, $body,
             Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
             Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
     };
     ($selected:ident, $scalar_type:expr, stored, $T:ident => $body:expr) => {
-        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+        $crate::dispatch!(@ $selected, $scalar_type, $T, $body,
             Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
             Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16,
             ComplexFloat: et_core::Complex<f32>, ComplexDouble: et_core::Complex<f64>)
     };
     ($selected:ident, $scalar_type:expr, complex, $Part:ident => $body:expr) => {
-        $crate::operator::dispatch!(@ $selected, $scalar_type, $Part, $body, ComplexFloat: f32, ComplexDouble: f64)
+        $crate::dispatch!(@ $selected, $scalar_type, $Part, $body, ComplexFloat: f32, ComplexDouble: f64)
     };
     (@ $selected:ident, $scalar_type:expr, $T:ident, $body:expr, $($name:ident: $type:ty),*) => {
         match $scalar_type {
@@ -169,7 +171,7 @@ macro_rules! dispatch {
         }
     };
 }
-pub(crate) use dispatch;
+pub(crate) use crate::dispatch;
 
 #[cfg(test)]
 mod tests {

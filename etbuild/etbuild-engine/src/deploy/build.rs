@@ -36,7 +36,7 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     for (method, archive) in &unit.program.archives {
         let part = unit.part(method);
         let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, part, staged, report));
-        if let Some(python) = archive.python() {
+        if let Some(python) = archive.python(db) {
             note(export::exported(db, python))?;
         }
         note(import::imported(db, *archive))?;

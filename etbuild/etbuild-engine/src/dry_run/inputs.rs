@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::export;
-use crate::input::{Archive, CheckpointFolder, Db, ModelSource};
+use crate::input::{ArchiveOrigin, CheckpointFolder, Db, ModelSource};
+use crate::request::{MANIFEST, OPERATORS};
 use crate::unit::Unit;
 
 /// Every file outside the store that a unit's results depend on, sorted: the recipe and the extended recipes, a target beside the recipe,
@@ -22,9 +23,12 @@ pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
     files.extend(target_file(db, unit));
     for source in unit.program.archives.values() {
         match *source {
-            ModelSource::Archive(Archive::Python(python)) => match export::export_reads(db, python) {
-                Some(read) => files.extend(read),
-                None => complete = false,
+            ModelSource::Archive(archive) => match archive.origin(db) {
+                ArchiveOrigin::Python(python) => match export::export_reads(db, python) {
+                    Some(read) => files.extend(read),
+                    None => complete = false,
+                },
+                ArchiveOrigin::File(_) => {}
             },
             ModelSource::Checkpoint(folder, _) => {
                 let adapter = folder.adapter(db);
@@ -32,8 +36,12 @@ pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
                 files.retain(|file| file != folder.path(db) && Some(file) != over);
                 files.extend(checkpoint_files(db, folder));
             }
-            ModelSource::Archive(Archive::File(_)) => {}
         }
+    }
+    for found in &unit.link.operators {
+        files.retain(|file| file != found.folder());
+        let read = found.sources().chain([MANIFEST, OPERATORS]);
+        files.extend(read.map(|file| found.folder().join(file)));
     }
     files.sort();
     files.dedup();

@@ -143,7 +143,7 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<
         None => unit.program.archives.first_key_value(),
     };
     Some(match stage {
-        Stage::Export => export::exported(db, archive()?.1.python()?),
+        Stage::Export => export::exported(db, archive()?.1.python(db)?),
         Stage::Import => import::imported(db, *archive()?.1),
         Stage::Lower => unit.program.lowered(db, archive()?.0),
         Stage::Quantize => {

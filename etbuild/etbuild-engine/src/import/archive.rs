@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Diagnostic, Span};
-use etbuild_import::ImportError;
+use etbuild_import::{CustomSchema, ImportError};
 use etbuild_ir::{Aten, Dialect, text};
 use etbuild_store::{Blob, BlobRef, Digest, KeyBuilder};
 
@@ -12,25 +12,28 @@ use super::file::unreadable;
 use crate::action::program::{self, Held, Weights};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
 use crate::export::exported;
-use crate::input::{Archive, DataFile, Db, mapped_file};
+use crate::input::{Archive, ArchiveOrigin, DataFile, Db, mapped_file};
 use crate::pipeline::Stage;
 
 /// The program that a `.pt2` archive holds.
 #[salsa::tracked(returns(clone))]
 pub fn archived(db: &dyn Db, model: Archive) -> StageResult {
-    let source = match model {
-        Archive::File(file) => Source::File(file, digest(db, file)?),
-        Archive::Python(python) => {
+    let operators = model.operators(db);
+    let source = match model.origin(db) {
+        ArchiveOrigin::File(file) => Source::File(file, digest(db, file)?),
+        ArchiveOrigin::Python(python) => {
             let exported = exported(db, python).map_err(|blocked: Blocked| blocked.downstream())?;
             Source::Stored(exported.blob(ArtifactKind::Source)?)
         }
     };
-    action::run(db, &Import { model, source })
+    action::run(db, &Import { model, operators, source })
 }
 
 /// Importing an archive.
 struct Import {
     model: Archive,
+    /// The schemas of custom operators.
+    operators: Arc<[CustomSchema]>,
     source: Source,
 }
 
@@ -44,8 +47,10 @@ impl Keyed for Import {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
         let Self {
             model: _, // Errors name the model.
+            operators,
             source,
         } = self;
+        let key = operators.iter().fold(key, |key, schema| key.option("operators", schema.line()));
         match source {
             Source::File(_, digest) | Source::Stored(BlobRef { digest, size: _ }) => key.input("model", *digest),
         }
@@ -59,7 +64,7 @@ impl Action for Import {
         let archive = self.source.archive(db);
         products.adopt(ArtifactKind::Source, archive.reference());
         let bytes = Arc::new(Held(archive.clone()));
-        let imported = etbuild_import::import_pt2(bytes);
+        let imported = etbuild_import::import_pt2_with(bytes, &self.operators.iter().cloned().collect());
         let imported = imported.map_err(|errors| place(import_source(db, self.model), &errors))?;
         let printed = text::print(Aten::NAME, imported.program());
         program::store(products, &printed, imported.program(), &Weights::of_archives([archive]));
@@ -78,9 +83,9 @@ impl Source {
 
 /// The file that the user knows the model by.
 fn import_source(db: &dyn Db, model: Archive) -> &Path {
-    match model {
-        Archive::File(file) => file.path(db),
-        Archive::Python(python) => &python.call(db).script,
+    match model.origin(db) {
+        ArchiveOrigin::File(file) => file.path(db),
+        ArchiveOrigin::Python(python) => &python.call(db).script,
     }
 }
 

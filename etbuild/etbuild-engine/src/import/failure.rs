@@ -2,12 +2,21 @@
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_import::ImportError;
+use etbuild_ir::OperatorName;
 
 use crate::failure::decompose;
+
+/// Whether a crate of the user states the schema of an operator.
+fn is_custom(operator: &str) -> bool {
+    OperatorName::parse(operator).is_some_and(|operator| operator.is_custom())
+}
 
 /// A model file cannot be imported.
 pub fn import(error: &ImportError) -> Diagnostic {
     let code = match error {
+        ImportError::Argument { operator, .. } | ImportError::Results { operator, .. } if is_custom(operator) => {
+            Code::OperatorCrate
+        }
         ImportError::NotZip(_)
         | ImportError::NotPt2(_)
         | ImportError::MemberMissing(_)
@@ -33,6 +42,10 @@ pub fn import(error: &ImportError) -> Diagnostic {
     match code {
         _ if matches!(error, ImportError::NotZip(_)) => diagnostic.help(
             "the end of the archive is missing: is the download complete? Otherwise save the model again with `torch.export.save`",
+        ),
+        Code::OperatorCrate => diagnostic.help(
+            "the schema in `operators.yaml` is another than that of the exported operator: write it as PyTorch prints it, \
+             `torch.ops.mylib.my_op.default._schema`",
         ),
         Code::ModelMalformed | Code::ModelVersion => diagnostic.help("save the model again with `torch.export.save`"),
         _ => diagnostic,

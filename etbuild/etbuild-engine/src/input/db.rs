@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use etbuild_checkpoint::{Method, Options};
 use etbuild_diagnostic::Diagnostic;
+use etbuild_import::CustomSchema;
 use etbuild_recipe::FixedValue;
 use etbuild_store::Digest;
 
@@ -98,8 +99,19 @@ pub enum ModelSource {
 }
 
 /// A `.pt2` archive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, salsa::Supertype)]
-pub enum Archive {
+#[salsa::input(debug)]
+pub struct Archive {
+    /// Where the archive is.
+    #[returns(copy)]
+    pub origin: ArchiveOrigin,
+    /// The schemas of the custom operators that the archive may call.
+    #[returns(clone)]
+    pub operators: Arc<[CustomSchema]>,
+}
+
+/// Where a `.pt2` archive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArchiveOrigin {
     /// An archive file.
     File(DataFile),
     /// An archive that a Python function makes.
@@ -108,10 +120,13 @@ pub enum Archive {
 
 impl ModelSource {
     /// The Python function that makes the archive, if any.
-    pub const fn python(self) -> Option<PythonModel> {
+    pub fn python(self, db: &dyn Db) -> Option<PythonModel> {
         match self {
-            Self::Archive(Archive::Python(python)) => Some(python),
-            Self::Archive(Archive::File(_)) | Self::Checkpoint(..) => None,
+            Self::Archive(archive) => match archive.origin(db) {
+                ArchiveOrigin::Python(python) => Some(python),
+                ArchiveOrigin::File(_) => None,
+            },
+            Self::Checkpoint(..) => None,
         }
     }
 }
@@ -133,6 +148,10 @@ pub trait Db: salsa::Database {
 
     /// The input for a checkpoint, with an adapter or without; the files are found at the first call.
     fn checkpoint(&self, path: &Path, adapter: Option<&Path>, options: Options) -> CheckpointFolder;
+
+    /// The input for an archive that may call custom operators.
+    fn archive(&self, origin: ArchiveOrigin, operators: &[CustomSchema]) -> Archive;
+
     /// The input that stands for a model that Python makes.
     fn python_model(&self, call: PythonCall) -> PythonModel;
 }
@@ -151,6 +170,7 @@ struct Inputs {
     texts: Mutex<BTreeMap<PathBuf, TextFile>>,
     data: Mutex<BTreeMap<PathBuf, DataFile>>,
     checkpoints: Mutex<Vec<(CheckpointKey, CheckpointFolder)>>,
+    archives: Mutex<Vec<(ArchiveOrigin, Archive)>>,
     /// Never iterated, so that the hash order does not matter.
     models: Mutex<HashMap<PythonCall, PythonModel>>,
 }
@@ -227,6 +247,17 @@ impl Db for EngineDatabase {
         let folder = CheckpointFolder::new(self, path.to_owned(), files, texts, adapter, options);
         checkpoints.push((key, folder));
         folder
+    }
+
+    fn archive(&self, origin: ArchiveOrigin, operators: &[CustomSchema]) -> Archive {
+        let mut archives = self.inputs.archives.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |known: &Archive| *known.operators(self) == *operators;
+        if let Some((_, archive)) = archives.iter().find(|(of, known)| *of == origin && is_same(known)) {
+            return *archive;
+        }
+        let archive = Archive::new(self, origin, operators.into());
+        archives.push((origin, archive));
+        archive
     }
 
     fn python_model(&self, call: PythonCall) -> PythonModel {

@@ -13,6 +13,7 @@ pub mod model_file;
 pub use checkpoint_failure::checkpoint;
 pub use checkpoint_files::{hears, reads_pictures, reads_texts};
 pub use db::{
-    AdapterFolder, Archive, CheckpointFolder, DataFile, Db, EngineDatabase, ModelSource, PythonCall, PythonModel,
+    AdapterFolder, Archive, ArchiveOrigin, CheckpointFolder, DataFile, Db, EngineDatabase, ModelSource, PythonCall,
+    PythonModel,
 };
 pub use hashed_file::HashedFile;

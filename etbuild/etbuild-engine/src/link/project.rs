@@ -6,8 +6,8 @@ use et_ops::OPERATORS;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
-    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, LibraryForm, MemoryFacts, MethodFacts, Processor,
-    Program, ProjectFacts, SystemFiles, UpdateFacts, VerifyData, select,
+    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, LibraryForm, LinkError, MemoryFacts, MethodFacts,
+    OperatorCrate, Processor, Program, ProjectFacts, SystemFiles, UpdateFacts, VerifyData, select,
 };
 use etbuild_recipe::{Optimize, Updates};
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
@@ -63,6 +63,8 @@ pub struct LinkOptions {
     pub constrain: bool,
     /// The updates that the binary takes; `None` for none.
     pub updates: Option<Updates>,
+    /// The crates of custom operators.
+    pub operators: Vec<OperatorCrate>,
     /// The command line of a process.
     pub command_line: CommandLine,
     /// The target.
@@ -133,6 +135,8 @@ pub struct ProjectInputs {
 pub struct ManifestInputs {
     template: String,
     kernels: Vec<KernelUse>,
+    /// The crates of custom operators that have some of the kernels.
+    operators: Vec<OperatorCrate>,
     engines: Vec<EngineFacts>,
     text: bool,
     media: bool,
@@ -173,9 +177,12 @@ impl ProjectInputs {
         let failed = |found| Blocked::failed(stage, found);
         let interface = read_interface(db, emitted)?;
         let board = BoardInputs::of(db, options, emitted, stage)?;
+        let kernels = interface.kernel_uses(board.is_some());
+        let has_kernel = |found: &&OperatorCrate| kernels.iter().any(|used| found.kernel(&used.operator).is_some());
         let manifest = ManifestInputs {
             template: options.template().to_owned(),
-            kernels: interface.kernel_uses(board.is_some()),
+            operators: options.operators.iter().filter(has_kernel).cloned().collect(),
+            kernels,
             engines: engines(db.world().engines(), interface.engines(board.is_some())).map_err(failed)?,
             text: interface.has_tokenizer(),
             // Firmware has no files.
@@ -206,6 +213,11 @@ impl ProjectInputs {
         self.facts(Vec::new(), VerifyData::default())
     }
 
+    /// A failure of the link of the project, blamed on the crates of custom operators where it is theirs.
+    pub fn blamed(&self, error: LinkError) -> LinkError {
+        OperatorCrate::blamed(error, &self.manifest.operators)
+    }
+
     /// All facts.
     pub fn with_data(&self, db: &dyn Db) -> Result<ProjectFacts, Vec<Diagnostic>> {
         let verify = self.board.as_ref().and_then(|board| board.verify.as_ref()).map(|files| {
@@ -222,6 +234,7 @@ impl ProjectInputs {
         let ManifestInputs {
             template,
             kernels,
+            operators,
             engines,
             text,
             media,
@@ -232,7 +245,7 @@ impl ProjectInputs {
             constrain,
             updates,
         } = &self.manifest;
-        let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
+        let kernels = select(kernels, OPERATORS, operators).map_err(|error| vec![facts::link_error(&error)])?;
         let program = match self.program {
             Some(_) => Program::Embedded(program),
             None => Program::Beside(format!("{}.pte", self.name)),
@@ -249,6 +262,7 @@ impl ProjectInputs {
             name: self.name.clone(),
             stamp: PRODUCER.to_owned(),
             kernels,
+            operators: operators.clone(),
             engines: engines.clone(),
             method: self.method.clone(),
             program,
@@ -292,8 +306,23 @@ impl BoardInputs {
 
 impl Keyed for ManifestInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { template, kernels, engines, text, media, vision, hearing, library, server, constrain, updates } =
-            self;
+        let Self {
+            template,
+            kernels,
+            operators,
+            engines,
+            text,
+            media,
+            vision,
+            hearing,
+            library,
+            server,
+            constrain,
+            updates,
+        } = self;
+        let key = operators.iter().fold(key, |key, found| {
+            key.fact("operators", found.name()).input("operators", Digest::of(found.digest().as_bytes()))
+        });
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = if *hearing { key.fact("hearing", true) } else { key };
         let key = match updates {

@@ -68,7 +68,7 @@ impl Action for Link {
             Some(built) => products.made_elsewhere(built),
             None => build_telling(world.system(), &tools.toolchain, &tools.target, &project, &workshop, told),
         };
-        self.put(&built.map_err(link_failure)?, products)
+        self.put(&built.map_err(|error| link_failure(self.project.blamed(error)))?, products)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Errors of quantization and of measurements as diagnostics.
 
+use et_core::Error;
 use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_ir::Interruption;
 use etbuild_quantize::QuantizeError;
 
 use crate::failure;
@@ -24,6 +26,11 @@ pub fn failed(error: QuantizeError) -> Vec<Diagnostic> {
             .help("write `scheme: dynamic-int8` or `int8-weights`, which need no ranges"),
         QuantizeError::Invalid(found) => return failure::violations(found),
         QuantizeError::OtherLabels { .. } | QuantizeError::NoAnswer => diagnostic(Code::LabelsMismatch),
+        QuantizeError::Interrupted(Interruption::Node { error: Error::OperatorMissing, .. }) => {
+            diagnostic(Code::SchemeUnavailable).help(
+                "kernels of custom operators run on targets only; write `scheme: dynamic-int8` or a scheme of weights, which run nothing on this machine",
+            )
+        }
         QuantizeError::NotFinite(_) | QuantizeError::Unmeasured(_) | QuantizeError::Interrupted(_) => {
             diagnostic(Code::SchemeUnavailable)
         }

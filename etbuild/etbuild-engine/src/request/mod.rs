@@ -5,6 +5,7 @@ mod diffusion;
 mod encoder;
 mod first_look;
 mod hub;
+mod operators;
 mod options;
 mod program_file;
 mod quantization;
@@ -17,5 +18,6 @@ mod vision;
 
 pub use encoder::is_encoder;
 pub use first_look::{Subject, foreign, format as file_format, subject};
+pub use operators::{MANIFEST, OPERATORS};
 pub use program_file::{HostProgram, ProgramFiles, of_host, program_file, program_files};
 pub use resolve::{Request, catalogue, resolve, unit_folders};

@@ -11,17 +11,24 @@ use etbuild_yaml::Spanned;
 
 use super::compiler;
 use super::diffusion::pipeline_options;
+use super::operators::Operators;
 use super::quantization::{keeps, quantize_options, rotation};
 use super::reading::reading_options;
 use crate::emit::FileOptions;
-use crate::input::{Archive, CheckpointFolder, Db, ModelSource, PythonCall};
+use crate::input::{ArchiveOrigin, CheckpointFolder, Db, ModelSource, PythonCall};
 use crate::link::{CommandLine, LinkOptions, VerifyFiles};
 use crate::partition::PartitionOptions;
 use crate::program_source::{Archives, ProgramSource};
 use crate::session::World;
 
 /// The parts of the binary besides the program.
-pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &Arc<Target>) -> LinkOptions {
+pub fn link_options(
+    db: &dyn Db,
+    recipe: &Recipe,
+    operators: &Operators,
+    file: &FileOptions,
+    target: &Arc<Target>,
+) -> LinkOptions {
     let verify = recipe.verify.as_ref().map(|verify| VerifyFiles {
         inputs: db.data_file(&verify.inputs.path),
         reference: verify.reference.as_ref().map(|file| db.data_file(&file.path)),
@@ -39,6 +46,7 @@ pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &A
             (None, Some(_)) => CommandLine::Pictures,
             (None, None) => CommandLine::Tensors,
         },
+        operators: operators.crates.clone(),
         target: target.clone(),
         verify,
         optimize: recipe.optimize,
@@ -57,7 +65,7 @@ fn python_call(recipe: &Recipe, function: &PythonFunction) -> PythonCall {
 }
 
 /// The sources of the methods of a recipe's program.
-fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
+fn sources(db: &dyn Db, recipe: &Recipe, operators: &Operators) -> Archives {
     if let Model::Checkpoint(folder) = &recipe.model {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
         let (context, prefill) = (tokens(&recipe.export.context), recipe.export.prefill());
@@ -86,13 +94,14 @@ fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
             .map(|method| (method.name(), ModelSource::Checkpoint(folder, method)))
             .collect();
     }
+    let archive = |origin| ModelSource::Archive(db.archive(origin, &operators.schemas));
     if let Model::Python(function) = &recipe.model {
-        let model = ModelSource::Archive(Archive::Python(db.python_model(python_call(recipe, function))));
+        let model = archive(ArchiveOrigin::Python(db.python_model(python_call(recipe, function))));
         return Archives::from([(Model::METHOD.to_owned(), model)]);
     }
     let archives = recipe.model.archives().into_iter();
     archives
-        .map(|(method, file)| (method.to_owned(), ModelSource::Archive(Archive::File(db.model_file(&file.path)))))
+        .map(|(method, file)| (method.to_owned(), archive(ArchiveOrigin::File(db.model_file(&file.path)))))
         .collect()
 }
 
@@ -144,11 +153,11 @@ fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
 }
 
 /// The inputs of a program before memory planning.
-pub fn program_source(db: &dyn Db, recipe: &Recipe, target: TargetFacts) -> ProgramSource {
+pub fn program_source(db: &dyn Db, recipe: &Recipe, operators: &Operators, target: TargetFacts) -> ProgramSource {
     let engines = recipe.partition.backends(&best_backends(recipe, db.world(), &target));
     let widens_halves = recipe.export.widens_halves() && target.hosted && !engines.is_empty();
     ProgramSource {
-        archives: sources(db, recipe),
+        archives: sources(db, recipe, operators),
         runtime: runtime(recipe.runtime),
         widens_halves,
         quantize: quantize_options(db, recipe),

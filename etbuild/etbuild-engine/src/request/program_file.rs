@@ -9,6 +9,7 @@ use etbuild_recipe::{Override, Recipe, missing_files};
 use etbuild_store::{Blob, BlobRef};
 use etbuild_target::Catalogue;
 
+use super::operators::read_crates;
 use super::options::{file_options, memory_options, program_source};
 use super::refusal::partition_mistakes;
 use super::target_facts;
@@ -116,7 +117,8 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<HostProgr
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let program = program_source(db, recipe, this_machine()?);
+    let operators = read_crates(db.world().system(), recipe)?;
+    let program = program_source(db, recipe, &operators, this_machine()?);
     let memory = memory_options(recipe, banks, &program.partition);
     let file = file_options(db, recipe, &program.archives);
     Ok(HostProgram { recipe: recipe.clone(), program, memory, file })

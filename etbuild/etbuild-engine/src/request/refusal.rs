@@ -30,6 +30,9 @@ pub fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
         ];
         let asked = texts.into_iter().filter_map(|(key, option, reason)| Some((key, option.as_ref()?, reason)));
         refusals.extend(asked.filter(|(_, option, _)| option.value).map(no_texts));
+    } else {
+        let operators = recipe.operators.first();
+        refusals.extend(operators.map(|folder| refusal("a checkpoint calls no custom operators", &folder.span)));
     }
     refusals
 }

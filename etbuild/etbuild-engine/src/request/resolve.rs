@@ -11,6 +11,7 @@ use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
 use super::compiler::missing_by_default;
+use super::operators::{Operators, read_crates};
 use super::options::{banks, best_backends, file_options, link_options, memory_options, program_source};
 use super::quantization::measure_options;
 use super::refusal::{no_decoder, no_file_system, no_prompt, no_target, no_updates, partition_mistakes, unavailable};
@@ -167,6 +168,10 @@ fn units_of_recipe(
     mistakes.extend(vision::refusals(db.world().system(), recipe));
     mistakes.extend(diffusion::mistakes(db.world().system(), recipe));
     mistakes.extend(partition_mistakes(recipe, db.world()));
+    let operators = read_crates(db.world().system(), recipe).unwrap_or_else(|found| {
+        mistakes.extend(found);
+        Operators::default()
+    });
     let mut found = Vec::new();
     for name in targets {
         match catalogue.find(name) {
@@ -190,18 +195,18 @@ fn units_of_recipe(
         return Err(mistakes);
     }
     let recipe = Arc::new(recipe.clone());
-    Ok(found.into_iter().map(|target| unit(db, &recipe, files, target)).collect())
+    Ok(found.into_iter().map(|target| unit(db, &recipe, files, &operators, target)).collect())
 }
 
-fn unit(db: &dyn Db, recipe: &Arc<Recipe>, files: &Arc<[PathBuf]>, target: Arc<Target>) -> Unit {
-    let program = program_source(db, recipe, target_facts::of(&target));
+fn unit(db: &dyn Db, recipe: &Arc<Recipe>, files: &Arc<[PathBuf]>, operators: &Operators, target: Arc<Target>) -> Unit {
+    let program = program_source(db, recipe, operators, target_facts::of(&target));
     let memory = memory_options(recipe, banks(&target), &program.partition);
     let (measure, mut file) = (measure_options(db, recipe), file_options(db, recipe, &program.archives));
     if target.memory().is_some() {
         // Firmware neither decodes files nor prints names: flash has no room for either.
         file.reading = ReadingOptions::default();
     }
-    let link = link_options(db, recipe, &file, &target);
+    let link = link_options(db, recipe, operators, &file, &target);
     Unit { files: files.clone(), program, memory, measure, file, link, target, recipe: recipe.clone() }
 }
 

@@ -13,12 +13,13 @@ use super::spec::{Layout, range};
 use super::symbol::Symbols;
 use crate::ImportError;
 use crate::functionalize::{Captured, functionalize};
-use crate::schema::{self, Schema};
+use crate::schema::{CustomSchemas, Schema};
 
 /// A graph under construction.
 pub struct Body<'a> {
     model: &'a GraphBody,
     symbols: &'a Symbols,
+    schemas: &'a CustomSchemas,
     /// The values by name.
     pub scope: Scope,
     /// The graph so far.
@@ -30,8 +31,8 @@ const DEPTH: usize = 32;
 
 impl<'a> Body<'a> {
     /// A graph without nodes.
-    pub fn new(model: &'a GraphBody, symbols: &'a Symbols) -> Self {
-        Self { model, symbols, scope: Scope::default(), captured: Captured::default() }
+    pub fn new(model: &'a GraphBody, symbols: &'a Symbols, schemas: &'a CustomSchemas) -> Self {
+        Self { model, symbols, schemas, scope: Scope::default(), captured: Captured::default() }
     }
 
     /// Defines a tensor with the type and shape in the archive.
@@ -76,14 +77,19 @@ impl<'a> Body<'a> {
         if let Some(operator) = number::operator(&node.target) {
             return self.number_node(operator, node);
         }
-        let called = operator(&node.target).map_err(|error| error.with_source_line(node.metadata.source_line()));
+        let called = operator(self.schemas, &node.target);
+        let called = called.map_err(|error| error.with_source_line(node.metadata.source_line()));
         let outputs = self.outputs(node);
         let (operator, schema) = called?;
         if !schema.returns && !schema.parameters.iter().any(|parameter| parameter.written) {
             return Ok(()); // An assertion about what the shapes in the archive already say.
         }
         let arguments = argument::complete(&self.scope, operator.as_str(), &schema, &node.inputs)?;
-        self.push(Node { operator: number::as_primitive(operator), arguments, outputs: outputs? })
+        let outputs = outputs?;
+        if let Some(expected) = self.schemas.results(&operator).filter(|expected| *expected != outputs.len()) {
+            return Err(ImportError::Results { operator: operator.to_string(), expected, found: outputs.len() });
+        }
+        self.push(Node { operator: number::as_primitive(operator), arguments, outputs })
     }
 
     fn push(&mut self, node: Node) -> Result<(), ImportError> {
@@ -126,7 +132,7 @@ impl<'a> Body<'a> {
 
     /// A nested graph. Values are not shared with this graph.
     fn nested(&self, model: &GraphBody, depth: usize) -> Result<Graph, ImportError> {
-        let mut body = Body::new(model, self.symbols);
+        let mut body = Body::new(model, self.symbols, self.schemas);
         for input in &model.inputs {
             let ids = body.define_all(input, &ValueKind::Input)?;
             body.captured.graph.inputs.extend(ids);
@@ -136,7 +142,7 @@ impl<'a> Body<'a> {
             let id = body.scope.find(name)?;
             body.captured.graph.outputs.push(id);
         }
-        let graph = functionalize(body.captured)?;
+        let graph = functionalize(body.captured, self.schemas)?;
         if graph.updates.is_empty() {
             Ok(graph)
         } else {
@@ -153,7 +159,7 @@ impl<'a> Body<'a> {
         let operands = operands.iter().flat_map(|operand| named(&operand.arg)).map(|name| self.scope.find(name));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let captured = std::mem::take(&mut self.captured);
-        let mut body = Body { model: &nested.graph, symbols: self.symbols, scope: Scope::default(), captured };
+        let mut body = Body { model: &nested.graph, scope: Scope::default(), captured, ..*self };
         let inlined = body.inlined(&operands, depth);
         self.captured = body.captured;
         let results = inlined?;
@@ -192,11 +198,11 @@ fn wrong(node: &model::Node) -> ImportError {
 }
 
 /// The operator of a node.
-fn operator(target: &str) -> Result<(OperatorName, Schema<'static>), ImportError> {
+fn operator<'a>(schemas: &'a CustomSchemas, target: &str) -> Result<(OperatorName, Schema<'a>), ImportError> {
     let unknown = || ImportError::UnknownOperator { operator: target.to_owned(), source_line: None };
     let name = target.strip_prefix("torch.ops.").ok_or_else(unknown)?;
     let operator = OperatorName::parse(name).ok_or_else(unknown)?;
-    let schema = schema::find(&operator).ok_or_else(unknown)?;
+    let schema = schemas.find(&operator).ok_or_else(unknown)?;
     Ok((operator, schema))
 }
 
@@ -221,7 +227,7 @@ mod tests {
     fn an_unknown_target_is_an_error_with_its_name() {
         let missing = "torch.ops.mylib.secret.default";
         assert_eq!(
-            operator(missing).unwrap_err(),
+            operator(&CustomSchemas::default(), missing).unwrap_err(),
             ImportError::UnknownOperator { operator: missing.into(), source_line: None }
         );
     }

@@ -11,15 +11,16 @@ use super::symbol::Symbols;
 use super::weights::Weights;
 use crate::ImportError;
 use crate::functionalize::Captured;
+use crate::schema::CustomSchemas;
 
 /// Builds the graph.
 ///
 /// # Errors
 /// Every unsupported part of the program.
-pub fn build(archive: &Archive, model: &Model) -> Result<Captured, Vec<ImportError>> {
+pub fn build(archive: &Archive, model: &Model, custom: &CustomSchemas) -> Result<Captured, Vec<ImportError>> {
     let symbols = Symbols::new(&model.range_constraints);
     let weights = Weights::open(archive).map_err(|error| vec![error])?;
-    let body = Body::new(&model.graph_module.graph, &symbols);
+    let body = Body::new(&model.graph_module.graph, &symbols, custom);
     let mut builder = Builder { model, symbols: &symbols, weights, body, named: HashMap::new() };
     let mut errors = Vec::new();
     let used = builder.used_names();

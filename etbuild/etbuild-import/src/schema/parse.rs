@@ -44,7 +44,7 @@ impl<'a> Schema<'a> {
 }
 
 /// Splits at commas outside of brackets and quotes.
-fn items(list: &str) -> impl Iterator<Item = &str> {
+pub fn items(list: &str) -> impl Iterator<Item = &str> {
     let (mut depth, mut quoted, mut escaped) = (0_i32, false, false);
     list.split(move |character| {
         quoted ^= character == '"' && !escaped;

@@ -2,7 +2,7 @@
 
 use crate::{Dialect, OperatorName, Program, Violation};
 
-/// Operators with PyTorch's core tag, operators of the kernel catalogue, primitives, and higher-order operators.
+/// Operators with PyTorch's core tag, operators of the kernel catalogue, custom operators, primitives, and higher-order operators.
 #[derive(Clone, Copy, Debug)]
 pub enum CoreAten {}
 
@@ -24,6 +24,7 @@ impl CoreAten {
     /// Whether the operator may stay without decomposition.
     pub fn contains(operator: &OperatorName) -> bool {
         operator.runs_graphs()
+            || operator.is_custom()
             || operator.primitive().is_some()
             || CORE_OPERATORS.lines().any(|line| line == operator.as_str())
             || et_ops::find_functional(&operator.qualified()).is_some()

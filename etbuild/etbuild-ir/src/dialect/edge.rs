@@ -8,7 +8,7 @@ use crate::delegate_call::is_delegate;
 use crate::kernel_call::{output_metas, plain_argument};
 use crate::{Argument, Control, DelegateCall, Dialect, Graph, Node, Program, ValueId, Violation};
 
-/// Operators of the kernel catalogue, with the dtypes and shapes of the catalogue's rules.
+/// Operators of the kernel catalogue, with the dtypes and shapes of the catalogue's rules, and custom operators.
 #[derive(Clone, Copy, Debug)]
 pub enum Edge {}
 
@@ -46,6 +46,9 @@ fn check(graph: &Graph, node: &Node) -> Result<(), String> {
     if let Some(primitive) = node.operator.primitive() {
         return check_primitive(primitive, node);
     }
+    if node.operator.is_custom() {
+        return check_custom(graph, node);
+    }
     let name = node.operator.qualified();
     let operator = et_ops::find_functional(&name).ok_or("the kernel catalogue has no such operator")?;
     if node.arguments.len() != operator.in_count() {
@@ -61,6 +64,13 @@ fn check(graph: &Graph, node: &Node) -> Result<(), String> {
         metas => metas?,
     };
     node.outputs.iter().zip(metas).try_for_each(|(id, meta)| check_output(graph, *id, &meta, dynamic))
+}
+
+/// Checks that a custom operator computes tensors, whose types and shapes the captured program states.
+fn check_custom(graph: &Graph, node: &Node) -> Result<(), String> {
+    let is_tensor = |id: &ValueId| graph.number(*id).is_none();
+    let computes_tensors = !node.outputs.is_empty() && node.outputs.iter().all(is_tensor);
+    if computes_tensors { Ok(()) } else { Err("a custom operator computes tensors".to_owned()) }
 }
 
 fn check_types(operator: &Operator, graph: &Graph, node: &Node) -> Result<(), String> {

@@ -24,6 +24,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         name: "tiny".to_owned(),
         stamp: "etbuild test \"tiny\"".to_owned(),
         kernels: kernels(),
+        operators: Vec::new(),
         engines: Vec::new(),
         method: method(),
         program,
@@ -50,7 +51,7 @@ pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
 fn kernels() -> KernelTable {
     let float = Dtypes::of(&[ScalarType::Float]);
     let wanted = |operator: &str| KernelUse { operator: operator.to_owned(), dtypes: float };
-    select(&[wanted("aten::add.out"), wanted("aten::relu.out")], et_ops::OPERATORS).unwrap()
+    select(&[wanted("aten::add.out"), wanted("aten::relu.out")], et_ops::OPERATORS, &[]).unwrap()
 }
 
 fn method() -> MethodFacts {

@@ -15,7 +15,7 @@ fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
 }
 
 fn missing(graph: &Graph, node: &Node) -> Option<Reason> {
-    if node.operator.runs_graphs() || node.operator.primitive().is_some() {
+    if node.operator.runs_graphs() || node.operator.is_custom() || node.operator.primitive().is_some() {
         return None;
     }
     let Some(operator) = et_ops::find_functional(&node.operator.qualified()) else { return Some(Reason::NoKernel) };

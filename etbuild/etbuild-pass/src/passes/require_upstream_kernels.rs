@@ -17,9 +17,12 @@ fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
 }
 
 fn has_upstream(node: &Node) -> bool {
+    if node.operator.runs_graphs() || node.operator.is_custom() {
+        return true; // ExecuTorch's runtime runs a custom operator with the kernel that its user registers.
+    }
     let operator = et_ops::find_functional(&node.operator.qualified()).map(Operator::name);
     let primitive = node.operator.primitive().map(Primitive::name);
-    node.operator.runs_graphs() || operator.or(primitive).is_some_and(et_ops::has_upstream)
+    operator.or(primitive).is_some_and(et_ops::has_upstream)
 }
 
 /// Whether the node is a three-dimensional convolution, which ExecuTorch's kernel does not support.

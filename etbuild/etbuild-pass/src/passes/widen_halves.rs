@@ -41,9 +41,11 @@ const fn is_half(scalar_type: ScalarType) -> bool {
     matches!(scalar_type, ScalarType::Half | ScalarType::BFloat16)
 }
 
-/// Whether the node works on the bits of its operands, or on types that nested graphs state.
+/// Whether the node works on the bits of its operands, on types that nested graphs state, or by a kernel for the stated types.
 fn keeps_types(node: &Node) -> bool {
-    node.operator.runs_graphs() || matches!(node.operator.as_str(), "aten.view.dtype" | "aten.view_copy.dtype")
+    node.operator.runs_graphs()
+        || node.operator.is_custom()
+        || matches!(node.operator.as_str(), "aten.view.dtype" | "aten.view_copy.dtype")
 }
 
 /// A graph during widening.

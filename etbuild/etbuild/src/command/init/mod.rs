@@ -1,5 +1,6 @@
-//! `etbuild init`: a first recipe, or a target file for a machine of one's own.
+//! `etbuild init`: a first recipe, a target file for a machine of one's own, or a crate for custom operators.
 
+mod operators;
 mod recipe;
 mod target;
 
@@ -14,6 +15,7 @@ use crate::session::Session;
 pub fn run(session: &Session, arguments: &arguments::Init) -> Outcome {
     match (&arguments.model, &arguments.name) {
         (word, Some(name)) if word.as_os_str() == "target" => target::run(session, arguments, name),
+        (word, Some(folder)) if word.as_os_str() == "operators" => operators::run(session, arguments, folder),
         (model, None) => recipe::run(session, arguments, model),
         (_, Some(name)) => Err(vec![two_subjects(name)]),
     }
@@ -21,7 +23,8 @@ pub fn run(session: &Session, arguments: &arguments::Init) -> Outcome {
 
 fn two_subjects(name: &str) -> Diagnostic {
     let message = format!("`init` takes one model, and `{name}` is one more argument");
-    Diagnostic::error(Code::Usage, message).help("write `etbuild init MODEL`, or `etbuild init target NAME`")
+    Diagnostic::error(Code::Usage, message)
+        .help("write `etbuild init MODEL`, `etbuild init target NAME` or `etbuild init operators FOLDER`")
 }
 
 /// Writes a file that does not exist yet.

@@ -1,0 +1,4 @@
+//! Kernels of custom operators: one file per operator.
+#![no_std]
+
+pub mod fused_gate;
