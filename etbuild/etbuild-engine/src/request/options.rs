@@ -69,6 +69,7 @@ fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
             prefill,
             speculate,
             batch,
+            image_tokens: tokens(&recipe.export.image_tokens),
             cache,
             rotation,
             keeps: keeps(recipe),
