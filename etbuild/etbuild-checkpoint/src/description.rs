@@ -170,6 +170,11 @@ impl Decoder {
         of_picture.or_else(|| self.hearing.as_ref()?.tokens())
     }
 
+    /// Whether prompts have pictures or sounds beside texts.
+    pub fn has_prompts_with_parts(&self) -> bool {
+        self.vision.is_some() || self.tile().is_some()
+    }
+
     /// The requested context, if the model supports the context; without a request, the model's context, up to [`Options::CONTEXT`].
     pub fn context(&self, asked: Option<u32>) -> Result<u32, CheckpointError> {
         match asked {

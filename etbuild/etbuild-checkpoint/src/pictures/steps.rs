@@ -64,7 +64,9 @@ pub fn of_patches(tower: &Patches, bound: usize, config: &Config) -> Result<Tile
     let least = limit("min_pixels", "shortest_edge", 56 * 56)?;
     let most = limit("max_pixels", "longest_edge", 28 * 28 * 1280)?.min(bound);
     if least > most {
-        let reason = format!("is {least}, more than the {most} pixels that fit the context");
+        let reason = format!(
+            "is {least}, and pictures have at most {most} pixels: raise `export.image_tokens` or `export.context`"
+        );
         return Err(config.mistake("min_pixels", reason));
     }
     let mut image = pixels(config, Filter::Bicubic, CLIP)?;
