@@ -207,6 +207,30 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_of_any_size_has_as_many_pixels_as_the_program_has_room_for() {
+        let config = r#"{"architectures": ["Qwen2VLForConditionalGeneration"], "vocab_size": 8, "hidden_size": 8, "intermediate_size": 4,
+            "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1, "image_token_id": 7,
+            "rope_scaling": {"type": "mrope", "mrope_section": [2, 1, 1]}, "vision_config": {"embed_dim": 64}}"#;
+        // Qwen2-VL-2B-Instruct.
+        let published = r#"{"min_pixels": 3136, "max_pixels": 12845056, "patch_size": 14, "temporal_patch_size": 2, "merge_size": 2,
+            "image_processor_type": "Qwen2VLImageProcessor"}"#;
+        let facts = read(config, &[(PREPROCESSOR, published)]).unwrap();
+        let most = 1024 * 28 * 28;
+        assert_eq!(facts.steps.image.resize, Some(Resize::Within { factor: 28, least: 3136, most }));
+        assert_eq!((facts.tokens, facts.side, facts.mark.as_str()), (1024, 28, "<|image_pad|>"));
+        assert_eq!(facts.patches, Some(et_vision::Patches { patch: 14, frames: 2, window: 0 }));
+        let newer = r#"{"size": {"shortest_edge": 784, "longest_edge": 7840}}"#;
+        let steps = read(config, &[(PREPROCESSOR, newer)]).unwrap().steps.image;
+        assert_eq!(steps.resize, Some(Resize::Within { factor: 28, least: 784, most: 7840 }));
+        for (processor, word) in
+            [(r#"{"min_pixels": 900000}"#, "min_pixels"), (r#"{"patch_size": 16}"#, "which the tower reads")]
+        {
+            let error = read(config, &[(PREPROCESSOR, processor)]).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
     fn a_pool_names_its_tokens() {
         let config = config("Gemma3ForConditionalGeneration", r#""mm_tokens_per_image": 9,"#);
         let tokenizer = r#"{"boi_token": "<b>", "eoi_token": {"content": "<e>"}}"#;
