@@ -81,6 +81,13 @@ def attend_block(*arguments):
     return attend_cache(*arguments, is_mutual=True)
 
 
+@operator("attend_segments(Tensor query, Tensor keys, Tensor values, Tensor ends, float scale) -> Tensor")
+def attend_segments(query, keys, values, ends, scale):
+    scores = torch.einsum("brhd,bkhd->bhrk", query, keys) * scale
+    weights = scores.masked_fill(ends.unsqueeze(0) != ends.unsqueeze(1), -torch.inf).softmax(-1)
+    return torch.einsum("bhrk,bkhd->brhd", weights, values)
+
+
 @operator("expert_linear(Tensor input, Tensor experts, Tensor[] weights, Tensor? biases=None) -> Tensor")
 def expert_linear(input, experts, weights, biases=None):
     made = torch.einsum("rvc,rkoc->rko" if input.shape[1] == 1 else "rkc,rkoc->rko", input, torch.stack(weights)[experts])

@@ -8,6 +8,7 @@ mod hearing;
 mod linear;
 mod method;
 mod parts;
+mod places;
 mod sides;
 mod vision;
 mod weights;

@@ -10,7 +10,7 @@ pub use attention::{Attention, Biases, HeadNorm, Inputs};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
 pub use position::{Rotary, Scaling};
-pub use vision::{PROJECTOR, Projector, TOWER, Tower, Vision};
+pub use vision::{PROJECTOR, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};
 
 use crate::{CheckpointError, Names, Options};
 
@@ -163,10 +163,16 @@ impl Decoder {
         }
     }
 
-    /// The tokens that an encoder makes of a tile of a picture, or of a window of sound, for the prompt.
+    /// The tokens that an encoder makes of a tile of a picture, or of a window of sound, for the prompt; `None` without an encoder, and where
+    /// pictures have several sizes.
     pub fn tile(&self) -> Option<usize> {
-        let of_picture = self.vision.as_ref().map(Vision::tokens);
+        let of_picture = self.vision.as_ref().and_then(Vision::tile);
         of_picture.or_else(|| self.hearing.as_ref()?.tokens())
+    }
+
+    /// Whether prompts have pictures or sounds beside texts.
+    pub fn has_prompts_with_parts(&self) -> bool {
+        self.vision.is_some() || self.tile().is_some()
     }
 
     /// The requested context, if the model supports the context; without a request, the model's context, up to [`Options::CONTEXT`].
@@ -177,6 +183,21 @@ impl Decoder {
             }
             Some(asked) => Ok(asked),
             None => Ok(u32::try_from(self.longest).unwrap_or(u32::MAX).min(Options::CONTEXT)),
+        }
+    }
+
+    /// The pairs that turn by time, row and column, where positions in a picture are such.
+    pub fn sections(&self) -> Option<[usize; 3]> {
+        self.rotaries.first()?.sections
+    }
+
+    /// The requested number of image tokens that a picture has at most, where pictures have several sizes; without a request, half of the
+    /// context, up to [`Options::IMAGE_TOKENS`].
+    pub fn image_tokens(&self, context: u32, asked: Option<u32>) -> Result<u32, CheckpointError> {
+        match asked {
+            Some(asked) if asked == 0 || asked >= context => Err(CheckpointError::ImageTokens { asked, context }),
+            Some(asked) => Ok(asked),
+            None => Ok((context / 2).clamp(1, Options::IMAGE_TOKENS)),
         }
     }
 
@@ -220,6 +241,11 @@ impl Decoder {
                 Scaling::ByPair { short, long, .. } => short.len() == rotary.pairs && long.len() == rotary.pairs,
                 _ => true,
             };
+            let sections = rotary.sections.map_or(rotary.pairs, |sections| sections.iter().sum());
+            if sections != rotary.pairs {
+                let reason = format!("has {sections} pairs, and a head has {}", rotary.pairs);
+                return Err(CheckpointError::key("mrope_section", reason));
+            }
             if rotary.pairs == 0 || 2 * rotary.pairs > depth || !listed {
                 let reason = format!("has no angles for the {depth} elements of a head");
                 return Err(CheckpointError::key("rope_parameters", reason));

@@ -57,6 +57,14 @@ pub enum CheckpointError {
         /// The model's context.
         longest: usize,
     },
+    /// No image tokens, or more image tokens of a picture than a text has room for.
+    #[error("`export.image_tokens` is {asked}, but must be at least 1 and less than the context of {context} tokens")]
+    ImageTokens {
+        /// The requested number.
+        asked: u32,
+        /// The context.
+        context: u32,
+    },
     /// An option about embeddings for a model with another head.
     #[error("`text.{key}` is for embeddings, and the model gives {task}")]
     TextOption {

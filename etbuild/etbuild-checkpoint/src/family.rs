@@ -41,7 +41,9 @@ mod opt;
 mod phi;
 mod phi3;
 mod qwen2;
+mod qwen2_5_vl;
 mod qwen2_moe;
+mod qwen2_vl;
 mod qwen3;
 mod qwen3_moe;
 mod seed_oss;
@@ -108,7 +110,9 @@ pub const FAMILIES: &[&Family] = &[
     &phi::FAMILY,
     &phi3::FAMILY,
     &qwen2::FAMILY,
+    &qwen2_5_vl::FAMILY,
     &qwen2_moe::FAMILY,
+    &qwen2_vl::FAMILY,
     &qwen3::FAMILY,
     &qwen3_moe::FAMILY,
     &seed_oss::FAMILY,

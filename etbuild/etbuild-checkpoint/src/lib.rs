@@ -50,8 +50,8 @@ use config::Config;
 use decoder::Weights;
 pub use description::{
     Activation, Attention, Biases, Clamped, Cross, Decoder, Experts, FeedForward, Gate, HeadNorm, Hearing, Inputs,
-    Layer, Norm, NormKind, NormPlaces, Positions, Projector, Reader, Rotary, Scaling, SoundTower, Storage, Tower,
-    Vision,
+    Layer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader, Rotary, Scaling, SoundTower, Storage,
+    Tower, Vision, VisionEncoder, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
@@ -152,6 +152,9 @@ pub struct Options {
     pub speculate: Option<u32>,
     /// The number of texts of a call of the method that continues several texts; `None` for no such method.
     pub batch: Option<u32>,
+    /// The most image tokens of a picture, for a model that reads pictures of any size; `None` for [`Options::IMAGE_TOKENS`], or half of the
+    /// context if that is less.
+    pub image_tokens: Option<u32>,
     /// The type of the KV cache.
     pub cache: Cache,
     /// The rotation of the hidden states, if any. Logits are the same but for rounding.
@@ -250,6 +253,8 @@ impl Kept {
 impl Options {
     /// The default context.
     pub const CONTEXT: u32 = 2048;
+    /// The default of the most image tokens of a picture, where pictures have several sizes: that of the image processor of Qwen2-VL.
+    pub const IMAGE_TOKENS: u32 = 1280;
 }
 
 /// A method of the program of a language model or of an encoder.
@@ -330,6 +335,26 @@ pub fn reads_pictures(config: &[u8]) -> bool {
     describe(config).is_ok_and(|decoder| decoder.vision.is_some())
 }
 
+/// The pictures of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureSizes {
+    /// The model reads no pictures.
+    None,
+    /// Pictures are tiles of one size.
+    One,
+    /// Pictures of any size.
+    Any,
+}
+
+/// The pictures of the model of a configuration; `None` for a configuration without a family.
+pub fn picture_sizes(config: &[u8]) -> Option<PictureSizes> {
+    Some(match describe(config).ok()?.vision.map(|vision| vision.encoder) {
+        None => PictureSizes::None,
+        Some(VisionEncoder::Tiles(..)) => PictureSizes::One,
+        Some(VisionEncoder::Patches(_)) => PictureSizes::Any,
+    })
+}
+
 /// What the audio encoder is for in the model of a configuration; `None` for a model that does not hear.
 pub fn hears(config: &[u8]) -> Option<Sound> {
     describe(config).ok()?.hearing.map(|hearing| match hearing.reader {
@@ -398,7 +423,8 @@ pub fn import_checkpoint(
         return Err(vec![CheckpointError::AdapterOverGguf]);
     }
     let adapter = checkpoint.adapter.as_ref().map(Adapter::open).transpose().map_err(all_of_adapter)?;
-    let weights = Weights::new(&decoder, (tensors, adapter), keeper, context, options);
+    let image_tokens = decoder.image_tokens(context, options.image_tokens).map_err(|error| vec![error])?;
+    let weights = Weights::new(&decoder, (tensors, adapter), keeper, [context, image_tokens], options);
     let methods = decoder::build(&decoder, weights, options)?;
     let program = Program { methods };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())

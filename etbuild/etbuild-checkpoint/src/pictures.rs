@@ -8,7 +8,7 @@ use et_vision::Facts;
 
 use crate::config::Config;
 use crate::texts::{PROCESSOR_TEMPLATE, TOKENIZER_CONFIG, token_text};
-use crate::{CONFIG, CheckpointError, Projector, Vision, describe};
+use crate::{CONFIG, CheckpointError, Patches, Projector, Tower, VisionEncoder, describe};
 
 /// The file with the steps from a picture to pixels.
 const PREPROCESSOR: &str = "preprocessor_config.json";
@@ -20,19 +20,33 @@ const STEPS: &str = "image_processor";
 /// The files of a model that reads pictures or hears besides those about texts, each of which may be missing.
 pub const PICTURE_FILES: [&str; 3] = [PREPROCESSOR, PROCESSOR, PROCESSOR_TEMPLATE];
 
-/// Reads the facts about pictures from the files of a checkpoint, by name; `None` for a model that reads no pictures.
+/// Reads the facts about pictures from the files of a checkpoint, by name, for texts of at most `context` tokens and
+/// pictures of at most `image_tokens`, if these are requested; `None` for a model that
+/// reads no pictures.
 ///
 /// # Errors
 /// Missing and malformed files; steps that are not supported.
-pub fn read_pictures(files: &BTreeMap<String, &[u8]>) -> Result<Option<Vec<u8>>, CheckpointError> {
-    let Some(vision) = describe(files.get(CONFIG).copied().unwrap_or_default())?.vision else { return Ok(None) };
+pub fn read_pictures(
+    files: &BTreeMap<String, &[u8]>,
+    context: Option<u32>,
+    image_tokens: Option<u32>,
+) -> Result<Option<Vec<u8>>, CheckpointError> {
+    let decoder = describe(files.get(CONFIG).copied().unwrap_or_default())?;
+    let Some(vision) = &decoder.vision else { return Ok(None) };
     let processor = processor(files, STEPS)?.ok_or(CheckpointError::ProcessorMissing)?;
     let tokenizer = files.get(TOKENIZER_CONFIG).map(|bytes| Config::parse_file(TOKENIZER_CONFIG, bytes)).transpose()?;
     let named = |key: &str, default: &str| {
         let found = tokenizer.as_ref().and_then(|config| config.value(key)).and_then(token_text);
         found.unwrap_or(default).to_owned()
     };
-    Ok(Some(facts(&vision, &processor, &named)?.to_text().into_bytes()))
+    let facts = match &vision.encoder {
+        VisionEncoder::Tiles(tower, projector) => facts(vision.token, tower, *projector, &processor, &named)?,
+        VisionEncoder::Patches(tower) => {
+            let most = decoder.image_tokens(decoder.context(context)?, image_tokens)?;
+            facts_of_patches(vision.token, tower, most as usize, &processor, &named)?
+        }
+    };
+    Ok(Some(facts.to_text().into_bytes()))
 }
 
 /// The steps of a processor: under a key in [`PROCESSOR`], or [`PREPROCESSOR`].
@@ -44,23 +58,64 @@ pub fn processor(files: &BTreeMap<String, &[u8]>, key: &str) -> Result<Option<Co
     }
 }
 
-/// The facts, as the processor class of the family has them; `named` is the text of a special token.
-fn facts(vision: &Vision, processor: &Config, named: &dyn Fn(&str, &str) -> String) -> Result<Facts, CheckpointError> {
-    let image = named("image_token", "<image>");
-    let plain = Facts {
+/// The facts about pictures of any size, with at most so many image tokens; `named` is the text of a special token.
+fn facts_of_patches(
+    token: u32,
+    tower: &Patches,
+    most: usize,
+    processor: &Config,
+    named: &dyn Fn(&str, &str) -> String,
+) -> Result<Facts, CheckpointError> {
+    let image = named("image_token", "<|image_pad|>");
+    let side = tower.patch * tower.square;
+    Ok(Facts {
+        tokens: most,
+        side,
+        patches: Some(et_vision::Patches {
+            patch: tower.patch,
+            frames: tower.frames,
+            window: tower.windows.as_ref().map_or(0, |windows| windows.side),
+        }),
+        steps: steps::of_patches(tower, most * side * side, processor)?,
+        ..plain(token, image)
+    })
+}
+
+/// Facts without text around image tokens, for a tile of one pixel.
+fn plain(token: u32, image: String) -> Facts {
+    let nothing = String::new;
+    Facts {
         mark: image.clone(),
         image,
-        token: vision.token,
-        tokens: vision.tokens(),
-        side: vision.tower.side,
-        before: String::new(),
-        after: String::new(),
-        tile_before: String::new(),
-        row_after: String::new(),
-        grid_after: String::new(),
-        steps: steps::read(vision, processor)?,
+        token,
+        tokens: 1,
+        side: 1,
+        patches: None,
+        before: nothing(),
+        after: nothing(),
+        tile_before: nothing(),
+        row_after: nothing(),
+        grid_after: nothing(),
+        steps: steps::none(),
+    }
+}
+
+/// The facts, as the processor class of the family has them; `named` is the text of a special token.
+fn facts(
+    token: u32,
+    tower: &Tower,
+    projector: Projector,
+    processor: &Config,
+    named: &dyn Fn(&str, &str) -> String,
+) -> Result<Facts, CheckpointError> {
+    let image = named("image_token", "<image>");
+    let plain = Facts {
+        tokens: tower.image_tokens(projector),
+        side: tower.side,
+        steps: steps::read(tower.side, projector, processor)?,
+        ..plain(token, image)
     };
-    Ok(match vision.projector {
+    Ok(match projector {
         Projector::Network { .. } => plain,
         Projector::Shuffle { .. } => {
             let fake = named("fake_image_token", "<fake_token_around_image>");
@@ -108,7 +163,7 @@ mod tests {
     fn read(config: &str, files: &[(&str, &str)]) -> Result<Facts, CheckpointError> {
         let all = files.iter().copied().chain([(CONFIG, config)]);
         let files = all.map(|(name, text)| (name.to_owned(), text.as_bytes())).collect();
-        Ok(Facts::parse(&read_pictures(&files)?.unwrap()).unwrap())
+        Ok(Facts::parse(&read_pictures(&files, None, None)?.unwrap()).unwrap())
     }
 
     #[test]
@@ -152,6 +207,30 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_of_any_size_has_as_many_pixels_as_the_program_has_room_for() {
+        let config = r#"{"architectures": ["Qwen2VLForConditionalGeneration"], "vocab_size": 8, "hidden_size": 8, "intermediate_size": 4,
+            "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1, "image_token_id": 7,
+            "rope_scaling": {"type": "mrope", "mrope_section": [2, 1, 1]}, "vision_config": {"embed_dim": 64}}"#;
+        // Qwen2-VL-2B-Instruct.
+        let published = r#"{"min_pixels": 3136, "max_pixels": 12845056, "patch_size": 14, "temporal_patch_size": 2, "merge_size": 2,
+            "image_processor_type": "Qwen2VLImageProcessor"}"#;
+        let facts = read(config, &[(PREPROCESSOR, published)]).unwrap();
+        let most = 1024 * 28 * 28;
+        assert_eq!(facts.steps.image.resize, Some(Resize::Within { factor: 28, least: 3136, most }));
+        assert_eq!((facts.tokens, facts.side, facts.mark.as_str()), (1024, 28, "<|image_pad|>"));
+        assert_eq!(facts.patches, Some(et_vision::Patches { patch: 14, frames: 2, window: 0 }));
+        let newer = r#"{"size": {"shortest_edge": 784, "longest_edge": 7840}}"#;
+        let steps = read(config, &[(PREPROCESSOR, newer)]).unwrap().steps.image;
+        assert_eq!(steps.resize, Some(Resize::Within { factor: 28, least: 784, most: 7840 }));
+        for (processor, word) in
+            [(r#"{"min_pixels": 900000}"#, "min_pixels"), (r#"{"patch_size": 16}"#, "which the tower reads")]
+        {
+            let error = read(config, &[(PREPROCESSOR, processor)]).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
     fn a_pool_names_its_tokens() {
         let config = config("Gemma3ForConditionalGeneration", r#""mm_tokens_per_image": 9,"#);
         let tokenizer = r#"{"boi_token": "<b>", "eoi_token": {"content": "<e>"}}"#;
@@ -169,6 +248,6 @@ mod tests {
         let decoder = r#"{"architectures": ["LlamaForCausalLM"], "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
             "num_hidden_layers": 1, "num_attention_heads": 1}"#;
         let files = [(CONFIG.to_owned(), decoder.as_bytes())].into_iter().collect();
-        assert_eq!(read_pictures(&files), Ok(None));
+        assert_eq!(read_pictures(&files, None, None), Ok(None));
     }
 }

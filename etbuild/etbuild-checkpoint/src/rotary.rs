@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn rotary(scaling: Scaling) -> Rotary {
-        Rotary { theta: 10_000.0, pairs: 2, is_interleaved: false, scaling }
+        Rotary { theta: 10_000.0, pairs: 2, is_interleaved: false, sections: None, scaling }
     }
 
     #[test]

@@ -72,6 +72,21 @@ impl Sketch {
         id
     }
 
+    /// An input whose dimension has a multiple of `factor` elements, up to those of `most`; inputs of this kind have `n` times the factor.
+    pub fn several(&mut self, name: &str, most: TensorSpec, dimension: usize, factor: usize) -> ValueId {
+        let (rank, factor) = (most.rank(), i32::try_from(factor).unwrap_or(i32::MAX));
+        let mut least = most.sizes.to_vec();
+        least.iter_mut().skip(dimension).take(1).for_each(|size| *size = factor);
+        let is_single = most.sizes.get(dimension) == Some(&factor);
+        let id = self.graph.add_value(name, most.with_least(least), ValueKind::Input);
+        let size = SymbolicSize { symbol: Arc::from("n"), factor, offset: 0 };
+        if let Some(value) = self.graph.values.get_mut(id.index()) {
+            value.symbolic = (0..rank).map(|index| (index == dimension && !is_single).then(|| size.clone())).collect();
+        }
+        self.graph.inputs.push(id);
+        id
+    }
+
     /// The size of the second dimension of a value, as a number from 1 to `most`.
     pub fn length(&mut self, of: ValueId, most: usize) -> ValueId {
         let output = TensorSpec::contiguous(ScalarType::Long, []);

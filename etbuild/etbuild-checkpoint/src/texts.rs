@@ -54,7 +54,7 @@ pub fn read_texts(files: &BTreeMap<String, &[u8]>, context: Option<u32>) -> Resu
     let of_processor = object(files, PROCESSOR_TEMPLATE)?;
     let of_processor = of_processor.and_then(|file| file.get("chat_template").and_then(default_template));
     let template = template.or(of_processor);
-    let chat = chat(&object(files, TOKENIZER_CONFIG)?.unwrap_or_default(), template, decoder.tile().is_some());
+    let chat = chat(&object(files, TOKENIZER_CONFIG)?.unwrap_or_default(), template, decoder.has_prompts_with_parts());
     // The configuration of a model with a vision encoder has that of the decoder under a key.
     let nested = config.optional_map("text_config")?;
     let stops = [generation.as_ref(), Some(&config), nested.as_ref()];

@@ -1,6 +1,9 @@
 //! Configurations as published models have them, in the forms of older and newer releases of Hugging Face's library.
 
-use etbuild_checkpoint::{Activation, Biases, CheckpointError, Gate, HeadNorm, Inputs, NormPlaces, Scaling, describe};
+use etbuild_checkpoint::{
+    Activation, Biases, CheckpointError, Gate, HeadNorm, Inputs, NormPlaces, Scaling, Tower, Vision, VisionEncoder,
+    describe,
+};
 
 const COMMON: &str = r#""vocab_size": 1000, "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 7,
     "num_attention_heads": 6, "num_key_value_heads": 2, "max_position_embeddings": 131072, "rms_norm_eps": 1e-05"#;
@@ -76,7 +79,7 @@ fn nested_configurations_state_differences_alone() {
                 "num_attention_heads": 12, "patch_size": 16, "size": {"longest_edge": 2048}}"#,
     );
     let vision = smolvlm.vision.unwrap();
-    assert_eq!((vision.tokens(), vision.tower.inner, vision.tower.layers, vision.token), (64, 3072, 12, 49190));
+    assert_eq!((vision.tile(), tower(&vision).inner, tower(&vision).layers, vision.token), (Some(64), 3072, 12, 49190));
     let llava = described(
         "LlavaForConditionalGeneration",
         r#""image_token_index": 32000, "projector_hidden_act": "gelu", "vision_feature_layer": -2,
@@ -86,7 +89,7 @@ fn nested_configurations_state_differences_alone() {
                 "num_attention_heads": 16, "num_hidden_layers": 24, "patch_size": 14, "projection_dim": 768}"#,
     );
     let vision = llava.vision.unwrap();
-    assert_eq!((vision.tokens(), vision.tower.layers, llava.width, llava.layers.len()), (576, 23, 4096, 32));
+    assert_eq!((vision.tile(), tower(&vision).layers, llava.width, llava.layers.len()), (Some(576), 23, 4096, 32));
     let gemma = described(
         "Gemma3ForConditionalGeneration",
         r#""image_token_index": 262144, "mm_tokens_per_image": 256, "text_config": {"hidden_size": 2560, "intermediate_size": 10240,
@@ -96,8 +99,38 @@ fn nested_configurations_state_differences_alone() {
                 "num_attention_heads": 16, "num_hidden_layers": 27, "patch_size": 14, "vision_use_head": false}"#,
     );
     let vision = gemma.vision.as_ref().unwrap();
-    assert_eq!((vision.tokens(), vision.is_mutual, gemma.vocabulary, gemma.tied), (256, true, 262_208, true));
+    assert_eq!((vision.tile(), vision.is_mutual, gemma.vocabulary, gemma.tied), (Some(256), true, 262_208, true));
     assert_eq!((gemma.attention.heads, gemma.attention.key_heads, gemma.layers[0].window), (8, 4, Some(1024)));
+}
+
+/// The tower over tiles.
+fn tower(vision: &Vision) -> &Tower {
+    match &vision.encoder {
+        VisionEncoder::Tiles(tower, _) => tower,
+        VisionEncoder::Patches(_) => panic!("the tower reads patches"),
+    }
+}
+
+#[test]
+fn configurations_of_models_that_read_pictures_of_any_size_are_read() {
+    // Qwen2.5-VL-3B-Instruct, whose decoder has keys beside those of the tower.
+    let config = r#"{"architectures": ["Qwen2_5_VLForConditionalGeneration"], "hidden_size": 2048, "intermediate_size": 11008,
+        "max_position_embeddings": 128000, "max_window_layers": 70, "num_attention_heads": 16, "num_hidden_layers": 36,
+        "num_key_value_heads": 2, "rms_norm_eps": 1e-06, "rope_theta": 1000000.0, "sliding_window": 32768,
+        "tie_word_embeddings": true, "use_sliding_window": false, "image_token_id": 151655, "vocab_size": 151936,
+        "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
+        "vision_config": {"depth": 32, "hidden_act": "silu", "hidden_size": 1280, "intermediate_size": 3420, "num_heads": 16,
+            "in_chans": 3, "out_hidden_size": 2048, "patch_size": 14, "spatial_merge_size": 2, "spatial_patch_size": 14,
+            "window_size": 112, "fullatt_block_indexes": [7, 15, 23, 31], "tokens_per_second": 2, "temporal_patch_size": 2}}"#;
+    let decoder = describe(config.as_bytes()).unwrap();
+    assert_eq!((decoder.sections(), decoder.rotaries[0].theta, decoder.tied), (Some([16, 24, 24]), 1e6, true));
+    assert_eq!(
+        (decoder.tile(), decoder.image_tokens(2048, None), decoder.image_tokens(32_768, None)),
+        (None, Ok(1024), Ok(1280))
+    );
+    let Some(VisionEncoder::Patches(tower)) = decoder.vision.map(|vision| vision.encoder) else { panic!("no tower") };
+    assert_eq!((tower.numbers(), tower.depth(), tower.sees_window(6), tower.sees_window(7)), (1176, 80, true, false));
+    assert_eq!(tower.windows.map(|windows| windows.side), Some(4));
 }
 
 #[test]

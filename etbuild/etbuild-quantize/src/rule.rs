@@ -127,6 +127,7 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten.view_copy.default", Kind::Move),
     ("etbuild.attend_block.default", Kind::Float),
     ("etbuild.attend_cache.default", Kind::Float),
+    ("etbuild.attend_segments.default", Kind::Float),
     ("etbuild.rotate.default", Kind::Float),
     ("etbuild.write_cache.default", Kind::Cache),
 ];

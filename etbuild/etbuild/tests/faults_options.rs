@@ -59,6 +59,7 @@ const READ: &[Read] = &[
     ),
     ("export.context", Checkpoint, &[], &["", "export.context=64", "export.context=128"]),
     ("export.files", Python, &[], &["", "export.files=[DATA]", "export.files=[OTHER_DATA]"]),
+    ("export.image_tokens", Checkpoint, &[], &["", "export.image_tokens=64", "export.image_tokens=128"]),
     ("export.precision", Prepared, &["model.pt2=HALF"], &[]),
     ("export.prefill", Checkpoint, &[], &["", "export.prefill=16", "export.prefill=32"]),
     ("export.speculate", Checkpoint, &[], &["", "export.speculate=4", "export.speculate=8"]),

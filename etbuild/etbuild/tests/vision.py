@@ -72,6 +72,35 @@ def gemma3(text, **steps):
     return config, SOFT, dict(extra_special_tokens=names), processor, "<start_of_image>"
 
 
+PADS = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
+PATCHES = dict(depth=3, num_heads=4, patch_size=4, spatial_merge_size=2, temporal_patch_size=2)
+
+
+def qwen(name, size, tower, **text):
+    steps = processor_of("Qwen2VL", "qwen2_vl", size=size, patch_size=4, merge_size=2, temporal_patch_size=2)
+
+    class Processor(getattr(transformers, "Qwen2VLProcessor" if name == "Qwen2VL" else "Qwen2_5_VLProcessor")):
+        """Without videos, whose processor needs torchvision. The files are those of published models."""
+
+        def check_argument_for_proper_class(self, *_):
+            pass
+
+        def save_pretrained(self, folder):
+            steps.save_pretrained(folder)
+            (folder / "chat_template.json").write_text(json.dumps(dict(chat_template=self.chat_template)))
+
+    def processor(tokenizer, template):
+        return Processor(steps, tokenizer, None, chat_template=template)
+
+    known, section = ids(PADS), dict(rope_type="default", rope_theta=1e4, mrope_section=[2, 2, 1])
+    text = SMALL | dict(hidden_size=40, num_attention_heads=4, num_key_value_heads=2, rope_parameters=section) | text
+    config = getattr(transformers, f"{name}Config")(
+        text_config=text, vision_config=PATCHES | tower, image_token_id=known["<|image_pad|>"], video_token_id=known["<|video_pad|>"],
+        vision_start_token_id=known["<|vision_start|>"], vision_end_token_id=known["<|vision_end|>"])
+    names = dict(image_token="<|image_pad|>", video_token="<|video_pad|>")
+    return config, PADS, dict(extra_special_tokens=names), processor, "<|vision_start|><|image_pad|><|vision_end|>"
+
+
 def shaped(height, width):
     return dict(size=dict(height=height, width=width))
 
@@ -91,6 +120,10 @@ def models_of():
             **TOWER, hidden_act="gelu"), own, vision_feature_layer=2, projector_hidden_act="silu"),
         "llava-siglip": llava(transformers.Qwen2Config(**SMALL), transformers.SiglipVisionConfig(**TOWER), siglip,
                               vision_feature_layer=-1, vision_feature_select_strategy="full", multimodal_projector_bias=False),
+        "qwen2-vl": qwen("Qwen2VL", dict(shortest_edge=576, longest_edge=2048), dict(embed_dim=48, hidden_size=40, mlp_ratio=2)),
+        "qwen2.5-vl": qwen("Qwen2_5_VL", dict(shortest_edge=1000, longest_edge=12000),
+                           dict(hidden_size=48, intermediate_size=56, out_hidden_size=40, window_size=24, fullatt_block_indexes=[1]),
+                           use_sliding_window=True, sliding_window=21, max_window_layers=1),
         "gemma3": gemma3(transformers.Gemma3TextConfig(**windows)),
         "gemma3-full": gemma3(transformers.Gemma3TextConfig(**windows | dict(layer_types=["full_attention"] * 3)), resample=3),
     }
@@ -117,10 +150,13 @@ def template_of(mark):
             "{% endfor %}\n{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}")
 
 
+SHAPES = dict(wide=(30, 50), high=(67, 41), square=(24, 24), thin=(9, 70), ribbon=(8, 300), strip=(1, 250))
+
+
 def pictures(folder):
     """Pictures of several shapes: smooth ones, and noise."""
     random = numpy.random.RandomState(3)
-    for name, (height, width) in dict(wide=(30, 50), high=(67, 41), square=(24, 24), thin=(9, 70)).items():
+    for name, (height, width) in SHAPES.items():
         rows, columns = numpy.mgrid[0:height, 0:width]
         smooth = numpy.stack([rows * 255 / height, columns * 255 / width, (rows + columns) * 2 % 255], -1)
         noise = random.randint(-40, 40, smooth.shape)
@@ -176,7 +212,8 @@ def case(model, processor, messages, folder, steps, file):
     if "pixel_attention_mask" in read:
         assert read.pop("pixel_attention_mask").all()
     read.pop("attention_mask", None)
-    read.pop("mm_token_type_ids", None)
+    if "image_grid_thw" not in read:
+        read.pop("mm_token_type_ids", None)
     read.pop("num_crops", None)
     if not images:
         read.pop("token_type_ids", None)

@@ -55,24 +55,27 @@ fn every_family_gives_the_logits_and_the_text_of_transformers() {
 
 #[test]
 fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
-    let Some(folder) = folder("gemma3") else { return };
-    let place = Place::cold();
-    let mut session = loaded(&folder, &place, &["partition=[cpu]"]);
-    let cases = cases::<Talk>(&folder);
-    let prompts: Vec<Prompt> = [1, 3, 2].map(|index| prompt(&session, &folder, &cases[index])).into();
-    session.model.show(&prompts[0].tiles);
-    session.model.read(&prompts[0].tokens).unwrap();
-    let known = session.model.rewind(&prompts[1].tokens);
-    assert!(known >= prompts[0].tokens.len() - "assistant:".len(), "{known} of {}", prompts[0].tokens.len());
-    // The other prompt has other pictures behind the same beginning.
-    let known = session.model.rewind(&prompts[2].tokens);
-    let first = prompts[2].tokens.iter().position(|token| is_image(*token)).unwrap();
-    assert!(known <= first, "{known} tokens, of which the first of a picture is {first}");
+    for name in ["gemma3", "qwen2-vl"] {
+        let Some(folder) = folder(name) else { return };
+        let place = Place::cold();
+        let mut session = loaded(&folder, &place, &["partition=[cpu]"]);
+        let cases = cases::<Talk>(&folder);
+        let prompts: Vec<Prompt> = [1, 3, 2].map(|index| prompt(&session, &folder, &cases[index])).into();
+        session.model.show(&prompts[0].tiles);
+        session.model.read(&prompts[0].tokens).unwrap();
+        let known = session.model.rewind(&prompts[1].tokens);
+        assert!(known >= prompts[0].tokens.len() - "assistant:".len(), "{known} of {}", prompts[0].tokens.len());
+        assert_eq!(mistake_in_talk(&mut session, &folder, 3, &cases[3]), None, "{name}");
+        // The other prompt has other pictures behind the same beginning.
+        let known = session.model.rewind(&prompts[2].tokens);
+        let first = prompts[2].tokens.iter().position(|token| is_image(*token)).unwrap();
+        assert!(known <= first, "{known} tokens, of which the first of a picture is {first}");
+    }
 }
 
 #[test]
 fn quantized_models_stay_near() {
-    for name in ["smolvlm", "gemma3"] {
+    for name in ["smolvlm", "gemma3", "qwen2.5-vl"] {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
         let case = &cases::<Talk>(&folder)[2];
@@ -104,7 +107,8 @@ fn wanted(folder: &Path, index: usize) -> Vec<i64> {
 
 #[test]
 fn the_command_answers_questions_about_pictures() {
-    for name in ["smolvlm", "llava-clip", "gemma3"] {
+    let marks = ["<image>", "<image>", "<start_of_image>", "<|vision_start|><|image_pad|><|vision_end|>"];
+    for (name, mark) in ["smolvlm", "llava-clip", "gemma3", "qwen2.5-vl"].into_iter().zip(marks) {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
         let (model, out) = (folder.join("model").display().to_string(), place.path().join("tokens.txt"));
@@ -116,7 +120,6 @@ fn the_command_answers_questions_about_pictures() {
         };
         run(&["--image", "wide.png", "--prompt", "What is this?"]).expect(0);
         assert_eq!(tokens(&out), wanted(&folder, 1), "{name}");
-        let mark = if name == "gemma3" { "<start_of_image>" } else { "<image>" };
         let text = format!("<s>user: Is {mark} like {mark}{mark}?assistant:");
         run(&["--image", "high.png", "--image", "square.png", "--image", "thin.png", "--prompt", &text]).expect(0);
         assert_eq!(tokens(&out), wanted(&folder, 2), "{name}");
@@ -184,6 +187,33 @@ fn mistakes_about_pictures_are_named() {
     assert!(refusal(&other, &["--prompt", "a"]).contains("`text_config.model_type` is `\"mamba\"`"));
 }
 
+#[test]
+fn pictures_that_become_too_many_image_tokens_are_named() {
+    let (Some(folder), Some(grid)) = (folder("qwen2-vl"), folder("smolvlm")) else { return };
+    let place = Place::cold();
+    let refusal = |folder: &Path, image: &str, setting: &str| {
+        let model = folder.join("model").display().to_string();
+        let start = ["run", &model, "--image", image, "--prompt", "a", "--set", "export.context=480", "--set", setting];
+        let ran = Ran::of(place.command(start).current_dir(folder));
+        assert_ne!(ran.status, 0, "{}", ran.stdout);
+        ran.stderr
+    };
+    for (image, setting, words) in [
+        ("strip.png", "export.image_tokens=20", ["1x250", "200 times"]),
+        ("ribbon.png", "export.image_tokens=9", ["18 image tokens", "at most 9"]),
+        ("wide.png", "export.image_tokens=8", ["`min_pixels`", "raise `export.image_tokens`"]),
+        ("wide.png", "export.image_tokens=480", ["`export.image_tokens` is 480", "context of 480"]),
+        ("wide.png", "export.image_tokens=0", ["`export.image_tokens` is 0", "leave the key out"]),
+    ] {
+        let said = refusal(&folder, image, setting);
+        assert!(words.iter().all(|word| said.contains(word)), "{image}, {setting}: {said}");
+    }
+    let model = grid.join("model").display().to_string();
+    let check = ["check", &model, "--target", "linux-x86_64", "--set", "export.image_tokens=20"];
+    let said = Ran::of(&mut place.command(check)).stderr;
+    assert!(said.contains("pictures of any size") && said.contains("leave the key out"), "{said}");
+}
+
 /// A picture as a `data:` URL, by the tool of the system that everybody has.
 fn url(file: &Path) -> String {
     let text = Ran::of(Command::new("base64").arg("-w0").arg(file)).expect(0).stdout;
@@ -192,7 +222,13 @@ fn url(file: &Path) -> String {
 
 #[test]
 fn a_binary_and_its_server_answer_questions_about_pictures() {
-    let Some(folder) = folder("smolvlm") else { return };
+    for name in ["smolvlm", "qwen2.5-vl"] {
+        let Some(folder) = folder(name) else { return };
+        expect_answers(&folder);
+    }
+}
+
+fn expect_answers(folder: &Path) {
     let place = Place::cold_with_compiled_crates();
     let target = format!("linux-{}", std::env::consts::ARCH);
     let recipe = format!(
@@ -205,11 +241,11 @@ fn a_binary_and_its_server_answer_questions_about_pictures() {
     let out = place.path().join("tokens.txt");
     let run = |more: &[&str]| {
         let mut command = Command::new(&binary);
-        command.args(["--max-new-tokens", STEPS, "--tokens-out"]).arg(&out).args(more).current_dir(&folder);
+        command.args(["--max-new-tokens", STEPS, "--tokens-out"]).arg(&out).args(more).current_dir(folder);
         Ran::of(&mut command)
     };
     let told = run(&["--image", "wide.png", "--prompt", "What is this?"]).expect(0);
-    assert_eq!(tokens(&out), wanted(&folder, 1));
+    assert_eq!(tokens(&out), wanted(folder, 1));
     assert!(run(&["--image", "cases.json", "--prompt", "a"]).expect(8).stderr.contains("neither PNG nor JPEG"));
     assert!(Ran::of(Command::new(&binary).arg("--help")).expect(0).stdout.contains("--image FILE"));
 
@@ -230,15 +266,15 @@ fn a_binary_and_its_server_answer_questions_about_pictures() {
     for index in [0, 1] {
         assert_eq!(content(&answer, index), told.stdout.strip_suffix('\n').unwrap());
     }
-    assert_eq!(answer["usage"]["prompt_tokens"], cases::<Talk>(&folder)[1].tokens.len());
+    assert_eq!(answer["usage"]["prompt_tokens"], cases::<Talk>(folder)[1].tokens.len());
     // The next turn reads the new message alone.
     let more = json!({ "role": "user", "content": [text("Why, and "), image("high.png"), text("?")] });
     let next = ask(json!([question, { "role": "assistant", "content": "a dog" }, more]), 1).json();
     let cached = next["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap();
-    assert!(cached as usize >= cases::<Talk>(&folder)[1].tokens.len() - "assistant:".len(), "{next}");
-    assert_eq!(next["usage"]["prompt_tokens"], cases::<Talk>(&folder)[3].tokens.len());
+    assert!(cached as usize >= cases::<Talk>(folder)[1].tokens.len() - "assistant:".len(), "{next}");
+    assert_eq!(next["usage"]["prompt_tokens"], cases::<Talk>(folder)[3].tokens.len());
     let plain = ask(json!([{ "role": "user", "content": "What is this?" }]), 1).json();
-    assert_eq!(plain["usage"]["prompt_tokens"], cases::<Talk>(&folder)[0].tokens.len());
+    assert_eq!(plain["usage"]["prompt_tokens"], cases::<Talk>(folder)[0].tokens.len());
     for (part, word) in [
         (json!({ "type": "image_url", "image_url": { "url": "http://localhost/cat.png" } }), "loads no other URLs"),
         (json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,Zm9v" } }), "neither PNG nor JPEG"),

@@ -314,6 +314,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::views::h2d_copy::H2D_COPY,
     &crate::etbuild::attend_block::ATTEND_BLOCK,
     &crate::etbuild::attend_cache::ATTEND_CACHE,
+    &crate::etbuild::attend_segments::ATTEND_SEGMENTS,
     &crate::linalg::eigen::EIGH,
     &crate::etbuild::expert_linear::EXPERT_LINEAR,
     &crate::linalg::exponential::MATRIX_EXP,

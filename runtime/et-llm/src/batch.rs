@@ -14,8 +14,10 @@ const DECODE: &str = "decode_";
 pub struct Batch {
     module: Module,
     tokens: usize,
-    /// The inputs with the positions of the tokens.
+    /// The inputs with the places of the tokens in the texts.
     starts: Vec<usize>,
+    /// The inputs with the positions of the tokens, in a model whose positions differ from places in a text.
+    positions: Vec<usize>,
 }
 
 impl Batch {
@@ -50,7 +52,8 @@ impl Batch {
         let file = FileBytes::shared(file);
         let module = Module::load_borrowing(file, data, &format!("{DECODE}{size}"), kernels, engines, &lend)?;
         let starts = (0..size).map(|index| place(&module, &format!("start_{index}"))).collect::<Result<_, _>>()?;
-        Ok(Self { tokens: place(&module, "tokens")?, starts, module })
+        let positions = (0..size).filter_map(|index| place(&module, &format!("position_{index}")).ok()).collect();
+        Ok(Self { tokens: place(&module, "tokens")?, starts, positions, module })
     }
 
     /// The number of texts of a call.
@@ -75,7 +78,11 @@ impl Batch {
         let tokens: Vec<i64> = (0..rows).map(token).collect();
         set(&mut self.module, self.tokens, &[1, rows], &tokens)?;
         for (row, input) in self.starts.iter().enumerate() {
-            let position = texts.get(row).map_or(0, |(model, _)| model.tokens().len());
+            let start = texts.get(row).map_or(0, |(model, _)| model.tokens().len());
+            set(&mut self.module, *input, &[1], &[start as i64])?;
+        }
+        for (row, input) in self.positions.iter().enumerate() {
+            let position = texts.get(row).map_or(0, |(model, _)| model.position());
             set(&mut self.module, *input, &[1], &[position as i64])?;
         }
         self.module.execute()?;

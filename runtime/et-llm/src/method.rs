@@ -12,6 +12,8 @@ pub struct Method {
     pub module: Module,
     tokens: usize,
     start: usize,
+    /// The position of the first token, in a model whose positions differ from places in a text.
+    position: Option<usize>,
     /// A method for one token has no such input.
     last: Option<usize>,
     /// The number of tokens of a call.
@@ -24,21 +26,25 @@ impl Method {
     /// # Errors
     /// [`Error::NotALanguageModel`] where inputs are missing.
     pub fn new(module: Module) -> Result<Self, Error> {
-        let (tokens, start, last) = (place(&module, "tokens")?, place(&module, "start")?, place(&module, "last").ok());
+        let (tokens, start) = (place(&module, "tokens")?, place(&module, "start")?);
+        let [position, last] = ["position", "last"].map(|name| place(&module, name).ok());
         let piece = match module.input_type(tokens)? {
             Some(wanted) if wanted.scalar_type == ScalarType::Long => wanted.shape.iter().product(),
             _ => return Err(Error::NotALanguageModel("`tokens` are no `int64`".to_owned())),
         };
-        Ok(Self { module, tokens, start, last, piece })
+        Ok(Self { module, tokens, start, position, last, piece })
     }
 
-    /// Reads at most a piece of tokens that begin at a position.
-    pub fn execute(&mut self, tokens: &[u32], position: usize) -> Result<(), Error> {
+    /// Reads at most a piece of tokens, of which the first has a place in the text and a position.
+    pub fn execute(&mut self, tokens: &[u32], [start, position]: [usize; 2]) -> Result<(), Error> {
         let filler = (tokens.len()..self.piece).map(|_| 0);
         let tokens_and_filler: Vec<i64> = tokens.iter().copied().map(i64::from).chain(filler).collect();
         let module = &mut self.module;
         set(module, self.tokens, &[1, self.piece], &tokens_and_filler)?;
-        set(module, self.start, &[1], &[position as i64])?;
+        set(module, self.start, &[1], &[start as i64])?;
+        if let Some(input) = self.position {
+            set(module, input, &[1], &[position as i64])?;
+        }
         if let Some(last) = self.last {
             set(module, last, &[1], &[tokens.len() as i64 - 1])?;
         }

@@ -8,7 +8,7 @@ use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, State};
 use crate::ahead::Ahead;
 use crate::chunks::next_chunk;
 use crate::method::{Method, read_logits};
-use crate::vision::ImageMethod;
+use crate::vision::{ImageMethod, KnownTiles};
 use crate::{Error, SharedEncoder, Tile, is_image};
 
 /// The method that reads the longest chunk of a prompt. The methods for shorter chunks add `_` and the number of tokens.
@@ -31,6 +31,8 @@ pub struct Model {
     image: Option<ImageMethod>,
     /// The tokens of the text that the model has read.
     read: Vec<u32>,
+    /// The tiles among the tokens.
+    tiles: KnownTiles,
     /// Draft tokens that the model has verified after the text.
     ahead: Ahead,
     /// How many positions of this text were ever written.
@@ -71,7 +73,8 @@ impl Model {
             return Err(Error::NotALanguageModel("`decode` takes several tokens".to_owned()));
         }
         let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
-        let (read, ahead, written, slots) = (Vec::new(), Ahead::default(), 0, slots(&decode.module)?);
+        let (read, tiles, ahead) = (Vec::new(), KnownTiles::default(), Ahead::default());
+        let (written, slots) = (0, slots(&decode.module)?);
         let (verify, image, context) = (None, None, None);
         Ok(Self {
             prefill,
@@ -81,6 +84,7 @@ impl Model {
             verify,
             image,
             read,
+            tiles,
             ahead,
             written,
             slots,
@@ -153,7 +157,7 @@ impl Model {
     /// tokens ahead of the next picture.
     pub fn chunk(&self, tokens: &[u32]) -> usize {
         match (&self.image, tokens.first()) {
-            (Some(image), Some(token)) if is_image(*token) => image.tokens().min(tokens.len()),
+            (Some(image), Some(token)) if is_image(*token) => image.length(tokens).min(tokens.len()),
             _ => text_of(tokens).len().min(self.prefill.piece),
         }
     }
@@ -195,7 +199,7 @@ impl Model {
 
     /// Begins a new text. The KV cache of the last text is overwritten before use.
     pub fn reset(&mut self) {
-        self.read.clear();
+        self.truncate(0);
         self.ahead.clear();
         self.written = 0;
     }
@@ -206,13 +210,25 @@ impl Model {
     pub fn rewind(&mut self, text: &[u32]) -> usize {
         let same = self.read.iter().zip(text).take_while(|(one, other)| one == other).count();
         let left = same.min(text.len().saturating_sub(1));
-        let left = self.image.as_ref().map_or(left, |image| image.whole(text, left));
+        let left = self.tiles.whole(left);
         if self.written > self.slots && self.written - left > self.prefill.piece {
             self.reset();
         }
-        self.read.truncate(left);
+        self.truncate(left);
         self.ahead.clear();
         self.read.len()
+    }
+
+    /// Forgets the tokens behind the first `left`, and the tile that these end within.
+    fn truncate(&mut self, left: usize) {
+        let left = self.tiles.whole(left);
+        self.read.truncate(left);
+        self.tiles.truncate(left);
+    }
+
+    /// The position of the next token: less than the number of tokens behind tiles whose tokens have rows and columns.
+    pub fn position(&self) -> usize {
+        self.read.len().saturating_sub(self.tiles.saved())
     }
 
     /// Reads further tokens; returns the logits behind the last token, one for each token of the vocabulary.
@@ -239,12 +255,13 @@ impl Model {
             }
             let length = next_chunk(&self.lengths, text.len());
             let (piece, behind) = rest.split_at(text.len().min(length));
+            let place = self.place();
             let mut longer = self.shorter.iter_mut();
             let method = match length {
                 1 => &mut self.decode,
                 length => longer.find(|method| method.piece == length).unwrap_or(&mut self.prefill),
             };
-            method.execute(piece, self.read.len())?;
+            method.execute(piece, place)?;
             self.read.extend_from_slice(piece);
             self.written = self.written.max(self.read.len());
             rest = behind;
@@ -257,9 +274,11 @@ impl Model {
 
     /// Reads the tile at the beginning of the tokens; returns the tokens behind the tile.
     fn read_tile<'t>(&mut self, tokens: &'t [u32]) -> Result<&'t [u32], Error> {
+        let place = self.place();
         let image = self.image.as_mut().ok_or(Error::NoVision)?;
-        let count = image.execute(tokens, self.read.len())?;
-        let (tile, behind) = tokens.split_at(count);
+        let tile = image.execute(tokens, place)?;
+        self.tiles.push(self.read.len(), &tile);
+        let (tile, behind) = tokens.split_at(tile.tokens().len());
         self.read.extend_from_slice(tile);
         self.written = self.written.max(self.read.len());
         if behind.is_empty() {
@@ -280,8 +299,9 @@ impl Model {
         }
         let tokens: Vec<u32> = std::iter::once(token).chain(guesses.iter().copied()).collect();
         self.check(&tokens)?;
+        let place = self.place();
         let Some(verify) = &mut self.verify else { return Err(Error::NoVerify) };
-        verify.execute(&tokens, self.read.len())?;
+        verify.execute(&tokens, place)?;
         self.written = self.written.max(self.read.len() + tokens.len());
         verify.logits(0, &mut self.bytes, &mut self.logits)?;
         self.read.push(token);
@@ -341,7 +361,12 @@ impl Model {
     pub(crate) fn make_room(&mut self) {
         self.ahead.clear();
         let most = self.context.map_or(usize::MAX, |context| context.saturating_sub(1));
-        self.read.truncate(most);
+        self.truncate(most);
+    }
+
+    /// The place of the next token in the text, and the position.
+    fn place(&self) -> [usize; 2] {
+        [self.read.len(), self.position()]
     }
 
     /// A method for several texts has read the token, or has written behind the last token; `copy` copies the bytes of the logits.

@@ -31,6 +31,8 @@ pub struct Picture {
 pub struct Tile {
     /// The pixels: red, green and blue, row by row; of a sound, the features.
     pub pixels: Vec<u8>,
+    /// The rows and columns of the image tokens, where the tokens have positions of two dimensions.
+    pub grid: Option<[usize; 2]>,
     /// The image tokens. They follow from the pixels, so that tiles are the same if their tokens are: prompts are compared by their
     /// tokens.
     tokens: Vec<u32>,
@@ -39,17 +41,32 @@ pub struct Tile {
 impl Tile {
     /// A tile of so many image tokens; `bits` are derived from the pixels.
     pub fn new(pixels: Vec<u8>, count: usize, mut bits: impl FnMut() -> u32) -> Self {
-        Self { pixels, tokens: (0..count).map(|_| IMAGE | bits()).collect() }
+        Self { pixels, grid: None, tokens: (0..count).map(|_| IMAGE | bits()).collect() }
     }
 
     /// A tile whose image tokens are derived from two keyed hashes of the pixels.
     pub fn hashed(pixels: Vec<u8>, count: usize, keys: &RandomState) -> Self {
-        let mut bits = [0_u8, 1].map(|seed| Random::new(keys.hash_one((seed, &pixels))));
+        Self::hashed_in(None, pixels, count, keys)
+    }
+
+    /// A tile whose image tokens have rows and columns, derived from two keyed hashes of the pixels and the grid.
+    pub fn of_grid(grid: [usize; 2], pixels: Vec<u8>, keys: &RandomState) -> Self {
+        Self::hashed_in(Some(grid), pixels, grid[0] * grid[1], keys)
+    }
+
+    fn hashed_in(grid: Option<[usize; 2]>, pixels: Vec<u8>, count: usize, keys: &RandomState) -> Self {
+        let mut bits = [0_u8, 1].map(|seed| Random::new(keys.hash_one((seed, grid, &pixels))));
         let mut index = 0;
-        Self::new(pixels, count, || {
+        let tile = Self::new(pixels, count, || {
             index ^= 1;
             bits.get_mut(index).map_or(0, |bits| (bits.bits() >> 32) as u32)
-        })
+        });
+        Self { grid, ..tile }
+    }
+
+    /// How many positions the tile takes: with rows and columns, the text behind continues from the largest of both.
+    pub fn positions(&self) -> usize {
+        self.grid.map_or(self.tokens.len(), |[rows, columns]| rows.max(columns))
     }
 
     /// The image tokens.

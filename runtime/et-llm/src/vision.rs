@@ -1,7 +1,8 @@
-//! Pictures and sounds in prompts. A picture is one or several tiles of a fixed size; the vision encoder makes the same number of image tokens of
-//! each tile. A crate that a binary has only for a model with a vision encoder implements the traits.
+//! Pictures and sounds in prompts. A picture is one or several tiles of a fixed size, of which the vision encoder makes the same number of image
+//! tokens each, or a single tile of any size. A crate that a binary has only for a model with a vision encoder implements the traits.
 
 mod encoder;
+mod known_tiles;
 mod method;
 
 use std::cell::RefCell;
@@ -12,6 +13,7 @@ use et_module::preprocess::ReadTiles;
 use et_module::{DataFiles, Engines, FileBytes, Kernels};
 
 pub use encoder::{EncoderMethod, KeptEmbeddings};
+pub use known_tiles::KnownTiles;
 pub use method::ImageMethod;
 
 use crate::picture::{Picture, Prompt, Tile};

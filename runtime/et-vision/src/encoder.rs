@@ -1,5 +1,7 @@
 //! The vision encoder of a program.
 
+mod patches;
+
 use std::rc::Rc;
 
 use et_llm::{EncoderMethod, Error, KeptEmbeddings, Tile, VisionEncoder};
@@ -7,6 +9,7 @@ use et_module::preprocess::ImageSteps;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module};
 
 use crate::Facts;
+use patches::PatchMethod;
 
 /// The method: pixels in, embeddings out.
 const METHOD: &str = "vision_encoder";
@@ -17,9 +20,17 @@ const KEPT: usize = 16;
 
 /// The loaded method, with the embeddings of the last tiles.
 pub struct Encoder {
-    method: EncoderMethod,
+    method: Method,
     steps: ImageSteps,
     kept: KeptEmbeddings,
+}
+
+/// What the method reads.
+enum Method {
+    /// The pixels of a tile of one size.
+    Tiles(EncoderMethod),
+    /// The patches of a picture.
+    Patches(PatchMethod),
 }
 
 impl Encoder {
@@ -35,7 +46,13 @@ impl Encoder {
         facts: &Facts,
     ) -> Result<Self, Error> {
         let module = Module::load_method(FileBytes::shared(file), data, METHOD, kernels, engines)?;
-        let method = EncoderMethod::new(module, METHOD, vec![1, CHANNELS, facts.side, facts.side])?;
+        let method = match facts.patches {
+            Some(patches) => Method::Patches(PatchMethod::new(module, patches, facts.side)?),
+            None => {
+                let shape = vec![1, CHANNELS, facts.side, facts.side];
+                Method::Tiles(EncoderMethod::new(module, METHOD, shape)?)
+            }
+        };
         Ok(Self { method, steps: facts.steps.image.clone(), kept: KeptEmbeddings::new(KEPT) })
     }
 }
@@ -44,10 +61,16 @@ impl VisionEncoder for Encoder {
     fn encode(&mut self, tile: &Tile) -> Result<Rc<[u8]>, Error> {
         let Self { method, steps, kept } = self;
         kept.of(tile, || {
-            let numbers = steps.layout.ordered(&steps.numbers(&tile.pixels, CHANNELS), CHANNELS);
-            let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-            method.execute(&bytes)?;
-            method.output()
+            let numbers = steps.numbers(&tile.pixels, CHANNELS);
+            match method {
+                Method::Patches(method) => method.encode(&numbers, tile.grid.unwrap_or_default()),
+                Method::Tiles(method) => {
+                    let numbers = steps.layout.ordered(&numbers, CHANNELS);
+                    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+                    method.execute(&bytes)?;
+                    method.output()
+                }
+            }
         })
     }
 }

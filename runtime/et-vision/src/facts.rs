@@ -6,6 +6,8 @@ use std::str::FromStr;
 use et_llm::Error;
 use et_module::preprocess::{Grid, ImageSteps, Preprocess, TileSteps, from_text, to_text};
 
+use crate::Patches;
+
 /// The key of the named data with [`Facts`].
 pub const VISION_KEY: &str = "etbuild.vision";
 
@@ -18,10 +20,12 @@ pub struct Facts {
     pub image: String,
     /// `token`: the image token.
     pub token: u32,
-    /// `tokens`: the image tokens of a tile.
+    /// `tokens`: the image tokens of a tile; with `patches`, the most image tokens of a picture.
     pub tokens: usize,
-    /// `side`: the side of a tile in pixels.
+    /// `side`: the side of a tile in pixels; with `patches`, the side of the square of an image token.
     pub side: usize,
+    /// `patches`: how the vision encoder reads pictures of any size, if so.
+    pub patches: Option<Patches>,
     /// `before`: the text before the tile of a whole picture.
     pub before: String,
     /// `after`: the text behind this tile.
@@ -41,11 +45,14 @@ const PIXELS: &str = "pixels";
 
 /// The largest numbers of facts: a damaged file may have any.
 const MOST: usize = 1 << 16;
+/// The most frames of a patch.
+const MOST_FRAMES: usize = 64;
 
 impl Facts {
     /// The lines, which [`Self::parse`] reads.
     pub fn to_text(&self) -> String {
-        let Self { mark, image, token, tokens, side, before, after, tile_before, row_after, grid_after, steps } = self;
+        let Self { mark, image, token, tokens, side, patches, .. } = self;
+        let Self { before, after, tile_before, row_after, grid_after, steps, .. } = self;
         let mut text = format!("token {token}\ntokens {tokens}\nside {side}\n");
         let texts = [
             ("mark", mark),
@@ -58,6 +65,9 @@ impl Facts {
         ];
         for (word, value) in texts {
             let _ = writeln!(text, "{word} {}", value.replace('\\', "\\\\").replace('\n', "\\n"));
+        }
+        if let Some(Patches { patch, frames, window }) = patches {
+            let _ = writeln!(text, "patches {patch} {frames} {window}");
         }
         if let Some(Grid { longest, side, is_split }) = steps.grid {
             let _ = writeln!(text, "grid {longest} {side} {is_split}");
@@ -83,6 +93,7 @@ impl Facts {
             token: number(value("token")?)?,
             tokens: number(value("tokens")?)?,
             side: number(value("side")?)?,
+            patches: find("patches").map(patches).transpose()?,
             before: texts("before")?,
             after: texts("after")?,
             tile_before: texts("tile_before")?,
@@ -91,8 +102,11 @@ impl Facts {
             steps: TileSteps { image: pixels(text)?, grid: find("grid").map(grid).transpose()? },
         };
         let has_range = (1..=MOST).contains(&facts.tokens) && (1..=MOST).contains(&facts.side);
+        let has_patches = facts.patches.is_none_or(|patches| {
+            patches.patch > 0 && facts.side.is_multiple_of(patches.patch) && (1..=MOST_FRAMES).contains(&patches.frames)
+        });
         let has_grid = facts.steps.grid.is_none_or(|grid| grid.side > 0 && grid.longest > 0);
-        if has_range && has_grid && !facts.mark.is_empty() {
+        if has_range && has_patches && has_grid && !facts.mark.is_empty() {
             Ok(facts)
         } else {
             Err(malformed("a value is out of range"))
@@ -106,6 +120,12 @@ fn malformed(reason: &str) -> Error {
 
 fn number<T: FromStr>(text: &str) -> Result<T, Error> {
     text.parse().map_err(|_| malformed(&format!("`{text}` is no number")))
+}
+
+fn patches(text: &str) -> Result<Patches, Error> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let [patch, frames, window] = words[..] else { return Err(malformed("`patches` has other words")) };
+    Ok(Patches { patch: number(patch)?, frames: number(frames)?, window: number(window)? })
 }
 
 fn grid(text: &str) -> Result<Grid, Error> {
@@ -151,6 +171,7 @@ pub(crate) mod tests {
             token: 9,
             tokens: 3,
             side: 2,
+            patches: None,
             before: text("<fake><global-img>"),
             after: text("<fake>"),
             tile_before: text("<fake><row_{row}_col_{column}>"),
@@ -176,6 +197,9 @@ pub(crate) mod tests {
     fn facts_read_back_from_their_text() {
         let facts = Facts { before: "a\\n\n\\".to_owned(), after: String::new(), ..facts() };
         assert_eq!(Facts::parse(facts.to_text().as_bytes()).unwrap(), facts);
+        let facts = Facts { side: 28, patches: Some(Patches { patch: 14, frames: 2, window: 4 }), ..facts };
+        assert_eq!(Facts::parse(facts.to_text().as_bytes()).unwrap(), facts);
+        assert!(Facts::parse(facts.to_text().replace("patches 14", "patches 13").as_bytes()).is_err());
     }
 
     #[test]

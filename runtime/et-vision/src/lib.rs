@@ -1,11 +1,13 @@
 //! Pictures in the prompts of language models.
 //!
 //! A program with a vision encoder has the method `vision_encoder`, which makes embeddings of the pixels of a tile, and named data with
-//! [`Facts`]: the steps from a picture to tiles, and the text around the image tokens of a tile. [`open`] loads both. A binary has this
+//! [`Facts`]: the steps from a picture to tiles, and the text around the image tokens of a tile. A model that reads pictures of any size reads
+//! patches ([`Patches`]). [`open`] loads both. A binary has this
 //! crate only for a model with a vision encoder. No third-party crate: pictures are decoded by a function of the binary.
 
 mod encoder;
 mod facts;
+mod patches;
 mod view;
 
 use std::cell::RefCell;
@@ -18,6 +20,7 @@ use et_module::{DataFiles, Engines, FileBytes, Kernels, named_data};
 
 use encoder::Encoder;
 pub use facts::{Facts, VISION_KEY};
+pub use patches::Patches;
 use view::View;
 
 /// Loads the vision encoder of a program file, as an [`et_llm::OpenVision`]; `None` for a program file without one.

@@ -5,7 +5,7 @@ use std::hash::RandomState;
 use std::sync::Arc;
 
 use et_llm::{Error, Picture, Prompt, Text, Tile, Viewer};
-use et_module::preprocess::ReadTiles;
+use et_module::preprocess::{ReadTiles, Tiles};
 
 use crate::Facts;
 
@@ -23,10 +23,32 @@ impl View {
         Self { facts, read, state: RandomState::new() }
     }
 
+    /// A picture of any size.
+    fn whole(&self, tiles: Tiles) -> Result<Picture, Error> {
+        let Facts { side, tokens: most, .. } = self.facts;
+        let ([height, width], pixels) = (tiles.size, tiles.pixels.into_iter().next().unwrap_or_default());
+        let grid = [height, width].map(|length| length / side.max(1));
+        let count = grid[0].saturating_mul(grid[1]);
+        if count == 0 || pixels.len() != 3 * count * side * side {
+            return Err(Error::Picture(format!("{height}x{width} pixels are no squares of {side} pixels")));
+        }
+        if count > most {
+            let made = format!("it becomes {height}x{width} pixels, which are {count} image tokens");
+            return Err(Error::Picture(format!("{made}, and the program was built for at most {most}")));
+        }
+        let tile = Arc::new(Tile::of_grid(grid, pixels, &self.state));
+        Ok(Picture { rows: 0, columns: 0, is_sound: false, tiles: vec![tile] })
+    }
+
     /// The text of a picture.
     fn text(&self, picture: &Picture) -> String {
         let Facts { image, tokens, before, after, tile_before, row_after, grid_after, .. } = &self.facts;
-        let (images, mut text) = (image.repeat(*tokens), String::new());
+        let tokens = if self.facts.patches.is_some() {
+            picture.tiles.iter().map(|tile| tile.tokens().len()).sum()
+        } else {
+            *tokens
+        };
+        let (images, mut text) = (image.repeat(tokens), String::new());
         for row in 1..=picture.rows {
             for column in 1..=picture.columns {
                 let numbers = [("{row}", row), ("{column}", column)];
@@ -49,6 +71,9 @@ impl Viewer for View {
 
     fn picture(&self, file: &[u8]) -> Result<Picture, Error> {
         let tiles = (self.read)(file, &self.facts.steps).map_err(Error::Picture)?;
+        if self.facts.patches.is_some() {
+            return self.whole(tiles);
+        }
         let size = 3 * self.facts.side * self.facts.side;
         if tiles.pixels.iter().any(|pixels| pixels.len() != size) || tiles.pixels.is_empty() {
             return Err(Error::Picture(format!("a tile has another size than {0}x{0} pixels", self.facts.side)));
@@ -74,7 +99,7 @@ impl Viewer for View {
 #[cfg(test)]
 mod tests {
     use et_llm::{Conversation, is_image};
-    use et_module::preprocess::{TileSteps, Tiles};
+    use et_module::preprocess::TileSteps;
 
     use super::*;
     use crate::facts::tests::facts;
@@ -101,7 +126,7 @@ mod tests {
         let (rows, tiles) = file.split_first().ok_or("empty")?;
         let rows = usize::from(*rows);
         let pixels = tiles.iter().map(|first| [[*first; 4], [0; 4], [1; 4]].as_flattened().to_vec()).collect();
-        Ok(Tiles { rows, columns: if rows > 0 { 2 } else { 0 }, pixels })
+        Ok(Tiles { size: [2, 2], rows, columns: if rows > 0 { 2 } else { 0 }, pixels })
     }
 
     fn view() -> View {

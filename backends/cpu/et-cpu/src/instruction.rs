@@ -14,7 +14,9 @@ pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedM
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use operand::{BlockScales, Place, QParams, Rows, Weights};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax};
-pub use text::{AttendBlock, AttendCache, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate};
+pub use text::{
+    AttendBlock, AttendCache, AttendSegments, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate,
+};
 
 /// Declares the instructions with their opcodes and the cargo features that compile their kernels: a feature, or a function of the
 /// fields where the operand types select the kernel.
@@ -119,6 +121,7 @@ instructions! {
     16 => GatherColumns if "gather",
     17 => FusedMlp if "fused-mlp",
     18 => AttendBlock if "cached-attention",
+    19 => AttendSegments if "attention",
 }
 
 /// The cargo features of kernels, and whether this build has each.

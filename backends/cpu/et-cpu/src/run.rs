@@ -8,6 +8,7 @@ mod elementwise;
 mod fused_mlp;
 mod gather;
 mod rows;
+mod segments;
 mod text;
 mod window;
 
@@ -136,6 +137,7 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         Rotate => text::rotate,
         AttendCache => text::attend,
         AttendBlock => text::attend_block,
+        AttendSegments => segments::run,
         FusedMlp => fused_mlp::run,
     }
 }
@@ -149,6 +151,7 @@ fn workspace_of(instruction: &Instruction, isa: Isa, size: &dyn Fn(SlotNumber) -
     match instruction {
         Instruction::Conv2d(fields) => conv2d::workspace(fields, isa, size(fields.weights.slot)),
         Instruction::Attention(fields) => attention::workspace(fields),
+        Instruction::AttendSegments(fields) => segments::workspace(fields),
         Instruction::FusedMlp(fields) => fused_mlp::workspace(fields, isa),
         Instruction::AttendCache(fields) | Instruction::AttendBlock(crate::AttendBlock { causal: fields }) => {
             text::workspace(fields)

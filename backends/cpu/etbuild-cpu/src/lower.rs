@@ -166,6 +166,7 @@ static RULES: &[Rule] = &[
     Rule::new("aten.where.self", capability::choice, elementwise::choose),
     Rule::new("etbuild.attend_block.default", text::attend_check, text::attend_block),
     Rule::new("etbuild.attend_cache.default", text::attend_check, text::attend_cache),
+    Rule::new("etbuild.attend_segments.default", text::segments_check, text::attend_segments),
     Rule::new("etbuild.rotate.default", text::rotate_check, text::rotate),
     Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, quantized::nothing),
     Rule::new("quantized_decomposed.dequantize_per_channel.default", capability::known, quantized::nothing),

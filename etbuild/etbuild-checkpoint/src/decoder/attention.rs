@@ -22,6 +22,18 @@ pub struct Text {
     pub count: usize,
     /// Whether the tokens attend to each other in both directions.
     pub is_mutual: bool,
+    /// How heads of queries and keys turn.
+    pub turning: Turning,
+}
+
+/// What rotary position embedding turns heads by.
+pub enum Turning {
+    /// The place of a token in the text.
+    Places,
+    /// Positions, of which the first token of each text has these: places that differ from positions behind pictures.
+    Positions(Vec<ValueId>),
+    /// The cosines and the sines of each token, `[count, pairs]`, and the row of the first token, which is zero.
+    Tables([ValueId; 2], ValueId),
 }
 
 /// A text of [`Text`].
@@ -34,6 +46,10 @@ pub struct Own {
     suffix: String,
     /// Whether the tokens attend to each other in both directions.
     is_mutual: bool,
+    /// The row of the first token in the tables of cosines and sines.
+    turn: ValueId,
+    /// The cosines and the sines of the tokens, where the tokens have their own.
+    tables: Option<[ValueId; 2]>,
 }
 
 impl Text {
@@ -43,7 +59,13 @@ impl Text {
         let count = if is_alone { self.count } else { 1 };
         self.starts.iter().enumerate().map(move |(index, start)| {
             let suffix = if is_alone { String::new() } else { format!("@{index}") };
-            (Own { start: *start, last: self.last, suffix, is_mutual: self.is_mutual }, [index, index + count])
+            let (turn, tables) = match &self.turning {
+                Turning::Places => (*start, None),
+                Turning::Positions(positions) => (positions.get(index).copied().unwrap_or(*start), None),
+                Turning::Tables(tables, first) => (*first, Some(*tables)),
+            };
+            let own = Own { start: *start, last: self.last, suffix, is_mutual: self.is_mutual, turn, tables };
+            (own, [index, index + count])
         })
     }
 }

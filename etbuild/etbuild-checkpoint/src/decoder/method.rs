@@ -2,12 +2,13 @@
 
 use etbuild_ir::{Graph, ValueId};
 
-use super::attention::{self, Text};
+use super::attention::{self, Text, Turning};
 use super::cross;
 use super::experts;
 use super::feed_forward;
 use super::linear::{self, Linear};
 use super::parts::Parts;
+use super::places;
 use super::sides::{Side, Sides};
 use super::weights::Weights;
 use crate::constant::Part;
@@ -24,7 +25,8 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
         1 => sketch.constant(&weights.integers("last", &[0])),
         _ => sketch.input("last", &[1]),
     };
-    let text = Text { starts: vec![start], last, count, is_mutual: false };
+    let turning = turning(decoder, &mut sketch, &["position".to_owned()]);
+    let text = Text { starts: vec![start], last, count, is_mutual: false, turning };
     let state = states(decoder, &mut sketch, weights, &text, input);
     let state = if tokens == 1 || every { state } else { sketch.row(state, last) };
     let rows = if every { count } else { 1 };
@@ -37,23 +39,42 @@ pub fn build_batch(decoder: &Decoder, weights: &mut Weights<'_>, texts: u32) -> 
     let (mut sketch, count) = (Sketch::default(), texts as usize);
     let input = sketch.input("tokens", &[1, count]);
     let starts = (0..count).map(|index| sketch.input(&format!("start_{index}"), &[1])).collect();
+    let positions: Vec<String> = (0..count).map(|index| format!("position_{index}")).collect();
+    let turning = turning(decoder, &mut sketch, &positions);
     let last = sketch.constant(&weights.integers("last", &[0]));
-    let text = Text { starts, last, count, is_mutual: false };
+    let text = Text { starts, last, count, is_mutual: false, turning };
     let state = states(decoder, &mut sketch, weights, &text, input);
     let logits = logits(decoder, &mut sketch, weights, state, count);
     sketch.finish(vec![logits])
 }
 
-/// The method for the image tokens of a tile of a picture, or the audio tokens of a window of sound, from embeddings.
+/// How the heads of texts turn: by inputs of these names in a model whose positions differ from places in a text.
+fn turning(decoder: &Decoder, sketch: &mut Sketch, names: &[String]) -> Turning {
+    match decoder.sections() {
+        Some(_) => Turning::Positions(names.iter().map(|name| sketch.input(name, &[1])).collect()),
+        None => Turning::Places,
+    }
+}
+
+/// The method for the image tokens of a tile of a picture, or the audio tokens of a window of sound, from embeddings; where pictures have
+/// several sizes, for a chunk of image tokens.
 pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let (mut sketch, vision) = (Sketch::default(), decoder.vision.as_ref());
-    let count = decoder.tile().unwrap_or(1);
+    let count = decoder.tile().unwrap_or(weights.piece as usize);
     let embeddings = sketch.numbers("embeddings", &[1, count, decoder.width]);
     let start = sketch.input("start", &[1]);
-    let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
-    let last = sketch.constant(&weights.integers("last.image", &[last]));
+    let (last, turning) = match decoder.sections() {
+        Some(sections) => {
+            let last = sketch.input("last", &[1]);
+            (last, places::turning(&mut Parts { sketch: &mut sketch, weights }, sections, count))
+        }
+        None => {
+            let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
+            (sketch.constant(&weights.integers("last.image", &[last])), Turning::Places)
+        }
+    };
     let is_mutual = vision.is_some_and(|vision| vision.is_mutual);
-    let text = Text { starts: vec![start], last, count, is_mutual };
+    let text = Text { starts: vec![start], last, count, is_mutual, turning };
     let state = layers(decoder, &mut sketch, weights, &text, embeddings);
     let state = sketch.row(state, last);
     let logits = logits(decoder, &mut sketch, weights, state, 1);

@@ -33,4 +33,13 @@ impl Parts<'_, '_> {
         let norm = Norm { kind: NormKind::Layer, epsilon, has_weights: true, less_one: false, has_biases: true };
         self.sketch.norm(input, constants, norm)
     }
+    /// RMSNorm of the last dimension, of so many elements.
+    pub fn gain(&mut self, module: &str, size: usize, epsilon: f64, input: ValueId) -> ValueId {
+        self.sketch.enter(module);
+        let gains = self.weights.vector(&format!("{module}.weight"), Part::all(size), 0.0);
+        let gains = self.sketch.constant(&gains);
+        let kind = NormKind::RootMeanSquare;
+        let norm = Norm { kind, epsilon, has_weights: true, less_one: false, has_biases: false };
+        self.sketch.norm(input, [Some(gains), None], norm)
+    }
 }

@@ -13,7 +13,7 @@ use stored::Rows;
 
 use crate::constant::{Constant, Part, floats, spec, vector_of};
 use crate::shards::Tensors;
-use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Rotation, rotary, slopes};
+use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Rotary, Rotation, rotary, slopes};
 
 /// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
 const FOLLOWING: &[&str] =
@@ -36,6 +36,8 @@ pub struct Weights<'d> {
     errors: Vec<CheckpointError>,
     /// The most tokens of a text.
     pub context: u32,
+    /// The most image tokens of a picture, where pictures have several sizes.
+    pub image_tokens: u32,
     /// The most tokens of a piece.
     pub piece: u32,
     /// The most tokens of a call: of a piece, or of a tile of a picture.
@@ -46,12 +48,12 @@ pub struct Weights<'d> {
 }
 
 impl<'d> Weights<'d> {
-    /// Weights for texts of at most `context` tokens.
+    /// Weights for texts of at most `context` tokens, and pictures of at most `image_tokens`.
     pub fn new(
         decoder: &'d Decoder,
         (tensors, adapter): (Tensors, Option<Adapter>),
         keeper: &'d dyn Keeper,
-        context: u32,
+        [context, image_tokens]: [u32; 2],
         options: &Options,
     ) -> Self {
         let Options { cache, rotation, .. } = *options;
@@ -61,7 +63,21 @@ impl<'d> Weights<'d> {
         let tile = decoder.tile().unwrap_or(1);
         let most = piece.max(u32::try_from(tile).unwrap_or(u32::MAX));
         let (made, errors) = (BTreeMap::new(), Vec::new());
-        Self { decoder, keeper, rotation, tensors, adapter, made, errors, context, piece, most, cache, keeps }
+        Self {
+            decoder,
+            keeper,
+            rotation,
+            tensors,
+            adapter,
+            made,
+            errors,
+            context,
+            image_tokens,
+            piece,
+            most,
+            cache,
+            keeps,
+        }
     }
 
     /// Whether the model is rotated.
@@ -132,6 +148,16 @@ impl<'d> Weights<'d> {
         })
     }
 
+    /// A whole tensor of numbers as a matrix whose rows are along the first dimension, in the type of the checkpoint.
+    pub fn flattened(&mut self, tensor: &str, shape: &[usize]) -> Constant {
+        let mut matrix = self.array(tensor, shape);
+        let rows = shape.first().copied().unwrap_or(1).max(1);
+        if matrix.spec.numel() > 0 {
+            matrix.spec = spec(matrix.spec.scalar_type, &[rows, shape.iter().product::<usize>() / rows]);
+        }
+        matrix
+    }
+
     /// Elements of a vector, as `float32`, with `more` added to each.
     pub fn vector(&mut self, tensor: &str, part: Part, more: f32) -> Constant {
         let Part { first, count, all } = part;
@@ -145,15 +171,22 @@ impl<'d> Weights<'d> {
     /// The cosines and the sines of a rotary.
     pub fn rotary(&mut self, index: usize) -> [Constant; 2] {
         let (context, rotary) = (self.context, self.decoder.rotaries.get(index));
-        // Sizes that no tensor has confirmed are not allocated.
-        let rotary = rotary.filter(|_| self.errors.is_empty());
         let Some(rotary) = rotary else { return ["cosines", "sines"].map(|name| self.nothing(name)) };
-        let names = ["cosines", "sines"].map(|name| format!("rotary.{index}.{name}"));
+        self.angles(&format!("rotary.{index}"), rotary, context)
+    }
+
+    /// The cosines and the sines of so many positions.
+    pub fn angles(&mut self, name: &str, rotary: &Rotary, positions: u32) -> [Constant; 2] {
+        // Sizes that no tensor has confirmed are not allocated.
+        if !self.errors.is_empty() {
+            return ["cosines", "sines"].map(|name| self.nothing(name));
+        }
+        let names = ["cosines", "sines"].map(|kind| format!("{name}.{kind}"));
         if let [Some(cosines), Some(sines)] = names.each_ref().map(|name| self.made.get(name)) {
             return [cosines.clone(), sines.clone()];
         }
-        let tables = rotary::tables(rotary, context);
-        let shape = [context as usize, rotary.pairs];
+        let tables = rotary::tables(rotary, positions);
+        let shape = [positions as usize, rotary.pairs];
         let mut pairs = names.into_iter().zip(tables);
         std::array::from_fn(|_| {
             let (name, table) = pairs.next().unwrap_or_default();

@@ -9,6 +9,9 @@ pub struct Rotary {
     pub pairs: usize,
     /// Whether pairs are neighbours; otherwise an element of the first half and the element of the second half are a pair.
     pub is_interleaved: bool,
+    /// How many of the pairs turn by the time, by the row and by the column of a token, in this order (M-RoPE, Qwen2-VL): the three are one
+    /// position except in pictures. `None` for pairs that turn by the position.
+    pub sections: Option<[usize; 3]>,
     /// RoPE scaling: the extension of a short context to a longer context.
     pub scaling: Scaling,
 }

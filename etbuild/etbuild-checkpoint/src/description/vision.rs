@@ -9,6 +9,10 @@ pub const PROJECTOR: &str = "vision.projector";
 
 /// The names of modules in checkpoints, and the names here.
 const MODULES: &[(&str, &str)] = &[
+    ("model.visual.merger.", "vision.projector."),
+    ("model.visual.", "vision.tower."),
+    ("visual.merger.", "vision.projector."),
+    ("visual.", "vision.tower."),
     ("language_model.lm_head.", "lm_head."),
     ("language_model.model.", "model."),
     ("model.language_model.", "model."),
@@ -31,14 +35,73 @@ pub fn canonical(name: &str) -> String {
 /// A vision encoder (LLaVA, Liu et al. 2023).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vision {
-    /// The tower.
-    pub tower: Tower,
-    /// The projector.
-    pub projector: Projector,
+    /// The encoder.
+    pub encoder: VisionEncoder,
     /// The image token in the vocabulary.
     pub token: u32,
     /// Whether the image tokens of a tile attend to each other in both directions.
     pub is_mutual: bool,
+}
+
+/// What makes image tokens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VisionEncoder {
+    /// A tower over tiles of one size, and a projector.
+    Tiles(Tower, Projector),
+    /// A tower over the patches of a picture of any size.
+    Patches(Patches),
+}
+
+/// A tower over the patches of a picture of any size, which have places of two dimensions, and a network that makes an image token of each
+/// square of patches (Qwen2-VL, Wang et al. 2024).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patches {
+    /// The side of a patch in pixels.
+    pub patch: usize,
+    /// The side of a square in patches.
+    pub square: usize,
+    /// The frames of a patch. A picture is repeated.
+    pub frames: usize,
+    /// The elements of a patch between layers.
+    pub width: usize,
+    /// The heads of attention.
+    pub heads: usize,
+    /// The elements between the projections of the feed-forward network.
+    pub inner: usize,
+    /// The layers.
+    pub layers: usize,
+    /// The activation of the feed-forward network.
+    pub activation: Activation,
+    /// Whether layers have RMSNorm and feed-forward networks with a gate, in place of LayerNorm and networks without a gate (Qwen2.5-VL).
+    pub is_gated: bool,
+    /// The windows, if any.
+    pub windows: Option<Windows>,
+}
+
+/// Layers in which a patch sees the patches of a window only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Windows {
+    /// The side of a window in squares.
+    pub side: usize,
+    /// The layers in which a patch sees all patches.
+    pub whole: Vec<usize>,
+}
+
+impl Patches {
+    /// The numbers of a patch: those of three channels and all frames.
+    pub const fn numbers(&self) -> usize {
+        3 * self.frames * self.patch * self.patch
+    }
+
+    /// The elements of a head.
+    pub const fn depth(&self) -> usize {
+        self.width / self.heads
+    }
+
+    /// Whether a patch sees the patches of a window only, in a layer.
+    pub fn sees_window(&self, layer: usize) -> bool {
+        self.windows.as_ref().is_some_and(|windows| !windows.whole.contains(&layer))
+    }
 }
 
 /// Layers of attention and feed-forward networks over the patches of a tile: each patch attends to all patches (ViT, Dosovitskiy et al.
@@ -108,23 +171,34 @@ pub enum Projector {
     },
 }
 
-impl Vision {
+impl Tower {
     /// The image tokens of a tile.
-    pub fn tokens(&self) -> usize {
-        match self.projector {
-            Projector::Shuffle { factor } => self.tower.tokens() / (factor * factor),
-            Projector::Network { .. } => self.tower.tokens(),
+    pub fn image_tokens(&self, projector: Projector) -> usize {
+        match projector {
+            Projector::Shuffle { factor } => self.tokens() / (factor * factor),
+            Projector::Network { .. } => self.tokens(),
             Projector::Pool { side } => side * side,
+        }
+    }
+}
+
+impl Vision {
+    /// The image tokens of a tile; `None` where pictures have several sizes.
+    pub fn tile(&self) -> Option<usize> {
+        match &self.encoder {
+            VisionEncoder::Tiles(tower, projector) => Some(tower.image_tokens(*projector)),
+            VisionEncoder::Patches(_) => None,
         }
     }
 
     /// Whether the program needs no tensor of this name: parts behind the last layer that is computed.
     pub fn is_unused(&self, name: &str) -> bool {
+        let VisionEncoder::Tiles(tower, _) = &self.encoder else { return false };
         let Some(rest) = name.strip_prefix(TOWER).and_then(|rest| rest.strip_prefix('.')) else { return false };
         let layer = rest.strip_prefix("encoder.layers.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
         rest.starts_with("head.")
             || rest.ends_with("position_ids")
-            || (!self.tower.has_norm_behind && rest.starts_with("post_layernorm."))
-            || layer.is_some_and(|layer| layer >= self.tower.layers)
+            || (!tower.has_norm_behind && rest.starts_with("post_layernorm."))
+            || layer.is_some_and(|layer| layer >= tower.layers)
     }
 }

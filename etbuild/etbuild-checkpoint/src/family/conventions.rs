@@ -171,7 +171,8 @@ pub fn rotate_by_kind(
         Some(parameters) => rotary(config, &parameters, depth, local)?,
         None => {
             let theta = config.optional_number(key)?.unwrap_or(local.theta);
-            Rotary { theta, pairs: depth / 2, is_interleaved: local.is_interleaved, scaling: Scaling::None }
+            let (pairs, is_interleaved) = (depth / 2, local.is_interleaved);
+            Rotary { theta, pairs, is_interleaved, sections: None, scaling: Scaling::None }
         }
     };
     decoder.rotaries = vec![rotary(config, &of_global, depth, global)?, of_local];

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::conventions::{activation, listed};
 use super::{Family, gemma3, llama, mistral, qwen2, qwen3};
 use crate::config::Config;
-use crate::{Activation, CheckpointError, Decoder, Projector, Tower, Vision};
+use crate::{Activation, CheckpointError, Decoder, Projector, Tower, Vision, VisionEncoder};
 
 /// Numbers of a configuration class, for keys that a nested configuration lacks: such a configuration states differences alone.
-type Sizes = &'static [(&'static str, u64)];
+pub type Sizes = &'static [(&'static str, u64)];
 
 /// The decoders beside encoders of pictures and sound, by `model_type`.
 const TEXTS: &[(&str, &Family, Sizes)] = &[
@@ -118,16 +118,22 @@ struct Class {
 
 /// The decoder of `text_config`.
 pub fn text(config: &Config) -> Result<Decoder, CheckpointError> {
-    const KEY: &str = "quantization_config";
-    if config.value(KEY).is_some() {
-        return Err(config.unsupported(KEY, "no quantized weights beside an encoder of pictures or sound"));
-    }
+    refuse_quantized(config)?;
     let text = config.optional_map("text_config")?.ok_or_else(|| config.mistake("text_config", "is missing"))?;
     let (family, sizes) = known(&text, TEXTS.iter().map(|(name, family, sizes)| (*name, (*family, *sizes))))?;
     let text = with_sizes(text, sizes).with_keys(family.keys);
     let mut decoder = (family.describe)(&text)?;
     decoder.tied = config.flag_or("tie_word_embeddings", decoder.tied)?;
     Ok(decoder)
+}
+
+/// Refuses quantized weights.
+pub fn refuse_quantized(config: &Config) -> Result<(), CheckpointError> {
+    const KEY: &str = "quantization_config";
+    match config.value(KEY) {
+        Some(_) => Err(config.unsupported(KEY, "no quantized weights beside an encoder of pictures or sound")),
+        None => Ok(()),
+    }
 }
 
 /// The tower of `vision_config`, all layers and LayerNorm behind the layers.
@@ -164,7 +170,8 @@ pub fn tower(config: &Config) -> Result<Tower, CheckpointError> {
 pub fn vision(config: &Config, tower: Tower, projector: Projector, is_mutual: bool) -> Result<Vision, CheckpointError> {
     let [id, index] = ["image_token_id", "image_token_index"].map(|key| config.optional_count(key));
     let token = id?.or(index?).ok_or_else(|| config.mistake("image_token_id", "is missing"))?;
-    Ok(Vision { tower, projector, token: u32::try_from(token).unwrap_or(u32::MAX), is_mutual })
+    let encoder = VisionEncoder::Tiles(tower, projector);
+    Ok(Vision { encoder, token: u32::try_from(token).unwrap_or(u32::MAX), is_mutual })
 }
 
 /// The entry of the configuration's `model_type`.
@@ -175,7 +182,8 @@ fn known<T>(config: &Config, entries: impl Iterator<Item = (&'static str, T)> + 
     found.ok_or_else(|| config.unsupported(KEY, listed(entries.map(|(known, _)| known))))
 }
 
-fn with_sizes(config: Config, sizes: Sizes) -> Config {
+/// A configuration with numbers for absent keys.
+pub fn with_sizes(config: Config, sizes: Sizes) -> Config {
     let sizes = sizes.iter().map(|(key, size)| (*key, json!(size)));
     config.with_defaults(sizes.collect::<Vec<(&str, Value)>>())
 }

@@ -4,7 +4,7 @@ use et_module::preprocess::{Color, Filter, Grid, ImageSteps, Layout, Resize, Sca
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::{CheckpointError, Projector, Vision};
+use crate::{CheckpointError, Patches, Projector};
 
 /// Mean and deviation of CLIP's training data.
 const CLIP: [[f32; 3]; 2] = [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_55, 0.261_302_6, 0.275_777_1]];
@@ -15,39 +15,19 @@ const HALVES: [[f32; 3]; 2] = [[0.5; 3]; 2];
 const FILTERS: [Filter; 5] = [Filter::Nearest, Filter::Lanczos, Filter::Bilinear, Filter::Bicubic, Filter::Box];
 
 /// The steps that `config` states, with the defaults of the processor's class.
-pub fn read(vision: &Vision, config: &Config) -> Result<TileSteps, CheckpointError> {
-    let side = vision.tower.side;
+pub fn read(side: usize, projector: Projector, config: &Config) -> Result<TileSteps, CheckpointError> {
     let class = config.optional_text("image_processor_type")?.unwrap_or_default();
     // The processors of Idefics3, of Gemma 3, and of LLaVA, which are CLIP's or SigLIP's.
-    let (usual, is_grid, is_clip) = match vision.projector {
+    let (usual, is_grid, is_clip) = match projector {
         Projector::Shuffle { .. } => (Filter::Lanczos, true, false),
         Projector::Pool { .. } => (Filter::Bilinear, false, false),
         Projector::Network { .. } => (Filter::Bicubic, false, !class.starts_with("Siglip")),
     };
-    for key in ["do_resize", "do_rescale"] {
-        if !config.flag_or(key, true)? {
-            return Err(config.unsupported(key, "`true`"));
-        }
-    }
     config.refuse("do_pan_and_scan")?;
     if !is_grid {
         config.refuse("do_pad")?;
     }
-    let mut image = ImageSteps {
-        color: Color::Rgb,
-        resize: None,
-        filter: filter(config, usual)?,
-        crop: None,
-        scale: scale(config)?,
-        mean: vec![0.0],
-        std: vec![1.0],
-        layout: Layout::Nchw,
-    };
-    if config.flag_or("do_normalize", true)? {
-        let [mean, deviation] = if is_clip { CLIP } else { HALVES };
-        image.mean = numbers(config, "image_mean", mean)?;
-        image.std = numbers(config, "image_std", deviation)?;
-    }
+    let mut image = pixels(config, usual, if is_clip { CLIP } else { HALVES })?;
     if is_grid {
         return Ok(TileSteps { grid: Some(grid(config, side)?), image });
     }
@@ -64,6 +44,68 @@ pub fn read(vision: &Vision, config: &Config) -> Result<TileSteps, CheckpointErr
         Ok(TileSteps { image, grid: None })
     } else {
         Err(config.unsupported(key, format!("{side} by {side} pixels")))
+    }
+}
+
+/// The steps of pictures of any size with at most so many pixels: Qwen2-VL's.
+pub fn of_patches(tower: &Patches, bound: usize, config: &Config) -> Result<TileSteps, CheckpointError> {
+    for (key, own) in [("patch_size", tower.patch), ("merge_size", tower.square), ("temporal_patch_size", tower.frames)]
+    {
+        if config.optional_size(key)?.is_some_and(|size| size != own) {
+            return Err(config.unsupported(key, format!("`{own}`, which the tower reads")));
+        }
+    }
+    let factor = tower.patch * tower.square;
+    let size = config.optional_map("size")?;
+    let limit = |old: &str, key: &str, default: usize| {
+        let nested = size.as_ref().map(|size| size.optional_count(key)).transpose()?.flatten();
+        Ok::<_, CheckpointError>(config.optional_count(old)?.or(nested).unwrap_or(default))
+    };
+    let least = limit("min_pixels", "shortest_edge", 56 * 56)?;
+    let most = limit("max_pixels", "longest_edge", 28 * 28 * 1280)?.min(bound);
+    if least > most {
+        let reason = format!(
+            "is {least}, and pictures have at most {most} pixels: raise `export.image_tokens` or `export.context`"
+        );
+        return Err(config.mistake("min_pixels", reason));
+    }
+    let mut image = pixels(config, Filter::Bicubic, CLIP)?;
+    image.resize = Some(Resize::Within { factor, least, most });
+    Ok(TileSteps { image, grid: None })
+}
+
+/// No steps.
+pub fn none() -> TileSteps {
+    let scale = Scale { numerator: 1.0, denominator: 1.0 };
+    TileSteps { image: unsized_steps(Filter::Nearest, scale), grid: None }
+}
+
+/// The numbers of pixels, and the filter: all but sizes.
+fn pixels(config: &Config, usual: Filter, [mean, deviation]: [[f32; 3]; 2]) -> Result<ImageSteps, CheckpointError> {
+    for key in ["do_resize", "do_rescale"] {
+        if !config.flag_or(key, true)? {
+            return Err(config.unsupported(key, "`true`"));
+        }
+    }
+    let mut image = unsized_steps(filter(config, usual)?, scale(config)?);
+    if config.flag_or("do_normalize", true)? {
+        image.mean = numbers(config, "image_mean", mean)?;
+        image.std = numbers(config, "image_std", deviation)?;
+    }
+    Ok(image)
+}
+
+/// Steps that keep size and values but for the scale.
+fn unsized_steps(filter: Filter, scale: Scale) -> ImageSteps {
+    ImageSteps {
+        color: Color::Rgb,
+        resize: None,
+        filter,
+        crop: None,
+        scale,
+        mean: vec![0.0],
+        std: vec![1.0],
+        layout: Layout::Nchw,
     }
 }
 

@@ -22,22 +22,51 @@ impl Sketch {
         self.merge(attended)
     }
 
+    /// Attention of rotated queries and keys, and values, `[1, n, heads, depth]` each, within segments, whose `ends` are `[n]`; the result is
+    /// `[1, n, width]`.
+    pub fn attention_within(&mut self, inputs: [ValueId; 3], ends: ValueId) -> ValueId {
+        let scale = Argument::Float((self.last(inputs[0]) as f64).powf(-0.5));
+        let [query, keys, values] = inputs;
+        let attended = self.own("etbuild.attend_segments.default", &[query, keys, values, ends], &[scale]);
+        self.together(attended)
+    }
+
     /// `[1, n, width]` as `[1, heads, n, depth]`.
     pub fn split(&mut self, value: ValueId, heads: usize) -> ValueId {
+        let apart = self.apart(value, heads);
+        let ([n, least], depth) = (self.range(apart, 1), self.last(apart) as i32);
+        self.transpose(apart, floats([1, heads as i32, n, depth], [1, heads as i32, least, depth]))
+    }
+
+    /// `[1, n, width]` as `[1, n, heads, depth]`.
+    pub fn apart(&mut self, value: ValueId, heads: usize) -> ValueId {
         let ([n, least], heads, depth) = (self.range(value, 1), heads as i32, (self.last(value) / heads.max(1)) as i32);
         let apart = floats([1, n, heads, depth], [1, least, heads, depth]);
         let shape = Argument::Ints(vec![1, -1, i64::from(heads), i64::from(depth)]);
-        let apart = self.call("aten.view.default", vec![Argument::Value(value), shape], apart);
-        self.transpose(apart, floats([1, heads, n, depth], [1, heads, least, depth]))
+        self.call("aten.view.default", vec![Argument::Value(value), shape], apart)
     }
 
     /// `[1, heads, n, depth]` as `[1, n, width]`.
     fn merge(&mut self, value: ValueId) -> ValueId {
         let ([n, least], heads, depth) = (self.range(value, 2), self.size(value, 1) as i32, self.last(value) as i32);
         let apart = self.transpose(value, floats([1, n, heads, depth], [1, least, heads, depth]));
-        let shape = Argument::Ints(vec![1, -1, i64::from(heads * depth)]);
-        let output = floats([1, n, heads * depth], [1, least, heads * depth]);
-        self.call("aten.view.default", vec![Argument::Value(apart), shape], output)
+        self.together(apart)
+    }
+
+    /// `[1, n, heads, depth]` as `[1, n, width]`.
+    fn together(&mut self, value: ValueId) -> ValueId {
+        let ([n, least], width) = (self.range(value, 1), (self.size(value, 2) * self.last(value)) as i32);
+        let shape = Argument::Ints(vec![1, -1, i64::from(width)]);
+        self.call("aten.view.default", vec![Argument::Value(value), shape], floats([1, n, width], [1, least, width]))
+    }
+
+    /// Groups of so many neighbours of `[1, n, width]` as one, `[1, n / count, count * width]`.
+    pub fn grouped(&mut self, value: ValueId, count: usize) -> ValueId {
+        let ([n, least], width) = (self.range(value, 1), (self.last(value) * count) as i32);
+        let groups = [n, least].map(|rows| rows / count.max(1) as i32);
+        let shape = Argument::Ints(vec![1, -1, i64::from(width)]);
+        let output = floats([1, groups[0], width], [1, groups[1], width]);
+        self.call("aten.view.default", vec![Argument::Value(value), shape], output)
     }
 
     /// The value with the second and the third dimension exchanged, of the shape of `output`.

@@ -14,6 +14,8 @@ pub struct CheckpointTexts {
     folder: CheckpointFolder,
     /// Most tokens of a text.
     context: Option<u32>,
+    /// Most image tokens of a picture.
+    image_tokens: Option<u32>,
     /// What the recipe says about the texts of an encoder; `None` for a language model.
     encoder: Option<Encoding>,
     files: BTreeMap<String, HashedFile>,
@@ -33,8 +35,9 @@ impl CheckpointTexts {
         };
         let files = folder.texts(db);
         let files = files.iter().map(|(name, file)| Ok((name.clone(), hashed(*file)?)));
-        let Options { context, encoder, .. } = folder.options(db);
-        Ok(Self { folder, context, encoder, files: files.collect::<Result<_, Diagnostic>>()? })
+        let Options { context, image_tokens, encoder, .. } = folder.options(db);
+        let files = files.collect::<Result<_, Diagnostic>>()?;
+        Ok(Self { folder, context, image_tokens, encoder, files })
     }
 
     /// The named data of the program, by key.
@@ -49,8 +52,9 @@ impl CheckpointTexts {
         let views = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
         let texts = match &self.encoder {
             Some(encoding) => read_encoder_texts(&views, encoding).map(|texts| (texts, None, None)),
-            None => read_texts(&views, self.context)
-                .and_then(|texts| Ok((texts, read_pictures(&views)?, read_sounds(&views)?))),
+            None => read_texts(&views, self.context).and_then(|texts| {
+                Ok((texts, read_pictures(&views, self.context, self.image_tokens)?, read_sounds(&views)?))
+            }),
         };
         let (texts, pictures, sounds) = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
         let optional = [
@@ -70,10 +74,12 @@ impl Keyed for CheckpointTexts {
         let Self {
             folder: _, // Errors name the folder.
             context,
+            image_tokens,
             encoder,
             files,
         } = self;
         let key = key.option("export.context", context.map(u64::from));
+        let key = image_tokens.iter().fold(key, |key, most| key.option("export.image_tokens", u64::from(*most)));
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         files.iter().fold(key, |key, (name, file)| key.option("text", name.as_str()).input("contents", file.digest))
     }

@@ -34,7 +34,8 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: Method) -> StageR
     let prefill = options.prefill.last().copied().into_iter().collect();
     // The name of the method states the number of texts.
     let batch = options.batch.filter(|_| matches!(method, Method::Batch(_)));
-    let options = Options { speculate, prefill, batch, ..options };
+    let image_tokens = options.image_tokens.filter(|_| method == Method::VisionEncoder);
+    let options = Options { speculate, prefill, batch, image_tokens, ..options };
     action::run(db, &Import { folder, method, files, adapter, options })
 }
 
@@ -69,9 +70,10 @@ impl Keyed for Import {
 
 impl Keyed for Options {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, encoder, vision, sound, every } =
-            self;
+        let Self { context, prefill, speculate, batch, image_tokens, cache, rotation: rotated, keeps, .. } = self;
+        let Self { encoder, vision, sound, every, .. } = self;
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
+        let key = image_tokens.iter().fold(key, |key, most| key.option("export.image_tokens", u64::from(*most)));
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = sound.iter().fold(key, |key, sound| key.fact("sound", *sound == Sound::Prompts));
         key.option("export.context", context.map(u64::from))

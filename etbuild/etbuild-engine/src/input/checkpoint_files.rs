@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
-    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, SENTENCE, SHARD, SHARD_INDEX, Sound,
-    TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, part_names, shard_names,
+    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, PictureSizes, SENTENCE, SHARD,
+    SHARD_INDEX, Sound, TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, part_names, shard_names,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -22,6 +22,11 @@ pub fn folder(path: &Path) -> PathBuf {
 /// Whether the checkpoint is that of a model that reads pictures.
 pub fn reads_pictures(system: &dyn System, path: &Path) -> bool {
     !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::reads_pictures(&config))
+}
+
+/// The sizes of the pictures of a checkpoint's model; `None` for a model that nobody knows.
+pub fn picture_sizes(system: &dyn System, path: &Path) -> Option<PictureSizes> {
+    etbuild_checkpoint::picture_sizes(&system.read(&path.join(CONFIG)).ok().filter(|_| !is_gguf(path))?)
 }
 
 /// What the audio encoder of the checkpoint is for; `None` for a model that does not hear.
@@ -61,6 +66,7 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
             context: None,
             prefill: Vec::new(),
             speculate: None,
+            image_tokens: None,
             batch: None,
             cache: Cache::default(),
             ..options

@@ -11,7 +11,7 @@ pub mod mapped_file;
 pub mod model_file;
 
 pub use checkpoint_failure::checkpoint;
-pub use checkpoint_files::{hears, reads_pictures, reads_texts};
+pub use checkpoint_files::{hears, picture_sizes, reads_pictures, reads_texts};
 pub use db::{
     AdapterFolder, Archive, ArchiveOrigin, CheckpointFolder, DataFile, Db, EngineDatabase, ModelSource, PythonCall,
     PythonModel,

@@ -25,8 +25,12 @@ pub fn refusals(system: &dyn System, recipe: &Recipe) -> Vec<Diagnostic> {
 /// Options of language models, for an encoder.
 fn of_language_models(recipe: &Recipe) -> Vec<Diagnostic> {
     let export = &recipe.export;
-    let sizes =
-        [("export.context", &export.context), ("export.speculate", &export.speculate), ("export.batch", &export.batch)];
+    let sizes = [
+        ("export.context", &export.context),
+        ("export.speculate", &export.speculate),
+        ("export.batch", &export.batch),
+        ("export.image_tokens", &export.image_tokens),
+    ];
     let sizes = sizes.into_iter().filter_map(|(key, size)| Some((key, &size.as_ref()?.span)));
     let prefill =
         export.prefill.iter().flat_map(|lengths| lengths.0.first()).map(|size| ("export.prefill", &size.span));

@@ -77,6 +77,7 @@ fn sources(db: &dyn Db, recipe: &Recipe, operators: &Operators) -> Archives {
             prefill,
             speculate,
             batch,
+            image_tokens: tokens(&recipe.export.image_tokens),
             cache,
             rotation,
             keeps: keeps(recipe),

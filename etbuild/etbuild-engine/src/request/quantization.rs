@@ -47,6 +47,7 @@ fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
         prefill: vec![PIECE],
         speculate: Some(PIECE),
         batch: None,
+        image_tokens: None,
         cache: Cache::Float32,
         rotation: rotation(recipe),
         keeps: Kept::Nothing,

@@ -19,7 +19,8 @@ pub fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     refusals.extend(without_data.map(|quantize| no_data().at((*quantize.scheme.span).clone())));
     let export = &recipe.export;
     let prefill = export.prefill.iter().flat_map(|lengths| &lengths.0);
-    let sizes = [&export.context, &export.speculate, &export.batch].into_iter().flatten().chain(prefill);
+    let sizes =
+        [&export.context, &export.speculate, &export.batch, &export.image_tokens].into_iter().flatten().chain(prefill);
     if !matches!(recipe.model, Model::Checkpoint(_)) {
         refusals.extend(sizes.map(|size| refusal("a token count requires a checkpoint", &size.span)));
         let cache = recipe.export.cache.iter();

@@ -27,6 +27,9 @@ pub struct Export {
     /// The number of texts that a server continues in one forward pass, by a method such as `decode_8`: 2 to 64, or 0 for no such method. Default: 8 with `server: true`, else 0. A scheme that quantizes all tokens with one scale (`dynamic-int8`), or whose ranges come from calibration, has no such method.
     #[serde(default)]
     pub batch: Option<Spanned<u32>>,
+    /// The most image tokens of a picture, for a model that reads pictures of any size, such as Qwen2.5-VL: larger pictures are scaled down. Memory for this many is planned. Default: 1280, or half of `context` if smaller.
+    #[serde(default)]
+    pub image_tokens: Option<Spanned<u32>>,
     /// The element type of the KV cache. `float16` halves memory and bandwidth, `int8` takes about a quarter. Default:
     /// `float16` with the schemes `8da4w` and `dynamic-int8`, which quantize activations, else `float32`.
     #[serde(default)]

@@ -1,6 +1,5 @@
-//! The method that reads the image tokens of a tile.
+//! The method that reads image tokens: all of a tile, or a chunk of those of a picture of any size.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use et_core::ScalarType;
@@ -9,17 +8,56 @@ use et_module::{Module, TensorView};
 use super::SharedEncoder;
 use crate::Error;
 use crate::method::{copy_logits, place, set};
-use crate::picture::{Tile, is_image};
+use crate::picture::Tile;
 
 /// The method of this name, with the vision encoder, and the tiles that a text may have.
 pub struct ImageMethod {
     module: Module,
     embeddings: usize,
     start: usize,
+    grid: Option<GridInputs>,
     /// The sizes of the embeddings: 1, tokens, width.
     shape: Vec<usize>,
     encoder: SharedEncoder,
     tiles: Vec<Arc<Tile>>,
+}
+
+/// The inputs of a method for chunks of image tokens with rows and columns.
+struct GridInputs {
+    /// The times, the rows and the columns.
+    positions: [usize; 3],
+    /// The index of the last token.
+    last: usize,
+}
+
+impl GridInputs {
+    /// The inputs of a method; `None` for a method that reads whole tiles.
+    fn of(module: &Module) -> Option<Self> {
+        let place = |name| place(module, name).ok();
+        Some(Self { positions: [place("times")?, place("rows")?, place("columns")?], last: place("last")? })
+    }
+
+    /// Sets the inputs for `count` tokens from `first` on, of a tile with so many columns whose positions begin at `position`, in a method
+    /// for a chunk of `piece` tokens.
+    fn set(
+        &self,
+        module: &mut Module,
+        [first, count, piece]: [usize; 3],
+        columns: usize,
+        position: usize,
+    ) -> Result<(), Error> {
+        let places = |of: fn(usize, usize) -> usize| -> Vec<i64> {
+            // Padding tokens have the positions of the last token.
+            let token = |index: usize| first + index.min(count.saturating_sub(1));
+            (0..piece).map(|index| (position + of(token(index), columns.max(1))) as i64).collect()
+        };
+        let all =
+            [places(|_, _| 0), places(|token, columns| token / columns), places(|token, columns| token % columns)];
+        for (input, numbers) in self.positions.iter().zip(all) {
+            set(module, *input, &[piece], &numbers)?;
+        }
+        set(module, self.last, &[1], &[count as i64 - 1])
+    }
 }
 
 impl ImageMethod {
@@ -33,12 +71,8 @@ impl ImageMethod {
             Some(wanted) if wanted.scalar_type == ScalarType::Float && wanted.shape.len() == 3 => wanted.shape.clone(),
             _ => return Err(Error::NotALanguageModel("`embeddings` are no `float32 [1, tokens, width]`".to_owned())),
         };
-        Ok(Self { module, embeddings, start, shape, encoder, tiles: Vec::new() })
-    }
-
-    /// The image tokens of a tile.
-    pub fn tokens(&self) -> usize {
-        self.shape.get(1).copied().unwrap_or(1).max(1)
+        let grid = GridInputs::of(&module);
+        Ok(Self { module, embeddings, start, grid, shape, encoder, tiles: Vec::new() })
     }
 
     /// Makes these tiles the tiles of the next text.
@@ -46,25 +80,46 @@ impl ImageMethod {
         self.tiles = tiles.to_vec();
     }
 
-    /// The tokens of a text up to the last whole tile: `left` tokens of a text may end within a tile.
-    pub fn whole(&self, text: &[u32], left: usize) -> usize {
-        let kept = text.get(..left).unwrap_or(text);
-        let run = kept.iter().rev().take_while(|token| is_image(**token)).count();
-        left - run % self.tokens()
+    /// The image tokens of the tile that tokens begin with; 1 for an unknown tile.
+    pub fn length(&self, tokens: &[u32]) -> usize {
+        self.tile(tokens).map_or(1, |tile| tile.tokens().len())
     }
 
-    /// Reads the tile whose tokens begin at a position of the text; returns the number of tokens.
+    fn tile(&self, tokens: &[u32]) -> Option<&Arc<Tile>> {
+        self.tiles.iter().find(|tile| !tile.tokens().is_empty() && tokens.starts_with(tile.tokens()))
+    }
+
+    /// Reads the tile that tokens begin with, of which the first has a place in the text and a position; returns the tile.
     ///
     /// # Errors
     /// [`Error::UnknownTile`] for tokens of another tile than those of [`Self::show`]; errors of the program.
-    pub fn execute(&mut self, tokens: &[u32], position: usize) -> Result<usize, Error> {
-        let tile = self.tiles.iter().find(|tile| tokens.starts_with(tile.tokens())).ok_or(Error::UnknownTile)?;
-        let bytes = self.encoder.borrow_mut().encode(tile)?;
-        let view = TensorView { scalar_type: ScalarType::Float, shape: self.shape.clone(), bytes: &Rc::clone(&bytes) };
+    pub fn execute(&mut self, tokens: &[u32], [start, position]: [usize; 2]) -> Result<Arc<Tile>, Error> {
+        let tile = Arc::clone(self.tile(tokens).ok_or(Error::UnknownTile)?);
+        let bytes = self.encoder.borrow_mut().encode(&tile)?;
+        let Some([_, columns]) = tile.grid.filter(|_| self.grid.is_some()) else {
+            self.execute_chunk(&bytes, start)?;
+            return Ok(tile);
+        };
+        let piece = self.shape.get(1).copied().unwrap_or(1).max(1);
+        let row = size_of::<f32>() * self.shape.get(2).copied().unwrap_or(1).max(1);
+        for (index, chunk) in bytes.chunks(piece * row).enumerate() {
+            let (first, mut chunk) = (index * piece, chunk.to_vec());
+            let count = chunk.len() / row;
+            chunk.resize(piece * row, 0);
+            if let Some(grid) = &self.grid {
+                grid.set(&mut self.module, [first, count, piece], columns, position)?;
+            }
+            self.execute_chunk(&chunk, start + first)?;
+        }
+        Ok(tile)
+    }
+
+    /// Reads embeddings, of which the first has a place in the text.
+    fn execute_chunk(&mut self, bytes: &[u8], start: usize) -> Result<(), Error> {
+        let view = TensorView { scalar_type: ScalarType::Float, shape: self.shape.clone(), bytes };
         self.module.set_input(self.embeddings, &view)?;
-        set(&mut self.module, self.start, &[1], &[position as i64])?;
-        self.module.execute()?;
-        Ok(tile.tokens().len())
+        set(&mut self.module, self.start, &[1], &[start as i64])?;
+        Ok(self.module.execute()?)
     }
 
     /// Copies the logits behind the last token, by way of `bytes`.

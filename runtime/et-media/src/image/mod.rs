@@ -6,6 +6,7 @@ mod normalize;
 mod picture;
 mod resize;
 mod tiles;
+mod within;
 
 use et_module::preprocess::{ImageSteps, Resize};
 use et_module::{Array, TensorType};
@@ -24,7 +25,8 @@ pub fn tensor(picture: Picture, steps: &ImageSteps, wanted: &TensorType) -> Resu
 /// The picture in the color and the size of `steps`.
 fn sized(picture: Picture, steps: &ImageSteps) -> Result<Picture, String> {
     let picture = picture.in_color(steps.color);
-    let picture = match steps.resize.map(|resize| target(&picture, resize)) {
+    let size = [picture.height(), picture.width()];
+    let picture = match steps.resize.map(|resize| target(size, resize)).transpose()? {
         Some([height, width]) => resize::resize(&picture, height, width, steps.filter)?,
         None => picture,
     };
@@ -34,15 +36,18 @@ fn sized(picture: Picture, steps: &ImageSteps) -> Result<Picture, String> {
     }
 }
 
-/// Height and width after resizing, as torchvision rounds: down.
-fn target(picture: &Picture, resize: Resize) -> [usize; 2] {
+/// Height and width after resizing. The longer side of a [`Resize::Shorter`] is rounded down, as by torchvision.
+///
+/// # Errors
+/// A shape that the resizing refuses.
+fn target([height, width]: [usize; 2], resize: Resize) -> Result<[usize; 2], String> {
     let side = match resize {
-        Resize::Exact(size) => return size,
+        Resize::Exact(size) => return Ok(size),
+        Resize::Within { factor, least, most } => return within::size([height, width], factor, [least, most]),
         Resize::Shorter(side) => side,
     };
-    let (height, width) = (picture.height(), picture.width());
     let longer = |long: usize, short: usize| (side.saturating_mul(long) / short).max(1);
-    if width <= height { [longer(height, width), side] } else { [side, longer(width, height)] }
+    Ok(if width <= height { [longer(height, width), side] } else { [side, longer(width, height)] })
 }
 
 #[cfg(test)]
@@ -51,10 +56,9 @@ mod tests {
 
     #[test]
     fn the_shorter_side_gets_the_size() {
-        let picture = |width, height| Picture::of_rgb(width, height, &vec![[0; 3]; width * height]).unwrap();
-        assert_eq!(target(&picture(40, 30), Resize::Shorter(20)), [20, 26]);
-        assert_eq!(target(&picture(30, 40), Resize::Shorter(20)), [26, 20]);
-        assert_eq!(target(&picture(30, 40), Resize::Exact([7, 9])), [7, 9]);
-        assert_eq!(target(&picture(5, 5), Resize::Shorter(2)), [2, 2]);
+        assert_eq!(target([30, 40], Resize::Shorter(20)), Ok([20, 26]));
+        assert_eq!(target([40, 30], Resize::Shorter(20)), Ok([26, 20]));
+        assert_eq!(target([40, 30], Resize::Exact([7, 9])), Ok([7, 9]));
+        assert_eq!(target([5, 5], Resize::Shorter(2)), Ok([2, 2]));
     }
 }

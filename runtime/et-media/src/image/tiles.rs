@@ -15,7 +15,7 @@ pub fn tiles(picture: Picture, steps: &TileSteps) -> Result<Tiles, String> {
             Some(size) => center(&picture, size)?,
             None => picture,
         };
-        return Ok(Tiles { rows: 0, columns: 0, pixels: vec![picture.into_bytes()] });
+        return Ok(single(picture));
     };
     let resized =
         |picture: &Picture, [height, width]: [usize; 2]| resize::resize(picture, height, width, steps.image.filter);
@@ -23,14 +23,13 @@ pub fn tiles(picture: Picture, steps: &TileSteps) -> Result<Tiles, String> {
     let picture = resized(&picture, longer_side([picture.height(), picture.width()], grid.longest))?;
     let small = [grid.side; 2];
     if !grid.is_split {
-        let pixels = vec![resized(&picture, small)?.into_bytes()];
-        return Ok(Tiles { rows: 0, columns: 0, pixels });
+        return Ok(single(resized(&picture, small)?));
     }
     let whole = whole_tiles([picture.height(), picture.width()], grid);
     let picture = resized(&picture, whole)?;
     let [rows, columns] = whole.map(|size| size / grid.side);
     if rows <= 1 && columns <= 1 {
-        return Ok(Tiles { rows: 0, columns: 0, pixels: vec![picture.into_bytes()] });
+        return Ok(single(picture));
     }
     let mut pixels = Vec::with_capacity(rows * columns + 1);
     for place in 0..rows * columns {
@@ -38,7 +37,13 @@ pub fn tiles(picture: Picture, steps: &TileSteps) -> Result<Tiles, String> {
         pixels.push(crop::part(&picture, [top, left], small)?.into_bytes());
     }
     pixels.push(resized(&picture, small)?.into_bytes());
-    Ok(Tiles { rows, columns, pixels })
+    Ok(Tiles { rows, columns, size: small, pixels })
+}
+
+/// A picture as one tile.
+fn single(picture: Picture) -> Tiles {
+    let size = [picture.height(), picture.width()];
+    Tiles { rows: 0, columns: 0, size, pixels: vec![picture.into_bytes()] }
 }
 
 /// The center of a picture. Of an odd difference, `transformers` cuts the lesser half first, and torchvision either half.

@@ -53,6 +53,15 @@ pub enum Resize {
     Shorter(usize),
     /// Height and width.
     Exact([usize; 2]),
+    /// Sides that are multiples of a factor, near the aspect ratio, of a picture of so many pixels (Qwen2-VL).
+    Within {
+        /// The factor of each side.
+        factor: usize,
+        /// The least pixels of the picture.
+        least: usize,
+        /// The most pixels of the picture.
+        most: usize,
+    },
 }
 
 /// The steps from a recording to a tensor.

@@ -26,6 +26,7 @@ fn image_fields(steps: &ImageSteps) -> Vec<String> {
     let resize = steps.resize.map(|resize| match resize {
         Resize::Shorter(side) => format!("resize={side}"),
         Resize::Exact(size) => format!("resize={}", joined(&size)),
+        Resize::Within { factor, least, most } => format!("resize={}", joined(&[factor, least, most])),
     });
     let crop = steps.crop.map(|size| format!("crop={}", joined(&size)));
     let Scale { numerator, denominator } = steps.scale;
@@ -75,6 +76,7 @@ fn image(fields: &Named<&str>) -> Option<ImageSteps> {
         Some(sizes) => Some(match sizes?[..] {
             [side] => Resize::Shorter(side),
             [height, width] => Resize::Exact([height, width]),
+            [factor, least, most] => Resize::Within { factor, least, most },
             _ => return None,
         }),
     };
@@ -117,6 +119,7 @@ mod tests {
             image(None, None),
             image(Some(Resize::Shorter(256)), Some([224, 192])),
             image(Some(Resize::Exact([32, 64])), None),
+            image(Some(Resize::Within { factor: 28, least: 3136, most: 784_000 }), None),
             audio(None),
             audio(Some(16_000)),
         ] {

@@ -29,6 +29,8 @@ pub struct Tiles {
     pub rows: usize,
     /// The columns of the grid; 0 without a grid.
     pub columns: usize,
+    /// The height and the width of a tile.
+    pub size: [usize; 2],
     /// The pixels of each tile, row by row: the tiles of the grid, then the tile of the whole picture.
     pub pixels: Vec<Vec<u8>>,
 }

@@ -62,6 +62,24 @@ records! {
         pub causal: AttendCache,
     }
 
+    /// Attention of rows to the rows of their own segment, in both directions.
+    pub struct AttendSegments {
+        /// The query tensor `[rows, heads, depth]`.
+        pub query: Place,
+        /// The key tensor `[rows, heads, depth]`.
+        pub keys: Place,
+        /// The value tensor `[rows, heads, depth]`.
+        pub values: Place,
+        /// The output tensor `[rows, heads, depth]`.
+        pub output: Write<Place>,
+        /// The index behind the last row of each row's segment, a 64-bit integer tensor `[rows]`.
+        pub ends: Place,
+        /// Rows, heads and depth.
+        pub sizes: [u32; 3],
+        /// The factor of the logits.
+        pub scale: f32,
+    }
+
     /// Embedding lookup: table rows by index.
     pub struct Gather {
         /// The embedding table.

@@ -1,7 +1,7 @@
 //! Operators of language models: RoPE, attention with a KV cache, and the logits row of the last token.
 
 use et_core::ScalarType;
-use et_cpu::{AttendBlock, AttendCache, CacheType, Gather, Piece, RotaryPairing, Rotate, Write};
+use et_cpu::{AttendBlock, AttendCache, AttendSegments, CacheType, Gather, Piece, RotaryPairing, Rotate, Write};
 use etbuild_backend::RefusalKind;
 
 use crate::Problem;
@@ -42,6 +42,14 @@ pub fn attend_check(call: &Call<'_>) -> Checked {
     let is_narrow = types[0] == types[1] && matches!(types[0], Some(ScalarType::Half | ScalarType::Char));
     let floats = if is_narrow { &[0][..] } else { &[0, 1, 2] };
     shaped(call, floats, is_supported(), "it attends to one cache, whose keys are as wide as its values")
+}
+
+/// Checks attention within segments.
+pub fn segments_check(call: &Call<'_>) -> Checked {
+    let sizes = [0, 1, 2].map(|index| call.value(index).map(|id| call.sizes(id)).ok());
+    let is_alike = matches!(&sizes, [Some(query), Some(keys), Some(values)] if query == keys && query == values);
+    let is_single = matches!(sizes[0].as_deref(), Some([1, _, _, _]));
+    shaped(call, &[0, 1, 2], Some(is_alike && is_single), "it attends within one batch, to as many keys as queries")
 }
 
 /// Checks row selection: along a dimension whose outer dimensions all have size 1.
@@ -127,6 +135,24 @@ fn attend(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(AttendCache, Te
         },
     };
     Ok((attend, output))
+}
+
+/// Attention within segments: `(query, keys, values, ends, scale)`.
+pub fn attend_segments(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let [query, keys, values, ends] = [0, 1, 2, 3].map(|index| builder.dense(call.value(index)?));
+    let (query, keys, values, ends) = (query?, keys?, values?, ends?);
+    let output = builder.row_major(FLOAT, &query.sizes);
+    let [_, rows, heads, depth] = query.sizes[..] else { return Err(Problem::Arguments) };
+    builder.emit(AttendSegments {
+        query: place(&query),
+        keys: place(&keys),
+        values: place(&values),
+        output: Write(place(&output)),
+        ends: place(&ends),
+        sizes: [rows, heads, depth].map(|size| size as u32),
+        scale: call.number(4)?.ok_or(Problem::Arguments)? as f32,
+    });
+    Ok(Some(output))
 }
 
 /// Row selection: `(input, dim, index)`.

@@ -91,7 +91,7 @@ pub fn rotate(
     let Some(index) = rotary else { return heads };
     let is_interleaved = decoder.rotaries.get(index).is_some_and(|rotary| rotary.is_interleaved);
     sketch.enter("model.rotary_emb");
-    let [cosines, sines] = weights.rotary(index).map(|table| sketch.constant(&table));
-    let read = [heads, cosines, sines, text.start, text.last];
+    let [cosines, sines] = text.tables.unwrap_or_else(|| weights.rotary(index).map(|table| sketch.constant(&table)));
+    let read = [heads, cosines, sines, text.turn, text.last];
     sketch.own("etbuild.rotate.default", &read, &[Argument::Bool(is_interleaved)])
 }

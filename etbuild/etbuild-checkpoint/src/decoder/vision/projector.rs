@@ -5,14 +5,14 @@ use etbuild_ir::{Argument, ValueId};
 
 use crate::constant::{Part, spec};
 use crate::decoder::parts::Parts;
-use crate::{Norm, NormKind, PROJECTOR, Projector, Tower, Vision};
+use crate::{Norm, NormKind, PROJECTOR, Projector, Tower};
 
 /// The image tokens, `[1, tokens, width]`.
-pub fn build(parts: &mut Parts<'_, '_>, vision: &Vision, width: usize, states: ValueId) -> ValueId {
-    let own = vision.tower.width;
-    match vision.projector {
+pub fn build(parts: &mut Parts<'_, '_>, tower: &Tower, projector: Projector, width: usize, states: ValueId) -> ValueId {
+    let own = tower.width;
+    match projector {
         Projector::Shuffle { factor } => {
-            let squares = shuffle(parts, &vision.tower, factor, states);
+            let squares = shuffle(parts, tower, factor, states);
             let module = format!("{PROJECTOR}.modality_projection.proj");
             parts.linear(&module, squares, [width, own * factor * factor], false)
         }
@@ -21,7 +21,7 @@ pub fn build(parts: &mut Parts<'_, '_>, vision: &Vision, width: usize, states: V
             let bent = parts.sketch.activate(wide, activation);
             parts.linear(&format!("{PROJECTOR}.linear_2"), bent, [width, width], has_biases)
         }
-        Projector::Pool { side } => pool(parts, &vision.tower, side, width, states),
+        Projector::Pool { side } => pool(parts, tower, side, width, states),
     }
 }
 

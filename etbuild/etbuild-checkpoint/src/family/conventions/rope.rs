@@ -24,7 +24,7 @@ pub fn rotary(config: &Config, rope: &Config, depth: usize, class: &Class) -> Re
         None => Scaling::None,
         Some(read) => read(&Context { config, rope, class, theta, pairs })?,
     };
-    Ok(Rotary { theta, pairs, is_interleaved: class.is_interleaved, scaling })
+    Ok(Rotary { theta, pairs, is_interleaved: class.is_interleaved, sections: None, scaling })
 }
 
 /// The key of a stretched base.
@@ -55,6 +55,7 @@ const KINDS: &[(&str, Read)] = &[
     ("linear", linear),
     ("llama3", by_wavelength),
     ("longrope", by_pair),
+    ("mrope", |_| Ok(Scaling::None)),
     ("su", by_pair),
     ("yarn", by_index),
 ];

@@ -1,0 +1,143 @@
+//! The encoder of pictures of any size: the patches of a picture in, squares of patches as image tokens out.
+//!
+//! The runtime orders the patches square by square, and the squares window by window, so that what sees each other lies together.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, ValueId};
+
+use crate::constant::spec;
+use crate::decoder::parts::Parts;
+use crate::{Activation, Decoder, PROJECTOR, Patches, Rotary, Scaling, TOWER};
+
+/// The epsilon of every normalization.
+const EPSILON: f64 = 1e-6;
+/// The base of the wavelengths.
+const THETA: f64 = 10_000.0;
+
+/// The values that all layers read.
+struct Shared {
+    /// The cosines and the sines of the patches, `[n, depth / 2]`.
+    tables: [ValueId; 2],
+    /// The row of the first patch in the tables.
+    first: ValueId,
+    /// The index of the last patch.
+    last: ValueId,
+    /// The end of each patch's window, and the end of all patches.
+    ends: [Option<ValueId>; 2],
+}
+
+/// The embeddings of image tokens, `[1, n, width]`. The inputs are `patches`, `float32 [1, p n, numbers]`, with the `p` patches of each of
+/// `n` squares; `rows` and `columns`, `int64 [p n]`, the places of the patches; `last`, `int64 [1]`; `picture` and, for layers with
+/// windows, `windows`, `int64 [p n]`, the indices behind the last patch of the picture, and of the patch's window.
+pub fn build(parts: &mut Parts<'_, '_>, decoder: &Decoder, tower: &Patches) -> ValueId {
+    let each = tower.square * tower.square;
+    let squares = parts.weights.image_tokens as usize;
+    let most = squares * each;
+    let patches = spec(ScalarType::Float, &[1, most, tower.numbers()]);
+    let patches = parts.sketch.several("patches", patches, 1, each);
+    let mut integers = |name: &str| parts.sketch.several(name, spec(ScalarType::Long, &[most]), 0, each);
+    let places = ["rows", "columns"].map(&mut integers);
+    let ends = [tower.windows.is_some().then(|| integers("windows")), Some(integers("picture"))];
+    let last = parts.sketch.input("last", &[1]);
+    let first = parts.sketch.constant(&parts.weights.integers("first", &[0]));
+    let tables = tables(parts, tower, squares * tower.square, places);
+    let shared = Shared { tables, first, last, ends };
+    let mut states = embed(parts, tower, patches);
+    for index in 0..tower.layers {
+        if parts.weights.gave_up() {
+            break;
+        }
+        states = layer(parts, tower, index, &shared, states);
+    }
+    let normal = norm(parts, tower, &format!("{PROJECTOR}.ln_q"), states);
+    let squares = parts.sketch.grouped(normal, each);
+    let wide = each * tower.width;
+    let made = parts.linear(&format!("{PROJECTOR}.mlp.0"), squares, [wide, wide], true);
+    let bent = parts.sketch.activate(made, Activation::Gelu);
+    parts.linear(&format!("{PROJECTOR}.mlp.2"), bent, [decoder.width, wide], true)
+}
+
+/// Cosines and sines of the patches, of the first half of the pairs by the row, of the second half by the column.
+fn tables(parts: &mut Parts<'_, '_>, tower: &Patches, most: usize, places: [ValueId; 2]) -> [ValueId; 2] {
+    let pairs = tower.depth() / 4;
+    let rotary = Rotary { theta: THETA, pairs, is_interleaved: false, sections: None, scaling: Scaling::None };
+    let Parts { sketch, weights } = parts;
+    sketch.enter(format!("{TOWER}.rotary_pos_emb"));
+    weights.angles("vision.rotary", &rotary, u32::try_from(most).unwrap_or(u32::MAX)).map(|table| {
+        let table = sketch.constant(&table);
+        let halves = places.map(|places| sketch.embedding(table, places));
+        sketch.join(&halves, 1)
+    })
+}
+
+/// The embeddings of patches: a convolution whose kernel is a patch, as a matrix.
+fn embed(parts: &mut Parts<'_, '_>, tower: &Patches, patches: ValueId) -> ValueId {
+    let module = format!("{TOWER}.patch_embed.proj");
+    let Parts { sketch, weights } = parts;
+    sketch.enter(module.as_str());
+    let shape = [tower.width, 3, tower.frames, tower.patch, tower.patch];
+    let matrix = weights.flattened(&format!("{module}.weight"), &shape);
+    let matrix = sketch.floats(&matrix);
+    sketch.linear(patches, matrix, None)
+}
+
+/// One layer, with normalization ahead of attention and of the feed-forward network.
+fn layer(parts: &mut Parts<'_, '_>, tower: &Patches, index: usize, shared: &Shared, input: ValueId) -> ValueId {
+    let module = format!("{TOWER}.blocks.{index}");
+    let read = norm(parts, tower, &format!("{module}.norm1"), input);
+    let [windows, picture] = shared.ends;
+    let ends = windows.filter(|_| tower.sees_window(index)).or(picture).unwrap_or(shared.last);
+    let attended = attend(parts, tower, &format!("{module}.attn"), shared, ends, read);
+    let between = parts.sketch.add(input, attended);
+    let read = norm(parts, tower, &format!("{module}.norm2"), between);
+    let made = network(parts, tower, &format!("{module}.mlp"), read);
+    parts.sketch.add(between, made)
+}
+
+/// Attention of rotated patches within segments.
+fn attend(
+    parts: &mut Parts<'_, '_>,
+    tower: &Patches,
+    module: &str,
+    shared: &Shared,
+    ends: ValueId,
+    read: ValueId,
+) -> ValueId {
+    let (width, Shared { tables, first, last, .. }) = (tower.width, shared);
+    let all = parts.linear(&format!("{module}.qkv"), read, [3 * width, width], true);
+    parts.sketch.enter(module);
+    let sketch = &mut *parts.sketch;
+    let mut heads = |index: usize| {
+        let own = sketch.slice(all, 2, index * width, (index + 1) * width);
+        sketch.apart(own, tower.heads)
+    };
+    let [query, keys, values] = [0, 1, 2].map(&mut heads);
+    let [query, keys] = [query, keys].map(|heads| {
+        let read = [heads, tables[0], tables[1], *first, *last];
+        sketch.own("etbuild.rotate.default", &read, &[Argument::Bool(false)])
+    });
+    let attended = sketch.attention_within([query, keys, values], ends);
+    parts.linear(&format!("{module}.proj"), attended, [width, width], true)
+}
+
+fn network(parts: &mut Parts<'_, '_>, tower: &Patches, module: &str, read: ValueId) -> ValueId {
+    let Patches { width, inner, activation, is_gated, .. } = *tower;
+    let mut wide = |name: &str| parts.linear(&format!("{module}.{name}"), read, [inner, width], true);
+    if !is_gated {
+        let wide = wide("fc1");
+        let bent = parts.sketch.activate(wide, activation);
+        return parts.linear(&format!("{module}.fc2"), bent, [width, inner], true);
+    }
+    let [gate, up] = ["gate_proj", "up_proj"].map(&mut wide);
+    let bent = parts.sketch.activate(gate, activation);
+    let gated = parts.sketch.multiply(bent, up);
+    parts.linear(&format!("{module}.down_proj"), gated, [width, inner], true)
+}
+
+fn norm(parts: &mut Parts<'_, '_>, tower: &Patches, module: &str, input: ValueId) -> ValueId {
+    if tower.is_gated {
+        parts.gain(module, tower.width, EPSILON, input)
+    } else {
+        parts.norm(module, tower.width, EPSILON, input)
+    }
+}

@@ -1,0 +1,102 @@
+//! Qwen2-VL: a tower over pictures of any size, and Qwen 2 with positions of three parts.
+
+use super::conventions::{self, Class};
+use super::vision::{Sizes, refuse_quantized, with_sizes};
+use super::{Family, qwen2};
+use crate::config::Config;
+use crate::{Activation, Biases, CheckpointError, Decoder, Patches, Vision, VisionEncoder};
+
+pub const FAMILY: Family = Family { architectures: &["Qwen2VLForConditionalGeneration"], keys: &[], describe };
+
+/// `Qwen2VLTextConfig`.
+const CLASS: Class = Class { theta: 1e6, key_heads: Some(8), ..qwen2::CLASS }.epsilon(1e-5);
+
+/// The sizes of `Qwen2VLTextConfig`.
+const TEXT: Sizes = &[
+    ("vocab_size", 152_064),
+    ("hidden_size", 8192),
+    ("intermediate_size", 29_568),
+    ("num_hidden_layers", 80),
+    ("num_attention_heads", 64),
+    ("max_window_layers", 80),
+];
+
+/// `Qwen2VLVisionConfig`.
+const TOWER: Sizes = &[("embed_dim", 1280), ("mlp_ratio", 4)];
+
+/// The sizes of towers of both families.
+const BOTH: Sizes =
+    &[("depth", 32), ("num_heads", 16), ("patch_size", 14), ("spatial_merge_size", 2), ("temporal_patch_size", 2)];
+
+fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
+    decoder(config, |vision| {
+        let vision = with_sizes(vision.clone(), TOWER);
+        let (width, ratio) = (vision.size("embed_dim")?, vision.size("mlp_ratio")?);
+        patches(&vision, width, width * ratio, Activation::QuickGelu)
+    })
+}
+
+/// A model whose tower is made of `vision_config`.
+pub fn decoder(
+    config: &Config,
+    tower: impl FnOnce(&Config) -> Result<Patches, CheckpointError>,
+) -> Result<Decoder, CheckpointError> {
+    refuse_quantized(config)?;
+    let mut decoder = text(config)?;
+    let vision = config.optional_map("vision_config")?.ok_or_else(|| config.mistake("vision_config", "is missing"))?;
+    let encoder = VisionEncoder::Patches(tower(&vision)?);
+    let token = config.optional_count("image_token_id")?.unwrap_or(151_655);
+    decoder.vision = Some(Vision { encoder, token: u32::try_from(token).unwrap_or(u32::MAX), is_mutual: false });
+    Ok(decoder)
+}
+
+/// The decoder: of `text_config`, or in older configurations of the keys beside `vision_config`.
+fn text(config: &Config) -> Result<Decoder, CheckpointError> {
+    let text = config.optional_map("text_config")?.unwrap_or_else(|| config.clone());
+    let text = with_sizes(text, TEXT);
+    let mut decoder = conventions::decoder(&text, &CLASS)?;
+    decoder.attention.biases = Biases::INPUTS;
+    decoder.tied = decoder.tied || config.flag("tie_word_embeddings")?;
+    qwen2::windows(&mut decoder, &text)?;
+    let sections = sections(&conventions::rope(&text)?)?;
+    decoder.rotaries.iter_mut().for_each(|rotary| rotary.sections = Some(sections));
+    Ok(decoder)
+}
+
+/// The pairs that turn by time, row and column.
+fn sections(rope: &Config) -> Result<[usize; 3], CheckpointError> {
+    const KEY: &str = "mrope_section";
+    let Some(counts) = rope.optional_counts(KEY)? else { return Ok([16, 24, 24]) };
+    counts.try_into().map_err(|_| rope.mistake(KEY, "is no list of three numbers"))
+}
+
+/// The part of the towers of both families.
+pub fn patches(
+    vision: &Config,
+    width: usize,
+    inner: usize,
+    activation: Activation,
+) -> Result<Patches, CheckpointError> {
+    let vision = with_sizes(vision.clone(), BOTH);
+    for key in ["in_channels", "in_chans"] {
+        if vision.optional_size(key)?.is_some_and(|channels| channels != 3) {
+            return Err(vision.unsupported(key, "`3`"));
+        }
+    }
+    let heads = vision.size("num_heads")?;
+    if !width.is_multiple_of(4 * heads) {
+        return Err(vision.mistake("num_heads", format!("does not divide the width of {width} into fours")));
+    }
+    Ok(Patches {
+        patch: vision.size("patch_size")?,
+        square: vision.size("spatial_merge_size")?,
+        frames: vision.size("temporal_patch_size")?,
+        width,
+        heads,
+        inner,
+        layers: vision.size("depth")?,
+        activation: conventions::activation(&vision, "hidden_act", activation)?,
+        is_gated: false,
+        windows: None,
+    })
+}
