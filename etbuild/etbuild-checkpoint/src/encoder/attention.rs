@@ -53,7 +53,7 @@ impl Making<'_> {
     /// The cosines and the sines of all positions of the text, `[n, depth]`.
     fn tables(&mut self, theta: f64) -> [ValueId; 2] {
         let (pairs, most) = (self.encoder.depth() / 2, self.encoder.max_tokens);
-        let rotary = Rotary { theta, pairs, is_interleaved: false, scaling: Scaling::None };
+        let rotary = Rotary { theta, pairs, is_interleaved: false, sections: None, scaling: Scaling::None };
         let tables = rotary::tables(&rotary, u32::try_from(most).unwrap_or(u32::MAX));
         let mut names = ["cos", "sin"].into_iter();
         tables.map(|table| {
