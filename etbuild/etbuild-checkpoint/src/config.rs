@@ -154,9 +154,18 @@ impl Config {
 
     /// A number of tokens, if present: models state more than their limit.
     pub fn optional_tokens(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
-        let tokens = |value: &Value| value.as_u64().filter(|tokens| *tokens > 0);
-        let tokens = self.read(key, "a number of tokens", tokens)?;
-        Ok(tokens.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX)))
+        self.unlimited(key, "a number of tokens")
+    }
+
+    /// A number of pixels, if present: image processors state more than programs have room for.
+    pub fn optional_pixels(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+        self.unlimited(key, "a number of pixels")
+    }
+
+    /// A positive integer, if present.
+    fn unlimited(&self, key: &str, what: &'static str) -> Result<Option<usize>, CheckpointError> {
+        let count = self.read(key, what, |value| value.as_u64().filter(|count| *count > 0))?;
+        Ok(count.map(|count| usize::try_from(count).unwrap_or(usize::MAX)))
     }
 
     /// A positive number, if present.

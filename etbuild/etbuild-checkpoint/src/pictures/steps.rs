@@ -58,8 +58,8 @@ pub fn of_patches(tower: &Patches, bound: usize, config: &Config) -> Result<Tile
     let factor = tower.patch * tower.square;
     let size = config.optional_map("size")?;
     let limit = |old: &str, key: &str, default: usize| {
-        let nested = size.as_ref().map(|size| size.optional_count(key)).transpose()?.flatten();
-        Ok::<_, CheckpointError>(config.optional_count(old)?.or(nested).unwrap_or(default))
+        let nested = size.as_ref().map(|size| size.optional_pixels(key)).transpose()?.flatten();
+        Ok::<_, CheckpointError>(config.optional_pixels(old)?.or(nested).unwrap_or(default))
     };
     let least = limit("min_pixels", "shortest_edge", 56 * 56)?;
     let most = limit("max_pixels", "longest_edge", 28 * 28 * 1280)?.min(bound);

@@ -70,8 +70,20 @@ impl Keyed for Import {
 
 impl Keyed for Options {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { context, prefill, speculate, batch, image_tokens, cache, rotation: rotated, keeps, .. } = self;
-        let Self { encoder, vision, sound, every, .. } = self;
+        let Self {
+            context,
+            prefill,
+            speculate,
+            batch,
+            image_tokens,
+            cache,
+            rotation: rotated,
+            keeps,
+            encoder,
+            vision,
+            sound,
+            every,
+        } = self;
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         let key = image_tokens.iter().fold(key, |key, most| key.option("export.image_tokens", u64::from(*most)));
         let key = if *vision { key.fact("vision", true) } else { key };
