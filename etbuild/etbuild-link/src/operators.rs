@@ -44,7 +44,9 @@ impl OperatorCrate {
         files: BTreeMap<String, Vec<u8>>,
         kernels: Vec<CustomKernel>,
     ) -> Result<Self, String> {
-        let manifest: Table = cargo_toml.parse().map_err(|error: toml::de::Error| error.message().to_owned())?;
+        let manifest: Table = cargo_toml
+            .parse()
+            .map_err(|error: toml::de::Error| format!("the manifest cannot be read: {}", error.message()))?;
         let package = manifest::section(&manifest, "package");
         let text = |key: &str| package.get(key).and_then(Value::as_str).map(str::to_owned);
         let name = text("name").filter(|name| is_usable(name)).ok_or(
@@ -185,7 +187,7 @@ mod tests {
             ("edition", "build = \"make.rs\"\nedition", "no build script"),
             ("[dependencies]", "[lib]\nproc-macro = true\n[dependencies]", "no build script"),
             ("et-core = { path = \"x\" }", "libm = \"0.2\"", "not on `libm`"),
-            ("[package]", "[package", "invalid"),
+            ("[package]", "[package", "the manifest cannot be read"),
         ] {
             let found = read(&MANIFEST.replace(from, to), "//").unwrap_err();
             assert!(found.contains(reason), "{to}: {found}");

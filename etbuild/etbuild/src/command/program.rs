@@ -111,8 +111,10 @@ pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
             diagnostic.help("the file is cut or damaged, or of another format: build it again, or download it again")
         }
         et_module::Error::OperatorsMissing(_) | et_module::Error::DelegatesMissing(_) => {
-            diagnostic.help("export it for the portable kernels, or deploy the `.pt2` model with etbuild; kernels of custom operators are in the binary of \
-                 `etbuild deploy` alone")
+            diagnostic.help(
+                "export it for the portable kernels, or deploy the `.pt2` model with etbuild; kernels of custom operators are in the \
+                 binary of `etbuild deploy` alone",
+            )
         }
         _ => diagnostic,
     }
