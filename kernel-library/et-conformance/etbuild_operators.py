@@ -83,6 +83,12 @@ def attend_block(*arguments):
 
 @operator("attend_segments(Tensor query, Tensor keys, Tensor values, Tensor ends, float scale) -> Tensor")
 def attend_segments(query, keys, values, ends, scale):
+    row = 0
+    while row < len(ends):
+        end = int(ends[row])
+        if not row < end <= len(ends) or (ends[row:end] != end).any():
+            raise ValueError("segments do not follow each other")
+        row = end
     scores = torch.einsum("brhd,bkhd->bhrk", query, keys) * scale
     weights = scores.masked_fill(ends.unsqueeze(0) != ends.unsqueeze(1), -torch.inf).softmax(-1)
     return torch.einsum("bhrk,bkhd->brhd", weights, values)
