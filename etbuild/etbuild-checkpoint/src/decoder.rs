@@ -9,6 +9,7 @@ mod linear;
 mod method;
 mod parts;
 mod sides;
+mod source;
 mod vision;
 mod weights;
 
@@ -33,6 +34,7 @@ pub fn build(
             Method::Batch(texts) => method::build_batch(decoder, &mut weights, texts),
             Method::VisionEncoder => vision::build(decoder, &mut weights),
             Method::AudioEncoder => hearing::build(decoder, &mut weights),
+            Method::TextEncoder => source::build(decoder, &mut weights),
             Method::Image | Method::Audio => method::build_tile(decoder, &mut weights),
             _ => {
                 let tokens = options.tokens(method, longest).clamp(1, longest);

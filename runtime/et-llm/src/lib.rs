@@ -45,6 +45,7 @@ mod repetition;
 mod sampler;
 mod sampling;
 mod session;
+mod source;
 mod speculation;
 mod statistics;
 mod stops;

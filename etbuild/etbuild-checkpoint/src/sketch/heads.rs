@@ -9,18 +9,34 @@ impl Sketch {
     /// Attention (Vaswani et al. 2017) of queries to keys and values, `[1, n, width]` each, with scores over the root of a head's
     /// elements.
     pub fn attention(&mut self, inputs: [ValueId; 3], heads: usize) -> ValueId {
+        self.attend(inputs, heads, [Argument::None, Argument::None])
+    }
+
+    /// The same with other scores: products times `scale`, and `biases`, `[1, heads, n, n]`, added.
+    pub fn biased_attention(&mut self, inputs: [ValueId; 3], heads: usize, biases: ValueId, scale: f64) -> ValueId {
+        self.attend(inputs, heads, [Argument::Value(biases), Argument::Float(scale)])
+    }
+
+    fn attend(&mut self, inputs: [ValueId; 3], heads: usize, [biases, scale]: [Argument; 2]) -> ValueId {
         let split = inputs.map(|value| self.split(value, heads));
-        let more = [Argument::None, Argument::Float(0.0), Argument::Bool(false), Argument::None, Argument::Bool(false)];
+        let more = [biases, Argument::Float(0.0), Argument::Bool(false), scale, Argument::Bool(false)];
         let attended = self.own("aten.scaled_dot_product_attention.default", &split, &more);
         self.merge(attended)
     }
 
-    /// `[1, n, width]` as `[1, heads, n, depth]`.
-    fn split(&mut self, value: ValueId, heads: usize) -> ValueId {
+    /// `[1, n, width]` as `[1, n, heads, depth]`.
+    pub fn apart(&mut self, value: ValueId, heads: usize) -> ValueId {
         let ([n, least], heads, depth) = (self.range(value, 1), heads as i32, (self.last(value) / heads.max(1)) as i32);
         let apart = floats([1, n, heads, depth], [1, least, heads, depth]);
         let shape = Argument::Ints(vec![1, -1, i64::from(heads), i64::from(depth)]);
-        let apart = self.call("aten.view.default", vec![Argument::Value(value), shape], apart);
+        self.call("aten.view.default", vec![Argument::Value(value), shape], apart)
+    }
+
+    /// `[1, n, width]` as `[1, heads, n, depth]`.
+    fn split(&mut self, value: ValueId, heads: usize) -> ValueId {
+        let ([n, least], depth) = (self.range(value, 1), (self.last(value) / heads.max(1)) as i32);
+        let apart = self.apart(value, heads);
+        let heads = heads as i32;
         self.transpose(apart, floats([1, heads, n, depth], [1, heads, least, depth]))
     }
 

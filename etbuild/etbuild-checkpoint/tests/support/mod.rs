@@ -15,6 +15,7 @@ pub fn small() -> Options {
         encoder: None,
         vision: false,
         sound: None,
+        source: false,
         every: false,
     }
 }

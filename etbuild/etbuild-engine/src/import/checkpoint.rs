@@ -69,11 +69,24 @@ impl Keyed for Import {
 
 impl Keyed for Options {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { context, prefill, speculate, batch, cache, rotation: rotated, keeps, encoder, vision, sound, every } =
-            self;
+        let Self {
+            context,
+            prefill,
+            speculate,
+            batch,
+            cache,
+            rotation: rotated,
+            keeps,
+            encoder,
+            vision,
+            sound,
+            source,
+            every,
+        } = self;
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = sound.iter().fold(key, |key, sound| key.fact("sound", *sound == Sound::Prompts));
+        let key = if *source { key.fact("source", true) } else { key };
         key.option("export.context", context.map(u64::from))
             .option("export.prefill", prefill.iter().copied().map(u64::from).collect::<Vec<u64>>())
             .option("export.speculate", speculate.map(u64::from))

@@ -45,8 +45,9 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     session.model.show(&prompt.tiles);
     let most = request.max_new_tokens.unwrap_or(NEW_TOKENS);
     let text = if request.tokens_in.is_none() { Some(session.text()?) } else { None };
+    let start = session.model.open(prompt.tokens)?;
     let mut run = Run::new(session, request)?;
-    let tokens = run.generate(&prompt.tokens, most, text.as_deref(), channels)?.tokens;
+    let tokens = run.generate(&start, most, text.as_deref(), channels)?.tokens;
     run.tell(channels)?;
     if request.tokens_in.is_some() && request.tokens_out.is_none() {
         channels.out.write_all(line(&tokens).as_bytes())?;
@@ -62,6 +63,7 @@ fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) 
     if prompt.is_empty() {
         return Err(Error::NoTokens);
     }
+    let prompt = session.model.open(prompt)?;
     let sampling = sampling(session, request)?;
     let into = Measurement { load_ms: session.load_ms, threads: session.threads, ..Measurement::default() };
     let measured = measure(&mut session.model, &prompt, sampling, effort, into)?;
