@@ -53,6 +53,7 @@ mod recipes;
 mod remote;
 mod report;
 mod reproducible;
+mod seq2seq;
 mod serve;
 mod soak;
 mod speculation;
