@@ -10,6 +10,7 @@ mod method;
 mod parts;
 mod places;
 mod sides;
+mod source;
 mod vision;
 mod weights;
 
@@ -34,6 +35,7 @@ pub fn build(
             Method::Batch(texts) => method::build_batch(decoder, &mut weights, texts),
             Method::VisionEncoder => vision::build(decoder, &mut weights),
             Method::AudioEncoder => hearing::build(decoder, &mut weights),
+            Method::TextEncoder => source::build(decoder, &mut weights),
             Method::Image | Method::Audio => method::build_tile(decoder, &mut weights),
             _ => {
                 let tokens = options.tokens(method, longest).clamp(1, longest);

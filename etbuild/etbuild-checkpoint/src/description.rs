@@ -4,12 +4,14 @@ mod attention;
 mod hearing;
 mod network;
 mod position;
+mod source;
 mod vision;
 
-pub use attention::{Attention, Biases, HeadNorm, Inputs};
+pub use attention::{Attention, Biases, HeadNorm, Inputs, Relative};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
 pub use position::{Rotary, Scaling};
+pub use source::Source;
 pub use vision::{PROJECTOR, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};
 
 use crate::{CheckpointError, Names, Options};
@@ -59,6 +61,8 @@ pub struct Decoder {
     pub logit_cap: Option<f64>,
     /// The attention of each layer to the states of an encoder, if any.
     pub cross: Option<Cross>,
+    /// The text encoder whose states cross-attention reads, if any.
+    pub source: Option<Source>,
     /// The vision encoder, if any.
     pub vision: Option<Vision>,
     /// The audio encoder, if any.
@@ -218,6 +222,7 @@ impl Decoder {
             (self.transposed, "its matrices are transposed"),
             (self.vision.is_some(), "it reads pictures"),
             (self.hearing.is_some(), "it hears"),
+            (self.source.is_some(), "it has an encoder beside its decoder"),
             (self.experts.is_some(), "it is a mixture of experts"),
             (self.positions.is_some() || self.embedding_norm, "it changes its embedding"),
         ];

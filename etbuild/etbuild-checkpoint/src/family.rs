@@ -50,6 +50,7 @@ mod seed_oss;
 mod smollm3;
 mod stablelm;
 mod starcoder2;
+mod t5;
 mod vision;
 mod voxtral;
 mod whisper;
@@ -119,6 +120,8 @@ pub const FAMILIES: &[&Family] = &[
     &smollm3::FAMILY,
     &stablelm::FAMILY,
     &starcoder2::FAMILY,
+    &t5::MT5,
+    &t5::T5,
     &voxtral::FAMILY,
     &whisper::FAMILY,
 ];

@@ -28,6 +28,7 @@ mod names;
 mod pictures;
 mod quantized;
 mod reals;
+mod relative;
 mod rotary;
 mod rotated;
 mod rotation;
@@ -50,8 +51,8 @@ use config::Config;
 use decoder::Weights;
 pub use description::{
     Activation, Attention, Biases, Clamped, Cross, Decoder, Experts, FeedForward, Gate, HeadNorm, Hearing, Inputs,
-    Layer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader, Rotary, Scaling, SoundTower, Storage,
-    Tower, Vision, VisionEncoder, Windows,
+    Layer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader, Relative, Rotary, Scaling, SoundTower,
+    Source, Storage, Tower, Vision, VisionEncoder, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
@@ -123,6 +124,10 @@ impl Model {
                 if decoder.vision.is_some() || decoder.hearing.is_some() {
                     tensors = tensors.renamed(|name| decoder.canonical(name)).map_err(|error| vec![error])?;
                 }
+                if decoder.source.is_some() {
+                    // Some versions of `transformers` store `tie_word_embeddings` of models whose head is a matrix of its own.
+                    decoder.tied = !tensors.has(&decoder.names.head_matrix());
+                }
                 let quantized = Config::parse(config.bytes()).and_then(|config| quantized::method(&config));
                 let quantized = quantized.map_err(|error| vec![error])?;
                 if let Some((config, method)) = quantized {
@@ -167,6 +172,8 @@ pub struct Options {
     pub vision: bool,
     /// What the audio encoder of a model that hears is for.
     pub sound: Option<Sound>,
+    /// Whether the program has the method of a text encoder, whose states the decoder attends to.
+    pub source: bool,
     /// Whether `prefill` gives the logits behind each token, `[tokens, vocabulary]`: for measurements, not for generation.
     pub every: bool,
 }
@@ -278,6 +285,8 @@ pub enum Method {
     AudioEncoder,
     /// Reads the embeddings of a window.
     Audio,
+    /// Reads the text that the decoder attends to.
+    TextEncoder,
     /// Reads a whole text: the only method of an encoder.
     Forward,
 }
@@ -295,6 +304,7 @@ impl Method {
             Self::Image => "prefill_image".to_owned(),
             Self::AudioEncoder => "audio_encoder".to_owned(),
             Self::Audio => "prefill_audio".to_owned(),
+            Self::TextEncoder => "text_encoder".to_owned(),
             Self::Forward => "forward".to_owned(),
         }
     }
@@ -314,7 +324,8 @@ impl Options {
         let encoder = self.sound.map(|_| Method::AudioEncoder);
         let audio = self.sound.filter(|sound| *sound == Sound::Prompts).map(|_| Method::Audio);
         let texts = [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).chain(batch);
-        texts.chain(vision).chain(encoder).chain(audio).collect()
+        let source = self.source.then_some(Method::TextEncoder);
+        texts.chain(vision).chain(encoder).chain(audio).chain(source).collect()
     }
 
     /// The tokens of a method's call.
@@ -325,7 +336,12 @@ impl Options {
             Method::Decode => 1,
             Method::Verify => self.speculate.unwrap_or(1),
             Method::Batch(texts) => texts,
-            Method::VisionEncoder | Method::Image | Method::AudioEncoder | Method::Audio | Method::Forward => 0,
+            Method::VisionEncoder
+            | Method::Image
+            | Method::AudioEncoder
+            | Method::Audio
+            | Method::TextEncoder
+            | Method::Forward => 0,
         }
     }
 }
@@ -353,6 +369,11 @@ pub fn picture_sizes(config: &[u8]) -> Option<PictureSizes> {
         Some(VisionEncoder::Tiles(..)) => PictureSizes::One,
         Some(VisionEncoder::Patches(_)) => PictureSizes::Any,
     })
+}
+
+/// Whether a configuration is that of a model whose decoder attends to the states of a text encoder.
+pub fn has_text_encoder(config: &[u8]) -> bool {
+    describe(config).is_ok_and(|decoder| decoder.source.is_some())
 }
 
 /// What the audio encoder is for in the model of a configuration; `None` for a model that does not hear.
@@ -414,6 +435,7 @@ pub fn import_checkpoint(
     }
     let (decoder, tensors) = checkpoint.model.open()?;
     let beside = decoder.vision.as_ref().map(|_| "reads pictures").or(decoder.hearing.as_ref().map(|_| "hears"));
+    let beside = beside.or(decoder.source.as_ref().map(|_| "has a text encoder"));
     if let Some(does) = beside.filter(|_| checkpoint.adapter.is_some()) {
         return Err(vec![CheckpointError::AdapterOverEncoder(does).of_adapter()]);
     }

@@ -59,12 +59,25 @@ pub fn read_texts(files: &BTreeMap<String, &[u8]>, context: Option<u32>) -> Resu
     let nested = config.optional_map("text_config")?;
     let stops = [generation.as_ref(), Some(&config), nested.as_ref()];
     let stops = stops.into_iter().flatten().find_map(|config| config.value(STOPS));
-    let generation = lines(stops, generation.as_ref(), context)?;
+    let begin = match decoder.source {
+        None => None,
+        Some(_) => Some(first_token(&config, generation.as_ref())?),
+    };
+    let mut generation = lines(stops, generation.as_ref(), context)?;
+    generation.extend(begin.map(|token| format!("begin {token}\n")).unwrap_or_default().into_bytes());
     Ok(Texts { tokenizer, chat, generation })
 }
 
 /// The key of the tokens that end a text: a token or a list.
 const STOPS: &str = "eos_token_id";
+
+/// The token that the text of a decoder beside a text encoder begins with.
+fn first_token(config: &Config, generation: Option<&Config>) -> Result<usize, CheckpointError> {
+    const KEY: &str = "decoder_start_token_id";
+    let stated = generation.map(|file| file.optional_count(KEY)).transpose()?.flatten();
+    let token = stated.map_or_else(|| config.optional_count(KEY), |token| Ok(Some(token)))?;
+    token.ok_or_else(|| config.mistake(KEY, "is missing"))
+}
 
 fn object(files: &BTreeMap<String, &[u8]>, name: &'static str) -> Result<Option<Map<String, Value>>, CheckpointError> {
     let read = |bytes: &&[u8]| serde_json::from_slice(bytes);

@@ -55,6 +55,7 @@ mod recipes;
 mod remote;
 mod report;
 mod reproducible;
+mod seq2seq;
 mod serve;
 mod sessions;
 mod soak;

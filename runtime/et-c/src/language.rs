@@ -313,6 +313,7 @@ unsafe fn reply(
         let constraint = unsafe { options.constraint() }?;
         let mut sampler = Sampler::new(options.sampling().checked()?);
         sampler.begin(constraint.map(|constraint| session.matcher(&constraint)).transpose()?);
+        let tokens = session.model.open(tokens)?;
         let text = Prompted { tokens: &tokens, text: tokenizer.as_deref() };
         let made = run(&mut session, text, &mut sampler, options.max_new_tokens, viewer)?;
         // SAFETY: the caller says so.

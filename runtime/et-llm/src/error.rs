@@ -77,6 +77,8 @@ pub enum Error {
     },
     /// Image tokens of a tile that nobody gave.
     UnknownTile,
+    /// An option that models with a text encoder do not have.
+    NotBehindTextEncoder(&'static str),
     /// The program has no method for reading ahead.
     NoVerify,
     /// A draft model cannot be used.
@@ -182,6 +184,9 @@ impl Display for Error {
                 write!(formatter, "the text has `{mark}` {found} times, for {pictures} pictures or sounds")
             }
             Self::UnknownTile => formatter.write_str("the text has image tokens of no given picture"),
+            Self::NotBehindTextEncoder(option) => {
+                write!(formatter, "a text encoder reads the prompts of the model, which has no {option}")
+            }
             Self::NoVerify => formatter.write_str(
                 "the program has no method `verify` for speculative decoding: build the program with `export.speculate`",
             ),

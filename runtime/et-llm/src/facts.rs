@@ -17,6 +17,8 @@ pub const GENERATION_KEY: &str = "etbuild.generation";
 pub struct Facts {
     /// `stop`: tokens that end a text.
     pub stops: Vec<u32>,
+    /// `begin`: the first token of the decoder's text, in a model whose prompts a text encoder reads.
+    pub begin: Option<u32>,
     /// `context`: the most tokens of a text.
     pub context: Option<usize>,
     /// `temperature`.
@@ -64,6 +66,7 @@ impl Facts {
             let (word, numbers) = line.split_once(' ').unwrap_or((line, ""));
             match word {
                 "stop" => facts.stops.extend(numbers.split(' ').filter_map(|number| number.parse::<u32>().ok())),
+                "begin" => facts.begin = numbers.parse().ok(),
                 "context" => facts.context = numbers.parse().ok(),
                 "temperature" => facts.temperature = numbers.parse().ok(),
                 "top_k" => facts.top_k = numbers.parse().ok(),

@@ -46,6 +46,7 @@ mod sampler;
 mod sampling;
 mod saved;
 mod session;
+mod source;
 mod speculation;
 mod statistics;
 mod stops;

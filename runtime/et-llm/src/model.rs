@@ -8,8 +8,9 @@ use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, State};
 use crate::ahead::Ahead;
 use crate::chunks::next_chunk;
 use crate::method::{Method, read_logits};
+use crate::source::{SourceMethod, TEXT_ENCODER};
 use crate::vision::{ImageMethod, KnownTiles};
-use crate::{Error, SharedEncoder, Tile, is_image};
+use crate::{Error, Facts, SharedEncoder, Tile, is_image};
 
 /// The method that reads the longest chunk of a prompt. The methods for shorter chunks add `_` and the number of tokens.
 const PREFILL: &str = "prefill";
@@ -29,6 +30,8 @@ pub struct Model {
     verify: Option<Method>,
     /// The method that reads pictures, in a model with a vision encoder.
     image: Option<ImageMethod>,
+    /// The method that reads prompts, in a model with a text encoder.
+    source: Option<SourceMethod>,
     /// The tokens of the text that the model has read.
     read: Vec<u32>,
     /// The tiles among the tokens.
@@ -75,14 +78,15 @@ impl Model {
         let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
         let (read, tiles, ahead) = (Vec::new(), KnownTiles::default(), Ahead::default());
         let (written, slots) = (0, slots(&decode.module)?);
-        let (verify, image, context) = (None, None, None);
-        Ok(Self {
+        let (verify, image, source, context) = (None, None, None, None);
+        let mut model = Self {
             prefill,
             shorter,
             lengths,
             decode,
             verify,
             image,
+            source,
             read,
             tiles,
             ahead,
@@ -91,7 +95,30 @@ impl Model {
             context,
             logits,
             bytes,
-        })
+        };
+        if model.method_names()?.iter().any(|name| name == TEXT_ENCODER) {
+            let method = model.load_beside(file, data()?, TEXT_ENCODER, kernels, engines)?;
+            model.source = Some(SourceMethod::new(method, &Facts::of(&model))?);
+        }
+        Ok(model)
+    }
+
+    /// Whether a text encoder reads prompts.
+    pub const fn has_text_encoder(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// The text that continues a prompt: the prompt itself, or in a model with a text encoder, which reads the prompt, the first token of
+    /// the decoder's text.
+    ///
+    /// # Errors
+    /// [`Error::NoTokens`]; [`Error::ContextFull`] and [`Error::UnknownToken`] for the text encoder; errors of the program.
+    pub fn open(&mut self, prompt: Vec<u32>) -> Result<Vec<u32>, Error> {
+        let vocabulary = self.vocabulary();
+        let Some(source) = &mut self.source else { return Ok(prompt) };
+        let begin = source.read(&prompt, vocabulary)?;
+        self.reset();
+        Ok(begin)
     }
 
     /// Loads the method that [`Self::read_ahead`] needs, from the same file.

@@ -140,7 +140,8 @@ fn attend(
         })
     };
     let (keys, values) = (keep(sketch, "keys", key), keep(sketch, "values", value));
-    let slopes = attention.has_slopes.then(|| weights.slopes(attention.heads));
+    let by_distance = attention.relative.map(|relative| weights.by_distance(relative, attention.heads));
+    let slopes = by_distance.or_else(|| attention.has_slopes.then(|| weights.slopes(attention.heads)));
     let sinks = format!("{}.sinks", place.module);
     let sinks = attention.has_sinks.then(|| weights.vector(&sinks, Part::all(attention.heads), 0.0));
     let [slopes, sinks] = [slopes, sinks]

@@ -4,10 +4,26 @@
 use etbuild_ir::{Argument, ValueId};
 
 use super::parts::Parts;
+use super::source;
+use super::weights::Weights;
 use crate::{Attention, Cross, Decoder};
 
-/// Writes the keys and values of all layers, from the states `[1, positions, width]`.
-pub fn write(decoder: &Decoder, parts: &mut Parts<'_, '_>, states: ValueId) {
+/// The positions of states: of the first, and the index of the last.
+#[derive(Clone, Copy)]
+pub struct Ends {
+    pub start: ValueId,
+    pub last: ValueId,
+}
+
+/// The ends of states that fill all positions.
+pub fn whole(cross: Cross, parts: &mut Parts<'_, '_>) -> Ends {
+    let Parts { sketch, weights } = parts;
+    let mut at = |position: i64| sketch.constant(&weights.integers(&format!("position.{position}"), &[position]));
+    Ends { start: at(0), last: at(last(cross)) }
+}
+
+/// Writes the keys and values of all layers, from the states `[1, n, width]`.
+pub fn write(decoder: &Decoder, parts: &mut Parts<'_, '_>, states: ValueId, ends: Ends) {
     let Some(cross) = decoder.cross else { return };
     let Attention { key_heads, depth, biases, has_key_bias, .. } = decoder.attention;
     let [_, key, value] = decoder.names.inputs;
@@ -18,11 +34,13 @@ pub fn write(decoder: &Decoder, parts: &mut Parts<'_, '_>, states: ValueId) {
             let rows = parts.linear(&format!("{module}.{projection}"), states, sizes, has_bias);
             let Parts { sketch, weights } = &mut *parts;
             sketch.enter(module.as_str());
-            let rows = sketch.view(rows, &[1, cross.positions, key_heads, depth]);
-            let ends = [0, last(cross)].map(|at| sketch.constant(&weights.integers(&format!("position.{at}"), &[at])));
-            let first = weights.memory(cross.positions);
+            let rows = match decoder.source {
+                Some(_) => sketch.apart(rows, key_heads),
+                None => sketch.view(rows, &[1, cross.positions, key_heads, depth]),
+            };
+            let first = weights.memory(slots(decoder, cross, weights));
             sketch.update(&format!("{module}.{name}"), &first, |sketch, cache| {
-                sketch.own("etbuild.write_cache.default", &[cache, rows, ends[0], ends[1]], &[])
+                sketch.own("etbuild.write_cache.default", &[cache, rows, ends.start, ends.last], &[])
             });
         }
     }
@@ -43,10 +61,17 @@ pub fn read(
     let Parts { sketch, weights } = &mut *parts;
     sketch.enter(module.as_str());
     let query = sketch.view(query, &[1, count, heads, depth]);
-    let first = weights.memory(cross.positions);
+    let first = weights.memory(slots(decoder, cross, weights));
     let [keys, values] = ["keys", "values"].map(|name| sketch.state(&format!("{module}.{name}"), &first));
     // A row at the last position sees all positions, and rows behind `last` see what `last` sees.
-    let [start, last] = [last(cross), 0].map(|at| sketch.constant(&weights.integers(&format!("position.{at}"), &[at])));
+    let mut at = |position: i64| sketch.constant(&weights.integers(&format!("position.{position}"), &[position]));
+    let (start, last) = match decoder.source {
+        None => (at(last(cross)), at(0)),
+        Some(_) => {
+            let zero = at(0);
+            (source::last(sketch, weights), zero)
+        }
+    };
     let rest = [Argument::Float(scale), Argument::Int(0), Argument::Float(0.0), Argument::None, Argument::None];
     let attended = sketch.own("etbuild.attend_cache.default", &[query, keys, values, start, last], &rest);
     let rows = sketch.view(attended, &[1, count, heads * depth]);
@@ -56,6 +81,11 @@ pub fn read(
 
 fn module(decoder: &Decoder, cross: Cross, index: usize) -> String {
     format!("{}.{}", decoder.names.layer(index), cross.attention)
+}
+
+/// The most states: a text encoder reads texts as long as the context.
+fn slots(decoder: &Decoder, cross: Cross, weights: &Weights<'_>) -> usize {
+    decoder.source.map_or(cross.positions, |_| weights.context as usize)
 }
 
 /// The last position of the states.

@@ -24,7 +24,10 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let states = tower(&mut parts, &hearing.tower, features);
     let output = match hearing.reader {
         Reader::Cross => {
-            cross::write(decoder, &mut parts, states);
+            if let Some(cross) = decoder.cross {
+                let ends = cross::whole(cross, &mut parts);
+                cross::write(decoder, &mut parts, states, ends);
+            }
             states
         }
         Reader::Prompt { group, activation, .. } => {

@@ -105,7 +105,7 @@ fn layers(
 }
 
 /// Tables whose rows are tokens, in the form of a linear layer's weights.
-const ROWS: Sides<'static> = Sides { reads: Some(Side::Tokens), norm: None, makes: None };
+pub(super) const ROWS: Sides<'static> = Sides { reads: Some(Side::Tokens), norm: None, makes: None };
 
 fn embed(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, text: &Text, tokens: ValueId) -> ValueId {
     let names = &decoder.names;
@@ -190,7 +190,7 @@ fn layer(
 }
 
 /// Normalization of tokens with the weights of a module.
-fn normalize(
+pub(super) fn normalize(
     decoder: &Decoder,
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,

@@ -13,7 +13,10 @@ use stored::Rows;
 
 use crate::constant::{Constant, Part, floats, spec, vector_of};
 use crate::shards::Tensors;
-use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Rotary, Rotation, rotary, slopes};
+use crate::{
+    Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Relative, Rotary, Rotation, relative,
+    rotary, slopes,
+};
 
 /// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
 const FOLLOWING: &[&str] =
@@ -103,6 +106,7 @@ impl<'d> Weights<'d> {
             let follows = |name: &str| {
                 FOLLOWING.iter().any(|ending| name.ends_with(ending))
                     || (tied && name == head)
+                    || self.decoder.source.is_some_and(|source| source.is_unused(name))
                     || vision.is_some_and(|vision| vision.is_unused(name))
             };
             let left = self.tensors.left(follows);
@@ -218,6 +222,21 @@ impl<'d> Weights<'d> {
     /// The slopes of so many heads.
     pub fn slopes(&mut self, heads: usize) -> Constant {
         self.once("slopes".to_owned(), |_, _| Ok(vector_of(&[heads], slopes::of(heads))))
+    }
+
+    /// What each head adds to the scores, `[heads, distances]`, up to the distance from which on nothing changes.
+    pub fn by_distance(&mut self, relative: Relative, heads: usize) -> Constant {
+        let Relative { table, buckets, farthest } = relative;
+        self.once(format!("{table}.by_distance"), |weights, name| {
+            let found = weights.take(table, &[buckets, heads])?;
+            let rows = floats(&found, 0, buckets * heads);
+            let rows = rows.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            let of = |head: usize, distance: usize| {
+                rows.get(relative::bucket(distance, buckets, farthest) * heads + head).copied().unwrap_or(0.0)
+            };
+            let numbers = (0..heads).flat_map(|head| (0..=farthest).map(move |distance| (head, distance)));
+            Ok(vector_of(&[heads, farthest + 1], numbers.map(|(head, distance)| of(head, distance))))
+        })
     }
 
     /// Integers.

@@ -15,6 +15,8 @@ pub struct Attention {
     pub cap: Option<f64>,
     /// Whether each head adds a slope times a key's position to the scores (Press et al. 2022, ALiBi).
     pub has_slopes: bool,
+    /// What each head adds to the scores by the distance of token and key, if anything.
+    pub relative: Option<Relative>,
     /// Whether each head has a sink: a score without a value, which takes a share of the weights.
     pub has_sinks: bool,
     /// Elements of queries, keys and values are at most this far from 0.
@@ -27,6 +29,18 @@ pub struct Attention {
     pub inputs: Inputs,
     /// The normalization of the heads of queries and keys.
     pub head_norm: HeadNorm,
+}
+
+/// Numbers that are added to scores by the distance of token and key (Raffel et al. 2020): distances share buckets, the wider the larger
+/// they are. The first layer has the table, and all layers read the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relative {
+    /// The table of the decoder, `[buckets, heads]`.
+    pub table: &'static str,
+    /// The number of buckets.
+    pub buckets: usize,
+    /// Distances from here on are in the last bucket.
+    pub farthest: usize,
 }
 
 /// How the projections to queries, keys and values are stored.

@@ -6,6 +6,7 @@ use etbuild_ir::{Argument, TensorSpec, ValueId};
 use super::program::Making;
 use super::{Encoder, RelativeBias};
 use crate::constant::{Constant, Part, vector_of};
+use crate::relative::both_ways;
 use crate::{Rotary, Scaling, rotary};
 
 impl Making<'_> {
@@ -24,7 +25,7 @@ impl Making<'_> {
             (None, None) => None,
         };
         self.sketch.enter(module(self.encoder.names.query));
-        self.sketch.attend([query, key, value], mask)
+        self.sketch.attend([query, key, value], mask, None)
     }
 
     /// Queries, keys and values, `[1, n, width]` each.
@@ -93,13 +94,12 @@ impl Making<'_> {
             making.sketch.enter(relative.table);
             let name = format!("{}.weight", relative.table);
             let table = making.constants.rows(&name, Part::all(relative.buckets), heads);
-            let bias = (0..heads).flat_map(|head| {
-                let table = &table;
-                (0..most * most).map(move |place| {
-                    let bucket = bucket(place / most, place % most, relative);
-                    table.get(bucket * heads + head).copied().unwrap_or_default()
-                })
-            });
+            let buckets = both_ways(most, relative.buckets, relative.farthest);
+            let number = |head: usize, bucket: i64| {
+                let bucket = usize::try_from(bucket).unwrap_or(usize::MAX);
+                table.chunks(heads).nth(bucket).and_then(|row| row.get(head)).copied().unwrap_or_default()
+            };
+            let bias = (0..heads).flat_map(|head| buckets.iter().map(move |bucket| number(head, *bucket)));
             let (spec, data) = vector_of(&[1, heads, most, most], bias);
             let bias = making.sketch.constant(&Constant::plain(&format!("{}.bias", relative.table), spec, data));
             let bias = making.rows(bias, 2);
@@ -108,42 +108,6 @@ impl Making<'_> {
     }
 }
 
-/// The bucket of the distance between the tokens at two positions: a bucket for each short distance, and buckets that grow with the logarithm
-/// of longer ones. Computed in `float32`, as PyTorch does.
-pub(crate) fn bucket(query: usize, key: usize, relative: &RelativeBias) -> usize {
-    let (side, distance) = (relative.buckets / 2, query.abs_diff(key));
-    let exact = side / 2;
-    let within = if distance < exact {
-        distance
-    } else {
-        let most = (relative.distance as f64 / exact as f64).ln() as f32;
-        let share = (distance as f32 / exact as f32).ln() / most * (side - exact) as f32;
-        (exact + share as usize).min(side - 1)
-    };
-    if key > query { side + within } else { within }
-}
-
 fn floats<const N: usize>(most: [i32; N], least: [i32; N]) -> TensorSpec {
     TensorSpec::contiguous(ScalarType::Float, most).with_least(least)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `MPNetEncoder.relative_position_bucket` of `transformers` for the distances 0 to 200.
-    #[test]
-    fn buckets_are_those_of_transformers() {
-        let relative = RelativeBias { table: "", buckets: 32, distance: 128 };
-        let ends =
-            [(8, 8), (11, 8), (12, 9), (15, 9), (16, 10), (22, 10), (23, 11), (31, 11), (32, 12), (45, 12), (46, 13)];
-        for (distance, wanted) in ends.into_iter().chain([(63, 13), (64, 14), (90, 14), (91, 15), (200, 15)]) {
-            assert_eq!(bucket(distance, 0, &relative), wanted, "{distance}");
-            assert_eq!(bucket(0, distance, &relative), wanted + 16, "{distance}");
-        }
-        assert_eq!(
-            (0..8).map(|distance| bucket(distance, 0, &relative)).collect::<Vec<_>>(),
-            (0..8).collect::<Vec<_>>()
-        );
-    }
 }

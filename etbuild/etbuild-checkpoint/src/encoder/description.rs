@@ -188,7 +188,7 @@ pub struct RelativeBias {
     /// The buckets: half of them for later tokens.
     pub buckets: usize,
     /// The distance from which on all tokens are in one bucket.
-    pub distance: usize,
+    pub farthest: usize,
 }
 
 /// How the hidden states of a text become one vector.

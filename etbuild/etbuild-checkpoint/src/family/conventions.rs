@@ -50,6 +50,7 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         logit_scale: None,
         logit_cap: None,
         cross: None,
+        source: None,
         vision: None,
         hearing: None,
     })
@@ -83,6 +84,7 @@ fn attention(config: &Config, class: &Class) -> Result<Attention, CheckpointErro
         scale: (depth as f64).powf(-0.5),
         cap: None,
         has_slopes: false,
+        relative: None,
         has_sinks: false,
         clip: None,
         biases: Biases::NONE,

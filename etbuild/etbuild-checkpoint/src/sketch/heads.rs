@@ -10,14 +10,21 @@ impl Sketch {
     /// elements.
     pub fn attention(&mut self, inputs: [ValueId; 3], heads: usize) -> ValueId {
         let split = inputs.map(|value| self.split(value, heads));
-        self.attend(split, None)
+        self.attend(split, None, None)
+    }
+
+    /// The same with other scores: products times `scale`, and `biases`, `[1, heads, n, n]`, added.
+    pub fn biased_attention(&mut self, inputs: [ValueId; 3], heads: usize, biases: ValueId, scale: f64) -> ValueId {
+        let split = inputs.map(|value| self.split(value, heads));
+        self.attend(split, Some(biases), Some(scale))
     }
 
     /// The attention of queries to keys and values, `[1, heads, n, depth]` each, as `[1, n, width]`. The mask is added to the scores, or says
     /// which scores count, and is expanded to `[1, heads, n, n]`.
-    pub fn attend(&mut self, inputs: [ValueId; 3], mask: Option<ValueId>) -> ValueId {
-        let mask = mask.map_or(Argument::None, Argument::Value);
-        let more = [mask, Argument::Float(0.0), Argument::Bool(false), Argument::None, Argument::Bool(false)];
+    pub fn attend(&mut self, inputs: [ValueId; 3], mask: Option<ValueId>, scale: Option<f64>) -> ValueId {
+        let (mask, scale) =
+            (mask.map_or(Argument::None, Argument::Value), scale.map_or(Argument::None, Argument::Float));
+        let more = [mask, Argument::Float(0.0), Argument::Bool(false), scale, Argument::Bool(false)];
         let attended = self.own("aten.scaled_dot_product_attention.default", &inputs, &more);
         self.merge(attended)
     }

@@ -16,6 +16,7 @@ pub fn small() -> Options {
         vision: false,
         sound: None,
         image_tokens: None,
+        source: false,
         every: false,
     }
 }

@@ -82,12 +82,14 @@ impl Keyed for Options {
             encoder,
             vision,
             sound,
+            source,
             every,
         } = self;
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         let key = image_tokens.iter().fold(key, |key, most| key.option("export.image_tokens", u64::from(*most)));
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = sound.iter().fold(key, |key, sound| key.fact("sound", *sound == Sound::Prompts));
+        let key = if *source { key.fact("source", true) } else { key };
         key.option("export.context", context.map(u64::from))
             .option("export.prefill", prefill.iter().copied().map(u64::from).collect::<Vec<u64>>())
             .option("export.speculate", speculate.map(u64::from))

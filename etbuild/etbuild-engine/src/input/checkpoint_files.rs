@@ -20,6 +20,11 @@ pub fn folder(path: &Path) -> PathBuf {
 }
 
 /// Whether the checkpoint is that of a model that reads pictures.
+pub fn has_text_encoder(system: &dyn System, path: &Path) -> bool {
+    !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::has_text_encoder(&config))
+}
+
+/// Whether a model reads pictures.
 pub fn reads_pictures(system: &dyn System, path: &Path) -> bool {
     !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::reads_pictures(&config))
 }
@@ -76,8 +81,10 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
     let keeps = if stores_integers { options.keeps } else { Kept::default() };
     let sound = hears(system, path);
     // Each text of a transcript has states of its own.
-    let batch = options.batch.filter(|_| sound != Some(Sound::Transcripts));
-    Options { keeps, encoder, batch, vision: reads_pictures(system, path), sound, ..options }
+    let source = has_text_encoder(system, path);
+    // Each text of a transcript, or behind a text encoder, has states of its own.
+    let batch = options.batch.filter(|_| sound != Some(Sound::Transcripts) && !source);
+    Options { keeps, encoder, batch, vision: reads_pictures(system, path), sound, source, ..options }
 }
 
 /// The names of the files of a model in GGUF.

@@ -84,6 +84,7 @@ fn sources(db: &dyn Db, recipe: &Recipe, operators: &Operators) -> Archives {
             encoder,
             vision: false,
             sound: None,
+            source: false,
             every: false,
         };
         let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);

@@ -54,6 +54,7 @@ fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
         encoder: None,
         vision: false,
         sound: None,
+        source: false,
         every: true,
     };
     // Without an adapter: the integers of the model are the same under any.

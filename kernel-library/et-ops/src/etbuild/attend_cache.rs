@@ -17,7 +17,8 @@ use et_core::{Element, Half, Input};
 /// many positions. With a `soft_cap`, a score is `tanh(score / soft_cap) * soft_cap` (logit soft-capping, Gemma 2).
 /// Padding rows behind `last` see the same positions as `last`. The KV cache must already hold the rows of the chunk. A
 /// call is refused if the ring buffer has overwritten a position that a row sees. `slopes`, `[heads]`, are factors of a key's position
-/// that are added to the head's scores (ALiBi, Press et al. 2022). `sinks`, `[heads]`, are scores of a key without a value, which
+/// that are added to the head's scores (ALiBi, Press et al. 2022); `slopes`, `[heads, distances]`, are added to the scores of keys at
+/// so many positions ahead of the row's, the last also at larger distances (relative positions, Raffel et al. 2020). `sinks`, `[heads]`, are scores of a key without a value, which
 /// takes a share of the weights (attention sinks, Xiao et al. 2024). With a `float32` query, keys and
 /// values may be fp16, or int8 with a scale per row: the four bytes of the scale follow the numbers of the row.
 #[cfg(feature = "catalogue")]
@@ -115,6 +116,23 @@ pub const ATTEND_CACHE: Operator = Operator {
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.3641753271, 0.4640649677, 1.8583573984, 1.1531200673])],
         ),
+        Case::near(
+            "a number for each head and distance",
+            1e-6,
+            &[
+                Tensor(QUERY),
+                Tensor(KEYS),
+                Tensor(VALUES),
+                Tensor(ONE),
+                Tensor(ONE),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+                Tensor(CaseTensor::float(&[2, 2], &[0.5, -1.0, 0.0, 2.0])),
+                NONE,
+            ],
+            &[CaseTensor::float(&[1, 2, 2, 1], &DISTANCES)],
+        ),
         Case::refused(
             "slopes of other heads",
             &[
@@ -202,6 +220,7 @@ pub const ATTEND_CACHE: Operator = Operator {
 #[cfg(feature = "catalogue")]
 const NONE: CaseArgument = CaseArgument::None;
 const ONE: CaseTensor = CaseTensor::long(&[1], &[1.0]);
+const DISTANCES: [f64; 4] = [1.8807970780, 1.0758581800, 2.4312753874, 1.6358246729];
 const QUERY: CaseTensor = CaseTensor::float(&[1, 2, 2, 1], &[1.0, -1.0, 0.5, -2.0]);
 const KEYS: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[0.0, 1.0, -1.0, 0.5]);
 const VALUES: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[1.0, 2.0, 3.0, 1.0]);
@@ -239,13 +258,17 @@ pub(super) fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     if kept != summed || asking == ScalarType::Char || !(asking == kept || is_narrowed) {
         return Err(Error::InvalidType);
     }
-    let of_heads = |position| {
-        Ok::<_, Error>(
-            args.optional_tensor(position)?
-                .is_none_or(|numbers| numbers.shape().sizes() == [heads] && numbers.scalar_type() == asking),
-        )
+    let of_heads = |position, most_rank| {
+        Ok::<_, Error>(args.optional_tensor(position)?.is_none_or(|numbers| {
+            let (shape, is_known) = (numbers.shape(), numbers.scalar_type() == asking);
+            match shape.sizes() {
+                [all] => *all == heads && is_known,
+                [all, distances] => *all == heads && *distances > 0 && most_rank == 2 && is_known,
+                _ => false,
+            }
+        }))
     };
-    if !(of_heads(8)? && of_heads(9)?) {
+    if !(of_heads(8, 2)? && of_heads(9, 1)?) {
         return Err(Error::InvalidArgument);
     }
     if !(one_batch && one_cache && shared && columns >= behind && args.int(6)? >= 0) {
@@ -292,7 +315,8 @@ where
 {
     let [query, keys, values, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(10)?];
     let strides = [&query, &keys, &values, &out].map(|tensor| tensor.strides());
-    let end = Span::read(args, [3, 4], query.size(1))?.end();
+    let span = Span::read(args, [3, 4], query.size(1))?;
+    let end = span.end();
     let attention = Attention::<T, E, K> {
         queries: query.input()?,
         keys: keys.input()?,
@@ -316,11 +340,40 @@ where
                 *start = *start * strides[2] + batch * strides[0];
             }
             let (slope, sink) = (number(&slopes, head)?, number(&sinks, head)?);
-            let added = slope.map(|slope| move |_row: usize, key: usize| slope * T::Math::from_f64(key as f64));
+            let table = Distances::<T>::of(slopes.as_ref(), head)?;
+            let added = slope.map(|slope| {
+                let (table, span) = (table.as_ref(), &span);
+                move |row: usize, key: usize| match table {
+                    Some(table) => table.at((span.start + row.min(span.last)).saturating_sub(key)),
+                    None => slope * T::Math::from_f64(key as f64),
+                }
+            });
             attention.head(starts, added.as_ref().map(|added| added as &Mask<'_, T::Math>), sink);
         }
     }
     Ok(())
+}
+
+/// What a head adds to scores, by the distance of row and key.
+struct Distances<'a, T> {
+    numbers: Input<'a, T>,
+    start: usize,
+    step: usize,
+    count: usize,
+}
+
+impl<'a, T: Opmath> Distances<'a, T> {
+    /// The numbers of a head; `None` where heads have slopes.
+    fn of(slopes: Option<&et_core::Tensor<'a>>, head: usize) -> Result<Option<Self>> {
+        let Some(table) = slopes.filter(|slopes| slopes.shape().sizes().len() == 2) else { return Ok(None) };
+        let strides = table.strides();
+        let (start, step) = (head * strides[0], strides[1]);
+        Ok(Some(Self { numbers: table.input()?, start, step, count: table.size(1) }))
+    }
+
+    fn at(&self, distance: usize) -> T::Math {
+        self.numbers.get(self.start + distance.min(self.count - 1) * self.step).raise()
+    }
 }
 
 /// The keys of a KV cache.

@@ -28,6 +28,7 @@ pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error
     let mut rows = Rows::default();
     for text in tokens(&file, inputs)? {
         model.reset();
+        let text = model.open(text)?;
         rows.push(model.read(&text)?);
     }
     write_tensor(outputs, OUTPUT, rows.into_array())

@@ -39,6 +39,9 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
         writeln!(channels.talk, "{note}")?;
     }
     let source = Source::of(session, request, channels)?;
+    if request.session.is_some() && session.model.has_text_encoder() {
+        return Err(Error::NotBehindTextEncoder("--session"));
+    }
     let file = request.session.as_deref().map(|path| SessionFile::new(session, path));
     let earlier = file.as_ref().map(|file| file.load(session)).transpose()?.unwrap_or_default();
     if let Source::Conversation(first) = source {
@@ -47,10 +50,11 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     }
     let prompt = source.prompt(session)?;
     session.model.show(&prompt.tiles);
-    let known = session.model.rewind(&prompt.tokens);
-    let rest = prompt.tokens.get(known..).unwrap_or_default();
     let most = request.max_new_tokens.unwrap_or(NEW_TOKENS);
     let text = if request.tokens_in.is_none() { Some(session.text()?) } else { None };
+    let start = session.model.open(prompt.tokens)?;
+    let known = session.model.rewind(&start);
+    let rest = start.get(known..).unwrap_or_default();
     let mut run = Run::new(session, request)?;
     let tokens = run.generate(rest, most, text.as_deref(), channels)?.tokens;
     run.tell(channels)?;
@@ -69,6 +73,7 @@ fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) 
     if prompt.is_empty() {
         return Err(Error::NoTokens);
     }
+    let prompt = session.model.open(prompt)?;
     let sampling = sampling(session, request)?;
     let into = Measurement { load_ms: session.load_ms, threads: session.threads, ..Measurement::default() };
     let measured = measure(&mut session.model, &prompt, sampling, effort, into)?;

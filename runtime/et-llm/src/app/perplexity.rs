@@ -23,6 +23,9 @@ struct Surprise {
 /// # Errors
 /// [`Error::File`] for a file that is not UTF-8; [`Error::NoTokenizer`]; [`Error::NoTokens`] for a file without a token to predict.
 pub fn run(session: &mut Session, path: &Path, channels: &mut Channels<'_>) -> Result<(), Error> {
+    if session.model.has_text_encoder() {
+        return Err(Error::NotBehindTextEncoder("--perplexity"));
+    }
     let lines = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
     let (text, mut surprise) = (session.text()?, Surprise::default());
     for line in lines.lines().filter(|line| !line.trim().is_empty()) {

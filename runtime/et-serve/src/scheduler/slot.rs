@@ -27,6 +27,8 @@ struct Work {
     sampler: Sampler,
     stream: TextStream,
     stops: Stops,
+    /// Why the text encoder could not read the prompt.
+    failed: Option<Error>,
 }
 
 impl Slot {
@@ -52,6 +54,14 @@ impl Slot {
 
     /// Begins a job.
     pub fn begin(&mut self, mut job: Job) {
+        // A failure of the text encoder is that of the first turn.
+        let failed = match self.model.open(std::mem::take(&mut job.prompt)) {
+            Ok(prompt) => {
+                job.prompt = prompt;
+                None
+            }
+            Err(error) => Some(error),
+        };
         let cached = self.model.rewind(&job.prompt);
         self.model.show(&job.tiles);
         let mut sampler = Sampler::new(job.sampling).biased(std::mem::take(&mut job.bias));
@@ -59,7 +69,7 @@ impl Slot {
         let stops = Stops::new(std::mem::take(&mut job.stops));
         let stream = TextStream::default();
         self.used = Some(Instant::now());
-        self.work = Some(Work { job, read: cached, cached, answer: None, sampler, stream, stops });
+        self.work = Some(Work { job, read: cached, cached, answer: None, sampler, stream, stops, failed });
     }
 
     /// The model, with the token that the next turn would read, if the turn would read exactly one.
@@ -126,6 +136,9 @@ impl Work {
 
     /// A turn; the reason for the end at the end.
     fn advance(&mut self, model: &mut Model, scheduler: &Scheduler, has_read: bool) -> Result<Option<Reason>, Error> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         if self.answer.is_none() {
             let unread = self.job.prompt.get(self.read..).unwrap_or_default();
             let (chunk, rest) = unread.split_at(model.chunk(unread));

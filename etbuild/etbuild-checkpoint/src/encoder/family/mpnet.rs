@@ -50,6 +50,6 @@ fn adapt(encoder: &mut Encoder, config: &Config) -> Result<(), CheckpointError> 
         return Err(config.unsupported(KEY, "32"));
     }
     let table = "mpnet.encoder.relative_attention_bias";
-    encoder.relative = Some(RelativeBias { table, buckets: BUCKETS, distance: 128 });
+    encoder.relative = Some(RelativeBias { table, buckets: BUCKETS, farthest: 128 });
     Ok(())
 }
