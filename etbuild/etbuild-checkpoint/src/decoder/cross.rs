@@ -29,7 +29,9 @@ pub fn write(decoder: &Decoder, parts: &mut Parts<'_, '_>, states: ValueId, ends
     let [_, key, value] = decoder.names.inputs;
     for index in 0..decoder.layers.len() {
         let module = module(decoder, cross, index);
-        for (projection, name, has_bias) in [(key, "keys", has_key_bias), (value, "values", biases.inputs)] {
+        for (projection, name, has_bias) in
+            [(key, "keys", biases.inputs && has_key_bias), (value, "values", biases.inputs)]
+        {
             let sizes = [key_heads * depth, cross.width];
             let rows = parts.linear(&format!("{module}.{projection}"), states, sizes, has_bias);
             let Parts { sketch, weights } = &mut *parts;
