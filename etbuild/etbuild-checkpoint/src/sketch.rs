@@ -20,6 +20,7 @@ pub struct Sketch {
     graph: Graph,
     module: String,
     constants: BTreeMap<String, ValueId>,
+    states: BTreeMap<String, ValueId>,
     /// `float32` values of half-precision constants.
     widened: IdMap<ValueId>,
     /// Products of values and the first matrices of adapters.
@@ -164,10 +165,15 @@ impl Sketch {
         self.call("torchao.dequantize_affine.default", arguments, output)
     }
 
-    /// State that another method writes.
+    /// State that another method writes; the same value at every call.
     pub fn state(&mut self, name: &str, first: &Constant) -> ValueId {
+        if let Some(id) = self.states.get(name) {
+            return *id;
+        }
         let kind = ValueKind::State { qualified_name: name.to_owned(), initial: first.data.clone() };
-        self.graph.add_value(&identifier(name), first.spec.clone(), kind)
+        let id = self.graph.add_value(&identifier(name), first.spec.clone(), kind);
+        self.states.insert(name.to_owned(), id);
+        id
     }
 
     /// State that a node writes: `write` gets the old value and gives the new value.
