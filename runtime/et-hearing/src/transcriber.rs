@@ -1,8 +1,8 @@
 //! Transcripts of recordings of any length: windows, each from where the last segment of the window before ends.
 
 use et_llm::{
-    EncoderMethod, Error, Facts as TextFacts, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream,
-    Transcriber, Transcript, Wanted,
+    EncoderMethod, Error, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream, Transcriber,
+    Transcript, Wanted,
 };
 
 use crate::SpokenTokens;
@@ -21,7 +21,7 @@ pub struct WindowTranscriber {
 impl WindowTranscriber {
     /// A transcriber of a model.
     pub fn new(spoken: SpokenTokens, encoder: EncoderMethod, recordings: Recordings, model: &Model) -> Self {
-        Self { spoken, encoder, recordings, stops: TextFacts::of(model).stops }
+        Self { spoken, encoder, recordings, stops: model.facts().stops }
     }
 
     /// The language that the model hears in the window that the encoder has read last.

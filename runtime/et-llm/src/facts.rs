@@ -1,6 +1,8 @@
 //! Named data of a program file that describes the texts of the language model.
 
-use crate::{Model, Sampling};
+use et_module::Module;
+
+use crate::Sampling;
 
 /// The key of the named data with the tokenizer: Hugging Face's `tokenizer.json`.
 pub const TOKENIZER_KEY: &str = "etbuild.tokenizer";
@@ -38,9 +40,9 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts in the program file of a model; the defaults for a file without facts.
-    pub fn of(model: &Model) -> Self {
-        let text = model.named_data(GENERATION_KEY).and_then(|bytes| std::str::from_utf8(bytes).ok());
+    /// The facts in the program file of a method; the defaults for a file without facts.
+    pub(crate) fn of(module: &Module) -> Self {
+        let text = module.named_data(GENERATION_KEY).and_then(|bytes| std::str::from_utf8(bytes).ok());
         text.map(Self::parse).unwrap_or_default()
     }
 

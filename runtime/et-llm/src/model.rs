@@ -98,9 +98,14 @@ impl Model {
         };
         if model.method_names()?.iter().any(|name| name == TEXT_ENCODER) {
             let method = model.load_beside(file, data()?, TEXT_ENCODER, kernels, engines)?;
-            model.source = Some(SourceMethod::new(method, &Facts::of(&model))?);
+            model.source = Some(SourceMethod::new(method, &model.facts())?);
         }
         Ok(model)
+    }
+
+    /// The facts in the program file.
+    pub fn facts(&self) -> Facts {
+        Facts::of(&self.prefill.module)
     }
 
     /// Whether a text encoder reads prompts.

@@ -96,7 +96,7 @@ impl Session {
                 None => {}
             }
         }
-        let facts = Facts::of(&model);
+        let facts = model.facts();
         model.limit(facts.context);
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
         let compiler = LazyCompiler::new(loading.constrain, &facts.stops);

@@ -106,7 +106,7 @@ fn language_models(
     };
     let tokenizer = first.named_data(TOKENIZER_KEY).ok_or(Error::NoTokenizer)?;
     let (text, facts): (Arc<dyn Text>, Facts) =
-        (Arc::from(make(tokenizer, first.named_data(CHAT_KEY))?), Facts::of(&first));
+        (Arc::from(make(tokenizer, first.named_data(CHAT_KEY))?), first.facts());
     let sounds = match opened {
         Some(OpenedHearing::Transcriber(transcriber)) => {
             first.limit(facts.context);

@@ -1,11 +1,13 @@
 //! Cross-attention: keys and values of an encoder's states are state, written once by the encoder's method and read by the methods of
 //! the decoder.
 
-use etbuild_ir::{Argument, ValueId};
+use et_core::ScalarType;
+use etbuild_ir::{Argument, ConstantData, ValueId};
 
 use super::parts::Parts;
-use super::source;
 use super::weights::Weights;
+use crate::constant::{Constant, spec};
+use crate::sketch::Sketch;
 use crate::{Attention, Cross, Decoder};
 
 /// The positions of states: of the first, and the index of the last.
@@ -20,6 +22,25 @@ pub fn whole(cross: Cross, parts: &mut Parts<'_, '_>) -> Ends {
     let Parts { sketch, weights } = parts;
     let mut at = |position: i64| sketch.constant(&weights.integers(&format!("position.{position}"), &[position]));
     Ends { start: at(0), last: at(last(cross)) }
+}
+
+/// The state with the index of the last state, where a text encoder makes as many as the text has tokens.
+const LAST: &str = "text_encoder.last";
+
+/// Writes the index of the last state.
+pub fn write_last(sketch: &mut Sketch, weights: &mut Weights<'_>, make: impl FnOnce(&mut Sketch) -> ValueId) {
+    let first = no_last(weights);
+    sketch.update(LAST, &first, |sketch, _| make(sketch));
+}
+
+fn read_last(sketch: &mut Sketch, weights: &mut Weights<'_>) -> ValueId {
+    let first = no_last(weights);
+    sketch.state(LAST, &first)
+}
+
+fn no_last(weights: &mut Weights<'_>) -> Constant {
+    let data = || ConstantData::new(vec![0; ScalarType::Long.size()]);
+    weights.once(LAST.to_owned(), |_, _| Ok((spec(ScalarType::Long, &[1]), data())))
 }
 
 /// Writes the keys and values of all layers, from the states `[1, n, width]`.
@@ -71,7 +92,7 @@ pub fn read(
         None => (at(last(cross)), at(0)),
         Some(_) => {
             let zero = at(0);
-            (source::last(sketch, weights), zero)
+            (read_last(sketch, weights), zero)
         }
     };
     let rest = [Argument::Float(scale), Argument::Int(0), Argument::Float(0.0), Argument::None, Argument::None];

@@ -8,13 +8,10 @@ use super::feed_forward::{self, Network};
 use super::method::{ROWS, normalize};
 use super::parts::Parts;
 use super::weights::Weights;
-use crate::constant::{Constant, Part, spec};
+use crate::constant::{Part, spec};
 use crate::relative;
 use crate::sketch::Sketch;
 use crate::{Decoder, Source};
-
-/// The state with the index of the last token of the text.
-const LAST: &str = "text_encoder.last";
 
 /// The method: `tokens`, `int64 [1, n]` for `n` up to the context, and `last`, `int64 [1]`, which is `n - 1`, in; the states,
 /// `float32 [1, n, width]`, out.
@@ -37,22 +34,11 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     }
     let states = normalize(decoder, &mut sketch, weights, source.norm, states);
     sketch.enter("text_encoder");
-    let (first, zero) = (first(weights), sketch.constant(&weights.integers("position.0", &[0])));
-    sketch.update(LAST, &first, |sketch, _| sketch.add(last, zero));
+    let zero = sketch.constant(&weights.integers("position.0", &[0]));
+    cross::write_last(&mut sketch, weights, |sketch| sketch.add(last, zero));
     let ends = Ends { start: zero, last };
     cross::write(decoder, &mut Parts { sketch: &mut sketch, weights }, states, ends);
     sketch.finish(vec![states])
-}
-
-/// The index of the last token of the text that the encoder read.
-pub fn last(sketch: &mut Sketch, weights: &mut Weights<'_>) -> ValueId {
-    let first = first(weights);
-    sketch.state(LAST, &first)
-}
-
-fn first(weights: &mut Weights<'_>) -> Constant {
-    let data = || ConstantData::new(vec![0; ScalarType::Long.size()]);
-    weights.once(LAST.to_owned(), |_, _| Ok((spec(ScalarType::Long, &[1]), data())))
 }
 
 /// What attention adds to scores in every layer, `[1, heads, n, n]`.
