@@ -60,15 +60,16 @@ fn every_family_gives_the_logits_and_the_text_of_transformers() {
 
 #[test]
 fn every_known_architecture_is_tested() {
-    let others = [crate::encoders::models(), crate::vision::models(), crate::hearing::models()];
-    let (Some(models), [Some(encoders), Some(eyes), Some(ears)]) = (models(), others) else { return };
+    let others =
+        [crate::encoders::models(), crate::vision::models(), crate::hearing::models(), crate::seq2seq::models()];
+    let (Some(models), [Some(encoders), Some(eyes), Some(ears), Some(pairs)]) = (models(), others) else { return };
     let architecture = |model: PathBuf| {
         let config = fs::read(model.join("model/config.json")).unwrap();
         let config: serde_json::Value = serde_json::from_slice(&config).unwrap();
         config["architectures"][0].as_str().unwrap().to_owned()
     };
     let tested: BTreeSet<String> =
-        models.into_iter().chain(encoders).chain(eyes).chain(ears).map(architecture).collect();
+        [models, encoders, eyes, ears, pairs].into_iter().flatten().map(architecture).collect();
     let others = ["Mistral", "Qwen2", "Qwen3", "Phi3", "Gemma2", "Gemma3"].map(|name| format!("{name}ForCausalLM"));
     let place = Place::cold();
     let folder = place.path().join("unknown");

@@ -26,6 +26,8 @@ enum Base {
     Checkpoint,
     /// An encoder, whose files are known by their digests only.
     Encoder,
+    /// A language model that reads pictures of any size, whose files are known by their digests only.
+    Sight,
     /// A function of Python, which is not called.
     Python,
     /// The tiny language model, built with a server.
@@ -34,7 +36,7 @@ enum Base {
     Pictures,
 }
 
-use Base::{Board, Checkpoint, Encoder, Hosted, Language, Modelless, Pictures, Prepared, Python};
+use Base::{Board, Checkpoint, Encoder, Hosted, Language, Modelless, Pictures, Prepared, Python, Sight};
 
 /// A key that a stage reads: the recipe, the settings that the key needs, and the settings that make action keys of their own. Without
 /// settings, every word that the schema allows is tried.
@@ -59,7 +61,7 @@ const READ: &[Read] = &[
     ),
     ("export.context", Checkpoint, &[], &["", "export.context=64", "export.context=128"]),
     ("export.files", Python, &[], &["", "export.files=[DATA]", "export.files=[OTHER_DATA]"]),
-    ("export.image_tokens", Checkpoint, &[], &["", "export.image_tokens=64", "export.image_tokens=128"]),
+    ("export.image_tokens", Sight, &[], &["", "export.image_tokens=64", "export.image_tokens=128"]),
     ("export.precision", Prepared, &["model.pt2=HALF"], &[]),
     ("export.prefill", Checkpoint, &[], &["", "export.prefill=16", "export.prefill=32"]),
     ("export.speculate", Checkpoint, &[], &["", "export.speculate=4", "export.speculate=8"]),
@@ -299,6 +301,9 @@ const UNSTATED: &[(&str, &str)] = &[
     ("summary", "a text for people"),
 ];
 
+/// A configuration whose sizes are those of the class.
+const QWEN: &str = r#"{"architectures": ["Qwen2VLForConditionalGeneration"], "vision_config": {}}"#;
+
 /// The texts of `READ` with paths in the place of names.
 struct Files(Vec<(&'static str, String)>);
 
@@ -336,6 +341,7 @@ impl Files {
             ("ADAPTER", adapter("adapter", "1")),
             ("OPERATORS", operators("operators", "same")),
             ("CHECKPOINT", checkpoint("checkpoint", "1")),
+            ("SIGHT", model("sight", "1", QWEN)),
             ("ENCODER", model("encoder", "1", r#"{"architectures": ["BertModel"]}"#)),
             ("DATA", digits("test.safetensors")),
             ("HALF", repository().join("etbuild/etbuild/tests/data/float16.pt2").display().to_string()),
@@ -358,6 +364,7 @@ fn recipe(place: &Place, base: Base, files: &Files) -> Option<String> {
         Modelless => String::new(),
         Checkpoint => files.in_text("model: { checkpoint: CHECKPOINT }\n"),
         Encoder => files.in_text("model: { checkpoint: ENCODER }\n"),
+        Sight => files.in_text("model: { checkpoint: SIGHT }\n"),
         Python => {
             let python = python::with("the standard library")?;
             files.in_text(&format!(

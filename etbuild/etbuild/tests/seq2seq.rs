@@ -31,7 +31,7 @@ struct Case {
 }
 
 /// The folders of all models, written once; `None` without a Python.
-fn models() -> Option<Vec<PathBuf>> {
+pub fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let steps = STEPS.to_string();
     let folder = FOLDER.get_or_init(|| python::written_by("seq2seq.py", "torch and transformers", &[&steps]));
