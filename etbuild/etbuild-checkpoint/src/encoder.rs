@@ -13,9 +13,7 @@ use std::collections::BTreeMap;
 use etbuild_ir::{AtenProgram, Program};
 use serde_json::Value;
 
-pub use description::{
-    Block, Dense, Encoder, EncoderNames, Head, Pooling, Reach, RelativeBias, Scores, SequenceHead, Task,
-};
+pub use description::{Block, Dense, Encoder, EncoderNames, Head, Pooling, Reach, Scores, SequenceHead, Task};
 pub use facts::read_encoder_texts;
 use pooling::Sentence;
 pub use pooling::{MODULES, SENTENCE, module_files};

@@ -2,6 +2,7 @@
 
 mod heads;
 mod mixture;
+mod relative;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,29 +49,17 @@ impl Sketch {
 
     /// An input of integers.
     pub fn input(&mut self, name: &str, sizes: &[usize]) -> ValueId {
-        let id = self.graph.add_value(name, spec(ScalarType::Long, sizes), ValueKind::Input);
-        self.graph.inputs.push(id);
-        id
+        self.add_input(name, spec(ScalarType::Long, sizes))
     }
 
     /// An input of numbers.
     pub fn numbers(&mut self, name: &str, sizes: &[usize]) -> ValueId {
-        let id = self.graph.add_value(name, spec(ScalarType::Float, sizes), ValueKind::Input);
-        self.graph.inputs.push(id);
-        id
+        self.add_input(name, spec(ScalarType::Float, sizes))
     }
 
     /// An input of integers, `[1, n]`, for any `n` from 1 to `most`; the result is the input with `n`.
     pub fn text(&mut self, name: &str, most: usize) -> ValueId {
-        let most = i32::try_from(most).unwrap_or(i32::MAX);
-        let spec = TensorSpec::contiguous(ScalarType::Long, [1, most]).with_least([1, 1]);
-        let id = self.graph.add_value(name, spec, ValueKind::Input);
-        let size = SymbolicSize { symbol: Arc::from("n"), factor: 1, offset: 0 };
-        if let Some(value) = self.graph.values.get_mut(id.index()) {
-            value.symbolic = vec![None, (most > 1).then_some(size)];
-        }
-        self.graph.inputs.push(id);
-        id
+        self.several(name, spec(ScalarType::Long, &[1, most]), 1, 1)
     }
 
     /// An input whose dimension has a multiple of `factor` elements, up to those of `most`; inputs of this kind have `n` times the factor.
@@ -79,11 +68,16 @@ impl Sketch {
         let mut least = most.sizes.to_vec();
         least.iter_mut().skip(dimension).take(1).for_each(|size| *size = factor);
         let is_single = most.sizes.get(dimension) == Some(&factor);
-        let id = self.graph.add_value(name, most.with_least(least), ValueKind::Input);
+        let id = self.add_input(name, most.with_least(least));
         let size = SymbolicSize { symbol: Arc::from("n"), factor, offset: 0 };
         if let Some(value) = self.graph.values.get_mut(id.index()) {
             value.symbolic = (0..rank).map(|index| (index == dimension && !is_single).then(|| size.clone())).collect();
         }
+        id
+    }
+
+    fn add_input(&mut self, name: &str, spec: TensorSpec) -> ValueId {
+        let id = self.graph.add_value(name, spec, ValueKind::Input);
         self.graph.inputs.push(id);
         id
     }

@@ -1,15 +1,13 @@
 //! The text encoder of a model with cross-attention: a text in, keys and values of the decoder's cross-attention out, as state.
 
-use et_core::ScalarType;
-use etbuild_ir::{Argument, ConstantData, Graph, TensorSpec, ValueId};
+use etbuild_ir::{Graph, ValueId};
 
 use super::cross::{self, Ends};
 use super::feed_forward::{self, Network};
 use super::method::{ROWS, normalize};
 use super::parts::Parts;
 use super::weights::Weights;
-use crate::constant::{Part, spec};
-use crate::relative;
+use crate::constant::Part;
 use crate::sketch::Sketch;
 use crate::{Decoder, Source};
 
@@ -50,31 +48,11 @@ fn biases(
     tokens: ValueId,
 ) -> ValueId {
     let (most, heads) = (weights.context as usize, decoder.attention.heads);
-    let Some(positions) = decoder.attention.relative else { return tokens };
+    let Some(relative) = decoder.attention.relative else { return tokens };
     sketch.enter(source.table.trim_end_matches(".weight"));
-    let buckets = weights.once(format!("text_encoder.buckets.{most}"), |_, _| {
-        let buckets = relative::both_ways(most, positions.buckets, positions.farthest);
-        let bytes = buckets.iter().flat_map(|bucket| bucket.to_le_bytes()).collect::<Vec<u8>>();
-        Ok((spec(ScalarType::Long, &[most, most]), ConstantData::new(bytes)))
-    });
-    let mut buckets = sketch.constant(&buckets);
-    let end = sketch.length(tokens, most);
-    let size = most as i32;
-    for (dimension, least) in [[1, size], [1, 1]].into_iter().enumerate() {
-        let output = TensorSpec::contiguous(ScalarType::Long, [size, size]).with_least(least);
-        let range = [Argument::Int(dimension as i64), Argument::Int(0), Argument::Value(end), Argument::Int(1)];
-        let arguments = std::iter::once(Argument::Value(buckets)).chain(range).collect();
-        buckets = sketch.call("aten.slice.Tensor", arguments, output);
-    }
-    let table = weights.stored_matrix(source.table, Part::all(positions.buckets), heads);
-    let table = sketch.floats(&table);
-    let rows = sketch.embedding(table, buckets);
-    let heads = heads as i32;
-    let output = TensorSpec::contiguous(ScalarType::Float, [heads, size, size]).with_least([heads, 1, 1]);
-    let order = Argument::Ints(vec![2, 0, 1]);
-    let turned = sketch.call("aten.permute.default", vec![Argument::Value(rows), order], output);
-    let output = TensorSpec::contiguous(ScalarType::Float, [1, heads, size, size]).with_least([1, heads, 1, 1]);
-    sketch.call("aten.unsqueeze.default", vec![Argument::Value(turned), Argument::Int(0)], output)
+    let table = weights.stored_matrix(source.table, Part::all(relative.buckets), heads);
+    let (table, end) = (sketch.floats(&table), sketch.length(tokens, most));
+    sketch.relative_biases(table, relative, end, most)
 }
 
 /// One layer, with the normalizations ahead of attention and of the feed-forward network.

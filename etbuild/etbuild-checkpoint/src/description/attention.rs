@@ -32,10 +32,10 @@ pub struct Attention {
 }
 
 /// Numbers that are added to scores by the distance of token and key (Raffel et al. 2020): distances share buckets, the wider the larger
-/// they are. The first layer has the table, and all layers read the table.
+/// they are. All layers read one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relative {
-    /// The table of the decoder, `[buckets, heads]`.
+    /// The table, `[buckets, heads]`.
     pub table: &'static str,
     /// The number of buckets.
     pub buckets: usize,

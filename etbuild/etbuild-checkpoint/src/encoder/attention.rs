@@ -3,11 +3,10 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
+use super::Encoder;
 use super::program::Making;
-use super::{Encoder, RelativeBias};
 use crate::constant::{Constant, Part, vector_of};
-use crate::relative::both_ways;
-use crate::{Rotary, Scaling, rotary};
+use crate::{Relative, Rotary, Scaling, rotary};
 
 impl Making<'_> {
     /// The attention of layer `index` to its input, `[1, n, width]`, without the projection behind.
@@ -21,7 +20,7 @@ impl Making<'_> {
         };
         let mask = match (reach.window, self.encoder.relative) {
             (Some(window), _) => Some(self.window(window)),
-            (None, Some(relative)) => Some(self.relative(&relative)),
+            (None, Some(relative)) => Some(self.relative(relative)),
             (None, None) => None,
         };
         self.sketch.enter(module(self.encoder.names.query));
@@ -68,7 +67,7 @@ impl Making<'_> {
         })
     }
 
-    /// Which tokens attend to each other in a window, `[n, n]`: those with at most `window` tokens from one to the other.
+    /// The mask of attention within a window, `[n, n]`: true where the positions of query and key differ by at most `window`.
     fn window(&mut self, window: usize) -> ValueId {
         let most = self.encoder.max_tokens as i32;
         self.once(&format!("window.{window}"), |making| {
@@ -87,23 +86,13 @@ impl Making<'_> {
         })
     }
 
-    /// The bias of the scores by distance, `[1, heads, n, n]`.
-    fn relative(&mut self, relative: &RelativeBias) -> ValueId {
-        let (heads, most) = (self.encoder.heads, self.encoder.max_tokens);
+    /// The biases of the scores by distance, `[1, heads, n, n]`.
+    fn relative(&mut self, relative: Relative) -> ValueId {
         self.once(relative.table, |making| {
-            making.sketch.enter(relative.table);
-            let name = format!("{}.weight", relative.table);
-            let table = making.constants.rows(&name, Part::all(relative.buckets), heads);
-            let buckets = both_ways(most, relative.buckets, relative.farthest);
-            let number = |head: usize, bucket: i64| {
-                let bucket = usize::try_from(bucket).unwrap_or(usize::MAX);
-                table.chunks(heads).nth(bucket).and_then(|row| row.get(head)).copied().unwrap_or_default()
-            };
-            let bias = (0..heads).flat_map(|head| buckets.iter().map(move |bucket| number(head, *bucket)));
-            let (spec, data) = vector_of(&[1, heads, most, most], bias);
-            let bias = making.sketch.constant(&Constant::plain(&format!("{}.bias", relative.table), spec, data));
-            let bias = making.rows(bias, 2);
-            making.rows(bias, 3)
+            making.sketch.enter(relative.table.trim_end_matches(".weight"));
+            let table = making.constants.matrix(relative.table, Part::all(relative.buckets), making.encoder.heads);
+            let (table, most) = (making.sketch.floats(&table), making.encoder.max_tokens);
+            making.sketch.relative_biases(table, relative, making.end, most)
         })
     }
 }

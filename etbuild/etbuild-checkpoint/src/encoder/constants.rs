@@ -5,7 +5,6 @@ use etbuild_ir::{ConstantData, TensorSpec};
 
 use crate::CheckpointError;
 use crate::constant::{Constant, Part, floats, spec, vector_of};
-use crate::reals;
 use crate::shards::{Tensor, Tensors};
 
 /// The tensors of a checkpoint, and the mistakes.
@@ -29,12 +28,6 @@ impl Constants {
             let data = ConstantData::part_of(tensor.shard.clone(), tensor.start + first * row, count * row)?;
             Some((spec(tensor.scalar_type, &[count, columns]), data))
         })
-    }
-
-    /// Rows of a matrix with this number of columns, as numbers.
-    pub fn rows(&mut self, name: &str, part: Part, columns: usize) -> Vec<f32> {
-        let matrix = self.matrix(name, part, columns);
-        reals::read(matrix.spec.scalar_type, matrix.data.bytes())
     }
 
     /// A vector, as `float32`.

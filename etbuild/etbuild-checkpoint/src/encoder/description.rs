@@ -1,6 +1,6 @@
 //! An encoder as plain data.
 
-use crate::{Activation, Norm};
+use crate::{Activation, Norm, Relative};
 
 /// A transformer that reads a whole text at once: each token attends to all tokens.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Encoder {
     /// The attention of each layer.
     pub reaches: Vec<Reach>,
     /// The table of a relative position bias, which all layers share.
-    pub relative: Option<RelativeBias>,
+    pub relative: Option<Relative>,
     /// The positions of a text: the rows of the table without the rows ahead.
     pub positions: usize,
     /// The rows of the table of positions that no token has.
@@ -178,17 +178,6 @@ pub struct Reach {
     pub theta: Option<f64>,
     /// The most tokens between two tokens that attend to each other; `None` for no limit.
     pub window: Option<usize>,
-}
-
-/// A bias of attention by the distance of two tokens (Raffel et al. 2020), for each head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RelativeBias {
-    /// The module of the table, `[buckets, heads]`.
-    pub table: &'static str,
-    /// The buckets: half of them for later tokens.
-    pub buckets: usize,
-    /// The distance from which on all tokens are in one bucket.
-    pub farthest: usize,
 }
 
 /// How the hidden states of a text become one vector.

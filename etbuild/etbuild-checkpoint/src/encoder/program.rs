@@ -47,7 +47,7 @@ pub(super) struct Making<'e> {
     pub(super) sketch: Sketch,
     pub(super) constants: Constants,
     /// The number of tokens.
-    end: ValueId,
+    pub(super) end: ValueId,
     /// Values that layers share, by name.
     made: BTreeMap<String, ValueId>,
 }
@@ -75,15 +75,7 @@ impl Making<'_> {
 
     /// As many rows of a dimension as the text has tokens.
     pub(super) fn rows(&mut self, of: ValueId, dimension: usize) -> ValueId {
-        let mut output = self.sketch.like(of);
-        let most = i32::try_from(self.encoder.max_tokens).unwrap_or(i32::MAX);
-        let set = |sizes: &mut [i32], size| sizes.iter_mut().skip(dimension).take(1).for_each(|slot| *slot = size);
-        let (mut sizes, mut least) = (output.sizes.to_vec(), output.least.to_vec());
-        set(&mut sizes, most);
-        set(&mut least, 1);
-        output = TensorSpec::contiguous(output.scalar_type, sizes).with_least(least);
-        let range = [Argument::Int(dimension as i64), Argument::Int(0), Argument::Value(self.end), Argument::Int(1)];
-        self.sketch.call("aten.slice.Tensor", std::iter::once(Argument::Value(of)).chain(range).collect(), output)
+        self.sketch.first(of, dimension, self.end, self.encoder.max_tokens)
     }
 
     /// The value with this name, which `make` makes for all layers.

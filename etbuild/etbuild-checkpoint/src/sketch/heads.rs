@@ -67,7 +67,7 @@ impl Sketch {
         self.call("aten.view.default", vec![Argument::Value(value), shape], floats([1, n, width], [1, least, width]))
     }
 
-    /// Groups of so many neighbours of `[1, n, width]` as one, `[1, n / count, count * width]`.
+    /// Concatenates `count` neighbouring rows of `[1, n, width]` to a row of `[1, n / count, count * width]`.
     pub fn grouped(&mut self, value: ValueId, count: usize) -> ValueId {
         let ([n, least], width) = (self.range(value, 1), (self.last(value) * count) as i32);
         let groups = [n, least].map(|rows| rows / count.max(1) as i32);

@@ -1,9 +1,9 @@
 //! MPNet (Song et al. 2020): RoBERTa without token types, with a relative position bias. `all-mpnet-base-v2` is one.
 
 use super::{Class, Family, Part, bert};
-use crate::CheckpointError;
 use crate::config::Config;
-use crate::encoder::{Dense, Encoder, EncoderNames, Pooling, RelativeBias, SequenceHead};
+use crate::encoder::{Dense, Encoder, EncoderNames, Pooling, SequenceHead};
+use crate::{CheckpointError, Relative};
 
 pub const FAMILY: Family = Family {
     architectures: &[
@@ -49,7 +49,7 @@ fn adapt(encoder: &mut Encoder, config: &Config) -> Result<(), CheckpointError> 
     if config.optional_size(KEY)?.is_some_and(|buckets| buckets != BUCKETS) {
         return Err(config.unsupported(KEY, "32"));
     }
-    let table = "mpnet.encoder.relative_attention_bias";
-    encoder.relative = Some(RelativeBias { table, buckets: BUCKETS, farthest: 128 });
+    let table = "mpnet.encoder.relative_attention_bias.weight";
+    encoder.relative = Some(Relative { table, buckets: BUCKETS, farthest: 128 });
     Ok(())
 }
