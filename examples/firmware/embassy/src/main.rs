@@ -1,4 +1,4 @@
-//! Two tasks of Embassy: one brings images, as a camera would, and the other classifies them.
+//! Two Embassy tasks: a task sends images through a channel, as a camera would, and a task with the model classifies the images.
 #![no_std]
 #![no_main]
 

@@ -181,15 +181,22 @@ fn a_user_who_may_not_write_runs_the_new_version() {
     assert_eq!(disk.files(), map(NEW));
 }
 
-#[test]
-fn a_user_who_may_not_write_runs_no_mix_of_versions() {
+/// The disks that an update leaves that was cut at each access.
+fn after_cut_updates() -> impl Iterator<Item = ModelDisk> {
     let disk = ModelDisk::with(OLD);
     let whole = disk.failing(Fault::Never);
     update(&whole).unwrap();
-    let starts = (1..=whole.accesses()).map(|number| {
+    (1..=whole.accesses()).map(move |number| {
         let cut = disk.failing(Fault::From(number));
         let _ = update(&cut);
-        let left = cut.failing(Fault::Never).read_only();
+        cut.failing(Fault::Never)
+    })
+}
+
+#[test]
+fn a_user_who_may_not_write_runs_no_mix_of_versions() {
+    let starts = after_cut_updates().zip(1..).map(|(left, number)| {
+        let left = left.read_only();
         let trial = begin_trial(&left, &place());
         assert!(trial.is_err() || is_whole(&left), "{number}");
         trial
@@ -199,13 +206,7 @@ fn a_user_who_may_not_write_runs_no_mix_of_versions() {
 
 #[test]
 fn a_start_completes_a_switch_and_says_so() {
-    let disk = ModelDisk::with(OLD);
-    let whole = disk.failing(Fault::Never);
-    update(&whole).unwrap();
-    let starts = (1..=whole.accesses()).map(|number| {
-        let cut = disk.failing(Fault::From(number));
-        let _ = update(&cut);
-        let left = cut.failing(Fault::Never);
+    let starts = after_cut_updates().map(|left| {
         let trial = begin_trial(&left, &place()).unwrap();
         assert!(is_whole(&left));
         trial

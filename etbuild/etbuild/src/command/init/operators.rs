@@ -16,7 +16,7 @@ const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("../../../../../templates/operators/manifest.toml")),
     ("README.md", include_str!("../../../../../templates/operators/README.md")),
     (OPERATORS, include_str!("../../../../../templates/operators/operators.yaml")),
-    ("src/fused_gate.rs", include_str!("../../../../../templates/operators/src/fused_gate.rs")),
+    ("src/fused_gate.rs", include_str!("../../../../../examples/custom-operator/my_ops/src/fused_gate.rs")),
     ("src/lib.rs", include_str!("../../../../../templates/operators/src/lib.rs")),
 ];
 /// The file that tells a crate of operators from another folder.
