@@ -58,6 +58,8 @@ pub struct Value {
     pub number: Option<Interval>,
     /// What the dynamic sizes of an input depend on, for each dimension; empty for other values.
     pub symbolic: Vec<Option<SymbolicSize>>,
+    /// Whether a constant is an embedding table and, somewhere in the program, also the weight of a linear layer.
+    pub is_tied: bool,
     /// The origin of the value.
     pub kind: ValueKind,
 }
@@ -134,7 +136,7 @@ impl Graph {
     pub fn add_value(&mut self, name: &str, spec: TensorSpec, kind: ValueKind) -> ValueId {
         let id = ValueId(self.values.len() as u32);
         let name = self.claim_name(name);
-        self.values.push(Value { name, spec, number: None, symbolic: Vec::new(), kind });
+        self.values.push(Value { name, spec, number: None, symbolic: Vec::new(), is_tied: false, kind });
         id
     }
 
@@ -185,6 +187,7 @@ impl Graph {
         let id = self.add_value(&value.name, value.spec.clone(), value.kind.clone());
         self.values[id.index()].number = value.number;
         self.values[id.index()].symbolic.clone_from(&value.symbolic);
+        self.values[id.index()].is_tied = value.is_tied;
         id
     }
 

@@ -17,6 +17,7 @@ mod order;
 mod partition;
 mod report;
 mod samples;
+mod tied;
 mod trivial;
 mod work;
 

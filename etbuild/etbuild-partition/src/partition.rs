@@ -16,6 +16,7 @@ use crate::keep::Keep;
 use crate::order::{Step, order};
 use crate::report::{NodeReport, Place, portable};
 use crate::samples::samples;
+use crate::tied::mark_tied_tables;
 
 /// A program with delegate calls.
 #[derive(Clone, Debug)]
@@ -45,6 +46,7 @@ pub fn partition(
     keep: &dyn Keep,
 ) -> Result<Partitioned, Vec<Violation>> {
     let mut program = program.into_program();
+    mark_tied_tables(&mut program);
     let (mut report, mut inside, mut origins) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (name, graph) in &mut program.methods {
         let mut method = Method::new(name, std::mem::take(graph));

@@ -48,7 +48,7 @@ mod window;
 pub use et_simd::{Activation, Architecture, Isa};
 
 pub use float::direct::FloatOperands;
-pub use float::pack::Weights;
+pub use float::pack::{Weights, float_column};
 pub use float::product::FloatProduct;
 pub use int4::gemm::{Int4Gemm, Int4Operands};
 pub use int8::compute::{Int8Operands, Int8Residual};

@@ -2,7 +2,7 @@
 
 mod plain;
 
-use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, KERNELS, Output, Residual, Shape, Weights};
+use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, KERNELS, Output, Residual, Shape, Weights, float_column};
 use plain::{Numbers, activate, available, in_parts, input_length, packed, products, shapes};
 
 #[derive(Clone)]
@@ -234,6 +234,24 @@ fn matrices_are_packed_as_their_transposes_are() {
         let pack =
             |weights: Weights<'_, f32>| packed(product.packed_size(), |packed| product.pack(&weights, &[], packed));
         assert_eq!(pack(Weights::matrix(&matrix, columns)), pack(Weights::linear(&transpose, inner)));
+    }
+}
+
+#[test]
+fn columns_are_read_back() {
+    let (inner, columns) = (7, 75);
+    let case = Case::new(Shape::product(1, inner, columns));
+    for isa in KERNELS.iter().map(|row| row.float.isa) {
+        let product = FloatProduct::new(case.shape, isa).unwrap();
+        let weights = Weights::linear(&case.weights, inner);
+        let packed = packed(product.packed_size(), |packed| product.pack(&weights, &case.bias, packed));
+        let mut read = vec![0.0; inner];
+        for (column, row) in case.weights.chunks(inner).enumerate() {
+            float_column([inner, columns], isa.architecture(), &packed, column, &mut read).unwrap();
+            assert_eq!(read, row, "{isa:?} {column}");
+        }
+        assert!(float_column([inner, columns], isa.architecture(), &packed, columns, &mut read).is_err());
+        assert!(float_column([inner, columns], isa.architecture(), &packed[4..], 0, &mut read).is_err());
     }
 }
 

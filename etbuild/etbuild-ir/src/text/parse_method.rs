@@ -170,7 +170,8 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         self.cursor.expect(':')?;
         let (spec, number) = spec(self.cursor)?;
         let symbolic = symbolic(self.cursor)?;
-        let value = Value { name: name.clone().into_owned(), spec, number, symbolic, kind };
+        let is_tied = self.cursor.accept_word("tied");
+        let value = Value { name: name.clone().into_owned(), spec, number, symbolic, is_tied, kind };
         self.origin(id)?;
         if self.ids.insert(name, id).is_some() || self.values.insert(id, value).is_some() {
             return self.cursor.error("the name or number of the value is defined twice");

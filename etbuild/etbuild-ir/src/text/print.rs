@@ -131,10 +131,10 @@ impl Display for Type<'_> {
             Some(range) => write!(formatter, "{} {}..{}", spec.scalar_type.name(), range.least, range.most),
             None => Spec(spec).fmt(formatter),
         }?;
-        if self.0.symbolic.is_empty() {
-            return Ok(());
+        if !self.0.symbolic.is_empty() {
+            write!(formatter, " sizes [{}]", List(self.0.symbolic.iter().map(Symbolic)))?;
         }
-        write!(formatter, " sizes [{}]", List(self.0.symbolic.iter().map(Symbolic)))
+        formatter.write_str(if self.0.is_tied { " tied" } else { "" })
     }
 }
 

@@ -78,6 +78,30 @@ pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[
     }
 }
 
+/// Copies a column of the packed weight `[columns, inner]` of a linear layer: a row of the embedding table that is tied to the layer.
+/// `architecture` is that of the packing. Fails if the column does not exist or a length differs from the sizes.
+#[inline]
+pub fn float_column(
+    [inner, columns]: [usize; 2],
+    architecture: Architecture,
+    packed: &[u8],
+    column: usize,
+    elements: &mut [f32],
+) -> Result<()> {
+    let panels = panels(&Shape::product(1, inner, columns), architecture);
+    if column >= columns || elements.len() != inner || packed.len() != 4 * panels.size(1) {
+        return Err(Error::InvalidArgument);
+    }
+    let panel = panels.get(column / panels.width);
+    let (size, lane) = (4 * panel.step, 4 * (column - panel.column));
+    // The first row is the bias.
+    let rows = packed[4 * panel.start..][..size * panels.column_size].chunks_exact(size).skip(1);
+    for (element, row) in elements.iter_mut().zip(rows) {
+        *element = row[lane..].first_chunk::<4>().map_or(0.0, |bytes| f32::from_le_bytes(*bytes));
+    }
+    Ok(())
+}
+
 /// Packs a panel row by row, for weights with contiguous columns.
 #[inline]
 fn write_by_rows(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2], rows: &mut [u8], size: usize) {

@@ -96,7 +96,7 @@ records! {
         pub width: u32,
     }
 
-    /// Embedding lookup in packed int8 or int4 weights: columns by index, the rows of a tied table whose transpose is packed.
+    /// Embedding lookup in packed weights: columns by index, the rows of a tied table whose transpose is packed.
     pub struct GatherColumns {
         /// The packed weights, without bias.
         pub weights: Weights,

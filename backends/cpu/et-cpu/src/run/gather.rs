@@ -1,11 +1,14 @@
 //! Embedding lookup: rows of a table, or columns of packed weights, by index.
 
 use et_core::{Error, Plain, Result};
-use et_gemm::{Int4Gemm, Int8Gemm, Shape};
+use et_gemm::{Int4Gemm, Int8Gemm, Shape, float_column};
 
 use crate::memory::Operands;
 use crate::split::{Context, count};
 use crate::{Gather, GatherColumns, Place};
+
+/// The bits of an element of packed float32 weights.
+const FLOAT_BITS: u32 = 32;
 
 /// Gathers rows of a table.
 pub fn rows(context: &Context<'_, '_, '_>, fields: &Gather) -> Result<()> {
@@ -19,7 +22,7 @@ pub fn rows(context: &Context<'_, '_, '_>, fields: &Gather) -> Result<()> {
     })
 }
 
-/// Gathers columns of packed int8 or int4 weights, dequantized: the transpose of the embedding table is packed.
+/// Gathers columns of packed weights, dequantized: the transpose of the embedding table is packed.
 pub fn columns(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> {
     let [indices, inner, columns] = fields.sizes.map(|size| size as usize);
     let (isa, mut operands) = (context.isa, context.memory.operands());
@@ -28,6 +31,10 @@ pub fn columns(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<
     if let Some(form) = fields.weights.form()? {
         let gemm = Int4Gemm::new([1, inner, columns], form, isa)?;
         return each(operands, places.0, places.1, sizes, |index, row| gemm.column(weights, index, row));
+    }
+    if fields.weights.bits == FLOAT_BITS {
+        let column = |index, row: &mut [f32]| float_column([inner, columns], isa.architecture(), weights, index, row);
+        return each(operands, places.0, places.1, sizes, column);
     }
     let gemm = Int8Gemm::new(Shape::product(1, inner, columns), isa)?;
     each(operands, places.0, places.1, sizes, |index, row| gemm.column(weights, index, row))

@@ -78,7 +78,7 @@ pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         return Ok(None);
     }
     if let Some(table) = Table::of(builder.links, call.node) {
-        return table::gather(builder, &call, table);
+        return table::gather(builder, &call, &table);
     }
     let rows = builder.quantized(call.value(0)?).filter(|tensor| tensor.row_scales.is_some());
     let rows = rows.cloned().ok_or(Problem::Order)?;

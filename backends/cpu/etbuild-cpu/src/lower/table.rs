@@ -1,4 +1,5 @@
-//! Quantized int8 or int4 embedding tables tied to a linear layer: integer rows and scale rows are gathered and dequantized.
+//! Embedding tables that are stored as the packed weight of a linear layer: int8 and int4 tables, whose gathered rows are dequantized with
+//! the gathered scales, and float32 tables that a linear layer shares.
 
 use et_core::ScalarType;
 use et_cpu::{GatherColumns, Window, Write};
@@ -13,18 +14,36 @@ use crate::pack::{Form, Packing};
 use crate::tensor::FLOAT;
 use etbuild_backend::{Call, floats};
 
-/// An embedding table with the lookup indices.
+/// An embedding table that is stored as the packed weight of a linear layer, with the lookup indices.
 pub struct Table {
-    integers: ValueId,
-    scales: ValueId,
-    /// The block size of int4 weights; `None` for int8 weights with per-row scales.
-    group: Option<usize>,
+    /// The constant of the elements.
+    elements: ValueId,
+    precision: Precision,
     indices: ValueId,
     /// Rows and columns.
     sizes: [usize; 2],
 }
 
+/// The precision of a table, with the constant of the scales.
+#[derive(Clone, Copy)]
+enum Precision {
+    Float32,
+    /// A scale per row.
+    Int8(ValueId),
+    /// A scale per block of this many elements.
+    Int4(ValueId, usize),
+}
+
 impl Table {
+    /// The table of `embedding(table, indices)` that is tied to a linear layer with float32 weights.
+    pub fn tied(links: &Links<'_>, call: &Call<'_>) -> Result<Option<Self>, Problem> {
+        let (elements, indices) = (call.value(0)?, call.value(1)?);
+        let value = links.graph.value(elements);
+        let fits = value.is_tied && value.spec.scalar_type == FLOAT && value.spec.is_contiguous();
+        let sizes = matrix(links, elements).filter(|_| fits);
+        Ok(sizes.map(|sizes| Self { elements, precision: Precision::Float32, indices, sizes }))
+    }
+
     /// The lookup `dequantize_affine(embedding(integers, indices), block, embedding(scales, indices), ...)`.
     pub fn of(links: &Links<'_>, node: &Node) -> Option<Self> {
         let DequantizeAffine { integers: rows, block, scales, zero_points: None, least, .. } =
@@ -35,16 +54,15 @@ impl Table {
         let (group, ones) = block.split_last()?;
         let ((integers, indices), (scales, same)) = (chosen(links, rows)?, chosen(links, scales)?);
         let (spec, group) = (links.graph.spec(integers), usize::try_from(*group).ok()?);
-        let sizes = spec.sizes.iter().map(|size| usize::try_from(*size).ok()).collect::<Option<Vec<_>>>()?;
-        let sizes: [usize; 2] = sizes.try_into().ok()?;
+        let sizes = matrix(links, integers)?;
         let is_group = match least {
             -8 => group > 0 && group.is_multiple_of(8) && sizes[1].is_multiple_of(group),
             _ => least < -8 && group == sizes[1],
         };
         let is_whole = is_group && ones.iter().all(|one| *one == 1);
-        let group = (least == -8).then_some(group);
+        let precision = if least == -8 { Precision::Int4(scales, group) } else { Precision::Int8(scales) };
         let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_whole && indices == same;
-        fits.then_some(Self { integers, scales, group, indices, sizes })
+        fits.then_some(Self { elements: integers, precision, indices, sizes })
     }
 
     /// Whether a value is gathered integers or scales with a table's dequantization as the only consumer.
@@ -60,26 +78,31 @@ fn chosen(links: &Links<'_>, id: ValueId) -> Option<(ValueId, ValueId)> {
     links.graph.constant(*table).map(|_| (*table, *indices))
 }
 
+/// Rows and columns of a matrix.
+fn matrix(links: &Links<'_>, id: ValueId) -> Option<[usize; 2]> {
+    let sizes = links.graph.spec(id).sizes.iter().map(|size| usize::try_from(*size).ok());
+    sizes.collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
 /// Embedding lookup.
-pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lowered {
-    let Table { integers, scales, group, indices, sizes: [rows, columns] } = table;
-    let weights = builder.links.graph.constant(integers).ok_or(Problem::Order)?.clone();
-    let indices = builder.dense(indices)?;
-    let output = builder.row_major(FLOAT, &call.output_sizes()?);
-    let form = match group {
-        Some(group) => {
+pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Table) -> Lowered {
+    let Table { elements, precision, indices, sizes: [rows, columns] } = *table;
+    let weights = builder.links.graph.constant(elements).ok_or(Problem::Order)?.clone();
+    let form = match precision {
+        Precision::Float32 => Form::Floats(Vec::new()),
+        Precision::Int8(scales) => Form::BytesForRows(floats(builder.links, scales).ok_or(Problem::Order)?, Vec::new()),
+        Precision::Int4(scales, group) => {
             let scales = constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?;
             let kind = constant::form_of_scales(&scales, columns / group);
             let form = Int4Format { group, is_biased: false, scales: kind };
             Form::Groups(form, scales, Vec::new())
         }
-        None => {
-            let scales = floats(builder.links, scales).ok_or(Problem::Order)?;
-            Form::BytesForRows(scales, Vec::new())
-        }
     };
+    let indices = builder.dense(indices)?;
+    let output = builder.row_major(FLOAT, &call.output_sizes()?);
     let window = Window::matrix(1, columns, rows);
-    let weights = builder.program.packed(Packing { window, weights, form, adapter: None })?;
+    let adapter = constant::name_in_adapter(builder.links, elements);
+    let weights = builder.program.packed(Packing { window, weights, form, adapter })?;
     let gather = GatherColumns {
         weights,
         indices: place(&indices),

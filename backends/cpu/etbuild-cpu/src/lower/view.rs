@@ -5,7 +5,7 @@ use etbuild_ir::ValueId;
 use crate::Problem;
 use crate::builder::Builder;
 use crate::lower::Lowered;
-use crate::lower::table::Table;
+use crate::lower::table::{self, Table};
 use crate::lower::text::gather;
 use crate::tensor::Tensor;
 use etbuild_backend::{Call, dim};
@@ -115,10 +115,13 @@ fn rolled((piece, start): (Tensor, Vec<usize>), along: usize, shift: i64) -> Vec
     parts.into_iter().filter(|(piece, _)| piece.sizes[along] > 0).collect()
 }
 
-/// Embedding lookup; rows of a quantized table are gathered by the dequantization.
+/// Embedding lookup; rows of a quantized table are gathered by the dequantization, rows of a tied table from the packed weight.
 pub fn embedding(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     if Table::has(builder.links, call.output()?) {
         return Ok(None);
+    }
+    if let Some(table) = Table::tied(builder.links, &call)? {
+        return table::gather(builder, &call, &table);
     }
     let (table, indices) = (builder.dense(call.value(0)?)?, builder.dense(call.value(1)?)?);
     gather(builder, &call, &table, 0, &indices)
