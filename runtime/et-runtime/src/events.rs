@@ -1,7 +1,7 @@
 //! Events of an execution: what a profiler or a debugger hears.
 //!
 //! The loop over predecoded instructions is generic over its listener. With [`NoEvents`] the compiler removes every call, so that a
-//! binary without a listener has the instructions of a loop without events. Firmware executes from the file, without a listener.
+//! binary without a listener has the instructions of a loop without events.
 
 use core::fmt::Debug;
 use core::time::Duration;

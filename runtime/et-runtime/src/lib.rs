@@ -22,6 +22,7 @@
 extern crate std;
 
 mod claims;
+mod decoded;
 mod delegate;
 mod events;
 mod execute;
@@ -32,9 +33,14 @@ mod method;
 mod named_data;
 mod program;
 mod steps;
+mod values;
 mod workers;
 
 pub use claims::Claims;
+pub use decoded::{
+    DecodedInstruction, DecodedList, DecodedMemory, DecodedMethod, DecodedPlan, DecodedTensor, DecodedValue,
+    InitialValue, Span,
+};
 pub use delegate::{Delegate, DelegateSetup};
 pub use events::{DelegateEvent, Events, NoEvents, Position};
 pub use execute::INSTRUCTION_LIMIT;
