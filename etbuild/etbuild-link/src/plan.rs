@@ -195,3 +195,106 @@ fn halves(bits: u64) -> String {
 fn variant(name: &str, content: impl Display) -> String {
     format!("DecodedValue::{name}({content})")
 }
+
+#[cfg(test)]
+mod tests {
+    use et_core::ScalarType;
+    use et_format::write;
+
+    use super::*;
+
+    fn tensor(sizes: &[i32], data_buffer: u32, offset: Option<u64>) -> write::Tensor {
+        write::Tensor {
+            scalar_type: ScalarType::Float,
+            sizes: sizes.to_vec(),
+            dim_order: (0..sizes.len() as u8).collect(),
+            data_buffer,
+            allocation: offset.map(|offset| write::Allocation { memory_id: 1, offset }),
+            dynamic: false,
+            extra: None,
+        }
+    }
+
+    /// The program file of a method with these values and chains, a constant and an initial value.
+    fn file(values: Vec<write::EValue>, chains: Vec<Vec<write::Instruction>>) -> Vec<u8> {
+        let plan = write::ExecutionPlan {
+            name: "forward".to_owned(),
+            values,
+            chains: chains.into_iter().map(|instructions| write::Chain { instructions }).collect(),
+            ..write::ExecutionPlan::default()
+        };
+        let (constants, initial_values): (Vec<&[u8]>, Vec<&[u8]>) = (vec![b"constant"], vec![b"initial!"]);
+        let program =
+            write::Program { execution_plans: vec![plan], constants, initial_values, ..write::Program::default() };
+        let mut bytes = Vec::new();
+        write::write_program(&program, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn facts(values: Vec<write::EValue>) -> PlanFacts {
+        PlanFacts::of(&file(values, Vec::new()), "forward").unwrap()
+    }
+
+    /// The bytes of the file that a text names behind this word.
+    fn part<'f>(file: &'f [u8], text: &str, word: &str, len: usize) -> &'f [u8] {
+        let digits: String = text.split_once(word).unwrap().1.chars().take_while(char::is_ascii_digit).collect();
+        &file[digits.parse().unwrap()..][..len]
+    }
+
+    #[test]
+    fn offsets_lead_to_what_the_values_say() {
+        let tensors = [tensor(&[2], 1, None), tensor(&[2], 1, Some(32))].map(write::EValue::Tensor);
+        let file =
+            file([tensors.to_vec(), vec![write::EValue::BoolList(vec![true, false, true])]].concat(), Vec::new());
+        let facts = PlanFacts::of(&file, "forward").unwrap();
+        let [constant, buffer, list] = &facts.values[..] else { panic!("{facts:?}") };
+        assert_eq!(part(&file, constant, "elements: ", 8), b"constant");
+        assert_eq!(part(&file, constant, " sizes: ", 4), [2, 0, 0, 0]);
+        assert!(constant.ends_with("rank: 1, memory: DecodedMemory::File })"), "{constant}");
+        assert!(buffer.contains("elements: 32,") && buffer.ends_with("DecodedMemory::Arena(0) })"), "{buffer}");
+        assert_eq!(part(&file, &facts.initial[0], "start: ", 8), b"initial!");
+        assert!(facts.initial[0].ends_with("size: 8 }, arena: 0, offset: 32 }"), "{:?}", facts.initial);
+        assert!(list.starts_with("DecodedValue::List(DecodedList::Bool, Span {"), "{list}");
+        assert_eq!(part(&file, list, "start: ", 3), [1, 0, 1]);
+    }
+
+    #[test]
+    fn numbers_are_halves() {
+        let facts = facts(vec![write::EValue::Int(-2), write::EValue::Double(1.5), write::EValue::Null]);
+        let wanted = [
+            "DecodedValue::Int([0xfffffffe, 0xffffffff])",
+            "DecodedValue::Double([0x0, 0x3ff80000])",
+            "DecodedValue::None",
+        ];
+        assert_eq!(facts.values, wanted);
+    }
+
+    #[test]
+    fn a_jump_leads_to_an_instruction_of_its_chain() {
+        let jump = write::Instruction::JumpFalseCall { condition: 0, destination: 1 };
+        let file = file(vec![write::EValue::Bool(true)], vec![vec![jump.clone()], vec![jump]]);
+        let facts = PlanFacts::of(&file, "forward").unwrap();
+        let jumps = [1, 2].map(|destination| format!("DecodedInstruction::JumpFalse(0, {destination})"));
+        assert_eq!(facts.instructions, jumps);
+    }
+
+    #[test]
+    fn promises_are_those_that_all_tensors_keep() {
+        let promises = |tensor: write::Tensor| {
+            let facts = facts(vec![write::EValue::Tensor(tensor)]);
+            (facts.dynamic.is_empty(), facts.is_row_major)
+        };
+        let tensor = tensor(&[2, 3], 0, Some(0));
+        assert_eq!(promises(tensor.clone()), (true, true));
+        assert_eq!(promises(write::Tensor { dynamic: true, ..tensor.clone() }), (false, true));
+        assert_eq!(promises(write::Tensor { dim_order: vec![1, 0], ..tensor }), (true, false));
+    }
+
+    #[test]
+    fn a_tensor_of_another_file_is_refused() {
+        let extra = write::ExtraTensorInfo { fully_qualified_name: "w".to_owned(), external: true };
+        let tensor = write::Tensor { extra: Some(extra), ..tensor(&[2], 0, None) };
+        let error = PlanFacts::of(&file(vec![write::EValue::Tensor(tensor)], Vec::new()), "forward").unwrap_err();
+        assert_eq!(error.to_string(), "firmware cannot execute the program file: NotSupported");
+    }
+}

@@ -7,8 +7,8 @@ use tera::{Context, Kwargs, State, Tera};
 
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, UpdateFacts};
-use crate::symbol::symbol;
 use crate::plan::PlanFacts;
+use crate::symbol::symbol;
 use crate::{LibraryForm, LinkError, OperatorCrate, SelectedKernel};
 
 const SUFFIX: &str = ".tera";
@@ -149,7 +149,9 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
 /// The plan of firmware with a program file.
 fn plan(facts: &ProjectFacts) -> Result<PlanFacts, LinkError> {
     match &facts.program {
-        Program::Embedded(bytes) if facts.board.is_some() && !bytes.is_empty() => PlanFacts::of(bytes, &facts.method.name),
+        Program::Embedded(bytes) if facts.board.is_some() && !bytes.is_empty() => {
+            PlanFacts::of(bytes, &facts.method.name)
+        }
         Program::Embedded(_) | Program::Beside(_) => Ok(PlanFacts::default()),
     }
 }

@@ -29,6 +29,19 @@ pub trait Events {
         let _ = at;
         Ok(())
     }
+
+    /// Called in the call of a delegate, before each layer that the delegate computes; `part` counts from 0.
+    fn part(&mut self, part: u32) {
+        let _ = part;
+    }
+
+    /// Whether [`Events::pulse`] is wanted. A delegate then computes no more than a row at once.
+    fn is_listening(&self) -> bool {
+        false
+    }
+
+    /// Called in long layers of a delegate, after each row of an image.
+    fn pulse(&mut self) {}
 }
 
 /// Hears nothing.

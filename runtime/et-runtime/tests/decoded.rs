@@ -1,13 +1,15 @@
 //! Methods as constants: values, every instruction, and plans that are wrong.
+#![allow(unsafe_code)] // Hooks get a pointer of C.
 
 mod support;
 
 use std::cell::Cell;
+use std::ffi::c_void;
 
 use et_core::{Error, Kernel, Result, ScalarType, Value};
 use et_runtime::{
     DecodedInstruction, DecodedList, DecodedMemory, DecodedMethod, DecodedPlan, DecodedTensor, DecodedValue, Events,
-    Failure, InitialValue, Memory, Place, Position, Span,
+    Failure, Hooked, Hooks, InitialValue, Memory, NoEvents, Place, Position, Span,
 };
 use support::bytes;
 
@@ -47,7 +49,8 @@ impl DecodedPlan for Sum {
         DecodedValue::List(DecodedList::Tensor, Span { start: 16, size: 8 }),
     ];
     const DYNAMIC: &'static [DecodedTensor] = &[];
-    const INITIAL: &'static [InitialValue] = &[InitialValue { bytes: Span { start: 8, size: 8 }, arena: 0, offset: 16 }];
+    const INITIAL: &'static [InitialValue] =
+        &[InitialValue { bytes: Span { start: 8, size: 8 }, arena: 0, offset: 16 }];
     const INPUTS: &'static [i32] = &[0];
     const OUTPUTS: &'static [i32] = &[1, 4];
     const BLOBS: &'static [Span] = &[];
@@ -80,9 +83,17 @@ macro_rules! variant {
     };
 }
 
-/// Loads a plan with an arena of 48 bytes and calls `test` with the method.
+/// Loads a plan with an arena of 48 bytes, and calls `test` with the method.
 fn with<P: DecodedPlan>(
     test: impl FnOnce(&DecodedMethod<'_, P>) -> core::result::Result<(), Failure>,
+) -> core::result::Result<(), Failure> {
+    load::<P, _>(NoEvents, test)
+}
+
+/// The same with a listener.
+fn load<P: DecodedPlan, L: Events + Copy>(
+    listener: L,
+    test: impl FnOnce(&DecodedMethod<'_, P, L>) -> core::result::Result<(), Failure>,
 ) -> core::result::Result<(), Failure> {
     #[repr(align(16))]
     struct Arena([Cell<u8>; 48]);
@@ -90,7 +101,7 @@ fn with<P: DecodedPlan>(
     let values = [const { Cell::new(Value::None) }; 8];
     let mut sizes = [0; 2];
     let memory = Memory { values: &values, arenas: &[&arena.0], sizes: &mut sizes, holds_state: true };
-    test(&DecodedMethod::<P>::load(&[], memory)?)
+    test(&DecodedMethod::<P, L>::load(listener, &[], memory)?)
 }
 
 fn output<P: DecodedPlan>(method: &DecodedMethod<'_, P>, index: usize) -> Vec<f32> {
@@ -110,25 +121,56 @@ fn values_are_in_the_arena_and_in_the_file() {
     .unwrap();
 }
 
+/// What hooks have noted, where `context` is a cell of a text.
+fn notes(context: *mut c_void) -> &'static Cell<String> {
+    // SAFETY: the context of the hooks of this file is such a cell, which the test leaks.
+    unsafe { &*context.cast() }
+}
+
+fn note(context: *mut c_void, text: &str) {
+    let cell = notes(context);
+    cell.set(cell.take() + text);
+}
+
+extern "C" fn alive(context: *mut c_void) {
+    note(context, "alive ");
+}
+
+/// Counts the characters of the notes.
+extern "C" fn cycles(context: *mut c_void) -> u32 {
+    let cell = notes(context);
+    let text = cell.take();
+    let count = text.len() as u32;
+    cell.set(text + ". ");
+    count
+}
+
+extern "C" fn executed(context: *mut c_void, operator: u32, cycles: u32) {
+    note(context, &format!("{operator} took {cycles} "));
+}
+
 #[test]
-fn a_listener_hears_every_instruction() {
-    #[derive(Default)]
-    struct Heard(Vec<u32>);
-
-    impl Events for Heard {
-        fn begin(&mut self, at: Position) {
-            self.0.push(at.instruction);
-        }
-
-        fn end(&mut self, at: Position) -> Result<()> {
-            self.0.push(10 + at.instruction);
-            Ok(())
-        }
-    }
-
-    let mut heard = Heard::default();
-    with::<Sum>(|method| method.execute_heard(&mut heard)).unwrap();
-    assert_eq!(heard.0, [0, 10]);
+fn hooks_are_called_around_each_operator_and_each_part_of_a_delegate() {
+    let cell: &'static Cell<String> = Box::leak(Box::default());
+    let context = std::ptr::from_ref(cell).cast_mut().cast();
+    let hooked = Hooked::new();
+    load::<Sum, _>(&hooked, |method| {
+        method.execute()?;
+        assert_eq!(cell.take(), "", "no hooks yet");
+        hooked.set(Hooks { context, alive: Some(alive), cycles: Some(cycles), executed: Some(executed) });
+        hooked.restart();
+        method.execute()
+    })
+    .unwrap();
+    assert_eq!(cell.take(), "alive . . 0 took 2 ");
+    hooked.set(Hooks { context, alive: Some(alive), cycles: None, executed: Some(executed) });
+    hooked.restart();
+    let (mut events, at) = (&hooked, Position { chain: 0, instruction: 0 });
+    events.begin(at);
+    (0..2).for_each(|part| events.part(part));
+    events.pulse();
+    events.end(at).unwrap();
+    assert_eq!(cell.take(), "alive 0 took 0 alive alive 1 took 0 ");
 }
 
 variant! { Jump:

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use et_core::{Args, Error, Result};
-use et_runtime::{Delegate, DelegateSetup, Workers};
+use et_runtime::{Delegate, DelegateSetup, Events, NoEvents, Workers};
 
 use crate::memory::Operands;
 use crate::run::run;
@@ -12,18 +12,26 @@ use crate::{Blob, Row};
 /// The backend id in program files.
 pub const ID: &str = "EtbuildCortexM";
 
-/// The delegate of a partition.
+/// The delegate of a partition. Executions call the listener `L`.
 #[derive(Debug, Default)]
-pub struct Engine<'a> {
+pub struct Engine<'a, L = NoEvents> {
     blob: Cell<Option<Blob<'a>>>,
+    listener: L,
+}
+
+impl<L> Engine<'_, L> {
+    /// A delegate with a listener.
+    pub const fn heard_by(listener: L) -> Self {
+        Self { blob: Cell::new(None), listener }
+    }
 }
 
 /// A delegate. The kernels run on the caller's thread.
 pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
-    Engine::default()
+    Engine::heard_by(NoEvents)
 }
 
-impl<'a> Delegate<'a> for Engine<'a> {
+impl<'a, L: Events + Copy> Delegate<'a> for Engine<'a, L> {
     /// Checks that this binary has every kernel of the blob.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         let blob = Blob::read(setup.blob)?;
@@ -37,6 +45,10 @@ impl<'a> Delegate<'a> for Engine<'a> {
 
     fn execute(&self, arguments: &Args<'a, '_>) -> Result<()> {
         let blob = self.blob.get().ok_or(Error::DelegateInvalidHandle)?;
-        blob.instructions().try_for_each(|instruction| run(&instruction?, Operands::new(blob, arguments)))
+        let mut listener = self.listener;
+        (0..).zip(blob.instructions()).try_for_each(|(part, instruction)| {
+            listener.part(part);
+            run(&instruction?, Operands::new(blob, arguments), &mut listener)
+        })
     }
 }

@@ -4,16 +4,12 @@ use et_core::{Args, Error, Indices, Result};
 
 use super::load::bytes;
 use super::{DecodedInstruction, DecodedMethod, DecodedPlan, Span};
-use crate::{Events, Failure, INSTRUCTION_LIMIT, NoEvents, Place, Position};
+use crate::{Events, Failure, INSTRUCTION_LIMIT, Place, Position};
 
-impl<'a, P: DecodedPlan> DecodedMethod<'a, P> {
+impl<'a, P: DecodedPlan, L: Events + Copy> DecodedMethod<'a, P, L> {
     /// Executes the method on the inputs that were set.
     pub fn execute(&self) -> core::result::Result<(), Failure> {
-        self.execute_heard(&mut NoEvents)
-    }
-
-    /// The same with a listener.
-    pub fn execute_heard(&self, events: &mut impl Events) -> core::result::Result<(), Failure> {
+        let mut events = self.listener;
         let (mut left, mut index) = (INSTRUCTION_LIMIT, 0_u32);
         while let Some(instruction) = P::INSTRUCTIONS.get(index as usize) {
             let failure = |error| Place::Instruction(index).failure(error);

@@ -9,18 +9,21 @@ use et_format::{List, ProgramFile};
 use super::{DecodedList, DecodedMemory, DecodedPlan, DecodedTensor, DecodedValue, Span};
 use crate::inputs::copy_bytes;
 use crate::values::Values;
-use crate::{Delegate, DelegateSetup, Failure, Memory, Place};
+use crate::{Delegate, DelegateSetup, Failure, Memory, NoEvents, Place};
 
-/// A loaded method whose plan is constants of the binary.
-pub struct DecodedMethod<'a, P> {
+/// A loaded method whose plan is constants of the binary. Executions call the listener `L`.
+pub struct DecodedMethod<'a, P, L = NoEvents> {
     pub(super) values: Values<'a>,
     pub(super) delegates: &'a [&'a dyn Delegate<'a>],
+    pub(super) listener: L,
     plan: PhantomData<P>,
 }
 
-impl<'a, P: DecodedPlan> DecodedMethod<'a, P> {
+impl<'a, P: DecodedPlan, L: Copy> DecodedMethod<'a, P, L> {
     /// Loads the method: fills the value table, copies initial values, and prepares the delegates, which are in the order of the blobs.
+    /// The arenas hold zeros.
     pub fn load(
+        listener: L,
         delegates: &'a [&'a dyn Delegate<'a>],
         memory: Memory<'a>,
     ) -> core::result::Result<Self, Failure> {
@@ -34,7 +37,12 @@ impl<'a, P: DecodedPlan> DecodedMethod<'a, P> {
         for (index, (delegate, blob)) in (0..).zip(delegates.iter().zip(P::BLOBS)) {
             init::<P>(*delegate, *blob).map_err(|error| Place::Delegate(index).failure(error))?;
         }
-        Ok(Self { values: Values(slots), delegates, plan: PhantomData })
+        Ok(Self { values: Values(slots), delegates, listener, plan: PhantomData })
+    }
+
+    /// The listener.
+    pub const fn listener(&self) -> L {
+        self.listener
     }
 
     /// Copies `bytes` into the memory of input `index`, a tensor that keeps its shape.
