@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use et_core::{Args, Error, Result};
-use et_runtime::{Delegate, DelegateSetup, Events, NoEvents, Workers};
+use et_runtime::{Delegate, DelegateSetup, Events, Listener, Workers};
 
 use crate::memory::Operands;
 use crate::run::run;
@@ -12,26 +12,26 @@ use crate::{Blob, Row};
 /// The backend id in program files.
 pub const ID: &str = "EtbuildCortexM";
 
-/// The delegate of a partition. Executions call the listener `L`.
+/// The delegate of a partition.
 #[derive(Debug, Default)]
-pub struct Engine<'a, L = NoEvents> {
+pub struct Engine<'a> {
     blob: Cell<Option<Blob<'a>>>,
-    listener: L,
+    listener: Listener<'a>,
 }
 
-impl<L> Engine<'_, L> {
+impl<'a> Engine<'a> {
     /// A delegate with a listener.
-    pub const fn heard_by(listener: L) -> Self {
+    pub const fn heard_by(listener: Listener<'a>) -> Self {
         Self { blob: Cell::new(None), listener }
     }
 }
 
 /// A delegate. The kernels run on the caller's thread.
 pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
-    Engine::heard_by(NoEvents)
+    Engine::default()
 }
 
-impl<'a, L: Events + Copy> Delegate<'a> for Engine<'a, L> {
+impl<'a> Delegate<'a> for Engine<'a> {
     /// Checks that this binary has every kernel of the blob.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         let blob = Blob::read(setup.blob)?;

@@ -20,14 +20,14 @@ mod sum;
 mod tiles;
 
 use et_core::{Error, Result};
-use et_runtime::Events;
+use et_runtime::Listener;
 
 use crate::memory::Operands;
 use crate::{Bounds, Instruction};
 
 /// Executes an instruction. A listener hears of rows of long layers.
 #[allow(unused_variables, reason = "no layer of a program may be long")]
-pub fn run(instruction: &Instruction, operands: Operands<'_, '_>, listener: &mut impl Events) -> Result<()> {
+pub fn run(instruction: &Instruction, operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     match instruction {
         Instruction::Quantize(step) => border::quantize(step, operands),
         Instruction::Dequantize(step) => border::dequantize(step, operands),

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use et_core::{Args, Error, Result};
-use et_runtime::{Delegate, DelegateSetup, Events, NoEvents, Workers};
+use et_runtime::{Delegate, DelegateSetup, Listener, Workers};
 
 use crate::driver::{self, Job};
 use crate::memory::Operands;
@@ -12,30 +12,27 @@ use crate::{ALIGNMENT, Blob, Npu, Port};
 /// The backend id in program files.
 pub const ID: &str = "EtbuildEthosU";
 
-/// The delegate of a partition. The default uses the registers at the address in the blob, on bare metal only. Executions call
-/// the listener `L` while they wait for the NPU.
+/// The delegate of a partition. The default uses the registers at the address in the blob, on bare metal only.
 #[derive(Default)]
-pub struct Engine<'a, L = NoEvents> {
+pub struct Engine<'a> {
     blob: Cell<Option<Blob<'a>>>,
     npu: Option<&'a dyn Npu>,
-    listener: L,
+    listener: Listener<'a>,
 }
 
 /// A delegate for a process, which checks blobs and has no NPU.
 pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
-    Engine::heard_by(NoEvents)
+    Engine::default()
 }
 
 impl<'a> Engine<'a> {
     /// A delegate with an NPU.
     pub const fn with(npu: &'a dyn Npu) -> Self {
-        Self { blob: Cell::new(None), npu: Some(npu), listener: NoEvents }
+        Self { blob: Cell::new(None), npu: Some(npu), listener: Listener::SILENT }
     }
-}
 
-impl<'a, L: Events + Copy> Engine<'a, L> {
     /// A delegate with a listener, for the registers at the address in the blob.
-    pub const fn heard_by(listener: L) -> Self {
+    pub const fn heard_by(listener: Listener<'a>) -> Self {
         Self { blob: Cell::new(None), npu: None, listener }
     }
 
@@ -55,7 +52,7 @@ impl<'a, L: Events + Copy> Engine<'a, L> {
             return Err(Error::InvalidProgram);
         }
         npu.clean(memory);
-        driver::run(npu, &job(blob, base), &mut { self.listener })?;
+        driver::run(npu, &job(blob, base), self.listener)?;
         npu.invalidate(memory);
         for (index, port) in blob.outputs().enumerate() {
             write(arguments, (scratch, blob.header().scratch as usize), inputs + index, port)?;
@@ -98,7 +95,7 @@ fn write(arguments: &Args<'_, '_>, (scratch, size): (usize, usize), index: usize
     Ok(())
 }
 
-impl<'a, L: Events + Copy> Delegate<'a> for Engine<'a, L> {
+impl<'a> Delegate<'a> for Engine<'a> {
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         self.blob.set(Some(Blob::read(setup.blob)?));
         Ok(())
@@ -116,7 +113,7 @@ impl<'a, L: Events + Copy> Delegate<'a> for Engine<'a, L> {
 /// Runs the blob on the NPU at the address that the blob states. A call during another call is refused.
 #[cfg(all(target_os = "none", target_has_atomic = "8"))]
 #[allow(unsafe_code, reason = "registers at an address that the target's file states")]
-fn on_chip<'a, L: Events + Copy>(engine: &Engine<'a, L>, blob: &Blob<'a>, arguments: &Args<'a, '_>) -> Result<()> {
+fn on_chip<'a>(engine: &Engine<'a>, blob: &Blob<'a>, arguments: &Args<'a, '_>) -> Result<()> {
     use core::sync::atomic::{AtomicBool, Ordering};
 
     static IS_BUSY: AtomicBool = AtomicBool::new(false);
@@ -133,6 +130,6 @@ fn on_chip<'a, L: Events + Copy>(engine: &Engine<'a, L>, blob: &Blob<'a>, argume
 
 /// A process has no NPU, and processors without atomic instructions have none beside them.
 #[cfg(not(all(target_os = "none", target_has_atomic = "8")))]
-fn on_chip<'a, L>(_engine: &Engine<'a, L>, _blob: &Blob<'a>, _arguments: &Args<'a, '_>) -> Result<()> {
+fn on_chip<'a>(_engine: &Engine<'a>, _blob: &Blob<'a>, _arguments: &Args<'a, '_>) -> Result<()> {
     Err(Error::NotSupported)
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 #[cfg(feature = "sum")]
 use et_core::Error;
 use et_core::Result;
-use et_runtime::Events;
+use et_runtime::Listener;
 
 use super::rows::Rows;
 use super::tiles::{Epilogue, Layer, Places, Tiled, Tiles, tiles};
@@ -20,7 +20,7 @@ use crate::{Bounds, Channel, Convolution};
 #[cfg(feature = "residual")]
 use crate::{ConvolutionResidual, Residual};
 
-pub fn run(step: &Convolution, mut operands: Operands<'_, '_>, listener: &mut impl Events) -> Result<()> {
+pub fn run(step: &Convolution, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let (mut tiles, channels) = operands_of(step, &mut operands)?;
     let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
     let layer = Layer { channels, bounds: step.bounds, direct: step.direct == 1 };
@@ -40,7 +40,7 @@ fn results<T>(output: &mut [T], pixels: Range<usize>, channels: usize) -> &mut [
 
 /// Computes the results of a tile in scratch, and adds them to the other operand.
 #[cfg(feature = "sum")]
-pub fn run_add(step: &ConvolutionAdd, mut operands: Operands<'_, '_>, listener: &mut impl Events) -> Result<()> {
+pub fn run_add(step: &ConvolutionAdd, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let convolution = &step.convolution;
     let (mut tiles, channels) = operands_of(convolution, &mut operands)?;
     let lanes = operands.row().layout().lanes();
@@ -68,7 +68,7 @@ pub fn run_add(step: &ConvolutionAdd, mut operands: Operands<'_, '_>, listener: 
 pub fn run_residual(
     step: &ConvolutionResidual,
     mut operands: Operands<'_, '_>,
-    listener: &mut impl Events,
+    listener: &mut Listener<'_>,
 ) -> Result<()> {
     let (convolution, residual) = (&step.convolution, step.residual);
     let (mut tiles, channels) = operands_of(convolution, &mut operands)?;

@@ -1,7 +1,7 @@
 //! Depthwise convolution.
 
 use et_core::{Error, Result};
-use et_runtime::Events;
+use et_runtime::Listener;
 
 use super::columns::{Inside, Pixel, taps_inside};
 use super::rows::Rows;
@@ -9,7 +9,7 @@ use crate::memory::Operands;
 use crate::row::{DEPTHWISE_CHANNELS, Direct, IS_DEPTHWISE_DIRECT, Taps, depthwise, depthwise_group, depthwise_pixel};
 use crate::{Bounds, Channel, Depthwise, Window};
 
-pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>, listener: &mut impl Events) -> Result<()> {
+pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = step.window;
     let group = operands.row().depthwise_group();
     let multiple = if group == DEPTHWISE_CHANNELS { 2 } else { 1 };

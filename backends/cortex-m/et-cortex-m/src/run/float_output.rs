@@ -3,14 +3,14 @@
 use core::num::NonZero;
 
 use et_core::Result;
-use et_runtime::Events;
+use et_runtime::Listener;
 
 use super::rows::Rows;
 use super::tiles::{Epilogue, Places, Tiled, tiles};
 use crate::ConvolutionToFloat;
 use crate::memory::{FloatChannel, Operands};
 
-pub fn run(step: &ConvolutionToFloat, mut operands: Operands<'_, '_>, listener: &mut impl Events) -> Result<()> {
+pub fn run(step: &ConvolutionToFloat, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = step.window;
     let places = Places { input: step.input, tile: step.tile, weights: step.weights };
     let mut tiles = tiles(&places, (window, step.input_zero), &mut operands)?;

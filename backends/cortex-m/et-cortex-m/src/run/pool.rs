@@ -1,7 +1,7 @@
 //! Pools.
 
 use et_core::Result;
-use et_runtime::Events;
+use et_runtime::Listener;
 
 use super::columns::{Pixel, taps_inside};
 use super::rows::Rows;
@@ -9,7 +9,7 @@ use crate::memory::Operands;
 use crate::requantize::{FRACTION, divide_by_power_of_two};
 use crate::{Average, Maximum, Window};
 
-pub fn maximum(step: &Maximum, mut operands: Operands<'_, '_>, listener: &mut impl Events) -> Result<()> {
+pub fn maximum(step: &Maximum, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let input = operands.read::<i8>(step.input, step.window.input_len()?)?;
     let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
     let channels = (step.window.in_channels as usize).max(1);
@@ -31,7 +31,7 @@ pub fn maximum(step: &Maximum, mut operands: Operands<'_, '_>, listener: &mut im
 /// Channels that are summed at a time.
 const BLOCK: usize = 8;
 
-pub fn average(step: &Average, mut operands: Operands<'_, '_>, listener: &mut impl Events) -> Result<()> {
+pub fn average(step: &Average, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let input = operands.read::<i8>(step.input, step.window.input_len()?)?;
     let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
     let channels = (step.window.in_channels as usize).max(1);

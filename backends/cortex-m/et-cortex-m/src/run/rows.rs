@@ -1,21 +1,21 @@
 //! Tells a listener of each row of an image that a layer has computed.
 
-use et_runtime::Events;
+use et_runtime::{Events, Listener};
 
 use crate::Window;
 
 /// The rows of an output image.
-pub struct Rows<'l, L> {
-    listener: &'l mut L,
+pub struct Rows<'l, 'h> {
+    listener: &'l mut Listener<'h>,
     /// Pixels of a row.
     width: usize,
     /// Pixels of the row that are missing.
     left: usize,
 }
 
-impl<'l, L: Events> Rows<'l, L> {
+impl<'l, 'h> Rows<'l, 'h> {
     /// The rows of a layer, none of which is computed.
-    pub fn of(window: &Window, listener: &'l mut L) -> Self {
+    pub fn of(window: &Window, listener: &'l mut Listener<'h>) -> Self {
         let width = (window.out_width as usize).max(1);
         Self { listener, width, left: width }
     }
