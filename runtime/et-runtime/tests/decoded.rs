@@ -232,3 +232,8 @@ fn a_wrong_plan_is_an_error_with_its_place() {
     assert_eq!(with::<Behind>(|_| Ok(())), Err(Place::Value(0).failure(Error::InvalidProgram)));
     assert_eq!(with::<Nothing>(|method| method.execute()), Err(Place::Instruction(0).failure(Error::InvalidProgram)));
 }
+
+#[test]
+fn a_value_takes_four_words_and_an_instruction_three() {
+    assert_eq!([size_of::<DecodedValue>(), size_of::<DecodedInstruction>()], [16, 12]);
+}

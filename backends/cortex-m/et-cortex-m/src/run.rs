@@ -11,7 +11,7 @@ mod elementwise;
 mod float_output;
 #[cfg(feature = "pools")]
 mod pool;
-#[cfg(any(feature = "convolution", feature = "depthwise", feature = "pools"))]
+#[cfg(any(feature = "convolution", feature = "depthwise", feature = "float-output", feature = "pools"))]
 mod rows;
 #[cfg(feature = "softmax")]
 mod softmax;
