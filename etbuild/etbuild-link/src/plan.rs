@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 
-use et_core::{Error, Result, TensorLayout};
+use et_core::{DimOrder, Error, Result, TensorLayout};
 use et_format::{
     Allocation, Chain, EValue, ExecutionPlan, Instruction, Kind, ProgramFile, ShapeDynamism, Tensor, TensorLocation,
     View,
@@ -98,7 +98,7 @@ impl<'a> Decoder<'a> {
         let (sizes, dim_order) = (tensor.sizes()?, tensor.dim_order()?);
         let layout = TensorLayout { scalar_type: tensor.scalar_type()?, sizes, dim_order };
         let (memory, elements) = self.memory(tensor, layout.nbytes()?)?;
-        self.facts.is_row_major &= (0_u8..).zip(dim_order).all(|(position, dim)| position == *dim);
+        self.facts.is_row_major &= DimOrder::new(dim_order)?.is_contiguous();
         let (sizes, rank) = (self.start(sizes.bytes())?, sizes.len());
         let (dim_order, scalar_type) = (self.start(dim_order)?, layout.scalar_type);
         let shape_dynamism = tensor.shape_dynamism()?;

@@ -7,7 +7,7 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
-use crate::dim_order::strides;
+use crate::dim_order::{is_row_major, strides};
 use crate::{
     DimOrder, Element, Error, Indices, Input, MAX_RANK, Output, ROW_MAJOR, Result, STATIC_SHAPES, ScalarType, Shape,
 };
@@ -63,10 +63,6 @@ impl TensorLayout<'_> {
         }
         Ok(self.sizes.len() as u8)
     }
-}
-
-fn is_row_major(dim_order: &[u8]) -> bool {
-    (0_u8..).zip(dim_order).all(|(position, dim)| position == *dim)
 }
 
 /// A dense tensor of up to [`MAX_RANK`] dimensions, in 16 bytes on a 32-bit machine.

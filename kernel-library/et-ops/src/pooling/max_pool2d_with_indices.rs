@@ -83,8 +83,8 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, pool) = (args.tensor(0)?, pool(args)?);
     let (out, indices) = (args.tensor(6)?, args.tensor(7)?);
-    for output in [&out, &indices] {
-        output.settle(|| Ok(pool.meta(args)?.shape))?;
-    }
+    let shape = || Ok(pool.meta(args)?.shape);
+    out.settle(shape)?;
+    indices.settle(shape)?;
     dispatch!(D, input.scalar_type(), numbers, T => maxima::<T>(&pool, &input, [&out, &indices]))
 }
