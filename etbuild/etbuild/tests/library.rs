@@ -138,7 +138,7 @@ fn hooks_hear_the_layers_of_a_partition_and_their_rows() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hooks.c");
     for board @ (target, ..) in INT8_BOARDS {
         let heard: Vec<u32> =
-            said_on(&place, board, &[source.clone()]).iter().map(|line| line.parse().unwrap()).collect();
+            said_on(&place, board, std::slice::from_ref(&source)).iter().map(|line| line.parse().unwrap()).collect();
         let [layers, calls] = heard[..] else { panic!("{target}: {heard:?}") };
         // A convolution of 8 rows calls the watchdog once for each.
         assert!((4..12).contains(&layers) && calls >= layers + 8, "{target}: {layers} layers, {calls} calls");
