@@ -28,6 +28,7 @@ mod manifest;
 mod messages;
 mod missing;
 mod operators;
+mod plan;
 mod processor;
 mod project;
 mod render;

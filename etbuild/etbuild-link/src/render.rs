@@ -7,6 +7,7 @@ use tera::{Context, Kwargs, State, Tera};
 
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, UpdateFacts};
+use crate::plan::PlanFacts;
 use crate::symbol::symbol;
 use crate::{LibraryForm, LinkError, OperatorCrate, SelectedKernel};
 
@@ -22,6 +23,8 @@ struct Variables<'a> {
     /// The stamp as a line of a machine-readable report.
     banner: String,
     method: &'a MethodFacts,
+    /// The values and instructions of the method, for firmware.
+    plan: PlanFacts,
     kernels: Vec<Kernel<'a>>,
     /// The folders of operators that have the kernels.
     operator_folders: BTreeSet<&'a str>,
@@ -72,7 +75,7 @@ struct Engine<'a> {
 
 /// The files of `template` with `facts` filled in, and the data that the facts carry.
 pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
-    let context = Context::from_serialize(&variables(facts)).map_err(|error| failed(&error))?;
+    let context = Context::from_serialize(&variables(facts)?).map_err(|error| failed(&error))?;
     let mut files = data(facts)?;
     for file in template.files {
         let (path, bytes) = match file.path.strip_suffix(SUFFIX) {
@@ -89,6 +92,7 @@ pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMa
 pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
     let mut context = Context::new();
     context.insert("engines", &Vec::<Engine<'_>>::new());
+    context.insert("plan", &PlanFacts::default());
     context.insert("kernels", &["any"]);
     context.insert("operator_folders", &Vec::<&str>::new());
     context.insert("operator_crates", &Vec::<&str>::new());
@@ -107,17 +111,18 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     template.files.iter().map(file).collect()
 }
 
-fn variables(facts: &ProjectFacts) -> Variables<'_> {
+fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
     let program_file = match &facts.program {
         Program::Embedded(_) => None,
         Program::Beside(name) => Some(name.as_str()),
     };
-    Variables {
+    Ok(Variables {
         name: &facts.name,
         symbol: symbol(&facts.name),
         stamp: &facts.stamp,
         banner: format!("{}\n", serde_json::json!({ "producer": facts.stamp })),
         method: &facts.method,
+        plan: plan(facts)?,
         kernels: facts.kernels.kernels().iter().map(kernel).collect(),
         operator_folders: facts.kernels.kernels().iter().filter_map(SelectedKernel::folder).collect(),
         operator_crates: facts.operators.iter().map(OperatorCrate::name).collect(),
@@ -138,6 +143,16 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         updates: facts.updates.as_ref(),
         start: facts.system.is_some(),
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
+    })
+}
+
+/// The plan of firmware with a program file.
+fn plan(facts: &ProjectFacts) -> Result<PlanFacts, LinkError> {
+    match &facts.program {
+        Program::Embedded(bytes) if facts.board.is_some() && !bytes.is_empty() => {
+            PlanFacts::of(bytes, &facts.method.name)
+        }
+        Program::Embedded(_) | Program::Beside(_) => Ok(PlanFacts::default()),
     }
 }
 

@@ -7,6 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use et_core::ScalarType;
+use et_format::write::{self, Allocation, Chain, EValue, ExecutionPlan, Instruction, Operator, Tensor};
 use etbuild_link::report::{End, Report};
 use etbuild_link::*;
 use etbuild_system::{FileStamp, Invocation, Outcome, RealSystem, System};
@@ -23,6 +25,69 @@ fn firmware_computes_what_pytorch_computes() {
     };
     assert_eq!((cases, max_error_bits, argmax_equal), (8, 0, 8));
     assert!(ticks > 0 && (256..2048).contains(&stack), "{ticks} {stack}");
+}
+
+/// `x + [1, 2, 3, 4]` of dynamic tensors, where the sum is a buffer with an initial value, behind a jump over a `relu`; a move makes the
+/// sum the output.
+fn flowing() -> Vec<u8> {
+    let tensor = |data_buffer, offset: Option<u64>, dynamic| {
+        EValue::Tensor(Tensor {
+            scalar_type: ScalarType::Float,
+            sizes: vec![4],
+            dim_order: vec![0],
+            data_buffer,
+            allocation: offset.map(|offset| Allocation { memory_id: 1, offset }),
+            dynamic,
+            extra: None,
+        })
+    };
+    let operator = |name: &str| Operator { name: name.to_owned(), overload: "out".to_owned() };
+    let plan = ExecutionPlan {
+        name: "forward".to_owned(),
+        values: vec![
+            tensor(0, Some(0), true),
+            tensor(1, Some(16), false),
+            EValue::Int(1),
+            tensor(0, Some(32), true),
+            EValue::Bool(false),
+            tensor(0, None, false),
+        ],
+        inputs: vec![0],
+        outputs: vec![5],
+        chains: vec![Chain {
+            instructions: vec![
+                Instruction::JumpFalseCall { condition: 4, destination: 2 },
+                Instruction::KernelCall { operator: 1, arguments: vec![0, 0] },
+                Instruction::KernelCall { operator: 0, arguments: vec![0, 1, 2, 3] },
+                Instruction::MoveCall { from: 3, to: 5 },
+            ],
+        }],
+        operators: vec![operator("aten::add"), operator("aten::relu")],
+        arena_sizes: vec![48],
+        ..ExecutionPlan::default()
+    };
+    let buffer: Vec<u8> = BUFFER.into_iter().flat_map(f32::to_le_bytes).collect();
+    let program =
+        write::Program { execution_plans: vec![plan], initial_values: vec![&buffer], ..write::Program::default() };
+    let mut file = Vec::new();
+    write::write_program(&program, &mut file).unwrap();
+    file
+}
+
+const BUFFER: [f32; 4] = [1.0, 2.0, 3.0, 4.0];
+
+#[test]
+fn firmware_jumps_moves_and_has_dynamic_shapes_and_state() {
+    let mut facts = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
+    facts.program = Program::Embedded(flowing());
+    facts.method = MethodFacts { arenas: vec![48], sizes: 4, values: 6, ..facts.method };
+    let inputs = tiny::INPUTS.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+    let sums = inputs.zip(BUFFER.into_iter().cycle()).flat_map(|(input, number)| (input + number).to_le_bytes());
+    let sums: Vec<u8> = sums.collect();
+    facts.board.as_mut().unwrap().verify.outputs = sums.clone();
+    let binary = tiny::build_in(tiny::scratch(), &facts, &tiny::cortex_m33(false)).unwrap();
+    let Some((status, report)) = emulate("tiny-flowing.elf", &binary) else { return };
+    assert_eq!((status, report.outputs.concat()), (Some(0), sums), "{report:?}");
 }
 
 #[test]

@@ -96,7 +96,15 @@ fn firmware_is_compiled_for_size_or_for_speed() {
 
 #[test]
 fn firmware_states_its_memory_console_and_cases() {
-    let paths = ["kernels/src/lib.rs", "link.ld", "src/board.rs", "src/cases.rs", "src/facts.rs", "src/model.rs"];
+    let paths = [
+        "kernels/src/lib.rs",
+        "link.ld",
+        "src/board.rs",
+        "src/cases.rs",
+        "src/facts.rs",
+        "src/model.rs",
+        "src/plan.rs",
+    ];
     let semihosting = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
     let serial = tiny::firmware(tiny::pico2_memory(), tiny::uart());
     assert_golden("firmware-semihosting.txt", &written(&semihosting, &paths));

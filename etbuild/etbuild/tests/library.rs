@@ -75,7 +75,9 @@ fn a_token_function_that_calls_the_model_is_refused_and_changes_nothing() {
 }
 
 /// A board for a program in C: the target, the compiler's processor, QEMU's machine, flash and RAM.
-const BOARDS: [(&str, &[&str], &str, [&str; 2]); 3] = [
+type Board = (&'static str, &'static [&'static str], &'static str, [&'static str; 2]);
+
+const BOARDS: [Board; 3] = [
     ("mps2-an505", &["-mcpu=cortex-m33", "-mfloat-abi=softfp"], "mps2-an505", ["0x10000000", "0x38000000"]),
     ("mps2-an386", &["-mcpu=cortex-m4", "-mfloat-abi=hard"], "mps2-an386", ["0", "0x20000000"]),
     // QEMU's machine with a Cortex-M0 has too little RAM; a Cortex-M3 executes the instructions of a Cortex-M0.
@@ -94,20 +96,52 @@ fn a_board_has_the_model_as_calls_of_c() {
     let test = repository().join("examples/digits/test.safetensors");
     let wanted: Vec<_> = support::tensors::predictions(&test).into_iter().take(8).collect();
     place.file("cases.h", cases(&fs::read(&test).unwrap(), wanted.len()));
-    for (target, processor, machine, [flash, ram]) in BOARDS {
-        let (folder, binary) = (place.out().join("digits").join(target), place.path().join(target));
-        let mut command = Command::new("arm-none-eabi-gcc");
-        command.args(["-std=c11", "-Os", "-ffreestanding", "-nostdlib", "-Wall", "-Wextra", "-Werror", "-mthumb"]);
-        command.args(processor).arg("-I").arg(&folder).arg("-I").arg(place.path()).arg("-o").arg(&binary);
-        command.args(["main.c", "start.c"].map(|name| repository().join("examples/c/board").join(name)));
-        command.arg("-T").arg(repository().join("examples/c/board/board.ld"));
-        command.arg(format!("-Wl,-z,noexecstack,--gc-sections,--defsym=FLASH={flash},--defsym=RAM={ram}"));
-        Ran::of(command.arg(folder.join("libdigits.a"))).expect(0);
-        let mut emulator = Command::new("qemu-system-arm");
-        emulator.args(["-machine", machine, "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]);
-        let ran = Ran::of(emulator.arg(&binary)).expect(0);
-        let digits: Vec<String> = [ran.stdout, ran.stderr].concat().lines().map(str::to_owned).collect();
+    for board @ (target, ..) in BOARDS {
+        let digits = said_on(&place, board, &[repository().join("examples/c/board/main.c")]);
         assert_eq!(digits, wanted.iter().map(ToString::to_string).collect::<Vec<_>>(), "{target}");
+    }
+}
+
+/// The lines that a program in C with the library of the digits prints on a board.
+fn said_on(place: &Place, (target, processor, machine, [flash, ram]): Board, sources: &[PathBuf]) -> Vec<String> {
+    let (folder, binary) = (place.out().join("digits").join(target), place.path().join(target));
+    let board = repository().join("examples/c/board");
+    let mut command = Command::new("arm-none-eabi-gcc");
+    command.args(["-std=c11", "-Os", "-ffreestanding", "-nostdlib", "-Wall", "-Wextra", "-Werror", "-mthumb"]);
+    command.args(processor).arg("-o").arg(&binary).args(sources).arg(board.join("start.c"));
+    for folder in [&folder, place.path(), &board] {
+        command.arg("-I").arg(folder);
+    }
+    command.arg("-T").arg(board.join("board.ld"));
+    command.arg(format!("-Wl,-z,noexecstack,--gc-sections,--defsym=FLASH={flash},--defsym=RAM={ram}"));
+    Ran::of(command.arg(folder.join("libdigits.a"))).expect(0);
+    let mut emulator = Command::new("qemu-system-arm");
+    emulator.args(["-machine", machine, "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]);
+    let ran = Ran::of(emulator.arg(&binary)).expect(0);
+    [ran.stdout, ran.stderr].concat().lines().map(str::to_owned).collect()
+}
+
+/// Boards whose rows compute a layer in tiles of few pixels, and in one call.
+const INT8_BOARDS: [Board; 2] =
+    [BOARDS[0], ("mps3-an547", &["-mcpu=cortex-m55", "-mfloat-abi=softfp"], "mps3-an547", ["0", "0x20000000"])];
+
+#[test]
+fn hooks_hear_the_layers_of_a_partition_and_their_rows() {
+    if !has("arm-none-eabi-gcc", &["--version"]) || !has("qemu-system-arm", &["--version"]) {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let targets = INT8_BOARDS.map(|(target, ..)| format!("--target {target}")).join(" ");
+    let quantize = "--quantize int8 --calibrate examples/digits/calibration.safetensors";
+    place.run(&format!("build recipes/digits.yaml --set library=true {quantize} {targets}")).expect(0);
+    place.file("cases.h", cases(&fs::read(repository().join("examples/digits/test.safetensors")).unwrap(), 1));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hooks.c");
+    for board @ (target, ..) in INT8_BOARDS {
+        let heard: Vec<u32> =
+            said_on(&place, board, std::slice::from_ref(&source)).iter().map(|line| line.parse().unwrap()).collect();
+        let [layers, calls] = heard[..] else { panic!("{target}: {heard:?}") };
+        // A convolution of 8 rows calls the watchdog once for each.
+        assert!((4..12).contains(&layers) && calls >= layers + 8, "{target}: {layers} layers, {calls} calls");
     }
 }
 
@@ -127,7 +161,7 @@ fn a_library_of_a_board_has_no_entry_point_and_no_variables() {
     let symbols: Vec<(&str, &str)> =
         listed.lines().filter_map(|line| line.split_once(' ')?.1.split_once(' ')).collect();
     let own: Vec<&str> = symbols.iter().map(|(_, name)| *name).filter(|name| name.starts_with("digits")).collect();
-    assert_eq!(own, ["digits_get_output", "digits_init", "digits_run", "digits_set_input"]);
+    assert_eq!(own, ["digits_get_output", "digits_init", "digits_run", "digits_set_hooks", "digits_set_input"]);
     for (kind, name) in symbols {
         assert!(!["main", "reset", "vectors", "_start"].contains(&name), "{name}");
         assert!(!["B", "b", "D", "d", "C"].contains(&kind), "a variable: {name}");

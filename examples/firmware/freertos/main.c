@@ -22,11 +22,18 @@ static void sense(void *unused) {
   vTaskSuspend(NULL);
 }
 
+/* Called between operators: other tasks of the same priority run, and a watchdog could be fed. */
+static void alive(void *unused) {
+  (void)unused;
+  taskYIELD();
+}
+
 static void classify(void *unused) {
   (void)unused;
   static float image[DIGITS_INPUT_0_SIZE / sizeof(float)];
   digits_model *model;
   if (digits_init(memory, sizeof memory, &model) != 0) stop(1);
+  digits_set_hooks(model, &(digits_hooks){.alive = alive});
   for (size_t count = 0; count < IMAGES; count++) {
     float scores[DIGITS_OUTPUT_0_SIZE / sizeof(float)];
     int best = 0;

@@ -40,13 +40,18 @@ impl DimOrder {
 
     /// Whether this is row-major order.
     pub fn is_contiguous(&self) -> bool {
-        (0_u8..).zip(self.dims()).all(|(position, dim)| position == *dim)
+        is_row_major(self.dims())
     }
 
     /// Elements between neighbours along each dimension of a dense tensor of this shape and order.
     pub fn strides(&self, shape: &Shape) -> [usize; MAX_RANK] {
         strides(self.dims(), |dim| shape.size(dim))
     }
+}
+
+/// Whether dimensions in memory order are in row-major order.
+pub(crate) fn is_row_major(dims: &[u8]) -> bool {
+    (0_u8..).zip(dims).all(|(position, dim)| position == *dim)
 }
 
 /// Elements between neighbours along each dimension; `dims` are the dimensions in memory order, outermost first.

@@ -60,6 +60,11 @@ impl<'a> Doubles<'a> {
     pub fn iter(self) -> impl ExactSizeIterator<Item = f64> + 'a {
         self.0.as_chunks().0.iter().copied().map(f64::from_le_bytes)
     }
+
+    /// The bytes that hold the items.
+    pub const fn bytes(self) -> &'a [u8] {
+        self.0
+    }
 }
 
 /// Little-endian 64-bit integers.
@@ -90,5 +95,10 @@ impl<'a> Longs<'a> {
     /// All items in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = i64> + 'a {
         self.0.as_chunks().0.iter().copied().map(i64::from_le_bytes)
+    }
+
+    /// The bytes that hold the items.
+    pub const fn bytes(self) -> &'a [u8] {
+        self.0
     }
 }

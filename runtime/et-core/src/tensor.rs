@@ -7,8 +7,10 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
-use crate::dim_order::strides;
-use crate::{DimOrder, Element, Error, Indices, Input, MAX_RANK, Output, Result, ScalarType, Shape};
+use crate::dim_order::{is_row_major, strides};
+use crate::{
+    DimOrder, Element, Error, Indices, Input, MAX_RANK, Output, ROW_MAJOR, Result, STATIC_SHAPES, ScalarType, Shape,
+};
 
 /// Whether kernels may write a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,11 @@ impl TensorLayout<'_> {
         if self.sizes.len() > MAX_RANK || self.dim_order.len() != self.sizes.len() {
             return Err(Error::InvalidArgument);
         }
-        DimOrder::check(self.dim_order)?;
+        if ROW_MAJOR && !is_row_major(self.dim_order) {
+            return Err(Error::NotSupported);
+        } else if !ROW_MAJOR {
+            DimOrder::check(self.dim_order)?;
+        }
         Ok(self.sizes.len() as u8)
     }
 }
@@ -110,7 +116,7 @@ impl<'a> Tensor<'a> {
     /// The tensor with a dynamic shape whose upper bounds are the current sizes. `cells` has length 2 x rank.
     pub(crate) fn with_bounds(self, cells: &'a [Cell<i32>]) -> Result<Self> {
         let rank = usize::from(self.rank);
-        if cells.len() != 2 * rank {
+        if STATIC_SHAPES || cells.len() != 2 * rank {
             return Err(Error::Internal);
         }
         let (sizes, bounds) = cells.split_at(rank);
@@ -156,7 +162,7 @@ impl<'a> Tensor<'a> {
 
     /// Whether the shape may change at run time.
     pub const fn is_dynamic(&self) -> bool {
-        self.dynamic
+        !STATIC_SHAPES && self.dynamic
     }
 
     /// The current shape.
@@ -202,7 +208,7 @@ impl<'a> Tensor<'a> {
 
     /// Whether the elements lie in row-major order.
     pub fn is_contiguous(&self) -> bool {
-        (0_u8..).zip(self.dims()).all(|(position, dim)| position == *dim)
+        ROW_MAJOR || is_row_major(self.dims())
     }
 
     /// Elements between neighbours along each dimension.
@@ -223,21 +229,27 @@ impl<'a> Tensor<'a> {
 
     /// The size in bytes at the upper bounds.
     pub fn capacity(&self) -> usize {
-        let bounds = if self.dynamic { usize::from(self.rank) } else { 0 };
+        let bounds = if self.is_dynamic() { usize::from(self.rank) } else { 0 };
         self.product_of_words(bounds) * self.scalar_type.size()
+    }
+
+    /// Gives an output the shape of the operator's rule. Where all shapes are static, the output has that shape already.
+    #[inline]
+    pub fn settle(&self, shape: impl FnOnce() -> Result<Shape>) -> Result<()> {
+        if STATIC_SHAPES { Ok(()) } else { self.resize(&shape()?) }
     }
 
     /// Changes the shape: a static tensor accepts only its own shape, a dynamic tensor any shape within its bounds.
     pub fn resize(&self, shape: &Shape) -> Result<()> {
         let rank = self.rank();
-        let fits = |(index, size): (usize, &i32)| match self.dynamic {
+        let fits = |(index, size): (usize, &i32)| match self.is_dynamic() {
             true => *size <= self.size_word(rank + index),
             false => *size == self.size_word(index),
         };
         if shape.rank() != rank || !shape.sizes().iter().enumerate().all(fits) {
             return Err(Error::InvalidArgument);
         }
-        if !self.dynamic {
+        if !self.is_dynamic() {
             return Ok(());
         }
         // SAFETY: a dynamic tensor's sizes are `2 * rank` cells that live for `'a`.
@@ -312,7 +324,7 @@ impl<'a> Tensor<'a> {
         // SAFETY: callers stay below `rank` (twice that when dynamic), which the constructor saw there; a cell of this
         // thread is read between writes, and sizes in a program file never change.
         let word = unsafe { self.sizes.cast::<i32>().add(index).read_unaligned() };
-        if self.dynamic { word } else { i32::from_le(word) }
+        if self.is_dynamic() { word } else { i32::from_le(word) }
     }
 }
 

@@ -20,6 +20,9 @@ pub struct ProgramFile<'a> {
 }
 
 impl<'a> ProgramFile<'a> {
+    /// A file without contents, in which everything is missing: an access is an error.
+    pub const EMPTY: Self = Self { program: Program::EMPTY, segments: &[] };
+
     /// Checks the frame of a program file.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         if bytes.get(4..8) != Some(IDENTIFIER) {

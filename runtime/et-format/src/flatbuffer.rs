@@ -17,6 +17,9 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
+    /// A table of an empty buffer: every access is an error.
+    pub(crate) const EMPTY: Self = Self { buffer: &[], start: 0 };
+
     /// The root table of a flatbuffer.
     pub fn root(buffer: &'a [u8]) -> Result<Self> {
         Self::behind(buffer, buffer)
@@ -146,6 +149,9 @@ pub struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
+    /// No tables.
+    pub(crate) const EMPTY: Self = Self { buffer: &[], items: &[], len: 0 };
+
     /// The number of tables.
     pub const fn len(self) -> usize {
         self.len

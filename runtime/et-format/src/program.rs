@@ -138,6 +138,9 @@ impl<'a> NamedData<'a> {
 }
 
 impl<'a> Program<'a> {
+    /// A program without contents.
+    pub(crate) const EMPTY: Self = Self(Table::EMPTY);
+
     /// Reads the root of a flatbuffer.
     pub(crate) fn root(flatbuffer: &'a [u8]) -> Result<Self> {
         Table::root(flatbuffer).map(Self)

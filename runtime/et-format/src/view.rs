@@ -36,6 +36,13 @@ pub struct List<'a, T> {
     item: PhantomData<T>,
 }
 
+impl<T> Default for List<'_, T> {
+    /// A list without items.
+    fn default() -> Self {
+        Self { tables: Tables::EMPTY, item: PhantomData }
+    }
+}
+
 impl<'a, T: View<'a>> List<'a, T> {
     /// Reads every table of `tables` as a `T`.
     #[inline]

@@ -28,8 +28,8 @@ pub trait Delegate<'a> {
 pub struct DelegateSetup<'a> {
     /// The blob that the backend made at build time.
     pub blob: &'a [u8],
-    /// The options that the blob was made with.
+    /// The options that the blob was made with; none in firmware.
     pub compile_specs: List<'a, CompileSpec<'a>>,
-    /// The file, for data that the blob refers to by name.
+    /// The file, for data that the blob refers to by name; empty in firmware.
     pub file: ProgramFile<'a>,
 }

@@ -1,7 +1,7 @@
 //! Events of an execution: what a profiler or a debugger hears.
 //!
 //! The loop over predecoded instructions is generic over its listener. With [`NoEvents`] the compiler removes every call, so that a
-//! binary without a listener has the instructions of a loop without events. Firmware executes from the file, without a listener.
+//! binary without a listener has the instructions of a loop without events.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -29,6 +29,19 @@ pub trait Events {
         let _ = at;
         Ok(())
     }
+
+    /// Called in the call of a delegate, before each layer that the delegate computes; `part` counts from 0.
+    fn part(&mut self, part: u32) {
+        let _ = part;
+    }
+
+    /// Whether [`Events::pulse`] is wanted. A delegate then computes no more than a row at once.
+    fn is_listening(&self) -> bool {
+        false
+    }
+
+    /// Called in long layers of a delegate, after each row of an image.
+    fn pulse(&mut self) {}
 }
 
 /// Hears nothing.

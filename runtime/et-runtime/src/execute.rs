@@ -1,6 +1,6 @@
 //! The instruction loop.
 
-use et_core::{Args, Error, Kernel, Result, Value};
+use et_core::{Args, Error, Kernel, Result};
 use et_format::{Chain, Instruction};
 
 use crate::{Delegate, Failure, Method, Place};
@@ -55,18 +55,18 @@ impl<'a> Method<'a> {
     pub(crate) fn follow(&self, instruction: Instruction<'a>, index: u32) -> Result<u32> {
         match instruction {
             Instruction::KernelCall { operator, arguments } => {
-                self.kernel(operator)?(&Args::new(self.values, arguments))?;
+                self.kernel(operator)?(&Args::new(self.values.0, arguments))?;
             }
             Instruction::DelegateCall { delegate, arguments } => {
-                self.delegate(delegate)?.execute(&Args::new(self.values, arguments))?;
+                self.delegate(delegate)?.execute(&Args::new(self.values.0, arguments))?;
             }
-            Instruction::MoveCall { from, to } => self.slot(to)?.set(self.slot(from)?.get()),
+            Instruction::MoveCall { from, to } => self.values.copy(from, to)?,
             Instruction::JumpFalseCall { condition, destination } => {
-                if !self.is_true(condition)? {
+                if !self.values.is_true(condition)? {
                     return Ok(destination);
                 }
             }
-            Instruction::FreeCall { value } => self.free(value)?,
+            Instruction::FreeCall { value } => self.values.free(value)?,
         }
         Ok(index + 1)
     }
@@ -77,23 +77,5 @@ impl<'a> Method<'a> {
 
     pub(crate) fn delegate(&self, delegate: u32) -> Result<&'a dyn Delegate<'a>> {
         self.delegates.get(delegate as usize).copied().ok_or(Error::InvalidProgram)
-    }
-
-    /// A condition: a boolean, or a tensor of booleans that must all be true.
-    fn is_true(&self, condition: i32) -> Result<bool> {
-        match self.slot(condition)?.get() {
-            Value::Bool(value) => Ok(value),
-            Value::Tensor(tensor) => Ok(tensor.input::<bool>()?.iter().all(|value| value)),
-            _ => Err(Error::InvalidType),
-        }
-    }
-
-    fn free(&self, value: i32) -> Result<()> {
-        let slot = self.slot(value)?;
-        match slot.get() {
-            Value::Tensor(tensor) => slot.set(Value::Tensor(tensor.without_data())),
-            _ => return Err(Error::InvalidType),
-        }
-        Ok(())
     }
 }

@@ -81,7 +81,8 @@ fn copy_tensor(target: &Tensor<'_>, source: &Tensor<'_>) -> Result<()> {
     copy_bytes(target, source.bytes()?)
 }
 
-fn copy_bytes(target: &Tensor<'_>, source: Input<'_, u8>) -> Result<()> {
+/// Copies all bytes of a tensor.
+pub(crate) fn copy_bytes(target: &Tensor<'_>, source: Input<'_, u8>) -> Result<()> {
     let bytes = target.bytes_mut()?;
     if bytes.len() != source.len() {
         return Err(Error::InvalidArgument);

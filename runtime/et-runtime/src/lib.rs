@@ -22,23 +22,33 @@
 extern crate std;
 
 mod claims;
+mod decoded;
 mod delegate;
 mod events;
 mod execute;
 mod failure;
+mod hooks;
 mod inputs;
+mod listener;
 mod load;
 mod method;
 mod named_data;
 mod program;
 mod steps;
+mod values;
 mod workers;
 
 pub use claims::Claims;
+pub use decoded::{
+    DecodedInstruction, DecodedList, DecodedMemory, DecodedMethod, DecodedPlan, DecodedTensor, DecodedValue,
+    InitialValue, Span,
+};
 pub use delegate::{Delegate, DelegateSetup};
 pub use events::{DelegateEvent, Events, NoEvents, Position};
 pub use execute::INSTRUCTION_LIMIT;
 pub use failure::{Failure, Place};
+pub use hooks::{Hooked, Hooks};
+pub use listener::Listener;
 pub use load::Memory;
 pub use method::Method;
 pub use named_data::{NamedData, NoData};

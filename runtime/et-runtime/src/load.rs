@@ -6,6 +6,7 @@ use et_core::{Error, Kernel, Result, Storage, TensorLayout, Value};
 use et_format::{Allocation, EValue, ExtraTensorInfo, Kind, Tensor, TensorLocation, View};
 
 use crate::program::dynamic_sizes;
+use crate::values::Values;
 use crate::{Delegate, DelegateSetup, Failure, Method, MethodPlan, NamedData, NoData, Place};
 
 /// The alignment of every arena, in bytes.
@@ -61,7 +62,7 @@ impl<'a> Method<'a> {
         for (index, delegate) in (0..).zip(delegates) {
             init(plan, index, *delegate).map_err(|error| Place::Delegate(index).failure(error))?;
         }
-        Ok(Self { plan, kernels, delegates, values: slots })
+        Ok(Self { plan, kernels, delegates, values: Values(slots) })
     }
 }
 

@@ -4,6 +4,7 @@ use core::cell::Cell;
 
 use et_core::{Error, Indices, Kernel, Result, Tensor, Value};
 
+use crate::values::Values;
 use crate::{Delegate, MethodPlan};
 #[cfg(feature = "device-state")]
 use crate::{Failure, Place};
@@ -14,7 +15,7 @@ pub struct Method<'a> {
     pub(crate) plan: MethodPlan<'a>,
     pub(crate) kernels: &'a [Kernel],
     pub(crate) delegates: &'a [&'a dyn Delegate<'a>],
-    pub(crate) values: &'a [Cell<Value<'a>>],
+    pub(crate) values: Values<'a>,
 }
 
 impl<'a> Method<'a> {
@@ -77,7 +78,7 @@ impl<'a> Method<'a> {
     }
 
     pub(crate) fn slot(&self, slot: i32) -> Result<&'a Cell<Value<'a>>> {
-        usize::try_from(slot).ok().and_then(|slot| self.values.get(slot)).ok_or(Error::InvalidProgram)
+        self.values.slot(slot)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Predecoded instructions, for callers with spare memory: a step calls its kernel without access to the file. Firmware
-//! decodes instructions from the file and links none of this module.
+//! has the instructions as constants and links none of this module.
 
 use et_core::{Args, Error, Indices, Kernel, Result};
 use et_format::{Chain, Instruction};
@@ -67,8 +67,8 @@ impl<'a> Method<'a> {
     #[inline]
     fn take(&self, step: &Step<'a>, index: u32) -> Result<u32> {
         match step.0 {
-            Action::Kernel(kernel, arguments) => kernel(&Args::new(self.values, arguments))?,
-            Action::Delegate(delegate, arguments) => delegate.execute(&Args::new(self.values, arguments))?,
+            Action::Kernel(kernel, arguments) => kernel(&Args::new(self.values.0, arguments))?,
+            Action::Delegate(delegate, arguments) => delegate.execute(&Args::new(self.values.0, arguments))?,
             Action::Other(instruction) => return self.follow(instruction, index),
             Action::Refused(error) => return Err(error),
         }

@@ -2,11 +2,12 @@
 #![allow(unsafe_code)] // Lends the model its memory.
 
 use et_core::{Error, Result};
-use et_runtime::{Failure, Method};
+use et_runtime::Failure;
 
 use crate::board::Board;
 use crate::cases::{CASE_INPUTS, CASE_OUTPUTS, CASES, INPUTS, INT8_OUTPUTS, OUTPUTS};
-use crate::{counter, memory, model, report};
+use crate::model::{self, Method};
+use crate::{counter, memory, report};
 
 /// The result of all cases.
 #[derive(Clone, Copy, Default)]

@@ -9,6 +9,7 @@ mod counter;
 mod facts;
 mod memory;
 mod model;
+mod plan;
 mod report;
 mod stack;
 mod start;

@@ -2,11 +2,12 @@
 
 use et_core::Result;
 use et_platform::Console;
-use et_runtime::{Failure, Method, Place};
+use et_runtime::{Failure, Place};
 
 use crate::board::Board;
 use crate::cases::{CASES, OUTPUTS};
 use crate::check::Summary;
+use crate::model::Method;
 use crate::stack;
 
 /// Writes all outputs of the last executed case in hexadecimal.

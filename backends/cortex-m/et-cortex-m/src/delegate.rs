@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use et_core::{Args, Error, Result};
-use et_runtime::{Delegate, DelegateSetup, Workers};
+use et_runtime::{Delegate, DelegateSetup, Events, Listener, Workers};
 
 use crate::memory::Operands;
 use crate::run::run;
@@ -16,6 +16,14 @@ pub const ID: &str = "EtbuildCortexM";
 #[derive(Debug, Default)]
 pub struct Engine<'a> {
     blob: Cell<Option<Blob<'a>>>,
+    listener: Listener<'a>,
+}
+
+impl<'a> Engine<'a> {
+    /// A delegate with a listener.
+    pub const fn heard_by(listener: Listener<'a>) -> Self {
+        Self { blob: Cell::new(None), listener }
+    }
 }
 
 /// A delegate. The kernels run on the caller's thread.
@@ -37,6 +45,10 @@ impl<'a> Delegate<'a> for Engine<'a> {
 
     fn execute(&self, arguments: &Args<'a, '_>) -> Result<()> {
         let blob = self.blob.get().ok_or(Error::DelegateInvalidHandle)?;
-        blob.instructions().try_for_each(|instruction| run(&instruction?, Operands::new(blob, arguments)))
+        let mut listener = self.listener;
+        (0..).zip(blob.instructions()).try_for_each(|(part, instruction)| {
+            listener.part(part);
+            run(&instruction?, Operands::new(blob, arguments), &mut listener)
+        })
     }
 }

@@ -11,6 +11,8 @@ mod elementwise;
 mod float_output;
 #[cfg(feature = "pools")]
 mod pool;
+#[cfg(any(feature = "convolution", feature = "depthwise", feature = "float-output", feature = "pools"))]
+mod rows;
 #[cfg(feature = "softmax")]
 mod softmax;
 #[cfg(any(feature = "arithmetic", feature = "sum"))]
@@ -18,29 +20,31 @@ mod sum;
 mod tiles;
 
 use et_core::{Error, Result};
+use et_runtime::Listener;
 
 use crate::memory::Operands;
 use crate::{Bounds, Instruction};
 
-/// Executes an instruction.
-pub fn run(instruction: &Instruction, operands: Operands<'_, '_>) -> Result<()> {
+/// Executes an instruction. A listener hears of rows of long layers.
+#[allow(unused_variables, reason = "no layer of a program may be long")]
+pub fn run(instruction: &Instruction, operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     match instruction {
         Instruction::Quantize(step) => border::quantize(step, operands),
         Instruction::Dequantize(step) => border::dequantize(step, operands),
         #[cfg(feature = "convolution")]
-        Instruction::Convolution(step) => convolution::run(step, operands),
+        Instruction::Convolution(step) => convolution::run(step, operands, listener),
         #[cfg(feature = "residual")]
-        Instruction::ConvolutionResidual(step) => convolution::run_residual(step, operands),
+        Instruction::ConvolutionResidual(step) => convolution::run_residual(step, operands, listener),
         #[cfg(feature = "sum")]
-        Instruction::ConvolutionAdd(step) => convolution::run_add(step, operands),
+        Instruction::ConvolutionAdd(step) => convolution::run_add(step, operands, listener),
         #[cfg(feature = "float-output")]
-        Instruction::ConvolutionToFloat(step) => float_output::run(step, operands),
+        Instruction::ConvolutionToFloat(step) => float_output::run(step, operands, listener),
         #[cfg(feature = "depthwise")]
-        Instruction::Depthwise(step) => depthwise::run(step, operands),
+        Instruction::Depthwise(step) => depthwise::run(step, operands, listener),
         #[cfg(feature = "pools")]
-        Instruction::Maximum(step) => pool::maximum(step, operands),
+        Instruction::Maximum(step) => pool::maximum(step, operands, listener),
         #[cfg(feature = "pools")]
-        Instruction::Average(step) => pool::average(step, operands),
+        Instruction::Average(step) => pool::average(step, operands, listener),
         #[cfg(feature = "arithmetic")]
         Instruction::Add(step) => elementwise::add(step, operands),
         #[cfg(feature = "arithmetic")]

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use et_core::{Args, Error, Result};
-use et_runtime::{Delegate, DelegateSetup, Workers};
+use et_runtime::{Delegate, DelegateSetup, Listener, Workers};
 
 use crate::driver::{self, Job};
 use crate::memory::Operands;
@@ -17,6 +17,7 @@ pub const ID: &str = "EtbuildEthosU";
 pub struct Engine<'a> {
     blob: Cell<Option<Blob<'a>>>,
     npu: Option<&'a dyn Npu>,
+    listener: Listener<'a>,
 }
 
 /// A delegate for a process, which checks blobs and has no NPU.
@@ -27,7 +28,12 @@ pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
 impl<'a> Engine<'a> {
     /// A delegate with an NPU.
     pub const fn with(npu: &'a dyn Npu) -> Self {
-        Self { blob: Cell::new(None), npu: Some(npu) }
+        Self { blob: Cell::new(None), npu: Some(npu), listener: Listener::SILENT }
+    }
+
+    /// A delegate with a listener, for the registers at the address in the blob.
+    pub const fn heard_by(listener: Listener<'a>) -> Self {
+        Self { blob: Cell::new(None), npu: None, listener }
     }
 
     /// Runs the blob on the NPU.
@@ -46,7 +52,7 @@ impl<'a> Engine<'a> {
             return Err(Error::InvalidProgram);
         }
         npu.clean(memory);
-        driver::run(npu, &job(blob, base))?;
+        driver::run(npu, &job(blob, base), self.listener)?;
         npu.invalidate(memory);
         for (index, port) in blob.outputs().enumerate() {
             write(arguments, (scratch, blob.header().scratch as usize), inputs + index, port)?;

@@ -5,6 +5,7 @@
 use core::sync::atomic::{Ordering, fence};
 
 use et_core::{Error, Result};
+use et_runtime::{Events, Listener};
 
 use crate::Npu;
 
@@ -110,7 +111,7 @@ pub const fn is_for(stream: u32, npu: u32) -> bool {
 /// # Errors
 /// [`Error::DelegateInvalidCompatibility`] for a command stream of another NPU; [`Error::AccessFailed`] for an NPU that does not reset or reports a
 /// fault, or whose board gives the wait up.
-pub fn run(npu: &dyn Npu, job: &Job) -> Result<()> {
+pub fn run(npu: &dyn Npu, job: &Job, listener: Listener<'_>) -> Result<()> {
     if !is_for(job.config, npu.read(register::CONFIG)) {
         return Err(Error::DelegateInvalidCompatibility);
     }
@@ -124,7 +125,7 @@ pub fn run(npu: &dyn Npu, job: &Job) -> Result<()> {
     // The NPU reads what the processor wrote before, and keeps clock and power until its end.
     fence(Ordering::SeqCst);
     npu.write(register::COMMAND, command::RUN);
-    let result = finish(npu);
+    let result = finish(npu, listener);
     fence(Ordering::SeqCst);
     result
 }
@@ -160,9 +161,10 @@ fn set_address(npu: &dyn Npu, register: usize, address: usize) {
 
 /// Waits for the interrupt, and says whether the end was reached without a fault. After a failure the NPU is reset, so that it writes no
 /// more to memory that the caller takes back.
-fn finish(npu: &dyn Npu) -> Result<()> {
+fn finish(npu: &dyn Npu, mut listener: Listener<'_>) -> Result<()> {
     let (mut state, mut turn) = (npu.read(register::STATUS), 0_u32);
     while state & (status::INTERRUPT | status::FAULTS) == 0 && npu.wait(turn) {
+        listener.pulse();
         turn = turn.saturating_add(1);
         state = npu.read(register::STATUS);
     }

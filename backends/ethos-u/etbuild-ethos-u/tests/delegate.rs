@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use et_ethos_u::driver::{Job, command, register, run, status};
 use et_ethos_u::{Blob, Engine, Npu, Port};
 use et_module::Engine as Registered;
+use et_runtime::Listener;
 use etbuild_backend::{Backend, EthosU, NpuFacts, TargetFacts};
 use etbuild_conformance::{Candidate, compile, load, run as run_module};
 use etbuild_ethos_u::{Array, BACKEND, Graph, Kind, Series, lower_to_tosa};
@@ -197,7 +198,7 @@ fn model(config: u32, faults: u32) {
 #[test]
 fn the_driver_hands_over_queue_and_regions() {
     model(0x1807, 0);
-    assert_eq!(run(&NPU, &job()), Ok(()));
+    assert_eq!(run(&NPU, &job(), Listener::SILENT), Ok(()));
     MODEL.with(|model| {
         let address = |register| model.address(register);
         assert_eq!((address(register::QUEUE), NPU.read(register::QUEUE_SIZE)), (0x1000, 64));
@@ -210,7 +211,7 @@ fn the_driver_hands_over_queue_and_regions() {
 /// The writes of a run, but for the last, which clears the interrupt.
 fn writes(config: u32) -> Vec<(usize, u32)> {
     model(config, 0);
-    assert_eq!(run(&NPU, &Job { config, ..job() }), Ok(()));
+    assert_eq!(run(&NPU, &Job { config, ..job() }, Listener::SILENT), Ok(()));
     let mut writes = MODEL.with(|model| model.writes.borrow().clone());
     assert_eq!(writes.pop(), Some((0x08, 0b1110)));
     writes
@@ -231,7 +232,7 @@ fn registers_are_written_in_order_between_reset_and_start() {
 fn a_hung_npu_is_given_up_and_reset() {
     model(0x1807, 0);
     MODEL.with(|model| model.hangs.set(true));
-    assert_eq!(run(&NPU, &job()), Err(et_core::Error::AccessFailed));
+    assert_eq!(run(&NPU, &job(), Listener::SILENT), Err(et_core::Error::AccessFailed));
     assert_eq!(MODEL.with(|model| model.writes.borrow().last().copied()), Some((register::RESET, 1)));
 }
 
@@ -241,11 +242,11 @@ fn faults_and_other_npus_are_errors() {
         [status::BUS_FAULT, status::COMMAND_FAULT, status::WEIGHT_FAULT, status::MEMORY_FAULT, status::BRANCH_FAULT]
     {
         model(0x1807, fault);
-        assert_eq!(run(&NPU, &job()), Err(et_core::Error::AccessFailed));
+        assert_eq!(run(&NPU, &job(), Listener::SILENT), Err(et_core::Error::AccessFailed));
     }
     model(0x2000_0008, 0);
-    assert_eq!(run(&NPU, &job()), Err(et_core::Error::DelegateInvalidCompatibility));
+    assert_eq!(run(&NPU, &job(), Listener::SILENT), Err(et_core::Error::DelegateInvalidCompatibility));
     model(0x1807, 0);
     MODEL.with(|model| model.registers.borrow_mut().insert(register::STATUS, status::RESETTING));
-    assert_eq!(run(&NPU, &job()), Err(et_core::Error::AccessFailed), "the NPU does not reset");
+    assert_eq!(run(&NPU, &job(), Listener::SILENT), Err(et_core::Error::AccessFailed), "the NPU does not reset");
 }

@@ -2,9 +2,11 @@
 #![no_std]
 #![no_main]
 
+use core::sync::atomic::{AtomicU32, Ordering};
+
 use cortex_m_rt::entry;
 use cortex_m_semihosting::{debug, hprintln};
-use digits::{INPUT_SIZES, Memory, Model, OUTPUT_SIZES};
+use digits::{Hooks, INPUT_SIZES, Memory, Model, OUTPUT_SIZES};
 use embassy_executor::{Executor, task};
 use embassy_sync::blocking_mutex::raw::ThreadModeRawMutex;
 use embassy_sync::channel::Channel;
@@ -42,10 +44,22 @@ async fn sense() {
     WAITING.send(None).await;
 }
 
+/// Counts the operators between which a watchdog could be fed.
+struct Watchdog(AtomicU32);
+
+impl Hooks for Watchdog {
+    fn alive(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+static WATCHDOG: Watchdog = Watchdog(AtomicU32::new(0));
+
 #[task]
 async fn classify() {
     static MEMORY: StaticCell<Memory> = StaticCell::new();
     let mut model = Model::new(MEMORY.init(Memory::new())).expect("the model loads");
+    model.set_hooks(&WATCHDOG);
     while let Some(image) = WAITING.receive().await {
         let mut scores = [0.0_f32; SCORES];
         model.set_input(0, &image).expect("an image has the size of the input");
@@ -54,5 +68,6 @@ async fn classify() {
         let digit = (0..SCORES).max_by(|left, right| scores[*left].total_cmp(&scores[*right]));
         hprintln!("{}", digit.unwrap_or_default());
     }
+    assert!(WATCHDOG.0.load(Ordering::Relaxed) > 0, "runs feed the watchdog");
     debug::exit(debug::EXIT_SUCCESS);
 }

@@ -63,7 +63,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    args.tensor(2)?.resize(&infer(args, 0)?.shape)?;
+    args.tensor(2)?.settle(|| Ok(infer(args, 0)?.shape))?;
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => gate::<T>(args))
 }
 

@@ -38,7 +38,7 @@ pub const SOFTMAX: Operator = Operator {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(3)?;
-    out.resize(&exponentials::meta(args, 0)?.shape)?;
+    out.settle(|| Ok(exponentials::meta(args, 0)?.shape))?;
     dispatch!(D, out.scalar_type(), floats, T => {
         exponentials::store::<T>(args, |sum| sum, |distance, sum| Math::exp(distance) / sum)
     })

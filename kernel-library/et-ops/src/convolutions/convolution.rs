@@ -225,7 +225,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (geometry, out) = (Geometry::new(args)?, args.tensor(9)?);
-    out.resize(&geometry.shape(args)?)?;
+    out.settle(|| geometry.shape(args))?;
     match out.scalar_type() {
         ScalarType::Long if const { Dtypes(D).contains(ScalarType::Long) } => convolve::<i64>(&geometry, args, &out),
         scalar_type => dispatch!(D, scalar_type, floats, T => convolve::<T>(&geometry, args, &out)),
@@ -304,12 +304,14 @@ impl Geometry {
         for channel in 0..self.group_channels() {
             let input_at = operands.input_at + channel * self.input.strides[1] + self.input.pixel(start);
             let weight_at = operands.weight_at + channel * self.weight.strides[1] + self.weight.pixel(first);
-            for (plane, row) in (0..planes).flat_map(|plane| (0..rows).map(move |row| (plane, row))) {
-                let input_at = input_at + plane * plane_step + row * row_step;
-                let weight_at = weight_at + self.weight.pixel([plane, row, 0]);
-                let pixels = Run { elements: operands.input, start: input_at, step: input_step };
-                let weights = Run { elements: operands.weight, start: weight_at, step: self.weight.strides[4] };
-                sum = dot(sum, pixels, weights, columns);
+            for plane in 0..planes {
+                for row in 0..rows {
+                    let input_at = input_at + plane * plane_step + row * row_step;
+                    let weight_at = weight_at + self.weight.pixel([plane, row, 0]);
+                    let pixels = Run { elements: operands.input, start: input_at, step: input_step };
+                    let weights = Run { elements: operands.weight, start: weight_at, step: self.weight.strides[4] };
+                    sum = dot(sum, pixels, weights, columns);
+                }
             }
         }
         sum
@@ -336,14 +338,14 @@ impl Geometry {
     }
 
     /// Visits the offsets of the input pixels that spread to an output pixel, each with the offset of the weight.
-    fn for_each_source(&self, at: [usize; 3], mut visit: impl FnMut(usize, usize)) {
-        let sources = |axis: Axis, at: usize| {
-            (0..axis.kernel).filter_map(move |tap| axis.source(at, tap).map(|source| (source, tap)))
-        };
-        let ([planes, rows, columns], [plane, row, column]) = (self.axes, at);
-        for (plane, plane_tap) in sources(planes, plane) {
-            for (row, row_tap) in sources(rows, row) {
-                for (column, column_tap) in sources(columns, column) {
+    fn for_each_source(&self, [plane, row, column]: [usize; 3], mut visit: impl FnMut(usize, usize)) {
+        let [planes, rows, columns] = &self.axes;
+        for plane_tap in 0..planes.kernel {
+            let Some(plane) = planes.source(plane, plane_tap) else { continue };
+            for row_tap in 0..rows.kernel {
+                let Some(row) = rows.source(row, row_tap) else { continue };
+                for column_tap in 0..columns.kernel {
+                    let Some(column) = columns.source(column, column_tap) else { continue };
                     visit(self.input.pixel([plane, row, column]), self.weight.pixel([plane_tap, row_tap, column_tap]));
                 }
             }

@@ -44,8 +44,8 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`; exponents are `int32` regardless of `D`.
 pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, mantissa, exponent] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?];
-    mantissa.resize(&input.shape())?;
-    exponent.resize(&input.shape())?;
+    mantissa.settle(|| Ok(input.shape()))?;
+    exponent.settle(|| Ok(input.shape()))?;
     let powers = exponent.output::<i32>()?;
     reading::<f64, D>(&input, &mut |load| {
         writing::<f64, D>(&mantissa, &mut |store| {

@@ -291,7 +291,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 /// Attention of rows that see the rows up to their own, or where `is_mutual` all rows up to `last`.
 pub(super) fn run<const D: u32>(args: &Args<'_, '_>, is_mutual: bool) -> Result<()> {
     let out = args.tensor(10)?;
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     match (out.scalar_type(), args.tensor(1)?.scalar_type()) {
         (ScalarType::Float, ScalarType::Half) => attend::<f32, Half, _>(args, Cached::new(args, is_mutual)?),
         (ScalarType::Float, ScalarType::Char) if const { Dtypes(D).contains(ScalarType::Char) } => {

@@ -70,7 +70,7 @@ pub fn zip<C: Element, R: Element, const D: u32>(tensors: [&Tensor<'_>; 3], f: i
 fn fit([left, right, out]: [&Tensor<'_>; 3]) -> Result<bool> {
     let alike = left.lies_like(right);
     if !(alike && left.lies_like(out)) {
-        out.resize(&left.shape().broadcast(&right.shape())?)?;
+        out.settle(|| left.shape().broadcast(&right.shape()))?;
         return Ok(alike && left.lies_like(out));
     }
     Ok(true)

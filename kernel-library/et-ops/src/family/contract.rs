@@ -100,7 +100,7 @@ pub fn product_shape(left: &Shape, right: &Shape) -> Result<Shape> {
 /// Stores the GEMM of `left` and `right` in `out`.
 pub fn matrix_product<const D: u32>(left: &Tensor<'_>, right: &Tensor<'_>, out: &Tensor<'_>) -> Result<()> {
     let (left_shape, right_shape) = (left.shape(), right.shape());
-    out.resize(&product_shape(&left_shape, &right_shape)?)?;
+    out.settle(|| product_shape(&left_shape, &right_shape))?;
     let sizes = [left_shape.size(0), left_shape.size(1), right_shape.size(1)];
     dispatch!(D, out.scalar_type(), numbers, T => {
         multiply::<T>(sizes, matrix(left)?, matrix(right)?, Target::of(out)?, |_, _, sum| sum);

@@ -206,11 +206,9 @@ pub fn per_dim_argument(args: &Args<'_, '_>, position: usize, dims: usize) -> Re
 /// extent. The others are [`Axis::ABSENT`].
 pub fn axes(extent: [usize; 3], parameters: [[usize; 3]; 4], dims: usize) -> Result<[Axis; 3]> {
     let [kernels, strides, paddings, dilations] = parameters;
-    let given = extent.into_iter().zip(kernels).zip(strides).zip(paddings).zip(dilations);
     let mut axes = [Axis::ABSENT; 3];
-    for (axis, parameters) in axes.iter_mut().zip(given).skip(3_usize.saturating_sub(dims)) {
-        let ((((input, kernel), stride), padding), dilation) = parameters;
-        *axis = Axis::new(input, [kernel, stride, padding, dilation])?;
+    for dim in 3_usize.saturating_sub(dims)..3 {
+        axes[dim] = Axis::new(extent[dim], [kernels[dim], strides[dim], paddings[dim], dilations[dim]])?;
     }
     Ok(axes)
 }

@@ -1,6 +1,6 @@
 //! Operators that map each element by itself.
 
-use et_core::{Args, Element, Error, Result, ScalarType, Tensor};
+use et_core::{Args, Element, Error, ROW_MAJOR, Result, ScalarType, Tensor};
 
 use super::convert::{has_own_loops, is_mixed, reading, writing};
 use super::place::Place;
@@ -49,8 +49,8 @@ fn fit(input: &Tensor<'_>, out: &Tensor<'_>) -> Result<bool> {
     if HOSTED && input.lies_like(out) {
         return Ok(true);
     }
-    out.resize(&input.shape())?;
-    Ok(input.dims() == out.dims())
+    out.settle(|| Ok(input.shape()))?;
+    Ok(ROW_MAJOR || input.dims() == out.dims())
 }
 
 fn walk(input: &Tensor<'_>, out: &Tensor<'_>) -> Result<Walk<2>> {
@@ -80,7 +80,7 @@ fn map_mixed<C: Element, R: Element, const D: u32>(
     out: &Tensor<'_>,
     f: &dyn Fn(C) -> R,
 ) -> Result<()> {
-    out.resize(&input.shape())?;
+    out.settle(|| Ok(input.shape()))?;
     reading::<C, D>(input, &mut |load| {
         writing::<R, D>(out, &mut |store| {
             walk(input, out)?.for_each(|[from_at, to_at]| store(to_at, f(load(from_at))));

@@ -73,7 +73,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(4)?);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     match input.scalar_type() {
         ScalarType::Float if const { Dtypes(D).contains(ScalarType::Float) } => transform_all::<f32>(args),
         ScalarType::Double if const { Dtypes(D).contains(ScalarType::Double) } => transform_all::<f64>(args),

@@ -62,7 +62,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [weight, indices, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(5)?];
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     let (rows, row) = (weight.shape().size(0), Shape::new(&weight.shape().sizes()[1..])?);
     let inner = indices.shape().rank();
     for [index_at, start] in Walk::over(&indices.shape(), [Place::of(&indices), Place::of(&out)])? {

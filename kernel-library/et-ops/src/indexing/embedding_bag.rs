@@ -79,11 +79,11 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 
 /// The portable kernel for weights of the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    args.tensor(9)?.resize(&infer(args, 0)?.shape)?;
+    args.tensor(9)?.settle(|| Ok(infer(args, 0)?.shape))?;
     for index in 1..4 {
         // Implementations differ in which of these outputs are filled in. A program that gives an output no memory does
         // not read it.
-        let _ = args.tensor(9 + index)?.resize(&infer(args, index)?.shape);
+        let _ = args.tensor(9 + index)?.settle(|| Ok(infer(args, index)?.shape));
     }
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => bags::<T>(args))
 }

@@ -55,7 +55,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, indices, out] = [args.tensor(0)?, args.tensor(2)?, args.tensor(3)?];
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     let mut slice = input.shape();
     let axis = slice.axis(args.int(1)?)?;
     let [_, size, _] = slice.around(axis);

@@ -56,8 +56,8 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel of `linalg_cholesky_ex` for the types in `D`.
 pub fn cholesky_ex<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, factor, info] = [args.tensor(0)?, args.tensor(3)?, args.tensor(4)?];
-    factor.resize(&infer(args, 0)?.shape)?;
-    info.resize(&infer(args, 1)?.shape)?;
+    factor.settle(|| Ok(infer(args, 0)?.shape))?;
+    info.settle(|| Ok(infer(args, 1)?.shape))?;
     let (batch, failed, upper) = (Batch::square(&input)?, info.output::<i32>()?, args.bool(1)?);
     crate::family::transfer::whole::<D>(&input, &factor)?;
     dispatch!(D, input.scalar_type(), precise, T => {

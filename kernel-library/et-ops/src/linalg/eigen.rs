@@ -60,8 +60,8 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, values, vectors, rest] = [args.tensor(0)?, args.tensor(2)?, args.tensor(3)?, args.tensor(4)?];
-    values.resize(&infer(args, 0)?.shape)?;
-    vectors.resize(&infer(args, 1)?.shape)?;
+    values.settle(|| Ok(infer(args, 0)?.shape))?;
+    vectors.settle(|| Ok(infer(args, 1)?.shape))?;
     crate::family::transfer::whole::<D>(&input, &rest)?;
     let (batch, upper) = (Batch::square(&input)?, args.bool(1)?);
     let (size, step) = (batch.rows, values.strides()[batch.shape.rank()]);

@@ -74,7 +74,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel of `geqrf` for the types in `D`.
 pub fn geqrf<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, out, scales] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?];
-    scales.resize(&infer(args, 1)?.shape)?;
+    scales.settle(|| Ok(infer(args, 1)?.shape))?;
     transfer::whole::<D>(&input, &out)?;
     let batch = Batch::of(&input)?;
     let step = scales.strides()[batch.shape.rank()];
@@ -151,7 +151,7 @@ fn infer_product(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel of `linalg_householder_product` for the types in `D`.
 pub fn householder_product<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, scales, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?];
-    out.resize(&infer_product(args, 0)?.shape)?;
+    out.settle(|| Ok(infer_product(args, 0)?.shape))?;
     let batch = Batch::of(&input)?;
     let inner = batch.shape.rank();
     let ([row_step, column_step], step) = (crate::family::matrix::matrix_steps(&input, inner), scales.strides()[inner]);

@@ -100,8 +100,8 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel of `linalg_lu_factor_ex` for the types in `D`.
 pub fn factor_ex<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, factors, pivots, info] = [args.tensor(0)?, args.tensor(3)?, args.tensor(4)?, args.tensor(5)?];
-    pivots.resize(&infer(args, 1)?.shape)?;
-    info.resize(&infer(args, 2)?.shape)?;
+    pivots.settle(|| Ok(infer(args, 1)?.shape))?;
+    info.settle(|| Ok(infer(args, 2)?.shape))?;
     transfer::whole::<D>(&input, &factors)?;
     let (batch, rows, failed) = (Batch::of(&input)?, pivots.output::<i32>()?, info.output::<i32>()?);
     let step = pivots.strides()[batch.shape.rank()];

@@ -61,8 +61,8 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, left, values, right] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(3)?];
-    values.resize(&infer(args, 1)?.shape)?;
-    right.resize(&infer(args, 2)?.shape)?;
+    values.settle(|| Ok(infer(args, 1)?.shape))?;
+    right.settle(|| Ok(infer(args, 2)?.shape))?;
     crate::family::transfer::whole::<D>(&input, &left)?;
     let batch = Batch::of(&input)?;
     let step = values.strides()[batch.shape.rank()];

@@ -69,7 +69,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out, parameters) = (args.tensor(0)?, args.tensor(6)?, parameters(args)?);
     let groups = groups::groups(&input.shape(), args.int(1)?, &parameters)?;
-    out.resize(&input.shape())?;
+    out.settle(|| Ok(input.shape()))?;
     let settings = (groups, args.double(4)?);
     dispatch!(D, out.scalar_type(), floats, T => {
         groups::normalize::<T>([&input, &out], parameters, settings, |_, _| ())

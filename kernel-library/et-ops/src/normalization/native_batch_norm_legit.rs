@@ -114,7 +114,7 @@ fn infer_by_own(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn no_stats_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     for index in 0..3 {
-        args.tensor(6 + index)?.resize(&infer_by_own(args, index)?.shape)?;
+        args.tensor(6 + index)?.settle(|| Ok(infer_by_own(args, index)?.shape))?;
     }
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => by_own::<T>(args))
 }
@@ -153,7 +153,7 @@ fn infer_by_running(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     for index in 0..3 {
-        args.tensor(8 + index)?.resize(&infer_by_running(args, index)?.shape)?;
+        args.tensor(8 + index)?.settle(|| Ok(infer_by_running(args, index)?.shape))?;
     }
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => by_running::<T>(args))
 }

@@ -51,8 +51,8 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, out, mask] = [args.tensor(0)?, args.tensor(3)?, args.tensor(4)?];
-    out.resize(&input.shape())?;
-    mask.resize(&input.shape())?;
+    out.settle(|| Ok(input.shape()))?;
+    mask.settle(|| Ok(input.shape()))?;
     dispatch!(D, input.scalar_type(), floats, T => dropped::<T>(args))
 }
 

@@ -108,7 +108,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     for index in 0..3 {
-        args.tensor(8 + index)?.resize(&infer(args, index)?.shape)?;
+        args.tensor(8 + index)?.settle(|| Ok(infer(args, index)?.shape))?;
     }
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => normalize::<T>(args))
 }

@@ -63,7 +63,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for inputs of the types in `D`.
 pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, boundaries, out) = (args.tensor(0)?, args.tensor(1)?, args.tensor(4)?);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     let (right, count) = (args.bool(3)?, boundaries.numel());
     dispatch!(D, binary::promote(&input, &boundaries), numbers, T => {
         reading::<T, D>(&boundaries, &mut |boundary| {

@@ -90,7 +90,7 @@ fn infer_all(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(1)?);
-    out.resize(&infer_all(args, 0)?.shape)?;
+    out.settle(|| Ok(infer_all(args, 0)?.shape))?;
     dispatch!(D, input.scalar_type(), numbers, T => {
         let (from, to) = (input.input::<T>()?, out.output::<T>()?);
         Folded::ALL.for_each(&input, [&out], |lane, [at]| {

@@ -112,8 +112,8 @@ pub fn values_stable<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 /// The arguments from `dim` on are `dim, descending, values, indices`.
 fn sort<const D: u32>(args: &Args<'_, '_>, dim: usize) -> Result<()> {
     let input = args.tensor(0)?;
-    args.tensor(dim + 2)?.resize(&input.shape())?;
-    args.tensor(dim + 3)?.resize(&input.shape())?;
+    args.tensor(dim + 2)?.settle(|| Ok(input.shape()))?;
+    args.tensor(dim + 3)?.settle(|| Ok(input.shape()))?;
     dispatch!(D, input.scalar_type(), all, T => lanes::<T>(args, dim))
 }
 

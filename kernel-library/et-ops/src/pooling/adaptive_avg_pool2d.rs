@@ -39,6 +39,6 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(2)?);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     dispatch!(D, out.scalar_type(), floats, T => adaptive::means::<T>(&input, &out, 2))
 }

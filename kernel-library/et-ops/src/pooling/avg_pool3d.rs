@@ -71,6 +71,6 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (pool, out) = (pool(args)?, args.tensor(7)?);
-    out.resize(&pool.meta(args)?.shape)?;
+    out.settle(|| Ok(pool.meta(args)?.shape))?;
     dispatch!(D, out.scalar_type(), numbers, T => means::<T>(&pool, args, &out))
 }

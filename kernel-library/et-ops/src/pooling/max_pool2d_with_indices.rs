@@ -82,8 +82,9 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// The portable kernel for input dtypes `D`; indices are `int64` regardless of `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, pool) = (args.tensor(0)?, pool(args)?);
-    let (out, indices, shape) = (args.tensor(6)?, args.tensor(7)?, pool.meta(args)?.shape);
-    out.resize(&shape)?;
-    indices.resize(&shape)?;
+    let (out, indices) = (args.tensor(6)?, args.tensor(7)?);
+    let shape = || Ok(pool.meta(args)?.shape);
+    out.settle(shape)?;
+    indices.settle(shape)?;
     dispatch!(D, input.scalar_type(), numbers, T => maxima::<T>(&pool, &input, [&out, &indices]))
 }

@@ -76,7 +76,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (left, right, out) = (args.tensor(1)?, args.tensor(2)?, args.tensor(5)?);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     let factors = [args.scalar(3)?, args.scalar(4)?];
     dispatch!(D, out.scalar_type(), numbers, T => add_product::<T>(&args.tensor(0)?, [&left, &right, &out], factors))
 }

@@ -80,7 +80,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 /// Gives the output its shape. A function of its own, whose stack is free again before the product.
 #[inline(never)]
 fn resize(args: &Args<'_, '_>) -> Result<()> {
-    args.tensor(3)?.resize(&infer(args, 0)?.shape)
+    args.tensor(3)?.settle(|| Ok(infer(args, 0)?.shape))
 }
 
 /// The stride of a dimension; 0 beyond the rank.
@@ -105,7 +105,7 @@ fn project<T: Opmath>(
     let right = Matrix { elements: weights, start: 0, steps: weight_steps }.transposed();
     let finish = |_, output, sum: T::Math| biases.map_or(sum, |biases| sum.plus(biases.get(output).raise()));
     // Contiguous rows form a single matrix, and so a single GEMM.
-    let is_matrix = input.is_contiguous() && out.is_contiguous() && inner_dim > 0;
+    let is_matrix = input.is_contiguous() && out.is_contiguous();
     let rows = if is_matrix { shape.around(inner_dim)[0] } else { 1 };
     let product = |start, out_start| {
         let left = Matrix { elements: from, start, steps: [inner, steps[0]] };

@@ -113,7 +113,7 @@ pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 
 fn dequantize<const D: u32>(args: &Args<'_, '_>, scale: f64, zero_point: f64) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(7)?);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     let difference = Difference::Float;
     if const { Dtypes(D).contains(ScalarType::Double) } && out.scalar_type() == ScalarType::Double {
         return affine::dequantize_whole::<f64, D>(&input, &out, Dequantizer { scale, zero_point, difference });

@@ -69,7 +69,7 @@ fn groups(scales: &Tensor<'_>) -> Result<usize> {
 /// The kernel, with the output in position `out`, for the types in `D`.
 pub fn rows<P: Packing, const D: u32>(args: &Args<'_, '_>, out: usize) -> Result<()> {
     let (weight, scales, out_tensor) = (args.tensor(WEIGHT)?, args.tensor(SCALES)?, args.tensor(out)?);
-    out_tensor.resize(&infer::<P>(args, out > DTYPE)?.shape)?;
+    out_tensor.settle(|| Ok(infer::<P>(args, out > DTYPE)?.shape))?;
     if weight.scalar_type() == ScalarType::Char {
         let bytes = weight.input::<i8>()?;
         return rows_of::<P, D>(args, &scales, &out_tensor, &|offset| bytes.get(offset).to_i64());

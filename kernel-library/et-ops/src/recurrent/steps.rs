@@ -88,7 +88,7 @@ pub fn run<T: Opmath, const GATES: usize, const STATES: usize>(
     cell: impl Fn([[T::Math; 2]; GATES], [T::Math; 2]) -> [T::Math; 2],
 ) -> Result<()> {
     for index in 0..=STATES {
-        args.tensor(OUT + index)?.resize(&meta(args, index, [GATES, STATES])?.shape)?;
+        args.tensor(OUT + index)?.settle(|| Ok(meta(args, index, [GATES, STATES])?.shape))?;
     }
     let sizes = sizes(args, [GATES, STATES])?;
     for direction in 0..sizes.directions {

@@ -114,14 +114,14 @@ fn meta(args: &Args<'_, '_>, folded: Folded, keep: bool) -> Result<Meta> {
 /// The portable kernel of `out` for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(3)?;
-    out.resize(&infer_dim(args, 0)?.shape)?;
+    out.settle(|| Ok(infer_dim(args, 0)?.shape))?;
     answer::<D>(&args.tensor(0)?, dimension(args)?, &out)
 }
 
 /// The portable kernel of `all_out` for the types in `D`.
 pub fn all_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(1)?;
-    out.resize(&infer_all(args, 0)?.shape)?;
+    out.settle(|| Ok(infer_all(args, 0)?.shape))?;
     answer::<D>(&args.tensor(0)?, Folded::ALL, &out)
 }
 
@@ -140,7 +140,7 @@ fn answer<const D: u32>(input: &et_core::Tensor<'_>, folded: Folded, out: &et_co
 /// The portable kernel of `dims_out` for the types in `D`.
 pub fn dims_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(3)?;
-    out.resize(&infer_dims(args, 0)?.shape)?;
+    out.settle(|| Ok(infer_dims(args, 0)?.shape))?;
     answer::<D>(&args.tensor(0)?, dimensions(args)?, &out)
 }
 

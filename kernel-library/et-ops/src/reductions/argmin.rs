@@ -44,6 +44,6 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for inputs of the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(3)?);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     dispatch!(D, input.scalar_type(), numbers, T => extremum::store_indices::<T>(args, &out, Ordering::Less))
 }

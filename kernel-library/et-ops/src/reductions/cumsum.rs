@@ -49,7 +49,7 @@ pub fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(3)?);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     dispatch!(D, out.scalar_type(), numbers, T => running_sums::<T, D>(&input, args.int(1)?, &out))
 }
 

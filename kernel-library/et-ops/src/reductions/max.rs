@@ -81,7 +81,7 @@ pub fn dim_max<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 /// The portable kernel of a whole tensor for the types in `D`.
 pub fn unary_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(1)?);
-    out.resize(&extremum::meta_of_all(args, 0)?.shape)?;
+    out.settle(|| Ok(extremum::meta_of_all(args, 0)?.shape))?;
     dispatch!(D, input.scalar_type(), all, T => {
         extremum::store_extremes::<T>(&input, Folded::ALL, &out, Ordering::Greater)
     })

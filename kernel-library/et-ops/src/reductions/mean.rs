@@ -92,7 +92,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(4)?;
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     dispatch!(D, out.scalar_type(), floats, T => {
         total::store::<T, D>(args, &out, |sum, count| sum.divided(Element::from_i64(count as i64)))
     })
@@ -101,7 +101,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 /// The portable kernel of `dtype_out` for the types in `D`.
 pub fn dtype_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(2)?);
-    out.resize(&infer_all(args, 0)?.shape)?;
+    out.settle(|| Ok(infer_all(args, 0)?.shape))?;
     dispatch!(D, out.scalar_type(), floats, T => {
         total::store_folded::<T, D>(&input, Folded::ALL, &out, |sum, count| {
             sum.divided(Element::from_i64(count as i64))

@@ -129,7 +129,7 @@ fn dimension(args: &Args<'_, '_>) -> Result<Folded> {
 /// The portable kernel of `int_out` for the types in `D`.
 pub fn int_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(4)?;
-    out.resize(&infer_dim(args, 0)?.shape)?;
+    out.settle(|| Ok(infer_dim(args, 0)?.shape))?;
     multiply::<D>(&args.tensor(0)?, dimension(args)?, &out)
 }
 

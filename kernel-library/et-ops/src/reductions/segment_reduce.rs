@@ -81,7 +81,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (data, out) = (args.tensor(0)?, args.tensor(8)?);
     let reduction = args.optional_string(1)?.and_then(Reduction::named).ok_or(Error::InvalidArgument)?;
     let initial = args.optional_scalar(7)?.map_or(reduction.initial, et_core::Scalar::to_f64);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     let mut row = out.shape();
     row.sizes_mut().first_mut().into_iter().for_each(|size| *size = 1);
     let (from_step, to_step) = (data.strides()[0], out.strides()[0]);

@@ -60,6 +60,6 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn int_list_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(4)?;
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     dispatch!(D, out.scalar_type(), numbers, T => total::store::<T, D>(args, &out, |sum, _| sum))
 }

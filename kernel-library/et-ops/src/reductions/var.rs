@@ -104,6 +104,6 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 
 fn variances<const D: u32>(args: &Args<'_, '_>, correction: Scalar) -> Result<()> {
     let out = args.tensor(4)?;
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     dispatch!(D, out.scalar_type(), floats, T => moment::store::<T>(args, correction, [&out, &out]))
 }

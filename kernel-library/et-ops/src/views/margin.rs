@@ -62,7 +62,7 @@ fn is_empty(shape: &Shape, dims: usize) -> bool {
 /// The kernel of arguments `self, padding, out`.
 pub fn pad<const D: u32>(args: &Args<'_, '_>, margin: Margin, dims: usize) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(2)?);
-    out.resize(&meta(args, margin, dims)?.shape)?;
+    out.settle(|| Ok(meta(args, margin, dims)?.shape))?;
     let mut before = [0; 3];
     for (slot, widths) in before.iter_mut().rev().zip(args.ints(1)?.chunks_exact(2)) {
         *slot = widths[0];

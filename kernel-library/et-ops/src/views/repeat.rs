@@ -62,7 +62,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out, [count, block]) = (args.tensor(0)?, args.tensor(2)?, blocks(args)?);
-    out.resize(&infer(args, 0)?.shape)?;
+    out.settle(|| Ok(infer(args, 0)?.shape))?;
     let (from, to) = (Place::broadcast(&input, &block)?, Place::of(&out));
     let starts = (0..block.rank()).fold(to, |place, dim| place.stepped(dim, block.size(dim) as i64));
     let mut walk = Walk::over(&count, [starts])?;

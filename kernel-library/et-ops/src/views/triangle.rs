@@ -9,7 +9,7 @@ use crate::operator::dispatch;
 /// Copies the elements for which `keep(column - row, diagonal)`, and puts 0 elsewhere: arguments `self, diagonal, out`.
 pub fn keep<const D: u32>(args: &Args<'_, '_>, keep: fn(i64, i64) -> bool) -> Result<()> {
     let out = args.tensor(2)?;
-    out.resize(&args.tensor(0)?.shape())?;
+    out.settle(|| Ok(args.tensor(0)?.shape()))?;
     dispatch!(D, out.scalar_type(), all, T => side::<T>(args, keep))
 }
 

@@ -5,7 +5,9 @@ use core::ops::Range;
 #[cfg(feature = "sum")]
 use et_core::Error;
 use et_core::Result;
+use et_runtime::Listener;
 
+use super::rows::Rows;
 use super::tiles::{Epilogue, Layer, Places, Tiled, Tiles, tiles};
 #[cfg(feature = "sum")]
 use crate::ConvolutionAdd;
@@ -18,12 +20,15 @@ use crate::{Bounds, Channel, Convolution};
 #[cfg(feature = "residual")]
 use crate::{ConvolutionResidual, Residual};
 
-pub fn run(step: &Convolution, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn run(step: &Convolution, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let (mut tiles, channels) = operands_of(step, &mut operands)?;
     let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
     let layer = Layer { channels, bounds: step.bounds, direct: step.direct == 1 };
-    while let Some(pixels) = tiles.next(usize::MAX) {
+    let mut rows = Rows::of(&step.window, listener);
+    while let Some(pixels) = tiles.next(rows.most()) {
+        let count = pixels.len();
         tiles.int8(&layer, results(output, pixels, channels.len()));
+        rows.computed(count);
     }
     Ok(())
 }
@@ -35,7 +40,7 @@ fn results<T>(output: &mut [T], pixels: Range<usize>, channels: usize) -> &mut [
 
 /// Computes the results of a tile in scratch, and adds them to the other operand.
 #[cfg(feature = "sum")]
-pub fn run_add(step: &ConvolutionAdd, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn run_add(step: &ConvolutionAdd, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let convolution = &step.convolution;
     let (mut tiles, channels) = operands_of(convolution, &mut operands)?;
     let lanes = operands.row().layout().lanes();
@@ -45,26 +50,35 @@ pub fn run_add(step: &ConvolutionAdd, mut operands: Operands<'_, '_>) -> Result<
         operands.write::<i8>(step.results, channels.len().checked_mul(lanes).ok_or(Error::InvalidProgram)?)?;
     let layer = Layer { channels, bounds: convolution.bounds, direct: convolution.direct == 1 };
     let (sum, mut done) = (step.sum.prepare(), 0);
+    let mut rows = Rows::of(&convolution.window, listener);
     while let Some(pixels) = tiles.next(lanes) {
+        let count = pixels.len();
         let results = results(output, pixels, channels.len());
         let scratch = scratch.get_mut(..results.len()).unwrap_or_default();
         tiles.int8(&layer, scratch);
         sum.add(scratch, other.map(|other| other.get(done..).unwrap_or_default()), results);
         done += results.len();
+        rows.computed(count);
     }
     Ok(())
 }
 
 /// Adds the other operand to the accumulators.
 #[cfg(feature = "residual")]
-pub fn run_residual(step: &ConvolutionResidual, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn run_residual(
+    step: &ConvolutionResidual,
+    mut operands: Operands<'_, '_>,
+    listener: &mut Listener<'_>,
+) -> Result<()> {
     let (convolution, residual) = (&step.convolution, step.residual);
     let (mut tiles, channels) = operands_of(convolution, &mut operands)?;
     let output = operands.write::<i8>(convolution.output, convolution.window.output_len()?)?;
     let other = other(residual.input, convolution, &mut operands)?;
     let mut epilogue = AddResidual { channels, bounds: convolution.bounds, output, other, residual };
-    while let Some(pixels) = tiles.next(usize::MAX) {
+    let mut rows = Rows::of(&convolution.window, listener);
+    while let Some(pixels) = tiles.next(rows.most()) {
         tiles.sums(pixels.start, &mut epilogue);
+        rows.computed(pixels.len());
     }
     Ok(())
 }

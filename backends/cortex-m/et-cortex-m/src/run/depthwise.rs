@@ -1,13 +1,15 @@
 //! Depthwise convolution.
 
 use et_core::{Error, Result};
+use et_runtime::Listener;
 
 use super::columns::{Inside, Pixel, taps_inside};
+use super::rows::Rows;
 use crate::memory::Operands;
 use crate::row::{DEPTHWISE_CHANNELS, Direct, IS_DEPTHWISE_DIRECT, Taps, depthwise, depthwise_group, depthwise_pixel};
 use crate::{Bounds, Channel, Depthwise, Window};
 
-pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = step.window;
     let group = operands.row().depthwise_group();
     let multiple = if group == DEPTHWISE_CHANNELS { 2 } else { 1 };
@@ -25,7 +27,7 @@ pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
     let (whole, border) = offsets.split_at_mut(taps);
     let kernel = Kernel { group, weights, table, bounds: step.bounds, direct: step.direct == 1 && IS_DEPTHWISE_DIRECT };
     let end = Spot::whole(&window).offsets(&window, (usize::MAX, 0), whole);
-    let mut pixel = Pixel::default();
+    let (mut pixel, mut rows) = (Pixel::default(), Rows::of(&window, listener));
     for results in output.chunks_exact_mut(channels.max(1)) {
         let spot = Spot::of(&window, pixel);
         let inside = input.get(spot.start(&window)..).filter(|image| spot.is_whole(&window) && end <= image.len());
@@ -37,6 +39,7 @@ pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>) -> Result<()> {
             kernel.run(&Taps { image: input, offsets: border, zeros }, results);
         }
         pixel.advance(&window);
+        rows.computed(1);
     }
     Ok(())
 }

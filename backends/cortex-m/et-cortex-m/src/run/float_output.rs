@@ -3,12 +3,14 @@
 use core::num::NonZero;
 
 use et_core::Result;
+use et_runtime::Listener;
 
+use super::rows::Rows;
 use super::tiles::{Epilogue, Places, Tiled, tiles};
 use crate::ConvolutionToFloat;
 use crate::memory::{FloatChannel, Operands};
 
-pub fn run(step: &ConvolutionToFloat, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn run(step: &ConvolutionToFloat, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = step.window;
     let places = Places { input: step.input, tile: step.tile, weights: step.weights };
     let mut tiles = tiles(&places, (window, step.input_zero), &mut operands)?;
@@ -22,8 +24,10 @@ pub fn run(step: &ConvolutionToFloat, mut operands: Operands<'_, '_>) -> Result<
         least: step.least,
         most: step.most,
     };
-    while let Some(pixels) = tiles.next(usize::MAX) {
+    let mut rows = Rows::of(&window, listener);
+    while let Some(pixels) = tiles.next(rows.most()) {
         tiles.sums(pixels.start, &mut epilogue);
+        rows.computed(pixels.len());
     }
     Ok(())
 }

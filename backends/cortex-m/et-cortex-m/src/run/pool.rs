@@ -1,17 +1,19 @@
 //! Pools.
 
 use et_core::Result;
+use et_runtime::Listener;
 
 use super::columns::{Pixel, taps_inside};
+use super::rows::Rows;
 use crate::memory::Operands;
 use crate::requantize::{FRACTION, divide_by_power_of_two};
 use crate::{Average, Maximum, Window};
 
-pub fn maximum(step: &Maximum, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn maximum(step: &Maximum, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let input = operands.read::<i8>(step.input, step.window.input_len()?)?;
     let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
     let channels = (step.window.in_channels as usize).max(1);
-    let mut pixel = Pixel::default();
+    let (mut pixel, mut rows) = (Pixel::default(), Rows::of(&step.window, listener));
     for results in output.chunks_exact_mut(channels) {
         results.fill(i8::MIN);
         for_each_tap(&step.window, pixel, |place| {
@@ -21,6 +23,7 @@ pub fn maximum(step: &Maximum, mut operands: Operands<'_, '_>) -> Result<()> {
             }
         });
         pixel.advance(&step.window);
+        rows.computed(1);
     }
     Ok(())
 }
@@ -28,11 +31,11 @@ pub fn maximum(step: &Maximum, mut operands: Operands<'_, '_>) -> Result<()> {
 /// Channels that are summed at a time.
 const BLOCK: usize = 8;
 
-pub fn average(step: &Average, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn average(step: &Average, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let input = operands.read::<i8>(step.input, step.window.input_len()?)?;
     let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
     let channels = (step.window.in_channels as usize).max(1);
-    let mut pixel = Pixel::default();
+    let (mut pixel, mut rows) = (Pixel::default(), Rows::of(&step.window, listener));
     for results in output.chunks_exact_mut(channels) {
         for (block, results) in results.chunks_mut(BLOCK).enumerate() {
             let mut sums = [0_i32; BLOCK];
@@ -47,6 +50,7 @@ pub fn average(step: &Average, mut operands: Operands<'_, '_>) -> Result<()> {
             }
         }
         pixel.advance(&step.window);
+        rows.computed(1);
     }
     Ok(())
 }
