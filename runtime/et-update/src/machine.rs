@@ -13,8 +13,8 @@ pub struct Machine {
     pub platform: String,
     /// The chip, as the operating system names chips.
     pub chip: Option<String>,
-    /// The instruction sets.
-    pub instruction_sets: Vec<&'static str>,
+    /// The instruction sets, by the names of target files.
+    pub instruction_sets: Vec<String>,
 }
 
 impl Machine {
@@ -34,7 +34,7 @@ impl Machine {
     }
 
     fn has(&self, set: &str) -> bool {
-        self.instruction_sets.contains(&set)
+        self.instruction_sets.iter().any(|own| own == set)
     }
 
     /// The order of versions: those for the very chip first, then by instruction sets in use, then by instruction sets that would lie idle.
@@ -84,8 +84,10 @@ fn described(entry: &Entry) -> String {
     }
 }
 
-fn instruction_sets() -> Vec<&'static str> {
-    Isa::ALL.into_iter().filter(|isa| *isa != Isa::Portable && isa.is_available()).map(Isa::name).collect()
+fn instruction_sets() -> Vec<String> {
+    let available = Isa::ALL.into_iter().filter(|isa| *isa != Isa::Portable && isa.is_available());
+    // Target files have `dotprod` for `neon-dotprod`, and `avx512vnni` for `avx512-vnni`.
+    available.map(|isa| isa.name().trim_start_matches("neon-").replace('-', "")).collect()
 }
 
 #[cfg(target_os = "android")]
@@ -132,8 +134,8 @@ mod tests {
         Manifest { name: "m".into(), pieces: Vec::new(), entries }
     }
 
-    fn machine(platform: &str, chip: Option<&str>, instruction_sets: &[&'static str]) -> Machine {
-        let instruction_sets = instruction_sets.to_vec();
+    fn machine(platform: &str, chip: Option<&str>, instruction_sets: &[&str]) -> Machine {
+        let instruction_sets = instruction_sets.iter().map(|set| (*set).to_owned()).collect();
         Machine { platform: platform.to_owned(), chip: chip.map(str::to_owned), instruction_sets }
     }
 

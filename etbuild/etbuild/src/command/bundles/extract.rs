@@ -1,0 +1,26 @@
+//! `etbuild bundle extract`.
+
+use std::path::Path;
+
+use et_update::{Entry, Error, Manifest};
+use serde_json::json;
+
+use super::open::{failed, open, write};
+use crate::command::Outcome;
+use crate::session::Session;
+
+pub fn run(session: &Session, path: &Path, target: &str, folder: &Path, key: Option<&str>) -> Outcome {
+    let mut bundle = open(path, key)?;
+    let entry = find(&bundle.manifest, target).map_err(failed)?.clone();
+    let written = entry.files.iter().map(|file| write(&mut bundle, file, folder)).collect::<Result<Vec<_>, _>>()?;
+    let value = json!({ "schema": "etbuild.chips-extract/1", "target": entry.target, "files": written });
+    let lines: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    session.terminal.present(&value, &lines.join("\n"));
+    Ok(Vec::new())
+}
+
+fn find<'a>(manifest: &'a Manifest, target: &str) -> Result<&'a Entry, Error> {
+    let known = || manifest.entries.iter().map(|entry| entry.target.as_str()).collect::<Vec<_>>().join(", ");
+    let found = manifest.entries.iter().find(|entry| entry.target == target);
+    found.ok_or_else(|| Error::NoTarget { wanted: target.to_owned(), known: known() })
+}
