@@ -95,7 +95,7 @@ impl fmt::Display for Error {
                 formatter.write_str("the signature of the update or bundle is not one of this device's key")
             }
             Self::NoTarget { wanted, known } => {
-                write!(formatter, "the bundle has nothing for this machine ({wanted}); the bundle is for {known}")
+                write!(formatter, "the bundle has nothing for {wanted}; the bundle is for {known}")
             }
             Self::NoEarlierVersion => formatter.write_str("no earlier version is kept"),
             Self::Damaged(path) => write!(formatter, "`{}` is damaged", path.display()),

@@ -45,7 +45,7 @@ impl Machine {
 
     fn words(&self) -> String {
         let chip = self.chip.as_deref().unwrap_or("of no known name");
-        format!("{}, chip {chip}, instruction sets: {}", self.platform, self.instruction_sets.join(" "))
+        format!("this machine ({}, chip {chip}, instruction sets: {})", self.platform, self.instruction_sets.join(" "))
     }
 }
 

@@ -3,13 +3,20 @@
 use std::path::Path;
 
 use et_update::{Entry, Error, Manifest};
+use etbuild_diagnostic::{Code, Diagnostic};
 use serde_json::json;
 
 use super::open::{failed, open, write};
 use crate::command::Outcome;
 use crate::session::Session;
 
-pub fn run(session: &Session, path: &Path, target: &str, folder: &Path, key: Option<&str>) -> Outcome {
+pub fn run(session: &Session, path: &Path, folder: &Path, key: Option<&str>) -> Outcome {
+    let [target] = &session.global.targets[..] else {
+        return Err(vec![
+            Diagnostic::error(Code::Usage, "the target is missing")
+                .help("name one target of the bundle with `--target`"),
+        ]);
+    };
     let mut bundle = open(path, key)?;
     let entry = find(&bundle.manifest, target).map_err(failed)?.clone();
     let written = entry.files.iter().map(|file| write(&mut bundle, file, folder)).collect::<Result<Vec<_>, _>>()?;

@@ -12,10 +12,9 @@ use crate::command::Outcome;
 use crate::command::delta::refused;
 use crate::session::Session;
 
-pub fn run(session: &Session, folders: &[impl AsRef<Path>], out: &Path, key: Option<&Path>, targets: &Path) -> Outcome {
+pub fn run(session: &Session, folders: &[impl AsRef<Path>], out: &Path, key: Option<&Path>) -> Outcome {
     let key = key.map(secret_key).transpose().map_err(refused)?;
-    let mut catalogue = Catalogue::shipped()?;
-    catalogue.add_folder(&*session.system, targets)?;
+    let catalogue = catalogue(session)?;
     let sources = folders.iter().map(|folder| source(&catalogue, folder.as_ref())).collect::<Result<Vec<_>, _>>()?;
     let count = sources.len();
     let made = make_bundle(sources, out, key.as_ref()).map_err(|error| match error {
@@ -36,6 +35,17 @@ pub fn run(session: &Session, folders: &[impl AsRef<Path>], out: &Path, key: Opt
     );
     session.terminal.present(&value, &text);
     Ok(Vec::new())
+}
+
+/// The targets of etbuild, those beside recipes, and the files of `--target`.
+fn catalogue(session: &Session) -> Result<Catalogue, Vec<Diagnostic>> {
+    let mut catalogue = Catalogue::shipped()?;
+    catalogue.add_folder(&*session.system, Path::new("recipes/targets"))?;
+    let files = session.global.targets.iter().map(Path::new);
+    for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "yaml")) {
+        catalogue.add_file(&*session.system, file)?;
+    }
+    Ok(catalogue)
 }
 
 fn source(catalogue: &Catalogue, folder: &Path) -> Result<BundleSource, Vec<Diagnostic>> {

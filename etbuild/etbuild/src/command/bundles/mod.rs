@@ -12,11 +12,9 @@ use crate::session::Session;
 
 pub fn run(session: &Session, command: &Bundle) -> Outcome {
     match command {
-        Bundle::Make { folders, file, key, targets } => make::run(session, folders, file, key.as_deref(), targets),
+        Bundle::Make { folders, file, key } => make::run(session, folders, file, key.as_deref()),
         Bundle::List { bundle } => list::run(session, bundle),
-        Bundle::Extract { bundle, target, folder, key } => {
-            extract::run(session, bundle, target, folder, key.as_deref())
-        }
+        Bundle::Extract { bundle, folder, key } => extract::run(session, bundle, folder, key.as_deref()),
         Bundle::Play { bundle, folder, key } => play::run(session, bundle, folder, key.as_deref()),
     }
 }
