@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::npu::has_kit;
 use crate::support::{Place, RECIPE, Ran, files, repository};
 
 /// The secret key of the seed 7, 7, ..., 7, as `openssl genpkey -algorithm ed25519` writes keys.
@@ -154,4 +155,36 @@ fn phones_get_a_group_per_chip_in_a_pack_of_play() {
     assert_eq!(program, fs::read(folders[0].join("digits.pte")).unwrap());
     assert!(!assets.join("digits#group_other/digits").exists());
     assert!(fs::read_to_string(pack.join("device_targeting_config.xml")).unwrap().contains("device-targeting-config"));
+}
+
+#[test]
+fn a_program_for_an_npu_is_for_its_chip_alone() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let facts = |chip: &str| format!("npu: {{ soc: {chip} }}");
+    let targets =
+        ["SM8650", "SM8750"].map(|chip| target(&place, &format!("linux-{}", chip.to_lowercase()), &facts(chip)));
+    let examples = repository().join("examples/digits");
+    let recipe = place.file(
+        "recipe/npu.yaml",
+        format!(
+            "etbuild: 1\nname: digits-npu\nmodel: {{ pt2: {0}/digits.pt2 }}\npartition: [qnn, cpu]\nupdates: unsigned\n\
+             quantize: {{ scheme: w8a8, calibrate: {0}/calibration.safetensors }}\n",
+            examples.display()
+        ),
+    );
+    let folders = built(&place, recipe.to_str().unwrap(), "digits-npu", &targets, &[]);
+    let made = bundle(&place, &folders, &targets, "npu.etb", &[]);
+    let device = place.path().join("device");
+    fs::create_dir(&device).unwrap();
+    let app = device.join("digits-npu");
+    fs::copy(folders[1].join("digits-npu"), &app).unwrap();
+    fs::copy(made, device.join("digits-npu.etb")).unwrap();
+    let said = binary(&app, &["--version"]).expect(8).stderr;
+    assert!(said.contains("ETB0616") && said.contains("linux-sm8650 (x86_64-linux, SM8650)"), "{said}");
+    let inputs = ["--inputs", "examples/digits/test.safetensors", "--outputs", "/dev/null"];
+    binary(&app, &[["--chip", "SM8650"].as_slice(), &inputs].concat()).expect(0);
+    assert_eq!(fs::read(device.join("digits-npu.pte")).unwrap(), fs::read(folders[0].join("digits-npu.pte")).unwrap());
 }
