@@ -9,19 +9,9 @@ use std::time::Duration;
 
 use crate::first_start::{Taken, first_start, from_bundle};
 use crate::{
-    Applied, Delta, Disk, Error, Place, PublicKey, SystemDisk, Trial, apply, begin_trial, confirm, end_trial, rollback,
+    Applied, Binary, Delta, Disk, Error, Place, PublicKey, SystemDisk, Trial, apply, begin_trial, confirm, end_trial,
+    rollback,
 };
-
-/// What a binary knows of updates and bundles.
-#[derive(Clone, Copy, Debug)]
-pub struct Binary {
-    /// The name of the binary and its program file, without ending.
-    pub name: &'static str,
-    /// The program file beside the binary; `None` for one inside the binary.
-    pub program: Option<&'static str>,
-    /// The key of updates and bundles; `None` for a binary that takes unsigned ones.
-    pub key: Option<[u8; 32]>,
-}
 
 /// The exit code of a failed update.
 const FAILED: u8 = 8;

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use blake3::Hasher;
 
-use crate::envelope::{Envelope, Kind};
+use crate::envelope::Envelope;
 use crate::signature::PublicKey;
-use crate::{EntryFile, Error, Manifest, ReadSeek};
+use crate::{EntryFile, Error, Kind, Manifest, ReadSeek};
 
 /// An open bundle, whose manifest is checked.
 pub struct Bundle {

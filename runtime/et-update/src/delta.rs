@@ -1,8 +1,8 @@
 //! A delta file: a header and the pieces of its files, as `envelope` describes.
 
-use crate::envelope::{Envelope, Kind};
+use crate::envelope::Envelope;
 use crate::signature::PublicKey;
-use crate::{Error, Header, Piece, ReadSeek};
+use crate::{Error, Header, Kind, Piece, ReadSeek};
 
 /// An open delta, whose header is checked.
 pub struct Delta {

@@ -16,37 +16,11 @@ use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use crate::limits::HEADER_MOST;
 use crate::reader::Reader;
 use crate::signature::{PublicKey, Signature, check};
-use crate::{Error, Piece, ReadSeek};
+use crate::{Error, Kind, Piece, ReadSeek};
 
 /// The bytes of a signature.
 pub const SIGNATURE_SIZE: usize = 64;
 const START: usize = 16 + SIGNATURE_SIZE;
-
-/// The kinds of files with a signed header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A delta between two versions.
-    Update,
-    /// The versions for several targets.
-    Bundle,
-}
-
-impl Kind {
-    const fn magic(self) -> &'static [u8; 8] {
-        match self {
-            Self::Update => b"ETDELTA1",
-            Self::Bundle => b"ETBUNDL1",
-        }
-    }
-
-    /// What a signature covers in front of the digest, so that no signature is good for a file of another kind.
-    pub(crate) const fn words(self) -> &'static [u8] {
-        match self {
-            Self::Update => b"etbuild update 1\n",
-            Self::Bundle => b"etbuild bundle 1\n",
-        }
-    }
-}
 
 /// An open file, behind its header.
 pub(crate) struct Envelope {

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use crate::binary::Binary;
-use crate::{Bundle, Disk, Error, Machine, Place, PublicKey, SystemDisk, choose, install};
+use crate::{Binary, Bundle, Disk, Error, Machine, Place, PublicKey, SystemDisk, choose, install};
 
 /// What an installation did.
 pub(crate) struct Taken {
