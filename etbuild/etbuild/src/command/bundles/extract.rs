@@ -6,7 +6,7 @@ use et_update::{Entry, Error, Manifest};
 use etbuild_diagnostic::{Code, Diagnostic};
 use serde_json::json;
 
-use super::open::{failed, open, write};
+use super::open::{failed, no_target, open, write};
 use crate::command::Outcome;
 use crate::session::Session;
 
@@ -27,7 +27,6 @@ pub fn run(session: &Session, path: &Path, folder: &Path, key: Option<&str>) -> 
 }
 
 fn find<'a>(manifest: &'a Manifest, target: &str) -> Result<&'a Entry, Error> {
-    let known = || manifest.entries.iter().map(|entry| entry.target.as_str()).collect::<Vec<_>>().join(", ");
     let found = manifest.entries.iter().find(|entry| entry.target == target);
-    found.ok_or_else(|| Error::NoTarget { wanted: target.to_owned(), known: known() })
+    found.ok_or_else(|| no_target(manifest, target))
 }

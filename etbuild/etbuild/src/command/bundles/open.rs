@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use et_update::{Bundle, Disk, EntryFile, Error, SystemDisk};
+use et_update::{Bundle, Disk, EntryFile, Error, Manifest, SystemDisk};
 use etbuild_delta::public_key;
 use etbuild_diagnostic::{Diagnostic, unreadable};
 
@@ -34,6 +34,12 @@ pub fn write(bundle: &mut Bundle, file: &EntryFile, folder: &Path) -> Result<Pat
         failed(error)
     })?;
     Ok(path)
+}
+
+/// The failure to find `wanted` in a bundle.
+pub fn no_target(manifest: &Manifest, wanted: &str) -> Error {
+    let known: Vec<&str> = manifest.entries.iter().map(|entry| entry.target.as_str()).collect();
+    Error::NoTarget { wanted: wanted.to_owned(), known: known.join(", ") }
 }
 
 /// The diagnostics of a failure that devices have too.

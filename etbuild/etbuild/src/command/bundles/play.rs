@@ -8,7 +8,7 @@ use et_update::{Bundle, Entry, Error};
 use etbuild_diagnostic::{Diagnostic, unwritable};
 use serde_json::json;
 
-use super::open::{failed, open, write};
+use super::open::{failed, no_target, open, write};
 use crate::command::Outcome;
 use crate::session::Session;
 
@@ -49,9 +49,8 @@ fn entries(bundle: &Bundle) -> Result<Vec<Entry>, Error> {
             entries.push(entry.clone());
         }
     }
-    let known = || bundle.manifest.entries.iter().map(|entry| entry.target.as_str()).collect::<Vec<_>>().join(", ");
     if entries.is_empty() {
-        return Err(Error::NoTarget { wanted: PLATFORM.to_owned(), known: known() });
+        return Err(no_target(&bundle.manifest, PLATFORM));
     }
     Ok(entries)
 }
