@@ -113,7 +113,7 @@ impl<'a> Body<'a> {
 }
 
 /// A piece, compressed if that makes the piece shorter.
-fn stored(operations: Vec<u8>) -> (Piece, Vec<u8>) {
+pub fn stored(operations: Vec<u8>) -> (Piece, Vec<u8>) {
     let size = operations.len() as u32;
     let compressed = miniz_oxide::deflate::compress_to_vec(&operations, LEVEL);
     let stored = if compressed.len() < operations.len() { compressed } else { operations };

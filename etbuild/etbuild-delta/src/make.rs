@@ -8,7 +8,7 @@ use std::path::Path;
 
 use blake3::Hash;
 use et_update::{
-    Bases, Delta, FileChange, Header, Piece, SecretKey, Version, is_file_name, rebuild, sign, write_start,
+    Bases, Delta, FileChange, Header, Kind, Piece, SecretKey, Version, is_file_name, rebuild, sign, write_start,
 };
 
 use tempfile::NamedTempFile;
@@ -51,25 +51,30 @@ pub fn make(old: &Path, new: &Path, out: &Path, key: Option<&SecretKey>) -> Resu
         return Err(Error::NoPair(format!("`{}` is a file of a version, and would be lost", out.display())));
     }
     let mut making = Making::of(&olds, &news, out);
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(out);
     let mut body = tempfile::tempfile_in(folder).map_err(Error::at(out))?;
     let changes = making.changes(&mut BufWriter::new(&mut body))?;
     let header = Header { name: name(&olds)?, files: changes }.encode()?;
     // A file that stands at `out` stays until the delta is complete and checked.
-    let staged = staged(&header, &mut body, folder, key).map_err(Error::at(out))?;
+    let staged = staged(Kind::Update, &header, &mut body, folder, key).map_err(Error::at(out))?;
     check(staged.path(), old, is_folder)?;
     let size = staged.as_file().metadata().map_err(Error::at(out))?.len();
     staged.persist(out).map_err(|error| Error::at(out)(error.error))?;
     Ok(Made { size, ..making.made })
 }
 
+/// The folder of a file.
+pub fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Whether two paths lead to one file; a path to no file leads nowhere.
-fn is_same_file(file: &Path, other: &Path) -> bool {
+pub fn is_same_file(file: &Path, other: &Path) -> bool {
     matches!((file.canonicalize(), other.canonicalize()), (Ok(file), Ok(other)) if file == other)
 }
 
 /// The name of the version: that of the program file, or else that of the first file.
-fn name(files: &[VersionFile]) -> Result<String, Error> {
+pub fn name(files: &[VersionFile]) -> Result<String, Error> {
     let program = files.iter().find(|file| file.name.ends_with(".pte")).or(files.first());
     let name = program.and_then(|file| Path::new(&file.name).file_stem()).unwrap_or_default().to_string_lossy();
     if is_file_name(&name) {
@@ -201,17 +206,23 @@ impl<'a> Making<'a> {
     }
 }
 
-fn digest(bytes: &[u8]) -> Hash {
+pub fn digest(bytes: &[u8]) -> Hash {
     blake3::Hasher::new().update_rayon(bytes).finalize()
 }
 
-/// The complete delta in a temporary file in `folder`.
-fn staged(header: &[u8], body: &mut File, folder: &Path, key: Option<&SecretKey>) -> io::Result<NamedTempFile> {
-    let signature = key.map(|key| sign(key, blake3::hash(header)));
+/// The complete file in a temporary file in `folder`.
+pub fn staged(
+    kind: Kind,
+    header: &[u8],
+    body: &mut File,
+    folder: &Path,
+    key: Option<&SecretKey>,
+) -> io::Result<NamedTempFile> {
+    let signature = key.map(|key| sign(key, kind, blake3::hash(header)));
     let mut builder = tempfile::Builder::new();
     readable_by_all(&mut builder);
     let mut file = BufWriter::new(builder.tempfile_in(folder)?);
-    write_start(header, signature.as_ref(), &mut file)?;
+    write_start(kind, header, signature.as_ref(), &mut file)?;
     body.rewind()?;
     io::copy(body, &mut file)?;
     let file = file.into_inner()?;

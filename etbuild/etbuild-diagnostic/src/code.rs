@@ -118,10 +118,11 @@ codes! {
     ETB0609 BundleMismatch NotReproducible "bundle mismatch" "A file of an output folder differs from its manifest or provenance."
     ETB0610 HubUnreachable RemoteLost "hub unreachable" "A model of the Hugging Face Hub is not downloaded, and the download failed or is off."
     ETB0611 HubRefused RecipeUnmet "hub refused" "The Hugging Face Hub has no such model, or does not give it to this user."
-    ETB0612 UpdateMalformed StageFailed "update malformed" "The file is no update, or a damaged one."
+    ETB0612 UpdateMalformed StageFailed "update malformed" "The file is no update or bundle, or a damaged one."
     ETB0613 UpdateBaseDiffers StageFailed "update of another version" "The deployed files are not those that the update was made from."
-    ETB0614 UpdateSignature StageFailed "update not signed" "An update has no signature, or one of another key."
+    ETB0614 UpdateSignature StageFailed "update not signed" "An update or bundle has no signature, or one of another key."
     ETB0615 NoEarlierVersion StageFailed "no earlier version" "The version before the last update is not kept, or is damaged."
+    ETB0616 BundleWithoutTarget StageFailed "bundle without target" "The bundle has no version for this machine, or for the chip or target that was named."
     // 07: running and verifying.
     ETB0701 RunFailed RunFailed "run failed" "The program ended with an error on its device, emulator or host."
     ETB0702 AccuracyFailed RunFailed "accuracy failed" "The program's outputs differ from the reference by more than the tolerance."

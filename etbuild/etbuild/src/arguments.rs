@@ -16,7 +16,7 @@ use et_module::Tolerance;
 pub use language::{Language, Pictures};
 pub use remote::RemoteCache;
 pub use trace::{Debug, Trace};
-pub use update::{Apply, Delta};
+pub use update::{Apply, Bundle, Delta};
 
 /// Build PyTorch models into linked device binaries
 #[derive(Debug, Parser)]
@@ -153,6 +153,9 @@ pub enum Command {
     Delta(Delta),
     /// Apply an update to a deployed version, or return to the version before
     Apply(Apply),
+    /// Make, show or unpack a bundle: one file with the versions for several chips
+    #[command(subcommand)]
+    Bundle(Bundle),
     /// Verify built binaries, or check that a rebuild is reproducible
     ///
     /// A folder of results is checked against its manifest, bill of materials and provenance, without a build.

@@ -5,6 +5,7 @@ mod attest;
 mod build;
 mod bundle;
 mod bundled;
+mod bundles;
 mod cache;
 mod check;
 mod compile;
@@ -78,6 +79,7 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Attest(recipes) => attest::run(session, recipes),
         Command::Delta(arguments) => delta::run(session, arguments),
         Command::Apply(arguments) => apply::run(session, arguments),
+        Command::Bundle(command) => bundles::run(session, command),
         Command::Verify(arguments) => verify::run(session, arguments),
         Command::Cache(command) => cache::run(session, command),
         Command::Targets(command) => targets::run(session, command),

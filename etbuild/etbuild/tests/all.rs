@@ -9,6 +9,7 @@ mod android;
 mod attest;
 mod boards;
 mod browser;
+mod bundles;
 mod check;
 mod checkpoints;
 mod commands;

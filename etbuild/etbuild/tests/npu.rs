@@ -13,7 +13,7 @@ const TARGET: &str = "linux-x86_64";
 /// # Panics
 /// Without a kit, unless `ETBUILD_SKIP_NPU=1` is set.
 #[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
-fn has_kit() -> bool {
+pub fn has_kit() -> bool {
     let has = std::env::var_os("QNN_SDK_ROOT").is_some();
     if !has {
         let skips = std::env::var_os("ETBUILD_SKIP_NPU").is_some_and(|value| value == "1");

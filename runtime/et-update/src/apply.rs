@@ -84,7 +84,7 @@ fn stage_file(
 }
 
 /// Gives up the version that an earlier update kept: from here on, the present version is the earlier version.
-fn forget_earlier(disk: &dyn Disk, place: &Place) -> Result<(), Error> {
+pub(crate) fn forget_earlier(disk: &dyn Disk, place: &Place) -> Result<(), Error> {
     record::remove(disk, place)?;
     clear(disk, &place.old_files())?;
     disk.create_folder(&place.old_files()).map_err(Error::at(&place.old_files()))?;

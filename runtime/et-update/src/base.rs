@@ -49,16 +49,21 @@ pub(crate) fn name<'a>(place: &'a Place, name: &'a str) -> &'a str {
 }
 
 /// Whether a file has the size and the digest of a version.
-pub(crate) fn is_version(file: &mut dyn ReadSeek, version: &Version) -> std::io::Result<bool> {
-    if file.seek(SeekFrom::End(0))? != version.size {
-        return Ok(false);
-    }
+pub(crate) fn is_version(file: &mut dyn ReadSeek, expected: &Version) -> std::io::Result<bool> {
+    Ok(file.seek(SeekFrom::End(0))? == expected.size && version(file)? == *expected)
+}
+
+/// The size and the digest of a file.
+pub(crate) fn version(file: &mut dyn ReadSeek) -> std::io::Result<Version> {
     file.rewind()?;
-    let (mut hasher, mut buffer) = (Hasher::new(), vec![0; 1 << 16]);
+    let (mut size, mut hasher, mut buffer) = (0, Hasher::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finalize() == version.digest),
-            count => hasher.update(buffer.get(..count).unwrap_or_default()),
-        };
+            0 => return Ok(Version { size, digest: hasher.finalize() }),
+            count => {
+                size += count as u64;
+                hasher.update(buffer.get(..count).unwrap_or_default());
+            }
+        }
     }
 }

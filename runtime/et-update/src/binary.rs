@@ -1,4 +1,4 @@
-//! The part of a binary that takes updates: three options, and a look at the record in front of every run.
+//! The part of a binary that takes updates and bundles: options, and a look at the record in front of every run.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -7,18 +7,11 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
 
+use crate::first_start::{Taken, first_start, from_bundle};
 use crate::{
-    Applied, Delta, Disk, Error, Place, PublicKey, SystemDisk, Trial, apply, begin_trial, confirm, end_trial, rollback,
+    Applied, Binary, Delta, Disk, Error, Place, PublicKey, SystemDisk, Trial, apply, begin_trial, confirm, end_trial,
+    rollback,
 };
-
-/// What a binary knows of updates.
-#[derive(Clone, Copy, Debug)]
-pub struct Binary {
-    /// The name of the binary and its program file, without ending.
-    pub name: &'static str,
-    /// The key of updates; `None` for a binary that takes unsigned updates.
-    pub key: Option<[u8; 32]>,
-}
 
 /// The exit code of a failed update.
 const FAILED: u8 = 8;
@@ -38,7 +31,11 @@ pub fn main(binary: &Binary, run: impl FnOnce() -> ExitCode) -> ExitCode {
         ["--update", _] => update(binary, &place, arguments.get(1).map_or(OsStr::new(""), OsString::as_os_str)),
         ["--rollback"] => rollback(&SystemDisk, &place).map(|()| "the earlier version is back".to_owned()),
         ["--confirm"] => confirm(&SystemDisk, &place).map(|()| "the earlier version is removed".to_owned()),
-        ["--update" | "--rollback" | "--confirm", ..] => {
+        ["--bundle", file] => from_bundle(binary, &place, file.as_ref(), None).map(|taken| taken.text),
+        ["--bundle", file, "--chip", chip] => {
+            from_bundle(binary, &place, file.as_ref(), Some(chip)).map(|taken| taken.text)
+        }
+        ["--update" | "--rollback" | "--confirm" | "--bundle", ..] | ["--chip"] => {
             say(&mut io::stderr(), binary, &format!("a wrong use of {}\n\n{USAGE_TEXT}", words.first().unwrap_or(&"")));
             return ExitCode::from(USAGE);
         }
@@ -48,7 +45,15 @@ pub fn main(binary: &Binary, run: impl FnOnce() -> ExitCode) -> ExitCode {
             let _ = write!(io::stdout(), "\n{USAGE_TEXT}");
             return code;
         }
-        _ => return tried(binary, place, &own, &arguments, run),
+        ["--chip", chip, ..] => {
+            let rest = arguments.get(2..).unwrap_or_default();
+            return started(binary, &place, &own, rest, Some(chip), |own| again(binary, own, rest));
+        }
+        _ => {
+            return started(binary, &place, &own, &arguments, None, |_| {
+                tried(binary, place.clone(), &own, &arguments, run)
+            });
+        }
     };
     match done {
         Ok(text) => {
@@ -64,6 +69,8 @@ const USAGE_TEXT: &str = "Updates of this binary and its model:
   --update FILE      apply an update, which `etbuild delta` makes
   --rollback         return to the version before the last update
   --confirm          remove the version before the last update
+  --bundle FILE      install the files for this machine from a bundle, which `etbuild bundle` makes; with `--chip NAME`, the files of a chip or target
+  --chip NAME ...    in front of other options: install those of a chip or target from the bundle beside the binary, then run
 ";
 
 fn update(binary: &Binary, place: &Place, file: &OsStr) -> Result<String, Error> {
@@ -78,6 +85,25 @@ fn update(binary: &Binary, place: &Place, file: &OsStr) -> Result<String, Error>
         Applied::AlreadyInstalled => "the update was installed before",
     }
     .to_owned())
+}
+
+/// Installs from the bundle beside the binary where that is due, and goes on.
+fn started(
+    binary: &Binary,
+    place: &Place,
+    own: &std::path::Path,
+    arguments: &[OsString],
+    chip: Option<&str>,
+    go_on: impl FnOnce(&std::path::Path) -> ExitCode,
+) -> ExitCode {
+    match first_start(binary, place, chip) {
+        Ok(Some(Taken { is_changed: true, text })) => {
+            say(&mut io::stderr(), binary, &text);
+            again(binary, own, arguments)
+        }
+        Ok(_) => go_on(own),
+        Err(error) => failed(binary, &error),
+    }
 }
 
 /// Runs the binary, after a switch that was cut and within a trial.

@@ -1,4 +1,4 @@
-//! Failures of updates: a stable code, a sentence, a hint.
+//! Failures of updates and bundles: a stable code, a sentence, a hint.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A failure of an update. The deployed version is unchanged, or a record on the disk says how to complete the switch.
 #[derive(Debug)]
 pub enum Error {
-    /// The bytes are no delta, or a damaged delta; the field names the mistake.
+    /// The bytes are no delta or bundle, or damaged; the field names the mistake.
     Malformed(&'static str),
     /// The deployed files are not those that the delta was made from.
     WrongBase {
@@ -24,6 +24,13 @@ pub enum Error {
     NoEarlierVersion,
     /// A kept file or the record of an update is damaged.
     Damaged(PathBuf),
+    /// The bundle has no version for this machine.
+    NoTarget {
+        /// The machine, or what the user asked for.
+        wanted: String,
+        /// The targets of the bundle with their platforms and chips.
+        known: String,
+    },
     /// The system refused an access to a file.
     File {
         /// The file.
@@ -46,6 +53,7 @@ impl Error {
             Self::WrongBase { .. } => "ETB0613",
             Self::Unsigned | Self::WrongSignature => "ETB0614",
             Self::NoEarlierVersion | Self::Damaged(_) => "ETB0615",
+            Self::NoTarget { .. } => "ETB0616",
             Self::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => "ETB0603",
             Self::File { .. } => "ETB0604",
         }
@@ -54,11 +62,18 @@ impl Error {
     /// The remedy, an imperative.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Malformed(_) => "download the update again; `etbuild delta` makes updates",
+            Self::Malformed(_) => {
+                "download the file again; `etbuild delta` makes updates, and `etbuild bundle` bundles"
+            }
             Self::WrongBase { .. } => "make a delta from the deployed version, or deploy the new version as a whole",
-            Self::Unsigned => "sign the update: `etbuild delta --key` with the secret key of the device's public key",
-            Self::WrongSignature => "take an update that is signed with the secret key of the device's public key",
+            Self::Unsigned => {
+                "sign the file: `etbuild delta --key`, or `etbuild bundle make --key`, with the secret key of the device's public key"
+            }
+            Self::WrongSignature => "take a file that is signed with the secret key of the device's public key",
             Self::NoEarlierVersion => "deploy the earlier version as a whole",
+            Self::NoTarget { .. } => {
+                "add a target for this machine to the bundle, or name one of its chips or targets with `--chip`"
+            }
             Self::Damaged(_) => "deploy the version as a whole",
             Self::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 "free as many bytes as the new files have: the old files stay until the new files are complete"
@@ -71,12 +86,17 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed(mistake) => write!(formatter, "the update is damaged: {mistake}"),
+            Self::Malformed(mistake) => write!(formatter, "the update or bundle is damaged: {mistake}"),
             Self::WrongBase { file, problem } => {
                 write!(formatter, "the update was made from another version: `{file}` {problem}")
             }
-            Self::Unsigned => formatter.write_str("the update has no signature, and this device has a key"),
-            Self::WrongSignature => formatter.write_str("the signature of the update is not one of this device's key"),
+            Self::Unsigned => formatter.write_str("the update or bundle has no signature, and this device has a key"),
+            Self::WrongSignature => {
+                formatter.write_str("the signature of the update or bundle is not one of this device's key")
+            }
+            Self::NoTarget { wanted, known } => {
+                write!(formatter, "the bundle has nothing for {wanted}; the bundle is for {known}")
+            }
             Self::NoEarlierVersion => formatter.write_str("no earlier version is kept"),
             Self::Damaged(path) => write!(formatter, "`{}` is damaged", path.display()),
             Self::File { path, source } => write!(formatter, "{}: {source}", path.display()),

@@ -42,9 +42,7 @@ impl Header {
             put_version(&mut bytes, file.after.as_ref());
             put_count(&mut bytes, file.pieces.len());
             for piece in &file.pieces {
-                bytes.extend(piece.stored.to_le_bytes());
-                bytes.extend(piece.size.to_le_bytes());
-                bytes.extend(piece.digest.as_bytes());
+                put_piece(&mut bytes, piece);
             }
         }
         if bytes.len() > HEADER_MOST {
@@ -68,14 +66,7 @@ impl Header {
         if !reader.0.is_empty() {
             return Err(Error::Malformed("bytes follow the header"));
         }
-        if !files.is_sorted_by(|left, right| left.name < right.name) {
-            return Err(Error::Malformed("the files are not sorted by name"));
-        }
-        // A file system may take names for equal that differ in case only.
-        let folded: BTreeSet<String> = files.iter().map(|file| file.name.to_lowercase()).collect();
-        if folded.len() != files.len() {
-            return Err(Error::Malformed("two names differ in case only"));
-        }
+        check_names(files.iter().map(|file| file.name.as_str()))?;
         Ok(Self { name, files })
     }
 
@@ -101,7 +92,20 @@ fn file(reader: &mut Reader<'_>) -> Result<FileChange, Error> {
     Ok(file)
 }
 
-fn file_name(reader: &mut Reader<'_>) -> Result<String, Error> {
+/// Checks that names are sorted and name different files everywhere.
+pub(crate) fn check_names<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Result<(), Error> {
+    if !names.clone().is_sorted_by(|left, right| left < right) {
+        return Err(Error::Malformed("the names are not sorted"));
+    }
+    // A file system may take names for equal that differ in case only.
+    let folded: BTreeSet<String> = names.clone().map(str::to_lowercase).collect();
+    if folded.len() != names.count() {
+        return Err(Error::Malformed("two names differ in case only"));
+    }
+    Ok(())
+}
+
+pub(crate) fn file_name(reader: &mut Reader<'_>) -> Result<String, Error> {
     let name = reader.text()?;
     if is_file_name(name) {
         Ok(name.to_owned())
@@ -114,20 +118,26 @@ fn version(reader: &mut Reader<'_>) -> Result<Option<Version>, Error> {
     if reader.flag()? { Ok(Some(Version { size: reader.long()?, digest: reader.hash()? })) } else { Ok(None) }
 }
 
-fn piece(reader: &mut Reader<'_>) -> Result<Piece, Error> {
+pub(crate) fn piece(reader: &mut Reader<'_>) -> Result<Piece, Error> {
     let piece = Piece { stored: reader.word()?, size: reader.word()?, digest: reader.hash()? };
     let fits = piece.stored as usize <= STORED_MOST && piece.size as usize <= PIECE_SIZE && piece.stored <= piece.size;
     if fits { Ok(piece) } else { Err(Error::Malformed("a piece is larger than 1 MiB")) }
 }
 
-fn put_text(bytes: &mut Vec<u8>, text: &str) {
+pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
     // A longer name does not decode.
     bytes.push(u8::try_from(text.len()).unwrap_or(0));
     bytes.extend(text.as_bytes());
 }
 
-fn put_count(bytes: &mut Vec<u8>, count: usize) {
+pub(crate) fn put_count(bytes: &mut Vec<u8>, count: usize) {
     bytes.extend(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+pub(crate) fn put_piece(bytes: &mut Vec<u8>, piece: &Piece) {
+    bytes.extend(piece.stored.to_le_bytes());
+    bytes.extend(piece.size.to_le_bytes());
+    bytes.extend(piece.digest.as_bytes());
 }
 
 fn put_version(bytes: &mut Vec<u8>, version: Option<&Version>) {

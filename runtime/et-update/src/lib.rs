@@ -4,17 +4,28 @@
 //! files, checks the digests, and switches by a record on the disk: a process that stops at any moment leaves a record that the next process
 //! completes ([`recover`]). [`rollback`] switches back. [`main`] is the part of a binary that takes updates.
 //!
+//! A bundle ([`Manifest`], then pieces that targets share) has the versions for several targets: [`choose`] takes the one for a [`Machine`], and
+//! [`install`] writes its files as an update does.
+//!
 //! Memory: the header and a piece of at most [`PIECE_SIZE`] bytes, whatever the size of the model.
 
 mod apply;
 mod base;
 mod binary;
+mod binary_facts;
+mod bundle;
 mod change;
 mod delta;
 mod disk;
+mod envelope;
 mod error;
+mod first_start;
 mod header;
+mod install;
+mod kind;
 mod limits;
+mod machine;
+mod manifest;
 mod operation;
 mod place;
 mod reader;
@@ -27,13 +38,20 @@ mod system_disk;
 mod trial;
 
 pub use apply::{Applied, apply};
-pub use binary::{Binary, main};
+pub use binary::main;
+pub use binary_facts::Binary;
+pub use bundle::Bundle;
 pub use change::{FileChange, Piece, Version};
-pub use delta::{Delta, SIGNATURE_SIZE, write_start};
+pub use delta::Delta;
 pub use disk::{Disk, NewFile, ReadSeek};
+pub use envelope::{SIGNATURE_SIZE, write_start};
 pub use error::Error;
 pub use header::Header;
+pub use install::install;
+pub use kind::Kind;
 pub use limits::{PIECE_SIZE, STORED_MOST};
+pub use machine::{Machine, choose};
+pub use manifest::{Entry, EntryFile, Manifest};
 pub use operation::{Operation, OperationWriter, Operations};
 pub use place::{Place, is_file_name};
 pub use rebuild::{Bases, rebuild};

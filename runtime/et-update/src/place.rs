@@ -37,6 +37,11 @@ impl Place {
         self.folder.join(format!(".{}.update", self.name))
     }
 
+    /// The bundle beside the binary: `NAME.etb`.
+    pub fn bundle(&self) -> PathBuf {
+        self.folder.join(format!("{}.etb", self.name))
+    }
+
     /// The folder of complete new files.
     pub(crate) fn new_files(&self) -> PathBuf {
         self.update().join("new")

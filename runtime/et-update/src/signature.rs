@@ -1,10 +1,10 @@
-//! Signatures of deltas: Ed25519 over the digest of the header, which states the digests of everything else.
+//! Signatures of deltas and bundles: Ed25519 over the digest of the header, which states the digests of everything else.
 
 use std::fmt;
 
 use blake3::Hash;
 
-use crate::Error;
+use crate::{Error, Kind};
 
 /// A key that checks signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +26,9 @@ pub struct SecretKey(pub [u8; 32]);
 pub struct Signature(pub [u8; 64]);
 
 /// Signs a header, known by its digest. Equal keys and headers have equal signatures.
-pub fn sign(key: &SecretKey, header: Hash) -> Signature {
+pub fn sign(key: &SecretKey, kind: Kind, header: Hash) -> Signature {
     let pair = ed25519_compact::KeyPair::from_seed(ed25519_compact::Seed::new(key.0));
-    Signature(*pair.sk.sign(message(header), None))
+    Signature(*pair.sk.sign(message(kind, header), None))
 }
 
 impl SecretKey {
@@ -42,15 +42,15 @@ impl SecretKey {
 ///
 /// # Errors
 /// [`Error::Unsigned`] or [`Error::WrongSignature`].
-pub(crate) fn check(key: &PublicKey, header: Hash, signature: Option<&Signature>) -> Result<(), Error> {
+pub(crate) fn check(key: &PublicKey, kind: Kind, header: Hash, signature: Option<&Signature>) -> Result<(), Error> {
     let signature = ed25519_compact::Signature::new(signature.ok_or(Error::Unsigned)?.0);
-    let verified = ed25519_compact::PublicKey::new(key.0).verify(message(header), &signature);
+    let verified = ed25519_compact::PublicKey::new(key.0).verify(message(kind, header), &signature);
     verified.map_err(|_| Error::WrongSignature)
 }
 
-/// The signed bytes. The words keep signatures of other files with the same key apart.
-fn message(header: Hash) -> Vec<u8> {
-    [b"etbuild update 1\n".as_slice(), header.as_bytes()].concat()
+/// The signed bytes.
+fn message(kind: Kind, header: Hash) -> Vec<u8> {
+    [kind.words(), header.as_bytes()].concat()
 }
 
 #[cfg(test)]
@@ -58,15 +58,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_is_of_a_key_and_a_header() {
+    fn a_signature_is_of_a_key_a_kind_and_a_header() {
         let (key, other) = (SecretKey([7; 32]), SecretKey([8; 32]));
         let header = blake3::hash(b"header");
-        let signature = sign(&key, header);
-        assert_eq!(signature, sign(&key, header));
-        assert!(check(&key.public(), header, Some(&signature)).is_ok());
+        let signature = sign(&key, Kind::Update, header);
+        assert_eq!(signature, sign(&key, Kind::Update, header));
+        assert!(check(&key.public(), Kind::Update, header, Some(&signature)).is_ok());
         let wrong = |result| matches!(result, Err(Error::WrongSignature));
-        assert!(wrong(check(&other.public(), header, Some(&signature))));
-        assert!(wrong(check(&key.public(), blake3::hash(b"other"), Some(&signature))));
-        assert!(matches!(check(&key.public(), header, None), Err(Error::Unsigned)));
+        assert!(wrong(check(&other.public(), Kind::Update, header, Some(&signature))));
+        assert!(wrong(check(&key.public(), Kind::Update, blake3::hash(b"other"), Some(&signature))));
+        assert!(wrong(check(&key.public(), Kind::Bundle, header, Some(&signature))));
+        assert!(matches!(check(&key.public(), Kind::Update, header, None), Err(Error::Unsigned)));
     }
 }

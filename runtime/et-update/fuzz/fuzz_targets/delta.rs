@@ -7,7 +7,7 @@
 
 use std::io::{Cursor, sink};
 
-use et_update::{Bases, Delta, Error, FileChange, Header, PIECE_SIZE, Piece, ReadSeek, Version, rebuild, write_start};
+use et_update::{Bases, Delta, Error, FileChange, Header, Kind, PIECE_SIZE, Piece, ReadSeek, Version, rebuild, write_start};
 use libfuzzer_sys::fuzz_target;
 
 const OLD: &[u8] = b"the bytes of an old file, long enough for copies";
@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
 /// The delta with the bytes as a header.
 fn opened(header: &[u8]) {
     let mut delta = Vec::new();
-    write_start(header, None, &mut delta).expect("memory takes all bytes");
+    write_start(Kind::Update, header, None, &mut delta).expect("memory takes all bytes");
     if let Ok(delta) = Delta::open(Box::new(Cursor::new(delta))) {
         assert_eq!(delta.header.encode().ok().as_deref(), Some(header));
     }
@@ -37,7 +37,7 @@ fn made(after: Version, operations: &[u8]) {
     let header = Header { name: "a".into(), files: vec![file] };
     let Ok(header) = header.encode() else { return };
     let mut delta = Vec::new();
-    write_start(&header, None, &mut delta).expect("memory takes all bytes");
+    write_start(Kind::Update, &header, None, &mut delta).expect("memory takes all bytes");
     delta.extend(stored);
     let Ok(mut delta) = Delta::open(Box::new(Cursor::new(delta))) else { return };
     let mut bases: Bases = vec![Some(Box::new(Cursor::new(OLD)) as Box<dyn ReadSeek>)];

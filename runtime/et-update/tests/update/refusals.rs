@@ -2,7 +2,9 @@
 
 use super::support::deltas::{Files, delta, open, stored, version};
 use super::support::disk::ModelDisk;
-use et_update::{Applied, Error, FileChange, Header, Operation, OperationWriter, Place, SecretKey, apply, write_start};
+use et_update::{
+    Applied, Error, FileChange, Header, Kind, Operation, OperationWriter, Place, SecretKey, apply, write_start,
+};
 
 const OLD: &Files = &[("app", b"binary one"), ("app.pte", b"weights one")];
 const NEW: &Files = &[("app", b"binary two"), ("app.pte", b"weights two")];
@@ -106,7 +108,7 @@ fn hostile(operations: &[Operation<'_>], after: &[u8]) -> Vec<u8> {
     let changed = FileChange { after: Some(version(after)), pieces, ..change("app.pte", OLD[1].1) };
     let header = Header { name: "app".into(), files: vec![change("app", OLD[0].1), changed] }.encode().unwrap();
     let mut bytes = Vec::new();
-    write_start(&header, None, &mut bytes).unwrap();
+    write_start(Kind::Update, &header, None, &mut bytes).unwrap();
     [bytes, body].concat()
 }
 
@@ -141,6 +143,6 @@ fn a_small_piece_that_decompresses_to_much_is_refused() {
     };
     let header = Header { name: "app".into(), files: vec![file] }.encode().unwrap();
     let mut bytes = Vec::new();
-    write_start(&header, None, &mut bytes).unwrap();
+    write_start(Kind::Update, &header, None, &mut bytes).unwrap();
     assert_eq!(refused(&[], &[bytes, body].concat()).code(), "ETB0612");
 }

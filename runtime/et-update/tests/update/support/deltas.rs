@@ -2,7 +2,9 @@
 
 use std::io::Cursor;
 
-use et_update::{Delta, FileChange, Header, Operation, OperationWriter, Piece, SecretKey, Version, sign, write_start};
+use et_update::{
+    Delta, FileChange, Header, Kind, Operation, OperationWriter, Piece, SecretKey, Version, sign, write_start,
+};
 
 /// The bytes of files by name.
 pub type Files = [(&'static str, &'static [u8])];
@@ -35,9 +37,9 @@ pub fn delta(name: &str, old: &Files, new: &Files, key: Option<&SecretKey>) -> V
         });
     }
     let header = Header { name: name.to_owned(), files }.encode().unwrap();
-    let signature = key.map(|key| sign(key, blake3::hash(&header)));
+    let signature = key.map(|key| sign(key, Kind::Update, blake3::hash(&header)));
     let mut bytes = Vec::new();
-    write_start(&header, signature.as_ref(), &mut bytes).unwrap();
+    write_start(Kind::Update, &header, signature.as_ref(), &mut bytes).unwrap();
     [bytes, body].concat()
 }
 
