@@ -42,6 +42,7 @@ mod keep;
 mod kills;
 mod language;
 mod library;
+mod library_media;
 mod lock;
 mod matrix;
 mod media;

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use et_llm::{Heard, Hearing, Loading, Session, SpokenTask, Transcript, Wanted};
+use et_module::preprocess::Media;
 use et_module::safetensors::SafeTensors;
 use et_module::{DataFiles, FileBytes};
 use etbuild_engine::Event;
@@ -53,7 +54,7 @@ pub fn models() -> Option<Vec<PathBuf>> {
 }
 
 /// The folder of a model.
-fn folder(name: &str) -> Option<PathBuf> {
+pub fn folder(name: &str) -> Option<PathBuf> {
     models()?.into_iter().find(|model| model.ends_with(name))
 }
 
@@ -93,7 +94,8 @@ fn transcribed(session: &mut Session, folder: &Path, case: &Spoken) -> (Transcri
         Ok(())
     };
     let transcriber = session.transcriber.as_mut().unwrap();
-    let transcript = transcriber.transcribe(&mut session.model, &*text, &sound, &wanted, &mut see).unwrap();
+    let transcript =
+        transcriber.transcribe(&mut session.model, &*text, Media::File(&sound), &wanted, &mut see).unwrap();
     (transcript, logits)
 }
 
@@ -155,7 +157,7 @@ fn features_are_those_of_transformers() {
     for bands in [80, 128] {
         for (sound, frames) in [("short", 130), ("long", 507)] {
             let file = fs::read(folder.join(format!("{sound}.wav"))).unwrap();
-            let features = et_hearing::Mel::new(bands).features(&et_media::sound(&file, 16_000).unwrap());
+            let features = et_hearing::Mel::new(bands).features(&et_media::sound(Media::File(&file), 16_000).unwrap());
             let found = features.window(0, frames);
             let found: Vec<f32> = found.as_chunks().0.iter().copied().map(f32::from_le_bytes).collect();
             let wanted = rows(&folder.join("features.safetensors"), &format!("{sound}.{bands}")).concat();

@@ -4,6 +4,7 @@ use et_llm::{
     EncoderMethod, Error, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream, Transcriber,
     Transcript, Wanted,
 };
+use et_module::preprocess::Media;
 
 use crate::SpokenTokens;
 use crate::recordings::Recordings;
@@ -136,7 +137,7 @@ impl Transcriber for WindowTranscriber {
         &mut self,
         model: &mut Model,
         text: &dyn Text,
-        sound: &[u8],
+        sound: Media<'_>,
         wanted: &Wanted,
         see: SeeHeard<'_>,
     ) -> Result<Transcript, Error> {

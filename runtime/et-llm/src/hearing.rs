@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use et_module::preprocess::ReadSound;
+use et_module::preprocess::{Media, ReadSound};
 use et_module::{DataFiles, Engines, FileBytes, Kernels};
 
 use crate::{Error, Model, OpenedVision, Sampling, Text};
 
 /// Makes transcripts of recordings.
 pub trait Transcriber {
-    /// The transcript of a WAV file by a model; `see` hears of tokens, text and segments as they come.
+    /// The transcript of a recording by a model; `see` hears of tokens, text and segments as they come.
     ///
     /// # Errors
     /// [`Error::Sound`] for a damaged file, and for another file; [`Error::UnknownLanguage`], [`Error::OneLanguage`];
@@ -18,7 +18,7 @@ pub trait Transcriber {
         &mut self,
         model: &mut Model,
         text: &dyn Text,
-        sound: &[u8],
+        sound: Media<'_>,
         wanted: &Wanted,
         see: SeeHeard<'_>,
     ) -> Result<Transcript, Error>;

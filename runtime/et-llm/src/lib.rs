@@ -25,6 +25,7 @@ mod batch;
 mod candidates;
 mod chunks;
 mod constraint;
+mod content;
 mod continuation;
 mod draft;
 mod encoder;
@@ -57,6 +58,7 @@ mod with_pictures;
 
 pub use batch::Batch;
 pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher};
+pub use content::Content;
 pub use continuation::{Continuation, Ended, Limits, Step};
 pub use draft::Draft;
 pub use encoder::{Answer, ENCODER_KEY, Encoder, EncoderFacts, Likely, Scores, Task, Word};

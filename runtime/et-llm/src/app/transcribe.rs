@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use et_module::preprocess::Media;
+
 use super::Request;
 use super::cases;
 use super::channels::Channels;
@@ -51,7 +53,7 @@ pub fn transcribe(
             Heard::Segment(segment) if !has_text => show(&segment.text, channels),
             Heard::Segment(_) => Ok(()),
         };
-        let made = transcriber.transcribe(&mut session.model, &*text, &sound, &wanted, &mut see);
+        let made = transcriber.transcribe(&mut session.model, &*text, Media::File(&sound), &wanted, &mut see);
         let transcript = made.map_err(|error| of_file(path, error))?;
         if !request.timestamps {
             writeln!(channels.out)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use et_llm::{Error, Facts, Heard, Model, Text, Transcriber, Transcript};
+use et_module::preprocess::Media;
 
 use super::{Recording, SpeechJob};
 use crate::error::ApiError;
@@ -48,7 +49,7 @@ fn transcript(speech: &mut SpeechModel, queue: &Queue<SpeechJob>, job: &SpeechJo
         // The error ends the transcript, and nobody reads it.
         if failure.is_some() { Err(Error::NoTokens) } else { Ok(()) }
     };
-    let made = transcriber.transcribe(model, &**text, sound, wanted, &mut see);
+    let made = transcriber.transcribe(model, &**text, Media::File(sound), wanted, &mut see);
     match (made, failure) {
         (_, Some(failure)) => Err(failure.into()),
         (Ok(transcript), None) => Ok(transcript),
