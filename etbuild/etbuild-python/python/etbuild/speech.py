@@ -1,0 +1,36 @@
+"""Transcripts of recordings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+__all__ = ["Segment", "Transcript"]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a transcript."""
+
+    #: Seconds from the beginning of the recording.
+    start: float
+    end: float
+    text: str
+    #: The tokens, with timestamps.
+    tokens: list[int]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The text of a recording."""
+
+    #: The code of the language, such as ``en``; ``None`` for a model of one language.
+    language: Optional[str]
+    #: The length of the recording in seconds.
+    duration: float
+    segments: list[Segment]
+
+    @property
+    def text(self) -> str:
+        """The text of all segments."""
+        return "".join(segment.text for segment in self.segments)
