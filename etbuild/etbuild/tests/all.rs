@@ -69,6 +69,7 @@ mod vision;
 mod waiting;
 mod watch;
 mod web;
+mod web_media;
 mod windows;
 mod workers;
 
