@@ -116,6 +116,54 @@ def whisper(name, folder, steps):
     for index, plan in enumerate(plans):
         cases.append(plan | transcript(model, extractor, tokenizer, folder, plan, steps, index == 0))
     (folder / "cases.json").write_text(json.dumps(cases))
+    if name == "whisper":
+        made = {one: streamed(model, extractor, samples(folder / f"{one}.wav"), steps) for one in ("short", "long")}
+        (folder / "streams.json").write_text(json.dumps(made))
+
+
+def streamed(model, extractor, sound, steps):
+    """The segments of sound that comes in steps of a fifteenth of a window, heard again from the last certain pair of timestamps on."""
+    hop, window, first = 160, 2 * POSITIONS, ids(SPOKEN + TIMES)[TIMES[0]]
+    segments, start, heard, ended = [], 0, 0, False
+    while heard > start * hop or not ended:
+        asked = max(min(window // 15 * hop, window * hop - (heard - start * hop)), 1)
+        ended = heard + asked > len(sound)
+        heard = min(heard + asked, len(sound))
+        new = sound[start * hop : heard]
+        if not len(new):
+            break
+        there = min(max(len(new) // hop, 1), window)
+        features = extractor(new, sampling_rate=RATE, return_tensors="pt")["input_features"]
+        made = model.generate(features, return_timestamps=True, language="fr", task="transcribe", max_new_tokens=steps,
+                              do_sample=False, force_unique_generate_call=True)[0].tolist()
+        tokens = [one for one in made if one != 2]
+        while tokens and tokens[0] in map(ids(SPOKEN).get, SPOKEN):
+            tokens = tokens[1:]
+        times = [one - first if one >= first else None for one in tokens]
+        pairs = [index for index, (one, other) in enumerate(zip(times, times[1:])) if None not in (one, other)]
+        is_whole = ended or there >= window
+        if not is_whole:
+            pairs = [index for index in pairs if times[index] > 0 and 2 * times[index] + 50 <= there]
+        frames = window if ended and start == 0 else there
+        is_single = is_whole and times[-2:-1] == [None] and times[-1] is not None
+        ends, begin, offset = [index + 1 for index in pairs], 0, frames
+        if pairs and is_single:
+            ends.append(len(tokens))
+        elif pairs:
+            ends[-1] += 1
+            offset = 2 * times[ends[-1] - 2] or frames
+        elif is_whole:
+            last = next((one for one in reversed(times) if one), frames // 2)
+            segments.append(dict(start=start / 100, end=start / 100 + last * 0.02, tokens=tokens))
+        else:
+            offset = 0
+        for index, end in enumerate(ends):
+            behind = end - 1 if index + 1 < len(ends) or is_single else end - 2
+            at = [start / 100 + times[place] * 0.02 for place in (begin, behind)]
+            segments.append(dict(start=at[0], end=at[1], tokens=tokens[begin:end]))
+            begin = end
+        start += min(offset, frames)
+    return segments
 
 
 def transcript(model, extractor, tokenizer, folder, plan, steps, keeps):

@@ -2,9 +2,11 @@
 //! CPU backend. `hearing.py` has the models. Needs `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests
 //! fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -234,6 +236,49 @@ fn the_command_transcribes() {
 }
 
 #[test]
+fn the_command_transcribes_sound_as_it_comes() {
+    let Some(folder) = folder("whisper") else { return };
+    let place = Place::cold();
+    let out = place.path().join("tokens.txt");
+    let streams: BTreeMap<String, Vec<Piece>> =
+        serde_json::from_slice(&fs::read(folder.join("streams.json")).unwrap()).unwrap();
+    let follow = |sound: &[u8]| {
+        let (file, steps) = (out.display().to_string(), STEPS.to_string());
+        let words = ["run", "model", "--stream", "--timestamps", "--language", "fr", "--max-new-tokens", &steps];
+        let mut command = place.command(words.into_iter().chain(["--tokens-out", &file]));
+        let input = place.file("sound", sound);
+        let ran = Ran::of(command.current_dir(&folder).stdin(fs::File::open(input).unwrap())).expect(0);
+        (tokens(&out), ran.stdout)
+    };
+    for (name, pieces) in streams {
+        let sound = fs::read(folder.join(format!("{name}.wav"))).unwrap();
+        let (found, lines) = follow(&sound);
+        assert_eq!(found, pieces.iter().flat_map(|piece| piece.tokens.clone()).collect::<Vec<u32>>(), "{name}");
+        let line = |piece: &Piece| format!("[00:{:06.3} --> 00:{:06.3}]", piece.start, piece.end);
+        let times: Vec<&str> = lines.lines().filter_map(|line| line.get(..line.find(']')? + 1)).collect();
+        assert_eq!(times, pieces.iter().map(line).collect::<Vec<String>>(), "{name}");
+        assert_eq!(follow(&sound[44..]), (found, lines), "{name}");
+    }
+}
+
+/// A segment is told while the input is open.
+#[test]
+fn segments_of_a_stream_are_told_before_its_end() {
+    let Some(folder) = folder("whisper") else { return };
+    let place = Place::cold();
+    let words = ["run", "model", "--stream", "--timestamps", "--language", "fr", "--max-new-tokens", "50"];
+    let mut command = place.command(words);
+    command.current_dir(&folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let mut input = running.stdin.take().unwrap();
+    input.write_all(&fs::read(folder.join("long.wav")).unwrap()).unwrap();
+    let mut lines = BufReader::new(running.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains(" --> ")));
+    drop(input);
+    assert!(lines.count() > 0 && running.wait().unwrap().success());
+}
+
+#[test]
 fn the_command_answers_questions_about_sounds() {
     let Some(folder) = folder("voxtral") else { return };
     let place = Place::cold();
@@ -283,6 +328,8 @@ fn mistakes_about_sounds_are_named() {
         (&ears.join("model"), vec!["--audio", &sound, "--task", "sing"], ["--task", "translate"]),
         (&ears.join("model"), vec!["--audio", &sound, "--prompt", &long], ["more than the context of 96", "error"]),
         (&ears.join("model"), vec!["--audio", &sound, "--regex", "a"], ["has no --regex", "docs/speech.md"]),
+        (&ears.join("model"), vec!["--stream", "--audio", &sound], ["--stream", "--audio"]),
+        (&voxtral.join("model"), vec!["--stream", "--prompt", "a"], ["makes no transcripts", "docs/speech.md"]),
         (&english.join("model"), vec!["--audio", &sound, "--language", "de"], ["knows one language", "--language"]),
         (&voxtral.join("model"), vec!["--image", &sound, "--prompt", "a"], ["reads no pictures", "error"]),
         (&voxtral.join("model"), vec!["--audio", "text.wav", "--prompt", "a"], ["not a WAV file", "ffmpeg"]),

@@ -7,11 +7,13 @@
 
 mod facts;
 mod fourier;
+mod incoming;
 mod mel;
 mod prompts;
 mod recordings;
 mod rules;
 mod segments;
+mod stream;
 mod transcriber;
 
 use std::cell::RefCell;

@@ -1,5 +1,7 @@
 //! Transcripts of recordings of any length: windows, each from where the last segment of the window before ends.
 
+use std::io::BufRead;
+
 use et_llm::{
     EncoderMethod, Error, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream, Transcriber,
     Transcript, Wanted,
@@ -9,13 +11,14 @@ use et_module::preprocess::Media;
 use crate::SpokenTokens;
 use crate::recordings::Recordings;
 use crate::rules::Rules;
-use crate::segments::{PRECISION, STRIDE, cut};
+use crate::segments::{Cut, PRECISION, STRIDE, cut};
+use crate::stream::follow;
 
 /// Transcribes by windows.
 pub struct WindowTranscriber {
     spoken: SpokenTokens,
     encoder: EncoderMethod,
-    recordings: Recordings,
+    pub recordings: Recordings,
     stops: Vec<u32>,
 }
 
@@ -38,13 +41,8 @@ impl WindowTranscriber {
     }
 
     /// The tokens ahead of a transcript.
-    fn prompt(
-        &self,
-        text: &dyn Text,
-        wanted: &Wanted,
-        language: Option<&str>,
-        stamps: bool,
-    ) -> Result<Vec<u32>, Error> {
+    fn prompt(&self, text: &dyn Text, window: &Window<'_>) -> Result<Vec<u32>, Error> {
+        let Window { wanted, language, has_stamps, .. } = window;
         let spoken = &self.spoken;
         let mut tokens = Vec::new();
         if let (Some(before), Some(previous)) = (&wanted.prompt, spoken.previous) {
@@ -59,12 +57,12 @@ impl WindowTranscriber {
                 SpokenTask::Translate => spoken.translate,
             });
         }
-        tokens.extend(spoken.no_timestamps.filter(|_| !stamps));
+        tokens.extend(spoken.no_timestamps.filter(|_| !has_stamps));
         Ok(tokens)
     }
 
     /// Refuses what the model cannot do.
-    fn check(&self, wanted: &Wanted) -> Result<(), Error> {
+    pub fn check(&self, wanted: &Wanted) -> Result<(), Error> {
         let spoken = &self.spoken;
         match &wanted.language {
             Some(_) if spoken.languages.is_empty() => return Err(Error::OneLanguage),
@@ -80,7 +78,42 @@ impl WindowTranscriber {
         }
     }
 
-    /// The tokens of a window behind the prompt, without the end.
+    /// How windows are transcribed, with timestamps where `stamps`.
+    pub fn windows<'w>(&self, wanted: &'w Wanted, stamps: bool) -> Window<'w> {
+        let first = self.spoken.no_timestamps.map(|token| token as usize + 1);
+        let (language, sampler) = (wanted.language.clone(), Sampler::new(wanted.sampling));
+        let has_stamps = first.is_some() && stamps;
+        Window { wanted, language, first: first.unwrap_or(usize::MAX), has_stamps, sampler }
+    }
+
+    /// The tokens of a window with these features, behind the prompt, without the end.
+    ///
+    /// # Errors
+    /// [`Error::ContextFull`] for a long prompt; errors of the model, of the tokenizer and of `see`.
+    pub fn hear(
+        &mut self,
+        model: &mut Model,
+        text: &dyn Text,
+        features: &[u8],
+        window: &mut Window<'_>,
+        see: SeeHeard<'_>,
+    ) -> Result<Vec<u32>, Error> {
+        model.reset();
+        self.encoder.execute(features)?;
+        if window.language.is_none() {
+            window.language = self.detect(model)?;
+        }
+        let prompt = self.prompt(text, window)?;
+        let context = model.context().unwrap_or(usize::MAX);
+        if prompt.len() >= context {
+            return Err(Error::ContextFull { tokens: prompt.len() + 1, context });
+        }
+        model.reset();
+        window.sampler.begin(None);
+        self.window(model, text, &prompt, window, see)
+    }
+
+    /// The tokens of the window that the encoder has read, behind the prompt, without the end.
     fn window(
         &self,
         model: &mut Model,
@@ -94,7 +127,8 @@ impl WindowTranscriber {
         let rules = Rules { spoken, timestamps: Some(window.first).filter(|_| window.has_stamps), end };
         let (mut picked, mut logits, mut stream) = (Vec::new(), Vec::new(), TextStream::default());
         model.read(prompt)?;
-        while picked.len() < window.most {
+        let most = window.wanted.most.unwrap_or(usize::MAX);
+        while picked.len() < most {
             logits.clear();
             logits.extend_from_slice(model.logits());
             rules.apply(&mut logits, &picked);
@@ -110,7 +144,7 @@ impl WindowTranscriber {
             if model.context().is_some_and(|context| model.tokens().len() >= context) {
                 break;
             }
-            if picked.len() < window.most {
+            if picked.len() < most {
                 model.read(&[token])?;
             }
         }
@@ -121,15 +155,16 @@ impl WindowTranscriber {
     }
 }
 
-/// How a window is transcribed.
-struct Window<'s> {
+/// How windows are transcribed.
+pub struct Window<'w> {
+    wanted: &'w Wanted,
+    /// The language, where it is known.
+    pub language: Option<String>,
     /// The earliest timestamp of the vocabulary.
-    first: usize,
+    pub first: usize,
     /// Whether the transcript has timestamps.
     has_stamps: bool,
-    /// The most tokens.
-    most: usize,
-    sampler: &'s mut Sampler,
+    sampler: Sampler,
 }
 
 impl Transcriber for WindowTranscriber {
@@ -144,47 +179,47 @@ impl Transcriber for WindowTranscriber {
         self.check(wanted)?;
         let at_least = |samples: usize, window: usize| samples.max(window);
         let (features, seconds) = self.recordings.features(sound, at_least)?;
-        let (frames, window) = (features.frames(), self.recordings.frames);
+        let (frames, length) = (features.frames(), self.recordings.frames);
         // Longer recordings go on where a segment ends.
-        let first = self.spoken.no_timestamps.map(|token| token as usize + 1);
-        let has_stamps = first.is_some() && (wanted.timestamps || frames > window);
-        let first = first.unwrap_or(usize::MAX);
-        let mut language = wanted.language.clone();
+        let mut window = self.windows(wanted, wanted.timestamps || frames > length);
         let (mut transcript, mut start) = (Transcript { seconds, ..Transcript::default() }, 0);
-        let mut sampler = Sampler::new(wanted.sampling);
         while start < frames {
-            model.reset();
-            self.encoder.execute(&features.window(start, window))?;
-            if language.is_none() {
-                language = self.detect(model)?;
-            }
-            let prompt = self.prompt(text, wanted, language.as_deref(), has_stamps)?;
-            let context = model.context().unwrap_or(usize::MAX);
-            if prompt.len() >= context {
-                return Err(Error::ContextFull { tokens: prompt.len() + 1, context });
-            }
-            model.reset();
-            sampler.begin(None);
-            let most = wanted.most.unwrap_or(usize::MAX);
-            let mut how = Window { first, has_stamps, most, sampler: &mut sampler };
-            let tokens = self.window(model, text, &prompt, &mut how, &mut *see)?;
-            let there = (frames - start).min(window);
-            let (cuts, offset) = cut(&tokens, first, there);
+            let tokens = self.hear(model, text, &features.window(start, length), &mut window, &mut *see)?;
+            let (cuts, offset) = cut(&tokens, window.first, (frames - start).min(length));
             for cut in cuts {
-                let at = |step: usize| (start / STRIDE + step) as f64 * PRECISION;
-                let words: Vec<u32> = cut.tokens.iter().copied().filter(|token| (*token as usize) < first).collect();
-                let segment = Segment {
-                    start: at(cut.start),
-                    end: if has_stamps { at(cut.end) } else { at(cut.end).min(seconds) },
-                    text: text.decode(&words)?,
-                    tokens: cut.tokens,
-                };
+                let mut segment = window.segment(text, cut, start)?;
+                if !window.has_stamps {
+                    segment.end = segment.end.min(seconds);
+                }
                 see(Heard::Segment(&segment))?;
                 transcript.segments.push(segment);
             }
             start += offset;
         }
-        transcript.language = language;
+        transcript.language = window.language;
         Ok(transcript)
+    }
+
+    fn follow(
+        &mut self,
+        model: &mut Model,
+        text: &dyn Text,
+        sound: &mut dyn BufRead,
+        wanted: &Wanted,
+        see: SeeHeard<'_>,
+    ) -> Result<Transcript, Error> {
+        follow(self, (model, text), sound, wanted, see)
+    }
+}
+
+impl Window<'_> {
+    /// The segment of a part of a window that begins at a frame.
+    ///
+    /// # Errors
+    /// Errors of the tokenizer.
+    pub fn segment(&self, text: &dyn Text, cut: Cut, frame: usize) -> Result<Segment, Error> {
+        let at = |step: usize| (frame / STRIDE + step) as f64 * PRECISION;
+        let words: Vec<u32> = cut.tokens.iter().copied().filter(|token| (*token as usize) < self.first).collect();
+        Ok(Segment { start: at(cut.start), end: at(cut.end), text: text.decode(&words)?, tokens: cut.tokens })
     }
 }

@@ -1,5 +1,6 @@
 //! Sound. A crate that a binary has only for a model that hears implements the traits.
 
+use std::io::BufRead;
 use std::rc::Rc;
 
 use et_module::preprocess::{Media, ReadSound};
@@ -19,6 +20,20 @@ pub trait Transcriber {
         model: &mut Model,
         text: &dyn Text,
         sound: Media<'_>,
+        wanted: &Wanted,
+        see: SeeHeard<'_>,
+    ) -> Result<Transcript, Error>;
+
+    /// The transcript of sound as it comes, up to the end of the input: a WAV file of 16-bit samples, or such samples of one channel at
+    /// 16 kHz. Segments have timestamps; `see` hears of a segment once further sound does not change the segment.
+    ///
+    /// # Errors
+    /// As [`Self::transcribe`]; input that cannot be read.
+    fn follow(
+        &mut self,
+        model: &mut Model,
+        text: &dyn Text,
+        sound: &mut dyn BufRead,
         wanted: &Wanted,
         see: SeeHeard<'_>,
     ) -> Result<Transcript, Error>;

@@ -26,6 +26,7 @@ pub const fn is_asked(language: &Language) -> bool {
         || language.tokens_in.is_some()
         || language.perplexity.is_some()
         || !language.speech.audio.is_empty()
+        || language.speech.stream
 }
 
 /// Runs the language model of a program file, or the pipeline; `observer` hears of the executions.
@@ -48,7 +49,7 @@ pub fn run(
     if !arguments.language.image.is_empty() {
         Feature::Media.require("a picture")?;
     }
-    if !arguments.language.speech.audio.is_empty() {
+    if !arguments.language.speech.audio.is_empty() || arguments.language.speech.stream {
         Feature::Media.require("a recording")?;
     }
     let request = request(&arguments.language);
@@ -116,6 +117,7 @@ fn request(language: &Language) -> Request {
         language: language.speech.language,
         task: language.speech.task,
         timestamps: language.speech.timestamps,
+        stream: language.speech.stream,
         tokens_in: language.tokens_in,
         chat: language.chat,
         system: language.system,

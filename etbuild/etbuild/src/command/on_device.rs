@@ -69,6 +69,10 @@ impl Call {
             let message = "a conversation on a device has one message";
             return Err(Diagnostic::error(Code::Usage, message).help("write the message: `--chat --prompt TEXT`"));
         }
+        if language.speech.stream {
+            let message = "a device hears no standard input";
+            return Err(Diagnostic::error(Code::Usage, message).help("give a recording: `--audio FILE`"));
+        }
         let mut call = Self::default();
         call.take_files(arguments);
         call.take_texts(arguments);

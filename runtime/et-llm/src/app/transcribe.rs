@@ -1,6 +1,7 @@
 //! Transcripts of recordings.
 
 use std::fs;
+use std::io::Write;
 
 use et_module::preprocess::Media;
 
@@ -32,6 +33,9 @@ pub fn transcribe(
         sampling: sampling(session, request)?,
         most: request.max_new_tokens,
     };
+    if request.stream {
+        return follow(session, transcriber, request, &wanted, channels);
+    }
     let text = session.text()?;
     let (mut tokens, mut rows) = (Vec::new(), Rows::default());
     for path in &request.sounds {
@@ -47,10 +51,10 @@ pub fn transcribe(
             }
             Heard::Text(piece) => {
                 has_text = true;
-                show(piece, channels)
+                show(piece, channels.out)
             }
-            Heard::Segment(segment) if request.timestamps => show(&line(segment), channels),
-            Heard::Segment(segment) if !has_text => show(&segment.text, channels),
+            Heard::Segment(segment) if request.timestamps => show(&line(segment), channels.out),
+            Heard::Segment(segment) if !has_text => show(&segment.text, channels.out),
             Heard::Segment(_) => Ok(()),
         };
         let made = transcriber.transcribe(&mut session.model, &*text, Media::File(&sound), &wanted, &mut see);
@@ -69,10 +73,38 @@ pub fn transcribe(
     request.logits.as_ref().map_or(Ok(()), |path| cases::write_tensor(path, "logits", rows.into_array()))
 }
 
+/// Transcribes the standard input as sound comes.
+fn follow(
+    session: &mut Session,
+    transcriber: &mut dyn Transcriber,
+    request: &Request,
+    wanted: &Wanted,
+    channels: &mut Channels<'_>,
+) -> Result<(), Error> {
+    let Channels { input, out, talk } = channels;
+    let (text, mut clock) = (session.text()?, Clock::start());
+    let mut see = |heard: Heard<'_>| match heard {
+        Heard::Segment(segment) => {
+            segment.tokens.iter().for_each(|_| clock.token());
+            show(&if request.timestamps { line(segment) } else { segment.text.clone() }, *out)
+        }
+        Heard::Token(..) | Heard::Text(_) => Ok(()),
+    };
+    let transcript = transcriber.follow(&mut session.model, &*text, *input, wanted, &mut see)?;
+    if !request.timestamps {
+        writeln!(out)?;
+    }
+    if request.stats {
+        writeln!(talk, "{}", clock.statistics(session.load_ms, 0))?;
+    }
+    let tokens: Vec<u32> = transcript.segments.into_iter().flat_map(|segment| segment.tokens).collect();
+    request.tokens_out.as_ref().map_or(Ok(()), |path| write_tokens(path, &tokens))
+}
+
 /// Writes at once.
-fn show(text: &str, channels: &mut Channels<'_>) -> Result<(), Error> {
-    channels.out.write_all(text.as_bytes())?;
-    Ok(channels.out.flush()?)
+fn show(text: &str, out: &mut dyn Write) -> Result<(), Error> {
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
 }
 
 /// A segment with the times, as Whisper's own command prints it.
@@ -104,7 +136,7 @@ fn check(request: &Request) -> Result<(), Error> {
     ];
     match options.into_iter().find(|(_, is_given)| *is_given) {
         Some((name, _)) => Err(Error::NotForTranscripts(name)),
-        None if request.sounds.is_empty() => Err(Error::NoSound),
+        None if request.sounds.is_empty() && !request.stream => Err(Error::NoSound),
         None => Ok(()),
     }
 }
@@ -114,7 +146,7 @@ fn check(request: &Request) -> Result<(), Error> {
 /// # Errors
 /// [`Error::NoTranscripts`] for such an option.
 pub fn refuse(request: &Request) -> Result<(), Error> {
-    let is_asked = request.language.is_some() || request.task.is_some() || request.timestamps;
+    let is_asked = request.language.is_some() || request.task.is_some() || request.timestamps || request.stream;
     if is_asked { Err(Error::NoTranscripts) } else { Ok(()) }
 }
 
