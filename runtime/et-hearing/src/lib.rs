@@ -15,6 +15,7 @@ mod rules;
 mod segments;
 mod stream;
 mod transcriber;
+mod transcripts;
 
 use std::cell::RefCell;
 use std::rc::Rc;
