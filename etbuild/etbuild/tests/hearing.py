@@ -11,6 +11,7 @@ vision.py, with `sound` in the place of `picture`.
 import json
 import sys
 import time
+import types
 import wave
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import numpy
 import torch
 import transformers
 from safetensors.torch import save_file
+from transformers.models.whisper import tokenization_whisper
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from checkpoints import SMALL, greedy
@@ -47,7 +49,7 @@ def tokenizer_of(special):
 def sounds(folder):
     """Sounds of several lengths: sweeps and noise."""
     random = numpy.random.RandomState(4)
-    for name, seconds in dict(short=1.3, long=5.07, other=0.8).items():
+    for name, seconds in dict(short=1.3, long=5.07, other=0.8, middle=1.9, brief=0.5).items():
         at = numpy.arange(int(seconds * RATE)) / RATE
         sweep = 0.4 * numpy.sin(2 * numpy.pi * (200 + 400 * at) * at) + 0.05 * random.randn(len(at))
         with wave.open(str(folder / f"{name}.wav"), "wb") as file:
@@ -79,6 +81,7 @@ def whisper_of(name):
         generation.lang_to_id = {one: known[one] for one in SPOKEN[1:4]}
         generation.task_to_id = {one: known[f"<|{one}|>"] for one in ("translate", "transcribe")}
         generation.max_initial_timestamp_index = 30
+        generation.alignment_heads = [[0, 1], [1, 0], [1, 3]]
     return config, generation
 
 
@@ -119,6 +122,9 @@ def whisper(name, folder, steps):
     if name == "whisper":
         made = {one: streamed(model, extractor, samples(folder / f"{one}.wav"), steps) for one in ("short", "long")}
         (folder / "streams.json").write_text(json.dumps(made))
+        made = {f"{one} {code}": words(model, extractor, tokenizer, samples(folder / f"{one}.wav"), code, steps)
+                for one in ("short", "other", "middle", "brief") for code in ("en", "de", "fr")}
+        (folder / "words.json").write_text(json.dumps(made))
 
 
 def streamed(model, extractor, sound, steps):
@@ -164,6 +170,31 @@ def streamed(model, extractor, sound, steps):
             begin = end
         start += min(offset, frames)
     return segments
+
+
+def words(model, extractor, tokenizer, sound, language, steps):
+    """The words of the segments of a window, with their times."""
+    read = extractor(sound, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True)
+    features = read["input_features"]
+    options = dict(return_timestamps=True, language=language, task="transcribe", max_new_tokens=steps, do_sample=False)
+    made = model.generate(features, return_token_timestamps=True, attention_mask=read["attention_mask"],
+                          force_unique_generate_call=True, **options)
+    prompt = 3
+    tokens, times = made["sequences"][0, prompt:].tolist(), made["token_timestamps"][0, prompt:].tolist()
+    first, found, begin = ids(SPOKEN + TIMES)[TIMES[0]], [], 0
+    # In Whisper's vocabulary, text comes ahead of the end.
+    plain = types.SimpleNamespace(decode=lambda tokens, **_: tokenizer.decode(tokens), eos_token_id=1 << 30)
+    for segment in model.generate(features, return_segments=True, **options)["segments"][0]:
+        end = begin + len(segment["tokens"])
+        if tokens[begin:end] != segment["tokens"].tolist():
+            break
+        places = [place for place in range(begin, end) if tokens[place] < first]
+        joined = tokenization_whisper._combine_tokens_into_words(plain, [tokens[place] for place in places])
+        for text, _, indices in zip(*joined):
+            at = [places[indices[0]] - 1, places[indices[-1]]]
+            found.append(dict(text=text, start=times[at[0]] if at[0] >= 0 else 0.0, end=times[at[1]]))
+        begin = end
+    return found
 
 
 def transcript(model, extractor, tokenizer, folder, plan, steps, keeps):

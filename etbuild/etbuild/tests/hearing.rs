@@ -84,6 +84,7 @@ fn transcribed(session: &mut Session, folder: &Path, case: &Spoken) -> (Transcri
         language: case.language.clone(),
         task: case.task.as_deref().and_then(SpokenTask::of).unwrap_or_default(),
         timestamps: case.timestamps,
+        words: false,
         prompt: case.prompt.clone(),
         sampling: session.sampling(),
         most: Some(STEPS),
@@ -261,6 +262,46 @@ fn the_command_transcribes_sound_as_it_comes() {
     }
 }
 
+/// The words of a transcript, and those of transformers, which has the words of the first window.
+fn mistake_in_words(folder: &Path, place: &Place, options: &[&str]) -> Option<String> {
+    let options: Vec<&str> =
+        options.iter().copied().chain(["export.word_timestamps=true", "export.prefill=[4, 16]"]).collect();
+    let mut session = loaded(folder, place, &options);
+    let wanted: BTreeMap<String, Vec<Word>> =
+        serde_json::from_slice(&fs::read(folder.join("words.json")).unwrap()).unwrap();
+    assert!(wanted.values().map(Vec::len).sum::<usize>() > 20, "{wanted:?}");
+    wanted.into_iter().find_map(|(case, wanted)| {
+        let (sound, language) = case.split_once(' ').unwrap();
+        let bytes = fs::read(folder.join(format!("{sound}.wav"))).unwrap();
+        let language = Some(language.to_owned());
+        let how = Wanted { language, timestamps: true, words: true, most: Some(STEPS), ..Wanted::default() };
+        let found = session.transcribe(Media::File(&bytes), &how, &mut |_| Ok(())).unwrap();
+        let found: Vec<_> = found.segments.iter().flat_map(|segment| &segment.words).take(wanted.len()).collect();
+        let is_same = |(word, wanted): (&&et_llm::SpokenWord, &Word)| {
+            let apart = (word.start - wanted.start).abs().max((word.end - wanted.end).abs());
+            word.text == wanted.text && apart < 1e-4
+        };
+        let fits = found.len() == wanted.len() && found.iter().zip(&wanted).all(is_same);
+        (!fits).then(|| format!("{case}: {found:?}, not {wanted:?}"))
+    })
+}
+
+#[derive(Debug, Deserialize)]
+struct Word {
+    text: String,
+    start: f64,
+    end: f64,
+}
+
+#[test]
+fn words_have_the_times_of_transformers() {
+    let Some(folder) = folder("whisper") else { return };
+    let place = Place::cold();
+    for options in [&["partition=portable"][..], &["partition=[cpu]"], &["partition=[cpu]", "export.cache=float16"]] {
+        assert_eq!(mistake_in_words(&folder, &place, options), None, "{options:?}");
+    }
+}
+
 /// A segment is told while the input is open.
 #[test]
 fn segments_of_a_stream_are_told_before_its_end() {
@@ -329,6 +370,21 @@ fn mistakes_about_sounds_are_named() {
         (&ears.join("model"), vec!["--audio", &sound, "--prompt", &long], ["more than the context of 96", "error"]),
         (&ears.join("model"), vec!["--audio", &sound, "--regex", "a"], ["has no --regex", "docs/speech.md"]),
         (&ears.join("model"), vec!["--stream", "--audio", &sound], ["--stream", "--audio"]),
+        (
+            &ears.join("model"),
+            vec!["--audio", &sound, "--word-timestamps"],
+            ["no method `align`", "export.word_timestamps=true"],
+        ),
+        (
+            &ears.join("model"),
+            vec!["--audio", &sound, "--set", "export={ word_timestamps: true, cache: int8 }"],
+            ["`export.word_timestamps`", "`float16`"],
+        ),
+        (
+            &voxtral.join("model"),
+            vec!["--audio", &sound, "--prompt", "a", "--set", "export.word_timestamps=true"],
+            ["requires a model for transcripts", "leave the key out"],
+        ),
         (&voxtral.join("model"), vec!["--stream", "--prompt", "a"], ["makes no transcripts", "docs/speech.md"]),
         (&english.join("model"), vec!["--audio", &sound, "--language", "de"], ["knows one language", "--language"]),
         (&voxtral.join("model"), vec!["--image", &sound, "--prompt", "a"], ["reads no pictures", "error"]),
@@ -361,8 +417,9 @@ fn mistakes_about_sounds_are_named() {
 fn deployed(place: &Place, folder: &Path) -> PathBuf {
     let target = format!("linux-{}", std::env::consts::ARCH);
     let recipe = format!(
-        "etbuild: 1\nname: ears\nmodel: {{ checkpoint: {} }}\ntargets: [{target}]\nserver: true\n",
-        folder.join("model").display()
+        "etbuild: 1\nname: ears\nmodel: {{ checkpoint: {} }}\nexport: {{ word_timestamps: {} }}\ntargets: [{target}]\nserver: true\n",
+        folder.join("model").display(),
+        folder.ends_with("whisper")
     );
     let recipe = place.file("ears.yaml", recipe);
     Ran::of(&mut place.command(["build", &recipe.display().to_string()])).expect(0);
@@ -378,7 +435,8 @@ def of(name, **more):
         return client.audio.transcriptions.create(model='ears', file=file, temperature=0, **more)
 found = {kind: of('short.wav', response_format=kind) for kind in ('text', 'srt', 'vtt')}
 found['json'] = of('short.wav').text
-verbose = of('short.wav', response_format='verbose_json', timestamp_granularities=['segment'])
+verbose = of('short.wav', response_format='verbose_json', timestamp_granularities=['segment', 'word'])
+found['words'] = [[one.word, one.start, one.end] for one in verbose.words]
 found['verbose'] = dict(text=verbose.text, language=verbose.language, times=[[one.start, one.end] for one in verbose.segments])
 with open('other.wav', 'rb') as file:
     found['translation'] = client.audio.translations.create(model='ears', file=file).text
@@ -418,6 +476,10 @@ fn a_binary_and_its_server_transcribe() {
     let lines = told(&["--timestamps"]);
     let times = found["verbose"]["times"].as_array().unwrap();
     assert_eq!(times.len(), lines.lines().filter(|line| line.starts_with('[')).count());
+    let words = told(&["--word-timestamps"]);
+    let texts: Vec<&str> = words.lines().filter_map(|line| Some(line.split_once("] ")?.1)).collect();
+    let spoken = found["words"].as_array().unwrap();
+    assert_eq!(spoken.iter().map(|word| word[0].as_str().unwrap()).collect::<Vec<&str>>(), texts);
     let srt = found["srt"].as_str().unwrap();
     assert_eq!((srt.matches(" --> ").count(), srt.starts_with("1\n00:00:00,")), (times.len(), true));
     assert!(found["vtt"].as_str().unwrap().starts_with("WEBVTT\n\n00:00:00."));

@@ -71,6 +71,7 @@ impl Speech {
             language: optional(self.language)?,
             task,
             timestamps: self.timestamps,
+            words: false,
             prompt: optional(self.prompt)?,
             sampling: options.sampling().checked()?,
             most: Some(options.max_new_tokens),

@@ -40,10 +40,14 @@ pub fn follow(
             window.language.clone_from(&wanted.language);
         }
         let features = rolling.features(transcriber)?.window(0, frames);
+        window.frames = rolling.there();
         let tokens = transcriber.hear(model, text, &features, &mut window, &mut |_| Ok(()))?;
         let (cuts, offset) = rolling.cut(&tokens, &window, has_ended);
+        let mut behind = 0;
         for cut in cuts {
-            let segment = window.segment(text, cut, rolling.start)?;
+            let count = cut.tokens.len();
+            let segment = window.segment(text, cut, rolling.start, behind)?;
+            behind += count;
             see(Heard::Segment(&segment))?;
             transcript.segments.push(segment);
         }

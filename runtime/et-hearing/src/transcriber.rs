@@ -3,22 +3,31 @@
 use et_llm::{EncoderMethod, Error, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream, Wanted};
 
 use crate::SpokenTokens;
+use crate::align::AlignMethod;
 use crate::recordings::Recordings;
 use crate::rules::Rules;
 use crate::segments::{Cut, PRECISION, STRIDE};
+use crate::warp::times;
+use crate::words::{TimedToken, words};
 
 /// Transcribes by windows.
 pub struct WindowTranscriber {
     spoken: SpokenTokens,
     encoder: EncoderMethod,
+    align: Option<AlignMethod>,
     pub recordings: Recordings,
     stops: Vec<u32>,
 }
 
 impl WindowTranscriber {
     /// A transcriber of a model.
-    pub fn new(spoken: SpokenTokens, encoder: EncoderMethod, recordings: Recordings, model: &Model) -> Self {
-        Self { spoken, encoder, recordings, stops: model.facts().stops }
+    pub fn new(
+        spoken: SpokenTokens,
+        (encoder, align): (EncoderMethod, Option<AlignMethod>),
+        recordings: Recordings,
+        model: &Model,
+    ) -> Self {
+        Self { spoken, encoder, align, recordings, stops: model.facts().stops }
     }
 
     /// The language that the model hears in the window that the encoder has read last.
@@ -65,6 +74,9 @@ impl WindowTranscriber {
             }
             _ => {}
         }
+        if wanted.words && self.align.is_none() {
+            return Err(Error::NoWords);
+        }
         match wanted.task {
             SpokenTask::Translate if spoken.translate.is_none() => Err(Error::OneLanguage),
             _ => Ok(()),
@@ -76,7 +88,15 @@ impl WindowTranscriber {
         let first = self.spoken.no_timestamps.map(|token| token as usize + 1);
         let (language, sampler) = (wanted.language.clone(), Sampler::new(wanted.sampling));
         let has_stamps = first.is_some() && stamps;
-        Window { wanted, language, first: first.unwrap_or(usize::MAX), has_stamps, sampler }
+        Window {
+            wanted,
+            language,
+            first: first.unwrap_or(usize::MAX),
+            has_stamps,
+            sampler,
+            frames: self.recordings.frames,
+            times: Vec::new(),
+        }
     }
 
     /// The tokens of a window with these features, behind the prompt, without the end.
@@ -103,7 +123,16 @@ impl WindowTranscriber {
         }
         model.reset();
         window.sampler.begin(None);
-        self.window(model, text, &prompt, window, see)
+        let tokens = self.window(model, text, &prompt, window, see)?;
+        window.times.clear();
+        if let Some(align) = self.align.as_mut().filter(|_| window.wanted.words) {
+            let mut heads = align.read(model.tokens())?;
+            heads.iter_mut().for_each(|head| drop(head.drain(..prompt.len().min(head.len()))));
+            window.times = times(&heads, window.frames / STRIDE);
+            // The model has not read the last token of a transcript that breaks off.
+            window.times.resize(tokens.len(), window.times.last().copied().unwrap_or(0.0));
+        }
+        Ok(tokens)
     }
 
     /// The tokens of the window that the encoder has read, behind the prompt, without the end.
@@ -158,16 +187,31 @@ pub struct Window<'w> {
     /// Whether the transcript has timestamps.
     pub has_stamps: bool,
     sampler: Sampler,
+    /// The frames of sound in the window, for the times of words.
+    pub frames: usize,
+    /// The times of the tokens of the window in seconds, where words have times.
+    times: Vec<f64>,
 }
 
 impl Window<'_> {
-    /// The segment of a part of a window that begins at a frame.
+    /// The segment of a part of a window that begins at a frame; the part begins behind so many tokens of the window.
     ///
     /// # Errors
     /// Errors of the tokenizer.
-    pub fn segment(&self, text: &dyn Text, cut: Cut, frame: usize) -> Result<Segment, Error> {
+    pub fn segment(&self, text: &dyn Text, cut: Cut, frame: usize, behind: usize) -> Result<Segment, Error> {
         let at = |step: usize| (frame / STRIDE + step) as f64 * PRECISION;
-        let words: Vec<u32> = cut.tokens.iter().copied().filter(|token| (*token as usize) < self.first).collect();
-        Ok(Segment { start: at(cut.start), end: at(cut.end), text: text.decode(&words)?, tokens: cut.tokens })
+        let timed = self.timed(&cut.tokens, at(0), behind);
+        let spoken: Vec<u32> = cut.tokens.iter().copied().filter(|token| (*token as usize) < self.first).collect();
+        let words = words(text, &timed, self.language.as_deref())?;
+        let (start, end) = (at(cut.start), at(cut.end));
+        Ok(Segment { start, end, text: text.decode(&spoken)?, tokens: cut.tokens, words })
+    }
+
+    /// The tokens of text with their times, of a part behind so many tokens of a window that begins at a time; none where words have no times.
+    fn timed(&self, tokens: &[u32], begin: f64, behind: usize) -> Vec<TimedToken> {
+        let at = |index: Option<usize>| index.and_then(|index| self.times.get(index)).copied().unwrap_or(0.0) + begin;
+        let token = |(index, token): (usize, &u32)| (*token, [at(index.checked_sub(1)), at(Some(index))]);
+        let all = (behind..).zip(tokens).map(token);
+        all.filter(|(token, _)| !self.times.is_empty() && (*token as usize) < self.first).collect()
     }
 }

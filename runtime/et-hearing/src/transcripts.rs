@@ -9,6 +9,9 @@ use crate::segments::cut;
 use crate::stream::follow;
 use crate::transcriber::WindowTranscriber;
 
+/// The frames of a second.
+const FRAMES: f64 = 100.0;
+
 impl Transcriber for WindowTranscriber {
     fn transcribe(
         &mut self,
@@ -26,10 +29,15 @@ impl Transcriber for WindowTranscriber {
         let mut window = self.windows(wanted, wanted.timestamps || frames > length);
         let (mut transcript, mut start) = (Transcript { seconds, ..Transcript::default() }, 0);
         while start < frames {
+            let heard = (seconds * FRAMES).ceil() as usize;
+            window.frames = heard.saturating_sub(start).clamp(1, length);
             let tokens = self.hear(model, text, &features.window(start, length), &mut window, &mut *see)?;
             let (cuts, offset) = cut(&tokens, window.first, (frames - start).min(length));
+            let mut behind = 0;
             for cut in cuts {
-                let mut segment = window.segment(text, cut, start)?;
+                let count = cut.tokens.len();
+                let mut segment = window.segment(text, cut, start, behind)?;
+                behind += count;
                 if !window.has_stamps {
                     segment.end = segment.end.min(seconds);
                 }

@@ -48,6 +48,8 @@ pub struct Wanted {
     pub task: SpokenTask,
     /// Whether segments have timestamps by the model. Recordings longer than a window have timestamps in any case.
     pub timestamps: bool,
+    /// Whether words have times.
+    pub words: bool,
     /// Text that the model takes as the text before.
     pub prompt: Option<String>,
     /// How tokens are picked.
@@ -114,6 +116,19 @@ pub struct Segment {
     pub text: String,
     /// The tokens, with timestamps.
     pub tokens: Vec<u32>,
+    /// The words with their times, where these are wanted.
+    pub words: Vec<SpokenWord>,
+}
+
+/// A word of a transcript.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SpokenWord {
+    /// The beginning in seconds.
+    pub start: f64,
+    /// The end in seconds.
+    pub end: f64,
+    /// The word, with spaces and punctuation around.
+    pub text: String,
 }
 
 /// A piece of a transcript in the making.

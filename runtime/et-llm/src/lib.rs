@@ -66,7 +66,8 @@ pub use error::Error;
 pub use facts::{CHAT_KEY, Facts, GENERATION_KEY, TOKENIZER_KEY};
 pub use generate::{Generation, Picked, See, generate};
 pub use hearing::{
-    Heard, Hearing, OpenHearing, OpenedHearing, SeeHeard, Segment, SpokenTask, Transcriber, Transcript, Wanted,
+    Heard, Hearing, OpenHearing, OpenedHearing, SeeHeard, Segment, SpokenTask, SpokenWord, Transcriber, Transcript,
+    Wanted,
 };
 use lazy_text::LazyText;
 pub use lazy_text::MakeText;

@@ -81,6 +81,7 @@ impl Call {
             ("--lookup", language.lookup),
             ("--stats", language.stats),
             ("--timestamps", language.speech.timestamps),
+            ("--word-timestamps", language.speech.word_timestamps),
         ];
         call.words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()));
         Ok(call)

@@ -29,6 +29,8 @@ pub struct Request {
     pub task: Option<SpokenTask>,
     /// Whether segments of a transcript come with their times.
     pub timestamps: bool,
+    /// Whether words of a transcript come with their times.
+    pub word_timestamps: bool,
     /// Whether the recording is the standard input, transcribed as sound comes.
     pub stream: bool,
     /// A file of tokens to continue.
@@ -207,6 +209,7 @@ impl Request {
             "--language" => self.language = Some(some(name, text(value()?))?),
             "--task" => self.task = Some(task(&text(value()?))?),
             "--timestamps" => self.timestamps = true,
+            "--word-timestamps" => self.word_timestamps = true,
             "--stream" => self.stream = true,
             "--tokens-in" => self.tokens_in = Some(value()?.into()),
             "--chat" => self.chat = true,

@@ -12,7 +12,7 @@ use super::continuation::sampling;
 use super::files::{Rows, failed, of_file, write_tokens};
 use super::form::prompt_text;
 use crate::statistics::Clock;
-use crate::{Error, Heard, Segment, Session, Transcriber, Wanted};
+use crate::{Error, Heard, Segment, Session, SpokenWord, Transcriber, Wanted};
 
 /// Transcribes the recordings of a request, one after the other.
 ///
@@ -28,7 +28,8 @@ pub fn transcribe(
     let wanted = Wanted {
         language: request.language.clone(),
         task: request.task.unwrap_or_default(),
-        timestamps: request.timestamps,
+        timestamps: request.timestamps || request.word_timestamps,
+        words: request.word_timestamps,
         prompt: prompt_text(request, channels)?,
         sampling: sampling(session, request)?,
         most: request.max_new_tokens,
@@ -53,13 +54,13 @@ pub fn transcribe(
                 has_text = true;
                 show(piece, channels.out)
             }
-            Heard::Segment(segment) if request.timestamps => show(&line(segment), channels.out),
+            Heard::Segment(segment) if wanted.timestamps => show(&lines(segment, request), channels.out),
             Heard::Segment(segment) if !has_text => show(&segment.text, channels.out),
             Heard::Segment(_) => Ok(()),
         };
         let made = transcriber.transcribe(&mut session.model, &*text, Media::File(&sound), &wanted, &mut see);
         let transcript = made.map_err(|error| of_file(path, error))?;
-        if !request.timestamps {
+        if !wanted.timestamps {
             writeln!(channels.out)?;
         }
         tokens.extend(transcript.segments.into_iter().flat_map(|segment| segment.tokens));
@@ -86,12 +87,12 @@ fn follow(
     let mut see = |heard: Heard<'_>| match heard {
         Heard::Segment(segment) => {
             segment.tokens.iter().for_each(|_| clock.token());
-            show(&if request.timestamps { line(segment) } else { segment.text.clone() }, *out)
+            show(&if wanted.timestamps { lines(segment, request) } else { segment.text.clone() }, *out)
         }
         Heard::Token(..) | Heard::Text(_) => Ok(()),
     };
     let transcript = transcriber.follow(&mut session.model, &*text, *input, wanted, &mut see)?;
-    if !request.timestamps {
+    if !wanted.timestamps {
         writeln!(out)?;
     }
     if request.stats {
@@ -107,14 +108,23 @@ fn show(text: &str, out: &mut dyn Write) -> Result<(), Error> {
     Ok(out.flush()?)
 }
 
-/// A segment with the times, as Whisper's own command prints it.
-fn line(segment: &Segment) -> String {
+/// A line for the segment, or for each word.
+fn lines(segment: &Segment, request: &Request) -> String {
+    let word = |word: &SpokenWord| line(word.start, word.end, &word.text);
+    match request.word_timestamps {
+        true => segment.words.iter().map(word).collect(),
+        false => line(segment.start, segment.end, &segment.text),
+    }
+}
+
+/// A text with the times, as Whisper's own command prints segments.
+fn line(start: f64, end: f64, text: &str) -> String {
     let time = |seconds: f64| {
         let milliseconds = (seconds * 1e3).round() as u64;
         let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
         format!("{minutes:02}:{:02}.{:03}", rest / 1000, rest % 1000)
     };
-    format!("[{} --> {}] {}\n", time(segment.start), time(segment.end), segment.text.trim())
+    format!("[{} --> {}] {}\n", time(start), time(end), text.trim())
 }
 
 /// Refuses options of other models.
@@ -146,7 +156,11 @@ fn check(request: &Request) -> Result<(), Error> {
 /// # Errors
 /// [`Error::NoTranscripts`] for such an option.
 pub fn refuse(request: &Request) -> Result<(), Error> {
-    let is_asked = request.language.is_some() || request.task.is_some() || request.timestamps || request.stream;
+    let is_asked = request.language.is_some()
+        || request.task.is_some()
+        || request.timestamps
+        || request.word_timestamps
+        || request.stream;
     if is_asked { Err(Error::NoTranscripts) } else { Ok(()) }
 }
 
@@ -156,7 +170,6 @@ mod tests {
 
     #[test]
     fn times_are_minutes_and_milliseconds() {
-        let segment = Segment { start: 59.9996, end: 61.02, text: " a".to_owned(), tokens: Vec::new() };
-        assert_eq!(line(&segment), "[01:00.000 --> 01:01.020] a\n");
+        assert_eq!(line(59.9996, 61.02, " a"), "[01:00.000 --> 01:01.020] a\n");
     }
 }
