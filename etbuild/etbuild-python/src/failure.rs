@@ -29,6 +29,7 @@ pub fn language_failed(py: Python<'_>, error: &LanguageError) -> PyErr {
         | LanguageError::NoVision
         | LanguageError::Marks { .. }
         | LanguageError::NoHearing
+        | LanguageError::NoWords
         | LanguageError::NoSound
         | LanguageError::NoTranscripts
         | LanguageError::OneLanguage
@@ -45,6 +46,7 @@ const fn language_hint(error: &LanguageError) -> Option<&'static str> {
             Some("a picture is a PNG or a JPEG file, a `PIL.Image`, or an array of uint8 [height, width, 3]")
         }
         LanguageError::Sound(_) => Some("a recording is a WAV file, or a pair of samples and their rate"),
+        LanguageError::NoWords => Some("compile the model with `options={\"export.word_timestamps\": True}`"),
         LanguageError::NoSound => Some("call `transcribe` with a recording"),
         LanguageError::NoHearing | LanguageError::NoTranscripts => Some("docs/speech.md lists the models that hear"),
         LanguageError::NoVision => Some("docs/vision-language.md lists the models that read pictures"),

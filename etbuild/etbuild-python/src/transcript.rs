@@ -20,14 +20,19 @@ pub struct Speech {
     #[pyo3(item)]
     timestamps: bool,
     #[pyo3(item)]
+    word_timestamps: bool,
+    #[pyo3(item)]
     prompt: Option<String>,
     /// Is told each segment.
     #[pyo3(item)]
     on_segment: Option<Py<PyAny>>,
 }
 
-/// A segment for Python: beginning, end, text, tokens.
-pub type Spoken = (f64, f64, String, Vec<u32>);
+/// A word for Python: beginning, end, text.
+pub type TimedWord = (f64, f64, String);
+
+/// A segment for Python: beginning, end, text, tokens, words.
+pub type Spoken = (f64, f64, String, Vec<u32>, Vec<TimedWord>);
 
 /// A transcript for Python: language, seconds, segments.
 pub type Made = (Option<String>, f64, Vec<Spoken>);
@@ -39,7 +44,8 @@ impl Speech {
         Ok(Wanted {
             language: self.language.clone(),
             task: task.ok_or_else(unknown)?,
-            timestamps: self.timestamps,
+            timestamps: self.timestamps || self.word_timestamps,
+            words: self.word_timestamps,
             prompt: self.prompt.clone(),
             sampling: options.sampling(usual),
             most: options.max_new_tokens,
@@ -98,6 +104,7 @@ fn heard(
     session.transcribe(recording, wanted, &mut see)
 }
 
-fn spoken(Segment { start, end, text, tokens }: &Segment) -> Spoken {
-    (*start, *end, text.clone(), tokens.clone())
+fn spoken(Segment { start, end, text, tokens, words }: &Segment) -> Spoken {
+    let words = words.iter().map(|word| (word.start, word.end, word.text.clone()));
+    (*start, *end, text.clone(), tokens.clone(), words.collect())
 }

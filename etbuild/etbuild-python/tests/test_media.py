@@ -177,7 +177,7 @@ class Sounds(unittest.TestCase):
 class Transcripts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder, cls.cases, cls.model = written("hearing.py", "whisper")
+        cls.folder, cls.cases, cls.model = written("hearing.py", "whisper", **{"export.word_timestamps": True})
 
     def made(self, case, **more):
         options = {key: case[key] for key in ("language", "task", "timestamps", "prompt") if key in case}
@@ -194,6 +194,17 @@ class Transcripts(unittest.TestCase):
                     self.assertAlmostEqual(one.start, other["start"])
                     self.assertAlmostEqual(one.end, other["end"])
             self.assertEqual(transcript.text, "".join(one.text for one in transcript.segments))
+
+    def test_words_have_the_times_of_transformers(self):
+        for case, wanted in json.loads((self.folder / "words.json").read_text()).items():
+            name, language = case.split()
+            options = dict(language=language, word_timestamps=True, max_new_tokens=STEPS, temperature=0)
+            made = self.model.transcribe(self.folder / f"{name}.wav", **options)
+            found = [word for segment in made.segments for word in segment.words][: len(wanted)]
+            self.assertEqual([word.text for word in found], [word["text"] for word in wanted])
+            for word, other in zip(found, wanted):
+                self.assertAlmostEqual(word.start, other["start"], places=4)
+                self.assertAlmostEqual(word.end, other["end"], places=4)
 
     def test_samples_of_another_rate_are_resampled(self):
         whole, rate = samples(self.folder / "short.wav")

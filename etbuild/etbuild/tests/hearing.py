@@ -189,7 +189,7 @@ def words(model, extractor, tokenizer, sound, language, steps):
         if tokens[begin:end] != segment["tokens"].tolist():
             break
         places = [place for place in range(begin, end) if tokens[place] < first]
-        joined = tokenization_whisper._combine_tokens_into_words(plain, [tokens[place] for place in places])
+        joined = tokenization_whisper._combine_tokens_into_words(plain, [tokens[place] for place in places], "french")
         for text, _, indices in zip(*joined):
             at = [places[indices[0]] - 1, places[indices[-1]]]
             found.append(dict(text=text, start=times[at[0]] if at[0] >= 0 else 0.0, end=times[at[1]]))

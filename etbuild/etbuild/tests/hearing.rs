@@ -380,11 +380,6 @@ fn mistakes_about_sounds_are_named() {
             vec!["--audio", &sound, "--set", "export={ word_timestamps: true, cache: int8 }"],
             ["`export.word_timestamps`", "`float16`"],
         ),
-        (
-            &voxtral.join("model"),
-            vec!["--audio", &sound, "--prompt", "a", "--set", "export.word_timestamps=true"],
-            ["requires a model for transcripts", "leave the key out"],
-        ),
         (&voxtral.join("model"), vec!["--stream", "--prompt", "a"], ["makes no transcripts", "docs/speech.md"]),
         (&english.join("model"), vec!["--audio", &sound, "--language", "de"], ["knows one language", "--language"]),
         (&voxtral.join("model"), vec!["--image", &sound, "--prompt", "a"], ["reads no pictures", "error"]),
@@ -401,6 +396,10 @@ fn mistakes_about_sounds_are_named() {
         let ran = Ran::of(place.command(start.into_iter().chain(more.clone())).current_dir(place.path()));
         assert!(ran.status != 0 && words.iter().all(|word| ran.stderr.contains(word)), "{more:?}: {}", ran.stderr);
     }
+    let voxtral = voxtral.join("model").display().to_string();
+    let check = ["check", &voxtral, "--target", "linux-x86_64", "--set", "export.word_timestamps=true"];
+    let said = Ran::of(&mut place.command(check)).stderr;
+    assert!(said.contains("requires a model for transcripts") && said.contains("leave the key out"), "{said}");
     let other = place.path().join("other");
     fs::create_dir_all(&other).unwrap();
     for file in fs::read_dir(ears.join("model")).unwrap() {

@@ -16,8 +16,9 @@ use crate::{hearing, vision};
 /// Builds a package, and a binary for this machine, of a checkpoint; returns the folder of both.
 fn built(place: &Place, folder: &Path, context: usize) -> PathBuf {
     let recipe = format!(
-        "etbuild: 1\nname: senses\nmodel: {{ checkpoint: {} }}\nexport: {{ context: {context} }}\ntargets: [web, {}]\nlibrary: true\n",
+        "etbuild: 1\nname: senses\nmodel: {{ checkpoint: {} }}\nexport: {{ context: {context}, word_timestamps: {} }}\ntargets: [web, {}]\nlibrary: true\n",
         folder.join("model").display(),
+        folder.ends_with("whisper"),
         this_machine()
     );
     let recipe = place.file("senses.yaml", recipe);
@@ -141,6 +142,9 @@ fn a_package_transcribes_in_node() {
         found["whole"].as_str().unwrap().trim(),
         told(&out, &folder, &["--audio", "short.wav", "--language", "de"]).trim()
     );
+    let words = told(&out, &folder, &["--audio", "short.wav", "--word-timestamps", "--language", "de"]);
+    let lines: Vec<&str> = found["words"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert_eq!(lines.join("\n"), words);
     assert_eq!((&found["first"]["count"], &found["first"]["again"]), (&1.into(), &found["whole"]));
     for (refused, word) in
         [("language", "tlh"), ("rate", "sampleRate"), ("task", "sing"), ("generate", "there is no sound")]
@@ -158,15 +162,15 @@ const [long, short] = await Promise.all(["long.wav", "short.wav"].map((name) => 
 const samples = Float32Array.from({ length: (long.length - 44) / 2 }, (_, index) => long.readInt16LE(44 + 2 * index) / 32768);
 const options = { language: "fr", timestamps: true, maxNewTokens: 40, temperature: 0 };
 const time = (seconds) => new Date(Math.round(seconds * 1000)).toISOString().slice(14, 23);
-const lines = (made) => ({
-  ...made, lines: made.segments.map(({ start, end, text }) => `[${time(start)} --> ${time(end)}] ${text.trim()}`),
-});
+const line = ({ start, end, text }) => `[${time(start)} --> ${time(end)}] ${text.trim()}`;
+const lines = (made) => ({ ...made, lines: made.segments.map(line) });
 const german = { language: "de", maxNewTokens: 40, temperature: 0 };
 const refused = (promise) => promise.then(() => "taken", (error) => error.message);
 const found = {
   bytes: lines(await model.transcript(long, options)),
   samples: lines(await model.transcript(samples, { ...options, sampleRate: 16000 })),
   whole: (await model.transcript(short, german)).text,
+  words: (await model.transcript(short, { ...german, wordTimestamps: true })).segments.flatMap(({ words }) => words.map(line)),
   language: await refused(model.transcript(short, { language: "tlh" })),
   rate: await refused(model.transcript(samples)),
   task: await refused(model.transcript(short, { task: "sing" })),

@@ -187,15 +187,26 @@ typedef struct et_speech {
   const char *language; /* the code of the language of the speech, such as "en"; NULL for the one that the model hears */
   int task;             /* ET_TRANSCRIBE or ET_TRANSLATE */
   bool timestamps;      /* whether the model ends segments, with times. Of a recording longer than 30 seconds it does in any case */
+  bool word_timestamps; /* whether words have times; for programs with `export.word_timestamps` */
   const char *prompt;   /* text that the model takes as the text before, for names and spelling; NULL for none */
 } et_speech;
 
-/* A part of a transcript. */
+/* A word of a transcript, with spaces and punctuation around. */
+typedef struct et_word {
+  double start; /* seconds */
+  double end;
+  const char *text; /* `size` bytes, not terminated */
+  size_t size;
+} et_word;
+
+/* A part of a transcript. Texts and words are there until the function that is told the segment returns. */
 typedef struct et_segment {
   double start; /* seconds */
   double end;
-  const char *text; /* `size` bytes, not terminated, there until the function that is told the segment returns */
+  const char *text; /* `size` bytes, not terminated */
   size_t size;
+  const et_word *words; /* `word_count` words where these have times */
+  size_t word_count;
 } et_segment;
 
 /* Is told each segment as it is found. False ends the transcript. Calls of functions of the same model fail, as from an

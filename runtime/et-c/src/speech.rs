@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use et_llm::{Content, Error, Heard, Segment, SpokenTask, Wanted};
+use et_llm::{Content, Error, Heard, Segment, SpokenTask, SpokenWord, Wanted};
 
 use crate::content::GivenPart;
 use crate::failure;
@@ -16,7 +16,17 @@ pub struct Speech {
     language: *const c_char,
     task: c_int,
     timestamps: bool,
+    word_timestamps: bool,
     prompt: *const c_char,
+}
+
+/// `et_word` in the header.
+#[repr(C)]
+pub struct Word {
+    start: f64,
+    end: f64,
+    text: *const c_char,
+    size: usize,
 }
 
 /// `et_segment` in the header.
@@ -30,6 +40,10 @@ pub struct SpokenSegment {
     pub text: *const c_char,
     /// The bytes of the text.
     pub size: usize,
+    /// The words.
+    pub words: *const Word,
+    /// The number of words.
+    pub word_count: usize,
 }
 
 /// `et_transcript` in the header.
@@ -70,8 +84,8 @@ impl Speech {
         Ok(Wanted {
             language: optional(self.language)?,
             task,
-            timestamps: self.timestamps,
-            words: false,
+            timestamps: self.timestamps || self.word_timestamps,
+            words: self.word_timestamps,
             prompt: optional(self.prompt)?,
             sampling: options.sampling().checked()?,
             most: Some(options.max_new_tokens),
@@ -132,8 +146,22 @@ fn heard(
 
 /// # Safety
 /// Function and context belong together.
-unsafe fn show(see: SeeSegment, context: *mut c_void, Segment { start, end, text, .. }: &Segment) -> bool {
-    let segment = SpokenSegment { start: *start, end: *end, text: text.as_ptr().cast(), size: text.len() };
+unsafe fn show(see: SeeSegment, context: *mut c_void, Segment { start, end, text, words, .. }: &Segment) -> bool {
+    let word = |word: &SpokenWord| Word {
+        start: word.start,
+        end: word.end,
+        text: word.text.as_ptr().cast(),
+        size: word.text.len(),
+    };
+    let words: Vec<Word> = words.iter().map(word).collect();
+    let segment = SpokenSegment {
+        start: *start,
+        end: *end,
+        text: text.as_ptr().cast(),
+        size: text.len(),
+        words: words.as_ptr(),
+        word_count: words.len(),
+    };
     // SAFETY: the caller says so, and the arguments have the types of the function.
     see.is_none_or(|see| unsafe { see(context, &raw const segment) })
 }

@@ -72,8 +72,17 @@ export interface TranscribeOptions extends GenerateOptions {
   task?: "transcribe" | "translate";
   /** Whether the model ends segments, with times. Of a recording longer than 30 seconds the model does in any case. */
   timestamps?: boolean;
+  /** Whether words have times; for recipes with `export: { word_timestamps: true }`. */
+  wordTimestamps?: boolean;
   /** Text that the model takes as the text before, for names and spelling. */
   prompt?: string;
+}
+
+/** A word of a transcript, with times in seconds. */
+export interface Word {
+  start: number;
+  end: number;
+  text: string;
 }
 
 /** A part of a transcript, with times in seconds. */
@@ -81,6 +90,8 @@ export interface Segment {
   start: number;
   end: number;
   text: string;
+  /** The words, with `wordTimestamps`. */
+  words: Word[];
 }
 
 export interface TranscriptFacts {

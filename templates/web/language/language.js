@@ -9,8 +9,10 @@ const ANSWER = { newTokens: 0, ended: 4, size: 8 };
 const PART = { kind: 0, data: 4, count: 8, width: 12, height: 16, rate: 20, size: 24 };
 const TURN = { role: 0, parts: 4, count: 8, size: 12 };
 const SPEECH = { language: 0, task: 4, timestamps: 8, prompt: 12, size: 16 };
+const WORD_TIMESTAMPS = 256;
 const TASKS = ["transcribe", "translate"];
-const SEGMENT = { start: 0, end: 8 };
+const SEGMENT = { start: 0, end: 8, words: 24, wordCount: 28 };
+const WORD = { start: 0, end: 8, text: 16, length: 20, size: 24 };
 const TRANSCRIPT = { language: 0, seconds: 16, ended: 28, size: 32 };
 const OPTIONS = {
   maxNewTokens: { at: 0, kind: "Uint32" },
@@ -76,10 +78,10 @@ export class Language {
   transcribe(recording, options, see) {
     const { functions } = this.library;
     if (!functions.et_language_transcribe) throw new Error("the model makes no transcripts");
-    this.listen((_, text, segment) => see({ ...this.times(segment), text }));
+    this.listen((_, text, segment) => see({ ...this.times(segment), text, words: this.words(segment) }));
     return this.library.with((take) => {
-      const { language, task = "transcribe", timestamps = false, prompt, ...sampling } = options;
-      const speech = this.putSpeech(take, { language, task, timestamps, prompt });
+      const { language, task = "transcribe", timestamps = false, wordTimestamps = false, prompt, ...sampling } = options;
+      const speech = this.putSpeech(take, { language, task, timestamps, wordTimestamps, prompt });
       const [sound, chosen] = [this.putParts(take, [recording]), this.putOptions(take, sampling)];
       const transcript = take(TRANSCRIPT.size);
       const listener = functions.et_web_hear();
@@ -95,6 +97,15 @@ export class Language {
   times(segment) {
     const [start, end] = [SEGMENT.start, SEGMENT.end].map((at) => this.library.view.getFloat64(segment + at, true));
     return { start, end };
+  }
+
+  words(segment) {
+    const at = (place) => this.library.view.getUint32(place, true);
+    const first = at(segment + SEGMENT.words);
+    return Array.from({ length: at(segment + SEGMENT.wordCount) }, (_, index) => {
+      const word = first + WORD.size * index;
+      return { ...this.times(word), text: this.library.wasi.text(at(word + WORD.text), at(word + WORD.length)) };
+    });
   }
 
   /** The function for a prompt, and its first arguments. */
@@ -173,12 +184,14 @@ export class Language {
     return list;
   }
 
-  putSpeech(take, { language, task, timestamps, prompt }) {
+  putSpeech(take, { language, task, timestamps, wordTimestamps, prompt }) {
     if (!TASKS.includes(task)) throw new TypeError(`a task is ${TASKS.join(" or ")}, not ${task}`);
     const record = take(SPEECH.size);
     const [code, before] = [language, prompt].map((text) => (text === undefined ? 0 : this.library.put(take, text)));
     this.putWords(record, {
-      [SPEECH.language]: code, [SPEECH.task]: TASKS.indexOf(task), [SPEECH.timestamps]: Number(timestamps), [SPEECH.prompt]: before,
+      [SPEECH.language]: code, [SPEECH.task]: TASKS.indexOf(task), [SPEECH.prompt]: before,
+      // Two flags, of a byte each.
+      [SPEECH.timestamps]: Number(timestamps) + WORD_TIMESTAMPS * Number(wordTimestamps),
     });
     return record;
   }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from etbuild._native import Tensor
     from etbuild.llm import Generation, LanguageModel
     from etbuild.runtime import Method, Program, Runtime
-    from etbuild.speech import Segment, Transcript
+    from etbuild.speech import Segment, Transcript, Word
 
 __all__ = [
     "CommandError",
@@ -34,6 +34,7 @@ __all__ = [
     "Tensor",
     "Transcript",
     "Unit",
+    "Word",
     "build",
     "compile",
     "deploy",
@@ -52,6 +53,7 @@ _LATE = {
     "Segment": "etbuild.speech",
     "Tensor": "etbuild._native",
     "Transcript": "etbuild.speech",
+    "Word": "etbuild.speech",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequenc
 from etbuild import _native
 from etbuild.media import message_parts, prompt_parts, sound
 from etbuild.runtime import PathLike
-from etbuild.speech import Segment, Transcript
+from etbuild.speech import Segment, Transcript, Word
 
 __all__ = ["Generation", "LanguageModel"]
 
@@ -139,6 +139,7 @@ class LanguageModel:
         language: Optional[str] = None,
         task: str = "transcribe",
         timestamps: bool = False,
+        word_timestamps: bool = False,
         prompt: Optional[str] = None,
         max_new_tokens: Optional[int] = None,
         temperature: Optional[float] = None,
@@ -150,14 +151,15 @@ class LanguageModel:
         The recording is a path, the bytes of a WAV file, a pair of samples and their rate in hertz, or a dictionary with ``array`` and
         ``sampling_rate``. ``language`` is a code such as ``en``; without it, the model hears which. ``task`` is ``transcribe``, or
         ``translate`` for English text. With ``timestamps`` the model ends segments; of a recording longer than 30 seconds it does in any
-        case. ``prompt`` is taken as the text before. ``max_new_tokens`` is of each 30 seconds. ``on_segment`` is told each segment as it
+        case. With ``word_timestamps`` the words have times, too: the program needs the option ``export.word_timestamps``. ``prompt`` is taken as the text before. ``max_new_tokens`` is of each 30 seconds. ``on_segment`` is told each segment as it
         is found. Ctrl-C works between tokens.
         """
-        told = on_segment and (lambda *made: on_segment(Segment(*made)))
-        speech = dict(language=language, task=task, timestamps=timestamps, prompt=prompt, on_segment=told)
+        told = on_segment and (lambda *made: on_segment(_segment(*made)))
+        speech = dict(language=language, task=task, timestamps=timestamps, word_timestamps=word_timestamps, prompt=prompt)
+        speech["on_segment"] = told
         options = dict.fromkeys(_OPTIONS) | dict(max_new_tokens=max_new_tokens, temperature=temperature, seed=seed)
         code, seconds, segments = self._native.transcribe(sound(recording), speech, options)
-        return Transcript(code, seconds, [Segment(*segment) for segment in segments])
+        return Transcript(code, seconds, [_segment(*segment) for segment in segments])
 
     def encode(self, text: str, *, begins: bool = True) -> list[int]:
         """The tokens of a text; ``begins`` adds the tokens that begin every text."""
@@ -200,6 +202,10 @@ _OPTIONS = (
     "regex",
     "grammar",
 )
+
+
+def _segment(start: float, end: float, text: str, tokens: list[int], words: list[tuple[float, float, str]]) -> Segment:
+    return Segment(start, end, text, tokens, [Word(*word) for word in words])
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:

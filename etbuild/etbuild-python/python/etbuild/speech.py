@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Optional
 
-__all__ = ["Segment", "Transcript"]
+__all__ = ["Segment", "Transcript", "Word"]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a transcript, with spaces and punctuation around."""
+
+    #: Seconds from the beginning of the recording.
+    start: float
+    end: float
+    text: str
 
 
 @dataclass(frozen=True)
@@ -18,6 +28,8 @@ class Segment:
     text: str
     #: The tokens, with timestamps.
     tokens: list[int]
+    #: The words, where ``word_timestamps`` asks for them.
+    words: list[Word] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
