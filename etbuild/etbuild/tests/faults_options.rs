@@ -307,6 +307,11 @@ const UNSTATED: &[(&str, &str)] = &[
 /// A configuration whose sizes are those of the class.
 const QWEN: &str = r#"{"architectures": ["Qwen2VLForConditionalGeneration"], "vision_config": {}}"#;
 
+/// A configuration with the sizes of a small model.
+const WHISPER: &str = r#"{"architectures": ["WhisperForConditionalGeneration"], "vocab_size": 99, "d_model": 8, "num_mel_bins": 8,
+    "decoder_layers": 1, "decoder_attention_heads": 2, "decoder_ffn_dim": 8, "encoder_layers": 1, "encoder_attention_heads": 2,
+    "encoder_ffn_dim": 8, "max_source_positions": 10, "max_target_positions": 16}"#;
+
 /// The texts of `READ` with paths in the place of names.
 struct Files(Vec<(&'static str, String)>);
 
@@ -345,7 +350,7 @@ impl Files {
             ("OPERATORS", operators("operators", "same")),
             ("CHECKPOINT", checkpoint("checkpoint", "1")),
             ("SIGHT", model("sight", "1", QWEN)),
-            ("EARS", model("ears", "1", r#"{"architectures": ["WhisperForConditionalGeneration"]}"#)),
+            ("EARS", model("ears", "1", WHISPER)),
             ("ENCODER", model("encoder", "1", r#"{"architectures": ["BertModel"]}"#)),
             ("DATA", digits("test.safetensors")),
             ("HALF", repository().join("etbuild/etbuild/tests/data/float16.pt2").display().to_string()),
