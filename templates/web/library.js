@@ -40,7 +40,8 @@ async function randomSource() {
 /** The library with the files of a program. */
 export class Library {
   /**
-   * `onText` is told each new token of a language model with its text, and returns whether to go on.
+   * `onText` is told each new token of a language model with its text, or the text of a segment with the address of the
+   * segment, and returns whether to go on.
    */
   static async open({ library, program, data = [], onProgress }, onText = () => true) {
     const sources = [program, ...data];
@@ -51,7 +52,7 @@ export class Library {
     const names = sources.map((_, index) => (index === 0 ? "program.pte" : `data-${index}.ptd`));
     const files = new Map(names.map((name, index) => [name, new File(chunks[index])]));
     const wasi = new Wasi(files, await randomSource());
-    const see = (context, token, text, size) => Number(onText(token >>> 0, wasi.text(text, size)));
+    const see = (context, token, text, size) => Number(onText(token >>> 0, wasi.text(text, size), context >>> 0));
     const instance = await WebAssembly.instantiate(module, {
       wasi_snapshot_preview1: wasi.imports(module),
       etbuild: { see },
@@ -98,6 +99,13 @@ export class Library {
     const bytes = new TextEncoder().encode(text);
     const pointer = take(bytes.length + 1);
     this.bytes(pointer, bytes.length).set(bytes);
+    return pointer;
+  }
+
+  /** A copy of bytes in the library's memory. */
+  putBytes(take, bytes) {
+    const pointer = take(bytes.byteLength);
+    this.bytes(pointer, bytes.byteLength).set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     return pointer;
   }
 

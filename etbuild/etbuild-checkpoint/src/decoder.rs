@@ -1,5 +1,6 @@
 //! The program of a decoder, from the description.
 
+mod align;
 mod attention;
 mod cross;
 mod experts;
@@ -35,6 +36,7 @@ pub fn build(
             Method::Batch(texts) => method::build_batch(decoder, &mut weights, texts),
             Method::VisionEncoder => vision::build(decoder, &mut weights),
             Method::AudioEncoder => hearing::build(decoder, &mut weights),
+            Method::Align => align::build(decoder, &mut weights),
             Method::TextEncoder => source::build(decoder, &mut weights),
             Method::Image | Method::Audio => method::build_tile(decoder, &mut weights),
             _ => {

@@ -65,6 +65,9 @@ pub enum CheckpointError {
         /// The context.
         context: u32,
     },
+    /// Times of words from a cache whose keys have scales.
+    #[error("`export.word_timestamps` needs `export.cache` of `float32` or `float16`, and not `int8`")]
+    WordsOfIntegers,
     /// An option about embeddings for a model with another head.
     #[error("`text.{key}` is for embeddings, and the model gives {task}")]
     TextOption {

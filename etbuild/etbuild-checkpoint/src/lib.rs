@@ -73,7 +73,7 @@ use rotation::Space;
 use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
 pub use sounds::read_sounds;
-pub use texts::{TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
+pub use texts::{GENERATION, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
 
 /// The file that describes the model.
 pub const CONFIG: &str = "config.json";
@@ -118,11 +118,15 @@ impl Model {
     /// The description of the model, and the tensors under the names of the description's modules.
     fn open(&self) -> Result<(Decoder, Tensors), Vec<CheckpointError>> {
         match self {
-            Self::Folder { config, shards, .. } => {
+            Self::Folder { config, shards, more } => {
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
                 let mut tensors = Tensors::open(shards)?;
                 if decoder.vision.is_some() || decoder.hearing.is_some() {
                     tensors = tensors.renamed(|name| decoder.canonical(name)).map_err(|error| vec![error])?;
+                }
+                if let (Some(file), Some(hearing)) = (more.get(GENERATION), &mut decoder.hearing) {
+                    let found = sounds::aligned(file.bytes(), decoder.layers.len(), decoder.attention.heads);
+                    hearing.aligned = found.map_err(|error| vec![error])?.unwrap_or_else(|| hearing.aligned.clone());
                 }
                 if decoder.source.is_some() {
                     // Some versions of `transformers` store `tie_word_embeddings` of models whose head is a matrix of its own.
@@ -172,6 +176,8 @@ pub struct Options {
     pub vision: bool,
     /// What the audio encoder of a model that hears is for.
     pub sound: Option<Sound>,
+    /// Whether the program has the method for the times of words: that of a model for transcripts.
+    pub words: bool,
     /// Whether the program has the method of a text encoder, whose states the decoder attends to.
     pub source: bool,
     /// Whether `prefill` gives the logits behind each token, `[tokens, vocabulary]`: for measurements, not for generation.
@@ -285,6 +291,8 @@ pub enum Method {
     AudioEncoder,
     /// Reads the embeddings of a window.
     Audio,
+    /// Reads a chunk of a transcript, for the times of words.
+    Align,
     /// Reads the text that the decoder attends to.
     TextEncoder,
     /// Reads a whole text: the only method of an encoder.
@@ -304,6 +312,7 @@ impl Method {
             Self::Image => "prefill_image".to_owned(),
             Self::AudioEncoder => "audio_encoder".to_owned(),
             Self::Audio => "prefill_audio".to_owned(),
+            Self::Align => "align".to_owned(),
             Self::TextEncoder => "text_encoder".to_owned(),
             Self::Forward => "forward".to_owned(),
         }
@@ -325,7 +334,8 @@ impl Options {
         let audio = self.sound.filter(|sound| *sound == Sound::Prompts).map(|_| Method::Audio);
         let texts = [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).chain(batch);
         let source = self.source.then_some(Method::TextEncoder);
-        texts.chain(vision).chain(encoder).chain(audio).chain(source).collect()
+        let align = self.words.then_some(Method::Align);
+        texts.chain(vision).chain(encoder).chain(audio).chain(align).chain(source).collect()
     }
 
     /// The tokens of a method's call.
@@ -340,6 +350,7 @@ impl Options {
             | Method::Image
             | Method::AudioEncoder
             | Method::Audio
+            | Method::Align
             | Method::TextEncoder
             | Method::Forward => 0,
         }
@@ -440,6 +451,9 @@ pub fn import_checkpoint(
         return Err(vec![CheckpointError::AdapterOverEncoder(does).of_adapter()]);
     }
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
+    if options.words && options.cache == Cache::Int8 {
+        return Err(vec![CheckpointError::WordsOfIntegers]);
+    }
     options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
     if checkpoint.adapter.is_some() && checkpoint.model.is_permuted() {
         return Err(vec![CheckpointError::AdapterOverGguf]);

@@ -28,6 +28,8 @@ pub struct Sketch {
     narrowed: BTreeMap<(ValueId, ValueId), ValueId>,
     /// Means of groups of so many neighbours.
     means: BTreeMap<(ValueId, usize), ValueId>,
+    /// Values that are read again, by name.
+    marked: BTreeMap<String, ValueId>,
 }
 
 impl Sketch {
@@ -39,6 +41,16 @@ impl Sketch {
     /// Adds the next nodes as a part of this module of the model.
     pub fn enter(&mut self, module: impl Into<String>) {
         self.module = module.into();
+    }
+
+    /// Keeps a value for [`Self::marked`].
+    pub fn mark(&mut self, name: String, value: ValueId) {
+        self.marked.insert(name, value);
+    }
+
+    /// The value that was kept under a name.
+    pub fn marked(&self, name: &str) -> Option<ValueId> {
+        self.marked.get(name).copied()
     }
 
     /// The graph, with these results.
@@ -115,9 +127,19 @@ impl Sketch {
         if let Some(widened) = self.widened.get(id) {
             return *widened;
         }
-        let output = TensorSpec { scalar_type: ScalarType::Float, ..constant.spec.clone() };
+        let widened = self.widened(id);
+        self.widened.insert(id, widened);
+        widened
+    }
+
+    /// A value as `float32`.
+    pub fn widened(&mut self, value: ValueId) -> ValueId {
+        let output = TensorSpec { scalar_type: ScalarType::Float, ..self.like(value) };
+        if output == self.like(value) {
+            return value;
+        }
         let arguments = vec![
-            Argument::Value(id),
+            Argument::Value(value),
             Argument::Type(ScalarType::Float),
             Argument::None,
             Argument::None,
@@ -125,9 +147,7 @@ impl Sketch {
             Argument::Bool(false),
             Argument::None,
         ];
-        let widened = self.call("aten._to_copy.default", arguments, output);
-        self.widened.insert(id, widened);
-        widened
+        self.call("aten._to_copy.default", arguments, output)
     }
 
     /// The numbers of a matrix of integers; the same value at every call.

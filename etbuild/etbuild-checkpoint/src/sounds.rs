@@ -36,6 +36,26 @@ pub fn read_sounds(files: &BTreeMap<String, &[u8]>) -> Result<Option<Vec<u8>>, C
     Ok(Some(facts.to_text().into_bytes()))
 }
 
+/// The heads that follow the sound by `generation_config.json`, layer and head each; `None` for a file that names none.
+///
+/// # Errors
+/// A malformed file; heads that the model does not have.
+pub fn aligned(file: &[u8], layers: usize, heads: usize) -> Result<Option<Vec<[usize; 2]>>, CheckpointError> {
+    const KEY: &str = "alignment_heads";
+    let config = Config::parse_file(GENERATION, file)?;
+    let Some(list) = config.value(KEY).filter(|value| !value.is_null()) else { return Ok(None) };
+    let pair = |value: &Value| {
+        let numbers: Vec<usize> =
+            value.as_array()?.iter().filter_map(|one| usize::try_from(one.as_u64()?).ok()).collect();
+        <[usize; 2]>::try_from(numbers).ok().filter(|[layer, head]| *layer < layers && *head < heads)
+    };
+    let pairs = list.as_array().and_then(|list| list.iter().map(pair).collect::<Option<Vec<[usize; 2]>>>());
+    let pairs = pairs.filter(|pairs| !pairs.is_empty());
+    pairs.map(Some).ok_or_else(|| {
+        config.mistake(KEY, format!("must be a list of a layer and a head each, of {layers} layers of {heads} heads"))
+    })
+}
+
 /// Refuses a feature extractor whose log-mel features differ from those of Whisper.
 fn check(hearing: &Hearing, extractor: &Config) -> Result<(), CheckpointError> {
     let numbers =

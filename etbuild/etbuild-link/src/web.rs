@@ -21,13 +21,14 @@ const PROGRAM_FILES: [(&str, &str); 6] = [
 ];
 
 /// The files of the package of a language model.
-const LANGUAGE_FILES: [(&str, &str); 8] = [
+const LANGUAGE_FILES: [(&str, &str); 9] = [
     ("package.json.tera", "package.json"),
     ("language/index.js.tera", "index.js"),
     ("language/index.d.ts", "index.d.ts"),
     ("language/client.js", "client.js"),
     ("language/worker.js", "worker.js"),
     ("language/language.js", "language.js"),
+    ("language/media.js", "media.js"),
     ("library.js", "library.js"),
     ("wasi.js", "wasi.js"),
 ];

@@ -17,17 +17,48 @@ pub fn language_failed(py: Python<'_>, error: &LanguageError) -> PyErr {
         return failed(py, error);
     }
     let (class, code) = match error {
-        LanguageError::ContextFull { .. } | LanguageError::UnknownToken { .. } | LanguageError::NoTokens => {
-            ("InputError", Code::InputsMismatch)
-        }
+        LanguageError::ContextFull { .. }
+        | LanguageError::UnknownToken { .. }
+        | LanguageError::NoTokens
+        | LanguageError::Picture(_)
+        | LanguageError::Sound(_) => ("InputError", Code::InputsMismatch),
         LanguageError::NotALanguageModel(_)
         | LanguageError::NoTokenizer
         | LanguageError::NoTemplate
         | LanguageError::NoVerify
+        | LanguageError::NoVision
+        | LanguageError::Marks { .. }
+        | LanguageError::NoHearing
+        | LanguageError::NoWords
+        | LanguageError::NoSound
+        | LanguageError::NoTranscripts
+        | LanguageError::OneLanguage
+        | LanguageError::UnknownLanguage { .. }
         | LanguageError::Draft { .. } => ("Error", Code::Usage),
         _ => ("Error", Code::RunFailed),
     };
-    raised(py, class, code, &error.to_string(), None)
+    raised(py, class, code, &error.to_string(), language_hint(error))
+}
+
+const fn language_hint(error: &LanguageError) -> Option<&'static str> {
+    match error {
+        LanguageError::Picture(_) => {
+            Some("a picture is a PNG or a JPEG file, a `PIL.Image`, or an array of uint8 [height, width, 3]")
+        }
+        LanguageError::Sound(_) => Some("a recording is a WAV file, or a pair of samples and their rate"),
+        LanguageError::NoWords => Some("compile the model with `options={\"export.word_timestamps\": True}`"),
+        LanguageError::NoSound => Some("call `transcribe` with a recording"),
+        LanguageError::NoHearing | LanguageError::NoTranscripts => Some("docs/speech.md lists the models that hear"),
+        LanguageError::NoVision => Some("docs/vision-language.md lists the models that read pictures"),
+        LanguageError::Marks { .. } => {
+            Some("give one of `images` or `audio` for each mark, in the order of the marks, or use parts")
+        }
+        LanguageError::OneLanguage => Some("leave `language` and `task` out"),
+        LanguageError::UnknownLanguage { .. } => {
+            Some("give the code of a language, or none for the one that the model hears")
+        }
+        _ => None,
+    }
 }
 
 /// The exception for arguments that do not fit a method.

@@ -1,6 +1,6 @@
 //! An answer of a language model that comes piece by piece.
 
-use et_llm::{Continuation, Ended, Error, Limits, Sampler, Session, Step, TextStream};
+use et_llm::{Continuation, Ended, Error, Limits, Model, Sampler, Session, Step, TextStream};
 use pyo3::prelude::*;
 
 use crate::exclusive::without_interpreter;
@@ -63,12 +63,15 @@ impl Generation {
     pub fn begin(
         model: &Bound<'_, LanguageModel>,
         options: &Options,
-        prompt: impl FnOnce(&Session) -> Result<Prompt, Error>,
+        prompt: impl FnOnce(&mut Session) -> Result<Prompt, Error>,
     ) -> PyResult<Self> {
         let py = model.py();
         let mut speaker = model.get().lock(py)?;
         let Speaker { session, current, begun } = &mut *speaker;
         let failed = |error| language_failed(py, &error);
+        if session.transcriber.is_some() {
+            return Err(failed(Error::NoSound));
+        }
         let (tokens, text) = prompt(session).map_err(failed)?;
         let sampling = options.sampling(session.sampling()).checked().map_err(failed)?;
         let constraint = options.constraint()?;
@@ -79,8 +82,7 @@ impl Generation {
             return Err(failed(Error::ContextFull { tokens: tokens.len(), context }));
         }
         let known = session.model.rewind(&tokens);
-        let mut pieces: Vec<Vec<u32>> =
-            tokens.get(known..).unwrap_or_default().chunks(session.model.piece().max(1)).map(<[u32]>::to_vec).collect();
+        let mut pieces = pieces(&session.model, tokens.get(known..).unwrap_or_default());
         let last = pieces.pop().unwrap_or_default();
         pieces.reverse();
         *begun += 1;
@@ -135,6 +137,17 @@ impl Generation {
         }
         Ok(())
     }
+}
+
+/// Tokens in pieces that the model reads at once: of a text, or of a picture.
+fn pieces(model: &Model, mut tokens: &[u32]) -> Vec<Vec<u32>> {
+    let mut pieces = Vec::new();
+    while !tokens.is_empty() {
+        let (piece, rest) = tokens.split_at(model.chunk(tokens).clamp(1, tokens.len()));
+        pieces.push(piece.to_vec());
+        tokens = rest;
+    }
+    pieces
 }
 
 /// A step of the current text.

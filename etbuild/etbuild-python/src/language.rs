@@ -3,18 +3,17 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use et_llm::{Guesses, Loading, Message, Session};
+use et_llm::{Error, Guesses, Hearing, Loading, Message, Prompt, Session, Vision};
 use et_module::{DataFiles, FileBytes, Kernels};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::engines::{ENGINES, kernel, threads};
+use crate::exclusive::without_interpreter;
 use crate::failure::{failed, language_failed};
 use crate::generation::Generation;
-use crate::speaker::{LanguageModel, Options, Speaker};
-
-/// The roles that messages may have.
-const ROLES: [&str; 3] = ["system", "user", "assistant"];
+use crate::parts::{GivenPart, OwnMessage, own, read};
+use crate::speaker::{self, LanguageModel, Options, Speaker};
+use crate::transcript::{self, Made, Speech};
 
 #[pymethods]
 impl LanguageModel {
@@ -30,8 +29,8 @@ impl LanguageModel {
             threads: self::threads(threads)?,
             guesses: guesses.as_ref(),
             text: Some(et_text::make),
-            vision: None,
-            hearing: None,
+            vision: Some(Vision { open: et_vision::open, read: et_media::tiles }),
+            hearing: Some(Hearing { open: et_hearing::open, read: et_media::sound }),
             constrain: Some(et_constrain::make),
             observer: None,
         };
@@ -41,23 +40,43 @@ impl LanguageModel {
         Ok(Self::new(Speaker { session, current: None, begun: 0 }))
     }
 
-    /// Begins to continue a text.
-    fn continue_text(slf: &Bound<'_, Self>, prompt: &str, options: Options) -> PyResult<Generation> {
+    /// Begins to continue a prompt of parts.
+    fn continue_parts(slf: &Bound<'_, Self>, parts: Vec<GivenPart>, options: Options) -> PyResult<Generation> {
+        let (py, parts) = (slf.py(), own(parts)?);
         Generation::begin(slf, &options, |session| {
-            let text = session.text()?;
-            Ok((text.encode(prompt, true)?, Some(text)))
+            without_interpreter(py, session, |session| {
+                let prompt = session.prompt_of_parts(&read(session, &parts)?)?;
+                shown(session, prompt)
+            })
         })
     }
 
-    /// Begins to answer in a conversation: messages are pairs of role and content.
-    fn answer(slf: &Bound<'_, Self>, messages: Vec<(String, String)>, options: Options) -> PyResult<Generation> {
-        let messages = messages.into_iter().map(|(role, content)| message(&role, content));
-        let messages = messages.collect::<PyResult<Vec<Message>>>()?;
+    /// Begins to answer in a conversation: messages are pairs of role and parts.
+    fn answer(
+        slf: &Bound<'_, Self>,
+        messages: Vec<(String, Vec<GivenPart>)>,
+        options: Options,
+    ) -> PyResult<Generation> {
+        let messages = messages.into_iter().map(|(role, parts)| OwnMessage::new(&role, parts));
+        let (py, messages) = (slf.py(), messages.collect::<PyResult<Vec<OwnMessage>>>()?);
         Generation::begin(slf, &options, |session| {
-            let text = session.text()?;
-            // The template includes the start-of-text token.
-            Ok((text.encode(&text.conversation(&messages)?, false)?, Some(text)))
+            without_interpreter(py, session, |session| {
+                let messages = messages.iter().map(|message| message.read(session));
+                let prompt = session.prompt_of_messages(&messages.collect::<Result<Vec<Message>, Error>>()?)?;
+                shown(session, prompt)
+            })
         })
+    }
+
+    /// The transcript of a recording.
+    fn transcribe(&self, py: Python<'_>, recording: GivenPart, speech: Speech, options: Options) -> PyResult<Made> {
+        transcript::transcribe(py, &mut self.lock(py)?.session, recording, &speech, &options)
+    }
+
+    /// The text that stands for a picture or a sound in a prompt, in a model that reads either.
+    #[getter]
+    fn mark(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        Ok(self.lock(py)?.session.viewer().ok().map(|viewer| viewer.mark().to_owned()))
     }
 
     /// Begins to continue tokens.
@@ -91,9 +110,8 @@ impl LanguageModel {
     }
 }
 
-fn message(role: &str, content: String) -> PyResult<Message> {
-    let known = ROLES.into_iter().find(|known| *known == role);
-    let known =
-        known.ok_or_else(|| PyValueError::new_err(format!("a role is one of {}, not {role}", ROLES.join(", "))))?;
-    Ok(Message::new(known, &content))
+/// Makes the pictures of a prompt those of the next text.
+fn shown(session: &mut Session, Prompt { tokens, tiles }: Prompt) -> Result<speaker::Prompt, Error> {
+    session.model.show(&tiles);
+    Ok((tokens, Some(session.text()?)))
 }

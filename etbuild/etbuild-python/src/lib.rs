@@ -18,9 +18,11 @@ mod library;
 mod loaded;
 mod method;
 mod output;
+mod parts;
 mod program;
 mod speaker;
 mod tensor;
+mod transcript;
 
 use pyo3::prelude::*;
 

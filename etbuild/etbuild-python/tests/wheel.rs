@@ -62,13 +62,23 @@ fn cache(folder: &Path) -> PathBuf {
     cache
 }
 
-#[test]
-fn an_installed_wheel_exports_compiles_and_runs_models() {
+/// Runs a file of tests with the installed wheel.
+fn expect_passed(file: &str) {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let venv = environment(&python, folder.path());
     let mut test = Command::new(venv.join("bin/python"));
-    test.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/test_etbuild.py")).arg("--verbose");
+    test.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file)).arg("--verbose");
     test.env("ETBUILD_CACHE_DIR", cache(folder.path())).env("ETBUILD_REPOSITORY", repository());
     run(test.current_dir(folder.path()));
+}
+
+#[test]
+fn an_installed_wheel_exports_compiles_and_runs_models() {
+    expect_passed("test_etbuild.py");
+}
+
+#[test]
+fn an_installed_wheel_reads_pictures_and_hears() {
+    expect_passed("test_media.py");
 }

@@ -43,6 +43,7 @@ mod keep;
 mod kills;
 mod language;
 mod library;
+mod library_media;
 mod lock;
 mod matrix;
 mod media;
@@ -69,6 +70,7 @@ mod vision;
 mod waiting;
 mod watch;
 mod web;
+mod web_media;
 mod windows;
 mod workers;
 

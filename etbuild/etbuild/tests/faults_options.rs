@@ -28,6 +28,8 @@ enum Base {
     Encoder,
     /// A language model that reads pictures of any size, whose files are known by their digests only.
     Sight,
+    /// A model for transcripts, whose files are known by their digests only.
+    Ears,
     /// A function of Python, which is not called.
     Python,
     /// The tiny language model, built with a server.
@@ -36,7 +38,7 @@ enum Base {
     Pictures,
 }
 
-use Base::{Board, Checkpoint, Encoder, Hosted, Language, Modelless, Pictures, Prepared, Python, Sight};
+use Base::{Board, Checkpoint, Ears, Encoder, Hosted, Language, Modelless, Pictures, Prepared, Python, Sight};
 
 /// A key that a stage reads: the recipe, the settings that the key needs, and the settings that make action keys of their own. Without
 /// settings, every word that the schema allows is tried.
@@ -66,6 +68,7 @@ const READ: &[Read] = &[
     ("export.prefill", Checkpoint, &[], &["", "export.prefill=16", "export.prefill=32"]),
     ("export.speculate", Checkpoint, &[], &["", "export.speculate=4", "export.speculate=8"]),
     ("export.weights", Hosted, &[], &[]),
+    ("export.word_timestamps", Ears, &[], &["", "export.word_timestamps=true"]),
     (
         "inputs",
         Hosted,
@@ -304,6 +307,11 @@ const UNSTATED: &[(&str, &str)] = &[
 /// A configuration whose sizes are those of the class.
 const QWEN: &str = r#"{"architectures": ["Qwen2VLForConditionalGeneration"], "vision_config": {}}"#;
 
+/// A configuration with the sizes of a small model.
+const WHISPER: &str = r#"{"architectures": ["WhisperForConditionalGeneration"], "vocab_size": 99, "d_model": 8, "num_mel_bins": 8,
+    "decoder_layers": 1, "decoder_attention_heads": 2, "decoder_ffn_dim": 8, "encoder_layers": 1, "encoder_attention_heads": 2,
+    "encoder_ffn_dim": 8, "max_source_positions": 10, "max_target_positions": 16}"#;
+
 /// The texts of `READ` with paths in the place of names.
 struct Files(Vec<(&'static str, String)>);
 
@@ -342,6 +350,7 @@ impl Files {
             ("OPERATORS", operators("operators", "same")),
             ("CHECKPOINT", checkpoint("checkpoint", "1")),
             ("SIGHT", model("sight", "1", QWEN)),
+            ("EARS", model("ears", "1", WHISPER)),
             ("ENCODER", model("encoder", "1", r#"{"architectures": ["BertModel"]}"#)),
             ("DATA", digits("test.safetensors")),
             ("HALF", repository().join("etbuild/etbuild/tests/data/float16.pt2").display().to_string()),
@@ -365,6 +374,7 @@ fn recipe(place: &Place, base: Base, files: &Files) -> Option<String> {
         Checkpoint => files.in_text("model: { checkpoint: CHECKPOINT }\n"),
         Encoder => files.in_text("model: { checkpoint: ENCODER }\n"),
         Sight => files.in_text("model: { checkpoint: SIGHT }\n"),
+        Ears => files.in_text("model: { checkpoint: EARS }\n"),
         Python => {
             let python = python::with("the standard library")?;
             files.in_text(&format!(

@@ -11,6 +11,7 @@ vision.py, with `sound` in the place of `picture`.
 import json
 import sys
 import time
+import types
 import wave
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import numpy
 import torch
 import transformers
 from safetensors.torch import save_file
+from transformers.models.whisper import tokenization_whisper
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from checkpoints import SMALL, greedy
@@ -47,7 +49,7 @@ def tokenizer_of(special):
 def sounds(folder):
     """Sounds of several lengths: sweeps and noise."""
     random = numpy.random.RandomState(4)
-    for name, seconds in dict(short=1.3, long=5.07, other=0.8).items():
+    for name, seconds in dict(short=1.3, long=5.07, other=0.8, middle=1.9, brief=0.5).items():
         at = numpy.arange(int(seconds * RATE)) / RATE
         sweep = 0.4 * numpy.sin(2 * numpy.pi * (200 + 400 * at) * at) + 0.05 * random.randn(len(at))
         with wave.open(str(folder / f"{name}.wav"), "wb") as file:
@@ -79,6 +81,7 @@ def whisper_of(name):
         generation.lang_to_id = {one: known[one] for one in SPOKEN[1:4]}
         generation.task_to_id = {one: known[f"<|{one}|>"] for one in ("translate", "transcribe")}
         generation.max_initial_timestamp_index = 30
+        generation.alignment_heads = [[0, 1], [1, 0], [1, 3]]
     return config, generation
 
 
@@ -116,6 +119,82 @@ def whisper(name, folder, steps):
     for index, plan in enumerate(plans):
         cases.append(plan | transcript(model, extractor, tokenizer, folder, plan, steps, index == 0))
     (folder / "cases.json").write_text(json.dumps(cases))
+    if name == "whisper":
+        made = {one: streamed(model, extractor, samples(folder / f"{one}.wav"), steps) for one in ("short", "long")}
+        (folder / "streams.json").write_text(json.dumps(made))
+        made = {f"{one} {code}": words(model, extractor, tokenizer, samples(folder / f"{one}.wav"), code, steps)
+                for one in ("short", "other", "middle", "brief") for code in ("en", "de", "fr")}
+        (folder / "words.json").write_text(json.dumps(made))
+
+
+def streamed(model, extractor, sound, steps):
+    """The segments of sound that comes in steps of a fifteenth of a window, heard again from the last certain pair of timestamps on."""
+    hop, window, first = 160, 2 * POSITIONS, ids(SPOKEN + TIMES)[TIMES[0]]
+    segments, start, heard, ended = [], 0, 0, False
+    while heard > start * hop or not ended:
+        asked = max(min(window // 15 * hop, window * hop - (heard - start * hop)), 1)
+        ended = heard + asked > len(sound)
+        heard = min(heard + asked, len(sound))
+        new = sound[start * hop : heard]
+        if not len(new):
+            break
+        there = min(max(len(new) // hop, 1), window)
+        features = extractor(new, sampling_rate=RATE, return_tensors="pt")["input_features"]
+        made = model.generate(features, return_timestamps=True, language="fr", task="transcribe", max_new_tokens=steps,
+                              do_sample=False, force_unique_generate_call=True)[0].tolist()
+        tokens = [one for one in made if one != 2]
+        while tokens and tokens[0] in map(ids(SPOKEN).get, SPOKEN):
+            tokens = tokens[1:]
+        times = [one - first if one >= first else None for one in tokens]
+        pairs = [index for index, (one, other) in enumerate(zip(times, times[1:])) if None not in (one, other)]
+        is_whole = ended or there >= window
+        if not is_whole:
+            pairs = [index for index in pairs if times[index] > 0 and 2 * times[index] + 50 <= there]
+        frames = window if ended and start == 0 else there
+        is_single = is_whole and times[-2:-1] == [None] and times[-1] is not None
+        ends, begin, offset = [index + 1 for index in pairs], 0, frames
+        if pairs and is_single:
+            ends.append(len(tokens))
+        elif pairs:
+            ends[-1] += 1
+            offset = 2 * times[ends[-1] - 2] or frames
+        elif is_whole:
+            last = next((one for one in reversed(times) if one), frames // 2)
+            segments.append(dict(start=start / 100, end=start / 100 + last * 0.02, tokens=tokens))
+        else:
+            offset = 0
+        for index, end in enumerate(ends):
+            behind = end - 1 if index + 1 < len(ends) or is_single else end - 2
+            at = [start / 100 + times[place] * 0.02 for place in (begin, behind)]
+            segments.append(dict(start=at[0], end=at[1], tokens=tokens[begin:end]))
+            begin = end
+        start += min(offset, frames)
+    return segments
+
+
+def words(model, extractor, tokenizer, sound, language, steps):
+    """The words of the segments of a window, with their times."""
+    read = extractor(sound, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True)
+    features = read["input_features"]
+    options = dict(return_timestamps=True, language=language, task="transcribe", max_new_tokens=steps, do_sample=False)
+    made = model.generate(features, return_token_timestamps=True, attention_mask=read["attention_mask"],
+                          force_unique_generate_call=True, **options)
+    prompt = 3
+    tokens, times = made["sequences"][0, prompt:].tolist(), made["token_timestamps"][0, prompt:].tolist()
+    first, found, begin = ids(SPOKEN + TIMES)[TIMES[0]], [], 0
+    # In Whisper's vocabulary, text comes ahead of the end.
+    plain = types.SimpleNamespace(decode=lambda tokens, **_: tokenizer.decode(tokens), eos_token_id=1 << 30)
+    for segment in model.generate(features, return_segments=True, **options)["segments"][0]:
+        end = begin + len(segment["tokens"])
+        if tokens[begin:end] != segment["tokens"].tolist():
+            break
+        places = [place for place in range(begin, end) if tokens[place] < first]
+        joined = tokenization_whisper._combine_tokens_into_words(plain, [tokens[place] for place in places], "french")
+        for text, _, indices in zip(*joined):
+            at = [places[indices[0]] - 1, places[indices[-1]]]
+            found.append(dict(text=text, start=times[at[0]] if at[0] >= 0 else 0.0, end=times[at[1]]))
+        begin = end
+    return found
 
 
 def transcript(model, extractor, tokenizer, folder, plan, steps, keeps):

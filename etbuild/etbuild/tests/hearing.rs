@@ -2,13 +2,16 @@
 //! CPU backend. `hearing.py` has the models. Needs `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests
 //! fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use et_llm::{Heard, Hearing, Loading, Session, SpokenTask, Transcript, Wanted};
+use et_module::preprocess::Media;
 use et_module::safetensors::SafeTensors;
 use et_module::{DataFiles, FileBytes};
 use etbuild_engine::Event;
@@ -53,7 +56,7 @@ pub fn models() -> Option<Vec<PathBuf>> {
 }
 
 /// The folder of a model.
-fn folder(name: &str) -> Option<PathBuf> {
+pub fn folder(name: &str) -> Option<PathBuf> {
     models()?.into_iter().find(|model| model.ends_with(name))
 }
 
@@ -81,6 +84,7 @@ fn transcribed(session: &mut Session, folder: &Path, case: &Spoken) -> (Transcri
         language: case.language.clone(),
         task: case.task.as_deref().and_then(SpokenTask::of).unwrap_or_default(),
         timestamps: case.timestamps,
+        words: false,
         prompt: case.prompt.clone(),
         sampling: session.sampling(),
         most: Some(STEPS),
@@ -93,7 +97,8 @@ fn transcribed(session: &mut Session, folder: &Path, case: &Spoken) -> (Transcri
         Ok(())
     };
     let transcriber = session.transcriber.as_mut().unwrap();
-    let transcript = transcriber.transcribe(&mut session.model, &*text, &sound, &wanted, &mut see).unwrap();
+    let transcript =
+        transcriber.transcribe(&mut session.model, &*text, Media::File(&sound), &wanted, &mut see).unwrap();
     (transcript, logits)
 }
 
@@ -155,7 +160,7 @@ fn features_are_those_of_transformers() {
     for bands in [80, 128] {
         for (sound, frames) in [("short", 130), ("long", 507)] {
             let file = fs::read(folder.join(format!("{sound}.wav"))).unwrap();
-            let features = et_hearing::Mel::new(bands).features(&et_media::sound(&file, 16_000).unwrap());
+            let features = et_hearing::Mel::new(bands).features(&et_media::sound(Media::File(&file), 16_000).unwrap());
             let found = features.window(0, frames);
             let found: Vec<f32> = found.as_chunks().0.iter().copied().map(f32::from_le_bytes).collect();
             let wanted = rows(&folder.join("features.safetensors"), &format!("{sound}.{bands}")).concat();
@@ -232,6 +237,89 @@ fn the_command_transcribes() {
 }
 
 #[test]
+fn the_command_transcribes_sound_as_it_comes() {
+    let Some(folder) = folder("whisper") else { return };
+    let place = Place::cold();
+    let out = place.path().join("tokens.txt");
+    let streams: BTreeMap<String, Vec<Piece>> =
+        serde_json::from_slice(&fs::read(folder.join("streams.json")).unwrap()).unwrap();
+    let follow = |sound: &[u8]| {
+        let (file, steps) = (out.display().to_string(), STEPS.to_string());
+        let words = ["run", "model", "--stream", "--timestamps", "--language", "fr", "--max-new-tokens", &steps];
+        let mut command = place.command(words.into_iter().chain(["--tokens-out", &file]));
+        let input = place.file("sound", sound);
+        let ran = Ran::of(command.current_dir(&folder).stdin(fs::File::open(input).unwrap())).expect(0);
+        (tokens(&out), ran.stdout)
+    };
+    for (name, pieces) in streams {
+        let sound = fs::read(folder.join(format!("{name}.wav"))).unwrap();
+        let (found, lines) = follow(&sound);
+        assert_eq!(found, pieces.iter().flat_map(|piece| piece.tokens.clone()).collect::<Vec<u32>>(), "{name}");
+        let line = |piece: &Piece| format!("[00:{:06.3} --> 00:{:06.3}]", piece.start, piece.end);
+        let times: Vec<&str> = lines.lines().filter_map(|line| line.get(..line.find(']')? + 1)).collect();
+        assert_eq!(times, pieces.iter().map(line).collect::<Vec<String>>(), "{name}");
+        assert_eq!(follow(&sound[44..]), (found, lines), "{name}");
+    }
+}
+
+/// The words of a transcript, and those of transformers, which has the words of the first window.
+fn mistake_in_words(folder: &Path, place: &Place, options: &[&str]) -> Option<String> {
+    let options: Vec<&str> =
+        options.iter().copied().chain(["export.word_timestamps=true", "export.prefill=[4, 16]"]).collect();
+    let mut session = loaded(folder, place, &options);
+    let wanted: BTreeMap<String, Vec<Word>> =
+        serde_json::from_slice(&fs::read(folder.join("words.json")).unwrap()).unwrap();
+    assert!(wanted.values().map(Vec::len).sum::<usize>() > 20, "{wanted:?}");
+    wanted.into_iter().find_map(|(case, wanted)| {
+        let (sound, language) = case.split_once(' ').unwrap();
+        let bytes = fs::read(folder.join(format!("{sound}.wav"))).unwrap();
+        let language = Some(language.to_owned());
+        let how = Wanted { language, timestamps: true, words: true, most: Some(STEPS), ..Wanted::default() };
+        let found = session.transcribe(Media::File(&bytes), &how, &mut |_| Ok(())).unwrap();
+        let found: Vec<_> = found.segments.iter().flat_map(|segment| &segment.words).take(wanted.len()).collect();
+        let is_same = |(word, wanted): (&&et_llm::SpokenWord, &Word)| {
+            let apart = (word.start - wanted.start).abs().max((word.end - wanted.end).abs());
+            word.text == wanted.text && apart < 1e-4
+        };
+        let fits = found.len() == wanted.len() && found.iter().zip(&wanted).all(is_same);
+        (!fits).then(|| format!("{case}: {found:?}, not {wanted:?}"))
+    })
+}
+
+#[derive(Debug, Deserialize)]
+struct Word {
+    text: String,
+    start: f64,
+    end: f64,
+}
+
+#[test]
+fn words_have_the_times_of_transformers() {
+    let Some(folder) = folder("whisper") else { return };
+    let place = Place::cold();
+    for options in [&["partition=portable"][..], &["partition=[cpu]"], &["partition=[cpu]", "export.cache=float16"]] {
+        assert_eq!(mistake_in_words(&folder, &place, options), None, "{options:?}");
+    }
+}
+
+/// A segment is told while the input is open.
+#[test]
+fn segments_of_a_stream_are_told_before_its_end() {
+    let Some(folder) = folder("whisper") else { return };
+    let place = Place::cold();
+    let words = ["run", "model", "--stream", "--timestamps", "--language", "fr", "--max-new-tokens", "50"];
+    let mut command = place.command(words);
+    command.current_dir(&folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let mut input = running.stdin.take().unwrap();
+    input.write_all(&fs::read(folder.join("long.wav")).unwrap()).unwrap();
+    let mut lines = BufReader::new(running.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains(" --> ")));
+    drop(input);
+    assert!(lines.count() > 0 && running.wait().unwrap().success());
+}
+
+#[test]
 fn the_command_answers_questions_about_sounds() {
     let Some(folder) = folder("voxtral") else { return };
     let place = Place::cold();
@@ -281,6 +369,18 @@ fn mistakes_about_sounds_are_named() {
         (&ears.join("model"), vec!["--audio", &sound, "--task", "sing"], ["--task", "translate"]),
         (&ears.join("model"), vec!["--audio", &sound, "--prompt", &long], ["more than the context of 96", "error"]),
         (&ears.join("model"), vec!["--audio", &sound, "--regex", "a"], ["has no --regex", "docs/speech.md"]),
+        (&ears.join("model"), vec!["--stream", "--audio", &sound], ["--stream", "--audio"]),
+        (
+            &ears.join("model"),
+            vec!["--audio", &sound, "--word-timestamps"],
+            ["no method `align`", "export.word_timestamps=true"],
+        ),
+        (
+            &ears.join("model"),
+            vec!["--audio", &sound, "--set", "export={ word_timestamps: true, cache: int8 }"],
+            ["`export.word_timestamps`", "`float16`"],
+        ),
+        (&voxtral.join("model"), vec!["--stream", "--prompt", "a"], ["makes no transcripts", "docs/speech.md"]),
         (&english.join("model"), vec!["--audio", &sound, "--language", "de"], ["knows one language", "--language"]),
         (&voxtral.join("model"), vec!["--image", &sound, "--prompt", "a"], ["reads no pictures", "error"]),
         (&voxtral.join("model"), vec!["--audio", "text.wav", "--prompt", "a"], ["not a WAV file", "ffmpeg"]),
@@ -296,6 +396,10 @@ fn mistakes_about_sounds_are_named() {
         let ran = Ran::of(place.command(start.into_iter().chain(more.clone())).current_dir(place.path()));
         assert!(ran.status != 0 && words.iter().all(|word| ran.stderr.contains(word)), "{more:?}: {}", ran.stderr);
     }
+    let voxtral = voxtral.join("model").display().to_string();
+    let check = ["check", &voxtral, "--target", "linux-x86_64", "--set", "export.word_timestamps=true"];
+    let said = Ran::of(&mut place.command(check)).stderr;
+    assert!(said.contains("requires a model for transcripts") && said.contains("leave the key out"), "{said}");
     let other = place.path().join("other");
     fs::create_dir_all(&other).unwrap();
     for file in fs::read_dir(ears.join("model")).unwrap() {
@@ -312,8 +416,9 @@ fn mistakes_about_sounds_are_named() {
 fn deployed(place: &Place, folder: &Path) -> PathBuf {
     let target = format!("linux-{}", std::env::consts::ARCH);
     let recipe = format!(
-        "etbuild: 1\nname: ears\nmodel: {{ checkpoint: {} }}\ntargets: [{target}]\nserver: true\n",
-        folder.join("model").display()
+        "etbuild: 1\nname: ears\nmodel: {{ checkpoint: {} }}\nexport: {{ word_timestamps: {} }}\ntargets: [{target}]\nserver: true\n",
+        folder.join("model").display(),
+        folder.ends_with("whisper")
     );
     let recipe = place.file("ears.yaml", recipe);
     Ran::of(&mut place.command(["build", &recipe.display().to_string()])).expect(0);
@@ -329,7 +434,8 @@ def of(name, **more):
         return client.audio.transcriptions.create(model='ears', file=file, temperature=0, **more)
 found = {kind: of('short.wav', response_format=kind) for kind in ('text', 'srt', 'vtt')}
 found['json'] = of('short.wav').text
-verbose = of('short.wav', response_format='verbose_json', timestamp_granularities=['segment'])
+verbose = of('short.wav', response_format='verbose_json', timestamp_granularities=['segment', 'word'])
+found['words'] = [[one.word, one.start, one.end] for one in verbose.words]
 found['verbose'] = dict(text=verbose.text, language=verbose.language, times=[[one.start, one.end] for one in verbose.segments])
 with open('other.wav', 'rb') as file:
     found['translation'] = client.audio.translations.create(model='ears', file=file).text
@@ -369,6 +475,10 @@ fn a_binary_and_its_server_transcribe() {
     let lines = told(&["--timestamps"]);
     let times = found["verbose"]["times"].as_array().unwrap();
     assert_eq!(times.len(), lines.lines().filter(|line| line.starts_with('[')).count());
+    let words = told(&["--word-timestamps"]);
+    let texts: Vec<&str> = words.lines().filter_map(|line| Some(line.split_once("] ")?.1)).collect();
+    let spoken = found["words"].as_array().unwrap();
+    assert_eq!(spoken.iter().map(|word| word[0].as_str().unwrap()).collect::<Vec<&str>>(), texts);
     let srt = found["srt"].as_str().unwrap();
     assert_eq!((srt.matches(" --> ").count(), srt.starts_with("1\n00:00:00,")), (times.len(), true));
     assert!(found["vtt"].as_str().unwrap().starts_with("WEBVTT\n\n00:00:00."));

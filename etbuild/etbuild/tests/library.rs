@@ -15,13 +15,20 @@ const TARGET: &str = "linux-x86_64";
 fn compiled(place: &Place, recipe: &str, source: &Path) -> (PathBuf, Command) {
     place.json(&format!("deploy recipes/{recipe}.yaml --target {TARGET} --set library=true"));
     let folder = place.out().join(recipe).join(TARGET);
+    let program = linked(place, &folder.join(format!("lib{recipe}.a")), &repository().join(source), &[]);
+    (folder, program)
+}
+
+/// Compiles a program in C, or in C++ by its ending, with a library beside its header.
+pub fn linked(place: &Place, library: &Path, source: &Path, flags: &[&str]) -> Command {
     let program = place.path().join("program");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]).arg(&folder);
-    compiler.arg(repository().join(source)).arg("-o").arg(&program);
-    compiler.arg(folder.join(format!("lib{recipe}.a"))).args(["-lm", "-lpthread", "-ldl"]);
+    let is_c = source.extension().is_some_and(|ending| ending == "c");
+    let (compiler, standard) = if is_c { ("cc", "-std=c11") } else { ("c++", "-std=c++17") };
+    let mut compiler = Command::new(compiler);
+    compiler.args([standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]).arg(library.parent().unwrap());
+    compiler.args(flags).arg(source).arg("-o").arg(&program).arg(library).args(["-lm", "-lpthread", "-ldl"]);
     Ran::of(&mut compiler).expect(0);
-    (folder, Command::new(program))
+    Command::new(program)
 }
 
 /// The output of the program for an image.

@@ -29,7 +29,7 @@ pub fn models() -> Option<Vec<PathBuf>> {
 }
 
 /// The folder of a model.
-fn folder(name: &str) -> Option<PathBuf> {
+pub fn folder(name: &str) -> Option<PathBuf> {
     models()?.into_iter().find(|model| model.ends_with(name))
 }
 

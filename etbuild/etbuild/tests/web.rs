@@ -136,7 +136,7 @@ fn answer(path: &str, stream: TcpStream, out: &Path, script: &str) {
     }
 }
 
-fn media_type(path: &str) -> &'static str {
+pub fn media_type(path: &str) -> &'static str {
     match Path::new(path).extension().and_then(|ending| ending.to_str()) {
         Some("js") => "text/javascript",
         Some("wasm") => "application/wasm",

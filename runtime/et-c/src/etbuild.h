@@ -2,7 +2,8 @@
  *
  * A recipe with `library: true` makes `lib<name>.a` beside its binary: link it with this header. It has the functions of
  * programs (`et_module_*`) or those of language models (`et_language_*`), with the kernels of that recipe's program and
- * with no other. One such library fits into a process.
+ * with no other. One such library fits into a process. Functions for pictures and sounds are in libraries of models that read
+ * pictures or hear.
  *
  * An object is used by one thread at a time; different objects by different threads at once. Functions that return `int`
  * return 0, or another number where something went wrong: et_error_message() says what. Texts are UTF-8. No function keeps a
@@ -137,6 +138,93 @@ int et_language_continue_tokens(et_language *language, const uint32_t *tokens, s
                                 et_token_function see, void *context, et_answer *answer);
 int et_language_answer(et_language *language, const et_message *messages, size_t count, const et_options *options,
                        et_token_function see, void *context, et_answer *answer);
+
+/* ---- models that read pictures or hear ----------------------------------------------------------------------------- */
+
+/* Kinds of parts. */
+enum {
+  ET_TEXT = 0,    /* `data` is a text that ends with a zero byte */
+  ET_PICTURE = 1, /* `data` is a PNG or JPEG file of `size` bytes */
+  ET_PIXELS = 2,  /* `data` are `width` times `height` pixels, row by row from the top, with a byte each of red, green and blue:
+                     `size` is 3 * width * height */
+  ET_SOUND = 3,   /* `data` is a WAV file of `size` bytes */
+  ET_SAMPLES = 4  /* `data` are `size` samples of one channel, `float` from -1 to 1, at `rate` hertz */
+};
+
+/* A part of a prompt or of a message. What `data` points to is read during the call that gets the part, and may be freed or
+ * changed after it, also where a later turn repeats the picture: the model knows pictures by their pixels, and does not read
+ * one again that its text still has. Fields that a kind does not name are ignored. */
+typedef struct et_part {
+  int kind; /* ET_TEXT, ... */
+  const void *data;
+  size_t size;
+  size_t width;
+  size_t height;
+  uint32_t rate;
+} et_part;
+
+/* What somebody says in a conversation, in parts. */
+typedef struct et_turn {
+  const char *role; /* "system", "user" or "assistant" */
+  const et_part *parts;
+  size_t count;
+} et_turn;
+
+/* As et_language_continue() and et_language_answer(), with pictures and sounds in the order of the parts. */
+int et_language_continue_parts(et_language *language, const et_part *parts, size_t count, const et_options *options,
+                               et_token_function see, void *context, et_answer *answer);
+int et_language_answer_parts(et_language *language, const et_turn *turns, size_t count, const et_options *options,
+                             et_token_function see, void *context, et_answer *answer);
+
+/* What becomes of speech. */
+enum {
+  ET_TRANSCRIBE = 0, /* text in the language of the speech */
+  ET_TRANSLATE = 1   /* English text */
+};
+
+/* What a transcript should be. All zeros are a transcript in the language that the model hears. */
+typedef struct et_speech {
+  const char *language; /* the code of the language of the speech, such as "en"; NULL for the one that the model hears */
+  int task;             /* ET_TRANSCRIBE or ET_TRANSLATE */
+  bool timestamps;      /* whether the model ends segments, with times. Of a recording longer than 30 seconds it does in any case */
+  bool word_timestamps; /* whether words have times; for programs with `export.word_timestamps` */
+  const char *prompt;   /* text that the model takes as the text before, for names and spelling; NULL for none */
+} et_speech;
+
+/* A word of a transcript, with spaces and punctuation around. */
+typedef struct et_word {
+  double start; /* seconds */
+  double end;
+  const char *text; /* `size` bytes, not terminated */
+  size_t size;
+} et_word;
+
+/* A part of a transcript. Texts and words are there until the function that is told the segment returns. */
+typedef struct et_segment {
+  double start; /* seconds */
+  double end;
+  const char *text; /* `size` bytes, not terminated */
+  size_t size;
+  const et_word *words; /* `word_count` words where these have times */
+  size_t word_count;
+} et_segment;
+
+/* Is told each segment as it is found. False ends the transcript. Calls of functions of the same model fail, as from an
+ * et_token_function. */
+typedef bool (*et_segment_function)(void *context, const et_segment *segment);
+
+/* What came of it. */
+typedef struct et_transcript {
+  char language[16]; /* the code of the language; empty for a model of one language, and where the transcript was broken off */
+  double seconds;    /* the length of the recording; 0 where the transcript was broken off */
+  size_t segments;
+  int ended; /* ET_STOPPED or ET_BROKEN_OFF */
+} et_transcript;
+
+/* Makes the transcript of a recording, a part of kind ET_SOUND or ET_SAMPLES, with a model for transcripts. `options` are as for
+ * et_language_continue(), of each 30 seconds, without a form of the answer. `see` may be NULL, `transcript` too. */
+int et_language_transcribe(et_language *language, const et_part *sound, const et_speech *speech, const et_options *options,
+                           et_segment_function see, void *context, et_transcript *transcript);
 
 #ifdef __cplusplus
 }

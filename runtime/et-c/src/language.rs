@@ -26,7 +26,7 @@ pub struct Language {
 const BUSY: &str = "the language model is generating: its token function must not call the model's functions";
 
 impl Language {
-    fn session(&self) -> Result<RefMut<'_, Session>, &'static str> {
+    pub(crate) fn session(&self) -> Result<RefMut<'_, Session>, &'static str> {
         self.session.try_borrow_mut().map_err(|_| BUSY)
     }
 }
@@ -35,7 +35,7 @@ impl Language {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Options {
-    max_new_tokens: usize,
+    pub(crate) max_new_tokens: usize,
     temperature: f32,
     top_k: usize,
     top_p: f32,
@@ -71,7 +71,7 @@ impl Options {
         }
     }
 
-    const fn sampling(&self) -> Sampling {
+    pub(crate) const fn sampling(&self) -> Sampling {
         Sampling {
             temperature: self.temperature,
             top_k: self.top_k,
@@ -90,7 +90,7 @@ impl Options {
     ///
     /// # Safety
     /// The texts are terminated.
-    unsafe fn constraint(&self) -> Result<Option<Constraint>> {
+    pub(crate) unsafe fn constraint(&self) -> Result<Option<Constraint>> {
         type Make = fn(String) -> Constraint;
         let given: [(*const c_char, Make); 3] = [
             (self.json_schema, Constraint::JsonSchema),
@@ -126,12 +126,12 @@ pub type See = Option<unsafe extern "C" fn(context: *mut c_void, token: u32, tex
 
 /// Whom new tokens are shown to.
 #[derive(Clone, Copy)]
-struct Viewer {
-    see: See,
-    context: *mut c_void,
+pub(crate) struct Viewer {
+    pub see: See,
+    pub context: *mut c_void,
 }
 
-type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 /// Loads a language model: the implementation of `et_language_load` in a generated library.
 ///
@@ -161,8 +161,8 @@ fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup:
         guesses: guesses.as_ref(),
         text: spec.text,
         constrain: spec.constrain,
-        vision: None,
-        hearing: None,
+        vision: spec.vision,
+        hearing: spec.hearing,
         observer: None,
     };
     let file = FileBytes::open(program.as_ref())?;
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn et_language_continue(
     context: *mut c_void,
     answer: *mut Answer,
 ) -> c_int {
-    let prompt = |session: &Session| {
+    let prompt = |session: &mut Session| {
         let tokenizer = session.text()?;
         // SAFETY: the caller says so.
         let tokens = tokenizer.encode(unsafe { text(prompt) }?, true)?;
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn et_language_answer(
     context: *mut c_void,
     answer: *mut Answer,
 ) -> c_int {
-    let conversation = |session: &Session| {
+    let conversation = |session: &mut Session| {
         let tokenizer = session.text()?;
         // SAFETY: the caller says so.
         let messages = unsafe { elements(messages, count) }?.iter().map(|said| unsafe { message(said) });
@@ -287,28 +287,41 @@ const ROLES: [&str; 3] = ["system", "user", "assistant"];
 /// The texts are terminated.
 unsafe fn message(said: &Said) -> Result<Message> {
     // SAFETY: the caller says so.
-    let (role, content) = unsafe { (text(said.role)?, text(said.content)?) };
-    let role = ROLES.into_iter().find(|known| *known == role);
-    Ok(Message::new(role.ok_or("a role is none of `system`, `user` and `assistant`")?, content))
+    let (role, content) = unsafe { (role(said.role)?, text(said.content)?) };
+    Ok(Message::new(role, content))
+}
+
+/// A role that messages may have.
+///
+/// # Safety
+/// The text is terminated.
+pub(crate) unsafe fn role(name: *const c_char) -> Result<&'static str> {
+    // SAFETY: the caller says so.
+    let name = unsafe { text(name) }?;
+    let role = ROLES.into_iter().find(|known| *known == name);
+    Ok(role.ok_or("a role is none of `system`, `user` and `assistant`")?)
 }
 
 /// The tokens of the prompt, and the decoder of the answer.
-type Prompt = (Vec<u32>, Option<Rc<dyn Text>>);
+pub(crate) type Prompt = (Vec<u32>, Option<Rc<dyn Text>>);
 
 /// # Safety
 /// As the header says.
-unsafe fn reply(
+pub(crate) unsafe fn reply(
     language: *mut Language,
     options: *const Options,
     viewer: Viewer,
     answer: *mut Answer,
-    prompt: impl FnOnce(&Session) -> Result<Prompt>,
+    prompt: impl FnOnce(&mut Session) -> Result<Prompt>,
 ) -> c_int {
     let done = || -> Result<()> {
         // SAFETY: the caller says so.
         let (language, options) = unsafe { (value(language)?, *value(options)?) };
         let mut session = language.session()?;
-        let (tokens, tokenizer) = prompt(&session)?;
+        if session.transcriber.is_some() {
+            return Err(Error::NoSound.into());
+        }
+        let (tokens, tokenizer) = prompt(&mut session)?;
         // SAFETY: the caller says so.
         let constraint = unsafe { options.constraint() }?;
         let mut sampler = Sampler::new(options.sampling().checked()?);
@@ -324,10 +337,10 @@ unsafe fn reply(
 }
 
 /// How an answer ended, for C.
-const STOPPED: c_int = 0;
+pub(crate) const STOPPED: c_int = 0;
 const ENOUGH: c_int = 1;
 const CONTEXT_FULL: c_int = 2;
-const BROKEN_OFF: c_int = 3;
+pub(crate) const BROKEN_OFF: c_int = 3;
 
 /// The tokens of a prompt, and the decoder of the answer.
 #[derive(Clone, Copy)]
@@ -378,7 +391,7 @@ const fn of_ended(ended: Ended) -> c_int {
 }
 
 /// The token of text without a token: the rest at the end.
-const NO_TOKEN: u32 = u32::MAX;
+pub(crate) const NO_TOKEN: u32 = u32::MAX;
 
 impl Viewer {
     /// Whether more is wanted.

@@ -1,15 +1,18 @@
 //! The C interface of programs and language models, for apps.
 //!
 //! [`HEADER`] declares and documents the functions. A generated library exports the functions of [`module`] or of
-//! [`language`], and defines the load function, which names the program's kernels. An object belongs to one thread at a
+//! [`language`], and defines the load function, which names the program's kernels. A library for a model that reads pictures or hears exports the
+//! functions of [`content`], and of [`speech`], too. An object belongs to one thread at a
 //! time.
 //!
 //! Functions return 0 on success; another number is a failure with a message in `failure`. No third-party crate.
 
+pub mod content;
 mod failure;
 pub mod language;
 pub mod module;
 mod pointers;
+pub mod speech;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
 

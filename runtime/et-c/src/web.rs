@@ -1,9 +1,10 @@
-//! The token function of JavaScript, which has no pointers to functions of its own.
+//! The token function and the segment function of JavaScript, which has no pointers to functions of its own.
 #![expect(unsafe_code, reason = "calls a function that JavaScript gives, and has an unmangled name")]
 
 use std::ffi::{c_char, c_void};
 
-use crate::language::See;
+use crate::language::{NO_TOKEN, See};
+use crate::speech::{SeeSegment, SpokenSegment};
 
 #[link(wasm_import_module = "etbuild")]
 unsafe extern "C" {
@@ -20,4 +21,17 @@ unsafe extern "C" fn forward(context: *mut c_void, token: u32, text: *const c_ch
 #[unsafe(no_mangle)]
 pub extern "C" fn et_web_see() -> See {
     Some(forward)
+}
+
+unsafe extern "C" fn forward_segment(_context: *mut c_void, segment: *const SpokenSegment) -> bool {
+    // SAFETY: the caller hands over a segment for the duration of the call.
+    let Some(SpokenSegment { text, size, .. }) = (unsafe { segment.as_ref() }) else { return false };
+    // SAFETY: the import reads the record of the segment in the place of the context.
+    unsafe { see(segment.cast_mut().cast(), NO_TOKEN, *text, *size) }
+}
+
+/// The segment function that calls the import `see` of the module `etbuild` with the segment as the context: `et_web_hear` of a generated
+/// library.
+pub fn hear() -> SeeSegment {
+    Some(forward_segment)
 }

@@ -5,14 +5,20 @@
 //! the part that makes prompts of texts and sounds. A binary has this crate only for a model that hears. No third-party crate: files are
 //! decoded by a function of the binary.
 
+mod align;
 mod facts;
 mod fourier;
+mod incoming;
 mod mel;
 mod prompts;
 mod recordings;
 mod rules;
 mod segments;
+mod stream;
 mod transcriber;
+mod transcripts;
+mod warp;
+mod words;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,6 +28,7 @@ use et_llm::{EncoderMethod, Error, Model, OpenedHearing, OpenedVision};
 use et_module::preprocess::ReadSound;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, named_data};
 
+use align::AlignMethod;
 pub use facts::{AudioTokens, Facts, HEARING_KEY, Speech, SpokenTokens};
 pub use mel::{Features, Mel};
 use prompts::{Embedder, Listener};
@@ -47,11 +54,13 @@ pub fn open(
     let Facts { bands, frames, speech } = Facts::parse(bytes)?;
     // Beside the model, so that the encoder writes the state that the decoder reads.
     let module = model.load_beside(file, data()?, METHOD, kernels, engines)?;
+    let has_align = module.method_names()?.iter().any(|name| name == align::METHOD);
+    let align = has_align.then(|| AlignMethod::load(model, file, data()?, kernels, engines)).transpose()?;
     let encoder = EncoderMethod::new(module, METHOD, vec![1, bands, frames])?;
     let recordings = Recordings { read, mel: Mel::new(bands), frames };
     Ok(Some(match speech {
         Speech::Transcripts(spoken) => {
-            OpenedHearing::Transcriber(Box::new(WindowTranscriber::new(spoken, encoder, recordings, model)))
+            OpenedHearing::Transcriber(Box::new(WindowTranscriber::new(spoken, (encoder, align), recordings, model)))
         }
         Speech::Prompts(audio) => OpenedHearing::Prompts(OpenedVision {
             viewer: Arc::new(Listener::new(audio, recordings)),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_llm::{EncoderMethod, Error, KeptEmbeddings, Picture, Prompt, Text, Tile, Viewer, VisionEncoder};
+use et_module::preprocess::Media;
 
 use crate::AudioTokens;
 use crate::recordings::Recordings;
@@ -60,9 +61,9 @@ impl Viewer for Listener {
         true
     }
 
-    fn picture(&self, file: &[u8]) -> Result<Picture, Error> {
+    fn picture(&self, media: Media<'_>) -> Result<Picture, Error> {
         let whole = |samples: usize, window: usize| samples.max(1).next_multiple_of(window);
-        let (features, _) = self.recordings.features(file, whole)?;
+        let (features, _) = self.recordings.features(media, whole)?;
         let frames = self.recordings.frames;
         let tile =
             |start: usize| Arc::new(Tile::hashed(features.window(start, frames), self.audio.tokens, &self.state));

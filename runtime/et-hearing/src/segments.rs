@@ -49,6 +49,22 @@ pub fn cut(tokens: &[u32], first: usize, frames: usize) -> (Vec<Cut>, usize) {
     (cuts, if offset == 0 { frames } else { offset.min(frames) })
 }
 
+/// The frames ahead of the end of unfinished sound where timestamps are not certain: half a second.
+const MARGIN: usize = 50;
+
+/// The segments of a window of which so many `frames` were heard so far, up to the last pair of timestamps that more sound does not
+/// change, and the frames up to the pair. `first` is the earliest timestamp.
+pub fn certain(tokens: &[u32], first: usize, frames: usize) -> (Vec<Cut>, usize) {
+    let step = |token: u32| (token as usize).checked_sub(first);
+    let is_certain = |step: usize| step > 0 && step * STRIDE + MARGIN <= frames;
+    let is_pair =
+        |pair: &[u32]| matches!(pair, [end, start] if step(*start).is_some() && step(*end).is_some_and(is_certain));
+    match tokens.windows(2).rposition(is_pair) {
+        Some(index) => cut(tokens.get(..index + 2).unwrap_or_default(), first, frames),
+        None => (Vec::new(), 0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +85,18 @@ mod tests {
         assert_eq!(cuts(&[100, 1, 150, 150, 2]), (vec![(4, 0, 50)], 100));
         assert_eq!(cuts(&[100, 1, 150, 150, 2, 160]), (vec![(3, 0, 50), (3, 50, 60)], 3000));
         assert_eq!(cuts(&[100, 1, 150, 150, 2, 160, 160]), (vec![(3, 0, 50), (4, 50, 60)], 120));
+    }
+
+    #[test]
+    fn segments_are_certain_up_to_a_pair_well_ahead_of_the_end() {
+        let parts = |tokens: &[u32], frames| {
+            let (cuts, offset) = certain(tokens, 100, frames);
+            (cuts.into_iter().map(|cut| (cut.tokens.len(), cut.start, cut.end)).collect::<Vec<_>>(), offset)
+        };
+        let tokens = [100, 1, 150, 150, 2, 180, 180, 3];
+        assert_eq!(parts(&tokens, 500), (vec![(3, 0, 50), (4, 50, 80)], 160));
+        assert_eq!(parts(&tokens, 200), (vec![(4, 0, 50)], 100));
+        assert_eq!(parts(&tokens, 149), (vec![], 0));
+        assert_eq!(parts(&[100, 1, 150], 500), (vec![], 0));
     }
 }

@@ -1,27 +1,33 @@
-//! Transcripts of recordings of any length: windows, each from where the last segment of the window before ends.
+//! Transcripts of windows.
 
-use et_llm::{
-    EncoderMethod, Error, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream, Transcriber,
-    Transcript, Wanted,
-};
+use et_llm::{EncoderMethod, Error, Heard, Model, Sampler, SeeHeard, Segment, SpokenTask, Text, TextStream, Wanted};
 
 use crate::SpokenTokens;
+use crate::align::AlignMethod;
 use crate::recordings::Recordings;
 use crate::rules::Rules;
-use crate::segments::{PRECISION, STRIDE, cut};
+use crate::segments::{Cut, PRECISION, STRIDE};
+use crate::warp::times;
+use crate::words::{TimedToken, words};
 
 /// Transcribes by windows.
 pub struct WindowTranscriber {
     spoken: SpokenTokens,
     encoder: EncoderMethod,
-    recordings: Recordings,
+    align: Option<AlignMethod>,
+    pub recordings: Recordings,
     stops: Vec<u32>,
 }
 
 impl WindowTranscriber {
     /// A transcriber of a model.
-    pub fn new(spoken: SpokenTokens, encoder: EncoderMethod, recordings: Recordings, model: &Model) -> Self {
-        Self { spoken, encoder, recordings, stops: model.facts().stops }
+    pub fn new(
+        spoken: SpokenTokens,
+        (encoder, align): (EncoderMethod, Option<AlignMethod>),
+        recordings: Recordings,
+        model: &Model,
+    ) -> Self {
+        Self { spoken, encoder, align, recordings, stops: model.facts().stops }
     }
 
     /// The language that the model hears in the window that the encoder has read last.
@@ -37,13 +43,8 @@ impl WindowTranscriber {
     }
 
     /// The tokens ahead of a transcript.
-    fn prompt(
-        &self,
-        text: &dyn Text,
-        wanted: &Wanted,
-        language: Option<&str>,
-        stamps: bool,
-    ) -> Result<Vec<u32>, Error> {
+    fn prompt(&self, text: &dyn Text, window: &Window<'_>) -> Result<Vec<u32>, Error> {
+        let Window { wanted, language, has_stamps, .. } = window;
         let spoken = &self.spoken;
         let mut tokens = Vec::new();
         if let (Some(before), Some(previous)) = (&wanted.prompt, spoken.previous) {
@@ -58,12 +59,12 @@ impl WindowTranscriber {
                 SpokenTask::Translate => spoken.translate,
             });
         }
-        tokens.extend(spoken.no_timestamps.filter(|_| !stamps));
+        tokens.extend(spoken.no_timestamps.filter(|_| !has_stamps));
         Ok(tokens)
     }
 
     /// Refuses what the model cannot do.
-    fn check(&self, wanted: &Wanted) -> Result<(), Error> {
+    pub fn check(&self, wanted: &Wanted) -> Result<(), Error> {
         let spoken = &self.spoken;
         match &wanted.language {
             Some(_) if spoken.languages.is_empty() => return Err(Error::OneLanguage),
@@ -73,13 +74,68 @@ impl WindowTranscriber {
             }
             _ => {}
         }
+        if wanted.words && self.align.is_none() {
+            return Err(Error::NoWords);
+        }
         match wanted.task {
             SpokenTask::Translate if spoken.translate.is_none() => Err(Error::OneLanguage),
             _ => Ok(()),
         }
     }
 
-    /// The tokens of a window behind the prompt, without the end.
+    /// How windows are transcribed, with timestamps where `stamps`.
+    pub fn windows<'w>(&self, wanted: &'w Wanted, stamps: bool) -> Window<'w> {
+        let first = self.spoken.no_timestamps.map(|token| token as usize + 1);
+        let (language, sampler) = (wanted.language.clone(), Sampler::new(wanted.sampling));
+        let has_stamps = first.is_some() && stamps;
+        Window {
+            wanted,
+            language,
+            first: first.unwrap_or(usize::MAX),
+            has_stamps,
+            sampler,
+            frames: self.recordings.frames,
+            times: Vec::new(),
+        }
+    }
+
+    /// The tokens of a window with these features, behind the prompt, without the end.
+    ///
+    /// # Errors
+    /// [`Error::ContextFull`] for a long prompt; errors of the model, of the tokenizer and of `see`.
+    pub fn hear(
+        &mut self,
+        model: &mut Model,
+        text: &dyn Text,
+        features: &[u8],
+        window: &mut Window<'_>,
+        see: SeeHeard<'_>,
+    ) -> Result<Vec<u32>, Error> {
+        model.reset();
+        self.encoder.execute(features)?;
+        if window.language.is_none() {
+            window.language = self.detect(model)?;
+        }
+        let prompt = self.prompt(text, window)?;
+        let context = model.context().unwrap_or(usize::MAX);
+        if prompt.len() >= context {
+            return Err(Error::ContextFull { tokens: prompt.len() + 1, context });
+        }
+        model.reset();
+        window.sampler.begin(None);
+        let tokens = self.window(model, text, &prompt, window, see)?;
+        window.times.clear();
+        if let Some(align) = self.align.as_mut().filter(|_| window.wanted.words) {
+            let mut heads = align.read(model.tokens())?;
+            heads.iter_mut().for_each(|head| drop(head.drain(..prompt.len().min(head.len()))));
+            window.times = times(&heads, window.frames / STRIDE);
+            // The model has not read the last token of a transcript that breaks off.
+            window.times.resize(tokens.len(), window.times.last().copied().unwrap_or(0.0));
+        }
+        Ok(tokens)
+    }
+
+    /// The tokens of the window that the encoder has read, behind the prompt, without the end.
     fn window(
         &self,
         model: &mut Model,
@@ -93,7 +149,8 @@ impl WindowTranscriber {
         let rules = Rules { spoken, timestamps: Some(window.first).filter(|_| window.has_stamps), end };
         let (mut picked, mut logits, mut stream) = (Vec::new(), Vec::new(), TextStream::default());
         model.read(prompt)?;
-        while picked.len() < window.most {
+        let most = window.wanted.most.unwrap_or(usize::MAX);
+        while picked.len() < most {
             logits.clear();
             logits.extend_from_slice(model.logits());
             rules.apply(&mut logits, &picked);
@@ -109,7 +166,7 @@ impl WindowTranscriber {
             if model.context().is_some_and(|context| model.tokens().len() >= context) {
                 break;
             }
-            if picked.len() < window.most {
+            if picked.len() < most {
                 model.read(&[token])?;
             }
         }
@@ -120,70 +177,41 @@ impl WindowTranscriber {
     }
 }
 
-/// How a window is transcribed.
-struct Window<'s> {
+/// How windows are transcribed.
+pub struct Window<'w> {
+    wanted: &'w Wanted,
+    /// The language, where it is known.
+    pub language: Option<String>,
     /// The earliest timestamp of the vocabulary.
-    first: usize,
+    pub first: usize,
     /// Whether the transcript has timestamps.
-    has_stamps: bool,
-    /// The most tokens.
-    most: usize,
-    sampler: &'s mut Sampler,
+    pub has_stamps: bool,
+    sampler: Sampler,
+    /// The frames of sound in the window, for the times of words.
+    pub frames: usize,
+    /// The times of the tokens of the window in seconds, where words have times.
+    times: Vec<f64>,
 }
 
-impl Transcriber for WindowTranscriber {
-    fn transcribe(
-        &mut self,
-        model: &mut Model,
-        text: &dyn Text,
-        sound: &[u8],
-        wanted: &Wanted,
-        see: SeeHeard<'_>,
-    ) -> Result<Transcript, Error> {
-        self.check(wanted)?;
-        let at_least = |samples: usize, window: usize| samples.max(window);
-        let (features, seconds) = self.recordings.features(sound, at_least)?;
-        let (frames, window) = (features.frames(), self.recordings.frames);
-        // Longer recordings go on where a segment ends.
-        let first = self.spoken.no_timestamps.map(|token| token as usize + 1);
-        let has_stamps = first.is_some() && (wanted.timestamps || frames > window);
-        let first = first.unwrap_or(usize::MAX);
-        let mut language = wanted.language.clone();
-        let (mut transcript, mut start) = (Transcript { seconds, ..Transcript::default() }, 0);
-        let mut sampler = Sampler::new(wanted.sampling);
-        while start < frames {
-            model.reset();
-            self.encoder.execute(&features.window(start, window))?;
-            if language.is_none() {
-                language = self.detect(model)?;
-            }
-            let prompt = self.prompt(text, wanted, language.as_deref(), has_stamps)?;
-            let context = model.context().unwrap_or(usize::MAX);
-            if prompt.len() >= context {
-                return Err(Error::ContextFull { tokens: prompt.len() + 1, context });
-            }
-            model.reset();
-            sampler.begin(None);
-            let most = wanted.most.unwrap_or(usize::MAX);
-            let mut how = Window { first, has_stamps, most, sampler: &mut sampler };
-            let tokens = self.window(model, text, &prompt, &mut how, &mut *see)?;
-            let there = (frames - start).min(window);
-            let (cuts, offset) = cut(&tokens, first, there);
-            for cut in cuts {
-                let at = |step: usize| (start / STRIDE + step) as f64 * PRECISION;
-                let words: Vec<u32> = cut.tokens.iter().copied().filter(|token| (*token as usize) < first).collect();
-                let segment = Segment {
-                    start: at(cut.start),
-                    end: if has_stamps { at(cut.end) } else { at(cut.end).min(seconds) },
-                    text: text.decode(&words)?,
-                    tokens: cut.tokens,
-                };
-                see(Heard::Segment(&segment))?;
-                transcript.segments.push(segment);
-            }
-            start += offset;
-        }
-        transcript.language = language;
-        Ok(transcript)
+impl Window<'_> {
+    /// The segment of a part of a window that begins at a frame; the part begins behind so many tokens of the window.
+    ///
+    /// # Errors
+    /// Errors of the tokenizer.
+    pub fn segment(&self, text: &dyn Text, cut: Cut, frame: usize, behind: usize) -> Result<Segment, Error> {
+        let at = |step: usize| (frame / STRIDE + step) as f64 * PRECISION;
+        let timed = self.timed(&cut.tokens, at(0), behind);
+        let spoken: Vec<u32> = cut.tokens.iter().copied().filter(|token| (*token as usize) < self.first).collect();
+        let words = words(text, &timed, self.language.as_deref())?;
+        let (start, end) = (at(cut.start), at(cut.end));
+        Ok(Segment { start, end, text: text.decode(&spoken)?, tokens: cut.tokens, words })
+    }
+
+    /// The tokens of text with their times, of a part behind so many tokens of a window that begins at a time; none where words have no times.
+    fn timed(&self, tokens: &[u32], begin: f64, behind: usize) -> Vec<TimedToken> {
+        let at = |index: Option<usize>| index.and_then(|index| self.times.get(index)).copied().unwrap_or(0.0) + begin;
+        let token = |(index, token): (usize, &u32)| (*token, [at(index.checked_sub(1)), at(Some(index))]);
+        let all = (behind..).zip(tokens).map(token);
+        all.filter(|(token, _)| !self.times.is_empty() && (*token as usize) < self.first).collect()
     }
 }

@@ -49,6 +49,8 @@ pub enum Error {
     NoHearing,
     /// An option of transcripts for a model that makes none.
     NoTranscripts,
+    /// The program has no method for the times of words.
+    NoWords,
     /// No sound for a model that makes transcripts.
     NoSound,
     /// An option that models for transcripts do not have.
@@ -172,6 +174,9 @@ impl Display for Error {
                 "the model does not hear: the program has no audio encoder, or the binary was built without one",
             ),
             Self::NoTranscripts => formatter.write_str("the model makes no transcripts"),
+            Self::NoWords => formatter.write_str(
+                "the program has no method `align` for the times of words: build the program with `export.word_timestamps`",
+            ),
             Self::NoSound => formatter.write_str("the model makes transcripts, and there is no sound"),
             Self::NotForTranscripts(option) => write!(formatter, "the model makes transcripts, and has no {option}"),
             Self::UnknownLanguage { language, known } => {

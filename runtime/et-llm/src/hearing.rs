@@ -1,15 +1,16 @@
 //! Sound. A crate that a binary has only for a model that hears implements the traits.
 
+use std::io::BufRead;
 use std::rc::Rc;
 
-use et_module::preprocess::ReadSound;
+use et_module::preprocess::{Media, ReadSound};
 use et_module::{DataFiles, Engines, FileBytes, Kernels};
 
 use crate::{Error, Model, OpenedVision, Sampling, Text};
 
 /// Makes transcripts of recordings.
 pub trait Transcriber {
-    /// The transcript of a WAV file by a model; `see` hears of tokens, text and segments as they come.
+    /// The transcript of a recording by a model; `see` hears of tokens, text and segments as they come.
     ///
     /// # Errors
     /// [`Error::Sound`] for a damaged file, and for another file; [`Error::UnknownLanguage`], [`Error::OneLanguage`];
@@ -18,7 +19,21 @@ pub trait Transcriber {
         &mut self,
         model: &mut Model,
         text: &dyn Text,
-        sound: &[u8],
+        sound: Media<'_>,
+        wanted: &Wanted,
+        see: SeeHeard<'_>,
+    ) -> Result<Transcript, Error>;
+
+    /// The transcript of sound as it comes, up to the end of the input: a WAV file of 16-bit samples, or such samples of one channel at
+    /// 16 kHz. Segments have timestamps; `see` hears of a segment once further sound does not change the segment.
+    ///
+    /// # Errors
+    /// As [`Self::transcribe`]; input that cannot be read.
+    fn follow(
+        &mut self,
+        model: &mut Model,
+        text: &dyn Text,
+        sound: &mut dyn BufRead,
         wanted: &Wanted,
         see: SeeHeard<'_>,
     ) -> Result<Transcript, Error>;
@@ -33,6 +48,8 @@ pub struct Wanted {
     pub task: SpokenTask,
     /// Whether segments have timestamps by the model. Recordings longer than a window have timestamps in any case.
     pub timestamps: bool,
+    /// Whether words have times.
+    pub words: bool,
     /// Text that the model takes as the text before.
     pub prompt: Option<String>,
     /// How tokens are picked.
@@ -99,6 +116,19 @@ pub struct Segment {
     pub text: String,
     /// The tokens, with timestamps.
     pub tokens: Vec<u32>,
+    /// The words with their times, where these are wanted.
+    pub words: Vec<SpokenWord>,
+}
+
+/// A word of a transcript.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SpokenWord {
+    /// The beginning in seconds.
+    pub start: f64,
+    /// The end in seconds.
+    pub end: f64,
+    /// The word, with spaces and punctuation around.
+    pub text: String,
 }
 
 /// A piece of a transcript in the making.

@@ -25,6 +25,7 @@ mod batch;
 mod candidates;
 mod chunks;
 mod constraint;
+mod content;
 mod continuation;
 mod draft;
 mod encoder;
@@ -57,6 +58,7 @@ mod with_pictures;
 
 pub use batch::Batch;
 pub use constraint::{Compiler, Constraint, LazyCompiler, MakeCompiler, Matcher};
+pub use content::Content;
 pub use continuation::{Continuation, Ended, Limits, Step};
 pub use draft::Draft;
 pub use encoder::{Answer, ENCODER_KEY, Encoder, EncoderFacts, Likely, Scores, Task, Word};
@@ -64,7 +66,8 @@ pub use error::Error;
 pub use facts::{CHAT_KEY, Facts, GENERATION_KEY, TOKENIZER_KEY};
 pub use generate::{Generation, Picked, See, generate};
 pub use hearing::{
-    Heard, Hearing, OpenHearing, OpenedHearing, SeeHeard, Segment, SpokenTask, Transcriber, Transcript, Wanted,
+    Heard, Hearing, OpenHearing, OpenedHearing, SeeHeard, Segment, SpokenTask, SpokenWord, Transcriber, Transcript,
+    Wanted,
 };
 use lazy_text::LazyText;
 pub use lazy_text::MakeText;

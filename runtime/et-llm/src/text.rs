@@ -102,12 +102,7 @@ impl Message {
 
     /// The pictures of messages, in their order.
     pub fn pictures(messages: &[Self]) -> Vec<Arc<Picture>> {
-        let parts = messages.iter().flat_map(|message| &message.parts);
-        let picture = |part: &Part| match part {
-            Part::Picture(picture) => Some(Arc::clone(picture)),
-            Part::Text(_) => None,
-        };
-        parts.filter_map(picture).collect()
+        Part::pictures(messages.iter().flat_map(|message| &message.parts))
     }
 }
 
@@ -118,4 +113,15 @@ pub enum Part {
     Text(String),
     /// A picture.
     Picture(Arc<Picture>),
+}
+
+impl Part {
+    /// The pictures of parts, in their order.
+    pub fn pictures<'p>(parts: impl IntoIterator<Item = &'p Self>) -> Vec<Arc<Picture>> {
+        let picture = |part: &Self| match part {
+            Self::Picture(picture) => Some(Arc::clone(picture)),
+            Self::Text(_) => None,
+        };
+        parts.into_iter().filter_map(picture).collect()
+    }
 }

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use et_module::preprocess::ReadTiles;
+use et_module::preprocess::{Media, ReadTiles};
 use et_module::{DataFiles, Engines, FileBytes, Kernels};
 
 pub use encoder::{EncoderMethod, KeptEmbeddings};
@@ -29,11 +29,11 @@ pub trait Viewer: Send + Sync {
         false
     }
 
-    /// The picture in a PNG or JPEG file, or the sound in a WAV file.
+    /// The picture, or the sound, in a file or in memory.
     ///
     /// # Errors
     /// [`Error::Picture`] or [`Error::Sound`] for a damaged file, and for another file.
-    fn picture(&self, file: &[u8]) -> Result<Picture, Error>;
+    fn picture(&self, media: Media<'_>) -> Result<Picture, Error>;
 
     /// The prompt of a text in which [`Self::mark`] stands for each of the pictures in turn. Without pictures, the text is plain. Where
     /// `begins`, the tokenizer adds the tokens that begin every text.

@@ -13,7 +13,7 @@ mod numbers;
 mod wanted;
 
 pub use encode::write_png;
-use et_module::preprocess::{Preprocess, TileSteps, Tiles};
+use et_module::preprocess::{Media, Preprocess, TileSteps, Tiles};
 use et_module::{Array, MediaFormat, TensorType};
 
 /// The tensor that a file becomes by `steps`, for an input of type `wanted`; an [`et_module::ReadMedia`].
@@ -33,8 +33,14 @@ pub fn read(file: &[u8], steps: &Preprocess, wanted: &TensorType) -> Result<Arra
 /// The samples of a recording at a rate in hertz, the channels mixed to one; an [`et_module::preprocess::ReadSound`].
 ///
 /// # Errors
-/// A phrase about the file: a damaged file, a file that is no recording, or a rate that cannot be converted.
-pub fn sound(file: &[u8], rate: u32) -> Result<Vec<f32>, String> {
+/// A phrase about the recording: a damaged file, a file that is no recording, samples that are no numbers, or a rate that cannot be
+/// converted.
+pub fn sound(recording: Media<'_>, rate: u32) -> Result<Vec<f32>, String> {
+    let file = match recording {
+        Media::File(file) => file,
+        Media::Samples { samples, rate: own } => return audio::samples(&decode::samples(samples, own)?, rate),
+        Media::Pixels { .. } => return Err("pixels are no recording".to_owned()),
+    };
     match MediaFormat::of(file) {
         Some(MediaFormat::Wav) => audio::samples(&decode::wav(file)?, rate),
         Some(format) => Err(format!("{} is no recording", format.name())),
@@ -45,12 +51,33 @@ pub fn sound(file: &[u8], rate: u32) -> Result<Vec<f32>, String> {
 /// The tiles of a picture by `steps`; an [`et_module::preprocess::ReadTiles`].
 ///
 /// # Errors
-/// A phrase about the file: a damaged file, or a file that is no picture.
-pub fn tiles(file: &[u8], steps: &TileSteps) -> Result<Tiles, String> {
+/// A phrase about the picture: a damaged file, a file that is no picture, or another number of bytes than the pixels have.
+pub fn tiles(picture: Media<'_>, steps: &TileSteps) -> Result<Tiles, String> {
+    let file = match picture {
+        Media::File(file) => file,
+        Media::Pixels { bytes, width, height } => return image::tiles(decode::pixels(bytes, width, height)?, steps),
+        Media::Samples { .. } => return Err("samples are no picture".to_owned()),
+    };
     match MediaFormat::of(file) {
         Some(MediaFormat::Png) => image::tiles(decode::png(file)?, steps),
         Some(MediaFormat::Jpeg) => image::tiles(decode::jpeg(file)?, steps),
         Some(format) => Err(format!("{} is no picture", format.name())),
         None => Err("neither PNG nor JPEG".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_a_recording_and_no_picture() {
+        let media = Media::Samples { samples: &[0.5, -0.25], rate: 8 };
+        assert_eq!(sound(media, 8), Ok(vec![0.5, -0.25]));
+        assert!(sound(Media::Pixels { bytes: &[0; 3], width: 1, height: 1 }, 8).is_err());
+        for (samples, rate, word) in [(&[f32::NAN][..], 8, "NaN"), (&[0.0][..], 0, "rate")] {
+            let refused = sound(Media::Samples { samples, rate }, 8).unwrap_err();
+            assert!(refused.contains(word), "{refused}");
+        }
     }
 }

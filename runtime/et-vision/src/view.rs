@@ -5,7 +5,7 @@ use std::hash::RandomState;
 use std::sync::Arc;
 
 use et_llm::{Error, Picture, Prompt, Text, Tile, Viewer};
-use et_module::preprocess::{ReadTiles, Tiles};
+use et_module::preprocess::{Media, ReadTiles, Tiles};
 
 use crate::Facts;
 
@@ -69,8 +69,8 @@ impl Viewer for View {
         &self.facts.mark
     }
 
-    fn picture(&self, file: &[u8]) -> Result<Picture, Error> {
-        let tiles = (self.read)(file, &self.facts.steps).map_err(Error::Picture)?;
+    fn picture(&self, media: Media<'_>) -> Result<Picture, Error> {
+        let tiles = (self.read)(media, &self.facts.steps).map_err(Error::Picture)?;
         if self.facts.patches.is_some() {
             return self.whole(tiles);
         }
@@ -122,7 +122,8 @@ mod tests {
     }
 
     /// A file is the number of rows, and the first byte of each tile.
-    fn read(file: &[u8], _steps: &TileSteps) -> Result<Tiles, String> {
+    fn read(media: Media<'_>, _steps: &TileSteps) -> Result<Tiles, String> {
+        let Media::File(file) = media else { return Err("no file".to_owned()) };
         let (rows, tiles) = file.split_first().ok_or("empty")?;
         let rows = usize::from(*rows);
         let pixels = tiles.iter().map(|first| [[*first; 4], [0; 4], [1; 4]].as_flattened().to_vec()).collect();
@@ -134,7 +135,8 @@ mod tests {
     }
 
     fn prompt(view: &View, text: &str, files: &[&[u8]]) -> Result<Prompt, Error> {
-        let pictures: Vec<Arc<Picture>> = files.iter().map(|file| Arc::new(view.picture(file).unwrap())).collect();
+        let pictures: Vec<Arc<Picture>> =
+            files.iter().map(|file| Arc::new(view.picture(Media::File(file)).unwrap())).collect();
         view.prompt(&Characters, text, true, &pictures)
     }
 
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn a_grid_names_rows_and_columns() {
         let view = view();
-        let picture = view.picture(&[1, 4, 5, 6]).unwrap();
+        let picture = view.picture(Media::File(&[1, 4, 5, 6])).unwrap();
         let expected = "<fake><row_1_col_1><image><image><image><fake><row_1_col_2><image><image><image>\n\n\
              <fake><global-img><image><image><image><fake>";
         assert_eq!(view.text(&picture), expected);
@@ -164,7 +166,7 @@ mod tests {
     #[test]
     fn equal_tiles_have_equal_tokens_and_others_have_others() {
         let view = view();
-        let tokens = |first| view.picture(&[0, first]).unwrap().tiles[0].tokens().to_vec();
+        let tokens = |first| view.picture(Media::File(&[0, first])).unwrap().tiles[0].tokens().to_vec();
         assert_eq!(tokens(1), tokens(1));
         assert!(tokens(1).iter().zip(tokens(2)).all(|(one, other)| *one != other));
     }
@@ -174,6 +176,6 @@ mod tests {
         let view = view();
         assert!(matches!(prompt(&view, "a", &[&[0, 7]]), Err(Error::Marks { found: 0, pictures: 1, .. })));
         assert_eq!(prompt(&view, "a<image>", &[]).unwrap().tokens, [97, 9]);
-        assert!(view.picture(&[]).is_err());
+        assert!(view.picture(Media::File(&[])).is_err());
     }
 }

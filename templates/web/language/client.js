@@ -1,5 +1,7 @@
 // A language model in a thread of its own.
 
+import { exchangedPrompt, recording } from "./media.js";
+
 const isShared = typeof SharedArrayBuffer === "function" && globalThis.crossOriginIsolated !== false;
 
 async function startWorker(onMessage, onFailure) {
@@ -81,16 +83,27 @@ export class LanguageModel {
    * The pieces of the continuation of a text, or of the answer to a list of messages. Prompts wait for the one before.
    */
   async *generate(prompt, options = {}) {
+    return yield* this.pieces(async () => ({ kind: "generate", prompt: await exchangedPrompt(prompt), options }));
+  }
+
+  /** The segments of the transcript of a recording, as they are found. */
+  async *transcribe(audio, { sampleRate, ...options } = {}) {
+    return yield* this.pieces(async () => ({ kind: "transcribe", recording: await recording(audio, sampleRate), options }));
+  }
+
+  /** The pieces of the answer to a request, which `make` makes once the one before has ended. */
+  async *pieces(make) {
     const before = this.last;
     let release;
     this.last = new Promise((resolve) => (release = resolve));
     await before;
+    const message = await make().catch((error) => (release(), Promise.reject(error)));
     const stopped = isShared ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
-    const texts = [];
+    const pieces = [];
     let wake = () => {};
-    const hear = ({ text }) => (texts.push(text), wake());
+    const hear = ({ piece }) => (pieces.push(piece), wake());
     let failure, result;
-    const request = this.request({ kind: "generate", prompt, options, stopped }, hear);
+    const request = this.request({ ...message, stopped }, hear);
     request.then((made) => (result = made), (error) => (failure = error)).then(() => {
       wake();
       this.rest();
@@ -98,7 +111,7 @@ export class LanguageModel {
     });
     try {
       while (true) {
-        while (texts.length > 0) yield texts.shift();
+        while (pieces.length > 0) yield pieces.shift();
         if (failure) throw failure;
         if (result) return result;
         await new Promise((resolve) => (wake = resolve));
@@ -113,6 +126,16 @@ export class LanguageModel {
     let whole = "";
     for await (const text of this.generate(prompt, options)) whole += text;
     return whole;
+  }
+
+  /** The whole transcript of a recording. */
+  async transcript(audio, options) {
+    const segments = [];
+    const pieces = this.transcribe(audio, options);
+    for (let next = await pieces.next(); ; next = await pieces.next()) {
+      if (next.done) return { ...next.value, segments, text: segments.map(({ text }) => text).join("") };
+      segments.push(next.value);
+    }
   }
 
   /** Ends the thread, and so frees the memory. */

@@ -14,10 +14,24 @@ export interface LoadOptions {
   onProgress?: (loaded: number, total?: number) => void;
 }
 
+/** A picture: pixels, or a PNG or JPEG file. */
+export type Picture = ImageData | { data: Uint8ClampedArray | Uint8Array; width: number; height: number } | Blob | ArrayBuffer | Uint8Array;
+
+/** A recording: samples of one channel from -1 to 1, an AudioBuffer, or a WAV file. */
+export type Recording = Float32Array | AudioBuffer | Blob | ArrayBuffer | Uint8Array;
+
+/** A part of a message or of a prompt: a text, or for models that read pictures or hear, a picture or a sound. */
+export type Part =
+  | string
+  | { type: "text"; text: string }
+  | { type: "image"; image: Picture }
+  /** `sampleRate`, in hertz, goes with a `Float32Array`. */
+  | { type: "audio"; audio: Recording; sampleRate?: number };
+
 /** A message of a conversation. */
 export interface Message {
   role: "system" | "user" | "assistant";
-  content: string;
+  content: string | readonly Part[];
 }
 
 /** Options of sampling; left out, those of the model. */
@@ -48,17 +62,67 @@ export interface Generation {
   ended: "stop" | "length" | "context" | "cancelled";
 }
 
+/** Options of a transcript, and of sampling. */
+export interface TranscribeOptions extends GenerateOptions {
+  /** The rate of a `Float32Array` in hertz. */
+  sampleRate?: number;
+  /** The code of the language of the speech, such as "en"; left out, the one that the model hears. */
+  language?: string;
+  /** `translate` makes English text. */
+  task?: "transcribe" | "translate";
+  /** Whether the model ends segments, with times. Of a recording longer than 30 seconds the model does in any case. */
+  timestamps?: boolean;
+  /** Whether words have times; for recipes with `export: { word_timestamps: true }`. */
+  wordTimestamps?: boolean;
+  /** Text that the model takes as the text before, for names and spelling. */
+  prompt?: string;
+}
+
+/** A word of a transcript, with times in seconds. */
+export interface Word {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** A part of a transcript, with times in seconds. */
+export interface Segment {
+  start: number;
+  end: number;
+  text: string;
+  /** The words, with `wordTimestamps`. */
+  words: Word[];
+}
+
+export interface TranscriptFacts {
+  /** The code of the language; not there for a model of one language. */
+  language?: string;
+  /** The length of the recording. */
+  seconds: number;
+  /** The end of the recording, or the iteration ended early. */
+  ended: "stop" | "cancelled";
+}
+
+export interface Transcript extends TranscriptFacts {
+  text: string;
+  segments: Segment[];
+}
+
 export interface LanguageModel {
   /** The most tokens of a text. */
   readonly context: number;
   /**
-   * The pieces of the continuation of a text, or of the answer to a conversation. Prompts wait for each other; the KV
+   * The pieces of the continuation of a text or of parts, or of the answer to a conversation. Prompts wait for each other; the KV
    * cache keeps the common prefix with the previous text. Leaving the loop ends the generation in Node.js and in pages
    * that are cross-origin isolated; in other pages the model finishes the text first.
    */
-  generate(prompt: string | readonly Message[], options?: GenerateOptions): AsyncGenerator<string, Generation>;
+  generate(prompt: string | readonly Message[] | readonly Part[], options?: GenerateOptions): AsyncGenerator<string, Generation>;
   /** The whole continuation or answer. */
-  text(prompt: string | readonly Message[], options?: GenerateOptions): Promise<string>;
+  text(prompt: string | readonly Message[] | readonly Part[], options?: GenerateOptions): Promise<string>;
+  /** The segments of the transcript of a recording, as they are found; for models for transcripts. */
+  transcribe(recording: Recording, options?: TranscribeOptions): AsyncGenerator<Segment, TranscriptFacts>;
+  /** The whole transcript. */
+  transcript(recording: Recording, options?: TranscribeOptions): Promise<Transcript>;
   /** Ends the model's thread and frees the memory. */
   free(): void;
 }

@@ -15,13 +15,20 @@ const requests = {
     return { context: model.context };
   },
   async generate({ prompt, options, stopped }, send) {
-    const see = (text) => {
-      if (text) send({ kind: "text", text });
-      return !stopped || Atomics.load(stopped, 0) === 0;
-    };
-    return model.generate(prompt, options, see);
+    return model.generate(prompt, options, teller(stopped, send));
+  },
+  async transcribe({ recording, options, stopped }, send) {
+    return model.transcribe(recording, options, teller(stopped, send));
   },
 };
+
+/** Sends pieces of an answer, and returns whether to go on. */
+function teller(stopped, send) {
+  return (piece) => {
+    if (piece) send({ kind: "piece", piece });
+    return !stopped || Atomics.load(stopped, 0) === 0;
+  };
+}
 
 async function answer(request) {
   const send = (message) => port.postMessage({ ...message, id: request.id });

@@ -84,6 +84,7 @@ pub fn read(
     let Parts { sketch, weights } = &mut *parts;
     sketch.enter(module.as_str());
     let query = sketch.view(query, &[1, count, heads, depth]);
+    sketch.mark(module.clone(), query);
     let first = weights.memory(slots(decoder, cross, weights));
     let [keys, values] = ["keys", "values"].map(|name| sketch.state(&format!("{module}.{name}"), &first));
     // A row at the last position sees all positions, and rows behind `last` see what `last` sees.
@@ -102,12 +103,12 @@ pub fn read(
     parts.linear(&format!("{module}.{}", decoder.names.output), rows, sizes, biases.output)
 }
 
-fn module(decoder: &Decoder, cross: Cross, index: usize) -> String {
+pub fn module(decoder: &Decoder, cross: Cross, index: usize) -> String {
     format!("{}.{}", decoder.names.layer(index), cross.attention)
 }
 
 /// The most states: a text encoder reads texts as long as the context.
-fn slots(decoder: &Decoder, cross: Cross, weights: &Weights<'_>) -> usize {
+pub fn slots(decoder: &Decoder, cross: Cross, weights: &Weights<'_>) -> usize {
     decoder.source.map_or(cross.positions, |_| weights.context as usize)
 }
 

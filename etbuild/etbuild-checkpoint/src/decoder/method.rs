@@ -107,7 +107,13 @@ fn layers(
 /// Tables whose rows are tokens, in the form of a linear layer's weights.
 pub(super) const ROWS: Sides<'static> = Sides { reads: Some(Side::Tokens), norm: None, makes: None };
 
-fn embed(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, text: &Text, tokens: ValueId) -> ValueId {
+pub(super) fn embed(
+    decoder: &Decoder,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    text: &Text,
+    tokens: ValueId,
+) -> ValueId {
     let names = &decoder.names;
     sketch.enter(names.embedding);
     let table = weights.matrix(&names.table(), Part::all(decoder.vocabulary), decoder.width, ROWS);
@@ -149,7 +155,7 @@ fn add_positions(
 }
 
 /// One layer: the outputs of attention and of the feed-forward network are added to the input.
-fn layer(
+pub(super) fn layer(
     decoder: &Decoder,
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,

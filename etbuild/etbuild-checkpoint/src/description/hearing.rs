@@ -31,6 +31,8 @@ pub struct Hearing {
     pub tower: SoundTower,
     /// What the states become.
     pub reader: Reader,
+    /// The heads of the decoder that follow the sound, layer and head each, for the times of words.
+    pub aligned: Vec<[usize; 2]>,
 }
 
 /// Two convolutions, of which the second halves the frames, and layers of attention and feed-forward networks over all frames.

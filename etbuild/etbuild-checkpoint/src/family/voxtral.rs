@@ -20,6 +20,6 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let token = token.and_then(|token| u32::try_from(token).ok());
     let token = token.ok_or_else(|| config.mistake("audio_token_id", "is missing"))?;
     let activation = conventions::activation(config, "projector_hidden_act", Activation::Gelu)?;
-    decoder.hearing = Some(Hearing { tower, reader: Reader::Prompt { group, activation, token } });
+    decoder.hearing = Some(Hearing { tower, reader: Reader::Prompt { group, activation, token }, aligned: Vec::new() });
     Ok(decoder)
 }

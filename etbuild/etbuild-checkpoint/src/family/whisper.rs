@@ -60,6 +60,13 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
         positions: tower.positions,
         width: tower.width,
     });
-    decoder.hearing = Some(Hearing { tower, reader: Reader::Cross });
+    decoder.hearing = Some(Hearing { tower, reader: Reader::Cross, aligned: aligned(&decoder) });
     Ok(decoder)
+}
+
+/// The heads that follow the sound where `generation_config.json` names none: all of the second half of the layers, as in OpenAI's command.
+fn aligned(decoder: &Decoder) -> Vec<[usize; 2]> {
+    let layers = decoder.layers.len();
+    let heads = |layer: usize| (0..decoder.attention.heads).map(move |head| [layer, head]);
+    (layers / 2..layers).flat_map(heads).collect()
 }

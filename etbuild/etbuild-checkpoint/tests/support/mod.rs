@@ -17,6 +17,7 @@ pub fn small() -> Options {
         sound: None,
         image_tokens: None,
         source: false,
+        words: false,
         every: false,
     }
 }

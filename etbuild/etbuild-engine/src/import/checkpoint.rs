@@ -35,7 +35,8 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: Method) -> StageR
     // The name of the method states the number of texts.
     let batch = options.batch.filter(|_| matches!(method, Method::Batch(_)));
     let image_tokens = options.image_tokens.filter(|_| method == Method::VisionEncoder);
-    let options = Options { speculate, prefill, batch, image_tokens, ..options };
+    let words = options.words && method == Method::Align;
+    let options = Options { speculate, prefill, batch, image_tokens, words, ..options };
     action::run(db, &Import { folder, method, files, adapter, options })
 }
 
@@ -83,12 +84,14 @@ impl Keyed for Options {
             vision,
             sound,
             source,
+            words,
             every,
         } = self;
         let key = encoder.iter().fold(key, |key, encoding| encoding.key(key));
         let key = image_tokens.iter().fold(key, |key, most| key.option("export.image_tokens", u64::from(*most)));
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = sound.iter().fold(key, |key, sound| key.fact("sound", *sound == Sound::Prompts));
+        let key = if *words { key.option("export.word_timestamps", true) } else { key };
         let key = if *source { key.fact("source", true) } else { key };
         key.option("export.context", context.map(u64::from))
             .option("export.prefill", prefill.iter().copied().map(u64::from).collect::<Vec<u64>>())

@@ -69,7 +69,9 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::Shape { .. } => Code::TensorMismatch,
         CheckpointError::ElementType { .. } => Code::DtypeUnavailable,
         CheckpointError::Rotation(_) => Code::SchemeUnavailable,
-        CheckpointError::ImageTokens { .. } | CheckpointError::TextOption { .. } => Code::OptionUnavailable,
+        CheckpointError::WordsOfIntegers | CheckpointError::ImageTokens { .. } | CheckpointError::TextOption { .. } => {
+            Code::OptionUnavailable
+        }
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
         CheckpointError::Json { .. } | CheckpointError::Key { .. } | CheckpointError::ShardMalformed { .. } => {
             Code::ModelMalformed

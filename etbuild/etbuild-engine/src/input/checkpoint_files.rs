@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
-    CONFIG, Cache, CheckpointError, GGUF, Kept, MODULES, Options, PICTURE_FILES, PictureSizes, SENTENCE, SHARD,
-    SHARD_INDEX, Sound, TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, part_names, shard_names,
+    CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICTURE_FILES, PictureSizes, SENTENCE,
+    SHARD, SHARD_INDEX, Sound, TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, part_names, shard_names,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -54,6 +54,12 @@ fn of_encoder(system: &dyn System, folder: &Path) -> Vec<String> {
     names.filter(|name| system.stamp(&folder.join(name)).is_ok()).collect()
 }
 
+/// The name of the present file with the heads of a model for transcripts that follow the sound.
+fn of_transcripts(system: &dyn System, folder: &Path) -> Option<String> {
+    let is_there = || system.stamp(&folder.join(GENERATION)).is_ok();
+    (hears(system, folder) == Some(Sound::Transcripts) && is_there()).then(|| GENERATION.to_owned())
+}
+
 fn is_gguf(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == GGUF)
 }
@@ -84,7 +90,8 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
     let source = has_text_encoder(system, path);
     // Each text of a transcript, or behind a text encoder, has states of its own.
     let batch = options.batch.filter(|_| sound != Some(Sound::Transcripts) && !source);
-    Options { keeps, encoder, batch, vision: reads_pictures(system, path), sound, source, ..options }
+    let words = options.words && sound == Some(Sound::Transcripts);
+    Options { keeps, encoder, batch, vision: reads_pictures(system, path), sound, source, words, ..options }
 }
 
 /// The names of the files of a model in GGUF.
@@ -131,7 +138,13 @@ pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagn
         let message = format!("`{}` has no `{CONFIG}`", folder.display());
         mistakes.push(at(Diagnostic::error(Code::ModelMalformed, message)));
     }
-    let files = || std::iter::once(CONFIG.to_owned()).chain(shards).chain(of_encoder(system, folder)).collect();
+    let files = || {
+        std::iter::once(CONFIG.to_owned())
+            .chain(shards)
+            .chain(of_encoder(system, folder))
+            .chain(of_transcripts(system, folder))
+            .collect()
+    };
     if mistakes.is_empty() { Ok(files()) } else { Err(mistakes) }
 }
 

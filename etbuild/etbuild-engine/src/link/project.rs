@@ -187,9 +187,8 @@ impl ProjectInputs {
             text: interface.has_tokenizer(),
             // Firmware has no files.
             media: interface.has_media() && board.is_none(),
-            // WebAssembly reads no files, and its library no pictures.
-            hearing: interface.has_hearing() && interface.has_tokenizer() && board.is_none() && !target.is_wasm(),
-            vision: interface.has_vision() && interface.has_tokenizer() && board.is_none() && !target.is_wasm(),
+            hearing: interface.has_hearing() && interface.has_tokenizer() && board.is_none(),
+            vision: interface.has_vision() && interface.has_tokenizer() && board.is_none(),
             library: options.library.then(|| LibraryForm::of(target)),
             // Neither firmware nor WebAssembly has sockets.
             server: options.server

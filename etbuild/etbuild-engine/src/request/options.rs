@@ -85,6 +85,7 @@ fn sources(db: &dyn Db, recipe: &Recipe, operators: &Operators) -> Archives {
             vision: false,
             sound: None,
             source: false,
+            words: recipe.export.word_timestamps.as_ref().is_some_and(|words| words.value),
             every: false,
         };
         let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);

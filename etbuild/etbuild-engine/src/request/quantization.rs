@@ -55,6 +55,7 @@ fn reader(db: &dyn Db, recipe: &Recipe) -> Option<CheckpointFolder> {
         vision: false,
         sound: None,
         source: false,
+        words: false,
         every: true,
     };
     // Without an adapter: the integers of the model are the same under any.

@@ -23,6 +23,8 @@ pub fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
         [&export.context, &export.speculate, &export.batch, &export.image_tokens].into_iter().flatten().chain(prefill);
     if !matches!(recipe.model, Model::Checkpoint(_)) {
         refusals.extend(sizes.map(|size| refusal("a token count requires a checkpoint", &size.span)));
+        let words = recipe.export.word_timestamps.iter();
+        refusals.extend(words.map(|words| refusal("`export.word_timestamps` requires a checkpoint", &words.span)));
         let cache = recipe.export.cache.iter();
         refusals.extend(cache.map(|cache| refusal("`export.cache` requires a checkpoint", &cache.span)));
         let texts = [

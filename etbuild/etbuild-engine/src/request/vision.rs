@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etbuild_checkpoint::PictureSizes;
+use etbuild_checkpoint::{PictureSizes, Sound};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_recipe::{Model, Recipe};
 use etbuild_system::System;
@@ -14,7 +14,21 @@ use crate::input::{hears, picture_sizes, reads_pictures};
 pub fn refusals(system: &dyn System, recipe: &Recipe) -> Vec<Diagnostic> {
     let Model::Checkpoint(folder) = &recipe.model else { return Vec::new() };
     let path = &folder.path;
-    calibrated(system, recipe, path).into_iter().chain(of_one_size(system, recipe, path)).collect()
+    calibrated(system, recipe, path)
+        .into_iter()
+        .chain(of_one_size(system, recipe, path))
+        .chain(words(system, recipe, path))
+        .collect()
+}
+
+/// Refuses times of words for a model that makes no transcripts.
+fn words(system: &dyn System, recipe: &Recipe, path: &Path) -> Option<Diagnostic> {
+    let words = recipe.export.word_timestamps.as_ref().filter(|words| words.value)?;
+    let message = "`export.word_timestamps` requires a model for transcripts";
+    let refusal = || Diagnostic::error(Code::OptionUnavailable, message).at((*words.span).clone());
+    let makes_none = hears(system, path) != Some(Sound::Transcripts);
+    makes_none
+        .then(|| refusal().help("leave the key out, or name the checkpoint of such a model, such as whisper-base"))
 }
 
 /// Refuses calibrated quantization for a model that reads pictures or hears.

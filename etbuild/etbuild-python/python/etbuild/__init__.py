@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from etbuild._native import Tensor
     from etbuild.llm import Generation, LanguageModel
     from etbuild.runtime import Method, Program, Runtime
+    from etbuild.speech import Segment, Transcript, Word
 
 __all__ = [
     "CommandError",
@@ -29,8 +30,11 @@ __all__ = [
     "OutputFile",
     "Program",
     "Runtime",
+    "Segment",
     "Tensor",
+    "Transcript",
     "Unit",
+    "Word",
     "build",
     "compile",
     "deploy",
@@ -46,7 +50,10 @@ _LATE = {
     "Method": "etbuild.runtime",
     "Program": "etbuild.runtime",
     "Runtime": "etbuild.runtime",
+    "Segment": "etbuild.speech",
     "Tensor": "etbuild._native",
+    "Transcript": "etbuild.speech",
+    "Word": "etbuild.speech",
 }
 
 

@@ -1,13 +1,15 @@
-"""Language models in this process: text or tokens in, an iterator over the answer out."""
+"""Language models in this process: text, pictures, sounds or tokens in, an iterator over the answer out."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from etbuild import _native
+from etbuild.media import message_parts, prompt_parts, sound
 from etbuild.runtime import PathLike
+from etbuild.speech import Segment, Transcript, Word
 
 __all__ = ["Generation", "LanguageModel"]
 
@@ -65,6 +67,8 @@ class LanguageModel:
         self,
         prompt: Union[str, Sequence[int]],
         *,
+        images: Sequence[Any] = (),
+        audio: Sequence[Any] = (),
         max_new_tokens: Optional[int] = None,
         temperature: Optional[float] = None,
         top_k: Optional[int] = None,
@@ -83,17 +87,25 @@ class LanguageModel:
     ) -> Generation:
         """Continues a text or token ids; options that are left out are those of the model, and an answer ends with the context.
 
-        ``json_schema`` (a JSON text or a dictionary), ``regex`` or ``grammar`` (Lark's syntax) is the form of the answer.
+        ``images`` are pictures, for a model that reads them: paths, bytes of PNG or JPEG files, ``PIL.Image`` or arrays of ``uint8``
+        ``[height, width, 3]``. ``audio`` are sounds, for a model that hears: paths, bytes of WAV files, or pairs of samples and their
+        rate. They stand at the marks of the text (``mark``), or ahead of a text without marks. ``json_schema`` (a JSON text or a
+        dictionary), ``regex`` or ``grammar`` (Lark's syntax) is the form of the answer.
         """
         options = _options(locals())
         if isinstance(prompt, str):
-            return Generation(self._native.continue_text(prompt, options))
+            parts = prompt_parts(prompt, self.mark, images, audio)
+            return Generation(self._native.continue_parts(parts, options))
+        if len(images) + len(audio) > 0:
+            raise ValueError("`images` and `audio` go with a prompt of text")
         return Generation(self._native.continue_tokens(list(prompt), options))
 
     def chat(
         self,
-        messages: Union[str, Sequence[Mapping[str, str]]],
+        messages: Union[str, Sequence[Mapping[str, Any]]],
         *,
+        images: Sequence[Any] = (),
+        audio: Sequence[Any] = (),
         max_new_tokens: Optional[int] = None,
         temperature: Optional[float] = None,
         top_k: Optional[int] = None,
@@ -110,12 +122,44 @@ class LanguageModel:
         regex: Optional[str] = None,
         grammar: Optional[str] = None,
     ) -> Generation:
-        """Answers the last of ``messages``, each ``{"role": ..., "content": ...}``, or a single message of the user."""
+        """Answers the last of ``messages``, each ``{"role": ..., "content": ...}``, or a single message of the user.
+
+        A content is a text or a list of parts, as OpenAI's clients send parts, or as chat templates of ``transformers`` read them:
+        ``{"type": "text", "text": ...}``, ``{"type": "image", "image": ...}``, ``{"type": "image_url", "image_url": {"url": ...}}`` with
+        a ``data:`` URL, ``{"type": "audio", "audio": ...}``, ``{"type": "input_audio", "input_audio": {"data": ...}}``. A part of type
+        ``image`` or ``audio`` alone stands for the next one of ``images`` or ``audio``, which are as for ``generate``.
+        """
         options = _options(locals())
-        if isinstance(messages, str):
-            messages = [{"role": "user", "content": messages}]
-        said = [(message["role"], message["content"]) for message in messages]
-        return Generation(self._native.answer(said, options))
+        return Generation(self._native.answer(message_parts(messages, images, audio), options))
+
+    def transcribe(
+        self,
+        recording: Any,
+        *,
+        language: Optional[str] = None,
+        task: str = "transcribe",
+        timestamps: bool = False,
+        word_timestamps: bool = False,
+        prompt: Optional[str] = None,
+        max_new_tokens: Optional[int] = None,
+        temperature: Optional[float] = None,
+        seed: Optional[int] = None,
+        on_segment: Optional[Callable[[Segment], Any]] = None,
+    ) -> Transcript:
+        """The transcript of a recording, by a model for transcripts.
+
+        The recording is a path, the bytes of a WAV file, a pair of samples and their rate in hertz, or a dictionary with ``array`` and
+        ``sampling_rate``. ``language`` is a code such as ``en``; without it, the model hears which. ``task`` is ``transcribe``, or
+        ``translate`` for English text. With ``timestamps`` the model ends segments; of a recording longer than 30 seconds it does in any
+        case. With ``word_timestamps`` the words have times, too: the program needs the option ``export.word_timestamps``. ``prompt`` is taken as the text before. ``max_new_tokens`` is of each 30 seconds. ``on_segment`` is told each segment as it
+        is found. Ctrl-C works between tokens.
+        """
+        told = on_segment and (lambda *made: on_segment(_segment(*made)))
+        speech = dict(language=language, task=task, timestamps=timestamps, word_timestamps=word_timestamps, prompt=prompt)
+        speech["on_segment"] = told
+        options = dict.fromkeys(_OPTIONS) | dict(max_new_tokens=max_new_tokens, temperature=temperature, seed=seed)
+        code, seconds, segments = self._native.transcribe(sound(recording), speech, options)
+        return Transcript(code, seconds, [_segment(*segment) for segment in segments])
 
     def encode(self, text: str, *, begins: bool = True) -> list[int]:
         """The tokens of a text; ``begins`` adds the tokens that begin every text."""
@@ -124,6 +168,11 @@ class LanguageModel:
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of tokens."""
         return self._native.decode(list(tokens))
+
+    @property
+    def mark(self) -> Optional[str]:
+        """The text that stands for a picture or a sound in a prompt; ``None`` for a model of texts and for one of transcripts."""
+        return self._native.mark
 
     @property
     def context(self) -> Optional[int]:
@@ -153,6 +202,10 @@ _OPTIONS = (
     "regex",
     "grammar",
 )
+
+
+def _segment(start: float, end: float, text: str, tokens: list[int], words: list[tuple[float, float, str]]) -> Segment:
+    return Segment(start, end, text, tokens, [Word(*word) for word in words])
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,9 @@ pub struct Export {
     /// The most image tokens of a picture, for a model that reads pictures of any size, such as Qwen2.5-VL: larger pictures are scaled down. Memory for this many is planned. Default: 1280, or half of `context` if smaller.
     #[serde(default)]
     pub image_tokens: Option<Spanned<u32>>,
+    /// Whether a model for transcripts, such as Whisper, has the method `align`, which the times of words need (`--timestamps word`). Default: `false`.
+    #[serde(default)]
+    pub word_timestamps: Option<Spanned<bool>>,
     /// The element type of the KV cache. `float16` halves memory and bandwidth, `int8` takes about a quarter. Default:
     /// `float16` with the schemes `8da4w` and `dynamic-int8`, which quantize activations, else `float32`.
     #[serde(default)]

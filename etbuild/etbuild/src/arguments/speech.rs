@@ -20,4 +20,10 @@ pub struct Speech {
     /// Print the segments of a transcript with their times, a line each
     #[arg(long)]
     pub timestamps: bool,
+    /// Print the words of a transcript with their times, a line each; the program needs `export.word_timestamps`
+    #[arg(long)]
+    pub word_timestamps: bool,
+    /// Transcribe the standard input as sound comes: a WAV file of 16-bit samples, or such samples of one channel at 16 kHz, little-endian
+    #[arg(long, conflicts_with_all = ["audio", "tokens_in", "chat"])]
+    pub stream: bool,
 }

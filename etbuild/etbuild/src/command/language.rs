@@ -26,6 +26,7 @@ pub const fn is_asked(language: &Language) -> bool {
         || language.tokens_in.is_some()
         || language.perplexity.is_some()
         || !language.speech.audio.is_empty()
+        || language.speech.stream
 }
 
 /// Runs the language model of a program file, or the pipeline; `observer` hears of the executions.
@@ -48,7 +49,7 @@ pub fn run(
     if !arguments.language.image.is_empty() {
         Feature::Media.require("a picture")?;
     }
-    if !arguments.language.speech.audio.is_empty() {
+    if !arguments.language.speech.audio.is_empty() || arguments.language.speech.stream {
         Feature::Media.require("a recording")?;
     }
     let request = request(&arguments.language);
@@ -116,6 +117,8 @@ fn request(language: &Language) -> Request {
         language: language.speech.language,
         task: language.speech.task,
         timestamps: language.speech.timestamps,
+        word_timestamps: language.speech.word_timestamps,
+        stream: language.speech.stream,
         tokens_in: language.tokens_in,
         chat: language.chat,
         system: language.system,
@@ -159,7 +162,9 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         | Error::Saved(_) => Code::InputsMismatch,
         Error::NoPair(_) | Error::NotForEncoders(_) | Error::NotAnEncoder(_) => Code::Usage,
         Error::NoVision | Error::Marks { .. } => Code::Usage,
-        Error::NoHearing | Error::NoSound | Error::NoTranscripts | Error::NotForTranscripts(_) => Code::Usage,
+        Error::NoWords | Error::NoHearing | Error::NoSound | Error::NoTranscripts | Error::NotForTranscripts(_) => {
+            Code::Usage
+        }
         Error::NotBehindTextEncoder(_) => Code::Usage,
         Error::OneLanguage | Error::UnknownLanguage { .. } => Code::Usage,
         Error::NotALanguageModel(_) | Error::NoTokenizer | Error::NoTemplate | Error::NoVerify => Code::Usage,
@@ -185,6 +190,7 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         Error::Marks { .. } => {
             diagnostic.help("give `--image FILE` or `--audio FILE` for each mark, in the order of the marks")
         }
+        Error::NoWords => diagnostic.help("build the model with `--set export.word_timestamps=true`"),
         Error::NoVerify => diagnostic.help("build the model with `--set export.speculate=8`"),
         Error::NotALanguageModel(_) => diagnostic.help("run other models with `--inputs FILE --outputs FILE`"),
         Error::Constraint { .. } => diagnostic.help("docs/structured-output.md has the supported keywords and syntax"),

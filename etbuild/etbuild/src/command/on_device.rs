@@ -69,6 +69,10 @@ impl Call {
             let message = "a conversation on a device has one message";
             return Err(Diagnostic::error(Code::Usage, message).help("write the message: `--chat --prompt TEXT`"));
         }
+        if language.speech.stream {
+            let message = "a device hears no standard input";
+            return Err(Diagnostic::error(Code::Usage, message).help("give a recording: `--audio FILE`"));
+        }
         let mut call = Self::default();
         call.take_files(arguments);
         call.take_texts(arguments);
@@ -77,6 +81,7 @@ impl Call {
             ("--lookup", language.lookup),
             ("--stats", language.stats),
             ("--timestamps", language.speech.timestamps),
+            ("--word-timestamps", language.speech.word_timestamps),
         ];
         call.words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()));
         Ok(call)

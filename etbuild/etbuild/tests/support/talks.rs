@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use et_llm::{Message, Part, Picture, Prompt, Session, is_image};
+use et_module::preprocess::Media;
 use serde::Deserialize;
 
 use super::logits::{Expected, difference};
@@ -38,8 +39,9 @@ pub fn cases<T: for<'de> Deserialize<'de>>(folder: &Path) -> Vec<T> {
 /// The prompt of a conversation.
 pub fn prompt(session: &Session, folder: &Path, case: &Talk) -> Prompt {
     let (viewer, text) = (session.viewer().unwrap(), session.text().unwrap());
-    let picture =
-        |name: &str| -> Arc<Picture> { Arc::new(viewer.picture(&fs::read(folder.join(name)).unwrap()).unwrap()) };
+    let picture = |name: &str| -> Arc<Picture> {
+        Arc::new(viewer.picture(Media::File(&fs::read(folder.join(name)).unwrap())).unwrap())
+    };
     let part = |part: &SaidPart| match part {
         SaidPart::Text(text) => Part::Text(text.clone()),
         SaidPart::File(name) => Part::Picture(picture(name)),

@@ -29,6 +29,10 @@ pub struct Request {
     pub task: Option<SpokenTask>,
     /// Whether segments of a transcript come with their times.
     pub timestamps: bool,
+    /// Whether words of a transcript come with their times.
+    pub word_timestamps: bool,
+    /// Whether the recording is the standard input, transcribed as sound comes.
+    pub stream: bool,
     /// A file of tokens to continue.
     pub tokens_in: Option<PathBuf>,
     /// Whether this is a conversation, which goes on with lines from the standard input if the request has no prompt.
@@ -139,6 +143,9 @@ impl Request {
                 && self.bench.is_none();
             return if alone { Ok(()) } else { Err("--perplexity goes with no other text".to_owned()) };
         }
+        if self.stream {
+            return self.check_stream();
+        }
         if !self.images.is_empty() || !self.sounds.is_empty() {
             let name = if self.images.is_empty() { "--audio" } else { "--image" };
             let is_text = self.tokens_in.is_none() && self.bench.is_none();
@@ -151,6 +158,16 @@ impl Request {
             };
         }
         self.check_source()
+    }
+
+    /// Refuses other uses of the standard input, and other recordings.
+    fn check_stream(&self) -> Result<(), String> {
+        let reads_input = self.chat || self.prompt_file.as_deref().is_some_and(|path| path.as_os_str() == "-");
+        let has_others = !self.images.is_empty() || !self.sounds.is_empty() || self.tokens_in.is_some();
+        match reads_input || has_others || self.bench.is_some() || self.logits.is_some() {
+            true => Err("--stream is for a transcript of the standard input, without --audio and --logits".to_owned()),
+            false => Ok(()),
+        }
     }
 
     /// Whether the request has no prompt.
@@ -192,6 +209,8 @@ impl Request {
             "--language" => self.language = Some(some(name, text(value()?))?),
             "--task" => self.task = Some(task(&text(value()?))?),
             "--timestamps" => self.timestamps = true,
+            "--word-timestamps" => self.word_timestamps = true,
+            "--stream" => self.stream = true,
             "--tokens-in" => self.tokens_in = Some(value()?.into()),
             "--chat" => self.chat = true,
             "--system" => self.system = Some(text(value()?)),
@@ -362,6 +381,10 @@ mod tests {
             "--audio a --tokens-in b",
             "--audio a --prompt b --draft-model c",
             "--audio a --task sing",
+            "--stream --audio a",
+            "--stream --chat",
+            "--stream --prompt-file -",
+            "--stream --logits a",
             "--session a --inputs b --outputs c",
             "--session a --bench prefill=1,decode=1",
             "--session a --prompt b --logits c",

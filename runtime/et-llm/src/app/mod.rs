@@ -143,6 +143,9 @@ const SOUNDS: &str = "  --audio FILE         a recording, WAV, for the prompt or
   --language CODE      the language of the speech, such as en, for a transcript (the one that the model hears)
   --task TASK          transcribe or translate: the speech as it is, or in English (transcribe)
   --timestamps         the segments of a transcript with their times, a line each
+  --word-timestamps    the words of a transcript with their times, a line each
+  --stream             transcribe the standard input as sound comes: a WAV file of 16-bit samples, or such samples of one channel at
+                       16 kHz, little-endian
 ";
 
 /// The help text of the options.

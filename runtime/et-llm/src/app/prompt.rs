@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use et_module::preprocess::Media;
+
 use super::Request;
 use super::channels::Channels;
 use super::files::{failed, of_file, read_tokens};
@@ -95,7 +97,7 @@ impl Source {
 /// [`Error::File`] for a file that cannot be read, [`Error::Picture`] for a file that is no picture.
 pub fn picture(viewer: &dyn Viewer, path: &Path) -> Result<Arc<Picture>, Error> {
     let bytes = fs::read(path).map_err(|error| failed(path, &error))?;
-    viewer.picture(&bytes).map(Arc::new).map_err(|error| of_file(path, error))
+    viewer.picture(Media::File(&bytes)).map(Arc::new).map_err(|error| of_file(path, error))
 }
 
 /// The parts of a message: pictures ahead of the text.

@@ -1,6 +1,9 @@
 //! Transcripts of recordings.
 
 use std::fs;
+use std::io::Write;
+
+use et_module::preprocess::Media;
 
 use super::Request;
 use super::cases;
@@ -9,7 +12,7 @@ use super::continuation::sampling;
 use super::files::{Rows, failed, of_file, write_tokens};
 use super::form::prompt_text;
 use crate::statistics::Clock;
-use crate::{Error, Heard, Segment, Session, Transcriber, Wanted};
+use crate::{Error, Heard, Segment, Session, SpokenWord, Transcriber, Wanted};
 
 /// Transcribes the recordings of a request, one after the other.
 ///
@@ -25,11 +28,15 @@ pub fn transcribe(
     let wanted = Wanted {
         language: request.language.clone(),
         task: request.task.unwrap_or_default(),
-        timestamps: request.timestamps,
+        timestamps: request.timestamps || request.word_timestamps,
+        words: request.word_timestamps,
         prompt: prompt_text(request, channels)?,
         sampling: sampling(session, request)?,
         most: request.max_new_tokens,
     };
+    if request.stream {
+        return follow(session, transcriber, request, &wanted, channels);
+    }
     let text = session.text()?;
     let (mut tokens, mut rows) = (Vec::new(), Rows::default());
     for path in &request.sounds {
@@ -45,15 +52,15 @@ pub fn transcribe(
             }
             Heard::Text(piece) => {
                 has_text = true;
-                show(piece, channels)
+                show(piece, channels.out)
             }
-            Heard::Segment(segment) if request.timestamps => show(&line(segment), channels),
-            Heard::Segment(segment) if !has_text => show(&segment.text, channels),
+            Heard::Segment(segment) if wanted.timestamps => show(&lines(segment, request), channels.out),
+            Heard::Segment(segment) if !has_text => show(&segment.text, channels.out),
             Heard::Segment(_) => Ok(()),
         };
-        let made = transcriber.transcribe(&mut session.model, &*text, &sound, &wanted, &mut see);
+        let made = transcriber.transcribe(&mut session.model, &*text, Media::File(&sound), &wanted, &mut see);
         let transcript = made.map_err(|error| of_file(path, error))?;
-        if !request.timestamps {
+        if !wanted.timestamps {
             writeln!(channels.out)?;
         }
         tokens.extend(transcript.segments.into_iter().flat_map(|segment| segment.tokens));
@@ -67,20 +74,57 @@ pub fn transcribe(
     request.logits.as_ref().map_or(Ok(()), |path| cases::write_tensor(path, "logits", rows.into_array()))
 }
 
-/// Writes at once.
-fn show(text: &str, channels: &mut Channels<'_>) -> Result<(), Error> {
-    channels.out.write_all(text.as_bytes())?;
-    Ok(channels.out.flush()?)
+/// Transcribes the standard input as sound comes.
+fn follow(
+    session: &mut Session,
+    transcriber: &mut dyn Transcriber,
+    request: &Request,
+    wanted: &Wanted,
+    channels: &mut Channels<'_>,
+) -> Result<(), Error> {
+    let Channels { input, out, talk } = channels;
+    let (text, mut clock) = (session.text()?, Clock::start());
+    let mut see = |heard: Heard<'_>| match heard {
+        Heard::Segment(segment) => {
+            segment.tokens.iter().for_each(|_| clock.token());
+            show(&if wanted.timestamps { lines(segment, request) } else { segment.text.clone() }, *out)
+        }
+        Heard::Token(..) | Heard::Text(_) => Ok(()),
+    };
+    let transcript = transcriber.follow(&mut session.model, &*text, *input, wanted, &mut see)?;
+    if !wanted.timestamps {
+        writeln!(out)?;
+    }
+    if request.stats {
+        writeln!(talk, "{}", clock.statistics(session.load_ms, 0))?;
+    }
+    let tokens: Vec<u32> = transcript.segments.into_iter().flat_map(|segment| segment.tokens).collect();
+    request.tokens_out.as_ref().map_or(Ok(()), |path| write_tokens(path, &tokens))
 }
 
-/// A segment with the times, as Whisper's own command prints it.
-fn line(segment: &Segment) -> String {
+/// Writes at once.
+fn show(text: &str, out: &mut dyn Write) -> Result<(), Error> {
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// A line for the segment, or for each word.
+fn lines(segment: &Segment, request: &Request) -> String {
+    let word = |word: &SpokenWord| line(word.start, word.end, &word.text);
+    match request.word_timestamps {
+        true => segment.words.iter().map(word).collect(),
+        false => line(segment.start, segment.end, &segment.text),
+    }
+}
+
+/// A text with the times, as Whisper's own command prints segments.
+fn line(start: f64, end: f64, text: &str) -> String {
     let time = |seconds: f64| {
         let milliseconds = (seconds * 1e3).round() as u64;
         let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
         format!("{minutes:02}:{:02}.{:03}", rest / 1000, rest % 1000)
     };
-    format!("[{} --> {}] {}\n", time(segment.start), time(segment.end), segment.text.trim())
+    format!("[{} --> {}] {}\n", time(start), time(end), text.trim())
 }
 
 /// Refuses options of other models.
@@ -102,7 +146,7 @@ fn check(request: &Request) -> Result<(), Error> {
     ];
     match options.into_iter().find(|(_, is_given)| *is_given) {
         Some((name, _)) => Err(Error::NotForTranscripts(name)),
-        None if request.sounds.is_empty() => Err(Error::NoSound),
+        None if request.sounds.is_empty() && !request.stream => Err(Error::NoSound),
         None => Ok(()),
     }
 }
@@ -112,7 +156,11 @@ fn check(request: &Request) -> Result<(), Error> {
 /// # Errors
 /// [`Error::NoTranscripts`] for such an option.
 pub fn refuse(request: &Request) -> Result<(), Error> {
-    let is_asked = request.language.is_some() || request.task.is_some() || request.timestamps;
+    let is_asked = request.language.is_some()
+        || request.task.is_some()
+        || request.timestamps
+        || request.word_timestamps
+        || request.stream;
     if is_asked { Err(Error::NoTranscripts) } else { Ok(()) }
 }
 
@@ -122,7 +170,6 @@ mod tests {
 
     #[test]
     fn times_are_minutes_and_milliseconds() {
-        let segment = Segment { start: 59.9996, end: 61.02, text: " a".to_owned(), tokens: Vec::new() };
-        assert_eq!(line(&segment), "[01:00.000 --> 01:01.020] a\n");
+        assert_eq!(line(59.9996, 61.02, " a"), "[01:00.000 --> 01:01.020] a\n");
     }
 }

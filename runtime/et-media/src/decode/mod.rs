@@ -2,10 +2,12 @@
 
 mod jpeg;
 mod png;
+mod raw;
 mod wav;
 
 pub use jpeg::decode as jpeg;
 pub use png::decode as png;
+pub use raw::{pixels, samples};
 pub use wav::{Recording, decode as wav};
 
 /// The most pixels of a picture, so that a small file cannot ask for all memory.

@@ -1,9 +1,11 @@
 //! The steps from a picture or a recording to the input of a model, which a program file states for its inputs.
 
+mod media;
 mod numbers;
 mod text;
 mod tiles;
 
+pub use media::Media;
 pub use text::{PREPROCESS_KEY, from_text, to_text};
 pub use tiles::{Grid, ReadSound, ReadTiles, TileSteps, Tiles};
 

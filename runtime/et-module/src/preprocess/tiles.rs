@@ -1,6 +1,6 @@
 //! The steps from a picture to the tiles that a vision encoder reads.
 
-use super::ImageSteps;
+use super::{ImageSteps, Media};
 
 /// The steps from a picture to tiles of one size, red, green and blue.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +35,8 @@ pub struct Tiles {
     pub pixels: Vec<Vec<u8>>,
 }
 
-/// Reads the tiles of a picture, a PNG or JPEG file. The error is a phrase about the file.
-pub type ReadTiles = fn(file: &[u8], steps: &TileSteps) -> Result<Tiles, String>;
+/// Reads the tiles of a picture. The error is a phrase about the picture.
+pub type ReadTiles = fn(picture: Media<'_>, steps: &TileSteps) -> Result<Tiles, String>;
 
-/// Reads the samples of a recording, a WAV file, at a rate in hertz. The error is a phrase about the file.
-pub type ReadSound = fn(file: &[u8], rate: u32) -> Result<Vec<f32>, String>;
+/// Reads the samples of a recording at a rate in hertz. The error is a phrase about the recording.
+pub type ReadSound = fn(recording: Media<'_>, rate: u32) -> Result<Vec<f32>, String>;

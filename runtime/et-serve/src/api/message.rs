@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use et_llm::{Message, Part, Viewer};
+use et_module::preprocess::Media;
 use serde_json::{Map, Value, json};
 
 use crate::base64::decode;
@@ -46,7 +47,7 @@ impl GivenMessage {
             (Given::Sound(_), Some(viewer)) if !viewer.hears() => Err(refused("the model does not hear".to_owned())),
             (Given::Sound(_), None) => Err(refused("the model does not hear".to_owned())),
             (Given::Picture(file) | Given::Sound(file), Some(viewer)) => {
-                let picture = viewer.picture(&file).map_err(|error| refused(error.to_string()))?;
+                let picture = viewer.picture(Media::File(&file)).map_err(|error| refused(error.to_string()))?;
                 Ok(Part::Picture(Arc::new(picture)))
             }
             (Given::Picture(_), None) => Err(refused("the model reads no pictures".to_owned())),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use et_llm::{Sampling, Segment, SpokenTask, Transcript, Wanted};
+use et_llm::{Sampling, Segment, SpokenTask, SpokenWord, Transcript, Wanted};
 use serde_json::json;
 
 use crate::error::ApiError;
@@ -39,21 +39,28 @@ const FORMS: [(&str, AnswerForm); 5] = [
     ("vtt", AnswerForm::Vtt),
 ];
 
+/// The parameter with the pieces of a transcript that have times.
+pub const PIECES: &str = "timestamp_granularities[]";
+
 /// Takes the parameters of a request, which are texts in a form.
 ///
 /// # Errors
 /// A mistake in a parameter.
 pub fn take_speech(parameters: &mut Parameters, usual: Sampling, is_translation: bool) -> Result<Speech, ApiError> {
     const FORM: &str = "response_format";
-    const PIECES: &str = "timestamp_granularities[]";
     let name = parameters.take::<String>(FORM)?.unwrap_or_else(|| "json".to_owned());
     let form = FORMS.iter().find(|(known, _)| *known == name).map(|(_, form)| *form);
     let form = form.ok_or_else(|| {
         let known = FORMS.map(|(name, _)| name).join(", ");
         ApiError::parameter(FORM, format!("`{FORM}` is `{name}`, but may be {known}"))
     })?;
-    if let Some(piece) = parameters.take::<String>(PIECES)?.filter(|piece| piece != "segment") {
-        return Err(ApiError::parameter(PIECES, format!("`{PIECES}` is `{piece}`, but may be segment")));
+    let pieces = parameters.take::<String>(PIECES)?.unwrap_or_default();
+    let has = |wanted: &str| pieces.split(',').any(|piece| piece == wanted);
+    if let Some(piece) = pieces.split(',').find(|piece| !["", "segment", "word"].contains(piece)) {
+        return Err(ApiError::parameter(PIECES, format!("`{PIECES}` is `{piece}`, but may be segment or word")));
+    }
+    if has("word") && form != AnswerForm::Verbose {
+        return Err(ApiError::parameter(PIECES, format!("`{PIECES}` is `word`, and `{FORM}` not `verbose_json`")));
     }
     if parameters.take::<String>("stream")?.is_some_and(|value| value != "false") {
         return Err(ApiError::parameter("stream", "a transcript comes whole: `stream` may be false"));
@@ -68,6 +75,7 @@ pub fn take_speech(parameters: &mut Parameters, usual: Sampling, is_translation:
         language: parameters.take::<String>("language")?.filter(|code| !code.is_empty()),
         task: if is_translation { SpokenTask::Translate } else { SpokenTask::Transcribe },
         timestamps: matches!(form, AnswerForm::Verbose | AnswerForm::Srt | AnswerForm::Vtt),
+        words: has("word"),
         prompt: parameters.take::<String>("prompt")?.filter(|prompt| !prompt.trim().is_empty()),
         sampling,
         most: None,
@@ -89,12 +97,18 @@ pub fn shape_transcript(transcript: &Transcript, task: SpokenTask, form: AnswerF
 }
 
 fn verbose(transcript: &Transcript, task: SpokenTask, text: &str) -> String {
-    let segment = |(index, Segment { start, end, text, tokens }): (usize, &Segment)| json!({ "id": index, "start": start, "end": end, "text": text, "tokens": tokens });
+    let segment = |(index, Segment { start, end, text, tokens, .. }): (usize, &Segment)| json!({ "id": index, "start": start, "end": end, "text": text, "tokens": tokens });
     let segments: Vec<_> = transcript.segments.iter().enumerate().map(segment).collect();
-    json!({
+    let word =
+        |SpokenWord { start, end, text }: &SpokenWord| json!({ "word": text.trim(), "start": start, "end": end });
+    let words: Vec<_> = transcript.segments.iter().flat_map(|segment| &segment.words).map(word).collect();
+    let mut all = json!({
         "task": task.name(), "language": transcript.language, "duration": transcript.seconds, "text": text, "segments": segments,
-    })
-    .to_string()
+    });
+    if !words.is_empty() {
+        all["words"] = words.into();
+    }
+    all.to_string()
 }
 
 /// A paragraph for each segment, with the number where the format has numbers.
@@ -124,7 +138,13 @@ mod tests {
     use super::*;
 
     fn transcript() -> Transcript {
-        let segment = Segment { start: 0.5, end: 3725.25, text: " Hello.".to_owned(), tokens: vec![1] };
+        let segment = Segment {
+            start: 0.5,
+            end: 3725.25,
+            text: " Hello.".to_owned(),
+            tokens: vec![1],
+            words: vec![SpokenWord { start: 0.5, end: 1.0, text: " Hello.".to_owned() }],
+        };
         Transcript { language: Some("en".to_owned()), seconds: 4.0, segments: vec![segment] }
     }
 
@@ -139,6 +159,7 @@ mod tests {
         assert_eq!(shaped(AnswerForm::Srt), "1\n00:00:00,500 --> 01:02:05,250\nHello.\n\n");
         assert_eq!(shaped(AnswerForm::Vtt), "WEBVTT\n\n00:00:00.500 --> 01:02:05.250\nHello.\n\n");
         let verbose: Value = serde_json::from_str(&shaped(AnswerForm::Verbose)).unwrap();
+        assert_eq!(verbose["words"], json!([{ "word": "Hello.", "start": 0.5, "end": 1.0 }]));
         assert_eq!((&verbose["segments"][0]["end"], &verbose["language"]), (&json!(3725.25), &json!("en")));
     }
 
@@ -151,6 +172,8 @@ mod tests {
         let found = take(&[("response_format", "srt"), ("language", "de"), ("temperature", "0.5")]).ok().unwrap();
         assert_eq!((found.form, found.wanted.timestamps), (AnswerForm::Srt, true));
         assert_eq!((found.wanted.language.as_deref(), found.wanted.sampling.temperature), (Some("de"), 0.5));
+        let both = take(&[("response_format", "verbose_json"), (PIECES, "segment,word")]).ok().unwrap();
+        assert!(both.wanted.words && both.wanted.timestamps);
         for mistake in [
             ("response_format", "pdf"),
             ("temperature", "hot"),

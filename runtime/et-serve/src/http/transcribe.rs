@@ -27,7 +27,13 @@ pub async fn transcribe(
     for Field { name, content } in fields {
         match name.as_str() {
             "file" => sound = Some(content),
-            name => drop(texts.insert(name.to_owned(), Value::from(String::from_utf8_lossy(&content).into_owned()))),
+            name => {
+                let text = String::from_utf8_lossy(&content).into_owned();
+                // A list is a field for each entry.
+                let earlier = texts.remove(name).filter(|_| name.ends_with("[]"));
+                let earlier = earlier.as_ref().and_then(Value::as_str).map(|earlier| format!("{earlier},{text}"));
+                texts.insert(name.to_owned(), Value::from(earlier.unwrap_or(text)));
+            }
         }
     }
     let sound = sound.ok_or_else(|| ApiError::parameter("file", "`file` is missing"))?;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use et_llm::{Error, Facts, Heard, Model, Text, Transcriber, Transcript};
+use et_module::preprocess::Media;
 
 use super::{Recording, SpeechJob};
+use crate::api::PIECES;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 use crate::scheduler::{Failure, Queue};
@@ -48,7 +50,7 @@ fn transcript(speech: &mut SpeechModel, queue: &Queue<SpeechJob>, job: &SpeechJo
         // The error ends the transcript, and nobody reads it.
         if failure.is_some() { Err(Error::NoTokens) } else { Ok(()) }
     };
-    let made = transcriber.transcribe(model, &**text, sound, wanted, &mut see);
+    let made = transcriber.transcribe(model, &**text, Media::File(sound), wanted, &mut see);
     match (made, failure) {
         (_, Some(failure)) => Err(failure.into()),
         (Ok(transcript), None) => Ok(transcript),
@@ -56,6 +58,7 @@ fn transcript(speech: &mut SpeechModel, queue: &Queue<SpeechJob>, job: &SpeechJo
         (Err(error @ (Error::UnknownLanguage { .. } | Error::OneLanguage)), None) => {
             Err(ApiError::parameter("language", error.to_string()))
         }
+        (Err(error @ Error::NoWords), None) => Err(ApiError::parameter(PIECES, error.to_string())),
         (Err(Error::ContextFull { tokens, context }), None) => Err(ApiError::context_full(tokens, context)),
         (Err(error), None) => Err(Failure::from(error).into()),
     }

@@ -1,0 +1,114 @@
+//! Parts of prompts and messages: texts, pictures and recordings of Python.
+
+use et_llm::{Content, Error, Message, Part, Session};
+use et_module::preprocess::Media;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+/// A part as the package's Python files describe it.
+#[derive(FromPyObject)]
+pub struct GivenPart {
+    kind: String,
+    text: String,
+    data: PyBackedBytes,
+    width: usize,
+    height: usize,
+    rate: u32,
+}
+
+/// A part without objects of Python.
+pub enum OwnPart {
+    Text(String),
+    Picture(PyBackedBytes),
+    Pixels { bytes: PyBackedBytes, width: usize, height: usize },
+    Sound(PyBackedBytes),
+    Samples { samples: Vec<f32>, rate: u32 },
+}
+
+impl GivenPart {
+    /// The part of the kind.
+    ///
+    /// # Errors
+    /// `ValueError` for an unknown kind.
+    pub fn own(self) -> PyResult<OwnPart> {
+        let Self { kind, text, data, width, height, rate } = self;
+        Ok(match kind.as_str() {
+            "text" => OwnPart::Text(text),
+            "picture" => OwnPart::Picture(data),
+            "pixels" => OwnPart::Pixels { bytes: data, width, height },
+            "sound" => OwnPart::Sound(data),
+            "samples" => OwnPart::Samples { samples: floats(&data), rate },
+            kind => return Err(PyValueError::new_err(format!("there is no kind {kind} of parts"))),
+        })
+    }
+}
+
+impl OwnPart {
+    /// The content for a model.
+    pub fn content(&self) -> Content<'_> {
+        match self {
+            Self::Text(text) => Content::Text(text),
+            Self::Picture(file) => Content::Picture(Media::File(file)),
+            Self::Pixels { bytes, width, height } => {
+                Content::Picture(Media::Pixels { bytes, width: *width, height: *height })
+            }
+            Self::Sound(file) => Content::Sound(Media::File(file)),
+            Self::Samples { samples, rate } => Content::Sound(Media::Samples { samples, rate: *rate }),
+        }
+    }
+}
+
+/// The numbers of an array of `float32`.
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().copied().map(f32::from_ne_bytes).collect()
+}
+
+/// The parts of a prompt.
+///
+/// # Errors
+/// `ValueError` for an unknown kind.
+pub fn own(parts: Vec<GivenPart>) -> PyResult<Vec<OwnPart>> {
+    parts.into_iter().map(GivenPart::own).collect()
+}
+
+/// The parts as a model reads them.
+///
+/// # Errors
+/// Errors of [`Session::part`].
+pub fn read(session: &Session, parts: &[OwnPart]) -> Result<Vec<Part>, Error> {
+    parts.iter().map(|part| session.part(part.content())).collect()
+}
+
+/// The roles that messages may have.
+const ROLES: [&str; 3] = ["system", "user", "assistant"];
+
+/// A message without objects of Python.
+pub struct OwnMessage {
+    role: &'static str,
+    parts: Vec<OwnPart>,
+}
+
+impl OwnMessage {
+    /// A message of a role and parts.
+    ///
+    /// # Errors
+    /// `ValueError` for an unknown role or kind.
+    pub fn new(role: &str, parts: Vec<GivenPart>) -> PyResult<Self> {
+        let known = ROLES.into_iter().find(|known| *known == role);
+        let role =
+            known.ok_or_else(|| PyValueError::new_err(format!("a role is one of {}, not {role}", ROLES.join(", "))))?;
+        Ok(Self { role, parts: own(parts)? })
+    }
+
+    /// The message for the chat template. A text alone is the content of the message.
+    ///
+    /// # Errors
+    /// Errors of [`Session::part`].
+    pub fn read(&self, session: &Session) -> Result<Message, Error> {
+        match self.parts.as_slice() {
+            [OwnPart::Text(text)] => Ok(Message::new(self.role, text)),
+            parts => Ok(session.message(self.role, read(session, parts)?)),
+        }
+    }
+}
