@@ -151,8 +151,9 @@ class LanguageModel:
         The recording is a path, the bytes of a WAV file, a pair of samples and their rate in hertz, or a dictionary with ``array`` and
         ``sampling_rate``. ``language`` is a code such as ``en``; without it, the model hears which. ``task`` is ``transcribe``, or
         ``translate`` for English text. With ``timestamps`` the model ends segments; of a recording longer than 30 seconds it does in any
-        case. With ``word_timestamps`` the words have times, too: the program needs the option ``export.word_timestamps``. ``prompt`` is taken as the text before. ``max_new_tokens`` is of each 30 seconds. ``on_segment`` is told each segment as it
-        is found. Ctrl-C works between tokens.
+        case. With ``word_timestamps`` the words have times, too: the program needs the option ``export.word_timestamps``. ``prompt`` is
+        taken as the text before. ``max_new_tokens`` is of each 30 seconds. ``on_segment`` is told each segment as it is found. Ctrl-C
+        works between tokens.
         """
         told = on_segment and (lambda *made: on_segment(_segment(*made)))
         speech = dict(language=language, task=task, timestamps=timestamps, word_timestamps=word_timestamps, prompt=prompt)
