@@ -63,7 +63,7 @@ fn configuration(entries: &[Entry]) -> String {
                  </config:device-selector>\n"
             )
         };
-        let selectors: String = MANUFACTURERS.iter().map(|manufacturer| selector(manufacturer)).collect();
+        let selectors: String = MANUFACTURERS.iter().map(selector).collect();
         format!("    <config:device-group name=\"{}\">\n{selectors}    </config:device-group>\n", identifier(chip))
     });
     let groups: String = groups.collect();
