@@ -78,6 +78,7 @@ impl Generation {
         let matcher = constraint.map(|constraint| session.matcher(&constraint)).transpose().map_err(failed)?;
         let mut sampler = Sampler::new(sampling).biased(options.bias());
         sampler.begin(matcher);
+        let tokens = without_interpreter(py, session, |session| session.model.open(tokens)).map_err(failed)?;
         if let Some(context) = session.model.context().filter(|context| tokens.len() > *context) {
             return Err(failed(Error::ContextFull { tokens: tokens.len(), context }));
         }

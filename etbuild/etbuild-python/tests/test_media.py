@@ -1,4 +1,4 @@
-"""Pictures and recordings in the installed package `etbuild`, against what transformers computed; `wheel.rs` runs this file."""
+"""Pictures, recordings and text encoders in the installed package `etbuild`, against what transformers computed; `wheel.rs` runs this file."""
 
 import base64
 import json
@@ -38,6 +38,18 @@ def wanted(folder, index):
 def samples(path):
     with wave.open(str(path)) as file:
         return numpy.frombuffer(file.readframes(file.getnframes()), "<i2"), file.getframerate()
+
+
+class TextEncoders(unittest.TestCase):
+    def test_a_text_encoder_reads_the_prompt(self):
+        subprocess.run([sys.executable, SCRIPTS / "seq2seq.py", "seq2seq", str(STEPS)], check=True)
+        folder = Path("seq2seq/t5")
+        model = etbuild.LanguageModel.load(etbuild.compile(folder / "model", "t5.pte"))
+        for case in json.loads((folder / "cases.json").read_text()):
+            for prompt in (case["tokens"], case["text"]):
+                answer = model.generate(prompt, **GREEDY)
+                answer.text()
+                self.assertEqual(answer.tokens, case["new"], prompt)
 
 
 class Pictures(unittest.TestCase):

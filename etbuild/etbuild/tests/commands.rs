@@ -44,6 +44,12 @@ fn a_model_becomes_a_program_file_without_a_binary() {
     assert!(!place.out().exists());
     let ran = place.run(&format!("compile {MODEL} {RECIPE}")).expect(2);
     assert!(ran.stderr.contains("from one model"), "{}", ran.stderr);
+    let ran = place.run(&format!("compile {MODEL} --target pico")).expect(2);
+    assert!(
+        ran.stderr.contains("not for `pico`") && ran.stderr.contains("etbuild build --target pico"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -14,6 +14,11 @@ pub fn run(session: &Session, arguments: &arguments::Compile) -> Outcome {
         let message = "a program file is compiled from one model";
         return Err(vec![Diagnostic::error(Code::Usage, message).help("call `etbuild compile` for each model")]);
     };
+    if let Some(target) = session.global.targets.first() {
+        let message = format!("a program file is compiled for this machine, not for `{target}`");
+        let help = format!("`etbuild build --target {target}` makes the program file for a target beside the binary");
+        return Err(vec![Diagnostic::error(Code::Usage, message).help(help)]);
+    }
     let overrides = session.recipe_overrides(&arguments.recipes)?;
     let bytes = program_file(&session.world(Mode::Build)?, model, &overrides)?;
     let path = arguments.program.clone().unwrap_or_else(|| default_path(model));
