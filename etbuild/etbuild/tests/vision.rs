@@ -66,7 +66,7 @@ fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
         let known = session.model.rewind(&prompts[1].tokens);
         assert!(known >= prompts[0].tokens.len() - "assistant:".len(), "{known} of {}", prompts[0].tokens.len());
         assert_eq!(mistake_in_talk(&mut session, &folder, 3, &cases[3]), None, "{name}");
-        // The other prompt has other pictures behind the same beginning.
+        // Both prompts begin with the same text, and continue with different pictures.
         let known = session.model.rewind(&prompts[2].tokens);
         let first = prompts[2].tokens.iter().position(|token| is_image(*token)).unwrap();
         assert!(known <= first, "{known} tokens, of which the first of a picture is {first}");

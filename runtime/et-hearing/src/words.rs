@@ -11,7 +11,7 @@ const CLOSING: &str = "\"'.\u{3002},\u{ff0c}!\u{ff01}?\u{ff1f}:\u{ff1a}\u{201d})
 /// What begins a word also without a space ahead.
 const PUNCTUATION: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
-/// A token with the seconds of its beginning and its end.
+/// A token, and its start and end in seconds.
 pub type TimedToken = (u32, [f64; 2]);
 
 /// The words of tokens of text, in a language.

@@ -1,4 +1,5 @@
-//! A bundle file: the manifest and its pieces, as `envelope` describes. Pieces are read wherever they are, once for each file that has them.
+//! A bundle file: the manifest and its pieces, as `envelope` describes. A piece that several
+//! files share is read again for each file.
 
 use std::io::Write;
 

@@ -38,16 +38,16 @@ impl Header {
         for file in &self.files {
             put_text(&mut bytes, &file.name);
             bytes.push(file.executable.into());
-            put_version(&mut bytes, file.before.as_ref());
-            put_version(&mut bytes, file.after.as_ref());
+            for version in [&file.before, &file.after] {
+                bytes.push(version.is_some().into());
+                version.iter().for_each(|version| put_version(&mut bytes, version));
+            }
             put_count(&mut bytes, file.pieces.len());
             for piece in &file.pieces {
                 put_piece(&mut bytes, piece);
             }
         }
-        if bytes.len() > HEADER_MOST {
-            return Err(Error::Malformed("the header is longer than 16 MiB"));
-        }
+        let bytes = bounded(bytes)?;
         Self::decode(&bytes).map(|_| bytes)
     }
 
@@ -63,9 +63,7 @@ impl Header {
             return Err(Error::Malformed("more than 1024 files"));
         }
         let files = (0..count).map(|_| file(&mut reader)).collect::<Result<Vec<_>, _>>()?;
-        if !reader.0.is_empty() {
-            return Err(Error::Malformed("bytes follow the header"));
-        }
+        reader.end()?;
         check_names(files.iter().map(|file| file.name.as_str()))?;
         Ok(Self { name, files })
     }
@@ -80,8 +78,7 @@ fn file(reader: &mut Reader<'_>) -> Result<FileChange, Error> {
     let name = file_name(reader)?;
     let executable = reader.flag()?;
     let (before, after) = (version(reader)?, version(reader)?);
-    let count = reader.word()?;
-    let pieces = (0..count).map(|_| piece(reader)).collect::<Result<Vec<_>, _>>()?;
+    let pieces = reader.list(piece)?;
     let file = FileChange { name, executable, before, after, pieces };
     if file.before.is_none() && file.after.is_none() {
         return Err(Error::Malformed("a file is in neither version"));
@@ -115,7 +112,7 @@ pub(crate) fn file_name(reader: &mut Reader<'_>) -> Result<String, Error> {
 }
 
 fn version(reader: &mut Reader<'_>) -> Result<Option<Version>, Error> {
-    if reader.flag()? { Ok(Some(Version { size: reader.long()?, digest: reader.hash()? })) } else { Ok(None) }
+    if reader.flag()? { reader.version().map(Some) } else { Ok(None) }
 }
 
 pub(crate) fn piece(reader: &mut Reader<'_>) -> Result<Piece, Error> {
@@ -140,12 +137,15 @@ pub(crate) fn put_piece(bytes: &mut Vec<u8>, piece: &Piece) {
     bytes.extend(piece.digest.as_bytes());
 }
 
-fn put_version(bytes: &mut Vec<u8>, version: Option<&Version>) {
-    bytes.push(version.is_some().into());
-    if let Some(Version { size, digest }) = version {
-        bytes.extend(size.to_le_bytes());
-        bytes.extend(digest.as_bytes());
-    }
+pub(crate) fn put_version(bytes: &mut Vec<u8>, version: &Version) {
+    bytes.extend(version.size.to_le_bytes());
+    bytes.extend(version.digest.as_bytes());
+}
+
+/// The bytes of a header of a size that readers take.
+pub(crate) fn bounded(bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+    let fits = bytes.len() <= HEADER_MOST;
+    if fits { Ok(bytes) } else { Err(Error::Malformed("the header is longer than 16 MiB")) }
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@
 //! | size, digest | 8, 32 |
 //! | number of pieces, their places in the list of pieces | 4; 4 each |
 
-use crate::header::{check_names, file_name, piece, put_count, put_piece, put_text};
-use crate::limits::{FILES_MOST, HEADER_MOST};
+use crate::header::{bounded, check_names, file_name, piece, put_count, put_piece, put_text, put_version};
+use crate::limits::FILES_MOST;
 use crate::reader::Reader;
 use crate::{Error, Piece, Version};
 
@@ -70,9 +70,7 @@ impl Manifest {
         self.pieces.iter().for_each(|piece| put_piece(&mut bytes, piece));
         put_count(&mut bytes, self.entries.len());
         self.entries.iter().for_each(|entry| put_entry(&mut bytes, entry));
-        if bytes.len() > HEADER_MOST {
-            return Err(Error::Malformed("the header is longer than 16 MiB"));
-        }
+        let bytes = bounded(bytes)?;
         Self::decode(&bytes).map(|_| bytes)
     }
 
@@ -83,11 +81,9 @@ impl Manifest {
     pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let mut reader = Reader(bytes);
         let name = file_name(&mut reader)?;
-        let pieces = list(&mut reader, piece)?;
-        let entries = list(&mut reader, entry)?;
-        if !reader.0.is_empty() {
-            return Err(Error::Malformed("bytes follow the header"));
-        }
+        let pieces = reader.list(piece)?;
+        let entries = reader.list(entry)?;
+        reader.end()?;
         if entries.is_empty() || entries.len() > FILES_MOST {
             return Err(Error::Malformed("no target, or more than 1024"));
         }
@@ -116,16 +112,11 @@ impl Manifest {
     }
 }
 
-fn list<'a, T>(reader: &mut Reader<'a>, one: impl Fn(&mut Reader<'a>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
-    let count = reader.word()?;
-    (0..count).map(|_| one(reader)).collect()
-}
-
 fn entry(reader: &mut Reader<'_>) -> Result<Entry, Error> {
     let (target, platform) = (file_name(reader)?, file_name(reader)?);
     let chip = if reader.flag()? { Some(file_name(reader)?) } else { None };
-    let instruction_sets = list(reader, file_name)?;
-    let files = list(reader, file)?;
+    let instruction_sets = reader.list(file_name)?;
+    let files = reader.list(file)?;
     if files.is_empty() || files.len() > FILES_MOST {
         return Err(Error::Malformed("a target without files, or with more than 1024"));
     }
@@ -135,8 +126,7 @@ fn entry(reader: &mut Reader<'_>) -> Result<Entry, Error> {
 
 fn file(reader: &mut Reader<'_>) -> Result<EntryFile, Error> {
     let (name, executable) = (file_name(reader)?, reader.flag()?);
-    let version = Version { size: reader.long()?, digest: reader.hash()? };
-    Ok(EntryFile { name, executable, version, pieces: list(reader, Reader::word)? })
+    Ok(EntryFile { name, executable, version: reader.version()?, pieces: reader.list(Reader::word)? })
 }
 
 fn put_entry(bytes: &mut Vec<u8>, entry: &Entry) {
@@ -150,8 +140,7 @@ fn put_entry(bytes: &mut Vec<u8>, entry: &Entry) {
     for file in &entry.files {
         put_text(bytes, &file.name);
         bytes.push(file.executable.into());
-        bytes.extend(file.version.size.to_le_bytes());
-        bytes.extend(file.version.digest.as_bytes());
+        put_version(bytes, &file.version);
         put_count(bytes, file.pieces.len());
         file.pieces.iter().for_each(|place| bytes.extend(place.to_le_bytes()));
     }

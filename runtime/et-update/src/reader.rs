@@ -3,6 +3,7 @@
 use blake3::Hash;
 
 use crate::Error;
+use crate::change::Version;
 
 /// The bytes that are left.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
@@ -40,6 +41,21 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn hash(&mut self) -> Result<Hash, Error> {
         self.array().map(Hash::from_bytes)
+    }
+
+    pub(crate) fn version(&mut self) -> Result<Version, Error> {
+        Ok(Version { size: self.long()?, digest: self.hash()? })
+    }
+
+    /// A list behind its length.
+    pub(crate) fn list<T>(&mut self, one: impl Fn(&mut Self) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+        let count = self.word()?;
+        (0..count).map(|_| one(self)).collect()
+    }
+
+    /// Checks that no bytes are left.
+    pub(crate) fn end(&self) -> Result<(), Error> {
+        if self.0.is_empty() { Ok(()) } else { Err(Error::Malformed("bytes follow the header")) }
     }
 
     pub(crate) fn text(&mut self) -> Result<&'a str, Error> {

@@ -13,7 +13,7 @@ use embassy_sync::channel::Channel;
 use panic_semihosting as _;
 use static_cell::StaticCell;
 
-/// Images of `float32` numbers, little-endian, one behind the other.
+/// The images of the test set: `float32` pixels, little-endian.
 const IMAGES: &[u8] = include_bytes!(env!("CASES"));
 const PIXELS: usize = INPUT_SIZES[0] / 4;
 const SCORES: usize = OUTPUT_SIZES[0] / 4;

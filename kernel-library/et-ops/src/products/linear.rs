@@ -119,8 +119,8 @@ fn project<T: Opmath>(
     for_each_row(input, out, product)
 }
 
-/// Visits the offsets of each row of the input, and of the row of the output that belongs to it. A function of its own: matrices
-/// do without its stack.
+/// Visits the offsets of each row of the input, and of the row of the output that belongs to it. The function is separate, so that
+/// the path of matrices needs less stack.
 #[inline(never)]
 fn for_each_row(
     input: &et_core::Tensor<'_>,

@@ -160,7 +160,7 @@ impl Request {
         self.check_source()
     }
 
-    /// Refuses other uses of the standard input, and other recordings.
+    /// Refuses `--stream` beside options that read the standard input too, or that give pictures, recordings or tokens.
     fn check_stream(&self) -> Result<(), String> {
         let reads_input = self.chat || self.prompt_file.as_deref().is_some_and(|path| path.as_os_str() == "-");
         let has_others = !self.images.is_empty() || !self.sounds.is_empty() || self.tokens_in.is_some();

@@ -1,6 +1,6 @@
 //! Pictures and recordings in memory.
 
-/// A picture or a recording, as somebody gives it.
+/// A picture or a recording before preprocessing: an encoded file, pixels or samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Media<'m> {
     /// The bytes of a file: PNG, JPEG or WAV.
