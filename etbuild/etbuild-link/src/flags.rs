@@ -57,7 +57,7 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
         }
     };
     if target.is_android() {
-        options.extend(android_options(target, project));
+        options.extend(android_options(target));
     }
     if SystemFiles::of(target) == Some(SystemFiles::Windows) {
         // The time of the link would make other bytes each time. What Rust would add of MinGW is in the project.
@@ -80,15 +80,17 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
 
 /// The options of binaries and shared libraries of Android. A binary is linked with the name of the shared library too, by which
 /// a loader finds the binary itself: the flags of a project are those of all its files.
-fn android_options(target: &CompileTarget, project: &Project) -> Vec<String> {
-    let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE)];
-    options.extend(project.shared.iter().map(|name| format!("-soname={name}")));
+fn android_options(target: &CompileTarget) -> Vec<String> {
+    let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE), format!("@{LINKER_ARGUMENTS}")];
     if SystemFiles::of(target).is_some() {
         options.push(format!("--dynamic-linker={}", bionic::LOADER));
     }
     let prefix = if target.linker.compiler().is_some() { "-Wl," } else { "" };
     options.into_iter().map(|option| format!("link-arg={prefix}{option}")).collect()
 }
+
+/// The path of the linker's arguments that a project has for itself. As flags, they would have every crate compiled for each project.
+pub const LINKER_ARGUMENTS: &str = "link.args";
 
 /// The path of a template's linker script, if any.
 const LINKER_SCRIPT: &str = "link.ld";
