@@ -1,10 +1,10 @@
 """Packs a static etbuild binary, the Python package and perhaps its extension module as a wheel, so that `pip install` and `uv tool install`
 put the command on the PATH and the package on the path of imports.
 
-    wheel.py BINARY TARGET FOLDER [--module LIBRARY]
+    wheel.py BINARY TARGET FOLDER [--module LIBRARY] [--runtimes FOLDER]
 
 LIBRARY is `libetbuild_native.so` for glibc. Without it, the wheel has the command and the functions that call the command, for every
-Python and C library. The bytes depend on the files, the target, Cargo's metadata, the README and SOURCE_DATE_EPOCH alone. The
+Python and C library. The runtimes are those of `etbuild prebuild`; pip installs them in `share/etbuild/runtimes`. The bytes depend on the files, the target, Cargo's metadata, the README and SOURCE_DATE_EPOCH alone. The
 format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 """
 
@@ -79,6 +79,7 @@ def main():
     parser.add_argument("target")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--module", type=Path)
+    parser.add_argument("--runtimes", type=Path)
     arguments = parser.parse_args()
     etbuild = package()
     version = etbuild["version"]
@@ -89,6 +90,8 @@ def main():
     if module:
         files["etbuild/_native.abi3.so"] = (module, 0o755)
     files[f"etbuild-{version}.data/scripts/etbuild"] = (arguments.binary.read_bytes(), 0o755)
+    for runtime in sorted(arguments.runtimes.iterdir()) if arguments.runtimes else []:
+        files[f"etbuild-{version}.data/data/share/etbuild/runtimes/{runtime.name}"] = (runtime.read_bytes(), 0o755)
     for name, text in texts(etbuild, python, interface, platforms).items():
         files[f"{information}/{name}"] = (text.encode(), 0o644)
     rows = record(files) + [f"{information}/RECORD,,\n"]

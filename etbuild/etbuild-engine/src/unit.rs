@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use etbuild_diagnostic::Diagnostic;
 use etbuild_recipe::Recipe;
 use etbuild_target::Target;
 
 use crate::action::StageResult;
 use crate::emit::FileOptions;
 use crate::input::Db;
-use crate::link::{self, BinarySource, LinkOptions, Tools};
+use crate::link::{self, BinarySource, LinkOptions, Maker};
 use crate::memory;
 use crate::program_source::ProgramSource;
 use crate::quantize::MeasureOptions;
@@ -72,22 +73,30 @@ impl Unit {
         self.binary().emitted(db)
     }
 
-    /// The device crates of the binary.
-    pub fn selected(&self, db: &dyn Db, tools: &Tools) -> StageResult {
-        link::selected(db, self.binary(), tools.clone())
+    /// What makes the binary, or the missing part of the toolchain and the way to install it.
+    pub fn maker(&self, db: &dyn Db) -> Result<Maker, Box<Diagnostic>> {
+        link::maker(db, &self.binary())
+    }
+
+    /// The device crates of the binary; `None` for a prebuilt runtime, which has all.
+    pub fn selected(&self, db: &dyn Db, maker: &Maker) -> Option<StageResult> {
+        match maker {
+            Maker::Compiler(tools) => Some(link::selected(db, self.binary(), tools.clone())),
+            Maker::Prebuilt(_) => None,
+        }
     }
 
     /// The binary.
-    pub fn linked(&self, db: &dyn Db, tools: &Tools) -> StageResult {
-        link::linked(db, self.binary(), tools.clone())
+    pub fn linked(&self, db: &dyn Db, maker: &Maker) -> StageResult {
+        link::linked(db, self.binary(), maker.clone())
     }
 
     /// The outputs of the binary; `None` where the recipe names no verification data.
-    pub fn verified(&self, db: &dyn Db, tools: &Tools, runner: Runner) -> Option<StageResult> {
+    pub fn verified(&self, db: &dyn Db, maker: &Maker, runner: Runner) -> Option<StageResult> {
         let (files, options) = (self.link.verify.as_ref()?, self.recipe.verify.as_ref()?);
         let (name, instance) = (self.name().to_owned(), self.instance());
         let verify = VerifyOptions { inputs: files.inputs, runner, name, instance, timeout: options.timeout.0 };
-        Some(verify::verified(db, self.binary(), tools.clone(), verify))
+        Some(verify::verified(db, self.binary(), maker.clone(), verify))
     }
 
     fn binary(&self) -> BinarySource {

@@ -1,9 +1,9 @@
 //! Whether the machine has the tools of a target, without a build.
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_engine::link;
 use etbuild_engine::session::World;
 use etbuild_engine::verify::{self, Runner};
+use etbuild_engine::{link, request};
 use etbuild_link::{API_LEVEL, Route};
 use etbuild_target::Target;
 
@@ -17,9 +17,18 @@ pub struct ToolCheck {
 
 /// Looks for the toolchain and the runner of a target. Installs nothing where `world` is offline.
 pub fn check_tools(world: &World, target: &Target) -> ToolCheck {
-    let toolchain = link::tools(world, target);
+    let toolchain = match link::tools(world, target) {
+        Ok(tools) => Ok(describe(&tools)),
+        Err(missing) => prebuilt(world, target).ok_or(missing),
+    };
     let runner = verify::runner(world, target);
-    ToolCheck { toolchain: toolchain.map(|tools| describe(&tools)), runner: runner.map(|runner| name(&runner)) }
+    ToolCheck { toolchain, runner: runner.map(|runner| name(&runner)) }
+}
+
+/// What stands for a toolchain that is missing.
+fn prebuilt(world: &World, target: &Target) -> Option<String> {
+    link::prebuilt::is_offered(world, target, &request::target_facts(target))
+        .then(|| "prebuilt runtime, no Rust".to_owned())
 }
 
 fn describe(tools: &link::Tools) -> String {

@@ -61,7 +61,7 @@ pub struct EngineFacts {
 }
 
 /// A method, as far as a generated project cares.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MethodFacts {
     /// The name.
     pub name: String,
@@ -90,6 +90,8 @@ pub enum Program {
     Embedded(Vec<u8>),
     /// Beside itself, under this file name.
     Beside(String),
+    /// Not known yet: the end of the binary's file will say.
+    Later,
 }
 
 /// A board without an operating system.

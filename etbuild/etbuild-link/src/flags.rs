@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::code::MAP;
+use crate::project::LINKER_ARGUMENTS;
 use crate::system::bionic;
 use crate::{CompileTarget, Project, Route, SystemFiles, Toolchain};
 
@@ -88,9 +89,6 @@ fn android_options(target: &CompileTarget) -> Vec<String> {
     let prefix = if target.linker.compiler().is_some() { "-Wl," } else { "" };
     options.into_iter().map(|option| format!("link-arg={prefix}{option}")).collect()
 }
-
-/// The path of the linker's arguments that a project has for itself. As flags, they would have every crate compiled for each project.
-pub const LINKER_ARGUMENTS: &str = "link.args";
 
 /// The path of a template's linker script, if any.
 const LINKER_SCRIPT: &str = "link.ld";

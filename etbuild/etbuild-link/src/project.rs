@@ -6,7 +6,6 @@ use toml::{Table, Value};
 
 use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
-use crate::flags::LINKER_ARGUMENTS;
 use crate::operators::DEPENDENCIES;
 use crate::render::{render, unfilled};
 use crate::{
@@ -27,6 +26,10 @@ pub struct Project {
     /// The digest of all device crates, used or not: projects with equal digests can be compiled in one folder.
     pub sources: String,
 }
+
+/// The path of the linker's arguments that a project has for itself. As flags of the compiler, they would have every crate compiled for
+/// each project.
+pub const LINKER_ARGUMENTS: &str = "link.args";
 
 /// The path of an archive without members. Crates that open libraries have the linker look for `dl`, whose functions musl keeps in
 /// `libc.a`; the musl of Rust lacks the empty `libdl.a` that distributions add.

@@ -113,8 +113,8 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
 
 fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
     let program_file = match &facts.program {
-        Program::Embedded(_) => None,
         Program::Beside(name) => Some(name.as_str()),
+        Program::Embedded(_) | Program::Later => None,
     };
     Ok(Variables {
         name: &facts.name,
@@ -152,7 +152,7 @@ fn plan(facts: &ProjectFacts) -> Result<PlanFacts, LinkError> {
         Program::Embedded(bytes) if facts.board.is_some() && !bytes.is_empty() => {
             PlanFacts::of(bytes, &facts.method.name)
         }
-        Program::Embedded(_) | Program::Beside(_) => Ok(PlanFacts::default()),
+        _ => Ok(PlanFacts::default()),
     }
 }
 

@@ -90,6 +90,16 @@ impl Sources {
         declared
     }
 
+    /// The default features of a crate, for a crate that has such.
+    ///
+    /// # Errors
+    /// [`LinkError::Template`] for a crate that is not embedded.
+    pub fn default_features(&self, name: &str) -> Result<BTreeSet<String>, LinkError> {
+        let features = manifest::section(&self.get(name)?.manifest, "features");
+        let default = features.get("default").and_then(Value::as_array).into_iter().flatten();
+        Ok(default.filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
     fn get(&self, name: &str) -> Result<&SourceCrate, LinkError> {
         let missing = || LinkError::Template(format!("the device crate `{name}` is not part of this etbuild"));
         self.crates.get(name).ok_or_else(missing)

@@ -122,7 +122,7 @@ fn banks_that_differ_are_all_declared() {
 
 #[test]
 fn these_templates_are_built_by_tests() {
-    assert_eq!(template_names(), ["diffusion-app", "firmware", "host-app", "language-app"]);
+    assert_eq!(template_names(), ["diffusion-app", "firmware", "host-app", "language-app", "prebuilt-app"]);
 }
 
 #[test]

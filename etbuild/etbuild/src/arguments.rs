@@ -172,6 +172,8 @@ pub enum Command {
     Doctor,
     /// Create a recipe for a model, or a target file: `init target NAME --triple TRIPLE`
     Init(Init),
+    /// Compile runtimes with all kernels: `deploy` and `build` make binaries of them where Rust is missing
+    Prebuild(Prebuild),
     /// Write manual pages for all commands
     Man {
         /// The output folder
@@ -182,6 +184,13 @@ pub enum Command {
         /// The shell
         shell: Shell,
     },
+}
+
+/// Runtimes to compile.
+#[derive(Args, Clone, Debug)]
+pub struct Prebuild {
+    /// The output folder; `ETBUILD_RUNTIMES` names it for `deploy` and `build`
+    pub folder: PathBuf,
 }
 
 /// Recipes, or models with default options.

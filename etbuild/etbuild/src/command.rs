@@ -27,6 +27,7 @@ mod npu;
 mod on_device;
 mod pictures;
 mod plan;
+mod prebuild;
 mod program;
 mod report;
 mod run;
@@ -86,6 +87,7 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Schema(arguments) => schema::run(session, arguments),
         Command::Doctor => doctor::run(session),
         Command::Init(arguments) => init::run(session, arguments),
+        Command::Prebuild(arguments) => prebuild::run(session, arguments),
         Command::Man { folder } => man::run(session, folder),
         Command::Completions { shell } => completions::run(session, *shell),
     }

@@ -97,6 +97,7 @@ impl Session {
         world
             .map(|world| world.backends(BACKENDS).absent_backends(ABSENT).reading_texts(MAKE_TEXT))
             .map(|world| world.revisions_of_models(Revisions::Locked(lock::commits)))
+            .map(|world| world.prebuilt_runtimes(self.runtime_folders()))
             .map_err(|error| vec![store_unavailable(&error)])
     }
 
@@ -106,6 +107,16 @@ impl Session {
         let own = variable("ETBUILD_CACHE_DIR");
         let shared = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
         own.or_else(|| Some(shared()?.join("etbuild"))).ok_or_else(|| vec![no_home()])
+    }
+
+    /// The folders with prebuilt runtimes: that of `ETBUILD_RUNTIMES`, else those that a release installs with the command.
+    fn runtime_folders(&self) -> Vec<PathBuf> {
+        if let Some(folder) = self.system.variable("ETBUILD_RUNTIMES").filter(|value| !value.is_empty()) {
+            return vec![PathBuf::from(folder)];
+        }
+        let own = std::env::current_exe().and_then(std::fs::canonicalize).unwrap_or_default();
+        let folders = own.parent().map(|folder| [folder.join("runtimes"), folder.join("../share/etbuild/runtimes")]);
+        folders.into_iter().flatten().collect()
     }
 
     /// The request that the arguments state.

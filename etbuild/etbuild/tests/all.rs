@@ -51,6 +51,7 @@ mod methods;
 mod models;
 mod npu;
 mod operators;
+mod prebuilt;
 mod quantize;
 mod quantized;
 mod recipes;

@@ -6,7 +6,7 @@ mod mapping;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -19,6 +19,7 @@ enum Source {
     Static(&'static [u8]),
     Owned(Box<dyn AsRef<[u8]> + Send + Sync>),
     Shared(Rc<FileBytes>),
+    Part(Box<FileBytes>, Range<usize>),
     #[cfg(all(any(unix, windows), target_pointer_width = "64"))]
     Mapped(mapping::Mapping),
 }
@@ -29,6 +30,9 @@ enum Source {
 const READ_AT_MOST: u64 = 1 << 16;
 
 impl FileBytes {
+    /// Backends use weights in place, which begin at multiples of this many bytes.
+    pub const ALIGNMENT: usize = 64;
+
     /// Maps a file, or reads a file that is small or cannot be mapped.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::open_file(path).map_err(|source| Error::File { path: path.to_owned(), source })
@@ -68,6 +72,12 @@ impl FileBytes {
         Self(Source::Shared(Rc::clone(bytes)))
     }
 
+    /// The bytes of `range`; none where the range exceeds the file.
+    #[must_use]
+    pub fn part(self, range: Range<usize>) -> Self {
+        Self(Source::Part(Box::new(self), range))
+    }
+
     /// Bytes that are part of the binary.
     pub const fn embedded(bytes: &'static [u8]) -> Self {
         Self(Source::Static(bytes))
@@ -91,7 +101,7 @@ struct Aligned {
 }
 
 impl Aligned {
-    const TO: usize = 64;
+    const TO: usize = FileBytes::ALIGNMENT;
 
     fn new(content: &[u8]) -> Self {
         let mut copy = Self::with_room(content.len());
@@ -135,6 +145,7 @@ impl Deref for FileBytes {
             Source::Static(bytes) => bytes,
             Source::Owned(bytes) => (**bytes).as_ref(),
             Source::Shared(bytes) => bytes,
+            Source::Part(bytes, range) => bytes.get(range.clone()).unwrap_or_default(),
             #[cfg(all(any(unix, windows), target_pointer_width = "64"))]
             Source::Mapped(mapping) => mapping.bytes(),
         }

@@ -12,7 +12,7 @@ use super::{UnitReport, Verification, budget, limits};
 use crate::action::{ArtifactKind, Blocked, StageResult, Staged};
 use crate::emit::data_files;
 use crate::input::{Db, ModelSource};
-use crate::link::{self, ProjectInputs};
+use crate::link::{self, Maker, ProjectInputs};
 use crate::partition::Fallback;
 use crate::pipeline::Stage;
 use crate::unit::Unit;
@@ -72,18 +72,21 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     if goal == Goal::Check {
         return check_project(db, unit, &emitted);
     }
-    let tools = match link::tools(db.world(), &unit.target) {
-        Ok(tools) => tools,
+    let maker = match unit.maker(db) {
+        Ok(maker) => maker,
         Err(reason) if goal == Goal::Deploy => {
             report.verification = Verification::Skipped { reason };
             return Ok(());
         }
         Err(reason) => return Err(Blocked::failed(Stage::Link, [*reason])),
     };
-    note(unit.selected(db, &tools))?;
-    let linked = note(unit.linked(db, &tools))?;
+    unit.selected(db, &maker).map(&mut note).transpose()?;
+    let linked = note(unit.linked(db, &maker))?;
+    if matches!(maker, Maker::Prebuilt(_)) {
+        report.notes.push(PREBUILT.to_owned());
+    }
     check_budget(db, unit, &emitted, &linked, report)?;
-    let verified = if goal == Goal::Deploy { verify(db, unit, &tools, report) } else { Ok(()) };
+    let verified = if goal == Goal::Deploy { verify(db, unit, &maker, report) } else { Ok(()) };
     let folder = out.join(unit.folder());
     let deliverables = deliverables(unit, &emitted, &linked)?;
     let name = (unit.name(), unit.target.name());
@@ -91,6 +94,9 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     keep(db, unit, &folder, report);
     verified
 }
+
+/// Why the binary has kernels that its program does not call.
+const PREBUILT: &str = "a prebuilt runtime with all kernels, since no Rust toolchain is installed for the target";
 
 /// Notes for the report what runs on portable kernels although backends were asked, and int8 that is slower than `float32`.
 fn note_speed(db: &dyn Db, unit: &Unit, report: &mut UnitReport) -> Result<(), Blocked> {

@@ -11,7 +11,7 @@ use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::device::{Command, Device, DeviceFile, DeviceFolder};
 use crate::emit::data_files;
 use crate::input::{Db, hashed_file};
-use crate::link::{Tools, read_interface};
+use crate::link::{Maker, read_interface};
 use crate::pipeline::Stage;
 use crate::session::{Transient, World, interrupt};
 use crate::unit::Unit;
@@ -25,11 +25,11 @@ const OUTPUTS: &str = "outputs.safetensors";
 pub fn on_device(
     db: &dyn Db,
     unit: &Unit,
-    tools: &Tools,
+    maker: &Maker,
     device: &Device,
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
-    let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, tools)?);
+    let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, maker)?);
     let here = tempfile::tempdir().map_err(|error| away(no_folder(&error)))?;
     let mut files = binary_files(db.world(), unit, here.path(), (&emitted, &linked))?;
     files.extend(inputs(db, unit, here.path())?);

@@ -12,15 +12,15 @@ use super::{UnitReport, Verification};
 use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::failure;
 use crate::input::Db;
-use crate::link::{Tools, read_interface};
+use crate::link::{Maker, read_interface};
 use crate::pipeline::Stage;
 use crate::unit::Unit;
 use crate::verify::{self, Cost, Runner};
 
 /// Runs the binary, where the recipe names inputs and the machine has a runner, and judges the outputs.
-pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> Result<(), Blocked> {
+pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) -> Result<(), Blocked> {
     if let Some(device) = verify::device(db.world(), &unit.target) {
-        return on_device(db, unit, tools, &device, report);
+        return on_device(db, unit, maker, &device, report);
     }
     if let Some(reason) = needs_device(db, unit)? {
         report.verification = Verification::Skipped { reason: Box::new(reason) };
@@ -30,7 +30,7 @@ pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) 
         return Ok(());
     }
     let runner = match verify::runner(db.world(), &unit.target) {
-        Ok(Runner::Drive(drive)) => return install(db, unit, tools, &drive, report),
+        Ok(Runner::Drive(drive)) => return install(db, unit, maker, &drive, report),
         Ok(runner) => runner,
         Err(reason) => {
             report.verification = Verification::Skipped { reason };
@@ -38,7 +38,7 @@ pub fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) 
         }
     };
     let twin = runner.twin().map(|tools| tools.target.triple.clone());
-    let Some(verified) = unit.verified(db, tools, runner).transpose()? else { return Ok(()) };
+    let Some(verified) = unit.verified(db, maker, runner).transpose()? else { return Ok(()) };
     noted(db, unit, None, &verified, report);
     report.notes.extend(twin.map(|triple| twin_note(&triple)));
     report.cost = cost(db, unit, &verified);
@@ -76,8 +76,8 @@ fn cost(db: &dyn Db, unit: &Unit, verified: &Staged) -> Option<Cost> {
 }
 
 /// Copies the image to a board that appears as a drive. The board reports on a console.
-fn install(db: &dyn Db, unit: &Unit, tools: &Tools, drive: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
-    let linked = unit.linked(db, tools)?;
+fn install(db: &dyn Db, unit: &Unit, maker: &Maker, drive: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
+    let linked = unit.linked(db, maker)?;
     let image = db.world().open_blob(&linked.blob(ArtifactKind::Image)?);
     let path = drive.join(format!("{}.uf2", unit.name()));
     let written = db.world().system().write(&path, &image, false);

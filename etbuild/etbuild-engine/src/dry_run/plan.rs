@@ -14,7 +14,7 @@ use crate::pipeline::{Source, Stage};
 use crate::request::{Request, resolve};
 use crate::session::{World, guarded};
 use crate::unit::Unit;
-use crate::{export, import, link, verify};
+use crate::{export, import, verify};
 
 /// The plan for one unit.
 #[derive(Clone, Debug, Serialize)]
@@ -137,7 +137,7 @@ fn parts(unit: &Unit, stage: Stage) -> Vec<Option<&str>> {
 
 /// Asks for a stage; `None` for a stage that the recipe does not want.
 fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<StageResult> {
-    let tools = || link::tools(db.world(), &unit.target).map_err(|reason| Blocked::failed(stage, [*reason]));
+    let maker = || unit.maker(db).map_err(|reason| Blocked::failed(stage, [*reason]));
     let archive = || match method {
         Some(method) => unit.program.archives.get_key_value(method),
         None => unit.program.archives.first_key_value(),
@@ -155,13 +155,16 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<
         Stage::Delegate => unit.program.partitioned(db, archive()?.0),
         Stage::Plan => unit.planned(db),
         Stage::Emit => unit.emitted(db),
-        Stage::Select => tools().and_then(|tools| unit.selected(db, &tools)),
-        Stage::Link => tools().and_then(|tools| unit.linked(db, &tools)),
+        Stage::Select => match maker() {
+            Ok(maker) => unit.selected(db, &maker)?,
+            Err(reason) => Err(reason),
+        },
+        Stage::Link => maker().and_then(|maker| unit.linked(db, &maker)),
         Stage::Verify => {
             unit.link.verify.as_ref()?;
             match verify::runner(db.world(), &unit.target) {
                 Ok(runner) => {
-                    tools().and_then(|tools| unit.verified(db, &tools, runner).unwrap_or(Err(Blocked::Waiting)))
+                    maker().and_then(|maker| unit.verified(db, &maker, runner).unwrap_or(Err(Blocked::Waiting)))
                 }
                 Err(reason) => Err(Blocked::failed(stage, [*reason])),
             }

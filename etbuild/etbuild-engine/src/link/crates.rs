@@ -15,12 +15,15 @@ pub struct Crates<'a> {
 }
 
 impl<'a> Crates<'a> {
-    /// No crate of a project with these dependencies, a line each, is finished.
-    pub fn new(world: &'a World, dependencies: &BlobRef, project: &Project) -> Self {
-        let dependencies = world.open_blob(dependencies);
-        let lines = dependencies.iter().filter(|byte| **byte == b'\n').count();
+    /// No crate of a project with so many dependencies is finished.
+    pub fn new(world: &'a World, dependencies: usize, project: &Project) -> Self {
         let packages = project.package.keys().filter(|path| path.ends_with("Cargo.toml")).count();
-        Self { world, finished: BTreeSet::new(), total: lines + packages }
+        Self { world, finished: BTreeSet::new(), total: dependencies + packages }
+    }
+
+    /// The number of dependencies that the stage `select` has listed, a line each.
+    pub fn listed(world: &World, dependencies: &BlobRef) -> usize {
+        world.open_blob(dependencies).iter().filter(|byte| **byte == b'\n').count()
     }
 
     /// Tells the observer of a crate that was compiled just now, or of a crate that takes long.

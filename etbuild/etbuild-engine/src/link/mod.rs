@@ -2,6 +2,8 @@
 
 mod crates;
 mod facts;
+mod maker;
+pub mod prebuilt;
 mod project;
 mod query;
 mod select;
@@ -10,7 +12,8 @@ pub mod verify_data;
 mod worker;
 
 pub use facts::{compile_target, link_error};
-pub use project::{BinarySource, CommandLine, LinkOptions, ProjectInputs, VerifyFiles, read_interface};
+pub use maker::{Maker, maker};
+pub use project::{BinarySource, LinkOptions, ProjectInputs, VerifyFiles, read_interface};
 pub use query::linked;
 pub use select::selected;
 pub use toolchain::{Tools, tools, tools_of};

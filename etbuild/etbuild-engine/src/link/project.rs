@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use et_module::app::CommandLine;
 use et_ops::OPERATORS;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
@@ -101,17 +102,6 @@ impl LinkOptions {
 const LANGUAGE: &str = "language-app";
 /// The template of processes that make pictures.
 const PICTURES: &str = "diffusion-app";
-
-/// The command line of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CommandLine {
-    /// Tensors in, tensors out.
-    Tensors,
-    /// A prompt in, a text out.
-    Language,
-    /// A prompt in, a picture out.
-    Pictures,
-}
 
 /// The facts of a project.
 pub struct ProjectInputs {

@@ -9,7 +9,7 @@ use etbuild_target::Image;
 
 use super::crates::Crates;
 use super::select::link_failure;
-use super::{BinarySource, ProjectInputs, Tools, facts, selected, worker};
+use super::{BinarySource, Maker, ProjectInputs, Tools, facts, prebuilt, selected, worker};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
 use crate::failure;
 use crate::input::Db;
@@ -18,7 +18,11 @@ use crate::pipeline::Stage;
 /// The unit's binary, the image where the target takes an image, and the sizes. A hosted binary depends on the program's kernels
 /// and the names of inputs only; a board's binary also carries arenas, the program file and the verification data.
 #[salsa::tracked(returns(clone))]
-pub fn linked(db: &dyn Db, source: BinarySource, tools: Tools) -> StageResult {
+pub fn linked(db: &dyn Db, source: BinarySource, maker: Maker) -> StageResult {
+    let tools = match maker {
+        Maker::Compiler(tools) => tools,
+        Maker::Prebuilt(prebuilt) => return prebuilt::finished(db, &source, &prebuilt),
+    };
     let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
     let selected = selected(db, source.clone(), tools.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
     let project = ProjectInputs::of(db, &source.link, &tools.target, &emitted, Stage::Link)?;
@@ -62,7 +66,7 @@ impl Action for Link {
         let sources = Sources::embedded().map_err(link_failure)?;
         let project = Project::new(&self.project.with_data(db)?, &sources).map_err(link_failure)?;
         let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
-        let mut crates = Crates::new(world, &self.dependencies, &project);
+        let mut crates = Crates::new(world, Crates::listed(world, &self.dependencies), &project);
         let told = &mut |compiled| crates.tell(compiled);
         let built = match worker::build(world, tools, &project, &workshop) {
             Some(built) => products.made_elsewhere(built),

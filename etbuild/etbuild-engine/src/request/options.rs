@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use et_module::app::CommandLine;
 use etbuild_backend::TargetFacts;
 use etbuild_checkpoint::{Cache, Encoding, Options, Pooling};
 use etbuild_memory::{Bank, DEFAULT_ALIGNMENT, Greedy, Naive};
@@ -16,7 +17,7 @@ use super::quantization::{keeps, quantize_options, rotation};
 use super::reading::reading_options;
 use crate::emit::FileOptions;
 use crate::input::{ArchiveOrigin, CheckpointFolder, Db, ModelSource, PythonCall};
-use crate::link::{CommandLine, LinkOptions, VerifyFiles};
+use crate::link::{LinkOptions, VerifyFiles};
 use crate::partition::PartitionOptions;
 use crate::program_source::{Archives, ProgramSource};
 use crate::session::World;

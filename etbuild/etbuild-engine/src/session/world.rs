@@ -67,6 +67,7 @@ pub struct World {
     text_maker: Option<MakeText>,
     revisions: Revisions,
     device: Option<Device>,
+    runtimes: Vec<PathBuf>,
     held: Mutex<BTreeMap<Digest, Blob>>,
     shared: Mutex<Vec<Blob>>,
     toolchains: Mutex<BTreeMap<Digest, Result<Toolchain, Box<Diagnostic>>>>,
@@ -98,6 +99,7 @@ impl World {
             text_maker: None,
             revisions: Revisions::default(),
             device: None,
+            runtimes: Vec::new(),
             held: Mutex::default(),
             shared: Mutex::default(),
             toolchains: Mutex::default(),
@@ -131,6 +133,17 @@ impl World {
     #[must_use]
     pub fn absent_backends(self, absent: &'static [AbsentBackend]) -> Self {
         Self { absent, ..self }
+    }
+
+    /// The same world with prebuilt runtimes in these folders, for binaries where no Rust toolchain is installed.
+    #[must_use]
+    pub fn prebuilt_runtimes(self, runtimes: Vec<PathBuf>) -> Self {
+        Self { runtimes, ..self }
+    }
+
+    /// The folders with prebuilt runtimes.
+    pub fn runtimes(&self) -> &[PathBuf] {
+        &self.runtimes
     }
 
     /// The same world with a remote cache behind the store.

@@ -9,17 +9,17 @@ use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageR
 use crate::emit::data_files;
 use crate::failure;
 use crate::input::{Db, HashedFile};
-use crate::link::{BinarySource, Tools, linked, read_interface, verify_data};
+use crate::link::{BinarySource, Maker, linked, read_interface, verify_data};
 use crate::pipeline::Stage;
 
 /// The outputs of the unit's binary for the verification inputs. Reads no tolerance: judging is not running.
 #[salsa::tracked(returns(clone))]
-pub fn verified(db: &dyn Db, source: BinarySource, tools: Tools, verify: VerifyOptions) -> StageResult {
+pub fn verified(db: &dyn Db, source: BinarySource, maker: Maker, verify: VerifyOptions) -> StageResult {
     let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
     let is_board = source.link.target.memory().is_some();
     let linked = match verify.runner.twin() {
-        Some(twin) => linked(db, source.without_library(), twin.clone()),
-        None => linked(db, source, tools),
+        Some(twin) => linked(db, source.without_library(), Maker::Compiler(twin.clone())),
+        None => linked(db, source, maker),
     };
     let linked = linked.map_err(|blocked: Blocked| blocked.downstream())?;
     let inputs = verify.inputs;

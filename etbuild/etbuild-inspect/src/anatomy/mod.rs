@@ -126,14 +126,14 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
     let emitted = unit.emitted(db)?;
     let interface: Interface = read_interface(db, &emitted)?;
     anatomy.kernels = interface.kernel_names(unit.target.memory().is_some());
-    if let (true, Ok(tools)) = (built, link::tools(db.world(), &unit.target)) {
-        anatomy.code = code(db, unit, tools)?;
+    if let (true, Ok(maker)) = (built, unit.maker(db)) {
+        anatomy.code = code(db, unit, &maker)?;
     }
     Ok(())
 }
 
-fn code(db: &dyn Db, unit: &Unit, tools: link::Tools) -> Result<Vec<CodePart>, Blocked> {
-    let linked = unit.linked(db, &tools)?;
+fn code(db: &dyn Db, unit: &Unit, maker: &link::Maker) -> Result<Vec<CodePart>, Blocked> {
+    let linked = unit.linked(db, maker)?;
     let bytes = db.world().open_blob(&linked.blob(ArtifactKind::Code)?);
     serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))
 }

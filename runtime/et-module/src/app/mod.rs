@@ -1,5 +1,6 @@
 //! The command line of a generated binary: one program with kernels, tensors in, tensors out.
 
+mod appendix;
 mod arguments;
 mod beside;
 mod outcome;
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 use et_core::Kernel;
 
 use crate::{Engine, FileBytes, ReadMedia};
+pub use appendix::{Appendix, CommandLine, Prebuilt};
 pub use arguments::{Command, number, read};
 use arguments::{Request, parse};
 pub use beside::Beside;
@@ -40,10 +42,17 @@ pub struct AppSpec {
 }
 
 /// Where the program file is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum ProgramSource {
     /// In the binary.
     Embedded(&'static [u8]),
+    /// Behind the binary, in its file: from byte `start` to byte `end`.
+    Appended {
+        /// The first byte of the program file.
+        start: usize,
+        /// The byte behind the last one.
+        end: usize,
+    },
     /// A file of this name in the folder of the binary, mapped, and the data files (`.ptd`) of this name, if present.
     Beside(&'static str),
 }
@@ -56,6 +65,7 @@ impl ProgramSource {
     pub fn open(self) -> Result<(FileBytes, Beside), crate::Error> {
         match self {
             Self::Embedded(bytes) => Ok((FileBytes::embedded(bytes), Beside::default())),
+            Self::Appended { start, end } => Ok((appendix::own_part(start..end)?, Beside::default())),
             Self::Beside(name) => {
                 let path = own_path().with_file_name(name);
                 Ok((FileBytes::open(&path)?, Beside::of(&path)))
