@@ -11,6 +11,7 @@ use et_gpu::Needs;
 use self::fold::Loop;
 use crate::coordinate::{Value, element_index};
 use crate::expr::{Expr, ExprId, Exprs, TensorId, operands};
+use crate::profile::Profile;
 use crate::sharing::{Sharing, varying_of};
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
 use crate::types::{Literal, Type};
@@ -22,6 +23,8 @@ pub struct Scope<'p> {
     pub exprs: &'p Exprs,
     /// The stored tensors.
     pub tensors: &'p [Tensor],
+    /// The GPU.
+    pub profile: Profile,
 }
 
 impl<'p> Scope<'p> {
@@ -422,6 +425,9 @@ impl<'p> Emitter<'p> {
     /// The element of a buffer at an index.
     fn element(&mut self, id: TensorId, scalar_type: ScalarType, index: &Value) -> String {
         let binding = self.binding(id);
+        if self.scope.profile.web && scalar_type == ScalarType::Long {
+            return format!("nearest_i32({binding}[{}])", index.text());
+        }
         let per_word = 4 / scalar_type.size().max(1);
         if per_word <= 1 {
             return format!("{binding}[{}]", index.text());
