@@ -54,6 +54,11 @@ impl Profile {
         if self.web { WEB_BUFFERS - 1 } else { usize::MAX }
     }
 
+    /// The bytes of workgroup memory that a kernel may have.
+    pub const fn workgroup_memory(&self) -> usize {
+        if self.web { 16 << 10 } else { 32 << 10 }
+    }
+
     /// Whether the driver computes on the CPU.
     pub const fn on_cpu(&self) -> bool {
         self.units == 0
