@@ -7,14 +7,12 @@ const MOST_BYTES = 0xffff_ff00;
 /** The library's functions that may wait for the browser: each returns a promise. */
 const WAITING = /^et_(module_(load|execute|free)|language_(load|answer|continue|transcribe)\w*)$/;
 
-const { Suspending, promising } = WebAssembly;
-
 /** A failure for the library. */
 const failure = (status, sentence) => ({ status, sentence });
 
 export class Gpu {
   constructor() {
-    if (!Suspending || !promising) {
+    if (!WebAssembly.Suspending) {
       const missing = "WebAssembly.Suspending (JavaScript Promise Integration) is missing";
       throw new Error(`the program computes on the GPU, and ${missing}: load a package that computes on the CPU`);
     }
@@ -26,7 +24,7 @@ export class Gpu {
 
   /** The module of functions that the library imports. */
   imports() {
-    const waiting = (call) => new Suspending(call.bind(this));
+    const waiting = (call) => new WebAssembly.Suspending(call.bind(this));
     const calls = { open: waiting(this.open), fetch: waiting(this.fetch), finish: waiting(this.finish) };
     for (const name of ["text", "is_lost", "buffer", "write", "read", "pipeline", "bindings", "submit", "release"]) {
       calls[name] = this[name].bind(this);
@@ -36,7 +34,7 @@ export class Gpu {
 
   /** The functions of the library, of which some return promises. */
   exports(functions) {
-    const wrapped = ([name, value]) => [name, WAITING.test(name) ? promising(value) : value];
+    const wrapped = ([name, value]) => [name, WAITING.test(name) ? WebAssembly.promising(value) : value];
     return Object.fromEntries(Object.entries(functions).map(wrapped));
   }
 
