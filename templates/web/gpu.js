@@ -1,11 +1,12 @@
 // The browser's WebGPU for the library. Objects are numbers above 0. The library's calls are synchronous and the browser's are
 // not: functions that wait for the browser suspend the library (JavaScript Promise Integration).
 
-const DONE = 0, LOST = 1, NO_MEMORY = 2, MISSING = 3, REFUSED = 4;
+/** The statuses that the library knows. */
+const DONE = 0, LOST = 1, NO_MEMORY = 2, REFUSED = 3;
 const MOST_BYTES = 0xffff_ff00;
 
 /** The library's functions that may wait for the browser: each returns a promise. */
-const WAITING = /^et_(module_(load|execute|free)|language_(load|answer|continue|transcribe)\w*)$/;
+const WAITING = /^et_(module_(load|execute|free)|language_(load|free|answer|continue|transcribe)\w*)$/;
 
 /** A failure for the library. */
 const failure = (status, sentence) => ({ status, sentence });
@@ -76,7 +77,8 @@ export class Gpu {
       this.answer = nameOf(adapter.info);
       return this.add(owner);
     } catch (error) {
-      return this.status(failure(MISSING, error.message)) && 0;
+      this.answer = error.message;
+      return 0;
     }
   }
 

@@ -49,7 +49,6 @@ fn check(status: u32) -> Outcome<()> {
         0 => return Ok(()),
         1 => Error::DelegateInvalidHandle,
         2 => Error::DelegateMemoryAllocationFailed,
-        3 => Error::NotSupported,
         _ => Error::Internal,
     };
     Err(Problem::new(error, text()))
