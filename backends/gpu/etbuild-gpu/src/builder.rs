@@ -1,5 +1,6 @@
 //! The values of a partition as expressions, and the kernels that store some of them.
 
+mod binding;
 mod split;
 mod storing;
 

@@ -1,22 +1,16 @@
 //! Which values are stored, where, and the kernels that store them.
 
-use core::cmp::Reverse;
-
 use et_core::ScalarType;
 use etbuild_backend::{Refusal, RefusalKind, dequantizes_constants};
-use etbuild_ir::{Node, ValueId};
+use etbuild_ir::ValueId;
 
 use super::{Builder, MOST_READS, check_size};
 use crate::expr::{Expr, ExprId, Fold, ProductId, TensorId};
-use crate::kernel::Kernel;
 use crate::kernel::MOST_ITERATIONS;
 use crate::product::Epilogue;
 use crate::store::{self, RowWrite, rows_kernel};
 use crate::tensor::{Layout, Source, TEXEL, Tensor, dense_strides};
 use crate::types::Type;
-
-/// What the kernel of a product reads beside its epilogue, at most: query, key, value and mask.
-const PRODUCT_READS: usize = 4;
 
 impl Builder<'_> {
     /// The value for an operand at other coordinates, each of which is used at most once: what is costly is stored first.
@@ -147,36 +141,6 @@ impl Builder<'_> {
             _ => {}
         });
         (reads, products)
-    }
-
-    /// Stores operands of a node, those of the most reads first, until a kernel may read all that the node reads.
-    pub fn limit_reads(&mut self, node: &Node) -> Result<(), Refusal> {
-        let mut operands = Vec::new();
-        let computed: Vec<ValueId> = node.uses().filter(|id| !self.is_constant(*id)).collect();
-        for id in computed {
-            let expr = self.value(id)?;
-            let (reads, products) = self.reads(expr);
-            operands.push((reads + PRODUCT_READS * products.len(), id));
-        }
-        operands.sort_by_key(|(reads, _)| Reverse(*reads));
-        let mut all: usize = operands.iter().map(|(reads, _)| reads).sum();
-        for (reads, id) in operands {
-            if reads > 1 && all > self.profile.most_reads() {
-                self.stored(id)?;
-                all -= reads - 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a kernel, which reads no more tensors than the GPU binds.
-    fn add_kernel(&mut self, kernel: Kernel) -> Result<(), Refusal> {
-        let most = self.profile.most_reads();
-        if kernel.reads.len() > most || self.profile.web && kernel.reads.contains(&kernel.output) {
-            return Err(Refusal::new(RefusalKind::Shape, format!("a kernel reads more than {most} other tensors")));
-        }
-        self.kernels.push(kernel);
-        Ok(())
     }
 
     /// Stores a result of the partition in an argument of the call.
