@@ -37,6 +37,17 @@ async function randomSource() {
   return globalThis.crypto ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:crypto")).webcrypto;
 }
 
+/** What follows a value, now or once the value is there. */
+export function after(value, next) {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** The GPU of a library that asks for one. */
+async function gpuOf(module) {
+  const isAsked = WebAssembly.Module.imports(module).some((wanted) => wanted.module === "etbuild_gpu");
+  return isAsked ? new (await import("./gpu.js")).Gpu() : undefined;
+}
+
 /** The library with the files of a program. */
 export class Library {
   /**
@@ -51,20 +62,24 @@ export class Library {
     ]);
     const names = sources.map((_, index) => (index === 0 ? "program.pte" : `data-${index}.ptd`));
     const files = new Map(names.map((name, index) => [name, new File(chunks[index])]));
-    const wasi = new Wasi(files, await randomSource());
+    const [wasi, gpu] = [new Wasi(files, await randomSource()), await gpuOf(module)];
     const see = (context, token, text, size) => Number(onText(token >>> 0, wasi.text(text, size), context >>> 0));
     const instance = await WebAssembly.instantiate(module, {
       wasi_snapshot_preview1: wasi.imports(module),
       etbuild: { see },
+      ...gpu?.imports(),
     });
     wasi.memory = instance.exports.memory;
+    if (gpu) gpu.memory = wasi.memory;
     instance.exports._initialize?.();
-    return new Library(wasi, instance.exports, names);
+    return new Library(wasi, gpu, instance.exports, names);
   }
 
-  constructor(wasi, functions, [program, ...data]) {
+  constructor(wasi, gpu, functions, [program, ...data]) {
     this.wasi = wasi;
-    this.functions = functions;
+    this.functions = gpu?.exports(functions) ?? functions;
+    this.waits = gpu !== undefined;
+    this.last = Promise.resolve();
     this.program = program;
     this.data = data;
   }
@@ -77,7 +92,15 @@ export class Library {
     return this.wasi.bytes(pointer, size);
   }
 
-  /** Memory for the duration of `use`, which is called with a function that gives out zeroed pieces of it. */
+  /** Does work now; on a GPU once the work before has ended, because a library that waits for a GPU takes no other call. */
+  inTurn(work) {
+    if (!this.waits) return work();
+    const turn = this.last.then(work);
+    this.last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Memory until the end of `use`, which is called with a function that gives out zeroed pieces of it. */
   with(use) {
     const pieces = [];
     const take = (size) => {
@@ -87,11 +110,17 @@ export class Library {
       this.bytes(pointer, size).fill(0);
       return pointer;
     };
+    const end = () => pieces.forEach((pointer) => this.functions.free(pointer));
+    let result;
     try {
-      return use(take);
-    } finally {
-      pieces.forEach((pointer) => this.functions.free(pointer));
+      result = use(take);
+    } catch (error) {
+      end();
+      throw error;
     }
+    if (result instanceof Promise) return result.finally(end);
+    end();
+    return result;
   }
 
   /** A copy of a text in the library's memory. */

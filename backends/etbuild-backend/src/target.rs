@@ -44,6 +44,8 @@ pub struct EthosU {
 /// What kernels may rely on of a target's GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GpuFacts {
+    /// Whether kernels run in a page, by WebGPU, instead of by Vulkan.
+    pub web: bool,
     /// Whether texels of four channels are in images, and not in buffers, where both objects can hold them.
     pub images: bool,
     /// The greatest width and height of an image, in texels.

@@ -14,11 +14,13 @@ pub fn section(table: &Table, name: &str) -> Table {
     table.get(name).and_then(Value::as_table).cloned().unwrap_or_default()
 }
 
-/// The dependencies that come from the workspace.
+/// The dependencies that come from the workspace, on any platform.
 pub fn inherited(manifest: &Table) -> Vec<String> {
-    let dependencies = section(manifest, "dependencies");
-    let inherited = dependencies.iter().filter(|(_, dependency)| dependency.get("workspace").is_some());
-    inherited.map(|(name, _)| name.clone()).collect()
+    let platforms = section(manifest, "target");
+    let of_platforms = platforms.values().filter_map(Value::as_table).map(|platform| section(platform, "dependencies"));
+    let dependencies = of_platforms.chain([section(manifest, "dependencies")]).flatten();
+    let inherited = dependencies.filter(|(_, dependency)| dependency.get("workspace").is_some());
+    inherited.map(|(name, _)| name).collect()
 }
 
 /// The targets of a manifest besides the library: a generated project has no sources of these targets.
@@ -51,6 +53,14 @@ fn names_any(item: &str, dependencies: &Table) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dependencies_of_platforms_are_inherited_too() {
+        let manifest = parse(
+            "[dependencies]\nsmall.workspace = true\nown = '1'\n[target.'cfg(unix)'.dependencies]\ndriver.workspace = true\n",
+        );
+        assert_eq!(inherited(&manifest.unwrap()), ["driver", "small"]);
+    }
 
     #[test]
     fn what_only_hosts_use_is_left_out() {

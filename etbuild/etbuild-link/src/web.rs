@@ -11,17 +11,18 @@ use crate::{LinkError, ProjectFacts};
 const LANGUAGE: &str = "language-app";
 
 /// The files of the package of a program: a template's name below `templates/web`, and the name in the package.
-const PROGRAM_FILES: [(&str, &str); 6] = [
+const PROGRAM_FILES: [(&str, &str); 7] = [
     ("package.json.tera", "package.json"),
     ("program/index.js.tera", "index.js"),
     ("program/index.d.ts.tera", "index.d.ts"),
     ("program/program.js", "program.js"),
     ("library.js", "library.js"),
+    ("gpu.js", "gpu.js"),
     ("wasi.js", "wasi.js"),
 ];
 
 /// The files of the package of a language model.
-const LANGUAGE_FILES: [(&str, &str); 9] = [
+const LANGUAGE_FILES: [(&str, &str); 10] = [
     ("package.json.tera", "package.json"),
     ("language/index.js.tera", "index.js"),
     ("language/index.d.ts", "index.d.ts"),
@@ -30,8 +31,12 @@ const LANGUAGE_FILES: [(&str, &str); 9] = [
     ("language/language.js", "language.js"),
     ("language/media.js", "media.js"),
     ("library.js", "library.js"),
+    ("gpu.js", "gpu.js"),
     ("wasi.js", "wasi.js"),
 ];
+
+/// The device crate of partitions on the GPU.
+const GPU: &str = "et-gpu";
 
 #[derive(Serialize)]
 struct Variables<'a> {
@@ -41,6 +46,8 @@ struct Variables<'a> {
     outputs: usize,
     /// The endings of the data files beside the program file.
     data: &'a [&'a str],
+    /// Whether partitions run on the GPU, so that calls end later.
+    gpu: bool,
     files: Vec<&'a str>,
 }
 
@@ -70,6 +77,7 @@ pub fn web_package(facts: &ProjectFacts, data: &[&str]) -> Result<Vec<Vec<u8>>, 
         inputs: &facts.method.inputs,
         outputs: facts.method.output_bytes.len(),
         data,
+        gpu: facts.engines.iter().any(|engine| engine.package == GPU),
         files: web_package_names(&facts.template).collect(),
     };
     files(&facts.template).iter().map(|(template, _)| file(template, &variables)).collect()

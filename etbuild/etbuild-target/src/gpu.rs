@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct GpuFile {
     /// The name of the GPU, for people, such as `adreno-830`.
     name: Name,
+    /// The interface to the GPU; default: Vulkan.
+    #[serde(default)]
+    api: GpuApi,
     /// The object that keeps texels of four channels where both objects can.
     storage: TexelStorage,
     /// The greatest width and height of an image, in texels.
@@ -35,6 +38,17 @@ pub struct GpuFile {
     float64: bool,
 }
 
+/// The interface to a GPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GpuApi {
+    /// Vulkan, which takes kernels in SPIR-V.
+    #[default]
+    Vulkan,
+    /// WebGPU in a page, which takes kernels in WGSL, with the limits that every browser has.
+    Webgpu,
+}
+
 /// The object that keeps texels of four channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -50,6 +64,8 @@ pub enum TexelStorage {
 pub struct Gpu {
     /// The name of the GPU, for people.
     pub name: Name,
+    /// The interface to the GPU.
+    pub api: GpuApi,
     /// The object that keeps texels of four channels where both objects can.
     pub storage: TexelStorage,
     /// The greatest width and height of an image, in texels; not 0.
@@ -78,6 +94,7 @@ impl GpuFile {
     pub fn check(self) -> Result<Gpu, Diagnostic> {
         Ok(Gpu {
             name: self.name,
+            api: self.api,
             storage: self.storage,
             max_image: positive("max_image", &self.max_image)?,
             max_layers: positive("max_layers", &self.max_layers)?,

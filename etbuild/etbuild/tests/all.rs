@@ -71,6 +71,7 @@ mod vision;
 mod waiting;
 mod watch;
 mod web;
+mod web_gpu;
 mod web_media;
 mod windows;
 mod workers;

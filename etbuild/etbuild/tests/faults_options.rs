@@ -226,6 +226,7 @@ const STATED: &[Stated] = &[
     ("console.uart.setup[].write.address", "pico2", &["write: { address: 0x40070024", "write: { address: 0x40070020"]),
     ("console.uart.setup[].write.value", "pico2", &["value: 33", "value: 34"]),
     ("console.uart.status", "pico2", &["status: 0x40070018", "status: 0x4007001c"]),
+    ("gpus[].api", "web", &["name: webgpu, api: webgpu", "name: webgpu, api: vulkan"]),
     ("gpus[].float64", "linux-x86_64", &["float64: true", "float64: false"]),
     ("gpus[].int64", "linux-x86_64", &["int64: true", "int64: false"]),
     ("gpus[].max_buffer", "linux-x86_64", &["max_buffer: 1024", "max_buffer: 512"]),

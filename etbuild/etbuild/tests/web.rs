@@ -127,7 +127,7 @@ fn shown(place: &Place, page: &str, script: &str) -> String {
 }
 
 /// Answers with a file: below `out` one of the folder, else one of the repository. Pages get the script.
-fn answer(path: &str, stream: TcpStream, out: &Path, script: &str) {
+pub fn answer(path: &str, stream: TcpStream, out: &Path, script: &str) {
     let file = path.strip_prefix("out/").map_or_else(|| repository().join(path), |rest| out.join(rest));
     match fs::read(&file) {
         Ok(bytes) if path.ends_with(".html") => respond_with_script(stream, &String::from_utf8(bytes).unwrap(), script),

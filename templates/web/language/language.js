@@ -1,6 +1,6 @@
 // A language model in the thread that calls it.
 
-import { Library } from "./library.js";
+import { Library, after } from "./library.js";
 import { KINDS } from "./media.js";
 
 /** The records of `etbuild.h`: the places of their fields. */
@@ -37,9 +37,10 @@ export class Language {
   static async load({ lookup = false, ...files }) {
     let see = () => true;
     const library = await Library.open(files, (token, text, segment) => see(token, text, segment));
-    const model = library.with((take) => {
+    const model = await library.with((take) => {
       const [program, data] = [library.put(take, library.program), library.putData(take)];
-      return library.made(library.functions.et_language_load(program, data, library.data.length, 1, Number(lookup)));
+      const made = library.functions.et_language_load(program, data, library.data.length, 1, Number(lookup));
+      return after(made, (pointer) => library.made(pointer));
     });
     return new Language(library, model, (seer) => (see = seer));
   }
@@ -65,12 +66,8 @@ export class Language {
       const [given, chosen, answer] = [this.putPrompt(take, prompt), this.putOptions(take, options), take(ANSWER.size)];
       const { functions } = this.library;
       const listener = functions.et_web_see();
-      this.library.done(functions[given.function](this.model, ...given.values, chosen, listener, 0, answer));
-      const { view } = this.library;
-      return {
-        newTokens: view.getUint32(answer + ANSWER.newTokens, true),
-        ended: ENDS[view.getInt32(answer + ANSWER.ended, true)],
-      };
+      const ended = functions[given.function](this.model, ...given.values, chosen, listener, 0, answer);
+      return after(ended, (status) => this.answer(status, answer));
     });
   }
 
@@ -85,13 +82,29 @@ export class Language {
       const [sound, chosen] = [this.putParts(take, [recording]), this.putOptions(take, sampling)];
       const transcript = take(TRANSCRIPT.size);
       const listener = functions.et_web_hear();
-      this.library.done(functions.et_language_transcribe(this.model, sound, speech, chosen, listener, 0, transcript));
-      return {
-        language: this.library.get(transcript + TRANSCRIPT.language) || undefined,
-        seconds: this.library.view.getFloat64(transcript + TRANSCRIPT.seconds, true),
-        ended: ENDS[this.library.view.getInt32(transcript + TRANSCRIPT.ended, true)],
-      };
+      const ended = functions.et_language_transcribe(this.model, sound, speech, chosen, listener, 0, transcript);
+      return after(ended, (status) => this.transcript(status, transcript));
     });
+  }
+
+  /** The record of an answer that ended with a status. */
+  answer(status, answer) {
+    this.library.done(status);
+    const { view } = this.library;
+    return {
+      newTokens: view.getUint32(answer + ANSWER.newTokens, true),
+      ended: ENDS[view.getInt32(answer + ANSWER.ended, true)],
+    };
+  }
+
+  /** The record of a transcript that ended with a status. */
+  transcript(status, transcript) {
+    this.library.done(status);
+    return {
+      language: this.library.get(transcript + TRANSCRIPT.language) || undefined,
+      seconds: this.library.view.getFloat64(transcript + TRANSCRIPT.seconds, true),
+      ended: ENDS[this.library.view.getInt32(transcript + TRANSCRIPT.ended, true)],
+    };
   }
 
   times(segment) {

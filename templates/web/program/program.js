@@ -1,6 +1,6 @@
 // A method of a program: tensors in, tensors out.
 
-import { Library } from "./library.js";
+import { Library, after } from "./library.js";
 
 /** Types of elements, by the numbers of ExecuTorch's program files. */
 const TYPES = new Map([
@@ -33,10 +33,11 @@ export class Program {
   /** Loads a method. */
   static async load({ method, ...files }) {
     const library = await Library.open(files);
-    const module = library.with((take) => {
+    const module = await library.with((take) => {
       const [program, name] = [library.put(take, library.program), method ? library.put(take, method) : 0];
       const data = library.putData(take);
-      return library.made(library.functions.et_module_load(program, data, library.data.length, name, 1));
+      const made = library.functions.et_module_load(program, data, library.data.length, name, 1);
+      return after(made, (pointer) => library.made(pointer));
     });
     return new Program(library, module);
   }
@@ -49,16 +50,26 @@ export class Program {
     this.inputNames = Array.from({ length: count }, (_, index) => library.get(et_module_input_name(module, index)));
   }
 
-  /** Runs the method on tensors by name, or in order; returns `output_0`, `output_1`, ... */
+  /** Runs the method on tensors by name, or in order; returns `output_0`, `output_1`, ..., or on a GPU a promise of these. */
   run(inputs) {
-    const { functions } = this.library;
+    return this.library.inTurn(() => {
+      this.setInputs(inputs);
+      return after(this.library.functions.et_module_execute(this.module), (status) => this.outputs(status));
+    });
+  }
+
+  setInputs(inputs) {
     this.inputNames.forEach((name, index) => {
       const tensor = Array.isArray(inputs) ? inputs[index] : inputs[name];
       if (tensor === undefined) throw new TypeError(`the input \`${name}\` is missing`);
       this.library.with((take) => this.setInput(take, index, tensor));
     });
-    this.library.done(functions.et_module_execute(this.module));
-    const count = functions.et_module_output_count(this.module);
+  }
+
+  /** The outputs of an execution that ended with a status. */
+  outputs(status) {
+    this.library.done(status);
+    const count = this.library.functions.et_module_output_count(this.module);
     return Object.fromEntries(Array.from({ length: count }, (_, index) => [`output_${index}`, this.output(index)]));
   }
 
@@ -95,7 +106,8 @@ export class Program {
 
   /** Frees the memory of the method. */
   free() {
-    this.library.functions.et_module_free(this.module);
+    const { module } = this;
     this.module = 0;
+    return this.library.inTurn(() => this.library.functions.et_module_free(module));
   }
 }

@@ -1,7 +1,7 @@
-//! The blob of a partition: GPU objects, compute kernels in SPIR-V, and dispatches in order.
+//! The blob of a partition: GPU objects, compute kernels, and dispatches in order.
 //!
 //! All numbers are little-endian words. A blob is the [`Header`], then the lists that the header counts, in the order of its
-//! fields, then the SPIR-V words of all kernels.
+//! fields, then the words of all kernels.
 
 use et_core::{Error, Result};
 use et_record::{Record, Words, numbered, records};
@@ -12,7 +12,7 @@ use crate::problem::{Outcome, Problem};
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETGP");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 records! {
     /// The beginning of a blob.
@@ -23,6 +23,8 @@ records! {
         pub version: u32,
         /// The [`checksum`] of the bytes after the header.
         pub checksum: u64,
+        /// The language of the kernels.
+        pub language: Language,
         /// What the kernels need of a device.
         pub needs: Needs,
         /// Arguments of the delegate call: inputs, weights, then outputs.
@@ -37,7 +39,7 @@ records! {
         pub dispatches: u32,
         /// The number of [`Binding`]s.
         pub bindings: u32,
-        /// The SPIR-V words of all kernels together.
+        /// The words of all kernels together.
         pub words: u32,
     }
 
@@ -72,7 +74,7 @@ records! {
 
     /// A compute shader with the entry point `main`. A dispatch executes the kernel or the kernel's alternative.
     pub struct Kernel {
-        /// The first word of the SPIR-V module within the words of all kernels.
+        /// The first word of the module within the words of all kernels.
         pub start: u32,
         /// The words of the module.
         pub words: u32,
@@ -105,6 +107,14 @@ records! {
 }
 
 numbered! {
+    /// The language of kernels.
+    pub enum Language {
+        /// SPIR-V, for Vulkan.
+        Spirv,
+        /// WGSL in UTF-8, for WebGPU; spaces fill the last word.
+        Wgsl,
+    }
+
     /// The kind of GPU memory of an [`Object`].
     pub enum Kind {
         /// A storage buffer.
@@ -198,7 +208,7 @@ pub struct Blob<'a> {
     pub dispatches: Records<'a, Dispatch>,
     /// The bindings of all dispatches.
     pub bindings: Records<'a, Binding>,
-    /// The SPIR-V words of all kernels.
+    /// The words of all kernels.
     pub words: Words<'a>,
 }
 

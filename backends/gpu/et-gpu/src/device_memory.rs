@@ -23,6 +23,7 @@ pub struct DeviceMemory {
 
 /// What memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "a page stages and imports nothing"))]
 pub enum Purpose {
     /// [`DeviceMemory::weights`].
     Weights,

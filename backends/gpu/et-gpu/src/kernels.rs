@@ -2,19 +2,20 @@
 
 use et_core::Error;
 
-use crate::blob::{Blob, Kernel, Object};
+use crate::blob::{Blob, Kernel, Language, Object};
 use crate::descriptor::Descriptor;
 use crate::limits::Limits;
 use crate::problem::{Outcome, Problem, within};
-use crate::spirv::{self, Requirements};
+use crate::spirv;
 use crate::step::Step;
+use crate::wgsl;
 
 /// A kernel with its bindings.
 #[derive(Debug)]
 pub struct Module {
-    /// The SPIR-V module.
+    /// The module in the language of the driver.
     pub words: Vec<u32>,
-    /// The bindings of descriptor set 0.
+    /// The bindings of the one set.
     pub descriptors: Vec<Descriptor>,
     /// The kernel exchanges values in subgroups of this many invocations; 0 for none.
     pub subgroup: u32,
@@ -37,9 +38,9 @@ pub fn modules(blob: &Blob<'_>, objects: &[Object], steps: &mut [Step], limits: 
     for (index, kernel) in kernels.iter().enumerate() {
         check_alternative(index, kernel, &kernels).map_err(within("kernel", index))?;
     }
-    let descriptors = descriptors(&kernels, objects, steps)?;
+    let (descriptors, language) = (descriptors(&kernels, objects, steps)?, blob.header.language);
     let check = |(index, (kernel, descriptors)): (usize, (&Kernel, Option<Vec<Descriptor>>))| {
-        check(kernel, descriptors, &words, limits).map_err(within("kernel", index))
+        check(kernel, descriptors, &words, language, limits).map_err(within("kernel", index))
     };
     let checked: Outcome<Vec<Checked>> = kernels.iter().zip(descriptors).enumerate().map(check).collect();
     choose(&kernels, checked?, steps)
@@ -91,23 +92,30 @@ fn descriptors(kernels: &[Kernel], objects: &[Object], steps: &[Step]) -> Outcom
     Ok(all)
 }
 
-fn check(kernel: &Kernel, descriptors: Option<Vec<Descriptor>>, words: &[u32], limits: &Limits) -> Outcome<Checked> {
+fn check(
+    kernel: &Kernel,
+    descriptors: Option<Vec<Descriptor>>,
+    words: &[u32],
+    language: Language,
+    limits: &Limits,
+) -> Outcome<Checked> {
     let start = kernel.start as usize;
     let words = words.get(start..start.saturating_add(kernel.words as usize));
     let words = words.ok_or_else(|| Problem::blob("the words do not exist"))?;
     let descriptors = descriptors.ok_or_else(|| Problem::blob("no dispatch executes the kernel"))?;
-    let requirements = spirv::read(words, &descriptors)?;
-    let runs = check_device(&requirements, &descriptors, kernel.subgroup, limits);
-    let (subgroup, workgroup) = (kernel.subgroup, requirements.workgroup);
+    let subgroup = kernel.subgroup;
+    let fits = check_counts(&descriptors, limits);
+    let (workgroup, runs) = match language {
+        Language::Spirv => {
+            let requirements = spirv::read(words, &descriptors)?;
+            (requirements.workgroup, fits.and_then(|()| requirements.check(subgroup, limits)))
+        }
+        Language::Wgsl => (wgsl::read(words, &descriptors)?, fits),
+    };
     Ok(Checked { module: Module { words: words.to_vec(), descriptors, subgroup, workgroup }, runs })
 }
 
-fn check_device(
-    requirements: &Requirements,
-    descriptors: &[Descriptor],
-    subgroup: u32,
-    limits: &Limits,
-) -> Outcome<()> {
+fn check_counts(descriptors: &[Descriptor], limits: &Limits) -> Outcome<()> {
     let count = |is: fn(&&Descriptor) -> bool| descriptors.iter().filter(is).count();
     let counts = [
         (count(|descriptor| matches!(descriptor, Descriptor::Buffer)), limits.storage_buffers),
@@ -118,7 +126,7 @@ fn check_device(
     if counts.iter().any(|(count, most)| *count > *most as usize) {
         return Err(Problem::unsupported(format!("there are too many bindings for the GPU ({})", limits.name)));
     }
-    requirements.check(subgroup, limits)
+    Ok(())
 }
 
 /// Chooses the kernel of each step, and returns the modules of the chosen kernels.

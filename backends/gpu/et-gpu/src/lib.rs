@@ -1,6 +1,6 @@
-//! The GPU delegate: executes a partition as compute shaders through Vulkan.
+//! The GPU delegate: executes a partition as compute shaders through Vulkan, or through WebGPU in a page.
 //!
-//! A [`Blob`] holds the kernels in SPIR-V, made and validated at build time, the GPU objects, and the dispatches in order. A
+//! A [`Blob`] holds the kernels in SPIR-V or WGSL, made and validated at build time, the GPU objects, and the dispatches in order. A
 //! [`Session`] is a loaded blob: pipelines, buffers and images, and a command buffer that each execution submits once. All
 //! sessions of a process share one device, pipelines of equal kernels, equal weights, and states.
 
@@ -9,13 +9,13 @@ mod declared;
 mod delegate;
 mod descriptor;
 mod device_memory;
+mod driver;
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;
 mod kernels;
 mod limits;
 mod loaded;
 mod objects;
-mod pipeline_cache;
 mod placement;
 mod plan;
 mod pool;
@@ -28,15 +28,21 @@ mod schedule;
 mod session;
 mod shared;
 mod spirv;
-mod staging;
 mod stamp;
 mod state;
 mod step;
+#[cfg(not(target_family = "wasm"))]
 mod summary;
+#[cfg(not(target_family = "wasm"))]
 mod vulkan;
+#[cfg(target_family = "wasm")]
+mod webgpu;
 mod weights;
+mod wgsl;
 
-pub use blob::{Binding, Blob, Dispatch, Header, Kernel, Kind, MAGIC, Needs, Object, Records, Role, VERSION, checksum};
+pub use blob::{
+    Binding, Blob, Dispatch, Header, Kernel, Kind, Language, MAGIC, Needs, Object, Records, Role, VERSION, checksum,
+};
 pub use delegate::{delegate, reporting_delegate};
 pub use device_memory::{DeviceMemory, peak_memory};
 pub use placement::{Item, Place, Placement, place};
@@ -45,7 +51,9 @@ pub use programs::list;
 pub use session::{Ended, Observe, Session};
 #[cfg(any(test, feature = "faults"))]
 pub use shared::{live_objects, live_states};
+#[cfg(not(target_family = "wasm"))]
 pub use summary::{DeviceKind, Summary, device_summary};
+#[cfg(not(target_family = "wasm"))]
 pub use vulkan::validation::validation_messages;
 
 /// The delegate id in program files.

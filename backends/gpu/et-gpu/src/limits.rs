@@ -1,5 +1,7 @@
 //! What a device has and allows.
 
+use crate::blob::Language;
+
 /// The features and limits of a device that matter to blobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
@@ -7,6 +9,8 @@ pub struct Limits {
     pub name: String,
     /// Whether the driver computes on the CPU.
     pub on_cpu: bool,
+    /// The language of kernels that the driver takes.
+    pub language: Language,
     /// 64-bit integers.
     pub int64: bool,
     /// 64-bit floating point.

@@ -7,6 +7,8 @@ use et_core::Error;
 use et_runtime::Workers;
 
 use crate::blob::Object;
+use crate::driver::pipeline::{Pipeline, Shader};
+use crate::driver::resource::Resource;
 use crate::kernels::Module;
 use crate::objects::Objects;
 use crate::plan::Plan;
@@ -14,8 +16,6 @@ use crate::problem::Outcome;
 use crate::programs::choose;
 use crate::shared::Shared;
 use crate::step::Step;
-use crate::vulkan::pipeline::{Pipeline, Shader};
-use crate::vulkan::resource::Resource;
 
 /// A checked blob with compiled kernels and memory.
 pub struct Loaded {
@@ -83,7 +83,7 @@ fn compile(shared: &Shared, shaders: &[Shader], workers: &dyn Workers) -> Outcom
     let made: Outcome<Vec<(Arc<Pipeline>, bool)>> = made.into_iter().map(take).collect();
     let made = made?;
     if made.iter().any(|(_, is_new)| *is_new) {
-        shared.device.store_cache();
+        shared.device.finish_pipelines()?;
     }
     Ok(made.into_iter().map(|(pipeline, _)| pipeline).collect())
 }

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use ash::vk;
 use et_core::Error;
 
 use crate::blob::{Object, Role};
 use crate::device_memory::Purpose;
-use crate::placement::{Item, Place, place};
+use crate::driver::device::Device;
+use crate::driver::memory::{Memory, Use};
+use crate::driver::resource::Resource;
+use crate::placement::{Item, Place, Wanted, place};
 use crate::problem::{Outcome, Problem};
 use crate::schedule::Sharing;
-use crate::vulkan::device::Device;
-use crate::vulkan::memory::{Memory, Use};
-use crate::vulkan::resource::Resource;
 
 /// A mapped allocation of all inputs or of all outputs.
 pub struct Mapped {
@@ -60,17 +59,13 @@ impl Objects {
 
 type Resources = [Option<Resource>];
 
-/// The numbers and requirements of the objects that fit `accept`, and the common memory types.
-fn select(
-    objects: &[Object],
-    resources: &Resources,
-    accept: impl Fn(&Object) -> bool,
-) -> (Vec<(usize, vk::MemoryRequirements)>, u32) {
+/// The numbers and the wanted memory of the objects that fit `accept`, and the common memory types.
+fn select(objects: &[Object], resources: &Resources, accept: impl Fn(&Object) -> bool) -> (Vec<(usize, Wanted)>, u32) {
     let all = objects.iter().zip(resources).enumerate();
     let accepted = all.filter(|(_, (object, _))| accept(object));
     let found: Vec<_> =
-        accepted.filter_map(|(index, (_, resource))| Some((index, resource.as_ref()?.requirements()))).collect();
-    let types = found.iter().fold(u32::MAX, |types, (_, requirements)| types & requirements.memory_type_bits);
+        accepted.filter_map(|(index, (_, resource))| Some((index, resource.as_ref()?.wanted()))).collect();
+    let types = found.iter().fold(u32::MAX, |types, (_, wanted)| types & wanted.types);
     (found, types)
 }
 
@@ -84,9 +79,9 @@ fn place_scratch(
     let is_image = class == Class::Images;
     let accept = |object: &Object| object.role == Role::Scratch && object.kind.texel().is_some() == is_image;
     let (selected, types) = select(objects, resources, accept);
-    let item = |(index, requirements): &(usize, vk::MemoryRequirements)| {
+    let item = |(index, wanted): &(usize, Wanted)| {
         let life = objects.get(*index).map(|object| object.life).unwrap_or_default();
-        Item { size: requirements.size, alignment: requirements.alignment.max(1), life }
+        Item { size: wanted.size, alignment: wanted.alignment.max(1), life }
     };
     let items: Vec<_> = selected.iter().map(item).collect();
     let too_large = || Problem::new(Error::DelegateMemoryAllocationFailed, "a tensor is too large for the GPU");
@@ -107,9 +102,9 @@ fn place_scratch(
 fn map(device: &Arc<Device>, objects: &[Object], resources: &mut Resources, role: Role) -> Outcome<Mapped> {
     let (selected, types) = select(objects, resources, |object| object.role == role);
     let (mut end, mut entries) = (0_u64, Vec::new());
-    for (index, requirements) in &selected {
-        let start = end.checked_next_multiple_of(requirements.alignment.max(1)).ok_or(Error::Internal)?;
-        end = start.checked_add(requirements.size).ok_or(Error::Internal)?;
+    for (index, wanted) in &selected {
+        let start = end.checked_next_multiple_of(wanted.alignment.max(1)).ok_or(Error::Internal)?;
+        end = start.checked_add(wanted.size).ok_or(Error::Internal)?;
         let argument = objects.get(*index).map_or(0, |object| object.argument as usize);
         entries.push((*index, argument, start));
     }

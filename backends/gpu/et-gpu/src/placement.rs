@@ -2,6 +2,17 @@
 
 use core::cmp::Reverse;
 
+/// The memory that a driver wants for an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The size in bytes.
+    pub size: u64,
+    /// The alignment in bytes, a power of two.
+    pub alignment: u64,
+    /// The types of memory that can hold the object, a bit each.
+    pub types: u32,
+}
+
 /// An object to place.
 #[derive(Clone, Copy, Debug)]
 pub struct Item {

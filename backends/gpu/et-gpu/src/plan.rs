@@ -2,7 +2,7 @@
 
 use et_core::Error;
 
-use crate::blob::{Binding, Blob, Dispatch, Kind, Needs, Object, Role};
+use crate::blob::{Binding, Blob, Dispatch, Kind, Language, Needs, Object, Role};
 use crate::kernels::{Module, modules};
 use crate::limits::Limits;
 use crate::problem::{Outcome, Problem, within};
@@ -37,6 +37,7 @@ impl Plan {
         if outputs > arguments {
             return Err(Problem::blob("the GPU program has more outputs than arguments"));
         }
+        check_language(blob.header.language, limits)?;
         check_needs(&blob.header.needs, limits)?;
         let objects: Vec<Object> = blob.objects.all("an object")?;
         for (index, object) in objects.iter().enumerate() {
@@ -48,6 +49,17 @@ impl Plan {
         let modules = modules(&blob, &objects, &mut steps, limits)?;
         Ok(Self { arguments, outputs, objects, modules, steps })
     }
+}
+
+fn check_language(language: Language, limits: &Limits) -> Outcome<()> {
+    if language == limits.language {
+        return Ok(());
+    }
+    let driver = match language {
+        Language::Spirv => "Vulkan",
+        Language::Wgsl => "WebGPU",
+    };
+    Err(Problem::unsupported(format!("the GPU program is for {driver}")))
 }
 
 fn check_needs(needs: &Needs, limits: &Limits) -> Outcome<()> {

@@ -7,16 +7,16 @@ use et_core::{Error, Tensor};
 
 use crate::blob::Role;
 use crate::descriptor::Descriptor;
+use crate::driver::commands::{Barrier, Commands, Recorder};
+use crate::driver::descriptors::{Bindings, Descriptors};
+use crate::driver::image::Image;
+use crate::driver::resource::Resource;
+use crate::driver::timestamps::Timestamps;
 use crate::loaded::Loaded;
 use crate::problem::Outcome;
 use crate::schedule::{Before, schedule};
 use crate::state::State;
 use crate::step::Step;
-use crate::vulkan::commands::{Barrier, Commands, Recorder};
-use crate::vulkan::descriptors::{Bindings, Descriptors};
-use crate::vulkan::image::Image;
-use crate::vulkan::resource::Resource;
-use crate::vulkan::timestamps::Timestamps;
 use crate::weights::{Weights, WeightsKey};
 
 /// The command buffers, weights and states of a session, present since the first execution.

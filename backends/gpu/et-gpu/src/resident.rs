@@ -9,13 +9,13 @@ use et_core::{Error, Tensor};
 
 use crate::blob::Object;
 use crate::device_memory::Purpose;
+use crate::driver::buffer::Buffer;
+use crate::driver::device::Device;
+use crate::driver::memory::Use;
+use crate::driver::resource::Resource;
+use crate::driver::staging::Staging;
 use crate::problem::{Outcome, Problem};
-use crate::staging::Staging;
 use crate::stamp::{SIZE, Stamp, is_stamped};
-use crate::vulkan::buffer::Buffer;
-use crate::vulkan::device::Device;
-use crate::vulkan::memory::Use;
-use crate::vulkan::resource::Resource;
 
 /// What determines a state on a device: the memory of the tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +41,7 @@ pub struct Resident {
 impl Resident {
     /// Whether the state of a tensor can stay on a device: a device with the memory of the host needs no copy.
     pub fn can_hold(device: &Device, tensor: &Tensor<'_>) -> bool {
-        !device.description.is_unified() && !tensor.is_dynamic() && tensor.nbytes() >= SIZE
+        !device.is_unified() && !tensor.is_dynamic() && tensor.nbytes() >= SIZE
     }
 
     /// A copy without contents.

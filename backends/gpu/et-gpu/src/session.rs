@@ -10,12 +10,12 @@ use et_core::{Access, Args, Error, Tensor};
 use et_runtime::Workers;
 
 use crate::blob::Role;
+use crate::driver::timestamps::Timestamps;
 use crate::loaded::Loaded;
 use crate::objects::Mapped;
 use crate::problem::{Outcome, Problem};
 use crate::record::{Held, Prepared, prepare};
 use crate::state::{InPlace, State};
-use crate::vulkan::timestamps::Timestamps;
 use crate::weights::WeightsKey;
 
 /// A blob on the device of this process. Inputs, weights, states and outputs are tensors that live for `'a`.

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use et_core::Tensor;
 
 use crate::blob::Object;
+use crate::driver::device::Device;
+use crate::driver::pipeline::{Pipeline, Shader};
 use crate::pool::Pool;
 use crate::problem::Outcome;
 use crate::resident::{Resident, ResidentKey, lost};
 use crate::stamp::is_stamped;
-use crate::vulkan::device::Device;
-use crate::vulkan::pipeline::{Pipeline, Shader};
 use crate::weights::{Weights, WeightsKey};
 
 static SHARED: Mutex<Option<Arc<Shared>>> = Mutex::new(None);
@@ -28,7 +28,7 @@ impl Shared {
     /// The device of this process, opened on first use; another device after a loss.
     pub fn get() -> Outcome<Arc<Self>> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shared) = shared.as_ref().filter(|shared| !shared.device.queue.is_lost()) {
+        if let Some(shared) = shared.as_ref().filter(|shared| !shared.device.is_lost()) {
             return Ok(Arc::clone(shared));
         }
         let device = Arc::new(Device::open()?);

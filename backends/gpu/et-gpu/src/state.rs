@@ -8,12 +8,12 @@ use et_core::Tensor;
 
 use crate::blob::{Object, Role};
 use crate::device_memory::Purpose;
+use crate::driver::import::import;
+use crate::driver::memory::{Memory, Use};
+use crate::driver::resource::Resource;
 use crate::problem::Outcome;
 use crate::resident::Resident;
 use crate::shared::Shared;
-use crate::vulkan::import::import;
-use crate::vulkan::memory::{Memory, Use};
-use crate::vulkan::resource::Resource;
 
 /// A state of a session.
 pub struct State<'a> {

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use et_core::{Error, Tensor};
+use et_core::Tensor;
 
 use crate::blob::{Kind, Object};
 use crate::device_memory::Purpose;
+use crate::driver::device::Device;
+use crate::driver::import::import;
+use crate::driver::memory::Use;
+use crate::driver::resource::Resource;
+use crate::driver::staging;
 use crate::problem::Outcome;
-use crate::staging::Staging;
-use crate::vulkan::device::Device;
-use crate::vulkan::import::import;
-use crate::vulkan::memory::Use;
-use crate::vulkan::resource::Resource;
 
 /// What determines weights on a device: the memory of the tensor, which does not change, and the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,24 +50,14 @@ fn load(device: &Arc<Device>, object: &Object, tensor: &Tensor<'_>) -> Outcome<R
     if let Some(buffer) = (object.kind == Kind::Buffer).then(|| import(device, tensor, object.size, false)).flatten() {
         return Ok(Resource::Buffer(buffer));
     }
-    let writes = object.kind == Kind::Buffer && device.description.is_unified();
+    let writes = object.kind == Kind::Buffer && device.is_unified();
     let usage = if writes { Use::Shared } else { Use::Device };
     let (resource, memory) = Resource::with_memory(device, object, usage, Purpose::Weights)?;
-    match &resource {
-        Resource::Buffer(_) if writes => {
-            memory.write(0, tensor, 0..tensor.nbytes())?;
-            memory.flush()?;
-        }
-        Resource::Buffer(buffer) => Staging::for_buffer(device, buffer)?.fill_buffer(buffer, tensor)?,
-        Resource::Image(image) => {
-            let row = image_row(object)?;
-            Staging::for_image(device, image, row)?.fill_image(image, tensor, row)?;
-        }
+    if writes {
+        memory.write(0, tensor, 0..tensor.nbytes())?;
+        memory.flush()?;
+    } else {
+        staging::fill(device, &resource, object, tensor)?;
     }
     Ok(resource)
-}
-
-/// The bytes of a row of an image.
-fn image_row(object: &Object) -> Outcome<u64> {
-    Ok(u64::from(object.extent[0]) * object.kind.texel().ok_or(Error::Internal)?)
 }

@@ -42,9 +42,20 @@ impl Backend for Gpu {
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
         let of_gpu = |(position, gpu): (usize, &GpuFacts)| {
-            let GpuFacts { images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } =
-                *gpu;
+            let GpuFacts {
+                web,
+                images,
+                max_image,
+                max_layers,
+                max_buffer,
+                subgroup,
+                units,
+                zero_clamp,
+                int64,
+                float64,
+            } = *gpu;
             let facts = [
+                ("web", web.to_string()),
                 ("images", images.to_string()),
                 ("max_image", max_image.to_string()),
                 ("max_layers", max_layers.to_string()),

@@ -1,5 +1,6 @@
 //! The values of a partition as expressions, and the kernels that store some of them.
 
+mod binding;
 mod split;
 mod storing;
 
@@ -95,7 +96,7 @@ impl<'g> Builder<'g> {
 
     /// The expressions and the tensors of the partition.
     pub fn scope(&self) -> Scope<'_> {
-        Scope { exprs: &self.exprs, tensors: &self.tensors }
+        Scope { exprs: &self.exprs, tensors: &self.tensors, profile: self.profile }
     }
 
     /// Adds a product; returns the elements.
@@ -125,7 +126,7 @@ impl<'g> Builder<'g> {
     /// The type that a value's elements are computed in.
     pub fn ty(&self, id: ValueId) -> Result<Type, Refusal> {
         let scalar_type = self.links.graph.spec(id).scalar_type;
-        let ty = Type::of(scalar_type);
+        let ty = self.profile.type_of(scalar_type);
         let ty = ty.filter(|ty| match ty {
             Type::Double => self.profile.float64,
             Type::Long => self.profile.int64,
@@ -166,7 +167,7 @@ impl<'g> Builder<'g> {
 
     /// The elements of a tensor.
     pub fn load(&mut self, id: TensorId) -> ExprId {
-        let ty = Type::of(self.tensor(id).scalar_type).unwrap_or(Type::Float);
+        let ty = self.profile.type_of(self.tensor(id).scalar_type).unwrap_or(Type::Float);
         self.exprs.add(Expr::Load(id), ty)
     }
 
@@ -190,6 +191,12 @@ impl<'g> Builder<'g> {
         }
         let spec = links.graph.spec(id);
         if let (true, Some(number)) = (spec.numel() == 1, single(links, id)) {
+            let number = match number {
+                Literal::Long(number) if self.profile.web => {
+                    Literal::Int(number.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
+                }
+                number => number,
+            };
             return Ok(self.exprs.literal(number));
         }
         if let Some(expr) = self.in_layers(id)? {

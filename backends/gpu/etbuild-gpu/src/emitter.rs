@@ -11,6 +11,7 @@ use et_gpu::Needs;
 use self::fold::Loop;
 use crate::coordinate::{Value, element_index};
 use crate::expr::{Expr, ExprId, Exprs, TensorId, operands};
+use crate::profile::Profile;
 use crate::sharing::{Sharing, varying_of};
 use crate::tensor::{Layout, Storage, TEXEL, Tensor, Texels};
 use crate::types::{Literal, Type};
@@ -22,6 +23,8 @@ pub struct Scope<'p> {
     pub exprs: &'p Exprs,
     /// The stored tensors.
     pub tensors: &'p [Tensor],
+    /// The GPU.
+    pub profile: Profile,
 }
 
 impl<'p> Scope<'p> {
@@ -311,6 +314,9 @@ impl<'p> Emitter<'p> {
             }
             Expr::If { condition, then, otherwise } => {
                 let conditions = self.values(*condition, places);
+                if self.chooses(*then) && self.chooses(*otherwise) {
+                    return self.chosen(&conditions, *then, *otherwise, places);
+                }
                 if conditions.windows(2).any(|pair| pair[0] != pair[1]) {
                     return places.iter().flat_map(|place| self.evaluate(id, &[*place])).collect();
                 }
@@ -330,6 +336,25 @@ impl<'p> Emitter<'p> {
     /// A coordinate of a place.
     fn coordinate(&self, place: Place, dim: usize) -> Value {
         self.places[place.0].get(dim).cloned().unwrap_or(Value::Known(0))
+    }
+
+    /// Whether an expression is computed beside the one that is chosen instead of it: in a page, where a read outside of a buffer gives
+    /// some number, and the browser's renderer on the CPU compiles branches slowly.
+    fn chooses(&self, id: ExprId) -> bool {
+        let is_costly = |expr: &Expr| matches!(expr, Expr::Fold { .. } | Expr::Product(_) | Expr::If { .. });
+        self.scope.profile.web && !self.scope.exprs.has(id, is_costly)
+    }
+
+    /// The chosen ones of two expressions, of which both are computed.
+    fn chosen(&mut self, conditions: &[Value], then: ExprId, otherwise: ExprId, places: &[Place]) -> Vec<Value> {
+        let (then, otherwise) = (self.values(then, places), self.values(otherwise, places));
+        let both = then.iter().zip(&otherwise).zip(conditions);
+        let texts: Vec<String> = both
+            .map(|((then, otherwise), condition)| {
+                format!("select({}, {}, {})", otherwise.text(), then.text(), condition.text())
+            })
+            .collect();
+        texts.into_iter().map(|text| Value::Text(self.variable(&text))).collect()
     }
 
     /// Writes an `if` statement that evaluates only the chosen expression.
@@ -422,6 +447,9 @@ impl<'p> Emitter<'p> {
     /// The element of a buffer at an index.
     fn element(&mut self, id: TensorId, scalar_type: ScalarType, index: &Value) -> String {
         let binding = self.binding(id);
+        if self.scope.profile.web && scalar_type == ScalarType::Long {
+            return format!("nearest_i32({binding}[{}])", index.text());
+        }
         let per_word = 4 / scalar_type.size().max(1);
         if per_word <= 1 {
             return format!("{binding}[{}]", index.text());

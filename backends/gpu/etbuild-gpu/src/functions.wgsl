@@ -3,6 +3,13 @@ fn of_bits(bits: u32) -> f32 {
     return bitcast<f32>(value);
 }
 
+fn nearest_i32(value: vec2<u32>) -> i32 {
+    let low = bitcast<i32>(value.x);
+    let high = bitcast<i32>(value.y);
+    let border = select(2147483647i, -2147483647i - 1i, high < 0i);
+    return select(border, low, high == (low >> 31u));
+}
+
 fn bf16(value: f32) -> u32 {
     let bits = bitcast<u32>(value);
     if (is_nan(value)) { return 32704u; }

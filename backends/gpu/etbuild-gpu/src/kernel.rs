@@ -3,11 +3,12 @@
 use et_core::ScalarType;
 use et_gpu::Needs;
 
-use crate::emitter::{Body, Emitter};
+use crate::emitter::{Body, Emitter, Scope};
 use crate::expr::TensorId;
 use crate::functions::called;
+use crate::profile::Profile;
 use crate::sharing::Sharing;
-use crate::tensor::{Layout, Storage, Tensor};
+use crate::tensor::{Layout, Source, Storage, Tensor};
 
 /// The invocations of a workgroup.
 pub const WORKGROUP: usize = 64;
@@ -52,22 +53,22 @@ pub struct Entry {
 impl Kernel {
     /// The kernel with the statements of an emitter, which store a tensor.
     pub fn new(emitter: Emitter<'_>, entry: Entry, output: TensorId, label: &str) -> Self {
-        let tensors = emitter.scope().tensors;
+        let scope = emitter.scope();
         let Body { text, workgroup, reads, needs } = emitter.finish();
         let Entry { head, begin, workgroups } = entry;
-        let source = module(tensors, &reads, output, &workgroup, &head, &(begin + &text));
+        let source = module(scope, &reads, output, &workgroup, &head, &(begin + &text));
         Self { source, otherwise: None, reads, output, workgroups, label: label.to_owned(), subgroup: 0, needs }
     }
 }
 
 /// The module of a kernel: bindings, variables in workgroup memory, functions, and the entry point with these statements.
-fn module(tensors: &[Tensor], reads: &[TensorId], output: TensorId, workgroup: &str, head: &str, body: &str) -> String {
+fn module(scope: Scope<'_>, reads: &[TensorId], output: TensorId, workgroup: &str, head: &str, body: &str) -> String {
     let mut source = String::new();
     for (position, id) in reads.iter().enumerate() {
-        let declaration = read(&tensors[id.0 as usize]);
-        source += &format!("@group(0) @binding({position}) {} b{position}: {};\n", declaration.0, declaration.1);
+        let (space, ty) = read(scope.tensor(*id), scope.profile);
+        source += &format!("@group(0) @binding({position}) {space} b{position}: {ty};\n");
     }
-    let (space, ty) = written(&tensors[output.0 as usize]);
+    let (space, ty) = written(scope.tensor(output));
     source += &format!("@group(0) @binding({}) {space} out: {ty};\n", reads.len());
     source += workgroup;
     source += &called(body);
@@ -114,11 +115,17 @@ pub fn shared(count: usize, Sharing { lanes, across }: Sharing, stores: Stores) 
 }
 
 /// The address space and the type of a tensor that is read.
-fn read(tensor: &Tensor) -> (&'static str, &'static str) {
+fn read(tensor: &Tensor, profile: Profile) -> (&'static str, &'static str) {
+    // A page binds parts of one buffer for what kernels write, and WebGPU has no buffer that a dispatch writes and only reads.
+    let space = match tensor.source {
+        Source::Scratch | Source::Output(_) if profile.web => "var<storage, read_write>",
+        _ => "var<storage, read>",
+    };
     match &tensor.layout {
-        Layout::Elements(_) => ("var<storage, read>", elements(tensor.scalar_type)),
+        Layout::Elements(_) if profile.web && tensor.scalar_type == ScalarType::Long => (space, "array<vec2<u32>>"),
+        Layout::Elements(_) => (space, elements(tensor.scalar_type)),
         Layout::Texels(texels) => match texels.storage {
-            Storage::Buffer => ("var<storage, read>", vectors(tensor.scalar_type)),
+            Storage::Buffer => (space, vectors(tensor.scalar_type)),
             Storage::Image if texels.extent[2] > 1 => ("var", "texture_2d_array<f32>"),
             Storage::Image => ("var", "texture_2d<f32>"),
         },

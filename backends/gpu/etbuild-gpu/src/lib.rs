@@ -2,7 +2,7 @@
 //!
 //! Every value is an expression of its element's coordinates. Element-wise operators, views and reductions extend expressions;
 //! a kernel is written where a value has to be stored, so operators fuse and views copy nothing. Kernels are WGSL, which naga
-//! validates and compiles to SPIR-V.
+//! validates, and compiles to SPIR-V for Vulkan.
 
 mod backend;
 mod builder;
@@ -13,12 +13,12 @@ mod expr;
 mod functions;
 mod kernel;
 mod lower;
+mod module;
 mod pack;
 mod product;
 mod profile;
 mod sharing;
 mod slices;
-mod spirv;
 mod store;
 mod tensor;
 mod text;

@@ -365,6 +365,7 @@ pub fn lower<'g>(links: &'g Links<'g>, profile: Profile) -> Result<Builder<'g>, 
     }
     let mut builder = Builder::new(links, profile, slices::wanted(links));
     for node in &links.graph.nodes {
+        builder.limit_reads(node)?;
         lower_node(&mut builder, node)?;
     }
     builder.finish_results()?;

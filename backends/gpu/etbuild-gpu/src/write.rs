@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use et_gpu::{Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum, list};
+use et_gpu::{
+    Binding, Dispatch, Header, Kernel as Module, Language, MAGIC, Needs, Object, Role, VERSION, checksum, list,
+};
 use et_record::Record;
 use etbuild_backend::{Blob, DeviceReport, Refusal, Weights as Packed};
 use rayon::prelude::*;
@@ -11,8 +13,8 @@ use rayon::prelude::*;
 use crate::builder::{Builder, Weights};
 use crate::expr::TensorId;
 use crate::kernel::Kernel;
+use crate::module::compile;
 use crate::pack::packed;
-use crate::spirv::compile;
 use crate::tensor::{Layout, Source, Tensor, Texels};
 
 /// The blob of a partition with the kernels for each class of GPUs. All programs have the same
@@ -64,7 +66,7 @@ impl Arguments {
 /// The blob of one program, whose used weights are at these positions among `weights` of the call.
 fn program(builder: &Builder<'_>, used: &Used, positions: &[usize], weights: usize) -> Result<Vec<u8>, Refusal> {
     let graph = builder.links.graph;
-    let modules = Modules::compile(&builder.kernels)?;
+    let modules = Modules::compile(&builder.kernels, builder.profile.language())?;
     let inputs = graph.inputs.len();
     let position_of: HashMap<usize, usize> = used.weights.iter().copied().zip(positions.iter().copied()).collect();
     let mut objects = Vec::new();
@@ -94,6 +96,7 @@ fn program(builder: &Builder<'_>, used: &Used, positions: &[usize], weights: usi
     let header = Header {
         magic: MAGIC,
         version: VERSION,
+        language: builder.profile.language(),
         needs: needs(builder),
         arguments: (inputs + weights + graph.outputs.len()) as u32,
         outputs: graph.outputs.len() as u32,
@@ -151,10 +154,11 @@ struct Modules {
 }
 
 impl Modules {
-    fn compile(kernels: &[Kernel]) -> Result<Self, Refusal> {
+    fn compile(kernels: &[Kernel], language: Language) -> Result<Self, Refusal> {
         let mut sources = Sources::default();
         let of_kernel = kernels.iter().map(|kernel| sources.kernel(kernel)).collect();
-        let compiled = sources.list.par_iter().map(|(source, ..)| compile(source)).collect::<Result<Vec<_>, _>>()?;
+        let compiled =
+            sources.list.par_iter().map(|(source, ..)| compile(source, language)).collect::<Result<Vec<_>, _>>()?;
         let mut all = Self { of_kernel, ..Self::default() };
         for (words, (_, subgroup, otherwise)) in compiled.into_iter().zip(sources.list) {
             let start = all.words.len() as u32;

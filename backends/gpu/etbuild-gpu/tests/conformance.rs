@@ -50,3 +50,26 @@ fn a_target_without_gpu_is_refused() {
 fn damaged_blobs_are_errors() {
     check_blobs(&candidate(&target(vec![CPU_DRIVER])), 8).unwrap();
 }
+
+/// The GPUs of pages: with workgroup memory, and the browser's renderer on the CPU.
+#[test]
+fn kernels_for_pages_are_valid_and_vulkan_refuses_them() {
+    for units in [0, 16] {
+        let gpu = GpuFacts {
+            web: true,
+            images: false,
+            subgroup: 0,
+            units,
+            zero_clamp: false,
+            int64: false,
+            float64: false,
+            ..CPU_DRIVER
+        };
+        // A kernel that naga refuses is another problem, found before the driver.
+        let problems = check_cases(&candidate(&target(vec![gpu]))).unwrap_err();
+        let others: Vec<_> = problems.iter().filter(|problem| !problem.contains(REFUSED)).collect();
+        assert!(problems.len() > 850 && others.is_empty(), "{} of {}: {others:?}", others.len(), problems.len());
+    }
+}
+
+const REFUSED: &str = "the GPU program is for WebGPU";

@@ -61,11 +61,21 @@ fn needs_device(db: &dyn Db, unit: &Unit) -> Result<Option<Diagnostic>, Blocked>
     let interface = read_interface(db, &emitted)?;
     let backends = interface.backends(db.world().engines()).filter(|backend| backend.opens_libraries());
     let names: Vec<String> = backends.map(|backend| format!("`{}`", backend.name())).collect();
-    if !rust.crt_static || names.is_empty() {
+    if names.is_empty() {
         return Ok(None);
     }
-    let message = format!("not run here: partitions of {} open libraries of the device", names.join(" and "));
-    let help = "run the binary on the device: docs/targets.md#devices";
+    let names = names.join(" and ");
+    let (message, help) = match rust.triple.as_str().starts_with("wasm32-") {
+        true => (
+            format!("not run here: partitions of {names} need a page with WebGPU, and `{}` has none", emulator.program),
+            "load the package of `library: true` in a page: docs/web.md#gpu",
+        ),
+        false if rust.crt_static => (
+            format!("not run here: partitions of {names} open libraries of the device"),
+            "run the binary on the device: docs/targets.md#devices",
+        ),
+        false => return Ok(None),
+    };
     Ok(Some(Diagnostic::warning(Code::NotVerified, message).help(help)))
 }
 

@@ -1,7 +1,7 @@
 //! Targets in the form for backends.
 
 use etbuild_backend::{EthosU, GpuFacts, NpuFacts, TargetFacts};
-use etbuild_target::{Gpu, Kind, Npu, Target, TexelStorage};
+use etbuild_target::{Gpu, GpuApi, Kind, Npu, Target, TexelStorage};
 
 /// The facts of a target that backends may read.
 pub fn of(target: &Target) -> TargetFacts {
@@ -23,9 +23,11 @@ pub fn of(target: &Target) -> TargetFacts {
 
 /// The facts of a GPU without its name.
 fn gpu(gpu: &Gpu) -> GpuFacts {
-    let Gpu { name: _, storage, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } = *gpu;
+    let Gpu { name: _, api, storage, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } =
+        *gpu;
     let images = storage == TexelStorage::Image;
-    GpuFacts { images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 }
+    let web = api == GpuApi::Webgpu;
+    GpuFacts { web, images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 }
 }
 
 /// The facts of an NPU.

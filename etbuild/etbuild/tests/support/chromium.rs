@@ -21,6 +21,8 @@ pub fn said_by(page: &str, profile: &Path, site: impl Fn(&Request, TcpStream) + 
     });
     let mut browser = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu"])
+        // WebGPU computes on the CPU.
+        .args(["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"])
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg(format!("http://127.0.0.1:{port}/{page}"))
         .stdout(Stdio::null())

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::device::Device;
+use super::failure::failed;
 use super::memory::Memory;
-use crate::problem::{Outcome, failed};
+use crate::problem::Outcome;
 
 /// A storage buffer. The buffer owns its memory.
 pub struct Buffer {

@@ -7,10 +7,11 @@ use ash::vk;
 
 use super::buffer::Buffer;
 use super::device::Device;
+use super::failure::failed;
 use super::image::{Image, whole};
 use super::pipeline::Pipeline;
 use super::timestamps::Timestamps;
-use crate::problem::{Outcome, failed};
+use crate::problem::Outcome;
 
 /// A recorded command buffer in a pool of its own. The owner keeps the recorded objects until all executions have ended.
 pub struct Commands {

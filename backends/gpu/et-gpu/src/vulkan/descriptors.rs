@@ -6,10 +6,11 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::device::Device;
+use super::failure::failed;
 use super::pipeline::Pipeline;
 use super::resource::Resource;
 use crate::descriptor::Descriptor;
-use crate::problem::{Outcome, failed};
+use crate::problem::Outcome;
 
 /// The bindings of a dispatch.
 pub struct Bindings<'r> {

@@ -6,12 +6,13 @@ use core::mem::ManuallyDrop;
 use ash::vk;
 
 use super::clock::Clock;
+use super::failure::failed;
 use super::features::{Description, Features};
 use super::instance::Instance;
+use super::pipeline_cache::CacheFile;
 use super::queue::Queue;
 use crate::limits::Limits;
-use crate::pipeline_cache::CacheFile;
-use crate::problem::{Outcome, Problem, failed};
+use crate::problem::{Outcome, Problem};
 
 /// A device with the compute queue and the pipeline cache.
 pub struct Device {
@@ -76,13 +77,24 @@ impl Device {
         self.instance.validates()
     }
 
-    /// Stores the pipeline cache for later processes.
-    pub fn store_cache(&self) {
-        let Some(file) = &self.cache_file else { return };
+    /// Whether the device has the memory of the CPU.
+    pub fn is_unified(&self) -> bool {
+        self.description.is_unified()
+    }
+
+    /// Whether the device was lost or hangs: everything fails from then on.
+    pub fn is_lost(&self) -> bool {
+        self.queue.is_lost()
+    }
+
+    /// Ends the creation of pipelines: stores the pipeline cache for later processes.
+    pub fn finish_pipelines(&self) -> Outcome<()> {
+        let Some(file) = &self.cache_file else { return Ok(()) };
         // SAFETY: the cache is of this device.
         if let Ok(bytes) = unsafe { self.raw.get_pipeline_cache_data(self.cache) } {
             file.store(&bytes);
         }
+        Ok(())
     }
 }
 

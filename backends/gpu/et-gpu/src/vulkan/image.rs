@@ -6,10 +6,11 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::device::Device;
+use super::failure::failed;
 use super::format::{USAGE, format};
 use super::memory::Memory;
 use crate::blob::Kind;
-use crate::problem::{Outcome, failed};
+use crate::problem::Outcome;
 
 /// The whole of an image with `layers` layers.
 pub const fn whole(layers: u32) -> vk::ImageSubresourceRange {

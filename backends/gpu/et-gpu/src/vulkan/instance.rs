@@ -5,8 +5,9 @@ use core::ffi::CStr;
 
 use ash::vk;
 
+use super::failure::failed;
 use super::validation;
-use crate::problem::{Outcome, Problem, failed};
+use crate::problem::{Outcome, Problem};
 
 /// A Vulkan instance.
 pub struct Instance {

@@ -10,8 +10,9 @@ use ash::vk;
 use et_core::{Access, Error, Tensor};
 
 use super::device::Device;
+use super::failure::failed;
 use crate::device_memory::{Counted, Purpose};
-use crate::problem::{Outcome, Problem, failed};
+use crate::problem::{Outcome, Problem};
 
 /// A memory allocation, mapped if the host can access the memory and [`Use`] says so.
 pub struct Memory {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::device::Device;
+use super::failure::failed;
 use crate::descriptor::Descriptor;
-use crate::problem::{Outcome, failed};
+use crate::problem::Outcome;
 
 /// What determines a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

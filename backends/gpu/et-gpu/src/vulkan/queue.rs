@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use et_core::Error;
 
-use crate::problem::{Outcome, Problem, failed};
+use super::failure::failed;
+use crate::problem::{Outcome, Problem};
 
 /// One wait of the driver, in nanoseconds.
 const WAIT: u64 = 1_000_000_000;

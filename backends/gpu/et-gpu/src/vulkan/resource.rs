@@ -10,6 +10,7 @@ use super::image::Image;
 use super::memory::{Memory, Use};
 use crate::blob::{Kind, Object};
 use crate::device_memory::Purpose;
+use crate::placement::Wanted;
 use crate::problem::Outcome;
 
 /// An object of a blob on a device.
@@ -37,18 +38,20 @@ impl Resource {
         purpose: Purpose,
     ) -> Outcome<(Self, Arc<Memory>)> {
         let mut resource = Self::create(device, object)?;
-        let requirements = resource.requirements();
-        let memory = Memory::allocate(device, requirements.size, requirements.memory_type_bits, usage, purpose)?;
+        let Wanted { size, types, .. } = resource.wanted();
+        let memory = Memory::allocate(device, size, types, usage, purpose)?;
         resource.bind(&memory, 0)?;
         Ok((resource, memory))
     }
 
-    /// The size and alignment of the memory, and the memory types.
-    pub fn requirements(&self) -> vk::MemoryRequirements {
-        match self {
+    /// The memory that the object needs.
+    pub fn wanted(&self) -> Wanted {
+        let requirements = match self {
             Self::Buffer(buffer) => buffer.requirements(),
             Self::Image(image) => image.requirements(),
-        }
+        };
+        let vk::MemoryRequirements { size, alignment, memory_type_bits: types } = requirements;
+        Wanted { size, alignment, types }
     }
 
     /// Gives the object memory, once.

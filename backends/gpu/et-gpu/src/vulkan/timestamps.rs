@@ -8,7 +8,8 @@ use ash::vk;
 
 use super::clock::Clock;
 use super::device::Device;
-use crate::problem::{Outcome, failed};
+use super::failure::failed;
+use crate::problem::Outcome;
 
 /// Timestamps of a command buffer: one before the first dispatch, and one after each.
 pub struct Timestamps {

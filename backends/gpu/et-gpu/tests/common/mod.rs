@@ -8,7 +8,8 @@ use std::sync::Once;
 
 use et_core::{Access, Args, Indices, ScalarType, Tensor, TensorLayout, Value};
 use et_gpu::{
-    Binding, Dispatch, Header, Kernel, Kind, MAGIC, Needs, Object, Observe, Outcome, Role, Session, VERSION, checksum,
+    Binding, Dispatch, Header, Kernel, Kind, Language, MAGIC, Needs, Object, Observe, Outcome, Role, Session, VERSION,
+    checksum,
 };
 use et_record::Record;
 use et_runtime::Serial;
@@ -147,6 +148,7 @@ impl Program {
             magic: MAGIC,
             version: VERSION,
             checksum: checksum(&body),
+            language: Language::Spirv,
             needs: self.needs,
             arguments: self.arguments,
             outputs: self.outputs(),

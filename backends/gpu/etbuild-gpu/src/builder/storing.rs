@@ -64,6 +64,9 @@ impl Builder<'_> {
     /// is a result of the partition.
     pub fn set(&mut self, id: ValueId, expr: ExprId) -> Result<(), Refusal> {
         let ty = self.ty(id)?;
+        if self.profile.web && self.links.graph.spec(id).scalar_type == ScalarType::Long {
+            return Err(Refusal::new(RefusalKind::Type, "a page's GPU reads int64 and computes none"));
+        }
         if ty == Type::Double && self.is_lossy(id, expr) {
             return Err(Refusal::new(RefusalKind::Type, "the function is not computed in float64"));
         }
@@ -123,7 +126,7 @@ impl Builder<'_> {
             self.tensors[tensor.0 as usize].source = Source::State(input);
         }
         let kernel = rows_kernel(self.scope(), write, tensor, &links.graph.value(result).name);
-        self.kernels.push(kernel);
+        self.add_kernel(kernel)?;
         self.written.insert(position);
         self.values.insert(result, expr);
         Ok(())
@@ -260,7 +263,7 @@ impl Builder<'_> {
             }
             _ => return Err(Refusal::new(RefusalKind::Partition, "an expression has two products")),
         };
-        self.kernels.push(kernel);
+        self.add_kernel(kernel)?;
         Ok(output)
     }
 

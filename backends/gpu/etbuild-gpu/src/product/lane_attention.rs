@@ -15,9 +15,6 @@ use super::{Epilogue, Scope, Target};
 /// The rows of a workgroup where there are more rows than compute units, of which the first that fit workgroup memory are taken.
 const ROWS: [usize; 2] = [8, 4];
 
-/// The bytes of workgroup memory that GPUs have.
-const MEMORY: usize = 32 << 10;
-
 /// The lanes of a workgroup with several rows, and with one.
 const LANES: [usize; 2] = [128, 256];
 
@@ -56,7 +53,8 @@ impl<'p> LaneAttention<'p> {
     /// The kernel for a GPU with so many compute units; none without units, and for values that are wider than the lanes.
     pub fn of(attention: &'p Attention, scope: Scope<'p>, epilogue: &'p Epilogue<'p>, units: usize) -> Option<Self> {
         let has_many = attention.rows() > 1 && attention.rows() * attention.batches() >= ROWS[0] * units;
-        let (rows, lanes) = match ROWS.into_iter().find(|rows| bytes(attention, *rows) <= MEMORY) {
+        let most = scope.profile.workgroup_memory();
+        let (rows, lanes) = match ROWS.into_iter().find(|rows| bytes(attention, *rows) <= most) {
             Some(rows) if has_many => (rows, LANES[0]),
             _ => (1, LANES[1]),
         };

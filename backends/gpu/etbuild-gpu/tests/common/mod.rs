@@ -9,6 +9,7 @@ pub static ENGINES: &[Engine] =
 
 /// What Mesa's driver for CPUs has.
 pub const CPU_DRIVER: GpuFacts = GpuFacts {
+    web: false,
     images: true,
     max_image: 16384,
     max_layers: 2048,

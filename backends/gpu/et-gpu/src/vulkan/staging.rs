@@ -2,18 +2,31 @@
 
 use std::sync::Arc;
 
-use et_core::Tensor;
+use et_core::{Error, Tensor};
 
+use super::buffer::Buffer;
+use super::commands::{Barrier, Commands, Recorder};
+use super::device::Device;
+use super::image::Image;
+use super::memory::{Memory, Use};
+use super::resource::Resource;
+use crate::blob::Object;
 use crate::device_memory::Purpose;
 use crate::problem::Outcome;
-use crate::vulkan::buffer::Buffer;
-use crate::vulkan::commands::{Barrier, Commands, Recorder};
-use crate::vulkan::device::Device;
-use crate::vulkan::image::Image;
-use crate::vulkan::memory::{Memory, Use};
 
 /// The most bytes of a staging buffer.
 const MOST: u64 = 16 << 20;
+
+/// Copies a tensor to an object.
+pub fn fill(device: &Arc<Device>, resource: &Resource, object: &Object, tensor: &Tensor<'_>) -> Outcome<()> {
+    match resource {
+        Resource::Buffer(buffer) => Staging::for_buffer(device, buffer)?.fill_buffer(buffer, tensor),
+        Resource::Image(image) => {
+            let row = u64::from(object.extent[0]) * object.kind.texel().ok_or(Error::Internal)?;
+            Staging::for_image(device, image, row)?.fill_image(image, tensor, row)
+        }
+    }
+}
 
 /// A buffer that the host and copies fill and read.
 pub struct Staging<'d> {

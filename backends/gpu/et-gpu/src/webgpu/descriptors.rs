@@ -1,0 +1,47 @@
+//! The objects that dispatches access.
+
+use std::sync::Arc;
+
+use et_core::Error;
+
+use super::calls::{self, Bound};
+use super::device::Device;
+use super::pipeline::Pipeline;
+use super::resource::Resource;
+use crate::descriptor::Descriptor;
+use crate::problem::Outcome;
+
+/// The bindings of a dispatch.
+pub struct Bindings<'r> {
+    /// The pipeline.
+    pub pipeline: &'r Pipeline,
+    /// The objects, in the order of the bindings.
+    pub objects: Vec<(Descriptor, &'r Resource)>,
+}
+
+/// The bound objects of dispatches.
+pub struct Descriptors(Vec<u32>);
+
+impl Descriptors {
+    /// The bound objects of each of the dispatches.
+    pub fn create(device: &Arc<Device>, dispatches: &[Bindings<'_>]) -> Outcome<Self> {
+        let mut descriptors = Self(Vec::new());
+        for Bindings { pipeline, objects } in dispatches {
+            let bound = |(_, resource): &(Descriptor, &Resource)| resource.buffer()?.bound();
+            let bound: Vec<Bound> = objects.iter().map(bound).collect::<Option<_>>().ok_or(Error::Internal)?;
+            descriptors.0.push(calls::bindings(device.number(), pipeline.number(), &bound));
+        }
+        Ok(descriptors)
+    }
+
+    /// The bound objects of a dispatch.
+    pub fn set(&self, dispatch: usize) -> Option<u32> {
+        self.0.get(dispatch).copied()
+    }
+}
+
+impl Drop for Descriptors {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|set| calls::release(*set));
+    }
+}
