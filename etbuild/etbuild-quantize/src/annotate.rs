@@ -202,7 +202,7 @@ impl<'g> Walk<'g> {
         let suits = match scheme {
             Scheme::Float => false,
             Scheme::Int8 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
-            Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => true,
+            Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => true,
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => is_linear && self.graph.spec(weight).rank() == 2,
         };
         let is_stored = self.sources.constant(self.graph, weight).is_some() || self.sources.stay(weight, scheme);

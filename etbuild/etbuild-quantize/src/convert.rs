@@ -156,7 +156,9 @@ impl<'a> Conversion<'a> {
             }
         });
         let new_input = match scheme {
-            Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => self.dequantized.get(input).copied(),
+            Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => {
+                self.dequantized.get(input).copied()
+            }
             Scheme::DynamicInt8 => {
                 self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
             }
@@ -232,7 +234,8 @@ fn shared(graph: &Graph, annotation: &Annotation, options: &Options, weights: &W
         let form = match scheme {
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => Embedding::Weight4,
             Scheme::Int8Weights | Scheme::DynamicInt8 => Embedding::Weight8,
-            Scheme::Float | Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => continue,
+            Scheme::Float | Scheme::Int8 => continue,
+            Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => continue,
         };
         let id = constant(annotate::tensor(node, weight)).filter(|id| tables.get(*id).is_some());
         if let Some(id) = id.filter(|_| options.embedding.is_none_or(|wanted| wanted == form)) {

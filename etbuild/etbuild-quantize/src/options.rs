@@ -28,6 +28,8 @@ pub enum Scheme {
     W8A16,
     /// As [`Scheme::W8A16`], with int4 weights of linear layers: per-channel, or blockwise.
     W4A16,
+    /// As [`Scheme::W8A16`], with symmetric int16 activations: TensorFlow Lite's 16x8, for microcontrollers.
+    Int16x8,
 }
 
 impl Scheme {
@@ -43,13 +45,14 @@ impl Scheme {
 
     /// Whether every operator with a rule computes in integers, also where no neighbour does.
     pub const fn is_whole(self) -> bool {
-        matches!(self, Self::W8A8 | Self::W8A16 | Self::W4A16)
+        matches!(self, Self::W8A8 | Self::W8A16 | Self::W4A16 | Self::Int16x8)
     }
 
     /// The demand for an activation with static qparams.
     pub const fn activation(self) -> Want {
         match self {
             Self::W8A16 | Self::W4A16 => Want::Int16,
+            Self::Int16x8 => Want::SymmetricInt16,
             _ => Want::Int8,
         }
     }

@@ -156,6 +156,9 @@ fn is_zero(argument: Option<&Argument>) -> bool {
 
 /// The known qparams of a rule for results of a type: scale and zero point.
 pub fn fixed(kind: Kind, want: Want) -> Option<(f32, i64)> {
+    if want == Want::SymmetricInt16 {
+        return matches!(kind, Kind::Bounded { .. } | Kind::FloatBounded).then_some((1.0 / 32_768.0, 0));
+    }
     // The steps of int16 are 256 times as many.
     let finer = if want == Want::Int16 { 256 } else { 1 };
     let (steps, zero_point) = match kind {

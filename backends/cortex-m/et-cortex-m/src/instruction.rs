@@ -1,10 +1,15 @@
 //! The instruction set of a delegate blob. Images are NHWC; counts are in elements, offsets in bytes.
 
+mod int16;
 mod window;
 
 use et_record::{Access, Operand, Record, Text, Words, records};
 
 use crate::Multiplier;
+pub use int16::{
+    Add16, Average16, Channel16, Convolution16, Depthwise16, Dequantize16, Limits, Maximum16, Multiply16, Quantize16,
+    Softmax16, Table16, Transpose16,
+};
 pub use window::Window;
 
 /// The memory of an operand.
@@ -389,4 +394,15 @@ instructions! {
     12 => Transpose if "transpose",
     13 => ConvolutionResidual if "residual",
     14 => ConvolutionAdd if "sum",
+    15 => Quantize16 if "int16-border",
+    16 => Dequantize16 if "int16-border",
+    17 => Convolution16 if "int16-convolution",
+    18 => Depthwise16 if "int16-depthwise",
+    19 => Maximum16 if "int16-pools",
+    20 => Average16 if "int16-pools",
+    21 => Add16 if "int16-arithmetic",
+    22 => Multiply16 if "int16-arithmetic",
+    23 => Table16 if "int16-tables",
+    24 => Softmax16 if "int16-softmax",
+    25 => Transpose16 if "int16-transpose",
 }

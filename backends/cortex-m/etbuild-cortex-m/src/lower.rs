@@ -2,6 +2,7 @@
 
 pub mod arithmetic;
 mod border;
+pub mod int16;
 pub mod pool;
 pub mod product;
 mod residual;
@@ -16,7 +17,7 @@ use etbuild_backend::{Blob, Refusal, RefusalKind};
 use etbuild_ir::{Graph, IdMap, Links, Node, ValueId};
 
 use crate::program::{Buffer, Program, Storage};
-use etbuild_backend::int8::pattern::{self, Epilogue, QParams};
+use etbuild_backend::int8::pattern::{self, Epilogue, QParams, Width};
 
 /// The order of the elements of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub enum Order {
     Nhwc,
 }
 
-/// An int8 tensor.
+/// An int8 or int16 tensor.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored {
     /// The memory.
@@ -105,6 +106,9 @@ impl<'g> Lowering<'g> {
         if epilogue.quantized != Some((to, qparams)) {
             return Err(cut());
         }
+        if qparams.width == Width::Int16 && !pattern::is_view(head) {
+            return self.int16(head, &epilogue);
+        }
         match head.operator.name() {
             "convolution" | "linear" => self.product(head, &epilogue),
             "add" | "sub" | "mul" => self.arithmetic(head, &epilogue),
@@ -133,7 +137,7 @@ impl<'g> Lowering<'g> {
         self.product_to_float(head, &epilogue, target)
     }
 
-    /// The int8 tensor of a value.
+    /// The integers of a value.
     ///
     /// # Errors
     /// A value that is computed elsewhere.
@@ -141,13 +145,13 @@ impl<'g> Lowering<'g> {
         self.stored.get(id).copied().ok_or_else(cut)
     }
 
-    /// Memory for an int8 value in an order: the memory of the output of the call where that has the same order.
+    /// Memory for a quantized value in an order: the memory of the output of the call where that has the same order.
     pub fn create(&mut self, id: ValueId, order: Order) -> Buffer {
         let graph = self.links.graph;
         let keeps = order == Order::RowMajor || self.is_ordered(id);
         let output = graph.outputs.iter().position(|output| *output == id).filter(|_| keeps);
         let output = output.and_then(|position| self.outputs.get(&position).copied());
-        let buffer = output.unwrap_or_else(|| self.program.buffer(Storage::Scratch(graph.spec(id).numel())));
+        let buffer = output.unwrap_or_else(|| self.program.buffer(Storage::Scratch(graph.spec(id).nbytes())));
         self.stored.insert(id, Stored { buffer, order });
         buffer
     }
@@ -171,6 +175,11 @@ impl<'g> Lowering<'g> {
     pub fn is_ordered(&self, id: ValueId) -> bool {
         let [_, channels, pixels] = self.image(id);
         channels <= 1 || pixels <= 1
+    }
+
+    /// The width of a quantized value.
+    fn width(&self, id: ValueId) -> Width {
+        if self.links.graph.spec(id).scalar_type == Width::Int16.scalar_type() { Width::Int16 } else { Width::Int8 }
     }
 
     /// The name of a value.

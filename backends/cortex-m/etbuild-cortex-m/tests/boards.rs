@@ -14,14 +14,33 @@ static BACKENDS: &[&dyn Backend] = &[&BACKEND];
 fn every_row_computes_on_a_board_what_it_computes_here() {
     let mut wrong = Vec::new();
     for board in BOARDS {
-        let firmware = Firmware::new(net::odd_sizes(), board, BACKENDS);
+        let firmware = Firmware::new(net::odd_sizes(net::INT8), board, BACKENDS);
         let expected = firmware.expected();
         let Some(ran) = firmware.run() else { return };
         assert_eq!(ran.outputs, expected, "odd sizes: {} {}", board.machine, board.cpu);
-        let firmware = Firmware::new(net::keyword_spotting(), board, BACKENDS);
+        let firmware = Firmware::new(net::keyword_spotting(net::INT8), board, BACKENDS);
         let Some(ran) = firmware.run() else { return };
         assert_eq!(ran.outputs, firmware.expected(), "{} {}", board.machine, board.cpu);
         if ran.instructions > board.instructions {
+            wrong.push(format!("{}: {} instructions; {:?}", board.cpu, ran.instructions, ran.size));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// int16 activations: the processors with the DSP extension need hardly more instructions than with int8.
+#[test]
+fn int16_activations_compute_on_a_board_what_they_compute_here() {
+    let mut wrong = Vec::new();
+    for board in BOARDS {
+        let firmware = Firmware::new(net::odd_sizes(net::INT16), board, BACKENDS);
+        let expected = firmware.expected();
+        let Some(ran) = firmware.run() else { return };
+        assert_eq!(ran.outputs, expected, "odd sizes: {} {}", board.machine, board.cpu);
+        let firmware = Firmware::new(net::keyword_spotting(net::INT16), board, BACKENDS);
+        let Some(ran) = firmware.run() else { return };
+        assert_eq!(ran.outputs, firmware.expected(), "{} {}", board.machine, board.cpu);
+        if ran.instructions > board.instructions16 {
             wrong.push(format!("{}: {} instructions; {:?}", board.cpu, ran.instructions, ran.size));
         }
     }
@@ -33,7 +52,7 @@ fn every_row_computes_on_a_board_what_it_computes_here() {
 fn the_backend_saves_instructions_and_memory() {
     let board = &BOARDS[0];
     let [portable, backend] =
-        [&[], BACKENDS].map(|backends| Firmware::new(net::keyword_spotting(), board, backends).run());
+        [&[], BACKENDS].map(|backends| Firmware::new(net::keyword_spotting(net::INT8), board, backends).run());
     let (Some(portable), Some(backend)) = (portable, backend) else { return };
     assert!(backend.instructions * 20 < portable.instructions, "{} {}", backend.instructions, portable.instructions);
     assert!(backend.size.arena * 3 < portable.size.arena, "{:?} {:?}", backend.size, portable.size);

@@ -36,7 +36,7 @@ fn flag(node: &Node, position: usize) -> bool {
 }
 
 /// The window of a pool, or of a mean over all pixels.
-fn window(links: &Links<'_>, node: &Node) -> Result<Window, Refusal> {
+pub(super) fn window(links: &Links<'_>, node: &Node) -> Result<Window, Refusal> {
     let call = Call::new(links, node);
     let input: [usize; 4] = call
         .sizes(call.value(0)?)

@@ -16,29 +16,24 @@ use etbuild_backend::int8::pattern::{self, Check, Epilogue, Operand, QParams, in
 const MOST: i64 = 1 << 30;
 
 /// The operands of a product.
-struct Product {
-    operand: Operand,
+pub(super) struct Product {
+    pub operand: Operand,
     weights: ByteWeights,
     /// A real bias for each output channel.
     bias: Vec<f32>,
-    window: Window,
-    groups: usize,
+    pub window: Window,
+    pub groups: usize,
 }
 
 /// Accepts convolutions and linear layers of int8 tensors with constant int8 weights.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
     let product = Product::of(links, node)?;
-    let (groups, window) = (product.groups, &product.window);
-    if groups > 1 && !product.is_depthwise() {
-        return Err(no(RefusalKind::Argument, "groups have more than one channel"));
-    }
-    if window.dilation_width == 0 || window.dilation_height == 0 {
-        return Err(no(RefusalKind::Argument, "the dilation is 0"));
-    }
+    let window = &product.window;
+    product.check_shape()?;
     if !product.is_depthwise() && !pack::fits(&product.integers(), window.out_channels as usize) {
         return Err(no(RefusalKind::Quantization, "a weight is -128 next to a channel with a negative weight"));
     }
-    let sums = product.channels(None);
+    let sums = product.channels();
     if sums.iter().any(|(bias, weights)| bias.abs() + 128 * weights >= MOST) {
         return Err(no(RefusalKind::Quantization, "the sums of a channel exceed 30 bits"));
     }
@@ -46,7 +41,7 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
 }
 
 impl Product {
-    fn of(links: &Links<'_>, node: &Node) -> Result<Self, Refusal> {
+    pub fn of(links: &Links<'_>, node: &Node) -> Result<Self, Refusal> {
         let operand = int8_operand(links, node)?;
         if !pattern::has_weights(links, node) {
             return Err(no(RefusalKind::Constant, "the weights are not int8 constants without zero points"));
@@ -60,19 +55,30 @@ impl Product {
         Ok(Self { operand, weights, bias, window, groups })
     }
 
-    fn is_depthwise(&self) -> bool {
+    /// Accepts dense and depthwise products.
+    pub fn check_shape(&self) -> Check {
+        if self.groups > 1 && !self.is_depthwise() {
+            return Err(no(RefusalKind::Argument, "groups have more than one channel"));
+        }
+        if self.window.dilation_width == 0 || self.window.dilation_height == 0 {
+            return Err(no(RefusalKind::Argument, "the dilation is 0"));
+        }
+        Ok(())
+    }
+
+    pub fn is_depthwise(&self) -> bool {
         let channels = self.window.in_channels as usize;
         self.groups > 1 && self.groups == channels && channels == self.window.out_channels as usize
     }
 
     /// The scale of the sums of a channel.
-    fn scale(&self, channel: usize) -> f64 {
+    pub fn scale(&self, channel: usize) -> f64 {
         self.operand.qparams.scale * f64::from(self.weights.scales.get(channel).copied().unwrap_or(1.0))
     }
 
     /// The bias in units of the sums with the zero point of the input, and the sum of the absolute weights, by channel.
-    fn channels(&self, correction: Option<i64>) -> Vec<(i64, i64)> {
-        let zero = correction.unwrap_or(i64::from(self.operand.qparams.zero));
+    pub fn channels(&self) -> Vec<(i64, i64)> {
+        let zero = i64::from(self.operand.qparams.zero);
         let count = self.weights.scales.len();
         let inner = (self.weights.bytes.bytes().len() / count.max(1)).max(1);
         let sums = self.weights.bytes.bytes().chunks(inner).enumerate().map(|(channel, weights)| {
@@ -87,7 +93,7 @@ impl Product {
 
     /// The table of requantization for results of these qparams with fractional bits.
     fn table(&self, qparams: QParams, fraction: i32) -> Result<Vec<Channel>, Refusal> {
-        let channels = self.channels(None).into_iter().enumerate();
+        let channels = self.channels().into_iter().enumerate();
         let table = channels.map(|(channel, (bias, weights))| {
             let factor = Multiplier::of(self.scale(channel) / qparams.scale * f64::from(1 << fraction));
             let most = bias.abs() + 128 * weights;
@@ -101,7 +107,7 @@ impl Product {
 
     /// Whether kernels may requantize without checks: see [`Convolution::direct`].
     fn is_direct(&self, (table, multiple): (&[Channel], usize), bounds: Bounds) -> bool {
-        let sums = self.channels(None);
+        let sums = self.channels();
         table.len().is_multiple_of(multiple)
             && bounds.is_whole()
             && table.iter().all(|channel| (-31..0).contains(&channel.factor.shift))
@@ -116,7 +122,7 @@ impl Product {
         pairs.all(|pair| pair != [i8::MIN; 2])
     }
 
-    fn integers(&self) -> Vec<i8> {
+    pub fn integers(&self) -> Vec<i8> {
         self.weights.bytes.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
 }
@@ -248,7 +254,7 @@ impl Lowering<'_> {
         let product = Product::of(self.links, node)?;
         let (input, _) = self.product_input(&product, node)?;
         let tile = self.tile(&product.window)?;
-        let channels = product.channels(None).into_iter().enumerate();
+        let channels = product.channels().into_iter().enumerate();
         let words =
             channels.flat_map(|(channel, (bias, _))| [bias as i32 as u32, (product.scale(channel) as f32).to_bits()]);
         let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
@@ -269,7 +275,7 @@ impl Lowering<'_> {
     }
 
     /// The input of a product in the order of its kernel, and the order of the result.
-    fn product_input(&mut self, product: &Product, node: &Node) -> Result<(Buffer, Order), Refusal> {
+    pub(super) fn product_input(&mut self, product: &Product, node: &Node) -> Result<(Buffer, Order), Refusal> {
         let order = if node.operator.name() == "linear" { Order::RowMajor } else { Order::Nhwc };
         Ok((self.ordered(product.operand.id, order)?, order))
     }

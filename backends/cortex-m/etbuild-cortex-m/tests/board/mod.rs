@@ -30,6 +30,8 @@ pub struct Board {
     pub tick: f64,
     /// The most instructions of an inference of the keyword spotting network.
     pub instructions: u64,
+    /// The same with int16 activations.
+    pub instructions16: u64,
 }
 
 pub const BOARDS: &[Board] = &[
@@ -42,6 +44,7 @@ pub const BOARDS: &[Board] = &[
         sram: 0x3800_0000,
         tick: 50.0,
         instructions: 4_500_000,
+        instructions16: 0,
     },
     Board {
         machine: "mps2-an386",
@@ -52,6 +55,7 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 4_500_000,
+        instructions16: 0,
     },
     Board {
         machine: "mps2-an385",
@@ -62,6 +66,7 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 7_500_000,
+        instructions16: 0,
     },
     Board {
         machine: "mps3-an547",
@@ -72,6 +77,7 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 31.25,
         instructions: 1_300_000,
+        instructions16: 0,
     },
     // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {
@@ -83,6 +89,7 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 21_500_000,
+        instructions16: 0,
     },
 ];
 

@@ -40,13 +40,20 @@ pub struct Net {
     pub random: Random,
 }
 
-/// An int8 value with its qparams.
+/// A quantized value with its qparams.
 #[derive(Clone, Copy)]
 pub struct Quantized {
     pub id: ValueId,
     pub scale: f64,
     pub zero: i64,
+    pub integers: Integers,
 }
+
+/// The smallest and the greatest integer, and the type.
+pub type Integers = (i64, i64, ScalarType);
+
+pub const INT8: Integers = (-128, 127, ScalarType::Char);
+pub const INT16: Integers = (-32_767, 32_767, ScalarType::Short);
 
 impl Net {
     pub fn new(seed: u32) -> Self {
@@ -88,16 +95,33 @@ impl Net {
     }
 
     pub fn quantize(&mut self, id: ValueId, scale: f64, zero: i64) -> Quantized {
-        let ends = [Argument::Int(-128), Argument::Int(127), Argument::Type(ScalarType::Char)];
+        self.quantize_to(INT8, id, scale, zero)
+    }
+
+    /// Quantizes to int16 with the range that int8 has.
+    pub fn quantize16(&mut self, id: ValueId, scale: f64, zero: i64) -> Quantized {
+        let most = (127 - zero).max(zero + 128);
+        self.quantize_to(INT16, id, scale * most as f64 / 32_767.0, 0)
+    }
+
+    /// Quantizes to the integers of another value, with a range of int8.
+    pub fn quantize_like(&mut self, like: Quantized, id: ValueId, scale: f64, zero: i64) -> Quantized {
+        if like.integers == INT16 { self.quantize16(id, scale, zero) } else { self.quantize(id, scale, zero) }
+    }
+
+    pub fn quantize_to(&mut self, integers: Integers, id: ValueId, scale: f64, zero: i64) -> Quantized {
+        let (least, most, scalar_type) = integers;
+        let ends = [Argument::Int(least), Argument::Int(most), Argument::Type(scalar_type)];
         let arguments = [Argument::Value(id), Argument::Float(scale), Argument::Int(zero)];
         let arguments = arguments.into_iter().chain(ends).collect();
         let sizes = self.sizes(id);
-        let id = self.typed("quantized_decomposed.quantize_per_tensor.default", ScalarType::Char, &sizes, arguments);
-        Quantized { id, scale, zero }
+        let id = self.typed("quantized_decomposed.quantize_per_tensor.default", scalar_type, &sizes, arguments);
+        Quantized { id, scale, zero, integers }
     }
 
     pub fn dequantize(&mut self, of: Quantized) -> ValueId {
-        let ends = [Argument::Int(-128), Argument::Int(127), Argument::Type(ScalarType::Char), Argument::None];
+        let (least, most, scalar_type) = of.integers;
+        let ends = [Argument::Int(least), Argument::Int(most), Argument::Type(scalar_type), Argument::None];
         let arguments = [Argument::Value(of.id), Argument::Float(of.scale), Argument::Int(of.zero)];
         let sizes = self.sizes(of.id);
         let arguments = arguments.into_iter().chain(ends).collect();
@@ -186,11 +210,11 @@ pub fn random_inputs(program: &LoweredProgram, seed: u32) -> Vec<Vec<u8>> {
     sizes.map(|count| (0..count).flat_map(|_| random.real().to_le_bytes()).collect()).collect()
 }
 
-/// The keyword spotting network of MLPerf Tiny: a DS-CNN on 49 times 10 features, in int8.
-pub fn keyword_spotting() -> LoweredProgram {
+/// The keyword spotting network of MLPerf Tiny: a DS-CNN on 49 times 10 features.
+pub fn keyword_spotting(integers: Integers) -> LoweredProgram {
     let mut net = Net::new(1);
     let input = net.input(&[1, 1, 49, 10]);
-    let mut at = net.quantize(input, 1.0 / 120.0, 3);
+    let mut at = net.quantized_input(integers, input);
     let first = Shape { kernel: [10, 4], stride: 2, pad: [5, 1], ..PLAIN };
     at = net.activated(at, 64, first);
     for _ in 0..4 {
@@ -201,29 +225,29 @@ pub fn keyword_spotting() -> LoweredProgram {
     let real = net.dequantize(at);
     let arguments = vec![Argument::Value(real), Argument::Ints(vec![2, 3]), Argument::Bool(false), Argument::None];
     let means = net.node("aten.mean.dim", &[1, 64], arguments);
-    let means = net.quantize(means, 0.006, -128);
+    let means = net.quantize_like(at, means, 0.006, -128);
     let scores = net.linear(means, 12);
-    net.program(&[scores])
+    net.scores(at, scores)
 }
 
 /// A network whose channels, pixels and products fill no vector: depthwise convolutions with an odd number of taps, with and without
 /// whole groups of channels, and a sum with a convolution.
-pub fn odd_sizes() -> LoweredProgram {
+pub fn odd_sizes(integers: Integers) -> LoweredProgram {
     let mut net = Net::new(2);
     let input = net.input(&[1, 3, 9, 7]);
     let dense = Shape { kernel: [3, 3], pad: [1, 1], ..PLAIN };
-    let mut at = net.quantize(input, 1.0 / 120.0, 3);
+    let mut at = net.quantized_input(integers, input);
     at = net.activated(at, 10, dense);
     at = net.activated(at, 10, Shape { groups: 10, ..dense });
     at = net.activated(at, 20, PLAIN);
     at = net.activated(at, 20, Shape { kernel: [5, 3], pad: [2, 1], groups: 20, ..PLAIN });
     let second = net.convolution(at, 20, dense);
-    let second = net.quantize(second, 0.012, 5);
+    let second = net.quantize_like(at, second, 0.012, 5);
     let (left, right) = (net.dequantize(second), net.dequantize(at));
     let sizes = net.sizes(left);
     let arguments = [left, right].map(Argument::Value).into_iter().chain([Argument::Int(1)]).collect();
     let sum = net.node("aten.add.Tensor", &sizes, arguments);
-    at = net.quantize(sum, 0.02, -4);
+    at = net.quantize_like(at, sum, 0.02, -4);
     at = net.activated(at, 7, Shape { stride: 2, ..dense });
     let real = net.dequantize(at);
     net.program(&[real])
@@ -234,6 +258,21 @@ impl Net {
     pub fn activated(&mut self, input: Quantized, channels: i32, shape: Shape) -> Quantized {
         let output = self.convolution(input, channels, shape);
         let output = self.unary("aten.relu.default", output);
-        self.quantize(output, 0.012, -128)
+        self.quantize_like(input, output, 0.012, -128)
+    }
+
+    /// The first quantized value of a network.
+    fn quantized_input(&mut self, integers: Integers, id: ValueId) -> Quantized {
+        if integers == INT16 { self.quantize16(id, 1.0 / 120.0, 3) } else { self.quantize(id, 1.0 / 120.0, 3) }
+    }
+
+    /// The program whose results are float32 scores; the scores of an int16 network are quantized first.
+    fn scores(mut self, like: Quantized, scores: ValueId) -> LoweredProgram {
+        if like.integers == INT8 {
+            return self.program(&[scores]);
+        }
+        let scores = self.quantize16(scores, 0.03, 0);
+        let scores = self.dequantize(scores);
+        self.program(&[scores])
     }
 }

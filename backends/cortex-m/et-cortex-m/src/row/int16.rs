@@ -1,0 +1,30 @@
+//! Sums of products of int16 elements and int8 weights.
+//!
+//! Columns are those of the layout of pairs. The weights of a convolution are int8 `[channel / 2][pair][product % 2][channel % 2]`: a
+//! word has the weights of two channels for a pair, and `sxtb16` gives those of a channel. The weights of a depthwise convolution are
+//! those of int8 in groups of four channels. Sums of up to [`MOST_PAIRS`] pairs fit in 32 bits for any weights and columns.
+
+#[cfg(all(target_arch = "arm", feature = "dsp"))]
+mod dsp;
+mod plain;
+
+#[cfg(all(target_arch = "arm", feature = "dsp"))]
+pub(crate) use dsp::{depthwise, products};
+#[cfg(not(all(target_arch = "arm", feature = "dsp")))]
+pub(crate) use plain::{depthwise, products};
+
+use super::Element;
+
+/// The most pairs of products whose sum fits in 32 bits for any weights and columns.
+pub const MOST_PAIRS: usize = 255;
+
+impl Element for i16 {
+    #[inline(always)]
+    fn expand(tile: &mut [i16], lanes: usize, pairs: &[[Self; 2]]) {
+        for (slot, pair) in tile.chunks_mut((2 * lanes).max(1)).zip(pairs) {
+            if let Some(slot) = slot.first_chunk_mut::<2>() {
+                *slot = *pair;
+            }
+        }
+    }
+}
