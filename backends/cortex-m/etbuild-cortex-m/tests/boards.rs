@@ -21,6 +21,7 @@ fn every_row_computes_on_a_board_what_it_computes_here() {
         let firmware = Firmware::new(net::keyword_spotting(net::INT8), board, BACKENDS);
         let Some(ran) = firmware.run() else { return };
         assert_eq!(ran.outputs, firmware.expected(), "{} {}", board.machine, board.cpu);
+        eprintln!("INT8 {} {} {:?}", board.cpu, ran.instructions, ran.size);
         if ran.instructions > board.instructions {
             wrong.push(format!("{}: {} instructions; {:?}", board.cpu, ran.instructions, ran.size));
         }

@@ -9,14 +9,27 @@ mod dsp;
 mod plain;
 
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
-pub(crate) use dsp::{depthwise, products};
+pub(crate) use dsp::{depthwise, pixel_to_int16, products, tile_to_int16};
 #[cfg(not(all(target_arch = "arm", feature = "dsp")))]
-pub(crate) use plain::{depthwise, products};
+pub(crate) use plain::{depthwise, pixel_to_int16, products, tile_to_int16};
 
 use super::Element;
+use crate::{Channel16, Limits};
 
 /// The most pairs of products whose sum fits in 32 bits for any weights and columns.
 pub const MOST_PAIRS: usize = 255;
+
+/// The constants of a layer.
+pub(crate) struct Layer<'m> {
+    /// Packed weights.
+    pub weights: &'m [i8],
+    /// The constants of the channels.
+    pub channels: &'m [Channel16],
+    /// The limits of the results.
+    pub limits: Limits,
+    /// Whether sums fit in 32 bits, and all shifts are 32.
+    pub narrow: bool,
+}
 
 impl Element for i16 {
     #[inline(always)]

@@ -222,7 +222,8 @@ impl Firmware {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let workshop = Workshop { folder, offline: false, slots: &Slots::new(1) };
         let binary = build(&system, &toolchain, &target, &project, &workshop).unwrap().binary;
-        let path = folder.join(format!("{}-{}-{}.elf", board.machine, board.cpu, self.facts.engines.len()));
+        let name = format!("{}-{}-{}.elf", board.machine, board.cpu, etbuild_ir::Digest::of(&binary));
+        let path = folder.join(name);
         system.write(&path, &binary, true).unwrap();
         let arguments = [
             "-machine",

@@ -4,6 +4,8 @@
 use crate::row::plain::depthwise_in_rust;
 use crate::row::{CHANNELS, DEPTHWISE_CHANNELS, Taps};
 
+use super::Layer;
+
 /// Adds the products of `P` pixels and two channels to the sums.
 pub fn products<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i32; CHANNELS]; P]) {
     let mut totals = *sums;
@@ -21,4 +23,14 @@ pub fn products<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i32; 
 /// Adds the products of four channels from `first` on to the sums; `weights` are those of the four channels.
 pub fn depthwise(taps: &Taps<'_, i16>, first: usize, weights: &[i8], sums: &mut [i32; DEPTHWISE_CHANNELS]) {
     depthwise_in_rust(taps, first, weights, sums);
+}
+
+/// Computes a tile of pixels; see the row `dsp`.
+pub const fn tile_to_int16<const P: usize>(_: &[i16], _: &Layer<'_>, _: &mut [i16]) -> bool {
+    false
+}
+
+/// Computes all channels of a pixel; see the row `dsp`.
+pub const fn pixel_to_int16(_: &Taps<'_, i16>, _: &Layer<'_>, _: &mut [i16]) -> bool {
+    false
 }

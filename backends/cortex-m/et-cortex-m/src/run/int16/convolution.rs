@@ -5,11 +5,11 @@ use et_runtime::Listener;
 
 use crate::memory::Operands;
 use crate::requantize::shifted_product;
-use crate::row::int16::{MOST_PAIRS, products};
+use crate::row::int16::{Layer, MOST_PAIRS, products, tile_to_int16};
 use crate::row::{CHANNELS, LANES};
 use crate::run::columns::{Column, Pixel};
 use crate::run::rows::Rows;
-use crate::{Channel16, Convolution16, Limits};
+use crate::{Channel16, Convolution16};
 
 pub fn convolution(step: &Convolution16, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = &step.window;
@@ -32,9 +32,9 @@ pub fn convolution(step: &Convolution16, mut operands: Operands<'_, '_>, listene
             }
             let columns = tile.get(..2 * lanes * pairs).unwrap_or_default();
             if lanes == LANES {
-                layer.run::<LANES>(columns, results)
+                layer.tile::<LANES>(columns, results)
             } else {
-                layer.run::<1>(columns, results)
+                layer.tile::<1>(columns, results)
             }
             rows.computed(lanes);
         }
@@ -42,19 +42,13 @@ pub fn convolution(step: &Convolution16, mut operands: Operands<'_, '_>, listene
     Ok(())
 }
 
-/// The constants of a layer.
-struct Layer<'m> {
-    weights: &'m [i8],
-    channels: &'m [Channel16],
-    limits: Limits,
-    /// Whether sums fit in 32 bits, and all shifts are 32.
-    narrow: bool,
-}
-
 impl Layer<'_> {
     /// Computes all channels of a tile of `P` pixels.
     #[inline(never)]
-    fn run<const P: usize>(&self, columns: &[i16], results: &mut [i16]) {
+    fn tile<const P: usize>(&self, columns: &[i16], results: &mut [i16]) {
+        if tile_to_int16::<P>(columns, self, results) {
+            return;
+        }
         let panels = self.weights.chunks_exact((CHANNELS * columns.len() / P).max(1));
         for ((panel, weights), channels) in panels.enumerate().zip(self.channels.chunks(CHANNELS)) {
             let place = panel * CHANNELS;

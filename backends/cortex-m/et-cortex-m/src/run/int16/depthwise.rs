@@ -5,12 +5,12 @@ use et_runtime::Listener;
 
 use crate::memory::Operands;
 use crate::requantize::shifted_product;
-use crate::row::int16::{MOST_PAIRS, depthwise as products};
+use crate::row::int16::{Layer, MOST_PAIRS, depthwise as products, pixel_to_int16};
 use crate::row::{DEPTHWISE_CHANNELS, Taps};
 use crate::run::columns::Pixel;
 use crate::run::rows::Rows;
 use crate::run::spot::Spot;
-use crate::{Channel16, Depthwise16, Limits};
+use crate::{Channel16, Depthwise16};
 
 pub fn depthwise(step: &Depthwise16, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = step.window;
@@ -26,18 +26,18 @@ pub fn depthwise(step: &Depthwise16, mut operands: Operands<'_, '_>, listener: &
     let table = operands.constant::<Channel16>(step.channels, channels)?;
     let output = operands.write::<i16>(step.output, window.output_len()?)?;
     let (whole, border) = offsets.split_at_mut(taps);
-    let layer = Layer { weights, table, limits: step.limits, narrow: step.narrow == 1 };
+    let layer = Layer { weights, channels: table, limits: step.limits, narrow: step.narrow == 1 };
     let end = Spot::whole(&window).offsets(&window, (usize::MAX, 0), whole);
     let (mut pixel, mut rows) = (Pixel::default(), Rows::of(&window, listener));
     for results in output.chunks_exact_mut(channels.max(1)) {
         let spot = Spot::of(&window, pixel);
         let inside = input.get(spot.start(&window)..).filter(|image| spot.is_whole(&window) && end <= image.len());
         if let Some(image) = inside {
-            layer.run(&Taps { image, offsets: whole, zeros }, results);
+            layer.pixel(&Taps { image, offsets: whole, zeros }, results);
         } else {
             let outside = Taps::outside(input, zeros);
             spot.offsets(&window, (input.len(), outside), border);
-            layer.run(&Taps { image: input, offsets: border, zeros }, results);
+            layer.pixel(&Taps { image: input, offsets: border, zeros }, results);
         }
         pixel.advance(&window);
         rows.computed(1);
@@ -45,20 +45,14 @@ pub fn depthwise(step: &Depthwise16, mut operands: Operands<'_, '_>, listener: &
     Ok(())
 }
 
-/// The constants of a layer.
-struct Layer<'m> {
-    weights: &'m [i8],
-    table: &'m [Channel16],
-    limits: Limits,
-    /// Whether sums fit in 32 bits, and all shifts are 32.
-    narrow: bool,
-}
-
 impl Layer<'_> {
     /// Computes all channels of a pixel.
     #[inline(never)]
-    fn run(&self, taps: &Taps<'_, i16>, results: &mut [i16]) {
-        let groups = results.chunks_mut(DEPTHWISE_CHANNELS).zip(self.table.chunks(DEPTHWISE_CHANNELS));
+    fn pixel(&self, taps: &Taps<'_, i16>, results: &mut [i16]) {
+        if pixel_to_int16(taps, self, results) {
+            return;
+        }
+        let groups = results.chunks_mut(DEPTHWISE_CHANNELS).zip(self.channels.chunks(DEPTHWISE_CHANNELS));
         let weights = self.weights.chunks_exact((DEPTHWISE_CHANNELS * taps.offsets.len()).max(1));
         for (group, ((results, table), weights)) in groups.zip(weights).enumerate() {
             let first = group * DEPTHWISE_CHANNELS;
