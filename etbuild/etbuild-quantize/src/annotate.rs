@@ -158,7 +158,9 @@ impl<'g> Walk<'g> {
             _ if scheme.is_whole() => self.whole(node, kind, scheme.activation()),
             Kind::Matmul { inputs } if asked => self.pair(node, inputs, None, Want::Int8),
             Kind::Arithmetic { inputs } if wanted.is_some() => {
-                self.pair(node, inputs, self.fused_operand(node, inputs), Want::Int8)
+                // A sum with the accumulators of a layer needs int8 weights on microcontrollers.
+                let fused = self.fused_operand(node, inputs).filter(|_| scheme != Scheme::Int8x4);
+                self.pair(node, inputs, fused, Want::Int8)
             }
             Kind::Mean if wanted.is_some() => self.operand(node, false),
             Kind::Activation | Kind::Bounded { .. } if wanted.is_some() => self.operand(node, true),
@@ -201,7 +203,7 @@ impl<'g> Walk<'g> {
         let is_linear = node.operator.name() == "linear";
         let suits = match scheme {
             Scheme::Float => false,
-            Scheme::Int8 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
+            Scheme::Int8 | Scheme::Int8x4 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => true,
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => is_linear && self.graph.spec(weight).rank() == 2,
         };

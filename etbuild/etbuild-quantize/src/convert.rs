@@ -85,6 +85,7 @@ impl<'a> Conversion<'a> {
         let kind = rule::of(&node);
         match kind {
             Some(Kind::Gemm { input, weight, channel, bias }) if scheme != Scheme::Float => {
+                let scheme = if rule::is_grouped(&node) { scheme.of_groups() } else { scheme };
                 self.product(&mut node, [input, weight, channel, bias], scheme);
             }
             Some(Kind::Embedding) => node = self.table(&node).unwrap_or(node),
@@ -156,7 +157,7 @@ impl<'a> Conversion<'a> {
             }
         });
         let new_input = match scheme {
-            Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => {
+            Scheme::Int8 | Scheme::Int8x4 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => {
                 self.dequantized.get(input).copied()
             }
             Scheme::DynamicInt8 => {
@@ -234,7 +235,7 @@ fn shared(graph: &Graph, annotation: &Annotation, options: &Options, weights: &W
         let form = match scheme {
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => Embedding::Weight4,
             Scheme::Int8Weights | Scheme::DynamicInt8 => Embedding::Weight8,
-            Scheme::Float | Scheme::Int8 => continue,
+            Scheme::Float | Scheme::Int8 | Scheme::Int8x4 => continue,
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => continue,
         };
         let id = constant(annotate::tensor(node, weight)).filter(|id| tables.get(*id).is_some());

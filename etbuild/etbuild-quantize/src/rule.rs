@@ -169,6 +169,12 @@ pub fn fixed(kind: Kind, want: Want) -> Option<(f32, i64)> {
     Some((1.0 / (steps * finer) as f32, zero_point * finer))
 }
 
+/// Whether a node is a convolution of several groups.
+pub fn is_grouped(node: &Node) -> bool {
+    node.operator.name() == "convolution"
+        && matches!(node.arguments.get(8), Some(Argument::Int(groups)) if *groups != 1)
+}
+
 /// Whether a node only limits its operand.
 pub fn saturates(node: &Node) -> bool {
     matches!(node.operator.as_str(), "aten.relu.default" | "aten.clamp.default" | "aten.hardtanh.default")

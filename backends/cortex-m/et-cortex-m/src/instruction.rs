@@ -144,6 +144,22 @@ records! {
         pub most: f32,
     }
 
+    /// [`Convolution`] with int4 weights ([`crate::row::int4`]).
+    pub struct Convolution4 {
+        /// The convolution.
+        pub convolution: Convolution,
+        /// Scratch for the int8 weights of a panel, if any.
+        pub panel: Place,
+    }
+
+    /// [`ConvolutionToFloat`] with int4 weights.
+    pub struct Convolution4ToFloat {
+        /// The convolution.
+        pub convolution: ConvolutionToFloat,
+        /// As in [`Convolution4`].
+        pub panel: Place,
+    }
+
     /// Depthwise convolution: output channel `c` reads input channel `c`.
     pub struct Depthwise {
         /// int8 `[batch, in_height, in_width, in_channels]`.
@@ -405,4 +421,6 @@ instructions! {
     23 => Table16 if "int16-tables",
     24 => Softmax16 if "int16-softmax",
     25 => Transpose16 if "int16-transpose",
+    26 => Convolution4 if "int4",
+    27 => Convolution4ToFloat if "int4-float-output",
 }

@@ -26,9 +26,10 @@ mod plain;
 #[cfg(all(target_arch = "arm", feature = "thumb2", not(feature = "dsp")))]
 #[macro_use]
 mod thumb2;
-// Behind the rows, whose macros it has.
+// Behind the rows, whose macros they have.
 #[cfg(all(target_arch = "arm", any(feature = "dsp", feature = "thumb2")))]
 mod groups;
+pub mod int4;
 
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
 use dsp as selected;

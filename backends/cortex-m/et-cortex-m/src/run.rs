@@ -10,6 +10,8 @@ mod elementwise;
 #[cfg(feature = "float-output")]
 mod float_output;
 mod int16;
+#[cfg(any(feature = "int4", feature = "int4-float-output"))]
+mod int4;
 #[cfg(any(feature = "pools", feature = "int16-pools"))]
 mod pool;
 mod rows;
@@ -79,6 +81,10 @@ pub fn run(instruction: &Instruction, operands: Operands<'_, '_>, listener: &mut
         Instruction::Softmax16(step) => int16::softmax(step, operands),
         #[cfg(feature = "int16-transpose")]
         Instruction::Transpose16(step) => border::transpose16(step, operands),
+        #[cfg(feature = "int4")]
+        Instruction::Convolution4(step) => convolution::run4(step, operands, listener),
+        #[cfg(feature = "int4-float-output")]
+        Instruction::Convolution4ToFloat(step) => float_output::run4(step, operands, listener),
         #[allow(unreachable_patterns, reason = "reachable where a feature is missing")]
         _ => Err(Error::DelegateInvalidCompatibility),
     }

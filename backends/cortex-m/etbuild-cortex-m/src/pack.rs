@@ -1,6 +1,7 @@
 //! Weights in the layouts that the kernels read ([`et_cortex_m::row`]).
 
 use et_cortex_m::Window;
+use et_cortex_m::row::int4::half;
 use et_cortex_m::row::{BLOCK_CHANNELS, CHANNELS, DEPTHWISE_CHANNELS};
 
 /// The weights of a convolution, `[out channels][in channels][taps]` in row-major order, as `[channel / 2][pair][2]` int16 of `256
@@ -37,6 +38,37 @@ fn element(weights: &[i8], window: &Window) -> impl Fn(usize, usize) -> i8 {
         let place = (product < taps * inner).then(|| channel * taps * inner + product % inner * taps + product / inner);
         place.and_then(|place| weights.get(place)).copied().unwrap_or_default()
     }
+}
+
+/// int4 weights of a convolution for the layout of pairs: bytes `[channel / 2][pair / 2][product % 2][channel % 2]`, the first of two
+/// pairs in the upper bits.
+pub fn int4_pairs(weights: &[i8], window: &Window) -> Vec<u8> {
+    let products = (window.kernel_height * window.kernel_width * window.in_channels) as usize;
+    let element = element(weights, window);
+    let mut packed = Vec::new();
+    for panel in (0..window.out_channels as usize).step_by(CHANNELS) {
+        for first in (0..products).step_by(4) {
+            for product in [first, first + 1] {
+                packed.extend([panel, panel + 1].map(|channel| {
+                    let [high, low] = [product, product + 2].map(|product| element(channel, product).cast_unsigned());
+                    high << 4 | low & 15
+                }));
+            }
+        }
+    }
+    packed
+}
+
+/// int4 weights of a convolution for the layout of blocks: the first of two halves of the int8 weights of a panel in the lower bits.
+pub fn int4_blocks(weights: &[i8], window: &Window, block: usize) -> Vec<u8> {
+    let panels = (window.out_channels as usize).div_ceil(BLOCK_CHANNELS).max(1);
+    let (packed, half) = (blocks(weights, window, block), half(block));
+    let halves = packed.chunks((packed.len() / panels).max(1)).flat_map(|panel| panel.chunks(2 * half));
+    let byte = |both: &[u8], at: usize| {
+        let [low, high] = [at, at + half].map(|at| both.get(at).copied().unwrap_or_default());
+        high << 4 | low & 15
+    };
+    halves.flat_map(|both| (0..half).map(move |at| byte(both, at))).collect()
 }
 
 /// The weights of a convolution in the layout of blocks: int8 `[channel / 4][block][channel % 4][product]`, in the same order of products.

@@ -4,44 +4,41 @@
 mod board;
 mod net;
 
-use board::{BOARDS, Firmware};
+use board::{BOARDS, Board, Firmware};
 use etbuild_backend::Backend;
 use etbuild_cortex_m::BACKEND;
+use net::Form;
 
 static BACKENDS: &[&dyn Backend] = &[&BACKEND];
 
 #[test]
 fn every_row_computes_on_a_board_what_it_computes_here() {
-    let mut wrong = Vec::new();
-    for board in BOARDS {
-        let firmware = Firmware::new(net::odd_sizes(net::INT8), board, BACKENDS);
-        let expected = firmware.expected();
-        let Some(ran) = firmware.run() else { return };
-        assert_eq!(ran.outputs, expected, "odd sizes: {} {}", board.machine, board.cpu);
-        let firmware = Firmware::new(net::keyword_spotting(net::INT8), board, BACKENDS);
-        let Some(ran) = firmware.run() else { return };
-        assert_eq!(ran.outputs, firmware.expected(), "{} {}", board.machine, board.cpu);
-        eprintln!("INT8 {} {} {:?}", board.cpu, ran.instructions, ran.size);
-        if ran.instructions > board.instructions {
-            wrong.push(format!("{}: {} instructions; {:?}", board.cpu, ran.instructions, ran.size));
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    compare(Form::Int8, |board| board.instructions);
 }
 
 /// int16 activations: the processors with the DSP extension need hardly more instructions than with int8.
 #[test]
 fn int16_activations_compute_on_a_board_what_they_compute_here() {
+    compare(Form::Int16, |board| board.int16);
+}
+
+/// int4 weights: half of the flash, and more instructions.
+#[test]
+fn int4_weights_compute_on_a_board_what_they_compute_here() {
+    compare(Form::Int4, |board| board.int4);
+}
+
+/// Compares the outputs of networks on every board, and the instructions of the keyword spotting network with their limit.
+fn compare(form: Form, most: impl Fn(&Board) -> u64) {
     let mut wrong = Vec::new();
     for board in BOARDS {
-        let firmware = Firmware::new(net::odd_sizes(net::INT16), board, BACKENDS);
-        let expected = firmware.expected();
+        let firmware = Firmware::new(net::odd_sizes(form), board, BACKENDS);
         let Some(ran) = firmware.run() else { return };
-        assert_eq!(ran.outputs, expected, "odd sizes: {} {}", board.machine, board.cpu);
-        let firmware = Firmware::new(net::keyword_spotting(net::INT16), board, BACKENDS);
+        assert_eq!(ran.outputs, firmware.expected(), "odd sizes: {} {}", board.machine, board.cpu);
+        let firmware = Firmware::new(net::keyword_spotting(form), board, BACKENDS);
         let Some(ran) = firmware.run() else { return };
         assert_eq!(ran.outputs, firmware.expected(), "{} {}", board.machine, board.cpu);
-        if ran.instructions > board.instructions16 {
+        if ran.instructions > most(board) {
             wrong.push(format!("{}: {} instructions; {:?}", board.cpu, ran.instructions, ran.size));
         }
     }
@@ -53,7 +50,7 @@ fn int16_activations_compute_on_a_board_what_they_compute_here() {
 fn the_backend_saves_instructions_and_memory() {
     let board = &BOARDS[0];
     let [portable, backend] =
-        [&[], BACKENDS].map(|backends| Firmware::new(net::keyword_spotting(net::INT8), board, backends).run());
+        [&[], BACKENDS].map(|backends| Firmware::new(net::keyword_spotting(Form::Int8), board, backends).run());
     let (Some(portable), Some(backend)) = (portable, backend) else { return };
     assert!(backend.instructions * 20 < portable.instructions, "{} {}", backend.instructions, portable.instructions);
     assert!(backend.size.arena * 3 < portable.size.arena, "{:?} {:?}", backend.size, portable.size);

@@ -164,6 +164,7 @@ const fn scheme(scheme: Scheme) -> &'static str {
         Scheme::W8A16 => "w8a16",
         Scheme::W4A16 => "w4a16",
         Scheme::Int16x8 => "int16x8",
+        Scheme::Int8x4 => "int8x4",
     }
 }
 

@@ -134,6 +134,9 @@ pub enum Scheme {
     /// calibration); TensorFlow Lite's 16x8.
     #[serde(rename = "int16x8")]
     Int16x8,
+    /// As `int8`, with int4 weights per channel but for grouped convolutions, for microcontrollers.
+    #[serde(rename = "int8x4")]
+    Int8x4,
 }
 
 /// The observer of activations.

@@ -14,6 +14,8 @@ pub use blocks::Blocks as Tiles;
 #[cfg(all(target_os = "none", not(any(feature = "mve", feature = "thumb2"))))]
 pub use pairs::Pairs as Tiles;
 
+#[cfg(any(feature = "int4", feature = "int4-float-output"))]
+use super::int4::Weights;
 use crate::memory::Operands;
 use crate::row::Layout;
 use crate::{Bounds, Channel, Place, Window};
@@ -99,6 +101,14 @@ pub trait Tiled<'m>: Sized {
 
     /// The requantized results of the tile, `[pixel][channel]`.
     fn int8(&self, layer: &Layer<'_>, results: &mut [i8]);
+
+    /// [`Tiled::sums`] with int4 weights.
+    #[cfg(any(feature = "int4", feature = "int4-float-output"))]
+    fn sums_of_int4(&self, weights: &mut Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue);
+
+    /// [`Tiled::int8`] with int4 weights.
+    #[cfg(feature = "int4")]
+    fn int8_of_int4(&self, weights: &mut Weights<'_>, layer: &Layer<'_>, results: &mut [i8]);
 }
 
 /// A convolution in the layout of the blob.
@@ -135,6 +145,22 @@ impl<'m> Tiled<'m> for Tiles<'m> {
         match self {
             Self::Pairs(tiles) => tiles.int8(layer, results),
             Self::Blocks(tiles) => tiles.int8(layer, results),
+        }
+    }
+
+    #[cfg(any(feature = "int4", feature = "int4-float-output"))]
+    fn sums_of_int4(&self, weights: &mut Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+        match self {
+            Self::Pairs(tiles) => tiles.sums_of_int4(weights, pixel, epilogue),
+            Self::Blocks(tiles) => tiles.sums_of_int4(weights, pixel, epilogue),
+        }
+    }
+
+    #[cfg(feature = "int4")]
+    fn int8_of_int4(&self, weights: &mut Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
+        match self {
+            Self::Pairs(tiles) => tiles.int8_of_int4(weights, layer, results),
+            Self::Blocks(tiles) => tiles.int8_of_int4(weights, layer, results),
         }
     }
 }

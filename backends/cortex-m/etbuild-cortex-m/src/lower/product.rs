@@ -1,10 +1,14 @@
 //! Convolutions and fully connected layers.
 
 use et_cortex_m::requantize::FRACTION;
+use et_cortex_m::row::int4::scratch_bytes;
 use et_cortex_m::row::{CHANNELS, DEPTHWISE_CHANNELS, Layout};
-use et_cortex_m::{Bounds, Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Window};
+use et_cortex_m::{
+    Bounds, Channel, Convolution, Convolution4, Convolution4ToFloat, ConvolutionToFloat, Depthwise, Multiplier, Place,
+    Window,
+};
 use etbuild_backend::{ByteWeights, Call, Geometry, Refusal, RefusalKind, floats, image_sizes};
-use etbuild_ir::{Links, Node, ValueId};
+use etbuild_ir::{Argument, Links, Node, ValueId};
 
 use super::residual::Target;
 use super::{Lowering, Order, bounds, cut};
@@ -19,6 +23,8 @@ const MOST: i64 = 1 << 30;
 pub(super) struct Product {
     pub operand: Operand,
     weights: ByteWeights,
+    /// Whether the weights are int4.
+    is_int4: bool,
     /// A real bias for each output channel.
     bias: Vec<f32>,
     pub window: Window,
@@ -52,7 +58,8 @@ impl Product {
             "linear" => (linear(&Call::new(links, node).sizes(operand.id), &weights)?, 1),
             _ => convolution(&Call::new(links, node), operand.id, &weights)?,
         };
-        Ok(Self { operand, weights, bias, window, groups })
+        let is_int4 = pattern::tensor(node, 1).is_some_and(|id| has_int4(links, id));
+        Ok(Self { operand, weights, is_int4, bias, window, groups })
     }
 
     /// Accepts dense and depthwise products.
@@ -125,6 +132,12 @@ impl Product {
     pub fn integers(&self) -> Vec<i8> {
         self.weights.bytes.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
+}
+
+/// Whether weights are dequantized from int4.
+fn has_int4(links: &Links<'_>, weights: ValueId) -> bool {
+    let limits = links.maker(weights).map(|node| (node.operator.name(), node.arguments.get(4..6).unwrap_or_default()));
+    matches!(limits, Some(("dequantize_per_channel", [Argument::Int(-8), Argument::Int(7)])))
 }
 
 /// A linear layer as a 1x1 convolution: every row is an image of one pixel.
@@ -203,12 +216,14 @@ impl Lowering<'_> {
         let (table, bounds) = (product.table(qparams, fraction)?, bounds(epilogue, qparams));
         // The layout of blocks has a way for the channels behind the last whole panel.
         let multiple = if self.row.layout() == Layout::Pairs { CHANNELS } else { 1 };
+        // A sum with the accumulators has int8 weights only.
+        let is_int4 = product.is_int4 && epilogue.residual.is_none();
         let step = Convolution {
             input: input.place(),
             tile: self.tile(&product.window)?,
             window: product.window,
             input_zero: product.operand.qparams.zero,
-            weights: self.convolution_weights(&product.integers(), &product.window),
+            weights: self.convolution_weights(&product.integers(), &product.window, is_int4),
             channels: self.program.records(&table),
             bounds,
             direct: u32::from(product.is_direct((&table, multiple), bounds)),
@@ -218,7 +233,13 @@ impl Lowering<'_> {
             return self.add_to_accumulators(step, other, Target { id: to, order, qparams, bounds });
         }
         let output = self.create(to, order).place();
-        self.program.emit(Convolution { output, ..step }, self.name(to));
+        let convolution = Convolution { output, ..step };
+        if is_int4 {
+            let panel = self.panel(&product.window)?;
+            self.program.emit(Convolution4 { convolution, panel }, self.name(to));
+        } else {
+            self.program.emit(convolution, self.name(to));
+        }
         Ok(())
     }
 
@@ -259,18 +280,23 @@ impl Lowering<'_> {
             channels.flat_map(|(channel, (bias, _))| [bias as i32 as u32, (product.scale(channel) as f32).to_bits()]);
         let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
         let weights = if product.is_depthwise() { widened(&product) } else { product.integers() };
-        let step = ConvolutionToFloat {
+        let convolution = ConvolutionToFloat {
             input: input.place(),
             output: output.place(),
             tile,
             window: product.window,
             input_zero: product.operand.qparams.zero,
-            weights: self.convolution_weights(&weights, &product.window),
+            weights: self.convolution_weights(&weights, &product.window, product.is_int4),
             channels: self.program.constant(&bytes),
             least: epilogue.least as f32,
             most: epilogue.most as f32,
         };
-        self.program.emit(step, self.name(epilogue.last));
+        if product.is_int4 {
+            let panel = self.panel(&product.window)?;
+            self.program.emit(Convolution4ToFloat { convolution, panel }, self.name(epilogue.last));
+        } else {
+            self.program.emit(convolution, self.name(epilogue.last));
+        }
         Ok(())
     }
 
@@ -289,11 +315,22 @@ impl Lowering<'_> {
         }
     }
 
+    /// Scratch for the int8 weights of a panel; none where an inner loop unpacks int4.
+    fn panel(&mut self, window: &Window) -> Result<Place, Refusal> {
+        let bytes = scratch_bytes(self.row.layout(), window);
+        match bytes.map_err(|_| no(RefusalKind::Shape, "the convolution is too large"))? {
+            0 => Ok(Place::default()),
+            bytes => Ok(self.program.buffer(Storage::Scratch(bytes)).place()),
+        }
+    }
+
     /// The weights of a convolution in the layout of the row.
-    fn convolution_weights(&mut self, weights: &[i8], window: &Window) -> u32 {
-        let packed = match self.row.layout() {
-            Layout::Pairs => pack::convolution(weights, window),
-            Layout::Blocks(block) => pack::blocks(weights, window, block),
+    fn convolution_weights(&mut self, weights: &[i8], window: &Window, is_int4: bool) -> u32 {
+        let packed = match (self.row.layout(), is_int4) {
+            (Layout::Pairs, false) => pack::convolution(weights, window),
+            (Layout::Blocks(block), false) => pack::blocks(weights, window, block),
+            (Layout::Pairs, true) => pack::int4_pairs(weights, window),
+            (Layout::Blocks(block), true) => pack::int4_blocks(weights, window, block),
         };
         self.program.constant(&packed)
     }

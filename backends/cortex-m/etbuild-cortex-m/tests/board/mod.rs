@@ -31,7 +31,9 @@ pub struct Board {
     /// The most instructions of an inference of the keyword spotting network.
     pub instructions: u64,
     /// The same with int16 activations.
-    pub instructions16: u64,
+    pub int16: u64,
+    /// The same with int4 weights.
+    pub int4: u64,
 }
 
 pub const BOARDS: &[Board] = &[
@@ -44,7 +46,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x3800_0000,
         tick: 50.0,
         instructions: 4_500_000,
-        instructions16: 0,
+        int16: 0,
+        int4: 0,
     },
     Board {
         machine: "mps2-an386",
@@ -55,7 +58,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 4_500_000,
-        instructions16: 0,
+        int16: 0,
+        int4: 0,
     },
     Board {
         machine: "mps2-an385",
@@ -66,7 +70,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 7_500_000,
-        instructions16: 0,
+        int16: 0,
+        int4: 0,
     },
     Board {
         machine: "mps3-an547",
@@ -77,7 +82,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 31.25,
         instructions: 1_300_000,
-        instructions16: 0,
+        int16: 0,
+        int4: 0,
     },
     // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {
@@ -89,7 +95,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 21_500_000,
-        instructions16: 0,
+        int16: 0,
+        int4: 0,
     },
 ];
 

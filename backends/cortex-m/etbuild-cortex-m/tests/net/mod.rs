@@ -38,6 +38,19 @@ impl Random {
 pub struct Net {
     pub graph: Graph,
     pub random: Random,
+    /// Whether the weights of dense layers are int4.
+    pub int4: bool,
+}
+
+/// The integers of a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// int8 activations and weights.
+    Int8,
+    /// int8 activations, int4 weights.
+    Int4,
+    /// int16 activations, int8 weights.
+    Int16,
 }
 
 /// A quantized value with its qparams.
@@ -57,7 +70,7 @@ pub const INT16: Integers = (-32_767, 32_767, ScalarType::Short);
 
 impl Net {
     pub fn new(seed: u32) -> Self {
-        Self { graph: Graph::default(), random: Random(seed) }
+        Self { graph: Graph::default(), random: Random(seed), int4: false }
     }
 
     pub fn input(&mut self, sizes: &[i32]) -> ValueId {
@@ -128,21 +141,28 @@ impl Net {
         self.node("quantized_decomposed.dequantize_per_tensor.default", &sizes, arguments)
     }
 
-    /// int8 weights with a scale for each output channel, dequantized, and a bias.
-    pub fn weights(&mut self, sizes: &[i32]) -> [Argument; 2] {
+    /// int8 or int4 weights with a scale for each output channel, dequantized, and a bias.
+    pub fn weights(&mut self, sizes: &[i32], int4: bool) -> [Argument; 2] {
+        let (least, most) = if int4 { (-8, 7) } else { (-127, 127) };
         let count: i32 = sizes.iter().product();
-        let bytes = (0..count).map(|_| (self.random.below(255) as i32 - 127) as u8).collect();
+        let bytes = (0..count).map(|_| (self.random.below((most - least + 1) as u32) as i32 + least) as u8).collect();
         let integers = self.constant(ScalarType::Char, sizes, bytes);
         let channels = sizes[0];
         let inner = (count / channels) as f32;
-        let scales = (0..channels).flat_map(|_| ((1.5 + self.random.real()) / (128.0 * inner.sqrt())).to_le_bytes());
+        let scales =
+            (0..channels).flat_map(|_| ((1.5 + self.random.real()) / ((most + 1) as f32 * inner.sqrt())).to_le_bytes());
         let scales = scales.collect();
         let scales = self.constant(ScalarType::Float, &[channels], scales);
         let zeros = self.constant(ScalarType::Long, &[channels], vec![0; 8 * channels as usize]);
         let bias = (0..channels).flat_map(|_| (0.3 * self.random.real()).to_le_bytes()).collect();
         let bias = self.constant(ScalarType::Float, &[channels], bias);
         let values = [integers, scales, zeros].map(Argument::Value).into_iter();
-        let ends = [Argument::Int(0), Argument::Int(-127), Argument::Int(127), Argument::Type(ScalarType::Char)];
+        let ends = [
+            Argument::Int(0),
+            Argument::Int(least.into()),
+            Argument::Int(most.into()),
+            Argument::Type(ScalarType::Char),
+        ];
         let arguments = values.chain(ends).chain([Argument::None]).collect();
         let real = self.node("quantized_decomposed.dequantize_per_channel.default", sizes, arguments);
         [Argument::Value(real), Argument::Value(bias)]
@@ -151,7 +171,8 @@ impl Net {
     pub fn convolution(&mut self, input: Quantized, channels: i32, shape: Shape) -> ValueId {
         let sizes = self.sizes(input.id);
         let inner = sizes[1] / shape.groups as i32;
-        let [weights, bias] = self.weights(&[channels, inner, shape.kernel[0], shape.kernel[1]]);
+        let [weights, bias] =
+            self.weights(&[channels, inner, shape.kernel[0], shape.kernel[1]], self.int4 && shape.groups == 1);
         let size = |axis: usize| {
             let span = shape.dilation * (shape.kernel[axis] - 1) + 1;
             (sizes[2 + axis] + 2 * shape.pad[axis] as i32 - span) / shape.stride as i32 + 1
@@ -179,7 +200,7 @@ impl Net {
 
     pub fn linear(&mut self, input: Quantized, columns: i32) -> ValueId {
         let mut sizes = self.sizes(input.id);
-        let [weights, bias] = self.weights(&[columns, *sizes.last().unwrap()]);
+        let [weights, bias] = self.weights(&[columns, *sizes.last().unwrap()], self.int4);
         *sizes.last_mut().unwrap() = columns;
         let real = self.dequantize(input);
         self.node("aten.linear.default", &sizes, vec![Argument::Value(real), weights, bias])
@@ -211,10 +232,11 @@ pub fn random_inputs(program: &LoweredProgram, seed: u32) -> Vec<Vec<u8>> {
 }
 
 /// The keyword spotting network of MLPerf Tiny: a DS-CNN on 49 times 10 features.
-pub fn keyword_spotting(integers: Integers) -> LoweredProgram {
+pub fn keyword_spotting(form: Form) -> LoweredProgram {
     let mut net = Net::new(1);
+    net.int4 = form == Form::Int4;
     let input = net.input(&[1, 1, 49, 10]);
-    let mut at = net.quantized_input(integers, input);
+    let mut at = net.quantized_input(form, input);
     let first = Shape { kernel: [10, 4], stride: 2, pad: [5, 1], ..PLAIN };
     at = net.activated(at, 64, first);
     for _ in 0..4 {
@@ -232,11 +254,12 @@ pub fn keyword_spotting(integers: Integers) -> LoweredProgram {
 
 /// A network whose channels, pixels and products fill no vector: depthwise convolutions with an odd number of taps, with and without
 /// whole groups of channels, and a sum with a convolution.
-pub fn odd_sizes(integers: Integers) -> LoweredProgram {
+pub fn odd_sizes(form: Form) -> LoweredProgram {
     let mut net = Net::new(2);
+    net.int4 = form == Form::Int4;
     let input = net.input(&[1, 3, 9, 7]);
     let dense = Shape { kernel: [3, 3], pad: [1, 1], ..PLAIN };
-    let mut at = net.quantized_input(integers, input);
+    let mut at = net.quantized_input(form, input);
     at = net.activated(at, 10, dense);
     at = net.activated(at, 10, Shape { groups: 10, ..dense });
     at = net.activated(at, 20, PLAIN);
@@ -262,8 +285,8 @@ impl Net {
     }
 
     /// The first quantized value of a network.
-    fn quantized_input(&mut self, integers: Integers, id: ValueId) -> Quantized {
-        if integers == INT16 { self.quantize16(id, 1.0 / 120.0, 3) } else { self.quantize(id, 1.0 / 120.0, 3) }
+    fn quantized_input(&mut self, form: Form, id: ValueId) -> Quantized {
+        if form == Form::Int16 { self.quantize16(id, 1.0 / 120.0, 3) } else { self.quantize(id, 1.0 / 120.0, 3) }
     }
 
     /// The program whose results are float32 scores; the scores of an int16 network are quantized first.
