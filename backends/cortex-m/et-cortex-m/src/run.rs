@@ -2,12 +2,12 @@
 
 mod border;
 mod columns;
-#[cfg(feature = "convolution")]
+#[cfg(any(feature = "convolution", feature = "int4"))]
 mod convolution;
 #[cfg(feature = "depthwise")]
 mod depthwise;
 mod elementwise;
-#[cfg(feature = "float-output")]
+#[cfg(any(feature = "float-output", feature = "int4-float-output"))]
 mod float_output;
 mod int16;
 #[cfg(any(feature = "int4", feature = "int4-float-output"))]

@@ -7,11 +7,17 @@
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
 mod dsp;
 mod plain;
+#[cfg(all(target_arch = "arm", feature = "thumb2", not(feature = "dsp")))]
+mod thumb2;
 
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
 pub(crate) use dsp::{depthwise, pixel_to_int16, products, tile_to_int16};
+#[cfg(not(all(target_arch = "arm", any(feature = "dsp", feature = "thumb2"))))]
+pub(crate) use plain::products;
 #[cfg(not(all(target_arch = "arm", feature = "dsp")))]
-pub(crate) use plain::{depthwise, pixel_to_int16, products, tile_to_int16};
+pub(crate) use plain::{depthwise, pixel_to_int16, tile_to_int16};
+#[cfg(all(target_arch = "arm", feature = "thumb2", not(feature = "dsp")))]
+pub(crate) use thumb2::products;
 
 use super::Element;
 use crate::{Channel16, Limits};

@@ -22,6 +22,7 @@ use crate::{Bounds, Channel, Convolution};
 #[cfg(feature = "residual")]
 use crate::{ConvolutionResidual, Residual};
 
+#[cfg(feature = "convolution")]
 pub fn run(step: &Convolution, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let (mut tiles, channels) = operands_of(step, &mut operands)?;
     let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
@@ -113,6 +114,7 @@ fn other<'m>(place: Place, step: &Convolution, operands: &mut Operands<'m, '_>) 
 }
 
 /// The operands of a convolution but for its output, and the constants of its channels.
+#[cfg(feature = "convolution")]
 fn operands_of<'m, 'a>(step: &Convolution, operands: &mut Operands<'m, 'a>) -> Result<(Tiles<'m>, &'m [Channel])>
 where
     'a: 'm,

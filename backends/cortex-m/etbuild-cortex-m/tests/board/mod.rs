@@ -46,8 +46,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x3800_0000,
         tick: 50.0,
         instructions: 4_500_000,
-        int16: 0,
-        int4: 0,
+        int16: 4_600_000,
+        int4: 4_900_000,
     },
     Board {
         machine: "mps2-an386",
@@ -58,8 +58,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 4_500_000,
-        int16: 0,
-        int4: 0,
+        int16: 4_600_000,
+        int4: 4_900_000,
     },
     Board {
         machine: "mps2-an385",
@@ -70,8 +70,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 7_500_000,
-        int16: 0,
-        int4: 0,
+        int16: 12_000_000,
+        int4: 7_700_000,
     },
     Board {
         machine: "mps3-an547",
@@ -82,8 +82,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 31.25,
         instructions: 1_300_000,
-        int16: 0,
-        int4: 0,
+        int16: 4_500_000,
+        int4: 1_350_000,
     },
     // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {
@@ -95,8 +95,8 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 21_500_000,
-        int16: 0,
-        int4: 0,
+        int16: 29_000_000,
+        int4: 27_600_000,
     },
 ];
 

@@ -6,6 +6,45 @@ use crate::row::{CHANNELS, Direct};
 
 /// Adds the products of `P` pixels and two channels to the sums.
 pub fn products<const P: usize>(tile: &[i16], weights: &[u8], sums: &mut [[i32; CHANNELS]; P]) {
+    #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
+    products_of_parts(tile, weights, sums);
+    #[cfg(not(all(target_arch = "arm", not(target_has_atomic = "32"))))]
+    products_in_rust(tile, weights, sums);
+}
+
+/// [`products`] by the kernel for int8, a part of the weights at a time.
+#[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
+fn products_of_parts<const P: usize>(tile: &[i16], weights: &[u8], sums: &mut [[i32; CHANNELS]; P]) {
+    /// Pairs of a part: the weights lie on the stack.
+    const PAIRS: usize = 32;
+    let mut part = [0; 2 * CHANNELS * PAIRS];
+    for (columns, bytes) in tile.chunks(2 * P * PAIRS).zip(weights.chunks(CHANNELS * PAIRS)) {
+        unpack_pairs(bytes, &mut part);
+        let weights = part.get(..CHANNELS * columns.len() / P).unwrap_or_default();
+        crate::row::plain::products(columns, weights, sums);
+    }
+}
+
+/// Writes int8 weights in the layout of pairs: int16 of `256 * odd + even`.
+fn unpack_pairs(bytes: &[u8], part: &mut [i8]) {
+    for (bytes, part) in bytes.as_chunks::<4>().0.iter().zip(part.as_chunks_mut::<8>().0) {
+        let word = u32::from_le_bytes(*bytes);
+        let pairs = [word >> 4, word].map(|word| packed(extended(word)).to_le_bytes().map(u8::cast_signed));
+        part.as_chunks_mut::<4>().0.iter_mut().zip(pairs).for_each(|(part, pair)| *part = pair);
+    }
+}
+
+/// The weights of a pair, two bytes each for an even and an odd channel, as two int16: the odd one is less by 1 above a negative even one.
+#[inline(always)]
+const fn packed(pair: u32) -> u32 {
+    // The highest bit of a half takes the borrow.
+    const HIGHEST: u32 = 0x8000_8000;
+    let borrow = (pair & 0x0080_0080) << 1;
+    ((pair | HIGHEST) - borrow) ^ (!pair & HIGHEST)
+}
+
+#[inline(always)]
+fn products_in_rust<const P: usize>(tile: &[i16], weights: &[u8], sums: &mut [[i32; CHANNELS]; P]) {
     let mut totals = *sums;
     for (columns, bytes) in tile.chunks(4 * P).zip(weights.as_chunks::<{ 2 * CHANNELS }>().0) {
         for (columns, shift) in columns.chunks_exact(2 * P).zip([0, 4]) {
@@ -47,6 +86,17 @@ const fn extended(word: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_are_those_of_int8() {
+        let (even, odd, next_even, next_odd) = (-3_i8, 0_i8, 5_i8, -8_i8);
+        let upper = |weight: i8| weight.cast_unsigned() << 4;
+        let bytes = [even, odd, next_even, next_odd].map(upper);
+        let mut part = [0; 8];
+        unpack_pairs(&bytes, &mut part);
+        let expected = [(odd, even), (next_odd, next_even)].map(|(odd, even)| 256 * i16::from(odd) + i16::from(even));
+        assert_eq!(part.map(i8::cast_unsigned)[..4], expected.map(i16::to_le_bytes).concat());
+    }
 
     #[test]
     fn the_sign_of_four_bits_is_extended() {
