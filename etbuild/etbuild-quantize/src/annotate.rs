@@ -140,7 +140,7 @@ impl<'g> Walk<'g> {
     fn visit(&mut self, index: usize, node: &Node) {
         let Some(kind) = rule::of(node).filter(|_| Control::of(node).is_none()) else { return };
         let (scheme, asked) = self.options.scheme_of(self.graph, node);
-        if scheme.is_whole() && !matches!(kind, Kind::Embedding | Kind::Cache) {
+        if scheme.is_whole() && !matches!(kind, Kind::Embedding | Kind::Cache) && !self.leaves(node, kind, scheme) {
             self.results(node, scheme.activation());
         }
         let wanted = node.outputs.iter().filter_map(|id| self.found.wants.get(*id)).max().copied();
@@ -169,6 +169,13 @@ impl<'g> Walk<'g> {
         if let (true, Some(slot)) = (done, self.found.schemes.get_mut(index)) {
             *slot = scheme;
         }
+    }
+
+    /// Whether the result of a node is a float32 result of the graph: microcontrollers compute it from the sums of a layer, without the
+    /// limits of a range.
+    fn leaves(&self, node: &Node, kind: Kind, scheme: Scheme) -> bool {
+        let is_result = |id: &ValueId| self.is_read_once(*id) && self.graph.results().any(|result| result == *id);
+        scheme == Scheme::Int16x8 && matches!(kind, Kind::Gemm { .. }) && node.outputs.iter().all(is_result)
     }
 
     /// Demands integers for the results of a node, except where a consumer is fused.

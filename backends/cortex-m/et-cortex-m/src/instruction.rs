@@ -7,8 +7,8 @@ use et_record::{Access, Operand, Record, Text, Words, records};
 
 use crate::Multiplier;
 pub use int16::{
-    Add16, Average16, Channel16, Convolution16, Depthwise16, Dequantize16, Limits, Maximum16, Multiply16, Quantize16,
-    Softmax16, Table16, Transpose16,
+    Add16, Average16, Channel16, Convolution16, Convolution16ToFloat, Depthwise16, Dequantize16, Limits, Maximum16,
+    Multiply16, Quantize16, Softmax16, Table16, Transpose16,
 };
 pub use window::Window;
 
@@ -423,4 +423,5 @@ instructions! {
     25 => Transpose16 if "int16-transpose",
     26 => Convolution4 if "int4",
     27 => Convolution4ToFloat if "int4-float-output",
+    28 => Convolution16ToFloat if "int16-float-output",
 }

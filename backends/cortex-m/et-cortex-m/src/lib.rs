@@ -33,9 +33,9 @@ pub use blob::{ALIGNMENT, Blob, Header, MAGIC, VERSION};
 pub use delegate::{Engine, ID, delegate};
 pub use instruction::{
     Add, Add16, Average, Average16, Bounds, Channel16, Convolution, Convolution4, Convolution4ToFloat, Convolution16,
-    ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, Depthwise, Depthwise16, Dequantize, Dequantize16,
-    Instruction, Limits, Maximum, Maximum16, Multiply, Multiply16, Place, Quantize, Quantize16, Residual, Softmax,
-    Softmax16, Sum, Table, Table16, Transpose, Transpose16, Window,
+    Convolution16ToFloat, ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, Depthwise, Depthwise16, Dequantize,
+    Dequantize16, Instruction, Limits, Maximum, Maximum16, Multiply, Multiply16, Place, Quantize, Quantize16, Residual,
+    Softmax, Softmax16, Sum, Table, Table16, Transpose, Transpose16, Window,
 };
 pub use multiplier::{Channel, Multiplier};
 pub use row::Row;

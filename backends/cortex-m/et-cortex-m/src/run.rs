@@ -65,6 +65,8 @@ pub fn run(instruction: &Instruction, operands: Operands<'_, '_>, listener: &mut
         Instruction::Dequantize16(step) => border::dequantize16(step, operands),
         #[cfg(feature = "int16-convolution")]
         Instruction::Convolution16(step) => int16::convolution(step, operands, listener),
+        #[cfg(feature = "int16-float-output")]
+        Instruction::Convolution16ToFloat(step) => int16::convolution_to_float(step, operands, listener),
         #[cfg(feature = "int16-depthwise")]
         Instruction::Depthwise16(step) => int16::depthwise(step, operands, listener),
         #[cfg(feature = "int16-pools")]

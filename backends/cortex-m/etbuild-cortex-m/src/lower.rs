@@ -134,7 +134,10 @@ impl<'g> Lowering<'g> {
         if epilogue.last != id || epilogue.quantized.is_some() {
             return Err(cut());
         }
-        self.product_to_float(head, &epilogue, target)
+        match pattern::width(self.links, head)? {
+            Some(Width::Int16) => self.product16_to_float(head, &epilogue, target),
+            _ => self.product_to_float(head, &epilogue, target),
+        }
     }
 
     /// The integers of a value.

@@ -237,21 +237,23 @@ fn results_leave_the_partition_in_row_major_order() {
     }
 }
 
-/// A network whose last layer writes float32.
+/// Networks whose last layer writes float32.
 #[test]
-fn int4_weights_compute_what_the_portable_kernels_compute() {
-    let program = || net::keyword_spotting(Form::Int4);
-    let inputs = random_inputs(&program(), 9);
-    let reals = |outputs: Vec<Vec<u8>>| -> Vec<f32> {
-        outputs.concat().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
-    };
-    let expected = reals(outputs(program(), &inputs, &[], false));
-    let plain = reals(outputs(program(), &inputs, &[], true));
-    for row in ROWS {
-        assert_eq!(plain, reals(outputs(program(), &inputs, &[row], true)), "{row}");
-    }
-    let greatest = expected.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
-    for (expected, got) in expected.iter().zip(&plain) {
-        assert!((expected - got).abs() < 0.02 * greatest, "{expected} {got}");
+fn other_widths_compute_what_the_portable_kernels_compute() {
+    for (form, limit) in [(Form::Int4, 0.02), (Form::Int16, 0.001)] {
+        let program = || net::keyword_spotting(form);
+        let inputs = random_inputs(&program(), 9);
+        let reals = |outputs: Vec<Vec<u8>>| -> Vec<f32> {
+            outputs.concat().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+        };
+        let expected = reals(outputs(program(), &inputs, &[], false));
+        let plain = reals(outputs(program(), &inputs, &[], true));
+        for row in ROWS {
+            assert_eq!(plain, reals(outputs(program(), &inputs, &[row], true)), "{row}");
+        }
+        let greatest = expected.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
+        for (expected, got) in expected.iter().zip(&plain) {
+            assert!((expected - got).abs() < limit * greatest, "{form:?} {expected} {got}");
+        }
     }
 }

@@ -80,6 +80,26 @@ records! {
         pub narrow: u32,
     }
 
+    /// Convolution and fully connected layers, int16 to float32: `clamp(sum * scale)`.
+    pub struct Convolution16ToFloat {
+        /// int16 `[batch, in_height, in_width, in_channels]`.
+        pub input: Place,
+        /// float32 `[batch, out_channels, out_height, out_width]`.
+        pub output: Place,
+        /// Scratch, as in [`Convolution16`].
+        pub tile: Place,
+        /// Sizes.
+        pub window: Window,
+        /// Packed weights.
+        pub weights: u32,
+        /// A [`Channel16`] per output channel, whose factor is the bits of a float32 scale.
+        pub channels: u32,
+        /// The smallest result.
+        pub least: f32,
+        /// The greatest result.
+        pub most: f32,
+    }
+
     /// Depthwise convolution: output channel `c` reads input channel `c`.
     pub struct Depthwise16 {
         /// int16 `[batch, in_height, in_width, in_channels]`.

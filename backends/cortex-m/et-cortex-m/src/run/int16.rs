@@ -2,7 +2,7 @@
 
 #[cfg(feature = "int16-arithmetic")]
 mod arithmetic;
-#[cfg(feature = "int16-convolution")]
+#[cfg(any(feature = "int16-convolution", feature = "int16-float-output"))]
 mod convolution;
 #[cfg(feature = "int16-depthwise")]
 mod depthwise;
@@ -15,6 +15,8 @@ mod table;
 pub use arithmetic::{add, multiply};
 #[cfg(feature = "int16-convolution")]
 pub use convolution::convolution;
+#[cfg(feature = "int16-float-output")]
+pub use convolution::convolution_to_float;
 #[cfg(feature = "int16-depthwise")]
 pub use depthwise::depthwise;
 #[cfg(feature = "int16-softmax")]

@@ -14,12 +14,11 @@ use etbuild_backend::int8::pattern::{self, Check, Epilogue, QParams, no, quantiz
 
 /// Accepts operators whose operands and results are int16.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
-    let epilogue = quantized(links, node)?;
-    if epilogue.residual.is_some() {
-        return Err(no(RefusalKind::Quantization, "a sum takes the result before quantization"));
+    if pattern::is_product(node) {
+        return product::check(links, node, &pattern::epilogue(links, node, pattern::output(node)?));
     }
+    let epilogue = quantized(links, node)?;
     match node.operator.name() {
-        _ if pattern::is_product(node) => product::check(links, node, &epilogue),
         "add" | "sub" | "mul" => arithmetic::check(links, node, &epilogue),
         "mean" | "avg_pool2d" | "max_pool2d_with_indices" => pool::check(links, node, &epilogue),
         "_softmax" => softmax::check(links, node, &epilogue),

@@ -249,7 +249,7 @@ pub fn keyword_spotting(form: Form) -> LoweredProgram {
     let means = net.node("aten.mean.dim", &[1, 64], arguments);
     let means = net.quantize_like(at, means, 0.006, -128);
     let scores = net.linear(means, 12);
-    net.scores(at, scores)
+    net.program(&[scores])
 }
 
 /// A network whose channels, pixels and products fill no vector: depthwise convolutions with an odd number of taps, with and without
@@ -287,15 +287,5 @@ impl Net {
     /// The first quantized value of a network.
     fn quantized_input(&mut self, form: Form, id: ValueId) -> Quantized {
         if form == Form::Int16 { self.quantize16(id, 1.0 / 120.0, 3) } else { self.quantize(id, 1.0 / 120.0, 3) }
-    }
-
-    /// The program whose results are float32 scores; the scores of an int16 network are quantized first.
-    fn scores(mut self, like: Quantized, scores: ValueId) -> LoweredProgram {
-        if like.integers == INT8 {
-            return self.program(&[scores]);
-        }
-        let scores = self.quantize16(scores, 0.03, 0);
-        let scores = self.dequantize(scores);
-        self.program(&[scores])
     }
 }

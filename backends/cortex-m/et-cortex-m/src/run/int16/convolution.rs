@@ -1,5 +1,8 @@
 //! Convolution and fully connected layers: the columns of a tile of pixels times packed weights.
 
+use core::num::NonZero;
+use core::ops::Range;
+
 use et_core::{Error, Result};
 use et_runtime::Listener;
 
@@ -9,37 +12,120 @@ use crate::row::int16::{Layer, MOST_PAIRS, products, tile_to_int16};
 use crate::row::{CHANNELS, LANES};
 use crate::run::columns::{Column, Pixel};
 use crate::run::rows::Rows;
-use crate::{Channel16, Convolution16};
+use crate::{Channel16, Convolution16, Convolution16ToFloat, Place, Window};
 
+#[cfg(feature = "int16-convolution")]
 pub fn convolution(step: &Convolution16, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = &step.window;
-    let (channels, pairs) = (window.out_channels as usize, window.pairs()?);
-    let input = operands.read::<i16>(step.input, window.input_len()?)?;
-    let tile = operands.write::<i16>(step.tile, window.tile_len()?)?;
-    let weights = channels.div_ceil(CHANNELS).checked_mul(2 * CHANNELS * pairs).ok_or(Error::InvalidProgram)?;
-    let weights = operands.constant::<i8>(step.weights, weights)?;
-    let channels = operands.constant::<Channel16>(step.channels, channels)?;
+    let mut tiles = Tiles::new([step.input, step.tile], [step.weights, step.channels], window, &mut operands)?;
     let output = operands.write::<i16>(step.output, window.output_len()?)?;
+    let (weights, channels) = (tiles.weights, tiles.channels);
     let layer = Layer { weights, channels, limits: step.limits, narrow: step.narrow == 1 };
-    let (mut pixel, mut rows) = (Pixel::default(), Rows::of(window, listener));
-    for results in output.chunks_mut((LANES * channels.len()).max(1)) {
-        let pixels = results.len() / channels.len().max(1);
-        let lanes = if pixels == LANES { LANES } else { 1 };
-        for results in results.chunks_exact_mut((lanes * channels.len()).max(1)) {
-            for lane in 0..lanes {
-                Column::new(tile, lanes, lane).fill(input, window, 0, pixel);
-                pixel.advance(window);
-            }
-            let columns = tile.get(..2 * lanes * pairs).unwrap_or_default();
-            if lanes == LANES {
-                layer.tile::<LANES>(columns, results)
-            } else {
-                layer.tile::<1>(columns, results)
-            }
-            rows.computed(lanes);
+    let mut rows = Rows::of(window, listener);
+    while let Some((pixels, columns)) = tiles.next() {
+        let count = pixels.len();
+        let results = output.get_mut(pixels.start * channels.len()..pixels.end * channels.len()).unwrap_or_default();
+        if count == LANES {
+            layer.tile::<LANES>(columns, results)
+        } else {
+            layer.tile::<1>(columns, results)
         }
+        rows.computed(count);
     }
     Ok(())
+}
+
+/// Computes results in float32.
+#[cfg(feature = "int16-float-output")]
+pub fn convolution_to_float(
+    step: &Convolution16ToFloat,
+    mut operands: Operands<'_, '_>,
+    listener: &mut Listener<'_>,
+) -> Result<()> {
+    let window = &step.window;
+    let mut tiles = Tiles::new([step.input, step.tile], [step.weights, step.channels], window, &mut operands)?;
+    let output = operands.write::<f32>(step.output, window.output_len()?)?;
+    let plane = NonZero::new(window.out_height as usize * window.out_width as usize).unwrap_or(NonZero::<usize>::MIN);
+    let channels = tiles.channels;
+    let panel = tiles.panel();
+    let weights = tiles.weights;
+    let mut rows = Rows::of(window, listener);
+    while let Some((pixels, columns)) = tiles.next() {
+        let count = pixels.len();
+        for (index, (weights, pair)) in weights.chunks_exact(panel).zip(channels.chunks(CHANNELS)).enumerate() {
+            let mut sums = [[0; CHANNELS]; LANES];
+            if count == LANES {
+                sums = wide_sums::<LANES>(columns, weights, pair);
+            } else {
+                [sums[0]] = wide_sums::<1>(columns, weights, pair);
+            }
+            for (pixel, sums) in pixels.clone().zip(sums) {
+                for ((channel, sum), constants) in (index * CHANNELS..).zip(sums).zip(pair) {
+                    let at = (pixel / plane * channels.len() + channel) * plane.get() + pixel % plane;
+                    let number = sum as f32 * f32::from_bits(constants.multiplier.cast_unsigned());
+                    if let Some(place) = output.get_mut(at) {
+                        *place = number.min(step.most).max(step.least);
+                    }
+                }
+            }
+        }
+        rows.computed(count);
+    }
+    Ok(())
+}
+
+/// The operands of a convolution in tiles of [`LANES`] pixels, or one.
+struct Tiles<'m> {
+    input: &'m [i16],
+    tile: &'m mut [i16],
+    weights: &'m [i8],
+    channels: &'m [Channel16],
+    window: Window,
+    pixel: Pixel,
+    done: usize,
+    pixels: usize,
+    pairs: usize,
+}
+
+impl<'m> Tiles<'m> {
+    fn new<'a: 'm>(
+        [input, tile]: [Place; 2],
+        [weights, channels]: [u32; 2],
+        window: &Window,
+        operands: &mut Operands<'m, 'a>,
+    ) -> Result<Self> {
+        let (count, pairs) = (window.out_channels as usize, window.pairs()?);
+        let bytes = count.div_ceil(CHANNELS).checked_mul(2 * CHANNELS * pairs).ok_or(Error::InvalidProgram)?;
+        Ok(Self {
+            input: operands.read(input, window.input_len()?)?,
+            tile: operands.write(tile, window.tile_len()?)?,
+            weights: operands.constant(weights, bytes)?,
+            channels: operands.constant(channels, count)?,
+            window: *window,
+            pixel: Pixel::default(),
+            done: 0,
+            pixels: window.out_pixels()?,
+            pairs,
+        })
+    }
+
+    /// Bytes of the weights of a panel.
+    fn panel(&self) -> usize {
+        (2 * CHANNELS * self.pairs).max(1)
+    }
+
+    /// The pixels of the next tile, and their columns; `None` behind the last pixel.
+    fn next(&mut self) -> Option<(Range<usize>, &[i16])> {
+        let left = self.pixels.checked_sub(self.done).filter(|left| *left > 0)?;
+        let lanes = if left >= LANES { LANES } else { 1 };
+        for lane in 0..lanes {
+            Column::new(self.tile, lanes, lane).fill(self.input, &self.window, 0, self.pixel);
+            self.pixel.advance(&self.window);
+        }
+        let first = self.done;
+        self.done += lanes;
+        Some((first..self.done, self.tile.get(..2 * lanes * self.pairs).unwrap_or_default()))
+    }
 }
 
 impl Layer<'_> {
