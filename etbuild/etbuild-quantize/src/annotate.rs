@@ -140,7 +140,10 @@ impl<'g> Walk<'g> {
     fn visit(&mut self, index: usize, node: &Node) {
         let Some(kind) = rule::of(node).filter(|_| Control::of(node).is_none()) else { return };
         let (scheme, asked) = self.options.scheme_of(self.graph, node);
-        if scheme.is_whole() && !matches!(kind, Kind::Embedding | Kind::Cache) && !self.leaves(node, kind, scheme) {
+        if scheme.is_whole()
+            && !matches!(kind, Kind::Embedding | Kind::Cache | Kind::Recurrent)
+            && !self.leaves(node, kind, scheme)
+        {
             self.results(node, scheme.activation());
         }
         let wanted = node.outputs.iter().filter_map(|id| self.found.wants.get(*id)).max().copied();
@@ -152,6 +155,7 @@ impl<'g> Walk<'g> {
         let done = match kind {
             Kind::Gemm { input, weight, .. } => self.product(node, (input, weight), scheme),
             _ if !scheme.is_static() => false,
+            Kind::Recurrent => asked && !scheme.is_whole() && self.recurrent(node),
             Kind::Move if wanted.is_some_and(|want| want != Want::Fused) => {
                 self.movement(node, wanted.unwrap_or(Want::Int8))
             }
@@ -224,6 +228,24 @@ impl<'g> Walk<'g> {
         true
     }
 
+    /// Weights must be constants. The result has the steps of the hidden state.
+    fn recurrent(&mut self, node: &Node) -> bool {
+        let (Some(input), Some(Argument::Values(parameters)), Some(result)) =
+            (tensor(node, 0), node.arguments.get(2), node.outputs.first())
+        else {
+            return false;
+        };
+        let mut constants = parameters.iter().flatten();
+        if !constants.all(|id| self.sources.constant(self.graph, *id).is_some()) {
+            return false;
+        }
+        for id in [input, *result] {
+            self.found.want(self.graph, id, Want::Int8);
+        }
+        self.found.fixed.insert(*result, (1.0 / 128.0, 0));
+        true
+    }
+
     /// Demands integers for the rows of a KV cache in `float32`.
     fn cache(&mut self, node: &Node, want: Want) -> bool {
         let (Some(cache), Some(rows)) = (tensor(node, 0), tensor(node, 1)) else { return false };
@@ -286,7 +308,7 @@ impl<'g> Walk<'g> {
     fn is_computed(&self, id: ValueId) -> bool {
         let producer = self.producers.get(id).and_then(|index| self.graph.nodes.get(*index));
         let kind = producer.and_then(rule::of);
-        !matches!(kind, None | Some(Kind::Move | Kind::Embedding))
+        !matches!(kind, None | Some(Kind::Move | Kind::Embedding | Kind::Recurrent))
     }
 }
 

@@ -88,6 +88,7 @@ impl<'a> Conversion<'a> {
                 let scheme = if rule::is_grouped(&node) { scheme.of_groups() } else { scheme };
                 self.product(&mut node, [input, weight, channel, bias], scheme);
             }
+            Some(Kind::Recurrent) if scheme != Scheme::Float => self.recurrent(&mut node),
             Some(Kind::Embedding) => node = self.table(&node).unwrap_or(node),
             Some(Kind::Cache) if scheme.is_whole() => return self.cache(node),
             Some(_) if scheme.is_static() => self.operands(&mut node),
@@ -174,6 +175,21 @@ impl<'a> Conversion<'a> {
                 Argument::Value(id) if *id == weight => *id = new_weight,
                 Argument::Value(id) if *id == input => *id = new_input.unwrap_or(input),
                 _ => {}
+            }
+        }
+    }
+
+    /// Stores the matrices of a recurrent layer as int8; biases stay float.
+    fn recurrent(&mut self, node: &mut Node) {
+        self.operands(node);
+        let Some(Argument::Values(parameters)) = node.arguments.get_mut(2) else { return };
+        for id in parameters.iter_mut().flatten() {
+            if self.builder.graph.spec(*id).rank() == 2 {
+                let weight = *id;
+                let stored = self.once(weight, Scheme::Int8, |conversion| {
+                    conversion.weights.stored(&mut conversion.builder, weight, 0, Scheme::Int8, &[])
+                });
+                *id = stored.unwrap_or(weight);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The instruction set of a delegate blob. Images are NHWC; counts are in elements, offsets in bytes.
 
 mod int16;
+mod recurrent;
 mod window;
 
 use et_record::{Access, Operand, Record, Text, Words, records};
@@ -10,6 +11,7 @@ pub use int16::{
     Add16, Average16, Channel16, Convolution16, Convolution16ToFloat, Depthwise16, Dequantize16, Limits, Maximum16,
     Multiply16, Quantize16, Softmax16, Table16, Transpose16,
 };
+pub use recurrent::{CELL_FRACTION, GATE_FRACTION, Recurrent};
 pub use window::Window;
 
 /// The memory of an operand.
@@ -424,4 +426,5 @@ instructions! {
     26 => Convolution4 if "int4",
     27 => Convolution4ToFloat if "int4-float-output",
     28 => Convolution16ToFloat if "int16-float-output",
+    29 => Recurrent if "recurrent",
 }

@@ -32,10 +32,11 @@ mod run;
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, VERSION};
 pub use delegate::{Engine, ID, delegate};
 pub use instruction::{
-    Add, Add16, Average, Average16, Bounds, Channel16, Convolution, Convolution4, Convolution4ToFloat, Convolution16,
-    Convolution16ToFloat, ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, Depthwise, Depthwise16, Dequantize,
-    Dequantize16, Instruction, Limits, Maximum, Maximum16, Multiply, Multiply16, Place, Quantize, Quantize16, Residual,
-    Softmax, Softmax16, Sum, Table, Table16, Transpose, Transpose16, Window,
+    Add, Add16, Average, Average16, Bounds, CELL_FRACTION, Channel16, Convolution, Convolution4, Convolution4ToFloat,
+    Convolution16, Convolution16ToFloat, ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, Depthwise,
+    Depthwise16, Dequantize, Dequantize16, GATE_FRACTION, Instruction, Limits, Maximum, Maximum16, Multiply,
+    Multiply16, Place, Quantize, Quantize16, Recurrent, Residual, Softmax, Softmax16, Sum, Table, Table16, Transpose,
+    Transpose16, Window,
 };
 pub use multiplier::{Channel, Multiplier};
 pub use row::Row;

@@ -14,6 +14,8 @@ mod int16;
 mod int4;
 #[cfg(any(feature = "pools", feature = "int16-pools"))]
 mod pool;
+#[cfg(feature = "recurrent")]
+mod recurrent;
 mod rows;
 #[cfg(feature = "softmax")]
 mod softmax;
@@ -87,6 +89,8 @@ pub fn run(instruction: &Instruction, operands: Operands<'_, '_>, listener: &mut
         Instruction::Convolution4(step) => convolution::run4(step, operands, listener),
         #[cfg(feature = "int4-float-output")]
         Instruction::Convolution4ToFloat(step) => float_output::run4(step, operands, listener),
+        #[cfg(feature = "recurrent")]
+        Instruction::Recurrent(step) => recurrent::run(step, operands, listener),
         #[allow(unreachable_patterns, reason = "reachable where a feature is missing")]
         _ => Err(Error::DelegateInvalidCompatibility),
     }

@@ -4,7 +4,7 @@ use et_core::ScalarType;
 use etbuild_backend::{Refusal, RefusalKind, clamp_limits, dequantizes_constants};
 use etbuild_ir::{Links, Node};
 
-use crate::lower::{arithmetic, int16, pool, product, row};
+use crate::lower::{arithmetic, int16, pool, product, recurrent, row};
 use etbuild_backend::int8::pattern::{self, Check, Width, first, moves, no, output};
 
 /// The reason why the backend rejects the node; `None` where the backend accepts.
@@ -28,6 +28,7 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
         "add" | "sub" | "mul" => arithmetic::check(links, node),
         "mean" | "avg_pool2d" | "max_pool2d_with_indices" => pool::check(links, node),
         "_softmax" => row::check(links, node),
+        "lstm" | "gru" => recurrent::check(links, node),
         _ => Err(no(RefusalKind::Operator, "there is no int8 kernel for the operator")),
     }
 }
@@ -61,7 +62,7 @@ fn dequantize(links: &Links<'_>, node: &Node) -> Check {
     }
     let output = node.outputs.first().copied();
     let reader = output.and_then(|id| links.graph.nodes.get(links.last_reader_position(id)?));
-    match reader.filter(|reader| pattern::is_product(reader)) {
+    match reader.filter(|reader| pattern::is_product(reader) || recurrent::is_recurrent(reader)) {
         Some(reader) => check(links, reader),
         None => Err(no(RefusalKind::Constant, "the dequantized constant is not the weight of an int8 kernel")),
     }

@@ -5,6 +5,7 @@ mod border;
 pub mod int16;
 pub mod pool;
 pub mod product;
+pub mod recurrent;
 mod residual;
 pub mod row;
 mod sum;
@@ -114,6 +115,7 @@ impl<'g> Lowering<'g> {
             "add" | "sub" | "mul" => self.arithmetic(head, &epilogue),
             "mean" | "avg_pool2d" | "max_pool2d_with_indices" => self.pool(head, &epilogue),
             "_softmax" => self.softmax(head, &epilogue),
+            "lstm" | "gru" => self.recurrent(head, &epilogue),
             _ if pattern::is_view(head) => self.view(head, to),
             _ => Err(cut()),
         }

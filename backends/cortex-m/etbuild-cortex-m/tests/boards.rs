@@ -28,6 +28,17 @@ fn int4_weights_compute_on_a_board_what_they_compute_here() {
     compare(Form::Int4, |board| board.int4);
 }
 
+/// LSTM and GRU.
+#[test]
+fn recurrent_layers_compute_on_a_board_what_they_compute_here() {
+    for board in BOARDS {
+        let firmware = Firmware::new(net::recurrent(), board, BACKENDS);
+        let Some(ran) = firmware.run() else { return };
+        assert_eq!(ran.outputs, firmware.expected(), "{} {}", board.machine, board.cpu);
+        assert!(ran.instructions <= board.recurrent, "{}: {} {:?}", board.cpu, ran.instructions, ran.size);
+    }
+}
+
 /// Compares the outputs of networks on every board, and the instructions of the keyword spotting network with their limit.
 fn compare(form: Form, most: impl Fn(&Board) -> u64) {
     let mut wrong = Vec::new();

@@ -8,7 +8,7 @@ mod convolution;
 mod depthwise;
 #[cfg(feature = "int16-softmax")]
 mod softmax;
-#[cfg(any(feature = "int16-softmax", feature = "int16-tables"))]
+#[cfg(any(feature = "int16-softmax", feature = "int16-tables", feature = "recurrent"))]
 mod table;
 
 #[cfg(feature = "int16-arithmetic")]
@@ -23,3 +23,5 @@ pub use depthwise::depthwise;
 pub use softmax::softmax;
 #[cfg(feature = "int16-tables")]
 pub use table::table;
+#[cfg(feature = "recurrent")]
+pub use table::{ENTRIES, look_up};

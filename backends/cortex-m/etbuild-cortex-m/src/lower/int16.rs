@@ -47,7 +47,7 @@ fn limits(epilogue: &Epilogue, qparams: QParams) -> Limits {
 
 /// A factor of 15 bits and the power of two that a product with the factor is divided by, as TensorFlow Lite's
 /// `MultiplyByQuantizedMultiplier` of int64 has them.
-fn reduced(Multiplier { multiplier, shift }: Multiplier) -> (i32, i32) {
+pub(super) fn reduced(Multiplier { multiplier, shift }: Multiplier) -> (i32, i32) {
     let reduced = if multiplier < 0x7fff_0000 { (multiplier + (1 << 15)) >> 16 } else { 0x7fff };
     (reduced, 15 - shift)
 }

@@ -34,6 +34,8 @@ pub struct Board {
     pub int16: u64,
     /// The same with int4 weights.
     pub int4: u64,
+    /// The most instructions of an inference of the recurrent network.
+    pub recurrent: u64,
 }
 
 pub const BOARDS: &[Board] = &[
@@ -48,6 +50,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 4_500_000,
         int16: 4_600_000,
         int4: 4_900_000,
+        recurrent: 9_000_000,
     },
     Board {
         machine: "mps2-an386",
@@ -60,6 +63,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 4_500_000,
         int16: 4_600_000,
         int4: 4_900_000,
+        recurrent: 9_000_000,
     },
     Board {
         machine: "mps2-an385",
@@ -72,6 +76,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 7_500_000,
         int16: 12_000_000,
         int4: 7_700_000,
+        recurrent: 9_000_000,
     },
     Board {
         machine: "mps3-an547",
@@ -84,6 +89,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 1_300_000,
         int16: 4_500_000,
         int4: 1_350_000,
+        recurrent: 9_000_000,
     },
     // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {
@@ -97,6 +103,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 21_500_000,
         int16: 29_000_000,
         int4: 27_600_000,
+        recurrent: 9_000_000,
     },
 ];
 

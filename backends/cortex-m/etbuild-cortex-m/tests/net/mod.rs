@@ -206,10 +206,61 @@ impl Net {
         self.node("aten.linear.default", &sizes, vec![Argument::Value(real), weights, bias])
     }
 
+    /// A recurrent layer `[batches, time, features]` that begins with states of 0; its result.
+    pub fn recurrent(&mut self, input: Quantized, cell: Cell, hidden: i32, bidirectional: bool) -> ValueId {
+        let sizes = self.sizes(input.id);
+        let (directions, gates) = (if bidirectional { 2 } else { 1 }, if cell == Cell::Lstm { 4 } else { 3 });
+        let mut parameters = Vec::new();
+        for _ in 0..directions {
+            let [input, input_bias] = self.weights(&[gates * hidden, sizes[2]], false);
+            let [hidden, hidden_bias] = self.weights(&[gates * hidden, hidden], false);
+            parameters.extend([input, hidden, input_bias, hidden_bias].into_iter().filter_map(|one| match one {
+                Argument::Value(id) => Some(Some(id)),
+                _ => None,
+            }));
+        }
+        let of_states = [directions, sizes[0], hidden];
+        let count: i32 = of_states.iter().product();
+        let states = if cell == Cell::Lstm { 2 } else { 1 };
+        let zeros: Vec<_> = (0..states)
+            .map(|_| Some(self.constant(ScalarType::Float, &of_states, vec![0; 4 * count as usize])))
+            .collect();
+        let real = self.dequantize(input);
+        let first = if cell == Cell::Lstm { Argument::Values(zeros) } else { Argument::Value(zeros[0].unwrap()) };
+        let arguments = vec![
+            Argument::Value(real),
+            first,
+            Argument::Values(parameters),
+            Argument::Bool(true),
+            Argument::Int(1),
+            Argument::Float(0.0),
+            Argument::Bool(false),
+            Argument::Bool(bidirectional),
+            Argument::Bool(true),
+        ];
+        let result = TensorSpec::contiguous(ScalarType::Float, [sizes[0], sizes[1], directions * hidden]);
+        let state = TensorSpec::contiguous(ScalarType::Float, of_states);
+        let specs = std::iter::once(result).chain(std::iter::repeat_n(state, states));
+        let names = ["result", "hidden", "cell"].into_iter();
+        let outputs: Vec<_> =
+            names.zip(specs).map(|(name, spec)| self.graph.add_value(name, spec, ValueKind::Computed)).collect();
+        let operator = if cell == Cell::Lstm { "aten.lstm.input" } else { "aten.gru.input" };
+        let operator = OperatorName::parse(operator).unwrap();
+        self.graph.nodes.push(Node { operator, arguments, outputs: outputs.clone() });
+        outputs[0]
+    }
+
     pub fn program(mut self, outputs: &[ValueId]) -> LoweredProgram {
         self.graph.outputs.extend(outputs);
         LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), self.graph)]) }).unwrap()
     }
+}
+
+/// The cells of recurrent layers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell {
+    Lstm,
+    Gru,
 }
 
 #[derive(Clone, Copy)]
@@ -250,6 +301,19 @@ pub fn keyword_spotting(form: Form) -> LoweredProgram {
     let means = net.quantize_like(at, means, 0.006, -128);
     let scores = net.linear(means, 12);
     net.program(&[scores])
+}
+
+/// An LSTM and a bidirectional GRU on 49 times 10 features.
+pub fn recurrent() -> LoweredProgram {
+    let mut net = Net::new(3);
+    let input = net.input(&[1, 49, 10]);
+    let mut at = net.quantize(input, 1.0 / 120.0, 3);
+    let real = net.recurrent(at, Cell::Lstm, 32, false);
+    at = net.quantize(real, 1.0 / 128.0, 0);
+    let real = net.recurrent(at, Cell::Gru, 21, true);
+    at = net.quantize(real, 1.0 / 128.0, 0);
+    let real = net.dequantize(at);
+    net.program(&[real])
 }
 
 /// A network whose channels, pixels and products fill no vector: depthwise convolutions with an odd number of taps, with and without
