@@ -98,6 +98,8 @@ records! {
         pub least: f32,
         /// The greatest result.
         pub most: f32,
+        /// 1 if all sums fit in 32 bits.
+        pub narrow: u32,
     }
 
     /// Depthwise convolution: output channel `c` reads input channel `c`.

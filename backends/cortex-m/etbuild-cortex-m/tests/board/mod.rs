@@ -50,7 +50,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 4_500_000,
         int16: 4_600_000,
         int4: 4_900_000,
-        recurrent: 9_000_000,
+        recurrent: 2_900_000,
     },
     Board {
         machine: "mps2-an386",
@@ -63,7 +63,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 4_500_000,
         int16: 4_600_000,
         int4: 4_900_000,
-        recurrent: 9_000_000,
+        recurrent: 2_900_000,
     },
     Board {
         machine: "mps2-an385",
@@ -76,7 +76,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 7_500_000,
         int16: 12_000_000,
         int4: 7_700_000,
-        recurrent: 9_000_000,
+        recurrent: 4_500_000,
     },
     Board {
         machine: "mps3-an547",
@@ -89,7 +89,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 1_300_000,
         int16: 4_500_000,
         int4: 1_350_000,
-        recurrent: 9_000_000,
+        recurrent: 2_600_000,
     },
     // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {
@@ -103,7 +103,7 @@ pub const BOARDS: &[Board] = &[
         instructions: 21_500_000,
         int16: 29_000_000,
         int4: 27_600_000,
-        recurrent: 9_000_000,
+        recurrent: 10_000_000,
     },
 ];
 

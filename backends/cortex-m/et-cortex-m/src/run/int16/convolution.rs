@@ -53,16 +53,16 @@ pub fn convolution_to_float(
     while let Some((pixels, columns)) = tiles.next() {
         let count = pixels.len();
         for (index, (weights, pair)) in weights.chunks_exact(panel).zip(channels.chunks(CHANNELS)).enumerate() {
-            let mut sums = [[0; CHANNELS]; LANES];
+            let mut numbers = [[0.0; CHANNELS]; LANES];
             if count == LANES {
-                sums = wide_sums::<LANES>(columns, weights, pair);
+                numbers = real_sums::<LANES>(columns, weights, pair, step.narrow == 1);
             } else {
-                [sums[0]] = wide_sums::<1>(columns, weights, pair);
+                [numbers[0]] = real_sums::<1>(columns, weights, pair, step.narrow == 1);
             }
-            for (pixel, sums) in pixels.clone().zip(sums) {
-                for ((channel, sum), constants) in (index * CHANNELS..).zip(sums).zip(pair) {
+            for (pixel, numbers) in pixels.clone().zip(numbers) {
+                for ((channel, sum), constants) in (index * CHANNELS..).zip(numbers).zip(pair) {
                     let at = (pixel / plane * channels.len() + channel) * plane.get() + pixel % plane;
-                    let number = sum as f32 * f32::from_bits(constants.multiplier.cast_unsigned());
+                    let number = sum * f32::from_bits(constants.multiplier.cast_unsigned());
                     if let Some(place) = output.get_mut(at) {
                         *place = number.min(step.most).max(step.least);
                     }
@@ -139,8 +139,7 @@ impl Layer<'_> {
         for ((panel, weights), channels) in panels.enumerate().zip(self.channels.chunks(CHANNELS)) {
             let place = panel * CHANNELS;
             if self.narrow {
-                let bias = |at: usize| channels.get(at).map_or(0, |channel| channel.bias_low.cast_signed());
-                let mut sums = [[bias(0), bias(1)]; P];
+                let mut sums = narrow_biases::<P>(channels);
                 products(columns, weights, &mut sums);
                 self.store(place, channels, results, |pixel, at, multiplier, _| {
                     // The rule for a shift of 32, whose product has 64 bits.
@@ -172,6 +171,30 @@ impl Layer<'_> {
             }
         }
     }
+}
+
+/// The sums of a panel as real numbers.
+#[cfg(feature = "int16-float-output")]
+#[inline(always)]
+fn real_sums<const P: usize>(
+    columns: &[i16],
+    weights: &[i8],
+    channels: &[Channel16],
+    narrow: bool,
+) -> [[f32; CHANNELS]; P] {
+    if !narrow {
+        return wide_sums::<P>(columns, weights, channels).map(|sums| sums.map(|sum| sum as f32));
+    }
+    let mut sums = narrow_biases::<P>(channels);
+    products(columns, weights, &mut sums);
+    sums.map(|sums| sums.map(|sum| sum as f32))
+}
+
+/// What sums of 32 bits begin with.
+#[inline(always)]
+fn narrow_biases<const P: usize>(channels: &[Channel16]) -> [[i32; CHANNELS]; P] {
+    let bias = |at: usize| channels.get(at).map_or(0, |channel| channel.bias_low.cast_signed());
+    [[bias(0), bias(1)]; P]
 }
 
 /// The sums of a panel in 64 bits, from parts that fit in 32.

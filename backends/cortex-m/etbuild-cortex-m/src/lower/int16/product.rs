@@ -112,6 +112,7 @@ impl Lowering<'_> {
             channels: self.program.records(&table),
             least: epilogue.least as f32,
             most: epilogue.most as f32,
+            narrow: u32::from(product.channels().iter().all(|sums| most(sums) < 1 << 31)),
         };
         self.program.emit(step, self.name(epilogue.last));
         Ok(())
