@@ -35,7 +35,8 @@ pub fn convert(
         let scheme = annotation.schemes.get(index).copied().unwrap_or(Scheme::Float);
         conversion.convert(node, scheme);
     }
-    let Conversion { builder: Builder { mut graph, .. }, weights, dequantized, .. } = conversion;
+    let Conversion { builder: Builder { mut graph, .. }, weights, dequantized, recurrent, .. } = conversion;
+    graph.replace_results(|id| recurrent.get(id).copied().unwrap_or(id));
     if options.scheme.is_whole() {
         // An NPU writes integers in any case; the caller gets what they represent.
         graph.replace_results(|id| dequantized.get(id).copied().unwrap_or(id));
@@ -59,6 +60,8 @@ struct Conversion<'a> {
     dequantized: IdMap<ValueId>,
     /// The dequantized form of KV caches in integers.
     caches: IdMap<ValueId>,
+    /// The dequantized form of the results of recurrent layers in integers, for all readers.
+    recurrent: IdMap<ValueId>,
     /// The dequantized forms of weights, and of activations with dynamic qparams.
     by_scheme: Replacements,
     /// Whether the graph has control flow.
@@ -76,12 +79,25 @@ impl<'a> Conversion<'a> {
         let jumps = graph.nodes.iter().any(|node| Control::of(node).is_some());
         let shared = shared(&graph, annotation, options, &weights);
         let (builder, dequantized, by_scheme) = (Builder::new(graph), IdMap::default(), IdMap::default());
-        let caches = IdMap::default();
-        Self { builder, annotation, measured, options, weights, shared, dequantized, caches, by_scheme, jumps }
+        let (caches, recurrent) = (IdMap::default(), IdMap::default());
+        Self {
+            builder,
+            annotation,
+            measured,
+            options,
+            weights,
+            shared,
+            dequantized,
+            caches,
+            recurrent,
+            by_scheme,
+            jumps,
+        }
     }
 
     fn convert(&mut self, mut node: Node, scheme: Scheme) {
         self.builder.set_origin(&node);
+        node.replace_uses(|id| self.recurrent.get(id).copied().unwrap_or(id));
         let kind = rule::of(&node);
         match kind {
             Some(Kind::Gemm { input, weight, channel, bias }) if scheme != Scheme::Float => {
@@ -96,7 +112,14 @@ impl<'a> Conversion<'a> {
         }
         let outputs = node.outputs.clone();
         self.builder.graph.nodes.push(node);
-        outputs.into_iter().for_each(|id| self.quantize(id));
+        for id in outputs {
+            self.quantize(id);
+            if let (Some(Kind::Recurrent), Some(real)) =
+                (kind.filter(|_| scheme != Scheme::Float), self.dequantized.get(id))
+            {
+                self.recurrent.insert(id, *real);
+            }
+        }
     }
 
     /// Adds quantize and dequantize for a tensor, if annotated.

@@ -103,7 +103,7 @@ fn quantized(place: &Place, scheme: &str) -> (f64, u64) {
         ROWS.map(|name| unit(&result, name)).into_iter().filter(|unit| unit["verification"]["state"] == "done");
     let errors: Vec<f64> = verified.map(|unit| unit["verification"]["max_error"].as_f64().unwrap()).collect();
     assert!(errors.iter().all(|error| *error == errors[0]), "{scheme}: {errors:?}");
-    let program = unit(&result, "mps2-an505")["cost"]["program"].as_u64().unwrap_or_default();
+    let program = unit(&result, "mps2-an505")["sizes"]["program"].as_u64().unwrap();
     (errors.first().copied().unwrap_or_default(), program)
 }
 
@@ -114,6 +114,6 @@ fn int16_activations_have_a_smaller_error_and_int4_weights_a_smaller_program_tha
     if int8.0 == 0.0 {
         return; // Without an emulator.
     }
-    assert!(int16.0 * 2.0 < int8.0, "{int16:?} {int8:?}");
-    assert!(int4.1 < int8.1, "{int4:?} {int8:?}");
+    assert!(int16.0 < int8.0, "{int16:?} {int8:?}");
+    assert!(int4.1 * 10 < int8.1 * 7, "{int4:?} {int8:?}");
 }
