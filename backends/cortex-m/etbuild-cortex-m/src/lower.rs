@@ -10,6 +10,7 @@ mod residual;
 pub mod row;
 mod sum;
 mod table;
+mod window;
 
 use std::collections::BTreeMap;
 
