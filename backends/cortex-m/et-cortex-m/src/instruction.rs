@@ -8,8 +8,8 @@ use et_record::{Access, Operand, Record, Text, Words, records};
 
 use crate::Multiplier;
 pub use int16::{
-    Add16, Average16, Channel16, Convolution16, Convolution16ToFloat, Depthwise16, Dequantize16, Limits, Maximum16,
-    Multiply16, Quantize16, Softmax16, Table16, Transpose16,
+    Add16, Average16, Convolution16, Convolution16ToFloat, Depthwise16, Dequantize16, Maximum16, Multiply16,
+    Quantize16, Softmax16, Table16, Transpose16,
 };
 pub use recurrent::{CELL_FRACTION, GATE_FRACTION, Recurrent};
 pub use window::Window;

@@ -3,31 +3,9 @@
 use et_record::records;
 
 use super::{Place, Sum, Window};
-use crate::Multiplier;
+use crate::{Limits, Multiplier};
 
 records! {
-    /// The limits of an int16 result.
-    pub struct Limits {
-        /// The smallest integer.
-        pub least: i32,
-        /// The greatest integer.
-        pub most: i32,
-    }
-
-    /// The constants of an output channel with int16 results ([`crate::requantize::shifted_product`]).
-    #[repr(C)]
-    #[derive(Eq)]
-    pub struct Channel16 {
-        /// What the sum begins with: the lower word of an int64.
-        pub bias_low: u32,
-        /// The upper word.
-        pub bias_high: i32,
-        /// The factor of the sum.
-        pub multiplier: i32,
-        /// The power of two that the product is divided by.
-        pub shift: i32,
-    }
-
     /// float32 to int16: `clamp(round(x * inverse))`, ties to even. Row-major images become NHWC.
     pub struct Quantize16 {
         /// float32 `[images, channels, pixels]`.
@@ -72,7 +50,7 @@ records! {
         pub window: Window,
         /// Packed weights ([`crate::row::int16`]).
         pub weights: u32,
-        /// A [`Channel16`] per output channel.
+        /// A [`crate::Channel16`] per output channel.
         pub channels: u32,
         /// The limits of the result.
         pub limits: Limits,
@@ -92,7 +70,7 @@ records! {
         pub window: Window,
         /// Packed weights.
         pub weights: u32,
-        /// A [`Channel16`] per output channel, whose factor is the bits of a float32 scale.
+        /// A [`crate::Channel16`] per output channel, whose factor is the bits of a float32 scale.
         pub channels: u32,
         /// The smallest result.
         pub least: f32,
@@ -116,7 +94,7 @@ records! {
         pub window: Window,
         /// Packed weights, as of [`super::Depthwise`] in groups of four channels.
         pub weights: u32,
-        /// A [`Channel16`] per channel.
+        /// A [`crate::Channel16`] per channel.
         pub channels: u32,
         /// The limits of the result.
         pub limits: Limits,
@@ -228,17 +206,5 @@ records! {
         pub rows: u32,
         /// Columns of the input.
         pub columns: u32,
-    }
-}
-
-impl Channel16 {
-    /// The constants of a channel.
-    pub const fn new(bias: i64, multiplier: i32, shift: i32) -> Self {
-        Self { bias_low: bias as u32, bias_high: (bias >> 32) as i32, multiplier, shift }
-    }
-
-    /// What the sum begins with.
-    pub const fn bias(&self) -> i64 {
-        (self.bias_high as i64) << 32 | self.bias_low as i64
     }
 }

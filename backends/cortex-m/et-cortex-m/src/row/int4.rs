@@ -21,35 +21,7 @@ pub(crate) use plain::unpack_blocks;
 #[cfg(not(all(target_arch = "arm", feature = "dsp", not(feature = "mve"))))]
 pub(crate) use plain::{products, tile_to_int8};
 
-use et_core::{Error, Result};
-
-use super::{BLOCK_CHANNELS, CHANNELS, Layout};
-use crate::Window;
-
 /// The int8 weights that the lower bits of neighbouring bytes have, in a panel of the layout of blocks.
 pub const fn half(block: usize) -> usize {
     if block > 4 { block } else { 4 }
-}
-
-/// The bytes of int4 weights of a panel.
-///
-/// # Errors
-/// [`Error::InvalidProgram`] where the number does not fit in memory.
-pub fn panel_bytes(layout: Layout, window: &Window) -> Result<usize> {
-    match layout {
-        Layout::Pairs => window.pairs()?.div_ceil(2).checked_mul(2 * CHANNELS).ok_or(Error::InvalidProgram),
-        Layout::Blocks(_) => scratch_bytes(layout, window).map(|bytes| bytes / 2),
-    }
-}
-
-/// The bytes of scratch for the int8 weights of a panel; none where an inner loop unpacks.
-///
-/// # Errors
-/// As [`panel_bytes`].
-pub fn scratch_bytes(layout: Layout, window: &Window) -> Result<usize> {
-    let Layout::Blocks(block) = layout else { return Ok(0) };
-    let products = window.products()?.checked_next_multiple_of(block);
-    let bytes =
-        products.and_then(|products| products.checked_mul(BLOCK_CHANNELS)?.checked_next_multiple_of(2 * half(block)));
-    bytes.ok_or(Error::InvalidProgram)
 }

@@ -14,8 +14,6 @@ pub use blocks::Blocks as Tiles;
 #[cfg(all(target_os = "none", not(any(feature = "mve", feature = "thumb2"))))]
 pub use pairs::Pairs as Tiles;
 
-#[cfg(any(feature = "int4", feature = "int4-float-output"))]
-use super::int4::Weights;
 use crate::memory::Operands;
 use crate::row::Layout;
 use crate::{Bounds, Channel, Place, Window};
@@ -27,6 +25,16 @@ pub struct Product<'m> {
     pub window: Window,
     /// The zero point of the input.
     pub zero: i32,
+}
+
+/// The weights of a convolution with int4 weights.
+pub struct Int4Weights<'m> {
+    /// int4 weights of all panels.
+    pub bytes: &'m [u8],
+    /// The bytes of a panel.
+    pub panel: usize,
+    /// Scratch for the int8 weights of a panel.
+    pub scratch: &'m mut [i8],
 }
 
 /// Where the operands of a convolution are.
@@ -104,11 +112,11 @@ pub trait Tiled<'m>: Sized {
 
     /// [`Tiled::sums`] with int4 weights.
     #[cfg(any(feature = "int4", feature = "int4-float-output"))]
-    fn sums_of_int4(&self, weights: &mut Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue);
+    fn sums_of_int4(&self, weights: &mut Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue);
 
     /// [`Tiled::int8`] with int4 weights.
     #[cfg(feature = "int4")]
-    fn int8_of_int4(&self, weights: &mut Weights<'_>, layer: &Layer<'_>, results: &mut [i8]);
+    fn int8_of_int4(&self, weights: &mut Int4Weights<'_>, layer: &Layer<'_>, results: &mut [i8]);
 }
 
 /// A convolution in the layout of the blob.
@@ -149,7 +157,7 @@ impl<'m> Tiled<'m> for Tiles<'m> {
     }
 
     #[cfg(any(feature = "int4", feature = "int4-float-output"))]
-    fn sums_of_int4(&self, weights: &mut Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+    fn sums_of_int4(&self, weights: &mut Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
         match self {
             Self::Pairs(tiles) => tiles.sums_of_int4(weights, pixel, epilogue),
             Self::Blocks(tiles) => tiles.sums_of_int4(weights, pixel, epilogue),
@@ -157,7 +165,7 @@ impl<'m> Tiled<'m> for Tiles<'m> {
     }
 
     #[cfg(feature = "int4")]
-    fn int8_of_int4(&self, weights: &mut Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
+    fn int8_of_int4(&self, weights: &mut Int4Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
         match self {
             Self::Pairs(tiles) => tiles.int8_of_int4(weights, layer, results),
             Self::Blocks(tiles) => tiles.int8_of_int4(weights, layer, results),

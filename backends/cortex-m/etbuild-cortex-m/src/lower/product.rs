@@ -1,7 +1,6 @@
 //! Convolutions and fully connected layers.
 
 use et_cortex_m::requantize::FRACTION;
-use et_cortex_m::row::int4::scratch_bytes;
 use et_cortex_m::row::{CHANNELS, DEPTHWISE_CHANNELS, Layout};
 use et_cortex_m::{
     Bounds, Channel, Convolution, Convolution4, Convolution4ToFloat, ConvolutionToFloat, Depthwise, Multiplier, Place,
@@ -257,7 +256,7 @@ impl Lowering<'_> {
 
     /// Scratch for the int8 weights of a panel; none where an inner loop unpacks int4.
     fn panel(&mut self, window: &Window) -> Result<Place, Refusal> {
-        let bytes = scratch_bytes(self.row.layout(), window);
+        let bytes = window.int4_scratch_bytes(self.row.layout());
         match bytes.map_err(|_| no(RefusalKind::Shape, "the convolution is too large"))? {
             0 => Ok(Place::default()),
             bytes => Ok(self.program.buffer(Storage::Scratch(bytes)).place()),

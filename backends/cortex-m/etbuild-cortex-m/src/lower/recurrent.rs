@@ -102,7 +102,7 @@ fn channels(weights: &ByteWeights, bias: &[f32], (scale, zero, most): (f64, i64,
         let bias = f64::from(bias.get(row).copied().unwrap_or(0.0)) / scale;
         let bias = bias.round_ties_even() as i64 - zero * sum;
         let greatest = bias.abs() + most * absolute;
-        let fits = greatest < 1 << 31 && (1..63).contains(&shift) && greatest * i64::from(factor) >> shift < 1 << 31;
+        let fits = greatest < 1 << 31 && (1..63).contains(&shift) && (greatest * i64::from(factor)) >> shift < 1 << 31;
         fits.then(|| Channel16::new(bias, factor, shift))
     })
     .collect()

@@ -4,6 +4,8 @@ use core::ops::Range;
 
 use et_core::Result;
 
+#[cfg(any(feature = "int4", feature = "int4-float-output"))]
+use super::Int4Weights;
 use super::{Epilogue, Layer, Product, Requantize, Tiled};
 use crate::Place;
 use crate::memory::Operands;
@@ -11,8 +13,6 @@ use crate::memory::Operands;
 use crate::row::int4::{half, unpack_blocks};
 use crate::row::{ARE_BLOCKS_DIRECT, BLOCK_CHANNELS, Columns, Direct, Layout, block_sums, panels_to_int8};
 use crate::run::columns::{Pixel, fill};
-#[cfg(any(feature = "int4", feature = "int4-float-output"))]
-use crate::run::int4::Weights;
 
 /// A convolution in tiles of some pixels.
 pub struct Blocks<'m> {
@@ -79,7 +79,7 @@ impl<'m> Tiled<'m> for Blocks<'m> {
     }
 
     #[cfg(any(feature = "int4", feature = "int4-float-output"))]
-    fn sums_of_int4(&self, weights: &mut Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+    fn sums_of_int4(&self, weights: &mut Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
         let columns = self.columns();
         for (panel, bytes) in weights.bytes.chunks_exact(weights.panel).enumerate() {
             unpack_blocks(bytes, half(self.block), weights.scratch);
@@ -88,7 +88,7 @@ impl<'m> Tiled<'m> for Blocks<'m> {
     }
 
     #[cfg(feature = "int4")]
-    fn int8_of_int4(&self, weights: &mut Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
+    fn int8_of_int4(&self, weights: &mut Int4Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
         let (columns, stride) = (self.columns(), layer.channels.len());
         let (whole, _) = layer.channels.as_chunks::<BLOCK_CHANNELS>();
         let direct = Direct { zero: layer.bounds.zero };

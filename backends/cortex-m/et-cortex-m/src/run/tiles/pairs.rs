@@ -4,6 +4,8 @@ use core::ops::Range;
 
 use et_core::Result;
 
+#[cfg(any(feature = "int4", feature = "int4-float-output"))]
+use super::Int4Weights;
 use super::{Epilogue, Layer, Product, Requantize, Tiled};
 use crate::Place;
 use crate::memory::Operands;
@@ -11,8 +13,6 @@ use crate::memory::Operands;
 use crate::row::int4;
 use crate::row::{CHANNELS, Direct, IS_DIRECT, LANES, products, products_of_panels, tile_to_int8};
 use crate::run::columns::{Column, Pixel};
-#[cfg(any(feature = "int4", feature = "int4-float-output"))]
-use crate::run::int4::Weights;
 
 /// A convolution in tiles of [`LANES`] pixels, or one.
 pub struct Pairs<'m> {
@@ -71,7 +71,7 @@ impl<'m> Tiled<'m> for Pairs<'m> {
     }
 
     #[cfg(any(feature = "int4", feature = "int4-float-output"))]
-    fn sums_of_int4(&self, weights: &mut Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+    fn sums_of_int4(&self, weights: &mut Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
         if self.lanes == LANES {
             self.int4_sums_of::<LANES>(weights, pixel, epilogue);
         } else {
@@ -81,7 +81,7 @@ impl<'m> Tiled<'m> for Pairs<'m> {
 
     #[cfg(feature = "int4")]
     #[inline(never)]
-    fn int8_of_int4(&self, weights: &mut Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
+    fn int8_of_int4(&self, weights: &mut Int4Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
         let Layer { channels, bounds, direct } = *layer;
         if direct && IS_DIRECT {
             let (operands, direct) = ((self.columns(), weights.bytes), Direct { zero: bounds.zero });
@@ -121,7 +121,7 @@ impl Pairs<'_> {
     /// The sums of a tile of `P` pixels with int4 weights.
     #[cfg(any(feature = "int4", feature = "int4-float-output"))]
     #[inline(always)]
-    fn int4_sums_of<const P: usize>(&self, weights: &Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+    fn int4_sums_of<const P: usize>(&self, weights: &Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
         let columns = self.columns();
         for (panel, bytes) in weights.bytes.chunks_exact(weights.panel).enumerate() {
             let channel = panel * CHANNELS;

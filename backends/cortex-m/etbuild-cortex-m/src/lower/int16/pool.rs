@@ -30,7 +30,7 @@ fn divisor(links: &Links<'_>, node: &Node, epilogue: &Epilogue) -> Result<(u32, 
         return Ok((pixels, 0, 0));
     }
     let (factor, shift) = reduced(quotient(Multiplier::of(operand.qparams.scale / qparams.scale), pixels));
-    let fits = (8..63).contains(&shift) && (i64::from(pixels) << 15) * i64::from(factor) >> shift < 1 << 31;
+    let fits = (8..63).contains(&shift) && ((i64::from(pixels) << 15) * i64::from(factor)) >> shift < 1 << 31;
     fits.then_some((0, factor, shift))
         .ok_or_else(|| no(RefusalKind::Quantization, "the scales of operand and result differ too much"))
 }
