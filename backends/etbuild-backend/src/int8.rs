@@ -3,4 +3,4 @@
 pub mod pattern;
 mod table;
 
-pub use table::table;
+pub use table::{lines, sampled, table};

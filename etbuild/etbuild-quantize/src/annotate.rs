@@ -140,7 +140,10 @@ impl<'g> Walk<'g> {
     fn visit(&mut self, index: usize, node: &Node) {
         let Some(kind) = rule::of(node).filter(|_| Control::of(node).is_none()) else { return };
         let (scheme, asked) = self.options.scheme_of(self.graph, node);
-        if scheme.is_whole() && !matches!(kind, Kind::Embedding | Kind::Cache) {
+        if scheme.is_whole()
+            && !matches!(kind, Kind::Embedding | Kind::Cache | Kind::Recurrent)
+            && !self.leaves(node, kind, scheme)
+        {
             self.results(node, scheme.activation());
         }
         let wanted = node.outputs.iter().filter_map(|id| self.found.wants.get(*id)).max().copied();
@@ -152,13 +155,16 @@ impl<'g> Walk<'g> {
         let done = match kind {
             Kind::Gemm { input, weight, .. } => self.product(node, (input, weight), scheme),
             _ if !scheme.is_static() => false,
+            Kind::Recurrent => asked && !scheme.is_whole() && self.recurrent(node),
             Kind::Move if wanted.is_some_and(|want| want != Want::Fused) => {
                 self.movement(node, wanted.unwrap_or(Want::Int8))
             }
             _ if scheme.is_whole() => self.whole(node, kind, scheme.activation()),
             Kind::Matmul { inputs } if asked => self.pair(node, inputs, None, Want::Int8),
             Kind::Arithmetic { inputs } if wanted.is_some() => {
-                self.pair(node, inputs, self.fused_operand(node, inputs), Want::Int8)
+                // A sum with the accumulators of a layer needs int8 weights on microcontrollers.
+                let fused = self.fused_operand(node, inputs).filter(|_| scheme != Scheme::Int8x4);
+                self.pair(node, inputs, fused, Want::Int8)
             }
             Kind::Mean if wanted.is_some() => self.operand(node, false),
             Kind::Activation | Kind::Bounded { .. } if wanted.is_some() => self.operand(node, true),
@@ -167,6 +173,13 @@ impl<'g> Walk<'g> {
         if let (true, Some(slot)) = (done, self.found.schemes.get_mut(index)) {
             *slot = scheme;
         }
+    }
+
+    /// Whether the result of a node is a float32 result of the graph: microcontrollers compute it from the sums of a layer, without the
+    /// limits of a range.
+    fn leaves(&self, node: &Node, kind: Kind, scheme: Scheme) -> bool {
+        let is_result = |id: &ValueId| self.is_read_once(*id) && self.graph.results().any(|result| result == *id);
+        scheme == Scheme::Int16x8 && matches!(kind, Kind::Gemm { .. }) && node.outputs.iter().all(is_result)
     }
 
     /// Demands integers for the results of a node, except where a consumer is fused.
@@ -201,8 +214,8 @@ impl<'g> Walk<'g> {
         let is_linear = node.operator.name() == "linear";
         let suits = match scheme {
             Scheme::Float => false,
-            Scheme::Int8 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
-            Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => true,
+            Scheme::Int8 | Scheme::Int8x4 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
+            Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => true,
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => is_linear && self.graph.spec(weight).rank() == 2,
         };
         let is_stored = self.sources.constant(self.graph, weight).is_some() || self.sources.stay(weight, scheme);
@@ -212,6 +225,24 @@ impl<'g> Walk<'g> {
         if scheme.is_static() {
             self.found.want(self.graph, input, scheme.activation());
         }
+        true
+    }
+
+    /// Weights must be constants. The result has the steps of the hidden state.
+    fn recurrent(&mut self, node: &Node) -> bool {
+        let (Some(input), Some(Argument::Values(parameters)), Some(result)) =
+            (tensor(node, 0), node.arguments.get(2), node.outputs.first())
+        else {
+            return false;
+        };
+        let mut constants = parameters.iter().flatten();
+        if !constants.all(|id| self.sources.constant(self.graph, *id).is_some()) {
+            return false;
+        }
+        for id in [input, *result] {
+            self.found.want(self.graph, id, Want::Int8);
+        }
+        self.found.fixed.insert(*result, (1.0 / 128.0, 0));
         true
     }
 
@@ -277,7 +308,7 @@ impl<'g> Walk<'g> {
     fn is_computed(&self, id: ValueId) -> bool {
         let producer = self.producers.get(id).and_then(|index| self.graph.nodes.get(*index));
         let kind = producer.and_then(rule::of);
-        !matches!(kind, None | Some(Kind::Move | Kind::Embedding))
+        !matches!(kind, None | Some(Kind::Move | Kind::Embedding | Kind::Recurrent))
     }
 }
 

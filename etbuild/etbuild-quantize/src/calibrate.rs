@@ -44,7 +44,7 @@ impl Measured {
             let all = [*known, fixed];
             let least = all.map(|parameters| parameters.dequantize(bounds.lowest)).into_iter().fold(0.0, f32::min);
             let greatest = all.map(|parameters| parameters.dequantize(bounds.highest)).into_iter().fold(0.0, f32::max);
-            Parameters::asymmetric(least, greatest, bounds)
+            Parameters::of_activations(least, greatest, bounds)
         });
         self.parameters.insert(representative, both.unwrap_or(fixed));
     }

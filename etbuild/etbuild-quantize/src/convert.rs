@@ -35,7 +35,8 @@ pub fn convert(
         let scheme = annotation.schemes.get(index).copied().unwrap_or(Scheme::Float);
         conversion.convert(node, scheme);
     }
-    let Conversion { builder: Builder { mut graph, .. }, weights, dequantized, .. } = conversion;
+    let Conversion { builder: Builder { mut graph, .. }, weights, dequantized, recurrent, .. } = conversion;
+    graph.replace_results(|id| recurrent.get(id).copied().unwrap_or(id));
     if options.scheme.is_whole() {
         // An NPU writes integers in any case; the caller gets what they represent.
         graph.replace_results(|id| dequantized.get(id).copied().unwrap_or(id));
@@ -59,6 +60,8 @@ struct Conversion<'a> {
     dequantized: IdMap<ValueId>,
     /// The dequantized form of KV caches in integers.
     caches: IdMap<ValueId>,
+    /// The dequantized form of the results of recurrent layers in integers, for all readers.
+    recurrent: IdMap<ValueId>,
     /// The dequantized forms of weights, and of activations with dynamic qparams.
     by_scheme: Replacements,
     /// Whether the graph has control flow.
@@ -76,17 +79,32 @@ impl<'a> Conversion<'a> {
         let jumps = graph.nodes.iter().any(|node| Control::of(node).is_some());
         let shared = shared(&graph, annotation, options, &weights);
         let (builder, dequantized, by_scheme) = (Builder::new(graph), IdMap::default(), IdMap::default());
-        let caches = IdMap::default();
-        Self { builder, annotation, measured, options, weights, shared, dequantized, caches, by_scheme, jumps }
+        let (caches, recurrent) = (IdMap::default(), IdMap::default());
+        Self {
+            builder,
+            annotation,
+            measured,
+            options,
+            weights,
+            shared,
+            dequantized,
+            caches,
+            recurrent,
+            by_scheme,
+            jumps,
+        }
     }
 
     fn convert(&mut self, mut node: Node, scheme: Scheme) {
         self.builder.set_origin(&node);
+        node.replace_uses(|id| self.recurrent.get(id).copied().unwrap_or(id));
         let kind = rule::of(&node);
         match kind {
             Some(Kind::Gemm { input, weight, channel, bias }) if scheme != Scheme::Float => {
+                let scheme = if rule::is_grouped(&node) { scheme.of_groups() } else { scheme };
                 self.product(&mut node, [input, weight, channel, bias], scheme);
             }
+            Some(Kind::Recurrent) if scheme != Scheme::Float => self.recurrent(&mut node),
             Some(Kind::Embedding) => node = self.table(&node).unwrap_or(node),
             Some(Kind::Cache) if scheme.is_whole() => return self.cache(node),
             Some(_) if scheme.is_static() => self.operands(&mut node),
@@ -94,7 +112,14 @@ impl<'a> Conversion<'a> {
         }
         let outputs = node.outputs.clone();
         self.builder.graph.nodes.push(node);
-        outputs.into_iter().for_each(|id| self.quantize(id));
+        for id in outputs {
+            self.quantize(id);
+            if let (Some(Kind::Recurrent), Some(real)) =
+                (kind.filter(|_| scheme != Scheme::Float), self.dequantized.get(id))
+            {
+                self.recurrent.insert(id, *real);
+            }
+        }
     }
 
     /// Adds quantize and dequantize for a tensor, if annotated.
@@ -156,7 +181,9 @@ impl<'a> Conversion<'a> {
             }
         });
         let new_input = match scheme {
-            Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => self.dequantized.get(input).copied(),
+            Scheme::Int8 | Scheme::Int8x4 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => {
+                self.dequantized.get(input).copied()
+            }
             Scheme::DynamicInt8 => {
                 self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
             }
@@ -171,6 +198,21 @@ impl<'a> Conversion<'a> {
                 Argument::Value(id) if *id == weight => *id = new_weight,
                 Argument::Value(id) if *id == input => *id = new_input.unwrap_or(input),
                 _ => {}
+            }
+        }
+    }
+
+    /// Stores the matrices of a recurrent layer as int8; biases stay float.
+    fn recurrent(&mut self, node: &mut Node) {
+        self.operands(node);
+        let Some(Argument::Values(parameters)) = node.arguments.get_mut(2) else { return };
+        for id in parameters.iter_mut().flatten() {
+            if self.builder.graph.spec(*id).rank() == 2 {
+                let weight = *id;
+                let stored = self.once(weight, Scheme::Int8, |conversion| {
+                    conversion.weights.stored(&mut conversion.builder, weight, 0, Scheme::Int8, &[])
+                });
+                *id = stored.unwrap_or(weight);
             }
         }
     }
@@ -232,7 +274,8 @@ fn shared(graph: &Graph, annotation: &Annotation, options: &Options, weights: &W
         let form = match scheme {
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => Embedding::Weight4,
             Scheme::Int8Weights | Scheme::DynamicInt8 => Embedding::Weight8,
-            Scheme::Float | Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => continue,
+            Scheme::Float | Scheme::Int8 | Scheme::Int8x4 => continue,
+            Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => continue,
         };
         let id = constant(annotate::tensor(node, weight)).filter(|id| tables.get(*id).is_some());
         if let Some(id) = id.filter(|_| options.embedding.is_none_or(|wanted| wanted == form)) {

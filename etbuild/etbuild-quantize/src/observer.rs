@@ -36,6 +36,6 @@ impl Observer {
             Self::Percentile { kept_per_million } => percentile::range(seen, kept_per_million),
             Self::MeanSquare => mean_square::range(seen, bounds),
         };
-        Some(Parameters::asymmetric(least, greatest, bounds))
+        Some(Parameters::of_activations(least, greatest, bounds))
     }
 }

@@ -14,6 +14,8 @@ pub enum Scheme {
     Float,
     /// Per-channel int8 weights, int8 activations with static qparams from calibration.
     Int8,
+    /// As [`Scheme::Int8`], with per-channel int4 weights but for grouped convolutions.
+    Int8x4,
     /// Per-channel int8 weights, int8 activations with per-tensor qparams at run time.
     DynamicInt8,
     /// Per-channel int8 weights, float activations.
@@ -28,6 +30,8 @@ pub enum Scheme {
     W8A16,
     /// As [`Scheme::W8A16`], with int4 weights of linear layers: per-channel, or blockwise.
     W4A16,
+    /// As [`Scheme::W8A16`], with symmetric int16 activations: TensorFlow Lite's 16x8, for microcontrollers.
+    Int16x8,
 }
 
 impl Scheme {
@@ -38,18 +42,27 @@ impl Scheme {
 
     /// Whether activations have static qparams.
     pub const fn is_static(self) -> bool {
-        matches!(self, Self::Int8) || self.is_whole()
+        matches!(self, Self::Int8 | Self::Int8x4) || self.is_whole()
     }
 
     /// Whether every operator with a rule computes in integers, also where no neighbour does.
     pub const fn is_whole(self) -> bool {
-        matches!(self, Self::W8A8 | Self::W8A16 | Self::W4A16)
+        matches!(self, Self::W8A8 | Self::W8A16 | Self::W4A16 | Self::Int16x8)
+    }
+
+    /// The scheme of a convolution of groups, whose few weights per channel stay int8.
+    pub const fn of_groups(self) -> Self {
+        match self {
+            Self::Int8x4 => Self::Int8,
+            scheme => scheme,
+        }
     }
 
     /// The demand for an activation with static qparams.
     pub const fn activation(self) -> Want {
         match self {
             Self::W8A16 | Self::W4A16 => Want::Int16,
+            Self::Int16x8 => Want::SymmetricInt16,
             _ => Want::Int8,
         }
     }

@@ -26,6 +26,8 @@ impl Bounds {
     pub const ACTIVATION: Self = Self { lowest: -128, highest: 127 };
     /// int16 activations.
     pub const ACTIVATION16: Self = Self { lowest: -32_768, highest: 32_767 };
+    /// int16 activations with the zero point 0.
+    pub const SYMMETRIC16: Self = Self { lowest: -32_767, highest: 32_767 };
     /// int8 weights: symmetric.
     pub const WEIGHT8: Self = Self { lowest: -127, highest: 127 };
     /// int4 weights.
@@ -39,6 +41,15 @@ impl Bounds {
 }
 
 impl Parameters {
+    /// qparams of activations with this range: symmetric for symmetric bounds.
+    pub fn of_activations(least: f32, greatest: f32, bounds: Bounds) -> Self {
+        if bounds == Bounds::SYMMETRIC16 {
+            Self::symmetric(least, greatest, bounds)
+        } else {
+            Self::asymmetric(least, greatest, bounds)
+        }
+    }
+
     /// qparams of activations with this range: 0.0 and both ends are representable.
     pub fn asymmetric(least: f32, greatest: f32, bounds: Bounds) -> Self {
         let (least, greatest) = (least.min(0.0), greatest.max(0.0));
@@ -114,5 +125,11 @@ mod tests {
             (1.0, 7, -4)
         );
         assert_eq!(Parameters::symmetric(0.0, 0.0, Bounds::WEIGHT8).scale, SMALLEST_SCALE);
+    }
+
+    #[test]
+    fn symmetric_bounds_have_the_zero_point_0() {
+        let found = Parameters::of_activations(-1.0, 65_534.0, Bounds::SYMMETRIC16);
+        assert_eq!((found.scale, found.zero_point), (2.0, 0));
     }
 }

@@ -47,6 +47,9 @@ pub enum Kind {
     Float,
     /// Computed in float; the results are in the range 0 to 1.
     FloatBounded,
+    /// A recurrent layer with constant weights, the third argument. Quantized only if an exception names the operator; the result then has
+    /// the range -1 to 1.
+    Recurrent,
     /// An embedding: gathers rows of a constant table.
     Embedding,
     /// Writes rows to a KV cache, which becomes int8 with the qparams of the rows in a scheme for NPUs.
@@ -86,6 +89,7 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten.flip.default", Kind::Move),
     ("aten.gelu.default", Kind::Activation),
     ("aten.group_norm.default", Kind::Float),
+    ("aten.gru.input", Kind::Recurrent),
     ("aten.hardsigmoid.default", UNIT),
     ("aten.hardswish.default", Kind::Activation),
     ("aten.hardtanh.default", Kind::Activation),
@@ -93,6 +97,7 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten.layer_norm.default", Kind::Float),
     ("aten.leaky_relu.default", Kind::Activation),
     ("aten.linear.default", gemm(0)),
+    ("aten.lstm.input", Kind::Recurrent),
     ("aten.max_pool2d_with_indices.default", Kind::Move),
     ("aten.mean.dim", Kind::Mean),
     ("aten.mish.default", Kind::Activation),
@@ -156,6 +161,9 @@ fn is_zero(argument: Option<&Argument>) -> bool {
 
 /// The known qparams of a rule for results of a type: scale and zero point.
 pub fn fixed(kind: Kind, want: Want) -> Option<(f32, i64)> {
+    if want == Want::SymmetricInt16 {
+        return matches!(kind, Kind::Bounded { .. } | Kind::FloatBounded).then_some((1.0 / 32_768.0, 0));
+    }
     // The steps of int16 are 256 times as many.
     let finer = if want == Want::Int16 { 256 } else { 1 };
     let (steps, zero_point) = match kind {
@@ -164,6 +172,12 @@ pub fn fixed(kind: Kind, want: Want) -> Option<(f32, i64)> {
         _ => return None,
     };
     Some((1.0 / (steps * finer) as f32, zero_point * finer))
+}
+
+/// Whether a node is a convolution of several groups.
+pub fn is_grouped(node: &Node) -> bool {
+    node.operator.name() == "convolution"
+        && matches!(node.arguments.get(8), Some(Argument::Int(groups)) if *groups != 1)
 }
 
 /// Whether a node only limits its operand.

@@ -43,7 +43,8 @@ impl Sources {
         self.integers.get(id).is_some_and(|Stored { least, is_whole_row }| match scheme {
             Scheme::Dynamic8Weight4 | Scheme::Int4Weights => *least == -8,
             Scheme::DynamicInt8 | Scheme::Int8Weights => *least < -8 && *is_whole_row,
-            Scheme::Float | Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 => false,
+            Scheme::Float | Scheme::Int8 | Scheme::Int8x4 => false,
+            Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => false,
         })
     }
 

@@ -13,6 +13,8 @@ pub enum Want {
     Int8,
     /// int16, with static qparams.
     Int16,
+    /// int16 with the zero point 0, with a static scale.
+    SymmetricInt16,
 }
 
 impl Want {
@@ -20,6 +22,7 @@ impl Want {
     pub const fn integers(self) -> (Bounds, ScalarType) {
         match self {
             Self::Int16 => (Bounds::ACTIVATION16, ScalarType::Short),
+            Self::SymmetricInt16 => (Bounds::SYMMETRIC16, ScalarType::Short),
             Self::Fused | Self::Int8 => (Bounds::ACTIVATION, ScalarType::Char),
         }
     }

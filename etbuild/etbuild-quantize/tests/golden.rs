@@ -11,7 +11,7 @@ use etbuild_golden::{Case, check};
 use etbuild_ir::{Dialect, Lowered, LoweredProgram, Program};
 use etbuild_quantize::{Data, Embedding, InMemory, Layer, Options, Scheme, Tensors, quantize};
 
-const SCHEMES: [(&str, Scheme); 9] = [
+const SCHEMES: [(&str, Scheme); 11] = [
     ("float", Scheme::Float),
     ("int8", Scheme::Int8),
     ("dynamic-int8", Scheme::DynamicInt8),
@@ -21,6 +21,8 @@ const SCHEMES: [(&str, Scheme); 9] = [
     ("w8a8", Scheme::W8A8),
     ("w8a16", Scheme::W8A16),
     ("w4a16", Scheme::W4A16),
+    ("int16x8", Scheme::Int16x8),
+    ("int8x4", Scheme::Int8x4),
 ];
 
 fn scheme(name: &str) -> Result<Scheme, String> {

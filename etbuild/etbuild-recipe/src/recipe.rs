@@ -113,7 +113,16 @@ impl Recipe {
 
     /// Whether a scheme of the recipe has ranges from calibration, which are measured on methods of one text.
     fn has_static_ranges(&self) -> bool {
-        self.uses(|scheme| matches!(scheme, Scheme::Int8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16))
+        self.uses(|scheme| {
+            !matches!(
+                scheme,
+                Scheme::Float
+                    | Scheme::DynamicInt8
+                    | Scheme::Int8Weights
+                    | Scheme::Int4Weights
+                    | Scheme::Dynamic8Weight4
+            )
+        })
     }
 
     /// Whether a scheme of the recipe is one that `is` names.

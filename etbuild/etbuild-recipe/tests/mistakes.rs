@@ -88,7 +88,7 @@ fn a_word_that_is_not_allowed() {
     assert_eq!(
         found[0].notes,
         [
-            "allowed values: `float`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`, `w8a8`, `w8a16`, `w4a16`"
+            "allowed values: `float`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`, `w8a8`, `w8a16`, `w4a16`, `int16x8`, `int8x4`"
         ]
     );
 }

@@ -90,3 +90,30 @@ fn check_costs(result: &Value) {
     }
     assert!(unit(result, "pico2")["cost"].is_null());
 }
+
+/// Processors with each kind of kernels.
+const ROWS: [&str; 6] = ["microbit", "mps2-an385", "mps2-an386", "mps2-an505", "mps3-an547", "riscv-virt"];
+
+/// The greatest error of the digits in a scheme, equal on all processors, and the size of the program file.
+fn quantized(place: &Place, scheme: &str) -> (f64, u64) {
+    let options =
+        format!("--quantize {scheme} --calibrate examples/digits/calibration.safetensors --set verify.tolerance=10");
+    let result = place.run(&command(place, &options, ROWS.into_iter())).expect(0).json();
+    let verified =
+        ROWS.map(|name| unit(&result, name)).into_iter().filter(|unit| unit["verification"]["state"] == "done");
+    let errors: Vec<f64> = verified.map(|unit| unit["verification"]["max_error"].as_f64().unwrap()).collect();
+    assert!(errors.iter().all(|error| *error == errors[0]), "{scheme}: {errors:?}");
+    let program = unit(&result, "mps2-an505")["sizes"]["program"].as_u64().unwrap();
+    (errors.first().copied().unwrap_or_default(), program)
+}
+
+#[test]
+fn int16_activations_have_a_smaller_error_and_int4_weights_a_smaller_program_than_int8() {
+    let place = Place::warm();
+    let [int8, int16, int4] = ["int8", "int16x8", "int8x4"].map(|scheme| quantized(&place, scheme));
+    if int8.0 == 0.0 {
+        return; // Without an emulator.
+    }
+    assert!(int16.0 < int8.0, "{int16:?} {int8:?}");
+    assert!(int4.1 * 10 < int8.1 * 7, "{int4:?} {int8:?}");
+}

@@ -1,10 +1,17 @@
 //! The instruction set of a delegate blob. Images are NHWC; counts are in elements, offsets in bytes.
 
+mod int16;
+mod recurrent;
 mod window;
 
 use et_record::{Access, Operand, Record, Text, Words, records};
 
 use crate::Multiplier;
+pub use int16::{
+    Add16, Average16, Convolution16, Convolution16ToFloat, Depthwise16, Dequantize16, Maximum16, Multiply16,
+    Quantize16, Softmax16, Table16, Transpose16,
+};
+pub use recurrent::{CELL_FRACTION, GATE_FRACTION, Recurrent};
 pub use window::Window;
 
 /// The memory of an operand.
@@ -137,6 +144,22 @@ records! {
         pub least: f32,
         /// The greatest result.
         pub most: f32,
+    }
+
+    /// [`Convolution`] with int4 weights ([`crate::row::int4`]).
+    pub struct Convolution4 {
+        /// The convolution.
+        pub convolution: Convolution,
+        /// Scratch for the int8 weights of a panel, if any.
+        pub panel: Place,
+    }
+
+    /// [`ConvolutionToFloat`] with int4 weights.
+    pub struct Convolution4ToFloat {
+        /// The convolution.
+        pub convolution: ConvolutionToFloat,
+        /// As in [`Convolution4`].
+        pub panel: Place,
     }
 
     /// Depthwise convolution: output channel `c` reads input channel `c`.
@@ -389,4 +412,19 @@ instructions! {
     12 => Transpose if "transpose",
     13 => ConvolutionResidual if "residual",
     14 => ConvolutionAdd if "sum",
+    15 => Quantize16 if "int16-border",
+    16 => Dequantize16 if "int16-border",
+    17 => Convolution16 if "int16-convolution",
+    18 => Depthwise16 if "int16-depthwise",
+    19 => Maximum16 if "int16-pools",
+    20 => Average16 if "int16-pools",
+    21 => Add16 if "int16-arithmetic",
+    22 => Multiply16 if "int16-arithmetic",
+    23 => Table16 if "int16-tables",
+    24 => Softmax16 if "int16-softmax",
+    25 => Transpose16 if "int16-transpose",
+    26 => Convolution4 if "int4",
+    27 => Convolution4ToFloat if "int4-float-output",
+    28 => Convolution16ToFloat if "int16-float-output",
+    29 => Recurrent if "recurrent",
 }

@@ -32,8 +32,10 @@ mod run;
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, VERSION};
 pub use delegate::{Engine, ID, delegate};
 pub use instruction::{
-    Add, Average, Bounds, Convolution, ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, Depthwise, Dequantize,
-    Instruction, Maximum, Multiply, Place, Quantize, Residual, Softmax, Sum, Table, Transpose, Window,
+    Add, Add16, Average, Average16, Bounds, CELL_FRACTION, Convolution, Convolution4, Convolution4ToFloat,
+    Convolution16, Convolution16ToFloat, ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, Depthwise,
+    Depthwise16, Dequantize, Dequantize16, GATE_FRACTION, Instruction, Maximum, Maximum16, Multiply, Multiply16, Place,
+    Quantize, Quantize16, Recurrent, Residual, Softmax, Softmax16, Sum, Table, Table16, Transpose, Transpose16, Window,
 };
-pub use multiplier::{Channel, Multiplier};
+pub use multiplier::{Channel, Channel16, Limits, Multiplier};
 pub use row::Row;

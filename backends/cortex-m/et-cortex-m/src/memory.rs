@@ -4,10 +4,12 @@
 use et_core::{Args, Error, Plain, Result};
 use et_runtime::Claims;
 
-use crate::{Blob, Channel, Place, Row};
+use crate::{Blob, Channel, Channel16, Place, Row};
 
 // SAFETY: `Channel` consists of three integers without padding.
 unsafe impl Plain for Channel {}
+// SAFETY: as above, of four integers.
+unsafe impl Plain for Channel16 {}
 // SAFETY: as above, of an integer and a number.
 unsafe impl Plain for FloatChannel {}
 

@@ -22,6 +22,28 @@ records! {
         /// The factor of the accumulator.
         pub factor: Multiplier,
     }
+
+    /// The limits of an int16 result.
+    pub struct Limits {
+        /// The smallest integer.
+        pub least: i32,
+        /// The greatest integer.
+        pub most: i32,
+    }
+
+    /// The constants of an output channel with int16 results ([`crate::requantize::shifted_product`]).
+    #[repr(C)]
+    #[derive(Eq)]
+    pub struct Channel16 {
+        /// What the sum begins with: the lower word of an int64.
+        pub bias_low: u32,
+        /// The upper word.
+        pub bias_high: i32,
+        /// The factor of the sum.
+        pub multiplier: i32,
+        /// The power of two that the product is divided by.
+        pub shift: i32,
+    }
 }
 
 impl Multiplier {
@@ -36,6 +58,18 @@ impl Multiplier {
             shift += 1;
         }
         if shift < -31 { Self::default() } else { Self { multiplier: multiplier as i32, shift } }
+    }
+}
+
+impl Channel16 {
+    /// The constants of a channel.
+    pub const fn new(bias: i64, multiplier: i32, shift: i32) -> Self {
+        Self { bias_low: bias as u32, bias_high: (bias >> 32) as i32, multiplier, shift }
+    }
+
+    /// What the sum begins with.
+    pub const fn bias(&self) -> i64 {
+        (self.bias_high as i64) << 32 | self.bias_low as i64
     }
 }
 

@@ -13,6 +13,9 @@ pub const FRACTION: i32 = 12;
 /// The fractional bits of the operands of [`crate::Sum`].
 pub const SUM_FRACTION: u32 = 20;
 
+/// The fractional bits of the operands of [`crate::Add16`].
+pub const SUM_FRACTION_16: u32 = 15;
+
 impl Multiplier {
     /// The product with a value, rounded.
     #[inline(always)]
@@ -80,6 +83,14 @@ impl Factor {
 pub const fn divide_by_power_of_two(value: i32, exponent: i32) -> i32 {
     let half = 1_i32.wrapping_shl(exponent as u32 - 1);
     value.wrapping_add(half).wrapping_add(value >> 31).wrapping_shr(exponent as u32)
+}
+
+/// The rule of TensorFlow Lite's int16 layers: a sum times a factor of 15 bits, divided by `2^shift` and rounded once, halves up. The
+/// result fits in 32 bits: the host half checks this.
+#[inline(always)]
+pub const fn shifted_product(sum: i64, multiplier: i32, shift: i32) -> i32 {
+    let half = 1_i64.wrapping_shl((shift as u32).wrapping_sub(1));
+    sum.wrapping_mul(multiplier as i64).wrapping_add(half).wrapping_shr(shift as u32) as i32
 }
 
 #[cfg(test)]

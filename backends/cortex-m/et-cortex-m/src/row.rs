@@ -16,6 +16,7 @@
 #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
 mod armv6m;
 mod blocks;
+pub mod int16;
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
 #[macro_use]
 mod dsp;
@@ -25,9 +26,10 @@ mod plain;
 #[cfg(all(target_arch = "arm", feature = "thumb2", not(feature = "dsp")))]
 #[macro_use]
 mod thumb2;
-// Behind the rows, whose macros it has.
+// Behind the rows, whose macros they have.
 #[cfg(all(target_arch = "arm", any(feature = "dsp", feature = "thumb2")))]
 mod groups;
+pub mod int4;
 
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
 use dsp as selected;
@@ -183,20 +185,33 @@ pub(crate) fn products_of_panels(tile: &[i16], weights: &[i8], sums: &mut [[i32;
     }
 }
 
+/// An element of an image in the layout of pairs.
+pub(crate) trait Element: Copy + Default + Into<i16> + Into<i32> {
+    /// Writes pairs of elements to `tile`, where pairs are `2 * lanes` elements apart.
+    fn expand(tile: &mut [i16], lanes: usize, pairs: &[[Self; 2]]);
+}
+
+impl Element for i8 {
+    #[inline(always)]
+    fn expand(tile: &mut [i16], lanes: usize, pairs: &[[Self; 2]]) {
+        expand(tile, lanes, pairs);
+    }
+}
+
 /// The taps of a depthwise window at a pixel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taps<'m> {
+pub(crate) struct Taps<'m, T = i8> {
     /// The input, from a place on that all offsets begin at.
-    pub image: &'m [i8],
+    pub image: &'m [T],
     /// The offset of each tap's first channel, an even number of taps.
     pub offsets: &'m [u32],
     /// The zero point for each channel, for taps outside of the image.
-    pub zeros: &'m [i8],
+    pub zeros: &'m [T],
 }
 
-impl Taps<'_> {
+impl<T> Taps<'_, T> {
     /// The elements at an offset of a tap, from a channel on.
-    pub(crate) fn elements(&self, offset: u32, first: usize) -> &[i8] {
+    pub(crate) fn elements(&self, offset: u32, first: usize) -> &[T] {
         let from = if offset == Self::outside(self.image, self.zeros) {
             self.zeros
         } else {
@@ -206,9 +221,9 @@ impl Taps<'_> {
     }
 
     /// The offset of the zeros from `image`: on a processor the distance of the addresses, and otherwise a number that no tap has.
-    pub(crate) fn outside(image: &[i8], zeros: &[i8]) -> u32 {
+    pub(crate) fn outside(image: &[T], zeros: &[T]) -> u32 {
         if IS_DEPTHWISE_DIRECT || IS_ARMV6M {
-            zeros.as_ptr().addr().wrapping_sub(image.as_ptr().addr()) as u32
+            (zeros.as_ptr().addr().wrapping_sub(image.as_ptr().addr()) / size_of::<T>()) as u32
         } else {
             u32::MAX
         }

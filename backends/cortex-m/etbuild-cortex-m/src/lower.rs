@@ -2,12 +2,15 @@
 
 pub mod arithmetic;
 mod border;
+pub mod int16;
 pub mod pool;
 pub mod product;
+pub mod recurrent;
 mod residual;
 pub mod row;
 mod sum;
 mod table;
+mod window;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +19,7 @@ use etbuild_backend::{Blob, Refusal, RefusalKind};
 use etbuild_ir::{Graph, IdMap, Links, Node, ValueId};
 
 use crate::program::{Buffer, Program, Storage};
-use etbuild_backend::int8::pattern::{self, Epilogue, QParams};
+use etbuild_backend::int8::pattern::{self, Epilogue, QParams, Width};
 
 /// The order of the elements of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub enum Order {
     Nhwc,
 }
 
-/// An int8 tensor.
+/// An int8 or int16 tensor.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored {
     /// The memory.
@@ -105,11 +108,15 @@ impl<'g> Lowering<'g> {
         if epilogue.quantized != Some((to, qparams)) {
             return Err(cut());
         }
+        if qparams.width == Width::Int16 && !pattern::is_view(head) {
+            return self.int16(head, &epilogue);
+        }
         match head.operator.name() {
             "convolution" | "linear" => self.product(head, &epilogue),
             "add" | "sub" | "mul" => self.arithmetic(head, &epilogue),
             "mean" | "avg_pool2d" | "max_pool2d_with_indices" => self.pool(head, &epilogue),
             "_softmax" => self.softmax(head, &epilogue),
+            "lstm" | "gru" => self.recurrent(head, &epilogue),
             _ if pattern::is_view(head) => self.view(head, to),
             _ => Err(cut()),
         }
@@ -130,10 +137,13 @@ impl<'g> Lowering<'g> {
         if epilogue.last != id || epilogue.quantized.is_some() {
             return Err(cut());
         }
-        self.product_to_float(head, &epilogue, target)
+        match pattern::width(self.links, head)? {
+            Some(Width::Int16) => self.product16_to_float(head, &epilogue, target),
+            _ => self.product_to_float(head, &epilogue, target),
+        }
     }
 
-    /// The int8 tensor of a value.
+    /// The integers of a value.
     ///
     /// # Errors
     /// A value that is computed elsewhere.
@@ -141,13 +151,13 @@ impl<'g> Lowering<'g> {
         self.stored.get(id).copied().ok_or_else(cut)
     }
 
-    /// Memory for an int8 value in an order: the memory of the output of the call where that has the same order.
+    /// Memory for a quantized value in an order: the memory of the output of the call where that has the same order.
     pub fn create(&mut self, id: ValueId, order: Order) -> Buffer {
         let graph = self.links.graph;
         let keeps = order == Order::RowMajor || self.is_ordered(id);
         let output = graph.outputs.iter().position(|output| *output == id).filter(|_| keeps);
         let output = output.and_then(|position| self.outputs.get(&position).copied());
-        let buffer = output.unwrap_or_else(|| self.program.buffer(Storage::Scratch(graph.spec(id).numel())));
+        let buffer = output.unwrap_or_else(|| self.program.buffer(Storage::Scratch(graph.spec(id).nbytes())));
         self.stored.insert(id, Stored { buffer, order });
         buffer
     }
@@ -171,6 +181,11 @@ impl<'g> Lowering<'g> {
     pub fn is_ordered(&self, id: ValueId) -> bool {
         let [_, channels, pixels] = self.image(id);
         channels <= 1 || pixels <= 1
+    }
+
+    /// The width of a quantized value.
+    fn width(&self, id: ValueId) -> Width {
+        if self.links.graph.spec(id).scalar_type == Width::Int16.scalar_type() { Width::Int16 } else { Width::Int8 }
     }
 
     /// The name of a value.

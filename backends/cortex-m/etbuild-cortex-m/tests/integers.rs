@@ -82,10 +82,11 @@ fn integers(bytes: &[u8]) -> Vec<i64> {
 /// The backend's int8 result of a network of one product, with its graph and inputs.
 fn computed(
     sizes: &[i32],
-    seed: u32,
+    (seed, int4): (u32, bool),
     build: impl Fn(&mut Net, Quantized) -> etbuild_ir::ValueId,
 ) -> (Vec<u8>, Graph, Vec<u8>) {
     let mut net = Net::new(seed);
+    net.int4 = int4;
     let input = net.input(sizes);
     let input = net.quantize(input, SCALE, ZERO);
     let output = build(&mut net, input);
@@ -109,8 +110,9 @@ fn computed(
 
 #[test]
 fn linear_layers_are_bit_exact() {
-    for (seed, inner, columns) in [(1, 64, 12), (2, 37, 9), (3, 130, 33)] {
-        let (got, graph, input) = computed(&[2, inner], seed, |net, input| net.linear(input, columns));
+    let shapes = [(1, 64, 12), (2, 37, 9), (3, 130, 33)];
+    for ((seed, inner, columns), int4) in shapes.into_iter().flat_map(|shape| [(shape, false), (shape, true)]) {
+        let (got, graph, input) = computed(&[2, inner], (seed, int4), |net, input| net.linear(input, columns));
         let (constants, input) = (Constants::of(&graph), integers(&input));
         let rows = input.chunks(inner as usize);
         let expected = rows.flat_map(|row| {
@@ -140,10 +142,11 @@ fn convolutions_are_bit_exact() {
         (Shape { groups: 8, stride: 2, ..dense }, 8),
     ];
     let (height, width) = (8, 7);
-    for (seed, (shape, outputs)) in (1..).zip(shapes) {
+    let forms = (1..).zip(shapes).flat_map(|shape| [(shape, false), (shape, true)]);
+    for ((seed, (shape, outputs)), int4) in forms {
         let channels = if shape.groups > 1 { outputs } else { 6 };
         let build = |net: &mut Net, input| net.convolution(input, outputs, shape);
-        let (got, graph, input) = computed(&[1, channels, height, width], seed, build);
+        let (got, graph, input) = computed(&[1, channels, height, width], (seed, int4), build);
         let (constants, input) = (Constants::of(&graph), integers(&input));
         let sizes = &graph.spec(graph.outputs[0]).sizes;
         let (out_height, out_width) = (sizes[2], sizes[3]);
@@ -161,7 +164,7 @@ fn convolutions_are_bit_exact() {
             });
             expected.push(constants.result(channel as usize, taps.sum()).cast_unsigned());
         }
-        assert_eq!(got, expected, "{seed}");
+        assert_eq!(got, expected, "{seed} {int4}");
     }
 }
 
@@ -183,7 +186,7 @@ fn sums_are_bit_exact() {
             let right = net.dequantize(right);
             net.node("aten.add.Tensor", &sizes, vec![Argument::Value(left), Argument::Value(right), Argument::Int(1)])
         };
-        let (got, _, input) = computed(&sizes, seed, build);
+        let (got, _, input) = computed(&sizes, (seed, false), build);
         let expected = integers(&input).into_iter().map(|left| {
             let right = ((left as f32 * SCALE as f32) * (1.0 / other) as f32).round_ties_even() as i64;
             let sum = summed(left, right.clamp(-128, 127), [SCALE, other, RESULT.0]) + RESULT.1;

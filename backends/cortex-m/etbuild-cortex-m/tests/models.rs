@@ -7,7 +7,7 @@ use etbuild_backend::TargetFacts;
 use etbuild_conformance::{Candidate, compile, load, run};
 use etbuild_cortex_m::BACKEND;
 use etbuild_ir::{Argument, LoweredProgram, Node, OperatorName, TensorSpec, ValueId, ValueKind};
-use net::{ENGINES, Net, PLAIN, Quantized, ROWS, Shape, random_inputs};
+use net::{ENGINES, Form, Net, PLAIN, Quantized, ROWS, Shape, random_inputs};
 
 /// The outputs of a program on a target; every node must be on the backend or, on another target, on portable kernels.
 fn outputs(program: LoweredProgram, inputs: &[Vec<u8>], features: &[&str], delegates: bool) -> Vec<Vec<u8>> {
@@ -234,5 +234,26 @@ fn results_leave_the_partition_in_row_major_order() {
         let (left, right) = (reals(&expected[position]), reals(&got[position]));
         assert!(left.len() == right.len() && left.iter().any(|number| *number > 0.0));
         assert!(left.iter().zip(&right).all(|(left, right)| (left - right).abs() <= step), "{left:?} {right:?}");
+    }
+}
+
+/// Networks whose last layer writes float32.
+#[test]
+fn other_widths_compute_what_the_portable_kernels_compute() {
+    for (form, limit) in [(Form::Int4, 0.02), (Form::Int16, 0.001)] {
+        let program = || net::keyword_spotting(form);
+        let inputs = random_inputs(&program(), 9);
+        let reals = |outputs: Vec<Vec<u8>>| -> Vec<f32> {
+            outputs.concat().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+        };
+        let expected = reals(outputs(program(), &inputs, &[], false));
+        let plain = reals(outputs(program(), &inputs, &[], true));
+        for row in ROWS {
+            assert_eq!(plain, reals(outputs(program(), &inputs, &[row], true)), "{row}");
+        }
+        let greatest = expected.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
+        for (expected, got) in expected.iter().zip(&plain) {
+            assert!((expected - got).abs() < limit * greatest, "{form:?} {expected} {got}");
+        }
     }
 }

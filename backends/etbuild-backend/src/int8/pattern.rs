@@ -15,6 +15,17 @@ pub struct QParams {
     pub scale: f64,
     /// The integer of 0.0.
     pub zero: i32,
+    /// The integers.
+    pub width: Width,
+}
+
+/// The integers of a quantized activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// int8.
+    Int8,
+    /// int16 without the smallest number; the zero point is 0.
+    Int16,
 }
 
 /// An int8 tensor that is dequantized.
@@ -49,13 +60,42 @@ pub fn no(kind: RefusalKind, reason: &str) -> Refusal {
     Refusal::new(kind, reason)
 }
 
-/// Qparams of int8 of the whole range.
+/// Qparams of int8 of the whole range, or of symmetric int16.
 fn qparams(found: PerTensor) -> Option<QParams> {
-    let PerTensor { scale, zero_point, least: -128, most: 127, scalar_type: ScalarType::Char } = found else {
-        return None;
+    let PerTensor { scale, zero_point, least, most, scalar_type } = found;
+    let width = match (scalar_type, least, most) {
+        (ScalarType::Char, -128, 127) if (-128..=127).contains(&zero_point) => Width::Int8,
+        (ScalarType::Short, -32_767, 32_767) if zero_point == 0 => Width::Int16,
+        _ => return None,
     };
-    let is_whole = (-128..=127).contains(&zero_point) && scale > 0.0 && scale.is_finite();
-    is_whole.then_some(QParams { scale, zero: zero_point as i32 })
+    let is_positive = scale > 0.0 && scale.is_finite();
+    is_positive.then_some(QParams { scale, zero: zero_point as i32, width })
+}
+
+impl Width {
+    /// The type of the integers.
+    pub const fn scalar_type(self) -> ScalarType {
+        match self {
+            Self::Int8 => ScalarType::Char,
+            Self::Int16 => ScalarType::Short,
+        }
+    }
+}
+
+/// The width of the quantized operands and of the quantized result of a node; `None` without any.
+///
+/// # Errors
+/// A refusal of a node with both widths.
+pub fn width(links: &Links<'_>, node: &Node) -> Result<Option<Width>, Refusal> {
+    let output = output(node)?;
+    let result = epilogue(links, node, output).quantized.map(|(_, qparams)| qparams);
+    let operands = node.uses().filter_map(|id| Some(operand(links, id)?.qparams));
+    let mut widths = operands.chain(result).map(|qparams| qparams.width);
+    let Some(first) = widths.next() else { return Ok(None) };
+    let is_same = widths.all(|width| width == first);
+    is_same
+        .then_some(Some(first))
+        .ok_or_else(|| no(RefusalKind::Quantization, "operands and result mix int8 and int16"))
 }
 
 /// The first argument, a tensor.
@@ -71,16 +111,18 @@ pub fn tensor(node: &Node, position: usize) -> Option<ValueId> {
     }
 }
 
-/// The qparams of a node that quantizes a tensor to int8.
+/// The qparams of a node that quantizes a tensor to int8 or int16.
 pub fn quantizes(node: &Node) -> Option<QParams> {
     PerTensor::of_quantize(node).and_then(qparams)
 }
 
-/// The int8 tensor of a node that dequantizes a computed tensor.
+/// The int8 or int16 tensor of a node that dequantizes a computed tensor.
 pub fn dequantizes(links: &Links<'_>, node: &Node) -> Option<Operand> {
     let (found, id) = (PerTensor::of_dequantize(node)?, first(node)?);
-    let is_int8 = links.graph.spec(id).scalar_type == ScalarType::Char && links.graph.constant(id).is_none();
-    Some(Operand { id, qparams: qparams(found).filter(|_| is_int8)? })
+    let qparams = qparams(found)?;
+    let is_computed = links.graph.constant(id).is_none();
+    let fits = links.graph.spec(id).scalar_type == qparams.width.scalar_type() && is_computed;
+    fits.then_some(Operand { id, qparams })
 }
 
 /// The int8 tensor behind a float value.
@@ -246,14 +288,14 @@ pub fn output(node: &Node) -> Result<ValueId, Refusal> {
     node.outputs.first().copied().ok_or_else(|| no(RefusalKind::Argument, "the node has no output"))
 }
 
-/// A value whose readers up to a quantization are functions of single elements, which a table of 256 results computes.
+/// A value whose readers up to a quantization to the width are functions of single elements, which a table computes.
 ///
 /// # Errors
 /// A refusal.
-pub fn ends_quantized(links: &Links<'_>, mut value: ValueId) -> Check {
+pub fn ends_quantized(links: &Links<'_>, mut value: ValueId, width: Width) -> Check {
     loop {
         match links.only_reader(value) {
-            Some(reader) if quantizes(reader).is_some() => return Ok(()),
+            Some(reader) if quantizes(reader).is_some_and(|qparams| qparams.width == width) => return Ok(()),
             Some(reader) if is_function(reader) => value = output(reader)?,
             _ => return Err(no(RefusalKind::Quantization, "the result is not quantized to int8")),
         }

@@ -11,11 +11,8 @@ use crate::{Refusal, RefusalKind};
 /// # Errors
 /// A function without a portable kernel.
 pub fn table(functions: &[&Node], from: QParams, to: QParams) -> Result<[u8; 256], Refusal> {
-    let mut numbers: Vec<f32> = (-128..128).map(|integer| (integer - from.zero) as f32 * from.scale as f32).collect();
-    for node in functions {
-        let reason = "a function has no table";
-        numbers = results(node, &numbers).ok_or_else(|| Refusal::new(RefusalKind::Operator, reason))?;
-    }
+    let numbers = (-128..128).map(|integer| (integer - from.zero) as f32 * from.scale as f32).collect();
+    let numbers = composed(functions, numbers)?;
     let inverse = (1.0 / to.scale) as f32;
     let integer = |number: &f32| {
         let integer = (number * inverse).round_ties_even() + to.zero as f32;
@@ -24,6 +21,37 @@ pub fn table(functions: &[&Node], from: QParams, to: QParams) -> Result<[u8; 256
     let mut table = [0; 256];
     table.iter_mut().zip(&numbers).for_each(|(entry, number)| *entry = integer(number));
     Ok(table)
+}
+
+/// The int16 results of functions for every 128th number from -32768 on, as TensorFlow Lite chooses them: half of the error in the middle
+/// between two results moves the first of them.
+///
+/// # Errors
+/// A function without a portable kernel.
+pub fn lines(functions: &[&Node], from: QParams, to: QParams) -> Result<Vec<i16>, Refusal> {
+    let number = |half: i32| f64::from(64 * half) * from.scale;
+    let reals = composed(functions, (-512..=512).map(|half| number(half) as f32).collect())?;
+    Ok(sampled(|half| f64::from(reals.get(half).copied().unwrap_or_default()) / to.scale))
+}
+
+/// The table of a real function, in steps of the result, of the 1025 ends and middles of 512 lines.
+pub fn sampled(function: impl Fn(usize) -> f64) -> Vec<i16> {
+    let entry = |line: usize| {
+        let [first, middle, last] = [0, 1, 2].map(|half| function(2 * line + half));
+        let between = ((last + first.round()) / 2.0).round();
+        let error = ((between - middle.round()) / 2.0).round();
+        (first.round() - if line < 512 { error } else { 0.0 }).clamp(-32_768.0, 32_767.0) as i16
+    };
+    (0..=512).map(entry).collect()
+}
+
+/// The results of functions, first to last, for these numbers.
+fn composed(functions: &[&Node], mut numbers: Vec<f32>) -> Result<Vec<f32>, Refusal> {
+    for node in functions {
+        let reason = "a function has no table";
+        numbers = results(node, &numbers).ok_or_else(|| Refusal::new(RefusalKind::Operator, reason))?;
+    }
+    Ok(numbers)
 }
 
 /// The results of a function for these numbers; `None` where the portable kernel fails.

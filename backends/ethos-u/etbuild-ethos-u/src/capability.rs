@@ -1,7 +1,7 @@
 //! The nodes that the backend accepts, and refusals for all other nodes.
 
 use et_core::ScalarType;
-use etbuild_backend::int8::pattern::{self, Check, no, output};
+use etbuild_backend::int8::pattern::{self, Check, QParams, Width, no, output};
 use etbuild_backend::{Refusal, RefusalKind, clamp_limits, dequantizes_constants};
 use etbuild_ir::{Links, Node};
 
@@ -27,15 +27,19 @@ fn check(links: &Links<'_>, node: &Node, series: Series) -> Check {
     }
 }
 
+fn is_int8(qparams: QParams) -> bool {
+    qparams.width == Width::Int8
+}
+
 /// Accepts the quantization of the NPU's results; the NPU has no floating point.
 fn quantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
-    let from = pattern::first(node).filter(|_| pattern::quantizes(node).is_some());
+    let from = pattern::first(node).filter(|_| pattern::quantizes(node).is_some_and(is_int8));
     let from = from.ok_or_else(|| no(RefusalKind::Quantization, "the result is not int8 by one scale"))?;
     if links.graph.spec(from).scalar_type != ScalarType::Float {
         return Err(no(RefusalKind::Type, "the operand is not float32"));
     }
     if let Some((_, functions)) = pattern::function(links, from) {
-        return functions.first().map_or(Ok(()), |first| pattern::ends_quantized(links, output(first)?));
+        return functions.first().map_or(Ok(()), |first| pattern::ends_quantized(links, output(first)?, Width::Int8));
     }
     let head = pattern::head(links, from).filter(|head| !pattern::is_function(head));
     match head {
@@ -46,7 +50,9 @@ fn quantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
 
 /// Accepts dequantization of int8 tensors and weights for readers on the NPU.
 fn dequantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
-    if pattern::dequantizes(links, node).is_none() && !dequantizes_constants(links, node) {
+    if !pattern::dequantizes(links, node).is_some_and(|operand| is_int8(operand.qparams))
+        && !dequantizes_constants(links, node)
+    {
         return Err(no(RefusalKind::Quantization, "the tensor is not int8 with a scale known at build time"));
     }
     let output = output(node)?;
@@ -65,8 +71,8 @@ fn dequantize(links: &Links<'_>, node: &Node, series: Series) -> Check {
 /// A function of single elements: part of a pattern, or a table.
 fn function(links: &Links<'_>, node: &Node, series: Series) -> Check {
     let output = output(node)?;
-    if pattern::function(links, output).is_some() {
-        return pattern::ends_quantized(links, output);
+    if pattern::function(links, output).is_some_and(|(operand, _)| is_int8(operand.qparams)) {
+        return pattern::ends_quantized(links, output, Width::Int8);
     }
     let head = pattern::head(links, output).filter(|_| clamp_limits(node).is_some());
     match head.filter(|head| !std::ptr::eq(*head, node)) {

@@ -16,7 +16,7 @@ mod permute;
 mod softmax;
 mod view;
 
-use etbuild_backend::int8::pattern::{self, Check, Epilogue, Operand, QParams, no};
+use etbuild_backend::int8::pattern::{self, Check, Epilogue, Operand, QParams, Width, no};
 use etbuild_backend::int8::table;
 use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Graph, IdMap, Links, Node, ValueId};
@@ -121,6 +121,9 @@ pub fn lower(graph: &Graph, series: Series) -> Result<Lowered, Refusal> {
 /// Accepts a head whose pattern can be lowered.
 pub fn check(links: &Links<'_>, head: &Node, series: Series) -> Check {
     let epilogue = pattern::quantized(links, head)?;
+    if pattern::width(links, head)? != Some(Width::Int8) {
+        return Err(no(RefusalKind::Quantization, "activations are int16, and the backend has int8 only"));
+    }
     if epilogue.residual.is_some() {
         return Err(no(RefusalKind::Quantization, "a sum takes the result before quantization: use the scheme `w8a8`"));
     }

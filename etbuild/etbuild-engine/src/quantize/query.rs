@@ -163,6 +163,8 @@ const fn scheme(scheme: Scheme) -> &'static str {
         Scheme::W8A8 => "w8a8",
         Scheme::W8A16 => "w8a16",
         Scheme::W4A16 => "w4a16",
+        Scheme::Int16x8 => "int16x8",
+        Scheme::Int8x4 => "int8x4",
     }
 }
 

@@ -81,7 +81,8 @@ pub fn keeps(recipe: &Recipe) -> Kept {
         recipe::Scheme::Int4Weights | recipe::Scheme::Dynamic8Weight4 => Kept::Int4,
         recipe::Scheme::DynamicInt8 | recipe::Scheme::Int8Weights => Kept::Int8Rows,
         recipe::Scheme::Float => Kept::All,
-        recipe::Scheme::Int8 | recipe::Scheme::W8A8 | recipe::Scheme::W8A16 | recipe::Scheme::W4A16 => Kept::Nothing,
+        recipe::Scheme::Int8 | recipe::Scheme::Int16x8 | recipe::Scheme::Int8x4 => Kept::Nothing,
+        recipe::Scheme::W8A8 | recipe::Scheme::W8A16 | recipe::Scheme::W4A16 => Kept::Nothing,
     };
     let kept = of(quantize.scheme.value);
     // A layer with another scheme is quantized from numbers.
@@ -136,5 +137,7 @@ const fn scheme(scheme: recipe::Scheme) -> Scheme {
         recipe::Scheme::W8A8 => Scheme::W8A8,
         recipe::Scheme::W8A16 => Scheme::W8A16,
         recipe::Scheme::W4A16 => Scheme::W4A16,
+        recipe::Scheme::Int16x8 => Scheme::Int16x8,
+        recipe::Scheme::Int8x4 => Scheme::Int8x4,
     }
 }

@@ -56,13 +56,15 @@ impl<'a> Weights<'a> {
     ) -> Option<ValueId> {
         match (scheme, self.options.group_size) {
             (Scheme::Float, _) => None,
-            (Scheme::Int8 | Scheme::DynamicInt8 | Scheme::W8A8 | Scheme::W8A16, _) => {
+            (Scheme::Int8 | Scheme::DynamicInt8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::Int16x8, _) => {
                 self.per_channel(builder, id, channel, (Bounds::WEIGHT8, least))
             }
             (Scheme::W4A16, _) if builder.graph.spec(id).rank() != 2 || channel != 0 => {
                 self.per_channel(builder, id, channel, (Bounds::WEIGHT8, least))
             }
-            (Scheme::W4A16, None) => self.per_channel(builder, id, channel, (Bounds::WEIGHT4, least)),
+            (Scheme::W4A16, None) | (Scheme::Int8x4, _) => {
+                self.per_channel(builder, id, channel, (Bounds::WEIGHT4, least))
+            }
             (Scheme::W4A16, Some(_)) => self.per_group(builder, id, Bounds::WEIGHT4),
             (Scheme::Int8Weights, Some(_)) if builder.graph.spec(id).rank() == 2 && channel == 0 => {
                 self.per_group(builder, id, Bounds::WEIGHT8)

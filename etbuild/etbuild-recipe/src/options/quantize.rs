@@ -130,6 +130,13 @@ pub enum Scheme {
     /// As `w8a16`, with int4 weights of linear layers: per channel, or in groups of `group_size` (LPBQ).
     #[serde(rename = "w4a16")]
     W4A16,
+    /// Every operator in integers, for microcontrollers: int8 weights per channel, symmetric int16 activations (static ranges from
+    /// calibration); TensorFlow Lite's 16x8.
+    #[serde(rename = "int16x8")]
+    Int16x8,
+    /// As `int8`, with int4 weights per channel but for grouped convolutions, for microcontrollers.
+    #[serde(rename = "int8x4")]
+    Int8x4,
 }
 
 /// The observer of activations.

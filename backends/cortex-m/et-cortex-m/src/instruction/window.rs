@@ -3,7 +3,8 @@
 use et_core::{Error, Result};
 use et_record::records;
 
-use crate::row::{LANES, Layout};
+use crate::row::int4::half;
+use crate::row::{BLOCK_CHANNELS, CHANNELS, LANES, Layout};
 
 records! {
     /// The sizes of a convolution or pool.
@@ -121,6 +122,28 @@ impl Window {
             Layout::Blocks(_) => self.products()?.checked_mul(layout.lanes()),
         };
         bytes.ok_or(Error::InvalidProgram)
+    }
+
+    /// The bytes of int4 weights of a panel ([`crate::row::int4`]).
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn int4_panel_bytes(&self, layout: Layout) -> Result<usize> {
+        match layout {
+            Layout::Pairs => self.pairs()?.div_ceil(2).checked_mul(2 * CHANNELS).ok_or(Error::InvalidProgram),
+            Layout::Blocks(_) => self.int4_scratch_bytes(layout).map(|bytes| bytes / 2),
+        }
+    }
+
+    /// The bytes of scratch for the int8 weights of a panel; none where an inner loop unpacks int4.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn int4_scratch_bytes(&self, layout: Layout) -> Result<usize> {
+        let Layout::Blocks(block) = layout else { return Ok(0) };
+        let products = self.products()?.checked_next_multiple_of(block);
+        let bytes = products.and_then(|products| products.checked_mul(BLOCK_CHANNELS));
+        bytes.and_then(|bytes| bytes.checked_next_multiple_of(2 * half(block))).ok_or(Error::InvalidProgram)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Portable Rust for processors without 16-bit multiply-accumulate instructions, and for hosts.
 #![allow(dead_code, reason = "another row replaces some")]
 
-use super::{CHANNELS, DEPTHWISE_CHANNELS, Direct, Taps};
+use super::{CHANNELS, DEPTHWISE_CHANNELS, Direct, Element, Taps};
 use crate::Channel;
 
 /// Whether [`tile_to_int8`] exists in this row.
@@ -71,6 +71,17 @@ pub fn depthwise(taps: &Taps<'_>, first: usize, weights: &[i8], sums: &mut [i32;
     if first + DEPTHWISE_CHANNELS <= taps.zeros.len() {
         return super::armv6m::depthwise(taps, first, weights, sums);
     }
+    depthwise_in_rust(taps, first, weights, sums);
+}
+
+/// [`depthwise`] for elements of any width.
+#[inline(always)]
+pub fn depthwise_in_rust<T: Element>(
+    taps: &Taps<'_, T>,
+    first: usize,
+    weights: &[i8],
+    sums: &mut [i32; DEPTHWISE_CHANNELS],
+) {
     let mut totals = *sums;
     for (offsets, weights) in taps.offsets.as_chunks::<2>().0.iter().zip(weights.as_chunks::<8>().0) {
         let [left, right] = offsets.map(|offset| taps.elements(offset, first));
@@ -78,7 +89,7 @@ pub fn depthwise(taps: &Taps<'_>, first: usize, weights: &[i8], sums: &mut [i32;
             two_taps(left, right, weights, &mut totals);
         } else {
             // Fewer channels than a group has; the weights of missing channels are 0.
-            let padded = |from: &[i8]| core::array::from_fn(|channel| from.get(channel).copied().unwrap_or_default());
+            let padded = |from: &[T]| core::array::from_fn(|channel| from.get(channel).copied().unwrap_or_default());
             two_taps(&padded(left), &padded(right), weights, &mut totals);
         }
     }
@@ -87,15 +98,16 @@ pub fn depthwise(taps: &Taps<'_>, first: usize, weights: &[i8], sums: &mut [i32;
 
 /// Adds the products of two taps.
 #[inline(always)]
-fn two_taps(
-    left: &[i8; DEPTHWISE_CHANNELS],
-    right: &[i8; DEPTHWISE_CHANNELS],
+fn two_taps<T: Element>(
+    left: &[T; DEPTHWISE_CHANNELS],
+    right: &[T; DEPTHWISE_CHANNELS],
     weights: &[i8; 2 * DEPTHWISE_CHANNELS],
     sums: &mut [i32; DEPTHWISE_CHANNELS],
 ) {
     for (channel, (sum, (left, right))) in sums.iter_mut().zip(left.iter().zip(right)).enumerate() {
         let place = channel / 2 * 4 + channel % 2;
-        *sum += i32::from(*left) * i32::from(weights[place]) + i32::from(*right) * i32::from(weights[place + 2]);
+        let [left, right]: [i32; 2] = [(*left).into(), (*right).into()];
+        *sum += left * i32::from(weights[place]) + right * i32::from(weights[place + 2]);
     }
 }
 

@@ -4,8 +4,12 @@ use et_core::{Error, Result};
 
 #[cfg(feature = "transpose")]
 use crate::Transpose;
+#[cfg(feature = "int16-transpose")]
+use crate::Transpose16;
 use crate::memory::Operands;
 use crate::{Dequantize, Quantize};
+#[cfg(feature = "int16-border")]
+use crate::{Dequantize16, Quantize16};
 
 /// Beyond this, every number is clamped.
 const MOST: f32 = 1024.0;
@@ -39,6 +43,36 @@ pub fn transpose(step: &Transpose, mut operands: Operands<'_, '_>) -> Result<()>
     let input = operands.read::<i8>(step.input, plane.len)?;
     let output = operands.write::<i8>(step.output, plane.len)?;
     plane.transpose(input, output, |integer: i8| integer);
+    Ok(())
+}
+
+#[cfg(feature = "int16-border")]
+pub fn quantize16(step: &Quantize16, mut operands: Operands<'_, '_>) -> Result<()> {
+    let plane = Plane::of(step.images, step.channels, step.pixels)?;
+    let input = operands.read::<f32>(step.input, plane.len)?;
+    let output = operands.write::<i16>(step.output, plane.len)?;
+    plane.transpose(input, output, |number: f32| {
+        let scaled = (number * step.inverse).clamp(-32_767.0, 32_767.0) + ROUNDER;
+        scaled.to_bits().wrapping_sub(ROUNDER.to_bits()) as i16
+    });
+    Ok(())
+}
+
+#[cfg(feature = "int16-border")]
+pub fn dequantize16(step: &Dequantize16, mut operands: Operands<'_, '_>) -> Result<()> {
+    let plane = Plane::of(step.images, step.pixels, step.channels)?;
+    let input = operands.read::<i16>(step.input, plane.len)?;
+    let output = operands.write::<f32>(step.output, plane.len)?;
+    plane.transpose(input, output, |integer: i16| f32::from(integer) * step.scale);
+    Ok(())
+}
+
+#[cfg(feature = "int16-transpose")]
+pub fn transpose16(step: &Transpose16, mut operands: Operands<'_, '_>) -> Result<()> {
+    let plane = Plane::of(step.images, step.rows, step.columns)?;
+    let input = operands.read::<i16>(step.input, plane.len)?;
+    let output = operands.write::<i16>(step.output, plane.len)?;
+    plane.transpose(input, output, |integer: i16| integer);
     Ok(())
 }
 

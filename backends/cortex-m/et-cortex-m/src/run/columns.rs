@@ -1,9 +1,9 @@
 //! The columns of a tile of pixels: im2col of a few pixels at a time.
 
 use crate::Window;
+use crate::row::Element;
 #[cfg(any(not(target_os = "none"), feature = "mve", feature = "thumb2"))]
 use crate::row::copy_rows;
-use crate::row::expand;
 
 /// An output pixel.
 #[derive(Clone, Copy, Default)]
@@ -104,7 +104,7 @@ fn for_each_run(window: &Window, pixel: Pixel, mut visit: impl FnMut(Run)) {
 }
 
 /// Elements of an image.
-fn inside(input: &[i8], start: usize, count: usize) -> &[i8] {
+fn inside<T>(input: &[T], start: usize, count: usize) -> &[T] {
     input.get(start..).and_then(|rest| rest.get(..count)).unwrap_or_default()
 }
 
@@ -151,7 +151,7 @@ impl<'t> Column<'t> {
     }
 
     /// Fills the column of a pixel: the taps of the window, `zero` outside of the image.
-    pub fn fill(mut self, input: &[i8], window: &Window, zero: i32, pixel: Pixel) {
+    pub fn fill<T: Element>(mut self, input: &[T], window: &Window, zero: i32, pixel: Pixel) {
         for_each_run(window, pixel, |run| match run {
             Run::Outside(count) => self.repeat(zero as i16, count),
             Run::Inside(start, count) => self.copy(inside(input, start, count)),
@@ -162,16 +162,16 @@ impl<'t> Column<'t> {
     }
 
     /// Appends elements.
-    fn copy(&mut self, mut elements: &[i8]) {
+    fn copy<T: Element>(&mut self, mut elements: &[T]) {
         if let (true, Some((first, rest))) = (self.is_odd, elements.split_first()) {
-            self.put(i16::from(*first));
+            self.put((*first).into());
             elements = rest;
         }
         let (pairs, rest) = elements.as_chunks::<2>();
         let step = 2 * self.lanes;
-        expand(self.tile.get_mut(self.at..).unwrap_or_default(), self.lanes, pairs);
+        T::expand(self.tile.get_mut(self.at..).unwrap_or_default(), self.lanes, pairs);
         self.at += step * pairs.len();
-        rest.iter().for_each(|last| self.put(i16::from(*last)));
+        rest.iter().for_each(|last| self.put((*last).into()));
     }
 
     /// Appends an element several times.

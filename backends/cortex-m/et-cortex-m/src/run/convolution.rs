@@ -9,6 +9,8 @@ use et_runtime::Listener;
 
 use super::rows::Rows;
 use super::tiles::{Epilogue, Layer, Places, Tiled, Tiles, tiles};
+#[cfg(feature = "int4")]
+use crate::Convolution4;
 #[cfg(feature = "sum")]
 use crate::ConvolutionAdd;
 #[cfg(any(feature = "residual", feature = "sum"))]
@@ -20,6 +22,7 @@ use crate::{Bounds, Channel, Convolution};
 #[cfg(feature = "residual")]
 use crate::{ConvolutionResidual, Residual};
 
+#[cfg(feature = "convolution")]
 pub fn run(step: &Convolution, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let (mut tiles, channels) = operands_of(step, &mut operands)?;
     let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
@@ -28,6 +31,24 @@ pub fn run(step: &Convolution, mut operands: Operands<'_, '_>, listener: &mut Li
     while let Some(pixels) = tiles.next(rows.most()) {
         let count = pixels.len();
         tiles.int8(&layer, results(output, pixels, channels.len()));
+        rows.computed(count);
+    }
+    Ok(())
+}
+
+/// Computes a convolution with int4 weights.
+#[cfg(feature = "int4")]
+pub fn run4(step: &Convolution4, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
+    let (step, panel) = (&step.convolution, step.panel);
+    let (window, places) = ((step.window, step.input_zero), [step.input, step.tile, panel]);
+    let (mut tiles, mut weights) = super::int4::tiles(places, step.weights, window, &mut operands)?;
+    let channels = operands.constant(step.channels, step.window.out_channels as usize)?;
+    let output = operands.write::<i8>(step.output, step.window.output_len()?)?;
+    let layer = Layer { channels, bounds: step.bounds, direct: step.direct == 1 };
+    let mut rows = Rows::of(&step.window, listener);
+    while let Some(pixels) = tiles.next(rows.most()) {
+        let count = pixels.len();
+        tiles.int8_of_int4(&mut weights, &layer, results(output, pixels, channels.len()));
         rows.computed(count);
     }
     Ok(())
@@ -93,6 +114,7 @@ fn other<'m>(place: Place, step: &Convolution, operands: &mut Operands<'m, '_>) 
 }
 
 /// The operands of a convolution but for its output, and the constants of its channels.
+#[cfg(feature = "convolution")]
 fn operands_of<'m, 'a>(step: &Convolution, operands: &mut Operands<'m, 'a>) -> Result<(Tiles<'m>, &'m [Channel])>
 where
     'a: 'm,

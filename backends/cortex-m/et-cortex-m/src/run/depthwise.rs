@@ -3,11 +3,12 @@
 use et_core::{Error, Result};
 use et_runtime::Listener;
 
-use super::columns::{Inside, Pixel, taps_inside};
+use super::columns::Pixel;
 use super::rows::Rows;
+use super::spot::Spot;
 use crate::memory::Operands;
 use crate::row::{DEPTHWISE_CHANNELS, Direct, IS_DEPTHWISE_DIRECT, Taps, depthwise, depthwise_group, depthwise_pixel};
-use crate::{Bounds, Channel, Depthwise, Window};
+use crate::{Bounds, Channel, Depthwise};
 
 pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = step.window;
@@ -85,57 +86,5 @@ impl Kernel<'_> {
                 *result = self.bounds.clamp(channel.factor.apply(sum));
             }
         }
-    }
-}
-
-/// The taps of an output pixel inside of the image.
-struct Spot {
-    image: usize,
-    rows: Inside,
-    columns: Inside,
-}
-
-impl Spot {
-    fn of(window: &Window, pixel: Pixel) -> Self {
-        let (rows, columns) = taps_inside(window, pixel);
-        Self { image: pixel.image, rows, columns }
-    }
-
-    /// The taps of a pixel at the start of the image, all of them inside.
-    fn whole(window: &Window) -> Self {
-        let all = |taps: u32| Inside { first: 0, end: taps as usize, start: 0 };
-        Self { image: 0, rows: all(window.kernel_height), columns: all(window.kernel_width) }
-    }
-
-    /// Whether all taps lie inside.
-    const fn is_whole(&self, window: &Window) -> bool {
-        self.rows.count() == window.kernel_height && self.columns.count() == window.kernel_width
-    }
-
-    /// The place of the first tap inside.
-    const fn start(&self, window: &Window) -> usize {
-        let row = self.image * window.in_height as usize + self.rows.start;
-        (row * window.in_width as usize + self.columns.start) * window.in_channels as usize
-    }
-
-    /// Writes the offset of each tap in an image of `len` elements, where taps outside have the offset `outside`. Returns the end of
-    /// the last tap inside.
-    fn offsets(&self, window: &Window, (len, outside): (usize, u32), offsets: &mut [u32]) -> usize {
-        let (channels, taps) = (window.in_channels as usize, window.kernel_width as usize);
-        let line = (window.dilation_height * window.in_width) as usize * channels;
-        let (mut at, mut end) = (self.start(window), 0);
-        offsets.fill(outside);
-        for row in offsets.chunks_exact_mut(taps.max(1)).take(self.rows.end).skip(self.rows.first) {
-            let mut place = at;
-            for offset in row.iter_mut().take(self.columns.end).skip(self.columns.first) {
-                if place.saturating_add(channels) <= len {
-                    *offset = place as u32;
-                    end = place.saturating_add(channels);
-                }
-                place = place.saturating_add(window.dilation_width as usize * channels);
-            }
-            at = at.saturating_add(line);
-        }
-        end
     }
 }

@@ -7,26 +7,35 @@ use et_runtime::Listener;
 
 use super::rows::Rows;
 use super::tiles::{Epilogue, Places, Tiled, tiles};
+#[cfg(feature = "int4-float-output")]
+use crate::Convolution4ToFloat;
 use crate::ConvolutionToFloat;
 use crate::memory::{FloatChannel, Operands};
 
+#[cfg(feature = "float-output")]
 pub fn run(step: &ConvolutionToFloat, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
     let window = step.window;
     let places = Places { input: step.input, tile: step.tile, weights: step.weights };
     let mut tiles = tiles(&places, (window, step.input_zero), &mut operands)?;
-    let channels = operands.constant(step.channels, window.out_channels as usize)?;
-    let output = operands.write(step.output, window.output_len()?)?;
-    let plane = window.out_height as usize * window.out_width as usize;
-    let mut epilogue = Dequantize {
-        channels,
-        output,
-        plane: NonZero::new(plane).unwrap_or(NonZero::<usize>::MIN),
-        least: step.least,
-        most: step.most,
-    };
+    let mut epilogue = Dequantize::of(step, &mut operands)?;
     let mut rows = Rows::of(&window, listener);
     while let Some(pixels) = tiles.next(rows.most()) {
         tiles.sums(pixels.start, &mut epilogue);
+        rows.computed(pixels.len());
+    }
+    Ok(())
+}
+
+/// Computes a convolution with int4 weights.
+#[cfg(feature = "int4-float-output")]
+pub fn run4(step: &Convolution4ToFloat, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
+    let (step, panel) = (&step.convolution, step.panel);
+    let (window, places) = ((step.window, step.input_zero), [step.input, step.tile, panel]);
+    let (mut tiles, mut weights) = super::int4::tiles(places, step.weights, window, &mut operands)?;
+    let mut epilogue = Dequantize::of(step, &mut operands)?;
+    let mut rows = Rows::of(&step.window, listener);
+    while let Some(pixels) = tiles.next(rows.most()) {
+        tiles.sums_of_int4(&mut weights, pixels.start, &mut epilogue);
         rows.computed(pixels.len());
     }
     Ok(())
@@ -39,6 +48,21 @@ struct Dequantize<'m> {
     plane: NonZero<usize>,
     least: f32,
     most: f32,
+}
+
+impl<'m> Dequantize<'m> {
+    /// The epilogue of a layer.
+    fn of<'a: 'm>(step: &ConvolutionToFloat, operands: &mut Operands<'m, 'a>) -> Result<Self> {
+        let window = &step.window;
+        let plane = NonZero::new(window.out_height as usize * window.out_width as usize);
+        Ok(Self {
+            channels: operands.constant(step.channels, window.out_channels as usize)?,
+            output: operands.write(step.output, window.output_len()?)?,
+            plane: plane.unwrap_or(NonZero::<usize>::MIN),
+            least: step.least,
+            most: step.most,
+        })
+    }
 }
 
 impl Epilogue for Dequantize<'_> {

@@ -21,7 +21,6 @@ impl<'l, 'h> Rows<'l, 'h> {
     }
 
     /// The most pixels to compute at once.
-    #[cfg(any(feature = "convolution", feature = "float-output"))]
     pub fn most(&self) -> usize {
         if self.listener.is_listening() { self.width } else { usize::MAX }
     }

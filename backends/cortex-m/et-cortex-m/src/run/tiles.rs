@@ -27,6 +27,16 @@ pub struct Product<'m> {
     pub zero: i32,
 }
 
+/// The weights of a convolution with int4 weights.
+pub struct Int4Weights<'m> {
+    /// int4 weights of all panels.
+    pub bytes: &'m [u8],
+    /// The bytes of a panel.
+    pub panel: usize,
+    /// Scratch for the int8 weights of a panel.
+    pub scratch: &'m mut [i8],
+}
+
 /// Where the operands of a convolution are.
 pub struct Places {
     pub input: Place,
@@ -99,6 +109,14 @@ pub trait Tiled<'m>: Sized {
 
     /// The requantized results of the tile, `[pixel][channel]`.
     fn int8(&self, layer: &Layer<'_>, results: &mut [i8]);
+
+    /// [`Tiled::sums`] with int4 weights.
+    #[cfg(any(feature = "int4", feature = "int4-float-output"))]
+    fn sums_of_int4(&self, weights: &mut Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue);
+
+    /// [`Tiled::int8`] with int4 weights.
+    #[cfg(feature = "int4")]
+    fn int8_of_int4(&self, weights: &mut Int4Weights<'_>, layer: &Layer<'_>, results: &mut [i8]);
 }
 
 /// A convolution in the layout of the blob.
@@ -135,6 +153,22 @@ impl<'m> Tiled<'m> for Tiles<'m> {
         match self {
             Self::Pairs(tiles) => tiles.int8(layer, results),
             Self::Blocks(tiles) => tiles.int8(layer, results),
+        }
+    }
+
+    #[cfg(any(feature = "int4", feature = "int4-float-output"))]
+    fn sums_of_int4(&self, weights: &mut Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+        match self {
+            Self::Pairs(tiles) => tiles.sums_of_int4(weights, pixel, epilogue),
+            Self::Blocks(tiles) => tiles.sums_of_int4(weights, pixel, epilogue),
+        }
+    }
+
+    #[cfg(feature = "int4")]
+    fn int8_of_int4(&self, weights: &mut Int4Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
+        match self {
+            Self::Pairs(tiles) => tiles.int8_of_int4(weights, layer, results),
+            Self::Blocks(tiles) => tiles.int8_of_int4(weights, layer, results),
         }
     }
 }

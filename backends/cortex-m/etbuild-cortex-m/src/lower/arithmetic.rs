@@ -19,6 +19,12 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
             None => Err(no(RefusalKind::Quantization, "the sum is not quantized to int8")),
         };
     }
+    check_operands(links, node)?;
+    quantized(links, node).map(|_| ())
+}
+
+/// Accepts two quantized operands of equal shapes, or a number for each channel.
+pub(super) fn check_operands(links: &Links<'_>, node: &Node) -> Check {
     let [left, right] = sides(node)?;
     let [Some(_), Some(_)] = [left, right].map(|id| operand(links, id)) else {
         return Err(no(RefusalKind::Quantization, "an operand is not quantized to int8"));
@@ -33,7 +39,7 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
     if !is_same && !is_channels(spec(other), spec(output)) {
         return Err(no(RefusalKind::Shape, "an operand is broadcast along other dimensions than pixels"));
     }
-    quantized(links, node).map(|_| ())
+    Ok(())
 }
 
 /// The convolution or linear layer whose result the node adds to.
@@ -50,7 +56,7 @@ fn is_channels(sizes: &[i32], of: &[i32]) -> bool {
     matches!((sizes, of), ([1, channels, 1, 1], [1, count, ..]) if channels == count && of.len() == 4)
 }
 
-fn sides(node: &Node) -> Result<[ValueId; 2], Refusal> {
+pub(super) fn sides(node: &Node) -> Result<[ValueId; 2], Refusal> {
     match (pattern::first(node), pattern::tensor(node, 1), node.arguments.get(2)) {
         (Some(left), Some(right), None | Some(Argument::Int(1))) => Ok([left, right]),
         (Some(left), Some(right), Some(Argument::Float(factor))) if *factor == 1.0 => Ok([left, right]),
@@ -101,7 +107,7 @@ impl Lowering<'_> {
 }
 
 /// A factor of a difference of integers, or of a product of two.
-fn factor(number: f64) -> Result<Multiplier, Refusal> {
+pub(super) fn factor(number: f64) -> Result<Multiplier, Refusal> {
     let factor = Multiplier::of(number);
     if factor.shift > 20 {
         return Err(no(RefusalKind::Quantization, "the scales of operands and result differ too much"));

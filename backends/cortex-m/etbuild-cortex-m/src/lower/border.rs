@@ -1,12 +1,12 @@
 //! The border of the partition, and changes of order.
 
-use et_cortex_m::{Dequantize, Quantize, Transpose};
+use et_cortex_m::{Dequantize, Dequantize16, Instruction, Place, Quantize, Quantize16, Transpose, Transpose16};
 use etbuild_backend::Refusal;
 use etbuild_ir::{Node, ValueId};
 
 use super::{Lowering, Order, Stored, cut};
 use crate::program::{Buffer, Storage};
-use etbuild_backend::int8::pattern::{self, Operand, QParams};
+use etbuild_backend::int8::pattern::{self, Operand, QParams, Width};
 
 impl Lowering<'_> {
     /// Quantizes an input of the call. Images become NHWC.
@@ -14,16 +14,17 @@ impl Lowering<'_> {
         let order = if self.links.graph.spec(to).rank() == 4 { Order::Nhwc } else { Order::RowMajor };
         let output = self.create(to, order);
         let [images, channels, pixels] = self.extent(to, order);
-        let step = Quantize {
-            input: input.place(),
-            output: output.place(),
-            images,
-            channels,
-            pixels,
-            inverse: (1.0 / qparams.scale) as f32,
-            zero: qparams.zero,
-        };
-        self.program.emit(step, self.name(to));
+        let (input, output, inverse) = (input.place(), output.place(), (1.0 / qparams.scale) as f32);
+        let name = self.name(to);
+        match qparams.width {
+            Width::Int8 => {
+                let zero = qparams.zero;
+                self.program.emit(Quantize { input, output, images, channels, pixels, inverse, zero }, name);
+            }
+            Width::Int16 => {
+                self.program.emit(Quantize16 { input, output, images, channels, pixels, inverse }, name);
+            }
+        }
         Ok(())
     }
 
@@ -31,16 +32,17 @@ impl Lowering<'_> {
     pub(super) fn dequantize(&mut self, operand: Operand, to: ValueId, output: Buffer) -> Result<(), Refusal> {
         let Stored { buffer, order } = self.stored(operand.id)?;
         let [images, channels, pixels] = self.extent(to, order);
-        let step = Dequantize {
-            input: buffer.place(),
-            output: output.place(),
-            images,
-            channels,
-            pixels,
-            scale: operand.qparams.scale as f32,
-            zero: operand.qparams.zero,
-        };
-        self.program.emit(step, self.name(to));
+        let (input, output, scale) = (buffer.place(), output.place(), operand.qparams.scale as f32);
+        let name = self.name(to);
+        match operand.qparams.width {
+            Width::Int8 => {
+                let zero = operand.qparams.zero;
+                self.program.emit(Dequantize { input, output, images, channels, pixels, scale, zero }, name);
+            }
+            Width::Int16 => {
+                self.program.emit(Dequantize16 { input, output, images, channels, pixels, scale }, name);
+            }
+        }
         Ok(())
     }
 
@@ -50,7 +52,7 @@ impl Lowering<'_> {
         if buffer != output {
             let [images, channels, pixels] = self.extent(id, order);
             let (input, output) = (buffer.place(), output.place());
-            self.program.emit(Transpose { input, output, images, rows: pixels, columns: channels }, self.name(id));
+            self.transpose(id, [input, output], [images, pixels, channels]);
         }
         Ok(())
     }
@@ -61,14 +63,22 @@ impl Lowering<'_> {
         if stored.order == order || self.is_ordered(id) {
             return Ok(stored.buffer);
         }
-        let output = self.program.buffer(Storage::Scratch(self.links.graph.spec(id).numel()));
+        let output = self.program.buffer(Storage::Scratch(self.links.graph.spec(id).nbytes()));
         let [images, channels, pixels] = self.image(id).map(|size| size as u32);
         let (rows, columns) = if order == Order::Nhwc { (channels, pixels) } else { (pixels, channels) };
-        let step = Transpose { input: stored.buffer.place(), output: output.place(), images, rows, columns };
-        self.program.emit(step, self.name(id));
+        self.transpose(id, [stored.buffer.place(), output.place()], [images, rows, columns]);
         // The first reader decides: later readers of the same order find the copy.
         self.alias(id, Stored { buffer: output, order });
         Ok(output)
+    }
+
+    /// Swaps rows and columns.
+    fn transpose(&mut self, id: ValueId, [input, output]: [Place; 2], [images, rows, columns]: [u32; 3]) {
+        let step: Instruction = match self.width(id) {
+            Width::Int8 => Transpose { input, output, images, rows, columns }.into(),
+            Width::Int16 => Transpose16 { input, output, images, rows, columns }.into(),
+        };
+        self.program.emit(step, self.name(id));
     }
 
     /// A view: the same elements in row-major order.

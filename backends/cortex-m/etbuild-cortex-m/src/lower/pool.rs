@@ -5,7 +5,8 @@ use et_cortex_m::{Average, Maximum, Multiplier, Window};
 use etbuild_backend::{Call, Geometry, Refusal, RefusalKind, image_sizes};
 use etbuild_ir::{Argument, Links, Node};
 
-use super::{Lowering, Order, bounds, cut, product};
+use super::window::window as of_pool;
+use super::{Lowering, Order, bounds, cut};
 use etbuild_backend::int8::pattern::{Check, Epilogue, int8_operand, moves, no, quantized};
 
 /// Accepts pools of images, and means over all pixels.
@@ -36,14 +37,14 @@ fn flag(node: &Node, position: usize) -> bool {
 }
 
 /// The window of a pool, or of a mean over all pixels.
-fn window(links: &Links<'_>, node: &Node) -> Result<Window, Refusal> {
+pub(super) fn window(links: &Links<'_>, node: &Node) -> Result<Window, Refusal> {
     let call = Call::new(links, node);
     let input: [usize; 4] = call
         .sizes(call.value(0)?)
         .try_into()
         .map_err(|_| no(RefusalKind::Shape, "the operand is no batch of images"))?;
     if node.operator.name() != "mean" {
-        return Ok(product::window(input, image_sizes(&call.output_sizes()?)?, call.pool()?));
+        return Ok(of_pool(input, image_sizes(&call.output_sizes()?)?, call.pool()?));
     }
     let [batch, channels, height, width] = input;
     let mut dims: Vec<i64> = call.ints(1)?.iter().map(|dim| dim.rem_euclid(4)).collect();
@@ -53,7 +54,7 @@ fn window(links: &Links<'_>, node: &Node) -> Result<Window, Refusal> {
     }
     let kernel = [height as u32, width as u32];
     let geometry = Geometry { kernel, stride: [1; 2], padding: [0; 2], dilation: [1; 2] };
-    Ok(product::window(input, [batch, channels, 1, 1], geometry))
+    Ok(of_pool(input, [batch, channels, 1, 1], geometry))
 }
 
 impl Lowering<'_> {

@@ -2,11 +2,15 @@
 
 use et_cortex_m::requantize::FRACTION;
 use et_cortex_m::row::{CHANNELS, DEPTHWISE_CHANNELS, Layout};
-use et_cortex_m::{Bounds, Channel, Convolution, ConvolutionToFloat, Depthwise, Multiplier, Place, Window};
-use etbuild_backend::{ByteWeights, Call, Geometry, Refusal, RefusalKind, floats, image_sizes};
-use etbuild_ir::{Links, Node, ValueId};
+use et_cortex_m::{
+    Bounds, Channel, Convolution, Convolution4, Convolution4ToFloat, ConvolutionToFloat, Depthwise, Multiplier, Place,
+    Window,
+};
+use etbuild_backend::{ByteWeights, Call, Refusal, RefusalKind, floats};
+use etbuild_ir::{Argument, Links, Node, ValueId};
 
 use super::residual::Target;
+use super::window::{convolution, linear};
 use super::{Lowering, Order, bounds, cut};
 use crate::pack;
 use crate::program::{Buffer, Storage};
@@ -16,29 +20,26 @@ use etbuild_backend::int8::pattern::{self, Check, Epilogue, Operand, QParams, in
 const MOST: i64 = 1 << 30;
 
 /// The operands of a product.
-struct Product {
-    operand: Operand,
+pub(super) struct Product {
+    pub operand: Operand,
     weights: ByteWeights,
+    /// Whether the weights are int4.
+    is_int4: bool,
     /// A real bias for each output channel.
     bias: Vec<f32>,
-    window: Window,
-    groups: usize,
+    pub window: Window,
+    pub groups: usize,
 }
 
 /// Accepts convolutions and linear layers of int8 tensors with constant int8 weights.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
     let product = Product::of(links, node)?;
-    let (groups, window) = (product.groups, &product.window);
-    if groups > 1 && !product.is_depthwise() {
-        return Err(no(RefusalKind::Argument, "groups have more than one channel"));
-    }
-    if window.dilation_width == 0 || window.dilation_height == 0 {
-        return Err(no(RefusalKind::Argument, "the dilation is 0"));
-    }
+    let window = &product.window;
+    product.check_shape()?;
     if !product.is_depthwise() && !pack::fits(&product.integers(), window.out_channels as usize) {
         return Err(no(RefusalKind::Quantization, "a weight is -128 next to a channel with a negative weight"));
     }
-    let sums = product.channels(None);
+    let sums = product.channels();
     if sums.iter().any(|(bias, weights)| bias.abs() + 128 * weights >= MOST) {
         return Err(no(RefusalKind::Quantization, "the sums of a channel exceed 30 bits"));
     }
@@ -46,7 +47,7 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
 }
 
 impl Product {
-    fn of(links: &Links<'_>, node: &Node) -> Result<Self, Refusal> {
+    pub fn of(links: &Links<'_>, node: &Node) -> Result<Self, Refusal> {
         let operand = int8_operand(links, node)?;
         if !pattern::has_weights(links, node) {
             return Err(no(RefusalKind::Constant, "the weights are not int8 constants without zero points"));
@@ -57,22 +58,34 @@ impl Product {
             "linear" => (linear(&Call::new(links, node).sizes(operand.id), &weights)?, 1),
             _ => convolution(&Call::new(links, node), operand.id, &weights)?,
         };
-        Ok(Self { operand, weights, bias, window, groups })
+        let is_int4 = pattern::tensor(node, 1).is_some_and(|id| has_int4(links, id));
+        Ok(Self { operand, weights, is_int4, bias, window, groups })
     }
 
-    fn is_depthwise(&self) -> bool {
+    /// Accepts dense and depthwise products.
+    pub fn check_shape(&self) -> Check {
+        if self.groups > 1 && !self.is_depthwise() {
+            return Err(no(RefusalKind::Argument, "groups have more than one channel"));
+        }
+        if self.window.dilation_width == 0 || self.window.dilation_height == 0 {
+            return Err(no(RefusalKind::Argument, "the dilation is 0"));
+        }
+        Ok(())
+    }
+
+    pub fn is_depthwise(&self) -> bool {
         let channels = self.window.in_channels as usize;
         self.groups > 1 && self.groups == channels && channels == self.window.out_channels as usize
     }
 
     /// The scale of the sums of a channel.
-    fn scale(&self, channel: usize) -> f64 {
+    pub fn scale(&self, channel: usize) -> f64 {
         self.operand.qparams.scale * f64::from(self.weights.scales.get(channel).copied().unwrap_or(1.0))
     }
 
     /// The bias in units of the sums with the zero point of the input, and the sum of the absolute weights, by channel.
-    fn channels(&self, correction: Option<i64>) -> Vec<(i64, i64)> {
-        let zero = correction.unwrap_or(i64::from(self.operand.qparams.zero));
+    pub fn channels(&self) -> Vec<(i64, i64)> {
+        let zero = i64::from(self.operand.qparams.zero);
         let count = self.weights.scales.len();
         let inner = (self.weights.bytes.bytes().len() / count.max(1)).max(1);
         let sums = self.weights.bytes.bytes().chunks(inner).enumerate().map(|(channel, weights)| {
@@ -87,7 +100,7 @@ impl Product {
 
     /// The table of requantization for results of these qparams with fractional bits.
     fn table(&self, qparams: QParams, fraction: i32) -> Result<Vec<Channel>, Refusal> {
-        let channels = self.channels(None).into_iter().enumerate();
+        let channels = self.channels().into_iter().enumerate();
         let table = channels.map(|(channel, (bias, weights))| {
             let factor = Multiplier::of(self.scale(channel) / qparams.scale * f64::from(1 << fraction));
             let most = bias.abs() + 128 * weights;
@@ -101,7 +114,7 @@ impl Product {
 
     /// Whether kernels may requantize without checks: see [`Convolution::direct`].
     fn is_direct(&self, (table, multiple): (&[Channel], usize), bounds: Bounds) -> bool {
-        let sums = self.channels(None);
+        let sums = self.channels();
         table.len().is_multiple_of(multiple)
             && bounds.is_whole()
             && table.iter().all(|channel| (-31..0).contains(&channel.factor.shift))
@@ -116,70 +129,15 @@ impl Product {
         pairs.all(|pair| pair != [i8::MIN; 2])
     }
 
-    fn integers(&self) -> Vec<i8> {
+    pub fn integers(&self) -> Vec<i8> {
         self.weights.bytes.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
 }
 
-/// A linear layer as a 1x1 convolution: every row is an image of one pixel.
-fn linear(input: &[usize], weights: &ByteWeights) -> Result<Window, Refusal> {
-    let (Some(inner), [columns, _]) = (input.last(), &weights.sizes[..]) else {
-        return Err(no(RefusalKind::Shape, "the operand is a scalar, or the weights are no matrix"));
-    };
-    let rows: usize = input.iter().rev().skip(1).product();
-    Ok(Window {
-        batch: rows as u32,
-        in_height: 1,
-        in_width: 1,
-        in_channels: *inner as u32,
-        out_height: 1,
-        out_width: 1,
-        out_channels: *columns as u32,
-        kernel_height: 1,
-        kernel_width: 1,
-        stride_height: 1,
-        stride_width: 1,
-        dilation_height: 1,
-        dilation_width: 1,
-        ..Window::default()
-    })
-}
-
-/// The window and the groups of a convolution; a one-dimensional convolution has images of one row.
-fn convolution(call: &Call<'_>, input: ValueId, weights: &ByteWeights) -> Result<(Window, usize), Refusal> {
-    if call.flag(6)? {
-        return Err(no(RefusalKind::Argument, "the convolution is transposed"));
-    }
-    if !(3..=4).contains(&weights.sizes.len()) {
-        return Err(no(RefusalKind::Shape, "images have one or two dimensions"));
-    }
-    let groups = call.int(8)?.and_then(|groups| usize::try_from(groups).ok()).unwrap_or(0);
-    let (input, output) = (image_sizes(&call.sizes(input))?, image_sizes(&call.output_sizes()?)?);
-    Ok((window(input, output, call.convolution()?), groups))
-}
-
-/// The window of a convolution or pool of images `[batch, channels, height, width]`.
-pub fn window(input: [usize; 4], output: [usize; 4], geometry: Geometry) -> Window {
-    let ([batch, in_channels, in_height, in_width], [_, out_channels, out_height, out_width]) =
-        (input.map(|size| size as u32), output.map(|size| size as u32));
-    let Geometry { kernel, stride, padding, dilation } = geometry;
-    Window {
-        batch,
-        in_height,
-        in_width,
-        in_channels,
-        out_height,
-        out_width,
-        out_channels,
-        kernel_height: kernel[0],
-        kernel_width: kernel[1],
-        stride_height: stride[0],
-        stride_width: stride[1],
-        pad_top: padding[0],
-        pad_left: padding[1],
-        dilation_height: dilation[0],
-        dilation_width: dilation[1],
-    }
+/// Whether weights are dequantized from int4.
+fn has_int4(links: &Links<'_>, weights: ValueId) -> bool {
+    let limits = links.maker(weights).map(|node| (node.operator.name(), node.arguments.get(4..6).unwrap_or_default()));
+    matches!(limits, Some(("dequantize_per_channel", [Argument::Int(-8), Argument::Int(7)])))
 }
 
 impl Lowering<'_> {
@@ -197,12 +155,14 @@ impl Lowering<'_> {
         let (table, bounds) = (product.table(qparams, fraction)?, bounds(epilogue, qparams));
         // The layout of blocks has a way for the channels behind the last whole panel.
         let multiple = if self.row.layout() == Layout::Pairs { CHANNELS } else { 1 };
+        // A sum with the accumulators has int8 weights only.
+        let is_int4 = product.is_int4 && epilogue.residual.is_none();
         let step = Convolution {
             input: input.place(),
             tile: self.tile(&product.window)?,
             window: product.window,
             input_zero: product.operand.qparams.zero,
-            weights: self.convolution_weights(&product.integers(), &product.window),
+            weights: self.convolution_weights(&product.integers(), &product.window, is_int4),
             channels: self.program.records(&table),
             bounds,
             direct: u32::from(product.is_direct((&table, multiple), bounds)),
@@ -212,7 +172,13 @@ impl Lowering<'_> {
             return self.add_to_accumulators(step, other, Target { id: to, order, qparams, bounds });
         }
         let output = self.create(to, order).place();
-        self.program.emit(Convolution { output, ..step }, self.name(to));
+        let convolution = Convolution { output, ..step };
+        if is_int4 {
+            let panel = self.panel(&product.window)?;
+            self.program.emit(Convolution4 { convolution, panel }, self.name(to));
+        } else {
+            self.program.emit(convolution, self.name(to));
+        }
         Ok(())
     }
 
@@ -248,28 +214,33 @@ impl Lowering<'_> {
         let product = Product::of(self.links, node)?;
         let (input, _) = self.product_input(&product, node)?;
         let tile = self.tile(&product.window)?;
-        let channels = product.channels(None).into_iter().enumerate();
+        let channels = product.channels().into_iter().enumerate();
         let words =
             channels.flat_map(|(channel, (bias, _))| [bias as i32 as u32, (product.scale(channel) as f32).to_bits()]);
         let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
         let weights = if product.is_depthwise() { widened(&product) } else { product.integers() };
-        let step = ConvolutionToFloat {
+        let convolution = ConvolutionToFloat {
             input: input.place(),
             output: output.place(),
             tile,
             window: product.window,
             input_zero: product.operand.qparams.zero,
-            weights: self.convolution_weights(&weights, &product.window),
+            weights: self.convolution_weights(&weights, &product.window, product.is_int4),
             channels: self.program.constant(&bytes),
             least: epilogue.least as f32,
             most: epilogue.most as f32,
         };
-        self.program.emit(step, self.name(epilogue.last));
+        if product.is_int4 {
+            let panel = self.panel(&product.window)?;
+            self.program.emit(Convolution4ToFloat { convolution, panel }, self.name(epilogue.last));
+        } else {
+            self.program.emit(convolution, self.name(epilogue.last));
+        }
         Ok(())
     }
 
     /// The input of a product in the order of its kernel, and the order of the result.
-    fn product_input(&mut self, product: &Product, node: &Node) -> Result<(Buffer, Order), Refusal> {
+    pub(super) fn product_input(&mut self, product: &Product, node: &Node) -> Result<(Buffer, Order), Refusal> {
         let order = if node.operator.name() == "linear" { Order::RowMajor } else { Order::Nhwc };
         Ok((self.ordered(product.operand.id, order)?, order))
     }
@@ -283,11 +254,22 @@ impl Lowering<'_> {
         }
     }
 
+    /// Scratch for the int8 weights of a panel; none where an inner loop unpacks int4.
+    fn panel(&mut self, window: &Window) -> Result<Place, Refusal> {
+        let bytes = window.int4_scratch_bytes(self.row.layout());
+        match bytes.map_err(|_| no(RefusalKind::Shape, "the convolution is too large"))? {
+            0 => Ok(Place::default()),
+            bytes => Ok(self.program.buffer(Storage::Scratch(bytes)).place()),
+        }
+    }
+
     /// The weights of a convolution in the layout of the row.
-    fn convolution_weights(&mut self, weights: &[i8], window: &Window) -> u32 {
-        let packed = match self.row.layout() {
-            Layout::Pairs => pack::convolution(weights, window),
-            Layout::Blocks(block) => pack::blocks(weights, window, block),
+    fn convolution_weights(&mut self, weights: &[i8], window: &Window, is_int4: bool) -> u32 {
+        let packed = match (self.row.layout(), is_int4) {
+            (Layout::Pairs, false) => pack::convolution(weights, window),
+            (Layout::Blocks(block), false) => pack::blocks(weights, window, block),
+            (Layout::Pairs, true) => pack::int4_pairs(weights, window),
+            (Layout::Blocks(block), true) => pack::int4_blocks(weights, window, block),
         };
         self.program.constant(&packed)
     }

@@ -15,16 +15,20 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
     int8_operand(links, node)?;
     let epilogue = quantized(links, node)?;
     let output = pattern::output(node)?;
-    let rank = links.graph.spec(output).rank() as i64;
-    let is_last = matches!(node.arguments.get(1), Some(Argument::Int(dim)) if *dim == -1 || *dim == rank - 1);
-    if !is_last {
-        return Err(no(RefusalKind::Argument, "softmax runs along another dimension than the last"));
-    }
+    check_dimension(links, node)?;
     let scale = epilogue.quantized.map_or(0.0, |(_, qparams)| qparams.scale);
     if epilogue.last != output || steps(scale).is_none() {
         return Err(no(RefusalKind::Quantization, "the result has no steps of the inverse of an integer"));
     }
     Ok(())
+}
+
+/// Accepts the last dimension.
+pub(super) fn check_dimension(links: &Links<'_>, node: &Node) -> Check {
+    let rank = links.graph.spec(pattern::output(node)?).rank() as i64;
+    let is_last = matches!(node.arguments.get(1), Some(Argument::Int(dim)) if *dim == -1 || *dim == rank - 1);
+    let reason = "softmax runs along another dimension than the last";
+    is_last.then_some(()).ok_or_else(|| no(RefusalKind::Argument, reason))
 }
 
 /// The inverse of a scale, if that is an integer.

@@ -1,9 +1,9 @@
 //! Functions of single elements as tables.
 
-use et_cortex_m::Table;
+use et_cortex_m::{Table, Table16};
 use etbuild_backend::Refusal;
-use etbuild_backend::int8::pattern::{Operand, QParams};
-use etbuild_backend::int8::table;
+use etbuild_backend::int8::pattern::{Operand, QParams, Width};
+use etbuild_backend::int8::{lines, table};
 use etbuild_ir::{Node, ValueId};
 
 use super::Lowering;
@@ -22,14 +22,15 @@ impl Lowering<'_> {
             self.alias(to, stored);
             return Ok(());
         }
-        let table = table(functions, operand.qparams, qparams)?;
-        let step = Table {
-            input: stored.buffer.place(),
-            output: self.create(to, stored.order).place(),
-            count: self.links.graph.spec(to).numel() as u32,
-            table: self.program.constant(&table),
-        };
-        self.program.emit(step, self.name(to));
+        let (input, output) = (stored.buffer.place(), self.create(to, stored.order).place());
+        let count = self.links.graph.spec(to).numel() as u32;
+        if qparams.width == Width::Int16 {
+            let table = self.entries(&lines(functions, operand.qparams, qparams)?);
+            self.program.emit(Table16 { input, output, count, table }, self.name(to));
+            return Ok(());
+        }
+        let table = self.program.constant(&table(functions, operand.qparams, qparams)?);
+        self.program.emit(Table { input, output, count, table }, self.name(to));
         Ok(())
     }
 }

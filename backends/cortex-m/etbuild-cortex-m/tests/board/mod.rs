@@ -30,6 +30,12 @@ pub struct Board {
     pub tick: f64,
     /// The most instructions of an inference of the keyword spotting network.
     pub instructions: u64,
+    /// The same with int16 activations.
+    pub int16: u64,
+    /// The same with int4 weights.
+    pub int4: u64,
+    /// The most instructions of an inference of the recurrent network.
+    pub recurrent: u64,
 }
 
 pub const BOARDS: &[Board] = &[
@@ -42,6 +48,9 @@ pub const BOARDS: &[Board] = &[
         sram: 0x3800_0000,
         tick: 50.0,
         instructions: 4_500_000,
+        int16: 4_600_000,
+        int4: 4_900_000,
+        recurrent: 2_900_000,
     },
     Board {
         machine: "mps2-an386",
@@ -52,6 +61,9 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 4_500_000,
+        int16: 4_600_000,
+        int4: 4_900_000,
+        recurrent: 2_900_000,
     },
     Board {
         machine: "mps2-an385",
@@ -62,6 +74,9 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 7_500_000,
+        int16: 12_000_000,
+        int4: 7_700_000,
+        recurrent: 4_500_000,
     },
     Board {
         machine: "mps3-an547",
@@ -72,6 +87,9 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 31.25,
         instructions: 1_300_000,
+        int16: 4_500_000,
+        int4: 1_350_000,
+        recurrent: 2_600_000,
     },
     // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {
@@ -83,6 +101,9 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 40.0,
         instructions: 21_500_000,
+        int16: 29_000_000,
+        int4: 27_600_000,
+        recurrent: 10_000_000,
     },
 ];
 
@@ -215,7 +236,8 @@ impl Firmware {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let workshop = Workshop { folder, offline: false, slots: &Slots::new(1) };
         let binary = build(&system, &toolchain, &target, &project, &workshop).unwrap().binary;
-        let path = folder.join(format!("{}-{}-{}.elf", board.machine, board.cpu, self.facts.engines.len()));
+        let name = format!("{}-{}-{}.elf", board.machine, board.cpu, etbuild_ir::Digest::of(&binary));
+        let path = folder.join(name);
         system.write(&path, &binary, true).unwrap();
         let arguments = [
             "-machine",

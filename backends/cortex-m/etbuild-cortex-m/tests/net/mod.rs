@@ -1,5 +1,7 @@
 //! Quantized networks with random weights, as the quantizer writes them.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
+
+mod networks;
 
 use std::collections::BTreeMap;
 
@@ -8,6 +10,8 @@ use et_module::Engine;
 use etbuild_ir::{
     Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
 };
+
+pub use networks::{keyword_spotting, odd_sizes, recurrent};
 
 pub static ENGINES: &[Engine] =
     &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None }];
@@ -38,19 +42,39 @@ impl Random {
 pub struct Net {
     pub graph: Graph,
     pub random: Random,
+    /// Whether the weights of dense layers are int4.
+    pub int4: bool,
 }
 
-/// An int8 value with its qparams.
+/// The integers of a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// int8 activations and weights.
+    Int8,
+    /// int8 activations, int4 weights.
+    Int4,
+    /// int16 activations, int8 weights.
+    Int16,
+}
+
+/// A quantized value with its qparams.
 #[derive(Clone, Copy)]
 pub struct Quantized {
     pub id: ValueId,
     pub scale: f64,
     pub zero: i64,
+    pub integers: Integers,
 }
+
+/// The smallest and the greatest integer, and the type.
+pub type Integers = (i64, i64, ScalarType);
+
+pub const INT8: Integers = (-128, 127, ScalarType::Char);
+pub const INT16: Integers = (-32_767, 32_767, ScalarType::Short);
 
 impl Net {
     pub fn new(seed: u32) -> Self {
-        Self { graph: Graph::default(), random: Random(seed) }
+        Self { graph: Graph::default(), random: Random(seed), int4: false }
     }
 
     pub fn input(&mut self, sizes: &[i32]) -> ValueId {
@@ -88,37 +112,61 @@ impl Net {
     }
 
     pub fn quantize(&mut self, id: ValueId, scale: f64, zero: i64) -> Quantized {
-        let ends = [Argument::Int(-128), Argument::Int(127), Argument::Type(ScalarType::Char)];
+        self.quantize_to(INT8, id, scale, zero)
+    }
+
+    /// Quantizes to int16 with the range that int8 has.
+    pub fn quantize16(&mut self, id: ValueId, scale: f64, zero: i64) -> Quantized {
+        let most = (127 - zero).max(zero + 128);
+        self.quantize_to(INT16, id, scale * most as f64 / 32_767.0, 0)
+    }
+
+    /// Quantizes to the integers of another value, with a range of int8.
+    pub fn quantize_like(&mut self, like: Quantized, id: ValueId, scale: f64, zero: i64) -> Quantized {
+        if like.integers == INT16 { self.quantize16(id, scale, zero) } else { self.quantize(id, scale, zero) }
+    }
+
+    pub fn quantize_to(&mut self, integers: Integers, id: ValueId, scale: f64, zero: i64) -> Quantized {
+        let (least, most, scalar_type) = integers;
+        let ends = [Argument::Int(least), Argument::Int(most), Argument::Type(scalar_type)];
         let arguments = [Argument::Value(id), Argument::Float(scale), Argument::Int(zero)];
         let arguments = arguments.into_iter().chain(ends).collect();
         let sizes = self.sizes(id);
-        let id = self.typed("quantized_decomposed.quantize_per_tensor.default", ScalarType::Char, &sizes, arguments);
-        Quantized { id, scale, zero }
+        let id = self.typed("quantized_decomposed.quantize_per_tensor.default", scalar_type, &sizes, arguments);
+        Quantized { id, scale, zero, integers }
     }
 
     pub fn dequantize(&mut self, of: Quantized) -> ValueId {
-        let ends = [Argument::Int(-128), Argument::Int(127), Argument::Type(ScalarType::Char), Argument::None];
+        let (least, most, scalar_type) = of.integers;
+        let ends = [Argument::Int(least), Argument::Int(most), Argument::Type(scalar_type), Argument::None];
         let arguments = [Argument::Value(of.id), Argument::Float(of.scale), Argument::Int(of.zero)];
         let sizes = self.sizes(of.id);
         let arguments = arguments.into_iter().chain(ends).collect();
         self.node("quantized_decomposed.dequantize_per_tensor.default", &sizes, arguments)
     }
 
-    /// int8 weights with a scale for each output channel, dequantized, and a bias.
-    pub fn weights(&mut self, sizes: &[i32]) -> [Argument; 2] {
+    /// int8 or int4 weights with a scale for each output channel, dequantized, and a bias.
+    pub fn weights(&mut self, sizes: &[i32], int4: bool) -> [Argument; 2] {
+        let (least, most) = if int4 { (-8, 7) } else { (-127, 127) };
         let count: i32 = sizes.iter().product();
-        let bytes = (0..count).map(|_| (self.random.below(255) as i32 - 127) as u8).collect();
+        let bytes = (0..count).map(|_| (self.random.below((most - least + 1) as u32) as i32 + least) as u8).collect();
         let integers = self.constant(ScalarType::Char, sizes, bytes);
         let channels = sizes[0];
         let inner = (count / channels) as f32;
-        let scales = (0..channels).flat_map(|_| ((1.5 + self.random.real()) / (128.0 * inner.sqrt())).to_le_bytes());
+        let scales =
+            (0..channels).flat_map(|_| ((1.5 + self.random.real()) / ((most + 1) as f32 * inner.sqrt())).to_le_bytes());
         let scales = scales.collect();
         let scales = self.constant(ScalarType::Float, &[channels], scales);
         let zeros = self.constant(ScalarType::Long, &[channels], vec![0; 8 * channels as usize]);
         let bias = (0..channels).flat_map(|_| (0.3 * self.random.real()).to_le_bytes()).collect();
         let bias = self.constant(ScalarType::Float, &[channels], bias);
         let values = [integers, scales, zeros].map(Argument::Value).into_iter();
-        let ends = [Argument::Int(0), Argument::Int(-127), Argument::Int(127), Argument::Type(ScalarType::Char)];
+        let ends = [
+            Argument::Int(0),
+            Argument::Int(least.into()),
+            Argument::Int(most.into()),
+            Argument::Type(ScalarType::Char),
+        ];
         let arguments = values.chain(ends).chain([Argument::None]).collect();
         let real = self.node("quantized_decomposed.dequantize_per_channel.default", sizes, arguments);
         [Argument::Value(real), Argument::Value(bias)]
@@ -127,7 +175,8 @@ impl Net {
     pub fn convolution(&mut self, input: Quantized, channels: i32, shape: Shape) -> ValueId {
         let sizes = self.sizes(input.id);
         let inner = sizes[1] / shape.groups as i32;
-        let [weights, bias] = self.weights(&[channels, inner, shape.kernel[0], shape.kernel[1]]);
+        let [weights, bias] =
+            self.weights(&[channels, inner, shape.kernel[0], shape.kernel[1]], self.int4 && shape.groups == 1);
         let size = |axis: usize| {
             let span = shape.dilation * (shape.kernel[axis] - 1) + 1;
             (sizes[2 + axis] + 2 * shape.pad[axis] as i32 - span) / shape.stride as i32 + 1
@@ -155,16 +204,67 @@ impl Net {
 
     pub fn linear(&mut self, input: Quantized, columns: i32) -> ValueId {
         let mut sizes = self.sizes(input.id);
-        let [weights, bias] = self.weights(&[columns, *sizes.last().unwrap()]);
+        let [weights, bias] = self.weights(&[columns, *sizes.last().unwrap()], self.int4);
         *sizes.last_mut().unwrap() = columns;
         let real = self.dequantize(input);
         self.node("aten.linear.default", &sizes, vec![Argument::Value(real), weights, bias])
+    }
+
+    /// A recurrent layer `[batches, time, features]` that begins with states of 0; its result.
+    pub fn recurrent(&mut self, input: Quantized, cell: Cell, hidden: i32, bidirectional: bool) -> ValueId {
+        let sizes = self.sizes(input.id);
+        let (directions, gates) = (if bidirectional { 2 } else { 1 }, if cell == Cell::Lstm { 4 } else { 3 });
+        let mut parameters = Vec::new();
+        for _ in 0..directions {
+            let [input, input_bias] = self.weights(&[gates * hidden, sizes[2]], false);
+            let [hidden, hidden_bias] = self.weights(&[gates * hidden, hidden], false);
+            parameters.extend([input, hidden, input_bias, hidden_bias].into_iter().filter_map(|one| match one {
+                Argument::Value(id) => Some(Some(id)),
+                _ => None,
+            }));
+        }
+        let of_states = [directions, sizes[0], hidden];
+        let count: i32 = of_states.iter().product();
+        let states = if cell == Cell::Lstm { 2 } else { 1 };
+        let zeros: Vec<_> = (0..states)
+            .map(|_| Some(self.constant(ScalarType::Float, &of_states, vec![0; 4 * count as usize])))
+            .collect();
+        let real = self.dequantize(input);
+        let first = if cell == Cell::Lstm { Argument::Values(zeros) } else { Argument::Value(zeros[0].unwrap()) };
+        let arguments = vec![
+            Argument::Value(real),
+            first,
+            Argument::Values(parameters),
+            Argument::Bool(true),
+            Argument::Int(1),
+            Argument::Float(0.0),
+            Argument::Bool(false),
+            Argument::Bool(bidirectional),
+            Argument::Bool(true),
+        ];
+        let result = TensorSpec::contiguous(ScalarType::Float, [sizes[0], sizes[1], directions * hidden]);
+        let state = TensorSpec::contiguous(ScalarType::Float, of_states);
+        let specs = std::iter::once(result).chain(std::iter::repeat_n(state, states));
+        let names = ["result", "hidden", "cell"].into_iter();
+        let outputs: Vec<_> =
+            names.zip(specs).map(|(name, spec)| self.graph.add_value(name, spec, ValueKind::Computed)).collect();
+        let operator = if cell == Cell::Lstm { "aten.lstm.input" } else { "aten.gru.input" };
+        let operator = OperatorName::parse(operator).unwrap();
+        self.graph.nodes.push(Node { operator, arguments, outputs: outputs.clone() });
+        outputs[0]
     }
 
     pub fn program(mut self, outputs: &[ValueId]) -> LoweredProgram {
         self.graph.outputs.extend(outputs);
         LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), self.graph)]) }).unwrap()
     }
+}
+
+/// The cells of recurrent layers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell {
+    Lstm,
+    Gru,
 }
 
 #[derive(Clone, Copy)]
@@ -186,54 +286,16 @@ pub fn random_inputs(program: &LoweredProgram, seed: u32) -> Vec<Vec<u8>> {
     sizes.map(|count| (0..count).flat_map(|_| random.real().to_le_bytes()).collect()).collect()
 }
 
-/// The keyword spotting network of MLPerf Tiny: a DS-CNN on 49 times 10 features, in int8.
-pub fn keyword_spotting() -> LoweredProgram {
-    let mut net = Net::new(1);
-    let input = net.input(&[1, 1, 49, 10]);
-    let mut at = net.quantize(input, 1.0 / 120.0, 3);
-    let first = Shape { kernel: [10, 4], stride: 2, pad: [5, 1], ..PLAIN };
-    at = net.activated(at, 64, first);
-    for _ in 0..4 {
-        let depthwise = Shape { kernel: [3, 3], pad: [1, 1], groups: 64, ..PLAIN };
-        at = net.activated(at, 64, depthwise);
-        at = net.activated(at, 64, PLAIN);
-    }
-    let real = net.dequantize(at);
-    let arguments = vec![Argument::Value(real), Argument::Ints(vec![2, 3]), Argument::Bool(false), Argument::None];
-    let means = net.node("aten.mean.dim", &[1, 64], arguments);
-    let means = net.quantize(means, 0.006, -128);
-    let scores = net.linear(means, 12);
-    net.program(&[scores])
-}
-
-/// A network whose channels, pixels and products fill no vector: depthwise convolutions with an odd number of taps, with and without
-/// whole groups of channels, and a sum with a convolution.
-pub fn odd_sizes() -> LoweredProgram {
-    let mut net = Net::new(2);
-    let input = net.input(&[1, 3, 9, 7]);
-    let dense = Shape { kernel: [3, 3], pad: [1, 1], ..PLAIN };
-    let mut at = net.quantize(input, 1.0 / 120.0, 3);
-    at = net.activated(at, 10, dense);
-    at = net.activated(at, 10, Shape { groups: 10, ..dense });
-    at = net.activated(at, 20, PLAIN);
-    at = net.activated(at, 20, Shape { kernel: [5, 3], pad: [2, 1], groups: 20, ..PLAIN });
-    let second = net.convolution(at, 20, dense);
-    let second = net.quantize(second, 0.012, 5);
-    let (left, right) = (net.dequantize(second), net.dequantize(at));
-    let sizes = net.sizes(left);
-    let arguments = [left, right].map(Argument::Value).into_iter().chain([Argument::Int(1)]).collect();
-    let sum = net.node("aten.add.Tensor", &sizes, arguments);
-    at = net.quantize(sum, 0.02, -4);
-    at = net.activated(at, 7, Shape { stride: 2, ..dense });
-    let real = net.dequantize(at);
-    net.program(&[real])
-}
-
 impl Net {
     /// A convolution with a ReLU.
     pub fn activated(&mut self, input: Quantized, channels: i32, shape: Shape) -> Quantized {
         let output = self.convolution(input, channels, shape);
         let output = self.unary("aten.relu.default", output);
-        self.quantize(output, 0.012, -128)
+        self.quantize_like(input, output, 0.012, -128)
+    }
+
+    /// The first quantized value of a network.
+    fn quantized_input(&mut self, form: Form, id: ValueId) -> Quantized {
+        if form == Form::Int16 { self.quantize16(id, 1.0 / 120.0, 3) } else { self.quantize(id, 1.0 / 120.0, 3) }
     }
 }

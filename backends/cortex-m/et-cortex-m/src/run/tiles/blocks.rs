@@ -4,9 +4,13 @@ use core::ops::Range;
 
 use et_core::Result;
 
+#[cfg(any(feature = "int4", feature = "int4-float-output"))]
+use super::Int4Weights;
 use super::{Epilogue, Layer, Product, Requantize, Tiled};
 use crate::Place;
 use crate::memory::Operands;
+#[cfg(any(feature = "int4", feature = "int4-float-output"))]
+use crate::row::int4::{half, unpack_blocks};
 use crate::row::{ARE_BLOCKS_DIRECT, BLOCK_CHANNELS, Columns, Direct, Layout, block_sums, panels_to_int8};
 use crate::run::columns::{Pixel, fill};
 
@@ -71,6 +75,34 @@ impl<'m> Tiled<'m> for Blocks<'m> {
         let mut requantize = Requantize { channels: layer.channels, bounds: layer.bounds, output: results };
         for (panel, weights) in panels {
             panel_sums(&columns, (panel * BLOCK_CHANNELS, weights), 0, &mut requantize);
+        }
+    }
+
+    #[cfg(any(feature = "int4", feature = "int4-float-output"))]
+    fn sums_of_int4(&self, weights: &mut Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+        let columns = self.columns();
+        for (panel, bytes) in weights.bytes.chunks_exact(weights.panel).enumerate() {
+            unpack_blocks(bytes, half(self.block), weights.scratch);
+            panel_sums(&columns, (panel * BLOCK_CHANNELS, weights.scratch), pixel, epilogue);
+        }
+    }
+
+    #[cfg(feature = "int4")]
+    fn int8_of_int4(&self, weights: &mut Int4Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
+        let (columns, stride) = (self.columns(), layer.channels.len());
+        let (whole, _) = layer.channels.as_chunks::<BLOCK_CHANNELS>();
+        let direct = Direct { zero: layer.bounds.zero };
+        for (panel, bytes) in weights.bytes.chunks_exact(weights.panel).enumerate() {
+            let channel = panel * BLOCK_CHANNELS;
+            unpack_blocks(bytes, half(self.block), weights.scratch);
+            let panel = whole.get(panel..).and_then(|rest| rest.get(..1)).filter(|_| layer.direct && ARE_BLOCKS_DIRECT);
+            if let Some(panel) = panel {
+                let results = results.get_mut(channel..).unwrap_or_default();
+                panels_to_int8(&columns, weights.scratch, panel, direct, results, stride);
+            } else {
+                let mut requantize = Requantize { channels: layer.channels, bounds: layer.bounds, output: results };
+                panel_sums(&columns, (channel, weights.scratch), 0, &mut requantize);
+            }
         }
     }
 }

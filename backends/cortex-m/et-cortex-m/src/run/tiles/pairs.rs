@@ -4,9 +4,13 @@ use core::ops::Range;
 
 use et_core::Result;
 
+#[cfg(any(feature = "int4", feature = "int4-float-output"))]
+use super::Int4Weights;
 use super::{Epilogue, Layer, Product, Requantize, Tiled};
 use crate::Place;
 use crate::memory::Operands;
+#[cfg(any(feature = "int4", feature = "int4-float-output"))]
+use crate::row::int4;
 use crate::row::{CHANNELS, Direct, IS_DIRECT, LANES, products, products_of_panels, tile_to_int8};
 use crate::run::columns::{Column, Pixel};
 
@@ -65,6 +69,31 @@ impl<'m> Tiled<'m> for Pairs<'m> {
         }
         self.sums(0, &mut Requantize { channels, bounds, output: results });
     }
+
+    #[cfg(any(feature = "int4", feature = "int4-float-output"))]
+    fn sums_of_int4(&self, weights: &mut Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+        if self.lanes == LANES {
+            self.int4_sums_of::<LANES>(weights, pixel, epilogue);
+        } else {
+            self.int4_sums_of::<1>(weights, pixel, epilogue);
+        }
+    }
+
+    #[cfg(feature = "int4")]
+    #[inline(never)]
+    fn int8_of_int4(&self, weights: &mut Int4Weights<'_>, layer: &Layer<'_>, results: &mut [i8]) {
+        let Layer { channels, bounds, direct } = *layer;
+        if direct && IS_DIRECT {
+            let (operands, direct) = ((self.columns(), weights.bytes), Direct { zero: bounds.zero });
+            if self.lanes == LANES {
+                int4::tile_to_int8::<LANES>(operands, channels, direct, results);
+            } else {
+                int4::tile_to_int8::<1>(operands, channels, direct, results);
+            }
+            return;
+        }
+        self.sums_of_int4(weights, 0, &mut Requantize { channels, bounds, output: results });
+    }
 }
 
 impl Pairs<'_> {
@@ -83,6 +112,21 @@ impl Pairs<'_> {
             let channel = pair * CHANNELS;
             let mut sums = [[0, 1].map(|index| epilogue.bias(channel + index)); P];
             products::<P>(columns, panel, &mut sums);
+            for index in 0..CHANNELS {
+                epilogue.store(channel + index, pixel, &sums.map(|sums| sums[index]));
+            }
+        }
+    }
+
+    /// The sums of a tile of `P` pixels with int4 weights.
+    #[cfg(any(feature = "int4", feature = "int4-float-output"))]
+    #[inline(always)]
+    fn int4_sums_of<const P: usize>(&self, weights: &Int4Weights<'_>, pixel: usize, epilogue: &mut impl Epilogue) {
+        let columns = self.columns();
+        for (panel, bytes) in weights.bytes.chunks_exact(weights.panel).enumerate() {
+            let channel = panel * CHANNELS;
+            let mut sums = [[0, 1].map(|index| epilogue.bias(channel + index)); P];
+            int4::products::<P>(columns, bytes, &mut sums);
             for index in 0..CHANNELS {
                 epilogue.store(channel + index, pixel, &sums.map(|sums| sums[index]));
             }

@@ -1,0 +1,88 @@
+//! Depthwise convolution.
+
+use et_core::{Error, Result};
+use et_runtime::Listener;
+
+use crate::memory::Operands;
+use crate::requantize::shifted_product;
+use crate::row::int16::{Layer, MOST_PAIRS, depthwise as products, pixel_to_int16};
+use crate::row::{DEPTHWISE_CHANNELS, Taps};
+use crate::run::columns::Pixel;
+use crate::run::rows::Rows;
+use crate::run::spot::Spot;
+use crate::{Channel16, Depthwise16};
+
+pub fn depthwise(step: &Depthwise16, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
+    let window = step.window;
+    let padded = |count: usize, multiple: usize| count.checked_next_multiple_of(multiple).ok_or(Error::InvalidProgram);
+    let (channels, taps) = (window.in_channels as usize, padded(window.taps()?, 2)?);
+    let input = operands.read::<i16>(step.input, window.input_len()?)?;
+    let zeros = operands.write::<i16>(step.zeros, channels)?;
+    zeros.fill(0);
+    let zeros = &*zeros;
+    let offsets = operands.write::<u32>(step.offsets, taps.checked_mul(2).ok_or(Error::InvalidProgram)?)?;
+    let weights = taps.checked_mul(padded(channels, DEPTHWISE_CHANNELS)?).ok_or(Error::InvalidProgram)?;
+    let weights = operands.constant::<i8>(step.weights, weights)?;
+    let table = operands.constant::<Channel16>(step.channels, channels)?;
+    let output = operands.write::<i16>(step.output, window.output_len()?)?;
+    let (whole, border) = offsets.split_at_mut(taps);
+    let layer = Layer { weights, channels: table, limits: step.limits, narrow: step.narrow == 1 };
+    let end = Spot::whole(&window).offsets(&window, (usize::MAX, 0), whole);
+    let (mut pixel, mut rows) = (Pixel::default(), Rows::of(&window, listener));
+    for results in output.chunks_exact_mut(channels.max(1)) {
+        let spot = Spot::of(&window, pixel);
+        let inside = input.get(spot.start(&window)..).filter(|image| spot.is_whole(&window) && end <= image.len());
+        if let Some(image) = inside {
+            layer.pixel(&Taps { image, offsets: whole, zeros }, results);
+        } else {
+            let outside = Taps::outside(input, zeros);
+            spot.offsets(&window, (input.len(), outside), border);
+            layer.pixel(&Taps { image: input, offsets: border, zeros }, results);
+        }
+        pixel.advance(&window);
+        rows.computed(1);
+    }
+    Ok(())
+}
+
+impl Layer<'_> {
+    /// Computes all channels of a pixel.
+    #[inline(never)]
+    fn pixel(&self, taps: &Taps<'_, i16>, results: &mut [i16]) {
+        if pixel_to_int16(taps, self, results) {
+            return;
+        }
+        let groups = results.chunks_mut(DEPTHWISE_CHANNELS).zip(self.channels.chunks(DEPTHWISE_CHANNELS));
+        let weights = self.weights.chunks_exact((DEPTHWISE_CHANNELS * taps.offsets.len()).max(1));
+        for (group, ((results, table), weights)) in groups.zip(weights).enumerate() {
+            let first = group * DEPTHWISE_CHANNELS;
+            if self.narrow {
+                let mut sums = [0; DEPTHWISE_CHANNELS];
+                sums.iter_mut().zip(table).for_each(|(sum, channel)| *sum = channel.bias_low.cast_signed());
+                products(taps, first, weights, &mut sums);
+                for ((result, sum), channel) in results.iter_mut().zip(sums).zip(table) {
+                    *result = self.limits.clamp(shifted_product(sum.into(), channel.multiplier, 32));
+                }
+            } else {
+                let sums = wide_sums(taps, first, weights, table);
+                for ((result, sum), channel) in results.iter_mut().zip(sums).zip(table) {
+                    *result = self.limits.clamp(shifted_product(sum, channel.multiplier, channel.shift));
+                }
+            }
+        }
+    }
+}
+
+/// The sums of a group of channels in 64 bits, from parts that fit in 32.
+#[inline(never)]
+fn wide_sums(taps: &Taps<'_, i16>, first: usize, weights: &[i8], table: &[Channel16]) -> [i64; DEPTHWISE_CHANNELS] {
+    let mut totals = [0; DEPTHWISE_CHANNELS];
+    totals.iter_mut().zip(table).for_each(|(total, channel)| *total = channel.bias());
+    let parts = taps.offsets.chunks(2 * MOST_PAIRS).zip(weights.chunks(2 * MOST_PAIRS * DEPTHWISE_CHANNELS));
+    for (offsets, weights) in parts {
+        let mut sums = [0; DEPTHWISE_CHANNELS];
+        products(&Taps { offsets, ..*taps }, first, weights, &mut sums);
+        totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += i64::from(sum));
+    }
+    totals
+}

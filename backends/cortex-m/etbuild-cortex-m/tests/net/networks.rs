@@ -1,0 +1,63 @@
+//! Networks for boards.
+
+use etbuild_ir::{Argument, LoweredProgram};
+
+use super::{Cell, Form, Net, PLAIN, Shape};
+
+/// The keyword spotting network of MLPerf Tiny: a DS-CNN on 49 times 10 features.
+pub fn keyword_spotting(form: Form) -> LoweredProgram {
+    let mut net = Net::new(1);
+    net.int4 = form == Form::Int4;
+    let input = net.input(&[1, 1, 49, 10]);
+    let mut at = net.quantized_input(form, input);
+    let first = Shape { kernel: [10, 4], stride: 2, pad: [5, 1], ..PLAIN };
+    at = net.activated(at, 64, first);
+    for _ in 0..4 {
+        let depthwise = Shape { kernel: [3, 3], pad: [1, 1], groups: 64, ..PLAIN };
+        at = net.activated(at, 64, depthwise);
+        at = net.activated(at, 64, PLAIN);
+    }
+    let real = net.dequantize(at);
+    let arguments = vec![Argument::Value(real), Argument::Ints(vec![2, 3]), Argument::Bool(false), Argument::None];
+    let means = net.node("aten.mean.dim", &[1, 64], arguments);
+    let means = net.quantize_like(at, means, 0.006, -128);
+    let scores = net.linear(means, 12);
+    net.program(&[scores])
+}
+
+/// An LSTM and a bidirectional GRU on 49 times 10 features.
+pub fn recurrent() -> LoweredProgram {
+    let mut net = Net::new(3);
+    let input = net.input(&[1, 49, 10]);
+    let mut at = net.quantize(input, 1.0 / 120.0, 3);
+    let real = net.recurrent(at, Cell::Lstm, 32, false);
+    at = net.quantize(real, 1.0 / 128.0, 0);
+    let real = net.recurrent(at, Cell::Gru, 21, true);
+    at = net.quantize(real, 1.0 / 128.0, 0);
+    let real = net.dequantize(at);
+    net.program(&[real])
+}
+
+/// A network whose channels, pixels and products fill no vector: depthwise convolutions with an odd number of taps, with and without
+/// whole groups of channels, and a sum with a convolution.
+pub fn odd_sizes(form: Form) -> LoweredProgram {
+    let mut net = Net::new(2);
+    net.int4 = form == Form::Int4;
+    let input = net.input(&[1, 3, 9, 7]);
+    let dense = Shape { kernel: [3, 3], pad: [1, 1], ..PLAIN };
+    let mut at = net.quantized_input(form, input);
+    at = net.activated(at, 10, dense);
+    at = net.activated(at, 10, Shape { groups: 10, ..dense });
+    at = net.activated(at, 20, PLAIN);
+    at = net.activated(at, 20, Shape { kernel: [5, 3], pad: [2, 1], groups: 20, ..PLAIN });
+    let second = net.convolution(at, 20, dense);
+    let second = net.quantize_like(at, second, 0.012, 5);
+    let (left, right) = (net.dequantize(second), net.dequantize(at));
+    let sizes = net.sizes(left);
+    let arguments = [left, right].map(Argument::Value).into_iter().chain([Argument::Int(1)]).collect();
+    let sum = net.node("aten.add.Tensor", &sizes, arguments);
+    at = net.quantize_like(at, sum, 0.02, -4);
+    at = net.activated(at, 7, Shape { stride: 2, ..dense });
+    let real = net.dequantize(at);
+    net.program(&[real])
+}
