@@ -117,6 +117,28 @@ fn a_language_model_writes_the_tokens_of_the_simulation() {
     assert!(explained.contains("qnn") && explained.contains("in 3 calls"), "{explained}");
 }
 
+/// A call executes the smallest graph that reads its past: the borders are crossed while the prompt is read and while tokens are written.
+#[test]
+fn graphs_for_several_context_lengths_write_the_tokens_of_one_long_graph() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let write = |context: &str| {
+        let tokens = place.path().join("tokens");
+        let recipe = language_recipe(&place, "qnn, cpu");
+        let run = format!("run {recipe} --max-new-tokens 100 --temperature 0 --tokens-out {}", tokens.display());
+        let mut command = place.command(run.split(' '));
+        command.args(["--set", &format!("export.context={context}"), "--prompt"]);
+        let prompt = "Once there was a fox called Dan. Dan had a green box. The box was big, and Dan was happy.";
+        let ran = Ran::of(command.arg(prompt)).expect(0);
+        fs::read_to_string(tokens).unwrap() + &ran.stdout
+    };
+    let written = write("160");
+    assert!(written.split_whitespace().count() > 60, "{written}");
+    assert_eq!(written, write("[16, 48, 160]"));
+}
+
 /// The recipe of a phone, with a smaller model of the same form and random weights.
 #[test]
 fn the_recipe_of_a_phone_compiles_for_the_chip_and_writes_the_tokens_of_the_simulation() {

@@ -8,6 +8,7 @@ mod builder;
 mod compile;
 mod encoding;
 mod lower;
+mod partition;
 mod program;
 mod worker;
 
