@@ -313,6 +313,9 @@ pub struct Explain {
     /// of accuracy
     #[arg(long, value_name = "LOSS", requires = "quantization")]
     pub search: Option<String>,
+    /// Compute the outputs as the NPU of this backend does, such as `qnn`, without the vendor's kit
+    #[arg(long, value_name = "BACKEND", requires = "quantization", conflicts_with = "search")]
+    pub simulate: Option<String>,
 }
 
 /// Arguments of `watch`.

@@ -1,11 +1,12 @@
 //! The backend as an etbuild backend.
 
-use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, Search, TargetFacts};
+use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, Search, Simulation, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::compile::Device;
 use crate::lower;
 use crate::partition::Partition;
+use crate::simulate::simulate;
 use crate::worker::{Work, work_apart};
 
 /// The backend `qnn`.
@@ -55,6 +56,10 @@ impl Backend for Qnn {
 
     fn compiler(&self) -> Option<&'static Compiler> {
         Some(&COMPILER)
+    }
+
+    fn simulation(&self) -> Option<Simulation> {
+        Some(simulate)
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {

@@ -10,6 +10,7 @@ mod encoding;
 mod lower;
 mod partition;
 mod program;
+mod simulate;
 mod worker;
 
 pub use backend::{BACKEND, Qnn, program_text};

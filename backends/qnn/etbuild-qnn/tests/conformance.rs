@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use et_module::Engine;
 use et_ops::call::OwnedTensor;
 use et_ops::{Case, CaseTensor, Operator};
-use etbuild_backend::{NpuFacts, TargetFacts, floats_of};
+use etbuild_backend::{Backend, NpuFacts, TargetFacts, floats_of};
 use etbuild_conformance::{Candidate, check_blobs, check_defined_cases, check_refusals, compile, load, run};
 use etbuild_ir::{LoweredProgram, TensorSpec, interpret};
 use etbuild_partition::Place;
@@ -68,6 +68,14 @@ fn quantized_results_are_those_of_the_simulation() {
         let calls = compiled.partitioned.report.iter().filter(|node| matches!(node.place, Place::Backend(..)));
         assert_eq!(calls.count(), graph.nodes.len(), "{name}: a node does not run on the NPU");
         let got = run(&mut load(&compiled.file, &candidate).unwrap(), &[input.bytes]).unwrap().remove(0).bytes;
+        let simulated = floats_of(&BACKEND.simulation().unwrap()(&graph, &named).unwrap()[0].bytes);
+        let d: Vec<f32> = floats_of(&got).into_iter().zip(&simulated).map(|(got, sim)| (got - sim) / step).collect();
+        println!(
+            "{name}: {} of {} differ, worst {}",
+            d.iter().filter(|d| d.abs() > 0.01).count(),
+            d.len(),
+            d.iter().fold(0.0_f32, |a, b| a.max(b.abs()))
+        );
         let errors = floats_of(&got).into_iter().zip(expected).map(|(got, expected)| (got - expected).abs());
         let worst = errors.fold(0.0, f32::max);
         assert!(worst <= 1.001 * step, "{name}: {} steps", worst / step);

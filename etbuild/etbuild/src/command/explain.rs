@@ -2,12 +2,13 @@
 
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic, Explanation};
 use etbuild_engine::{Mode, Stage, plan};
-use etbuild_inspect::{AllowedLoss, operators, partitions, propose_layers, quantization};
+use etbuild_inspect::{AllowedLoss, operators, partitions, propose_layers, quantization, simulated};
+use etbuild_recipe::Partition;
 use etbuild_yaml::{quote, suggest};
 
 use super::Outcome;
 use crate::arguments::{self, Recipes};
-use crate::render::{operators_text, partitions_text, plan_table, proposals_text, quantization_text};
+use crate::render::{operators_text, partitions_text, plan_table, proposals_text, quantization_text, simulation_text};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
@@ -31,6 +32,9 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
     }
     if arguments.operators {
         return explain_operators(session, &recipes);
+    }
+    if let Some(backend) = &arguments.simulate {
+        return explain_simulation(session, recipes, backend);
     }
     if let Some(loss) = &arguments.search {
         return propose(session, &recipes, loss);
@@ -119,6 +123,16 @@ fn explain_quantization(session: &Session, recipes: &Recipes) -> Outcome {
     session.terminal.present(&value, &quantization_text(&programs));
     session.terminal.explain(&diagnostics);
     Ok(diagnostics)
+}
+
+/// The outputs as an NPU computes them. The recipe's own backends are left out, as their kits may be absent.
+fn explain_simulation(session: &Session, recipes: Recipes, backend: &str) -> Outcome {
+    let recipes = Recipes { partition: Some(Partition::PORTABLE.to_owned()), ..recipes };
+    let outputs = simulated(&session.world(Mode::Build)?, &session.request(&recipes)?, backend)?;
+    let value =
+        serde_json::json!({ "schema": "etbuild.simulation/1", "ok": true, "backend": backend, "outputs": outputs });
+    session.terminal.present(&value, &simulation_text(&outputs));
+    Ok(Vec::new())
 }
 
 /// The layers to keep in float for a limit of the loss.
