@@ -36,6 +36,9 @@ pub struct SimulatedOutput {
     pub simulated_sqnr: Option<f64>,
     /// The largest distance between both, in steps of the output's scale; `None` for an output without a scale.
     pub steps: Option<f64>,
+    /// The elements of the simulation, the samples along the first dimension.
+    #[serde(skip)]
+    pub tensor: OwnedTensor,
 }
 
 /// The outputs of every recipe of a request that quantizes, by the simulation of a backend. `world` must not be in
@@ -138,6 +141,7 @@ impl Graphs {
                 portable_sqnr: sqnr(portable),
                 simulated_sqnr: sqnr(simulated),
                 steps: self.scale(position).map(|scale| distance(portable, simulated) / scale),
+                tensor: stacked(simulated.clone(), samples.len()),
             }
         });
         Ok(outputs.collect())
@@ -163,6 +167,15 @@ fn append(all: &mut Vec<OwnedTensor>, sample: Vec<OwnedTensor>) {
     } else {
         all.iter_mut().zip(sample).for_each(|(all, sample)| all.bytes.extend(sample.bytes));
     }
+}
+
+/// A tensor of samples one behind the other, with the size of its first dimension.
+fn stacked(tensor: OwnedTensor, samples: usize) -> OwnedTensor {
+    let mut sizes = tensor.sizes;
+    if let Some(first) = sizes.first_mut() {
+        *first = i32::try_from(samples).unwrap_or(1).saturating_mul(*first);
+    }
+    OwnedTensor { sizes, ..tensor }
 }
 
 /// The largest difference of two tensors of `float32`.

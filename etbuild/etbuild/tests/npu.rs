@@ -60,6 +60,40 @@ fn a_binary_computes_on_the_npu_what_pytorch_computed() {
     assert!(failed.stderr.contains("delegate 0: `QNN_SDK_ROOT` names /no/kit"), "{}", failed.stderr);
 }
 
+/// Without a kit, the simulation gives the integers of the NPU.
+#[test]
+fn the_simulation_gives_the_outputs_of_the_npu_without_the_kit() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::warm();
+    let recipe = recipe(&place, "w8a8");
+    let file = |name: &str| place.path().join(name).display().to_string();
+    let explain = ["explain", "--quantization", "--simulate", "qnn", &recipe, "--output", "json", "--outputs"];
+    let mut command = place.command(explain);
+    let explained = Ran::of(without_kit(command.arg(file("simulated.safetensors")))).expect(0).json();
+    let output = &explained["outputs"][0];
+    assert!(output["samples"].as_u64() > Some(1) && output["simulated_sqnr"].as_f64() > Some(30.0), "{explained}");
+    let scale = place.run(&format!("explain --quantization {recipe}")).expect(0).stdout;
+    assert!(scale.contains("dB"), "{scale}");
+
+    let case = tensors::first_cases(&repository().join("examples/digits/calibration.safetensors"), 1);
+    let case = place.file("case.safetensors", case).display().to_string();
+    let words = ["run", &recipe, "--partition", "qnn", "--inputs", &case, "--outputs"];
+    Ran::of(place.command(words).arg(file("npu.safetensors"))).expect(0);
+    let [simulated, npu] = ["simulated", "npu"].map(|name| {
+        let file = fs::read(file(&format!("{name}.safetensors"))).unwrap();
+        let bytes = tensors::tensor(&file, "output_0").bytes;
+        bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect::<Vec<f32>>()
+    });
+    // The second sample of the simulation is another one.
+    let differing = npu.iter().zip(&simulated).filter(|(npu, simulated)| npu != simulated).count();
+    assert!(differing * 10 <= npu.len() && npu.len() < simulated.len(), "{npu:?} {simulated:?}");
+
+    let failed = place.run(&format!("explain --quantization --simulate gpu {recipe}")).expect(1);
+    assert!(failed.stderr.contains("there is no simulation of the backend `gpu`"), "{}", failed.stderr);
+}
+
 #[test]
 fn the_same_graph_gives_the_same_bytes() {
     if !has_kit() {

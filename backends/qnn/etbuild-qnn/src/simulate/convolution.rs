@@ -3,7 +3,7 @@
 use et_qnn::build::Quantization;
 use etbuild_backend::{Refusal, RefusalKind};
 
-use crate::program::{Tensor, width};
+use crate::program::{Operation, Parameter, Tensor, width};
 
 use super::fixed_point::Rescale;
 use super::step::{Elements, Step, malformed, qparams};
@@ -23,6 +23,33 @@ struct Window {
 
 /// A convolution, grouped or depthwise, of an image with channels last and weights `[height][width][inner][out]`.
 pub fn convolution(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let (sums, channels) = sums(step)?;
+    let zero = qparams(step.output()).map_or(0, |output| output.zero);
+    let is_exact = width(step.output().data_type) > 1 || moves_apart(step.operation);
+    Ok(step.saturated(each(&sums, &channels).map(|(sum, channel)| channel.result(*sum, is_exact) + zero)))
+}
+
+/// Whether an operation is a depthwise convolution with a stride, which the NPU computes elsewhere than other convolutions.
+pub fn moves_apart(operation: &Operation) -> bool {
+    let is_unit = |parameter: &Parameter| matches!(parameter, Parameter::Integers(_, strides) if *strides == [1, 1]);
+    let mut strides = operation.parameters.iter().filter(|(name, _)| name == "stride");
+    operation.type_name == "DepthWiseConv2d" && strides.any(|(_, parameter)| !is_unit(parameter))
+}
+
+/// The real numbers that a convolution computes, without rounding.
+pub fn real_numbers(step: &Step<'_>) -> Result<Vec<f64>, Refusal> {
+    let (sums, channels) = sums(step)?;
+    let scale = qparams(step.output()).map_or(1.0, |output| output.scale);
+    Ok(each(&sums, &channels).map(|(sum, channel)| (sum + channel.bias) as f64 * channel.factor * scale).collect())
+}
+
+/// The sums of products with their channels.
+fn each<'s>(sums: &'s [i64], channels: &'s [Channel]) -> impl Iterator<Item = (&'s i64, &'s Channel)> {
+    sums.chunks(channels.len().max(1)).flat_map(move |pixel| pixel.iter().zip(channels))
+}
+
+/// The sums of products without the bias, and what becomes of them by channel.
+fn sums(step: &Step<'_>) -> Result<(Vec<i64>, Vec<Channel>), Refusal> {
     let (Some(input), Some(output)) = (qparams(step.tensor(0)?), qparams(step.output())) else {
         return Err(Refusal::new(RefusalKind::Type, "the simulation of the NPU lacks convolutions in fp16"));
     };
@@ -33,15 +60,10 @@ pub fn convolution(step: &Step<'_>) -> Result<Elements, Refusal> {
         return Err(malformed());
     }
     let image: Vec<i64> = step.integers(0)?.into_iter().map(|integer| i64::from(integer) - input.zero).collect();
-    let accumulators = window.accumulators(&image, &weights);
-    let channels: Vec<Channel> = scales
-        .iter()
-        .zip(&bias)
-        .map(|(scale, bias)| Channel::of(input.scale * scale / output.scale, i64::from(*bias)))
-        .collect();
-    let is_wide = width(step.output().data_type) > 1;
-    let results = accumulators.chunks(channels.len().max(1)).flat_map(|pixel| pixel.iter().zip(&channels));
-    Ok(step.saturated(results.map(|(sum, channel)| channel.result(*sum, is_wide) + output.zero)))
+    let channels = scales.iter().zip(&bias);
+    let channels =
+        channels.map(|(scale, bias)| Channel::of(input.scale * scale / output.scale, i64::from(*bias))).collect();
+    Ok((window.accumulators(&image, &weights), channels))
 }
 
 /// The rescaling of an output channel.
@@ -56,9 +78,9 @@ impl Channel {
         Self { bias, factor, rescale: Rescale::of(factor) }
     }
 
-    fn result(&self, sum: i64, is_wide: bool) -> i64 {
+    fn result(&self, sum: i64, is_exact: bool) -> i64 {
         let accumulator = sum + self.bias;
-        if is_wide { (accumulator as f64 * self.factor + 0.5).floor() as i64 } else { self.rescale.apply(accumulator) }
+        if is_exact { (accumulator as f64 * self.factor + 0.5).floor() as i64 } else { self.rescale.apply(accumulator) }
     }
 }
 

@@ -27,12 +27,10 @@ pub fn convert(step: &Step<'_>) -> Result<Elements, Refusal> {
     }
 }
 
-/// Numbers as integers: fp16 times the reciprocal of the scale in fp16.
+/// Numbers as integers: the number in fp16 by the scale, in fp16, and halves away from zero.
 fn quantized(step: &Step<'_>, numbers: &[f32], Qparams { scale, zero }: Qparams) -> Elements {
     let half = |number: f32| Half::from_f32(number).to_f32();
-    let reciprocal = half((scale as f32).recip());
-    let integers = numbers.iter().map(|number| (half(*number) * reciprocal + zero as f32 + 0.5).floor() as i64);
-    step.saturated(integers)
+    step.saturated(numbers.iter().map(|number| half(half(*number) / scale as f32).round() as i64 + zero))
 }
 
 /// A limit from both sides.
