@@ -192,8 +192,7 @@ fn shorter_contexts(recipe: &Recipe) -> Vec<Diagnostic> {
     let mistake = |length: &Spanned<u32>, message: String, help: String| {
         Diagnostic::error(Code::BadValue, message).at((*length.span).clone()).help(help)
     };
-    let pairs =
-        lengths.windows(2).filter_map(|pair| if let [first, second] = pair { Some((first, second)) } else { None });
+    let pairs = lengths.iter().zip(lengths.iter().skip(1));
     let judge = |(shorter, longer): (&Spanned<u32>, &Spanned<u32>)| match (shorter.value, longer.value) {
         (0, _) | (_, 0) => None,
         (first, second) if first >= second => {

@@ -113,3 +113,13 @@ fn computed(program: &Program, operation: &Operation, memory: &[Option<Elements>
 fn lacks(what: &str) -> Refusal {
     Refusal::new(RefusalKind::Operator, format!("the simulation of the NPU lacks {what}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_sorted() {
+        assert!(KERNELS.is_sorted_by(|left, right| left.0 < right.0));
+    }
+}

@@ -58,7 +58,7 @@ impl Sum {
     }
 }
 
-/// `number * 2^exponent`, 0 bits for what a negative exponent cuts.
+/// `number * 2^exponent`, rounded down.
 const fn power(exponent: i32, number: i64) -> i64 {
     if exponent >= 0 { number << exponent } else { number >> -exponent }
 }
