@@ -1,11 +1,15 @@
 //! The contract.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use et_ops::call::OwnedTensor;
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::{Blob, Compiler, Refusal, RefusalKind, TargetFacts};
+
+/// The outputs of a graph that runs on a device as a whole, with the device's own rounding, for inputs by name.
+pub type Simulation = fn(&Graph, &BTreeMap<String, OwnedTensor>) -> Result<Vec<OwnedTensor>, Refusal>;
 
 /// A backend: executes parts of programs. Every answer is a function of the arguments alone, so that builds are
 /// reproducible.
@@ -49,6 +53,11 @@ pub trait Backend: Send + Sync {
 
     /// The vendor's compiler that [`Backend::lower`] loads; `None` for a backend that needs none.
     fn compiler(&self) -> Option<&'static Compiler> {
+        None
+    }
+
+    /// What the device computes, without the vendor's compiler; `None` for a backend that says nothing about its rounding.
+    fn simulation(&self) -> Option<Simulation> {
         None
     }
 

@@ -17,7 +17,7 @@ mod refusal;
 mod scratch;
 mod target;
 
-pub use backend::Backend;
+pub use backend::{Backend, Simulation};
 pub use blob::{ALIGNMENT, Blob, Content, DeviceReport, Stored, Weights};
 pub use call::{ArgumentError, Call, Geometry, dim, image_sizes};
 pub use clamp::clamp_limits;

@@ -1,6 +1,6 @@
-//! The target facts that a backend may read.
+//! What a backend may read besides the program.
 
-/// The target facts that a backend may read.
+/// The target facts that a backend may read, and what the recipe says about graphs of static sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetFacts {
     /// The first part of the target triple, without a version: `x86_64`, `aarch64`, `thumb`.
@@ -14,6 +14,9 @@ pub struct TargetFacts {
     pub gpus: Vec<GpuFacts>,
     /// The NPU, if the target states one.
     pub npu: Option<NpuFacts>,
+    /// The lengths of a KV cache below its capacity for which a backend that computes static sizes makes graphs of their own, in ascending
+    /// order. A backend that reads a KV cache up to the position of the call needs none.
+    pub contexts: Vec<u32>,
 }
 
 /// A target's NPU, by vendor.

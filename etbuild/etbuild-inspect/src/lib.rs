@@ -12,6 +12,7 @@ mod partitions;
 mod placed_call;
 mod quantization;
 mod search;
+mod simulated;
 mod tool_check;
 
 pub use anatomy::{
@@ -25,4 +26,5 @@ pub use operators::{KernelCalls, Missing, ProgramOperators, operators};
 pub use partitions::{UnitPartition, partitions};
 pub use quantization::{ProgramLosses, quantization};
 pub use search::{AllowedLoss, KeptLayer, LayerProposal, Reached, propose_layers};
+pub use simulated::{SimulatedOutput, simulated};
 pub use tool_check::{ToolCheck, check_tools};

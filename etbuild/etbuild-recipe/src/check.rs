@@ -13,7 +13,8 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
     let group_size = recipe.quantize.as_ref().and_then(|quantize| quantize.group_size.as_ref());
     let group_size = group_size.filter(|size| !size.value.is_power_of_two()).map(odd_group_size);
     let prefill = recipe.export.prefill.iter().flat_map(|lengths| &lengths.0);
-    let sizes = recipe.export.context.iter().map(|size| ("context", size)).chain(prefill.map(|size| ("prefill", size)));
+    let contexts = recipe.export.context.iter().flat_map(|lengths| &lengths.0);
+    let sizes = contexts.map(|size| ("context", size)).chain(prefill.map(|size| ("prefill", size)));
     let context = sizes.filter(|(_, size)| size.value == 0).map(|(key, size)| no_token(key, size));
     let lists = repeated(&recipe.targets).chain(repeated(recipe.partition.names()));
     lists
@@ -21,6 +22,7 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(layers(recipe))
         .chain(percentile(recipe))
         .chain(context)
+        .chain(shorter_contexts(recipe))
         .chain(speculated(recipe))
         .chain(batched(recipe))
         .chain(guessed(recipe))
@@ -181,6 +183,33 @@ fn guessed(recipe: &Recipe) -> Option<Diagnostic> {
     recipe
         .shares_scales()
         .then(|| mistake.help("write `scheme: 8da4w`, which quantizes per token, or remove `speculate`"))
+}
+
+/// Context lengths that do not ascend, or that a prefill chunk fills by itself.
+fn shorter_contexts(recipe: &Recipe) -> Vec<Diagnostic> {
+    let lengths = recipe.export.context.as_ref().map_or(&[][..], |lengths| &lengths.0);
+    let most = recipe.export.prefill().last().copied().unwrap_or_default();
+    let mistake = |length: &Spanned<u32>, message: String, help: String| {
+        Diagnostic::error(Code::BadValue, message).at((*length.span).clone()).help(help)
+    };
+    let pairs = lengths.iter().zip(lengths.iter().skip(1));
+    let judge = |(shorter, longer): (&Spanned<u32>, &Spanned<u32>)| match (shorter.value, longer.value) {
+        (0, _) | (_, 0) => None,
+        (first, second) if first >= second => {
+            let message = format!("context length {second} does not exceed {first}, the length before");
+            Some(mistake(
+                longer,
+                message,
+                "write the lengths in ascending order, the capacity of the KV cache last".to_owned(),
+            ))
+        }
+        (first, _) if first < most => {
+            let message = format!("context length {first} is below the prefill chunk of {most} tokens");
+            Some(mistake(shorter, message, format!("write a length from {most}, or a smaller `export.prefill`")))
+        }
+        _ => None,
+    };
+    pairs.filter_map(judge).collect()
 }
 
 fn no_token(key: &str, size: &Spanned<u32>) -> Diagnostic {

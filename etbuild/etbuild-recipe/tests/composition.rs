@@ -65,7 +65,7 @@ budget: { file: 700 MiB, peak_ram: 1 GiB }
     let quantize = recipe.quantize.unwrap();
     assert_eq!((quantize.scheme.value, quantize.group_size.unwrap().value), (Scheme::Dynamic8Weight4, 32));
     assert_eq!(recipe.budget.file.unwrap().value.0, 700 << 20);
-    assert_eq!(recipe.export.context.unwrap().value, 2048);
+    assert_eq!(recipe.export.context().unwrap().value, 2048);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn variables_keep_their_type_and_reach_into_texts() {
     );
     let plain = recipe(&text, &[]);
     assert_eq!(model(&plain), Path::new("/models/net/64-${x}.pt2"));
-    assert_eq!(plain.export.context.unwrap().value, 64);
+    assert_eq!(plain.export.context().unwrap().value, 64);
     assert_eq!(model(&recipe(&text, &["vars.name=other"])), Path::new("/models/other/64-${x}.pt2"));
 }
 
@@ -137,7 +137,7 @@ fn a_matrix_stands_for_every_combination() {
     let instances = loaded(&[("recipes/r.yaml", &text)], &[]).instances;
     let named: Vec<&str> = instances.iter().map(|recipe| recipe.name.as_str()).collect();
     assert_eq!(named, ["digits-greedy-1", "digits-greedy-2", "digits-naive-1", "digits-naive-2"]);
-    assert_eq!((instances[2].memory.planner, instances[2].export.context.as_ref().unwrap().value), (Planner::Naive, 1));
+    assert_eq!((instances[2].memory.planner, instances[2].export.context().unwrap().value), (Planner::Naive, 1));
 }
 
 #[test]

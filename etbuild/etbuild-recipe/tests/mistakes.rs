@@ -230,6 +230,16 @@ fn rules_between_values() {
     assert_eq!(found, expected(Code::MissingKey, "r.yaml:5:47", "write `name: \"features.0.*\"`"));
     let found = mistake(format!("{GOOD}export: {{ context: 0 }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "write a number such as 2048"));
+    let hint = "write the lengths in ascending order, the capacity of the KV cache last";
+    for wrong in ["context: [256, 256]", "context: [256, 128]"] {
+        let found = mistake(format!("{GOOD}export: {{ {wrong} }}\n"));
+        assert_eq!(found, expected(Code::BadValue, "r.yaml:5:26", hint));
+    }
+    let found = mistake(format!("{GOOD}export: {{ context: [64, 256] }}\n"));
+    let hint = "write a length from 128, or a smaller `export.prefill`";
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:21", hint));
+    let found = mistake(format!("{GOOD}export: {{ context: [0, 256] }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:21", "write a number such as 2048"));
     for wrong in ["speculate: 1", "speculate: 129", "speculate: 9, prefill: 8"] {
         let found = mistake(format!("{GOOD}export: {{ {wrong} }}\n"));
         assert_eq!(

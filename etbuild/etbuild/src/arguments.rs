@@ -322,6 +322,12 @@ pub struct Explain {
     /// of accuracy
     #[arg(long, value_name = "LOSS", requires = "quantization")]
     pub search: Option<String>,
+    /// Compute the outputs as the NPU of this backend does, such as `qnn`, without the vendor's kit
+    #[arg(long, value_name = "BACKEND", requires = "quantization", conflicts_with = "search")]
+    pub simulate: Option<String>,
+    /// Write the simulated outputs of the calibration data to this safetensors file, as `output_0` and so on
+    #[arg(long, short, value_name = "FILE", requires = "simulate")]
+    pub outputs: Option<PathBuf>,
 }
 
 /// Arguments of `watch`.

@@ -60,6 +60,41 @@ fn a_binary_computes_on_the_npu_what_pytorch_computed() {
     assert!(failed.stderr.contains("delegate 0: `QNN_SDK_ROOT` names /no/kit"), "{}", failed.stderr);
 }
 
+/// Without a kit, the simulation gives the integers of the NPU.
+#[test]
+fn the_simulation_gives_the_outputs_of_the_npu_without_the_kit() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::warm();
+    let recipe = recipe(&place, "w8a8");
+    let file = |name: &str| place.path().join(name).display().to_string();
+    let explain = ["explain", "--quantization", "--simulate", "qnn", &recipe, "--output", "json"];
+    let mut command = place.command(explain);
+    let command = command.args(["--outputs", &file("simulated.safetensors")]);
+    let explained = Ran::of(without_kit(command)).expect(0).json();
+    let output = &explained["outputs"][0];
+    assert!(output["samples"].as_u64() > Some(1) && output["simulated_sqnr"].as_f64() > Some(30.0), "{explained}");
+
+    let case = tensors::first_cases(&repository().join("examples/digits/calibration.safetensors"), 1);
+    let case = place.file("case.safetensors", case).display().to_string();
+    let words = ["run", &recipe, "--partition", "qnn", "--inputs", &case];
+    Ran::of(place.command(words).args(["--outputs", &file("npu.safetensors")])).expect(0);
+    let [simulated, npu] = ["simulated", "npu"].map(|name| {
+        let file = fs::read(file(&format!("{name}.safetensors"))).unwrap();
+        let bytes = tensors::tensor(&file, "output_0").bytes;
+        bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect::<Vec<f32>>()
+    });
+    // The simulation has all samples, whose range has 255 steps.
+    let most = simulated.iter().copied().fold(f32::MIN, f32::max);
+    let step = (most - simulated.iter().copied().fold(f32::MAX, f32::min)) / 255.0;
+    let worst = npu.iter().zip(&simulated).map(|(npu, simulated)| (npu - simulated).abs()).fold(0.0, f32::max);
+    assert!(npu.len() == 10 && worst < 1.5 * step, "{worst} with steps of {step}: {npu:?}");
+
+    let failed = place.run(&format!("explain --quantization --simulate gpu {recipe}")).expect(3);
+    assert!(failed.stderr.contains("there is no simulation of the backend `gpu`"), "{}", failed.stderr);
+}
+
 #[test]
 fn the_same_graph_gives_the_same_bytes() {
     if !has_kit() {
@@ -115,6 +150,28 @@ fn a_language_model_writes_the_tokens_of_the_simulation() {
     assert_eq!(written, write("portable"));
     let explained = place.run(&format!("explain --partition {}", language_recipe(&place, "qnn, cpu"))).expect(0).stdout;
     assert!(explained.contains("qnn") && explained.contains("in 3 calls"), "{explained}");
+}
+
+/// A call executes the smallest graph that reads its past: the borders are crossed while the prompt is read and while tokens are written.
+#[test]
+fn graphs_for_several_context_lengths_write_the_tokens_of_one_long_graph() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let write = |context: &str| {
+        let tokens = place.path().join("tokens");
+        let recipe = language_recipe(&place, "qnn, cpu");
+        let run = format!("run {recipe} --max-new-tokens 100 --temperature 0 --tokens-out {}", tokens.display());
+        let mut command = place.command(run.split(' '));
+        command.args(["--set", &format!("export.context={context}"), "--prompt"]);
+        let prompt = "Once there was a fox called Dan. Dan had a green box. The box was big, and Dan was happy.";
+        let ran = Ran::of(command.arg(prompt)).expect(0);
+        fs::read_to_string(tokens).unwrap() + &ran.stdout
+    };
+    let written = write("160");
+    assert!(written.split_whitespace().count() > 60, "{written}");
+    assert_eq!(written, write("[16, 48, 160]"));
 }
 
 /// The recipe of a phone, with a smaller model of the same form and random weights.

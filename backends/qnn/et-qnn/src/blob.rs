@@ -8,7 +8,7 @@ use et_record::{Record, Words, numbered, records};
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETQN");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The name of a graph in context binaries.
 pub fn graph_name(number: usize) -> String {
@@ -36,6 +36,8 @@ records! {
 
     /// The beginning of a graph.
     pub struct Counts {
+        /// The partition whose call the graph executes.
+        pub partition: u32,
         /// The number of inputs.
         pub inputs: u32,
         /// The number of outputs.
@@ -90,6 +92,8 @@ records! {
         pub slots: u32,
         /// The number of positions that a row sees, up to its own; 0 for all.
         pub window: u32,
+        /// The number of slots that the graph reads, the first ones.
+        pub read: u32,
     }
 }
 
@@ -103,8 +107,9 @@ numbered! {
         Positions,
         /// int32: the last row that holds a token.
         Last,
-        /// fp16, a row for each row of the span, with the slots of the KV cache before the call and then the rows of the call: 0 for keys
-        /// that a row sees, [`UNSEEN`] for others.
+        /// The slots of a KV cache that the graph reads, as they are before the call: the argument is the KV cache.
+        Past,
+        /// fp16, a row for each row of the span, with the slots that the graph reads and then the rows of the call: 0 for keys that a row sees, [`UNSEEN`] for others.
         Mask,
         /// Rows that become the KV cache's at their positions: the argument is the KV cache.
         Rows,
@@ -123,6 +128,8 @@ pub type SizedPort = (Port, Vec<u32>);
 /// The inputs and outputs of a graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ports {
+    /// The partition whose call the graph executes. The graphs of a partition read ever more slots of its KV caches, and the last one all.
+    pub partition: u32,
     /// The inputs.
     pub inputs: Vec<SizedPort>,
     /// The outputs.
@@ -201,13 +208,14 @@ impl Ports {
         });
         let mut inputs: Vec<SizedPort> = with_sizes.collect::<Option<_>>()?;
         let outputs = inputs.split_off(inputs.len().min(counts.inputs as usize));
-        Some(Self { inputs, outputs })
+        Some(Self { partition: counts.partition, inputs, outputs })
     }
 
     fn write(&self, bytes: &mut Vec<u8>) {
         let ports = || self.inputs.iter().chain(&self.outputs);
         let mut put = |word: u32| bytes.extend_from_slice(&word.to_le_bytes());
         let counts = Counts {
+            partition: self.partition,
             inputs: self.inputs.len() as u32,
             outputs: self.outputs.len() as u32,
             sizes: ports().map(|(_, sizes)| sizes.len() as u32).sum(),

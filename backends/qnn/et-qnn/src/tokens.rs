@@ -41,7 +41,7 @@ impl Tokens {
         Ok((0..self.rows).flat_map(|row| (self.position(row) as i32).to_le_bytes()).collect())
     }
 
-    /// What is added to the scores of each row, as fp16: slots of the KV cache before the call, then the rows of the call.
+    /// What is added to the scores of each row, as fp16: the slots that the graph reads, then the rows of the call.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for tokens beyond the KV cache.
@@ -49,15 +49,21 @@ impl Tokens {
         self.check(ring)?;
         let slots = ring.slots as usize;
         let window = if ring.window == 0 { usize::MAX } else { ring.window as usize };
+        let read = ring.read as usize;
         let sees = |row: usize, key: usize| key <= row && row - key < window;
         let (seen, unseen) = (Half::from_f32(0.0).0.to_le_bytes(), Half::from_f32(UNSEEN).0.to_le_bytes());
-        let mut bytes = Vec::with_capacity(self.rows * (slots + self.rows) * 2);
+        let mut bytes = Vec::with_capacity(self.rows * (read + self.rows) * 2);
         for row in (0..self.rows).map(|row| row.min(self.last)) {
-            let before = (0..slots).map(|slot| self.held(slot, slots).is_some_and(|key| sees(self.start + row, key)));
+            let before = (0..read).map(|slot| self.held(slot, slots).is_some_and(|key| sees(self.start + row, key)));
             let own = (0..self.rows).map(|key| sees(row, key));
             bytes.extend(before.chain(own).flat_map(|is_seen| if is_seen { seen } else { unseen }));
         }
         Ok(bytes)
+    }
+
+    /// Whether a graph reads all slots that hold positions before the call.
+    pub const fn reads_past(self, ring: Ring) -> bool {
+        ring.read >= ring.slots || self.start <= ring.read as usize
     }
 
     /// Writes the rows that hold tokens to the slots of their positions.
@@ -126,47 +132,61 @@ fn number(arguments: &Args<'_, '_>, position: u32) -> Outcome<usize> {
 mod tests {
     use super::*;
 
+    /// A KV cache that is read as a whole.
+    const fn ring(slots: u32, window: u32) -> Ring {
+        Ring { slots, window, read: slots }
+    }
+
     /// Which keys each row sees.
     fn seen(tokens: Tokens, ring: Ring) -> Vec<String> {
         let mask = tokens.mask(ring).unwrap();
-        let width = ring.slots as usize + tokens.rows;
+        let width = ring.read as usize + tokens.rows;
         let bits: String = mask.chunks(2).map(|bits| if bits == [0, 0] { '1' } else { '.' }).collect();
         bits.as_bytes().chunks(width).map(|row| String::from_utf8(row.to_vec()).unwrap()).collect()
     }
 
     #[test]
     fn rows_see_the_past_and_themselves() {
-        let ring = Ring { slots: 5, window: 0 };
+        let ring = ring(5, 0);
         assert_eq!(seen(Tokens { start: 0, last: 1, rows: 2 }, ring), [".....1.", ".....11"]);
         assert_eq!(seen(Tokens { start: 3, last: 1, rows: 2 }, ring), ["111..1.", "111..11"]);
     }
 
     #[test]
     fn a_row_without_a_token_sees_what_the_last_token_sees() {
-        let ring = Ring { slots: 4, window: 0 };
+        let ring = ring(4, 0);
         assert_eq!(seen(Tokens { start: 1, last: 0, rows: 2 }, ring), ["1...1.", "1...1."]);
     }
 
     #[test]
     fn a_window_moves_around_the_ring() {
-        let ring = Ring { slots: 4, window: 3 };
+        let ring = ring(4, 3);
         // Slots hold the positions 4, 5, 2, 3.
         assert_eq!(seen(Tokens { start: 6, last: 1, rows: 2 }, ring), ["11..1.", ".1..11"]);
     }
 
     #[test]
+    fn the_first_slots_hold_the_past_of_positions_up_to_their_number() {
+        let at = |start| Tokens { start, last: 0, rows: 1 };
+        let short = Ring { read: 2, ..ring(5, 0) };
+        assert_eq!(seen(at(2), short), ["111"]);
+        assert_eq!([0, 2, 3].map(|start| at(start).reads_past(short)), [true, true, false]);
+        assert!(at(9).reads_past(ring(5, 3)), "a ring buffer that is read as a whole");
+    }
+
+    #[test]
     fn tokens_beyond_the_cache_are_refused() {
-        assert!(Tokens { start: 4, last: 1, rows: 2 }.mask(Ring { slots: 5, window: 0 }).is_err());
-        assert!(Tokens { start: 4, last: 1, rows: 2 }.mask(Ring { slots: 4, window: 4 }).is_err());
+        assert!(Tokens { start: 4, last: 1, rows: 2 }.mask(ring(5, 0)).is_err());
+        assert!(Tokens { start: 4, last: 1, rows: 2 }.mask(ring(4, 4)).is_err());
     }
 
     #[test]
     fn rows_go_to_the_slots_of_their_positions() {
         let mut cache = [9_u8; 6];
         let tokens = Tokens { start: 5, last: 1, rows: 3 };
-        tokens.write(Ring { slots: 3, window: 0 }, &[1, 2, 3, 4, 5, 6], Output::of(&mut cache)).unwrap();
+        tokens.write(ring(3, 0), &[1, 2, 3, 4, 5, 6], Output::of(&mut cache)).unwrap();
         assert_eq!(cache, [3, 4, 9, 9, 1, 2]);
-        let positions = |slots| tokens.positions(Ring { slots, window: 0 });
+        let positions = |slots| tokens.positions(ring(slots, 0));
         assert_eq!(positions(7).unwrap(), [5_i32, 6, 6].map(i32::to_le_bytes).concat());
         assert!(positions(6).is_err());
     }

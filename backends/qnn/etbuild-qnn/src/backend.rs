@@ -1,11 +1,12 @@
 //! The backend as an etbuild backend.
 
-use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, Search, TargetFacts};
+use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, Search, Simulation, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
 use crate::compile::Device;
 use crate::lower;
-use crate::program::Program;
+use crate::partition::Partition;
+use crate::simulate::simulate;
 use crate::worker::{Work, work_apart};
 
 /// The backend `qnn`.
@@ -57,9 +58,18 @@ impl Backend for Qnn {
         Some(&COMPILER)
     }
 
+    fn simulation(&self) -> Option<Simulation> {
+        Some(simulate)
+    }
+
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
         let soc = soc(target).unwrap_or("none");
-        vec![("soc".to_owned(), soc.to_owned()), ("shares weights".to_owned(), shares_weights(target).to_string())]
+        let contexts: Vec<String> = target.contexts.iter().map(u32::to_string).collect();
+        vec![
+            ("soc".to_owned(), soc.to_owned()),
+            ("shares weights".to_owned(), shares_weights(target).to_string()),
+            ("contexts".to_owned(), contexts.join(" ")),
+        ]
     }
 
     fn runs_on(&self, _target: &TargetFacts) -> bool {
@@ -77,9 +87,9 @@ impl Backend for Qnn {
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
         let device = device(target)?;
-        let program = lower::lower(&Links::of(graph))?;
-        let bytes = postcard::to_stdvec(&program).map_err(|error| refused(error.to_string()))?;
-        work_apart(Work::Check(program), device)?;
+        let partition = lower::for_contexts(&Links::of(graph), &target.contexts)?;
+        let bytes = postcard::to_stdvec(&partition).map_err(|error| refused(error.to_string()))?;
+        work_apart(Work::Check(partition), device)?;
         Ok(Blob { bytes, ..Blob::default() })
     }
 
@@ -89,9 +99,9 @@ impl Backend for Qnn {
 
     fn join(&self, parts: &[&[u8]], target: &TargetFacts) -> Result<Vec<u8>, Refusal> {
         let device = device(target)?;
-        let programs = parts.iter().map(|part| postcard::from_bytes(part)).collect::<Result<Vec<Program>, _>>();
-        let programs = programs.map_err(|error| refused(error.to_string()))?;
-        work_apart(Work::Compile(programs), device)
+        let partitions = parts.iter().map(|part| postcard::from_bytes(part)).collect::<Result<Vec<Partition>, _>>();
+        let partitions = partitions.map_err(|error| refused(error.to_string()))?;
+        work_apart(Work::Compile(partitions), device)
     }
 }
 
@@ -120,10 +130,22 @@ fn device(target: &TargetFacts) -> Result<Device, Refusal> {
     Ok(Device { soc: soc.number, shares_weights: shares_weights(target) })
 }
 
-/// The operations of a partition, a line each.
+/// The operations of the graph of a partition that reads KV caches as a whole, a line each.
 ///
 /// # Errors
 /// As lowering.
 pub fn program_text(graph: &Graph) -> Result<String, Refusal> {
-    Ok(lower::lower(&Links::of(graph))?.to_string())
+    Ok(lower::lower(&Links::of(graph), lower::WHOLE)?.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn context_lengths_are_facts() {
+        let facts =
+            |contexts: &[u32]| Qnn.facts(&TargetFacts { contexts: contexts.to_vec(), ..TargetFacts::default() });
+        assert_ne!(facts(&[256]), facts(&[256, 512]));
+    }
 }

@@ -45,6 +45,8 @@ pub struct Builder<'g> {
     stored: IdMap<Vec<(Form, TensorId)>>,
     /// Rows of tables that the positions of a call select.
     selected: Vec<(ValueId, Span, TensorId)>,
+    /// The number of slots of a KV cache that the graph reads, the first ones, where the KV cache has more.
+    context: u32,
     /// Whether values without a form are assumed, to check a node by itself.
     probes: bool,
 }
@@ -56,17 +58,17 @@ pub const FLOAT: Form = Form { encoding: Encoding::Float, order: Order::RowMajor
 pub type Step<T> = Result<T, Refusal>;
 
 impl<'g> Builder<'g> {
-    /// A graph with the inputs of the partition.
+    /// A graph with the inputs of the partition, which reads the first `context` slots of KV caches.
     ///
     /// # Errors
     /// An input that the NPU cannot read.
-    pub fn new(links: &'g Links<'g>) -> Step<Self> {
-        let mut builder = Self::empty(links, false);
+    pub fn new(links: &'g Links<'g>, context: u32) -> Step<Self> {
+        let mut builder = Self { context, ..Self::empty(links, false) };
         let caches: IdMap<()> = links.graph.nodes.iter().flat_map(in_place).map(|(cache, _)| (cache, ())).collect();
         for id in &links.graph.inputs {
             // Nodes read KV caches, and numbers of tokens, in their own ways.
             if caches.get(*id).is_none() && links.graph.spec(*id).scalar_type != ScalarType::Long {
-                builder.input(*id, None)?;
+                builder.input(*id)?;
             }
         }
         Ok(builder)
@@ -78,7 +80,8 @@ impl<'g> Builder<'g> {
     }
 
     fn empty(links: &'g Links<'g>, probes: bool) -> Self {
-        Self { links, program: Program::default(), stored: IdMap::default(), selected: Vec::new(), probes }
+        let (program, stored, selected) = (Program::default(), IdMap::default(), Vec::new());
+        Self { links, program, stored, selected, context: u32::MAX, probes }
     }
 
     /// The sizes of a value in an order.

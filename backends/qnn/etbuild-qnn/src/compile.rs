@@ -5,6 +5,7 @@ use et_qnn::{Binding, Blob, Outcome, Port, Ports, Problem, graph_name};
 
 use serde::{Deserialize, Serialize};
 
+use crate::partition::Partition;
 use crate::program::{Operation, Parameter, Program, Tensor, TensorId, width};
 
 /// The device that executes a context binary.
@@ -20,26 +21,34 @@ pub struct Device {
 ///
 /// # Errors
 /// No library, or a graph that its compiler refuses.
-pub fn compile(programs: &[Program], Device { soc, shares_weights }: Device) -> Outcome<Vec<u8>> {
+pub fn compile(partitions: &[Partition], Device { soc, shares_weights }: Device) -> Outcome<Vec<u8>> {
     let context = Context::create(open(soc)?, shares_weights)?;
-    let each = programs.iter().enumerate();
-    let graphs = each.map(|(number, program)| compiled(&context, program, number)).collect::<Outcome<_>>()?;
+    let mut graphs = Vec::new();
+    for (number, partition) in partitions.iter().enumerate() {
+        for program in partition.graphs() {
+            let name = graph_name(graphs.len());
+            graphs.push(Ports { partition: number as u32, ..compiled(&context, partition, program, &name)? });
+        }
+    }
     let binary = context.binary()?;
     Ok(Blob { soc, shares_weights, graphs, binary: &binary }.write())
 }
 
-/// Whether the library has all operations of a graph.
+/// Whether the library has all operations of the graphs of a partition.
 ///
 /// # Errors
 /// As of [`compile`], apart from a graph that is refused as a whole.
-pub fn check(program: &Program, device: Device) -> Outcome<()> {
-    let context = Context::create(open(device.soc)?, false)?;
-    constructed(&context, program, 0).map(|_| ())
+pub fn check(partition: &Partition, device: Device) -> Outcome<()> {
+    partition.graphs().iter().try_for_each(|program| {
+        // A context of its own frees the constants of the graph before the next.
+        let context = Context::create(open(device.soc)?, false)?;
+        constructed(&context, partition, program, &graph_name(0)).map(|_| ())
+    })
 }
 
 /// Adds the compiled graph of a program to a context.
-fn compiled(context: &Context, program: &Program, number: usize) -> Outcome<Ports> {
-    let (mut graph, created) = constructed(context, program, number)?;
+fn compiled(context: &Context, partition: &Partition, program: &Program, name: &str) -> Outcome<Ports> {
+    let (mut graph, created) = constructed(context, partition, program, name)?;
     graph.finalize()?;
     let port = |(id, binding): &(TensorId, Binding)| {
         let (port, sizes) = port(&graph, program.get(*id), of(&created, *id)?)?;
@@ -47,17 +56,18 @@ fn compiled(context: &Context, program: &Program, number: usize) -> Outcome<Port
     };
     let inputs = program.inputs.iter().map(port).collect::<Outcome<Vec<_>>>()?;
     let outputs = program.outputs.iter().map(port).collect::<Outcome<Vec<_>>>()?;
-    Ok(Ports { inputs, outputs })
+    Ok(Ports { inputs, outputs, ..Ports::default() })
 }
 
 /// A graph with the tensors and operations of a program.
 fn constructed<'c>(
     context: &'c Context,
+    partition: &Partition,
     program: &Program,
-    number: usize,
+    name: &str,
 ) -> Outcome<(Graph<'c>, Vec<Option<Created>>)> {
-    let mut graph = Graph::create(context, &graph_name(number))?;
-    let created = tensors(&mut graph, program)?;
+    let mut graph = Graph::create(context, name)?;
+    let created = tensors(&mut graph, partition, program)?;
     for (position, operation) in program.operations.iter().enumerate() {
         add(&mut graph, program, &created, operation, position)?;
     }
@@ -65,16 +75,16 @@ fn constructed<'c>(
 }
 
 /// Creates all tensors: first the inputs and outputs of the graph, in order.
-fn tensors(graph: &mut Graph<'_>, program: &Program) -> Outcome<Vec<Option<Created>>> {
+fn tensors(graph: &mut Graph<'_>, partition: &Partition, program: &Program) -> Outcome<Vec<Option<Created>>> {
     let mut created = vec![None; program.tensors.len()];
     let rest = (0..program.tensors.len()).map(TensorId);
     let order: Vec<TensorId> = program.inputs.iter().chain(&program.outputs).map(|(id, _)| *id).chain(rest).collect();
     for id in order {
         if created[id.0].is_none() {
-            let Tensor { name, kind, data_type, quantization, sizes, data } = program.get(id);
+            let Tensor { name, kind, data_type, quantization, sizes, .. } = program.get(id);
             // Names are unique by the number.
             let name = format!("{name}.{}", id.0);
-            let (kind, data_type) = (*kind, *data_type);
+            let (kind, data_type, data) = (*kind, *data_type, partition.data(program, id));
             created[id.0] =
                 Some(graph.tensor(TensorSpec { name: &name, kind, data_type, quantization, sizes, data })?);
         }

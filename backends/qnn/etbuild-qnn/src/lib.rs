@@ -8,7 +8,9 @@ mod builder;
 mod compile;
 mod encoding;
 mod lower;
+mod partition;
 mod program;
+mod simulate;
 mod worker;
 
 pub use backend::{BACKEND, Qnn, program_text};

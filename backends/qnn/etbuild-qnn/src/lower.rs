@@ -14,10 +14,12 @@ mod tokens;
 mod view;
 mod weights;
 
+use et_qnn::Role;
 use etbuild_backend::{ArgumentError, Call, Refusal, RefusalKind};
 use etbuild_ir::{Links, Node};
 
 use crate::builder::Builder;
+use crate::partition::Partition;
 use crate::program::Program;
 
 /// The result of a rule.
@@ -146,12 +148,28 @@ pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {
     lower_node(&mut Builder::for_node(links), node).err()
 }
 
-/// The graph of a partition.
+/// The context of a graph that reads KV caches as a whole.
+pub const WHOLE: u32 = u32::MAX;
+
+/// The graphs of a partition: one for each context length that is shorter than a KV cache, and the one that reads KV caches as a whole.
 ///
 /// # Errors
 /// A node or a border that the NPU lacks.
-pub fn lower(links: &Links<'_>) -> Result<Program, Refusal> {
-    let mut builder = Builder::new(links)?;
+pub fn for_contexts(links: &Links<'_>, contexts: &[u32]) -> Result<Partition, Refusal> {
+    let whole = lower(links, WHOLE)?;
+    let caches = whole.inputs.iter().filter(|(_, binding)| binding.role == Role::Past);
+    let longest = caches.map(|(_, binding)| binding.ring.slots).max().unwrap_or(0);
+    let shorter = contexts.iter().filter(|context| **context < longest).map(|context| lower(links, *context));
+    let graphs = shorter.chain([Ok(whole)]).collect::<Result<_, _>>()?;
+    Ok(Partition::new(graphs))
+}
+
+/// The graph of a partition that reads the first `context` slots of KV caches.
+///
+/// # Errors
+/// A node or a border that the NPU lacks.
+pub fn lower(links: &Links<'_>, context: u32) -> Result<Program, Refusal> {
+    let mut builder = Builder::new(links, context)?;
     for node in &links.graph.nodes {
         lower_node(&mut builder, node)?;
     }
@@ -162,6 +180,38 @@ pub fn lower(links: &Links<'_>) -> Result<Program, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Attention to a KV cache of eight slots.
+    const CACHED: &str = "etbuild-ir 1 lowered
+method forward
+  input %q: float32[1, 1, 1, 4]
+  input %k: float32[1, 1, 1, 4]
+  input %start: int64[1]
+  constant %last: int64[1] = \"last\" [0]
+  constant %weight: float32[4, 4] = \"weight\" ramp(-1.0, 1.0)
+  input %keys: float32[1, 8, 1, 4]
+  %query: float32[1, 1, 1, 4] = aten.linear.default(%q, %weight, none)
+  %written: float32[1, 8, 1, 4] = etbuild.write_cache.default(%keys, %k, %start, %last)
+  %y: float32[1, 1, 1, 4] = etbuild.attend_cache.default(%query, %written, %written, %start, %last, 0.5, 0, 0.0, none, none)
+  update %keys %written
+  return %y
+";
+
+    #[test]
+    fn a_graph_per_shorter_context_has_the_constants_of_the_first() {
+        let program = etbuild_golden::parse(CACHED).unwrap();
+        let partition = for_contexts(&Links::of(&program.methods["forward"]), &[2, 4, 8, 16]).unwrap();
+        let reads = |program: &Program| {
+            let mut inputs = program.inputs.iter();
+            inputs.find(|(_, binding)| binding.role == Role::Past).map(|(id, _)| program.get(*id).sizes[1])
+        };
+        let [two, four, eight] = partition.graphs() else { panic!("{} graphs", partition.graphs().len()) };
+        assert_eq!([two, four, eight].map(reads), [Some(2), Some(4), Some(8)]);
+        let weights = |program: &Program| program.tensors.iter().position(|tensor| tensor.name == "weight").unwrap();
+        let stored = |program: &Program| program.tensors[weights(program)].data.len();
+        assert_eq!([two, four, eight].map(stored), [32, 0, 0]);
+        assert_eq!(partition.data(eight, crate::program::TensorId(weights(eight))).len(), 32);
+    }
 
     #[test]
     fn rules_are_sorted() {

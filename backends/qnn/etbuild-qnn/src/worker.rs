@@ -15,7 +15,7 @@ use etbuild_backend::{Refusal, RefusalKind};
 use serde::{Deserialize, Serialize};
 
 use crate::compile::{Device, check, compile};
-use crate::program::Program;
+use crate::partition::Partition;
 
 /// The first argument of a process that compiles; the second is a folder.
 const FLAG: &str = "--compile-for-npu";
@@ -35,10 +35,10 @@ struct Request {
 /// What the compiler does with graphs.
 #[derive(Serialize, Deserialize)]
 pub enum Work {
-    /// Compiles the graphs to one blob.
-    Compile(Vec<Program>),
-    /// Checks the operations of a graph; the blob is empty.
-    Check(Program),
+    /// Compiles the graphs of partitions to one blob.
+    Compile(Vec<Partition>),
+    /// Checks the operations of the graphs of a partition; the blob is empty.
+    Check(Partition),
 }
 
 /// The message of the process: a blob, or the reason of a failure.
@@ -59,8 +59,8 @@ fn answer(folder: &Path) -> io::Result<()> {
     let Request { work, device } = postcard::from_bytes(&request).map_err(io::Error::other)?;
     drop(request);
     let answer = match work {
-        Work::Compile(programs) => compile(&programs, device),
-        Work::Check(program) => check(&program, device).map(|()| Vec::new()),
+        Work::Compile(partitions) => compile(&partitions, device),
+        Work::Check(partition) => check(&partition, device).map(|()| Vec::new()),
     };
     let answer: Answer = answer.map_err(|problem| problem.sentence);
     write(&folder.join(ANSWER), &answer)

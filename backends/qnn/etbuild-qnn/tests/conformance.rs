@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use et_module::Engine;
 use et_ops::call::OwnedTensor;
 use et_ops::{Case, CaseTensor, Operator};
-use etbuild_backend::{NpuFacts, TargetFacts, floats_of};
+use etbuild_backend::{Backend, NpuFacts, TargetFacts, floats_of};
 use etbuild_conformance::{Candidate, check_blobs, check_defined_cases, check_refusals, compile, load, run};
 use etbuild_ir::{LoweredProgram, TensorSpec, interpret};
 use etbuild_partition::Place;
@@ -48,29 +48,40 @@ fn damaged_blobs_are_errors() {
     check_blobs(&candidate(&target()), 8).unwrap_or_else(|problems| panic!("{}", problems.join("\n")));
 }
 
-/// Programs with quantized results, and the distance of neighbours in the results.
-const QUANTIZED: [(&str, f32); 3] =
-    [("integer_convolution", 0.25), ("grouped_int4_linear", 0.01), ("integer_elementwise", 0.0625)];
+/// Programs with quantized results, the distance of neighbours in the results, and the number of results that differ from the simulation.
+const QUANTIZED: [(&str, f32, usize); 4] = [
+    ("integer_convolution", 0.25, 0),
+    ("integer_block", 0.0625, 40),
+    ("grouped_int4_linear", 0.01, 3),
+    ("integer_elementwise", 0.0625, 0),
+];
 
-/// The portable kernels simulate the integers of the NPU, which rounds otherwise: a step is allowed for.
+/// The integers of the NPU are those of the simulation, and a step from those of the portable kernels, which round otherwise.
 fn quantized_results_are_those_of_the_simulation() {
     let (target, folder) = (target(), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs"));
     let candidate = candidate(&target);
-    for (name, step) in QUANTIZED {
+    for (name, step, most_differing) in QUANTIZED {
         let text = fs::read_to_string(folder.join(name).with_extension("ir")).unwrap();
         let text = &text[text.find("etbuild-ir").unwrap()..text.find("---").unwrap()];
         let program = LoweredProgram::verify(etbuild_golden::parse(text).unwrap()).unwrap();
         let graph = program.program().methods["forward"].clone();
         let input = random(graph.spec(graph.inputs[0]));
         let named = BTreeMap::from([(graph.value(graph.inputs[0]).name.clone(), input.clone())]);
-        let expected = floats_of(&interpret(&graph, &named).unwrap()[0].bytes);
+        let portable = floats_of(&interpret(&graph, &named).unwrap()[0].bytes);
+        let simulated = floats_of(&BACKEND.simulation().unwrap()(&graph, &named).unwrap()[0].bytes);
         let compiled = compile(program, &candidate).unwrap();
         let calls = compiled.partitioned.report.iter().filter(|node| matches!(node.place, Place::Backend(..)));
         assert_eq!(calls.count(), graph.nodes.len(), "{name}: a node does not run on the NPU");
         let got = run(&mut load(&compiled.file, &candidate).unwrap(), &[input.bytes]).unwrap().remove(0).bytes;
-        let errors = floats_of(&got).into_iter().zip(expected).map(|(got, expected)| (got - expected).abs());
-        let worst = errors.fold(0.0, f32::max);
-        assert!(worst <= 1.001 * step, "{name}: {} steps", worst / step);
+        let got = floats_of(&got);
+        let steps = |other: &[f32]| -> Vec<f32> {
+            got.iter().zip(other).map(|(got, other)| ((got - other) / step).abs().round()).collect()
+        };
+        let differing: Vec<f32> = steps(&simulated).into_iter().filter(|steps| *steps > 0.0).collect();
+        assert!(differing.len() <= most_differing, "{name}: {} of {} differ", differing.len(), got.len());
+        assert!(differing.iter().all(|steps| *steps <= 1.0), "{name}: {differing:?} steps");
+        let worst = steps(&portable).into_iter().fold(0.0, f32::max);
+        assert!(worst <= 1.0 || name == "integer_block", "{name}: {worst} steps");
     }
 }
 

@@ -26,14 +26,13 @@ pub fn refusals(system: &dyn System, recipe: &Recipe) -> Vec<Diagnostic> {
 fn of_language_models(recipe: &Recipe) -> Vec<Diagnostic> {
     let export = &recipe.export;
     let sizes = [
-        ("export.context", &export.context),
         ("export.speculate", &export.speculate),
         ("export.batch", &export.batch),
         ("export.image_tokens", &export.image_tokens),
     ];
     let sizes = sizes.into_iter().filter_map(|(key, size)| Some((key, &size.as_ref()?.span)));
-    let prefill =
-        export.prefill.iter().flat_map(|lengths| lengths.0.first()).map(|size| ("export.prefill", &size.span));
+    let lengths = [("export.context", &export.context), ("export.prefill", &export.prefill)];
+    let lengths = lengths.into_iter().filter_map(|(key, lengths)| Some((key, &lengths.as_ref()?.0.first()?.span)));
     let cache = export.cache.iter().map(|cache| ("export.cache", &cache.span));
     let flags = [("constrain", &recipe.constrain), ("library", &recipe.library)];
     let flags = flags.into_iter().filter_map(|(key, flag)| flag.as_ref().map(|flag| (key, flag)));
@@ -43,7 +42,7 @@ fn of_language_models(recipe: &Recipe) -> Vec<Diagnostic> {
     let rotate = quantize.and_then(|quantize| quantize.rotate.as_ref()).map(|rotate| ("quantize.rotate", &rotate.span));
     let calibrated = quantize.filter(|quantize| needs_data(quantize));
     let calibrated = calibrated.map(|quantize| ("calibrated quantization", &quantize.scheme.span));
-    let all = sizes.chain(prefill).chain(cache).chain(flags).chain(adapter).chain(rotate).chain(calibrated);
+    let all = lengths.chain(sizes).chain(cache).chain(flags).chain(adapter).chain(rotate).chain(calibrated);
     all.map(|(key, span)| refusal(&format!("an encoder has no {}", quoted(key)), span, ENCODER_HELP)).collect()
 }
 

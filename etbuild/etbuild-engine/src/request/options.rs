@@ -69,7 +69,7 @@ fn python_call(recipe: &Recipe, function: &PythonFunction) -> PythonCall {
 fn sources(db: &dyn Db, recipe: &Recipe, operators: &Operators) -> Archives {
     if let Model::Checkpoint(folder) = &recipe.model {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
-        let (context, prefill) = (tokens(&recipe.export.context), recipe.export.prefill());
+        let (context, prefill) = (recipe.export.context().map(|length| length.value), recipe.export.prefill());
         let speculate = tokens(&recipe.export.speculate).filter(|tokens| *tokens > 0);
         let batch = recipe.batch();
         let (cache, rotation, encoder) = (cache(recipe), rotation(recipe), Some(encoding(recipe)));
@@ -160,6 +160,7 @@ fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
 pub fn program_source(db: &dyn Db, recipe: &Recipe, operators: &Operators, target: TargetFacts) -> ProgramSource {
     let engines = recipe.partition.backends(&best_backends(recipe, db.world(), &target));
     let widens_halves = recipe.export.widens_halves() && target.hosted && !engines.is_empty();
+    let target = TargetFacts { contexts: recipe.export.shorter_contexts(), ..target };
     ProgramSource {
         archives: sources(db, recipe, operators),
         runtime: runtime(recipe.runtime),

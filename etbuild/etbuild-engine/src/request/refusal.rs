@@ -19,8 +19,9 @@ pub fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     refusals.extend(without_data.map(|quantize| no_data().at((*quantize.scheme.span).clone())));
     let export = &recipe.export;
     let prefill = export.prefill.iter().flat_map(|lengths| &lengths.0);
-    let sizes =
-        [&export.context, &export.speculate, &export.batch, &export.image_tokens].into_iter().flatten().chain(prefill);
+    let context = export.context.iter().flat_map(|lengths| &lengths.0);
+    let sizes = [&export.speculate, &export.batch, &export.image_tokens].into_iter().flatten();
+    let sizes = context.chain(sizes).chain(prefill);
     if !matches!(recipe.model, Model::Checkpoint(_)) {
         refusals.extend(sizes.map(|size| refusal("a token count requires a checkpoint", &size.span)));
         let words = recipe.export.word_timestamps.iter();

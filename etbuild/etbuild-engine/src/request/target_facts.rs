@@ -18,6 +18,7 @@ pub fn of(target: &Target) -> TargetFacts {
         hosted,
         gpus: target.gpus().iter().map(gpu).collect(),
         npu: target.npu().map(npu),
+        contexts: Vec::new(),
     }
 }
 

@@ -14,10 +14,9 @@ use crate::FilePath;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Export {
-    /// The context length of a language model: the capacity of its KV cache in tokens, for prompt and answer together.
-    /// Default: 2048, or the model's maximum if smaller.
+    /// The context length of a language model: the capacity of its KV cache in tokens, for prompt and answer together. A list such as `[256, 1024, 4096]` ends with this length, and the backend `qnn` makes a graph for each length, of which a call executes the smallest that holds its position. Default: 2048, or the model's maximum if smaller.
     #[serde(default)]
-    pub context: Option<Spanned<u32>>,
+    pub context: Option<OneOrMany<u32>>,
     /// The lengths of prefill chunks of a language model: a number or a list, each a method with shared weights and KV cache. The longest is the method `prefill`, a shorter length such as 8 is `prefill_8`. A prompt is read in the cheapest combination of chunks. Default: 8, 16, 32 and 128.
     #[serde(default)]
     pub prefill: Option<OneOrMany<u32>>,
@@ -107,6 +106,17 @@ impl Export {
         lengths.sort_unstable();
         lengths.dedup();
         lengths
+    }
+
+    /// The context length, with its place.
+    pub fn context(&self) -> Option<&Spanned<u32>> {
+        self.context.as_ref()?.0.last()
+    }
+
+    /// The context lengths below the context length, for which static graphs are made, in ascending order.
+    pub fn shorter_contexts(&self) -> Vec<u32> {
+        let lengths = self.context.iter().filter_map(|lengths| lengths.0.split_last());
+        lengths.flat_map(|(_, shorter)| shorter).map(|length| length.value).collect()
     }
 
     /// The interpreter: a path relative to the recipe if the text contains `/`, otherwise a name.

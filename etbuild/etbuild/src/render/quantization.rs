@@ -1,7 +1,7 @@
 //! The losses of quantization for people.
 
 use etbuild_engine::LayerLoss;
-use etbuild_inspect::ProgramLosses;
+use etbuild_inspect::{ProgramLosses, SimulatedOutput};
 
 use super::Table;
 
@@ -41,6 +41,25 @@ fn program_text(program: &ProgramLosses) -> String {
         return format!("{}: {what}", program.recipe);
     }
     format!("{}\n\n{}{}", program.recipe, table(&program.layers), answers_text(program))
+}
+
+/// The outputs of quantized programs on the portable kernels and on a simulated NPU.
+pub fn simulation_text(outputs: &[SimulatedOutput]) -> String {
+    let mut table =
+        Table::new(&["recipe", "method", "output", "samples", "sqnr", "sqnr simulated", "largest difference"]);
+    let decibels = |sqnr: Option<f64>| sqnr.map_or_else(|| "no loss".to_owned(), |sqnr| format!("{sqnr:.1} dB"));
+    for output in outputs {
+        table.row(vec![
+            output.recipe.clone(),
+            output.method.clone(),
+            output.output.clone(),
+            output.samples.to_string(),
+            decibels(output.portable_sqnr),
+            decibels(output.simulated_sqnr),
+            output.steps.map_or_else(|| "-".to_owned(), |steps| format!("{steps:.0} steps")),
+        ]);
+    }
+    table.render()
 }
 
 fn table(layers: &[LayerLoss]) -> String {

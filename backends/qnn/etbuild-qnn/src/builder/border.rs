@@ -12,21 +12,32 @@ use crate::program::{Tensor, TensorId};
 use super::{Builder, Form, Order, Step, not_float};
 
 impl Builder<'_> {
+    /// Adds an input of the call.
+    pub(super) fn input(&mut self, id: ValueId) -> Step<()> {
+        self.entry(id, None, self.sizes(id, Order::RowMajor), Binding::default())
+    }
+
+    /// Adds a KV cache as an input of the call, of which the graph reads the first slots. `affine` is the encoding of integers.
+    pub(super) fn past(&mut self, id: ValueId, affine: Option<Affine>, binding: Binding) -> Step<()> {
+        let mut sizes = self.sizes(id, Order::RowMajor);
+        sizes.splice(1..2, [binding.ring.read]);
+        self.entry(id, affine, sizes, binding)
+    }
+
     /// Adds an input of the call. `affine` is the encoding of integers that no node states.
-    pub(super) fn input(&mut self, id: ValueId, affine: Option<Affine>) -> Step<()> {
+    fn entry(&mut self, id: ValueId, affine: Option<Affine>, sizes: Vec<u32>, binding: Binding) -> Step<()> {
         let border = match self.links.graph.spec(id).scalar_type {
             ScalarType::Float => Border::Numbers(Encoding::Single),
             ScalarType::Half => Border::Numbers(Encoding::Float),
             other => Border::integers(other, affine.or_else(|| encoding::of_integers(self.links, id)))?,
         };
-        let (name, sizes) = (self.name(id), self.sizes(id, Order::RowMajor));
-        let binding = Binding { argument: self.argument(id)?, ..Binding::default() };
-        let tensor = self.bound_input(&name, border.tensor(), sizes, binding);
+        let binding = Binding { argument: self.argument(id)?, ..binding };
+        let tensor = self.bound_input(&self.name(id), border.tensor(), sizes.clone(), binding);
         let form = Form { encoding: border.inside(), order: Order::RowMajor };
         let inside = match border.is_stored_so() {
             true => tensor,
             false => {
-                let made = self.native(id, form);
+                let made = self.temporary(id, form.encoding, sizes);
                 self.operation("Convert", Vec::new(), vec![tensor], made);
                 made
             }

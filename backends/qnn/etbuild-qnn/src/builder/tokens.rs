@@ -20,8 +20,8 @@ pub struct Cache {
     rows: ValueId,
     /// The tokens of the rows.
     pub span: Span,
-    /// The number of positions.
-    pub slots: u32,
+    /// The slots.
+    pub ring: Ring,
 }
 
 impl Builder<'_> {
@@ -50,7 +50,7 @@ impl Builder<'_> {
             return Ok(*tensor);
         }
         let mut sizes = self.sizes(table, Order::RowMajor);
-        let ring = Ring { slots: sizes.first().copied().unwrap_or(0), window: 0 };
+        let ring = Ring { slots: sizes.first().copied().unwrap_or(0), ..Ring::default() };
         let binding = Binding { role: Role::Positions, span, ring, ..Binding::default() };
         let positions = self.number_input("positions", span.rows, binding);
         let source = self.operand(table, FLOAT)?;
@@ -66,10 +66,10 @@ impl Builder<'_> {
         self.number_input("last", 1, Binding { role: Role::Last, span, ..Binding::default() })
     }
 
-    /// What is added to the scores of rows and keys: `[1, 1, rows, slots + rows]`, in fp16.
+    /// What is added to the scores of rows and keys: `[1, 1, rows, read + rows]`, in fp16.
     pub fn mask(&mut self, span: Span, ring: Ring) -> TensorId {
         let binding = Binding { role: Role::Mask, span, ring, ..Binding::default() };
-        let sizes = vec![1, 1, span.rows, ring.slots + span.rows];
+        let sizes = vec![1, 1, span.rows, ring.read + span.rows];
         self.shared_input("mask", Encoding::Float.tensor(), sizes, binding)
     }
 
@@ -123,7 +123,8 @@ impl Builder<'_> {
             return Err(Refusal::new(RefusalKind::Quantization, "the KV cache has a scale for each row"));
         }
         let span = self.span([start, last], *count as usize)?;
-        Ok(Some(Cache { state, rows, span, slots: *slots }))
+        let ring = Ring { slots: *slots, read: self.context.min(*slots), ..Ring::default() };
+        Ok(Some(Cache { state, rows, span, ring }))
     }
 
     /// Whether the rows that are written to a KV cache have the encoding in which it is read.
@@ -141,19 +142,17 @@ impl Builder<'_> {
     /// other outputs.
     pub(super) fn written(&self, id: ValueId) -> Step<Option<(ValueId, Binding)>> {
         let Some(node) = self.links.maker(id) else { return Ok(None) };
-        let binding = |Cache { rows, span, slots, .. }| {
-            let ring = Ring { slots, window: 0 };
-            (rows, Binding { role: Role::Rows, span, ring, ..Binding::default() })
-        };
+        let binding =
+            |Cache { rows, span, ring, .. }| (rows, Binding { role: Role::Rows, span, ring, ..Binding::default() });
         Ok(self.write(node)?.map(binding))
     }
 
-    /// The keys or values that the rows of a call see: those of the KV cache before the call, then those of the call,
-    /// `[1, heads, slots + rows, depth]`, in fp16.
+    /// The keys or values that the rows of a call see: those of the slots before the call, then those of the call,
+    /// `[1, heads, read + rows, depth]`, in fp16.
     ///
     /// # Errors
     /// A KV cache whose elements the NPU cannot read.
-    pub fn keys(&mut self, Cache { state, rows, span, slots }: Cache) -> Step<TensorId> {
+    pub fn keys(&mut self, Cache { state, rows, span, ring }: Cache) -> Step<TensorId> {
         let encoding = match self.links.graph.spec(state).scalar_type {
             ScalarType::Float | ScalarType::Half => Encoding::Float,
             _ => self.form(rows)?.encoding,
@@ -161,14 +160,14 @@ impl Builder<'_> {
         let form = Form { encoding, order: Order::RowMajor };
         if self.stored.get(state).is_none() {
             let affine = if let Encoding::Integer(affine) = encoding { Some(affine) } else { None };
-            self.input(state, affine)?;
+            self.past(state, affine, Binding { role: Role::Past, span, ring, ..Binding::default() })?;
         }
         let parts = vec![self.read(state, form)?, self.read(rows, form)?];
         let sizes = self.sizes(rows, Order::RowMajor);
         let [_, _, heads, depth] = sizes[..] else {
             return Err(Refusal::new(RefusalKind::Shape, "the rows of the KV cache are not made of heads"));
         };
-        let all = slots + span.rows;
+        let all = ring.read + span.rows;
         let joined = self.temporary(rows, encoding, vec![1, all, heads, depth]);
         self.operation("Concat", vec![("axis", Parameter::Uint32(1))], parts, joined);
         let by_head = self.temporary(rows, encoding, vec![1, heads, all, depth]);

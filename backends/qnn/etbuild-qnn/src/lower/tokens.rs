@@ -104,15 +104,15 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     };
     let [keys, values] = [1, 2].map(|position| builder.cache(call.value(position)?));
     let (keys, values) = (keys?, values?);
-    let (span, slots) = (keys.span, keys.slots);
+    let (span, ring) = (keys.span, keys.ring);
     let window = u32::try_from(call.int(6)?.unwrap_or(0)).map_err(|_| no_arguments())?;
     let [keys, values] = [builder.keys(keys)?, builder.keys(values)?];
     let (of_keys, of_values) = (&builder.program.get(keys).sizes, &builder.program.get(values).sizes);
     let (heads, width) = (of_keys[1], of_values[3]);
     let group = query_heads.checked_div(heads).ok_or_else(no_arguments)?;
     let (scale, soft_cap) = (call.number(5)?.unwrap_or(1.0), call.number(7)?.unwrap_or(0.0));
-    let attention = Attention { rows, heads, group, depth, keys: slots + rows, width, scale, soft_cap };
-    let mask = builder.mask(span, Ring { slots, window });
+    let attention = Attention { rows, heads, group, depth, keys: ring.read + rows, width, scale, soft_cap };
+    let mask = builder.mask(span, Ring { window, ..ring });
     let query = builder.take(query, Encoding::Float, Order::RowMajor)?;
     let result = attention.lower(&mut Stage { builder, name: output }, [query, keys, values, mask]);
     builder.store(output, FLOAT, result);

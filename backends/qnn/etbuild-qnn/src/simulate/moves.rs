@@ -1,0 +1,78 @@
+//! Operations that move elements.
+
+use etbuild_backend::Refusal;
+
+use super::step::{Elements, Step, malformed, qparams};
+
+/// The position in an operand of each element of the result; `None` for padding.
+fn places(step: &Step<'_>, at: impl Fn(&[usize]) -> Option<Vec<usize>>) -> Result<Vec<Option<usize>>, Refusal> {
+    let sizes = |sizes: &[u32]| sizes.iter().map(|size| *size as usize).collect::<Vec<_>>();
+    let (from, to) = (sizes(&step.tensor(0)?.sizes), sizes(&step.output().sizes));
+    let flat = |index: Vec<usize>| {
+        let is_inside = index.len() == from.len() && index.iter().zip(&from).all(|(index, size)| index < size);
+        is_inside.then(|| index.iter().zip(&from).fold(0, |position, (index, size)| position * size + index))
+    };
+    let count = to.iter().product();
+    let indices = (0..count).map(|mut position: usize| {
+        let mut index = vec![0; to.len()];
+        for (axis, size) in to.iter().enumerate().rev() {
+            (index[axis], position) = (position % size, position / size);
+        }
+        index
+    });
+    Ok(indices.map(|index| at(&index).and_then(flat)).collect())
+}
+
+fn moved(step: &Step<'_>, at: impl Fn(&[usize]) -> Option<Vec<usize>>) -> Result<Elements, Refusal> {
+    let places = places(step, at)?.into_iter().collect::<Option<Vec<_>>>().ok_or_else(malformed)?;
+    Ok(step.elements(0)?.gathered(&places))
+}
+
+/// Dimensions in another order.
+pub fn transpose(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let order = step.sizes("perm");
+    moved(step, |index| {
+        let mut from = vec![0; index.len()];
+        order.iter().zip(index).try_for_each(|(axis, index)| from.get_mut(*axis).map(|at| *at = *index))?;
+        Some(from)
+    })
+}
+
+/// A part of each dimension.
+pub fn slice(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let ranges = step.sizes("ranges");
+    let ranges = ranges.as_chunks::<3>().0;
+    moved(step, |index| Some(ranges.iter().zip(index).map(|([start, _, by], index)| start + index * by).collect()))
+}
+
+/// Zeros around the elements.
+pub fn pad(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let amounts = step.sizes("pad_amount");
+    let amounts = amounts.as_chunks::<2>().0;
+    let places = places(step, |index| {
+        amounts.iter().zip(index).map(|([before, _], index)| index.checked_sub(*before)).collect()
+    })?;
+    let zero = qparams(step.output()).map_or(0, |qparams| qparams.zero as i32);
+    Ok(match step.elements(0)? {
+        Elements::Integers(integers) => {
+            Elements::Integers(places.iter().map(|place| place.map_or(zero, |place| integers[place])).collect())
+        }
+        Elements::Numbers(numbers) => {
+            Elements::Numbers(places.iter().map(|place| place.map_or(0.0, |place| numbers[place])).collect())
+        }
+    })
+}
+
+/// Operands one behind the other.
+pub fn concat(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let [axis] = step.sizes("axis")[..] else { return Err(malformed()) };
+    let mut parts = Vec::new();
+    for position in 0..step.operation.inputs.len() {
+        let run: usize = step.tensor(position)?.sizes.iter().skip(axis).map(|size| *size as usize).product();
+        parts.push((step.numbers(position)?, run.max(1)));
+    }
+    let outer: usize = step.output().sizes.iter().take(axis).map(|size| *size as usize).product();
+    let rows =
+        (0..outer).flat_map(|row| parts.iter().flat_map(move |(part, run)| part.iter().skip(row * run).take(*run)));
+    Ok(step.rounded(rows.copied()))
+}
