@@ -4,7 +4,8 @@ put the command on the PATH and the package on the path of imports.
     wheel.py BINARY TARGET FOLDER [--module LIBRARY] [--runtimes FOLDER]
 
 LIBRARY is `libetbuild_native.so` for glibc. Without it, the wheel has the command and the functions that call the command, for every
-Python and C library. The runtimes are those of `etbuild prebuild`; pip installs them in `share/etbuild/runtimes`. The bytes depend on the files, the target, Cargo's metadata, the README and SOURCE_DATE_EPOCH alone. The
+Python and C library. The runtimes are those of `etbuild prebuild`; pip installs them in `share/etbuild/runtimes`. The bytes
+depend on the files, the target, Cargo's metadata, the README and SOURCE_DATE_EPOCH alone. The
 format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 """
 

@@ -138,6 +138,17 @@ export class Gpu {
   /** Waits for all work, and maps a copy of bytes of a buffer. */
   async fetch(number, offset, size) {
     const buffer = this.objects.get(number);
+    try {
+      return await this.mapped(buffer, offset, size);
+    } catch (error) {
+      // The browser says that a GPU is lost after what it refuses for that.
+      await new Promise((later) => setTimeout(later, 0));
+      const { lost } = buffer.owner;
+      return this.status(lost ? failure(LOST, lost) : failure(REFUSED, `the GPU failed: ${error.message}`));
+    }
+  }
+
+  async mapped(buffer, offset, size) {
     const { owner, raw } = buffer;
     const [from, count] = [offset >>> 0, Math.ceil((size >>> 0) / 4) * 4];
     this.watch(owner, (device) => {
@@ -148,12 +159,11 @@ export class Gpu {
       encoder.copyBufferToBuffer(raw, from, buffer.copy, 0, count);
       device.queue.submit([encoder.finish()]);
     });
-    const mapped = buffer.copy.mapAsync(GPUMapMode.READ, 0, count).then(() => undefined, (error) => error);
-    const [found, error] = [await this.settled(owner), await mapped];
-    if (found || error) {
-      const lost = owner.lost && failure(LOST, owner.lost);
-      return this.status(found ?? lost ?? failure(REFUSED, `the GPU failed: ${error.message}`));
-    }
+    // A refusal is looked at behind the failures of the work before.
+    const map = buffer.copy.mapAsync(GPUMapMode.READ, 0, count).then(() => undefined, (error) => error);
+    const [found, refused] = [await this.settled(owner), await map];
+    if (found) return this.status(found);
+    if (refused) throw refused;
     buffer.mapped = { from, bytes: new Uint8Array(buffer.copy.getMappedRange(0, count)) };
     return DONE;
   }

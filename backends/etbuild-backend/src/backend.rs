@@ -67,6 +67,11 @@ pub trait Backend: Send + Sync {
     /// Whether the backend runs anything on the target: `partition: auto` asks only such backends.
     fn runs_on(&self, target: &TargetFacts) -> bool;
 
+    /// Whether the device executes partitions of the backend that a recipe asks for by name: prebuilt runtimes have the delegate then.
+    fn executes_on(&self, target: &TargetFacts) -> bool {
+        self.runs_on(target)
+    }
+
     /// Why the node cannot run there; `None` where it can. Constant operands, and what computes the others, can be read from
     /// the graph. What only the neighbourhood of a node decides, such as a fusion, must not make the node's lowering fail.
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal>;

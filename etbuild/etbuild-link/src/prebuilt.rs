@@ -7,8 +7,8 @@ use et_ops::{OPERATORS, PRIMITIVES};
 
 use crate::digest::digest;
 use crate::{
-    CompileTarget, EngineFacts, KernelUse, LinkError, MethodFacts, Program, ProjectFacts, Sources, SystemFiles,
-    device_crates_digest, select, template_digest,
+    CompileTarget, EngineFacts, KernelUse, LinkError, MethodFacts, Program, Project, ProjectFacts, Sources,
+    SystemFiles, flags, select,
 };
 
 /// The template of the runtimes.
@@ -26,27 +26,25 @@ pub struct PrebuiltRuntime {
 }
 
 impl PrebuiltRuntime {
-    /// The name of the runtime's file, which has the digest of all that the runtime is made from besides the toolchain: a runtime
-    /// of another version of etbuild has another name.
+    /// The project of the runtime.
     ///
     /// # Errors
-    /// [`LinkError::UnknownTemplate`], which tests exclude.
-    pub fn file_name(&self) -> Result<String, LinkError> {
-        let Self { target, stamp, engines } = self;
-        let CompileTarget { triple, cpu, features, linker: _, crt_static } = target;
-        let processor = format!("{cpu:?} {features:?} {crt_static}");
-        let engines = format!("{engines:?}");
-        let sources = template_digest(TEMPLATE)?;
-        let parts = [&sources, device_crates_digest(), &processor, stamp, &engines];
-        let digest: String = digest(parts.iter().map(|part| (part, ""))).chars().take(16).collect();
-        Ok(format!("{triple}-{digest}"))
+    /// As of [`Project::new`], which tests exclude.
+    pub fn project(&self) -> Result<Project, LinkError> {
+        Project::new(&self.facts()?, &Sources::embedded()?)
     }
 
-    /// The facts of the project of the runtime.
-    ///
-    /// # Errors
-    /// [`LinkError::KernelsMissing`], which tests exclude.
-    pub fn facts(&self) -> Result<ProjectFacts, LinkError> {
+    /// The name of the runtime's file, which has the digest of the project and of the flags: of all that the runtime is made from besides
+    /// the toolchain. A runtime of another version of etbuild has another name.
+    pub fn file_name(&self, project: &Project) -> String {
+        let CompileTarget { triple, linker: _, .. } = &self.target;
+        let flags = flags::everywhere(&self.target, project);
+        let parts = project.files().chain([(triple.as_str(), flags.as_bytes())]);
+        let digest: String = digest(parts).chars().take(16).collect();
+        format!("{triple}-{digest}")
+    }
+
+    fn facts(&self) -> Result<ProjectFacts, LinkError> {
         let operators = OPERATORS
             .iter()
             .map(|operator| KernelUse { operator: operator.name().to_owned(), dtypes: operator.dtypes });
@@ -79,6 +77,7 @@ impl PrebuiltRuntime {
     /// Why the runtime cannot stand for a project, in words; `None` where it can.
     pub fn refusal(&self, facts: &ProjectFacts) -> Option<String> {
         let reasons = [
+            (self.target.is_wasm(), "a module of WebAssembly is compiled for its program"),
             (facts.board.is_some(), "firmware is compiled for its program"),
             (facts.library.is_some(), "a library is compiled for its program"),
             (facts.updates.is_some(), "a binary that takes updates is compiled with its key"),

@@ -92,6 +92,10 @@ const LARGEST_SUBGROUP: u32 = 128;
 impl GpuFile {
     /// Checks the numbers.
     pub fn check(self) -> Result<Gpu, Diagnostic> {
+        let has_more = self.storage == TexelStorage::Image || self.subgroup.value > 0 || self.int64 || self.float64;
+        if self.api == GpuApi::Webgpu && has_more {
+            return Err(more_than_webgpu(&self.subgroup));
+        }
         Ok(Gpu {
             name: self.name,
             api: self.api,
@@ -110,6 +114,12 @@ impl GpuFile {
 
 /// Vulkan's least `maxStorageBufferRange`, in MiB.
 const LEAST_BUFFER: u32 = 128;
+
+fn more_than_webgpu(at: &Spanned<u32>) -> Diagnostic {
+    let message = "kernels for WebGPU have texels in buffers, and neither subgroups nor types of 64 bits";
+    let diagnostic = Diagnostic::error(Code::TargetInconsistent, message).at((*at.span).clone());
+    diagnostic.help("write `storage: buffer`, `subgroup: 0`, `int64: false` and `float64: false` beside `api: webgpu`")
+}
 
 fn positive(key: &str, number: &Spanned<u32>) -> Result<u32, Diagnostic> {
     if number.value > 0 {

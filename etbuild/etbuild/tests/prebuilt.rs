@@ -136,5 +136,5 @@ fn a_runtime_without_a_program_says_so() {
 fn runtimes_are_for_processes() {
     let place = Place::cold();
     let ran = place.run(&format!("prebuild {} --target mps2-an505", place.path().display())).expect(4);
-    assert!(ran.stderr.contains("firmware is compiled for its program"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("firmware and modules of WebAssembly are compiled"), "{}", ran.stderr);
 }

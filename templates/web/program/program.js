@@ -29,6 +29,13 @@ function typeOf({ type, data }) {
   return found[0];
 }
 
+/** Inputs whose elements nobody else writes. */
+function copied(inputs) {
+  const copy = (tensor) => (tensor?.data?.slice ? { ...tensor, data: tensor.data.slice() } : tensor);
+  if (Array.isArray(inputs)) return inputs.map(copy);
+  return Object.fromEntries(Object.entries(inputs ?? {}).map(([name, tensor]) => [name, copy(tensor)]));
+}
+
 export class Program {
   /** Loads a method. */
   static async load({ method, ...files }) {
@@ -52,8 +59,10 @@ export class Program {
 
   /** Runs the method on tensors by name, or in order; returns `output_0`, `output_1`, ..., or on a GPU a promise of these. */
   run(inputs) {
+    // A run that waits computes what the inputs are now.
+    const given = this.library.waits ? copied(inputs) : inputs;
     return this.library.inTurn(() => {
-      this.setInputs(inputs);
+      this.setInputs(given);
       return after(this.library.functions.et_module_execute(this.module), (status) => this.outputs(status));
     });
   }
@@ -106,8 +115,10 @@ export class Program {
 
   /** Frees the memory of the method. */
   free() {
-    const { module } = this;
-    this.module = 0;
-    return this.library.inTurn(() => this.library.functions.et_module_free(module));
+    return this.library.inTurn(() => {
+      const { module } = this;
+      this.module = 0;
+      return this.library.functions.et_module_free(module);
+    });
   }
 }

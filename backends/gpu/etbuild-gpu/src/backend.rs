@@ -76,6 +76,10 @@ impl Backend for Gpu {
         false
     }
 
+    fn executes_on(&self, target: &TargetFacts) -> bool {
+        target.hosted && !target.gpus.is_empty()
+    }
+
     fn writes_state(&self) -> bool {
         true
     }

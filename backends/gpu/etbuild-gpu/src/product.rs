@@ -131,14 +131,14 @@ impl Product {
     /// The kernel that stores an expression of the product, for a class of GPUs.
     fn kernel(&self, scope: Scope<'_>, profile: Profile, epilogue: &Epilogue<'_>) -> Kernel {
         let site = Site { product: self, scope, epilogue };
-        let Profile { units, subgroup, .. } = profile;
         if self.has_few_rows() {
-            return site.kernel(|emitter| few_rows::write(&site, emitter, units));
+            return site.kernel(|emitter| few_rows::write(&site, emitter, profile.units));
         }
-        if let Some(Tiling { tile, .. }) = Tiling::of(self, units) {
+        if let Some(Tiling { tile, .. }) = Tiling::of(self, &profile) {
             return site.kernel(|emitter| staged::write(&site, emitter, tile));
         }
         let plain = site.kernel(|emitter| tiled::write(&site, emitter, false));
+        let subgroup = profile.subgroup;
         if subgroup as usize != tiled::LANES {
             return plain;
         }

@@ -77,6 +77,10 @@ impl Backend for Qnn {
         false
     }
 
+    fn executes_on(&self, target: &TargetFacts) -> bool {
+        target.hosted && matches!(target.npu, Some(NpuFacts::Qualcomm { .. }))
+    }
+
     fn writes_state(&self) -> bool {
         true
     }

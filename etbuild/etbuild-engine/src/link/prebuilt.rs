@@ -6,8 +6,8 @@ use et_module::app::Appendix;
 use etbuild_backend::TargetFacts;
 use etbuild_diagnostic::{Diagnostic, unwritable};
 use etbuild_link::{
-    CodePart, CompileTarget, EngineFacts, LinkError, PrebuiltRuntime, Project, SizeReport, Sources, Workshop,
-    all_features, build_telling, dependencies,
+    CodePart, CompileTarget, EngineFacts, LinkError, PrebuiltRuntime, SizeReport, Workshop, all_features,
+    build_telling, dependencies,
 };
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
 use etbuild_target::Target;
@@ -33,7 +33,7 @@ pub struct Prebuilt {
 /// # Errors
 /// [`LinkError::Template`] for a backend whose device crate is not part of this etbuild.
 pub fn runtime(world: &World, target: &CompileTarget, facts: &TargetFacts) -> Result<PrebuiltRuntime, LinkError> {
-    let backends = world.engines().iter().filter(|backend| backend.runs_on(facts));
+    let backends = world.engines().iter().filter(|backend| backend.executes_on(facts));
     let engine = |backend: &&dyn etbuild_backend::Backend| {
         let package = backend.device_crate();
         Ok(EngineFacts {
@@ -60,15 +60,14 @@ pub fn compile(
     let Tools { target: compile_target, toolchain } = tools(world, target).map_err(|missing| vec![*missing])?;
     let failed = |error: LinkError| vec![facts::link_error(&error)];
     let runtime = runtime(world, &compile_target, target_facts).map_err(failed)?;
-    let sources = Sources::embedded().map_err(failed)?;
-    let project = Project::new(&runtime.facts().map_err(failed)?, &sources).map_err(failed)?;
+    let project = runtime.project().map_err(failed)?;
     let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
     let listed = dependencies(world.system(), &toolchain, &compile_target, &project, &workshop).map_err(failed)?;
     let mut crates = Crates::new(world, listed.len(), &project);
     let told = &mut |compiled| crates.tell(compiled);
     let built =
         build_telling(world.system(), &toolchain, &compile_target, &project, &workshop, told).map_err(failed)?;
-    let path = folder.join(runtime.file_name().map_err(failed)?);
+    let path = folder.join(runtime.file_name(&project));
     let written = world.system().write(&path, &built.binary, true);
     written.map_err(|error| vec![unwritable(&path, &error)])?;
     Ok((path, built.binary.len()))
@@ -77,13 +76,17 @@ pub fn compile(
 /// Whether there is a prebuilt runtime for a target.
 pub fn is_offered(world: &World, target: &Target, target_facts: &TargetFacts) -> bool {
     let runtime = runtime(world, &facts::compile_target(target.rust()), target_facts);
-    runtime.and_then(|runtime| runtime.file_name()).is_ok_and(|name| found(world, &name).is_some())
+    runtime.is_ok_and(|runtime| found(world, &runtime).is_ok_and(|prebuilt| prebuilt.is_some()))
 }
 
-/// The file of a prebuilt runtime, with its digest.
-fn found(world: &World, name: &str) -> Option<Prebuilt> {
-    let candidates = world.runtimes().iter().map(|folder| folder.join(name));
-    candidates.filter_map(|path| Some(Prebuilt { digest: file_digest::of(world, &path).ok()?, path })).next()
+/// The file of a runtime, with its digest; `None` where no folder has it.
+fn found(world: &World, runtime: &PrebuiltRuntime) -> Result<Option<Prebuilt>, LinkError> {
+    if world.runtimes().iter().all(|folder| !world.system().is_dir(folder)) {
+        return Ok(None);
+    }
+    let name = runtime.file_name(&runtime.project()?);
+    let candidates = world.runtimes().iter().map(|folder| folder.join(&name));
+    Ok(candidates.filter_map(|path| Some(Prebuilt { digest: file_digest::of(world, &path).ok()?, path })).next())
 }
 
 /// The prebuilt runtime that a binary can be made of, or the reason why there is none.
@@ -92,16 +95,15 @@ pub fn find(db: &dyn Db, source: &BinarySource) -> Result<Prebuilt, String> {
     let target = facts::compile_target(options.target.rust());
     let made = |error: LinkError| error.to_string();
     let runtime = runtime(world, &target, &source.program.partition.target).map_err(made)?;
-    // A dry run may not know the program yet.
+    // A dry run may not know the program yet, and the link says what is wrong with it.
     let emitted = source.emitted(db).ok();
     let project = emitted.and_then(|emitted| ProjectInputs::of(db, options, &target, &emitted, Stage::Link).ok());
-    if let Some(facts) = project.and_then(|project| project.without_data().ok())
-        && let Some(reason) = runtime.refusal(&facts)
-    {
+    let facts = project.and_then(|project| project.without_data().ok());
+    if let Some(reason) = facts.and_then(|facts| runtime.refusal(&facts)) {
         return Err(reason);
     }
-    let name = runtime.file_name().map_err(made)?;
-    found(world, &name).ok_or_else(|| format!("this etbuild comes without a prebuilt runtime for {}", target.triple))
+    let none = || format!("this etbuild comes without a prebuilt runtime for {}", target.triple);
+    found(world, &runtime).map_err(made)?.ok_or_else(none)
 }
 
 /// The binary of a unit, made of a prebuilt runtime.
@@ -109,6 +111,7 @@ pub fn finished(db: &dyn Db, source: &BinarySource, prebuilt: &Prebuilt) -> Stag
     let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
     let target = facts::compile_target(source.link.target.rust());
     let project = ProjectInputs::of(db, &source.link, &target, &emitted, Stage::Link)?;
+    project.without_data().map_err(|found| Blocked::failed(Stage::Link, found))?;
     let appendix = Appendix {
         command_line: source.link.command_line,
         name: project.name,
@@ -145,8 +148,11 @@ impl Action for Finish {
     const STAGE: Stage = Stage::Link;
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
-        let path = &self.prebuilt.path;
+        let Prebuilt { path, digest } = &self.prebuilt;
         let runtime = db.world().system().read(path).map_err(|error| failure::unreadable(path, &error))?;
+        if Digest::of(&runtime) != *digest {
+            return Err(failure::unreadable(path, &std::io::Error::other("the file changed while it was read")));
+        }
         let program = self.program.map(|program| db.world().open_blob(&program));
         let binary = self.appendix.finish(&runtime, program.as_deref());
         let sizes = SizeReport::of(&binary).map_err(link_failure)?;

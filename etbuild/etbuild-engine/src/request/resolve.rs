@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{Override, Recipe, missing_files};
+use etbuild_system::System;
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
@@ -120,7 +121,7 @@ fn units_of(
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(place) => {
             let mut catalogue = catalogue(db, path)?;
-            let chosen = chosen_targets(db, &mut catalogue, request)?;
+            let chosen = chosen_targets(db.world().system(), &mut catalogue, &request.targets)?;
             place.insert((catalogue, chosen))
         }
     };
@@ -136,20 +137,20 @@ fn units_of(
 }
 
 /// The targets of `--target`; files are added to the catalogue.
-fn chosen_targets(
-    db: &dyn Db,
+///
+/// # Errors
+/// Mistakes in target files.
+pub fn chosen_targets(
+    system: &dyn System,
     catalogue: &mut Catalogue,
-    request: &Request,
+    targets: &[String],
 ) -> Result<Option<Vec<Spanned<String>>>, Vec<Diagnostic>> {
     let mut names = Vec::new();
-    for target in &request.targets {
+    for target in targets {
         let span = Span::command_line(target);
         let is_file = Path::new(target).extension().is_some_and(|extension| extension == "yaml");
-        let name = if is_file {
-            catalogue.add_file(db.world().system(), Path::new(target))?.name().to_owned()
-        } else {
-            target.clone()
-        };
+        let name =
+            if is_file { catalogue.add_file(system, Path::new(target))?.name().to_owned() } else { target.clone() };
         names.push(Spanned::new(name, span));
     }
     Ok((!names.is_empty()).then_some(names))

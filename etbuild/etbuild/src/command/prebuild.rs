@@ -1,12 +1,9 @@
 //! `etbuild prebuild`: runtimes for machines without a Rust toolchain.
 
-use std::path::Path;
-
-use etbuild_diagnostic::{Code, Diagnostic, Span, unwritable};
-use etbuild_engine::link::prebuilt;
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::link::{compile_target, prebuilt};
 use etbuild_engine::{Mode, request};
 use etbuild_target::{Catalogue, Kind};
-use etbuild_yaml::Spanned;
 use serde_json::json;
 
 use super::Outcome;
@@ -15,39 +12,33 @@ use crate::render::{Table, bytes};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &Prebuild) -> Outcome {
-    let folder = &arguments.folder;
-    std::fs::create_dir_all(folder).map_err(|error| vec![unwritable(folder, &error)])?;
     let mut catalogue = Catalogue::shipped()?;
-    catalogue.add_folder(&*session.system, Path::new("recipes/targets"))?;
+    let own = vec![format!("linux-{}", std::env::consts::ARCH)];
+    let given = &session.global.targets;
+    let names = if given.is_empty() { &own } else { given };
+    let targets = request::chosen_targets(&*session.system, &mut catalogue, names)?.unwrap_or_default();
     let world = session.world(Mode::Build)?;
     let (mut table, mut values) = (Table::new(&["target", "size", "file"]), Vec::new());
-    for name in &targets(session)? {
+    for name in &targets {
         let target = catalogue.find(name).map_err(|diagnostic| vec![diagnostic])?;
-        if target.kind() != Kind::Hosted {
-            return Err(vec![firmware(target.name())]);
+        if target.kind() != Kind::Hosted || compile_target(target.rust()).is_wasm() {
+            return Err(vec![not_a_process(target.name())]);
         }
         let facts = request::target_facts(target);
-        let (path, size) = prebuilt::compile(&world, target, &facts, folder)?;
+        let (path, size) = prebuilt::compile(&world, target, &facts, &arguments.folder)?;
         let file = path.display().to_string();
         values.push(json!({ "target": target.name(), "size": size, "file": file }));
         table.row(vec![target.name().to_owned(), bytes(size as u64), file]);
     }
-    session.terminal.present(&json!({ "runtimes": values }), &table.render());
+    let value = json!({ "schema": "etbuild.prebuild/1", "ok": true, "runtimes": values });
+    session.terminal.present(&value, &table.render());
     Ok(Vec::new())
 }
 
-/// The targets of the command line; that of this machine where it names none.
-fn targets(session: &Session) -> Result<Vec<Spanned<String>>, Vec<Diagnostic>> {
-    let own = format!("linux-{}", std::env::consts::ARCH);
-    let names = match session.global.targets.as_slice() {
-        [] => vec![own],
-        names => names.to_vec(),
-    };
-    Ok(names.into_iter().map(|name| Spanned::new(name.clone(), Span::command_line(&name))).collect())
-}
-
-fn firmware(target: &str) -> Diagnostic {
-    let message = format!("there are no prebuilt runtimes for `{target}`: firmware is compiled for its program");
+fn not_a_process(target: &str) -> Diagnostic {
+    let message = format!(
+        "there are no prebuilt runtimes for `{target}`: firmware and modules of WebAssembly are compiled for their programs"
+    );
     Diagnostic::error(Code::OptionUnavailable, message)
         .help("name a target with an operating system, such as `--target linux-x86_64`")
 }

@@ -1,8 +1,8 @@
 //! The end of a finished prebuilt runtime: the facts of one program, which generated code states in other binaries.
 //!
 //! A prebuilt runtime is compiled before its program is known. Behind its last byte follow the program file, where the binary
-//! carries it, at a multiple of 64; lines of UTF-8 with the command line's kind, the binary's name, the method and the inputs; and a
-//! footer: the size of the program file and of the lines, and [`MAGIC`], each of 8 bytes, little-endian.
+//! carries it, at a multiple of 64; texts of UTF-8, each with a 0 at its end: the command line's kind, the binary's name, the
+//! method and the inputs; and a footer: the size of the program file and of the texts, and [`MAGIC`], each of 8 bytes, little-endian.
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -74,18 +74,18 @@ impl Appendix {
             file.resize(file.len().next_multiple_of(FileBytes::ALIGNMENT), 0);
             file.extend_from_slice(program);
         }
-        let lines = self.lines();
-        file.extend_from_slice(lines.as_bytes());
-        for size in [program.map_or(0, <[u8]>::len), lines.len()] {
+        let texts = self.texts();
+        file.extend_from_slice(texts.as_bytes());
+        for size in [program.map_or(0, <[u8]>::len), texts.len()] {
             file.extend_from_slice(&(size as u64).to_le_bytes());
         }
         file.extend_from_slice(&MAGIC);
         file
     }
 
-    fn lines(&self) -> String {
+    fn texts(&self) -> String {
         let heads = [self.command_line.name(), &self.name, &self.method];
-        heads.into_iter().chain(self.inputs.iter().map(String::as_str)).map(|line| format!("{line}\n")).collect()
+        heads.into_iter().chain(self.inputs.iter().map(String::as_str)).map(|text| format!("{text}\0")).collect()
     }
 
     /// The appendix of a finished runtime, and the place of the program file in it; `None` for another file.
@@ -96,12 +96,12 @@ impl Appendix {
             return None;
         }
         let size = |at: usize| usize::try_from(u64::from_le_bytes(sizes.get(at..at + 8)?.try_into().ok()?)).ok();
-        let (content, lines) = content.split_at_checked(content.len().checked_sub(size(8)?)?)?;
-        let mut lines = std::str::from_utf8(lines).ok()?.lines().map(str::to_owned);
+        let (content, texts) = content.split_at_checked(content.len().checked_sub(size(8)?)?)?;
+        let mut texts = std::str::from_utf8(texts).ok()?.split_terminator('\0').map(str::to_owned);
         let program = content.len().checked_sub(size(0)?)?..content.len();
-        let kind = lines.next()?;
+        let kind = texts.next()?;
         let command_line = CommandLine::ALL.into_iter().find(|known| known.name() == kind)?;
-        let appendix = Self { command_line, name: lines.next()?, method: lines.next()?, inputs: lines.collect() };
+        let appendix = Self { command_line, name: texts.next()?, method: texts.next()?, inputs: texts.collect() };
         Some((appendix, Some(program).filter(|program| !program.is_empty())))
     }
 }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn appendix() -> Appendix {
-        let inputs = vec!["x".to_owned(), "mask".to_owned()];
+        let inputs = vec!["x".to_owned(), "a line\nand another".to_owned()];
         Appendix { command_line: CommandLine::Tensors, name: "digits".to_owned(), method: "forward".to_owned(), inputs }
     }
 

@@ -15,6 +15,10 @@ pub fn run(step: &Recurrent, mut operands: Operands<'_, '_>, listener: &mut List
     let (features, hidden, width) = (step.features as usize, step.hidden as usize, step.width as usize);
     let product = |left: usize, right: usize| left.checked_mul(right).ok_or(Error::InvalidProgram);
     let (count, rows) = (product(time, batches)?, product(step.gates as usize, hidden)?);
+    let first = step.first as usize;
+    if !matches!(step.gates, 3 | 4) || first.checked_add(hidden).is_none_or(|end| end > width) {
+        return Err(Error::InvalidProgram);
+    }
     let input = operands.read::<i8>(step.input, product(count, features)?)?;
     let output = operands.write::<i8>(step.output, product(count, width)?)?;
     let columns = operands.write::<i16>(step.columns, even(features)?)?;
@@ -42,7 +46,7 @@ pub fn run(step: &Recurrent, mut operands: Operands<'_, '_>, listener: &mut List
                 4 => tables.lstm(&gates, before, cell),
                 _ => tables.gru(&gates, before),
             }
-            let results = output.get_mut(row * width + step.first as usize..).unwrap_or_default();
+            let results = output.get_mut(row * width + first..).unwrap_or_default();
             for (result, state) in results.iter_mut().zip(before.iter()).take(hidden) {
                 *result = ((i32::from(*state) + 128) >> 8).min(127) as i8;
             }

@@ -19,6 +19,9 @@ use etbuild_backend::int8::pattern::{self, Check, Epilogue, Operand, QParams, in
 /// The greatest sum whose requantization is exact: below 2^30.
 const MOST: i64 = 1 << 30;
 
+/// The greatest sum of int4 weights, which are added as int8 times 16.
+const MOST_OF_INT4: i64 = 1 << 27;
+
 /// The operands of a product.
 pub(super) struct Product {
     pub operand: Operand,
@@ -40,8 +43,9 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
         return Err(no(RefusalKind::Quantization, "a weight is -128 next to a channel with a negative weight"));
     }
     let sums = product.channels();
-    if sums.iter().any(|(bias, weights)| bias.abs() + 128 * weights >= MOST) {
-        return Err(no(RefusalKind::Quantization, "the sums of a channel exceed 30 bits"));
+    let most = if product.is_int4 { MOST_OF_INT4 } else { MOST };
+    if sums.iter().any(|(bias, weights)| bias.abs() + 128 * weights >= most) {
+        return Err(no(RefusalKind::Quantization, "the sums of a channel have too many bits"));
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ impl Builder<'_> {
 
     /// The parts of a product.
     fn parts(&self, product: &Product) -> Parts {
-        let tiling = Tiling::of(product, self.profile.units).filter(|_| !product.has_few_rows());
+        let tiling = Tiling::of(product, &self.profile).filter(|_| !product.has_few_rows());
         let most = tiling.map_or(1, |tiling| tiling.parts);
         let positions: usize = product.positions.iter().product();
         // The kernel positions are split into single positions, or not at all.

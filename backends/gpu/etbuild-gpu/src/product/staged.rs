@@ -9,14 +9,8 @@ use crate::kernel::Entry;
 use crate::store::counted_coordinates;
 use crate::tensor::TEXEL;
 
-use super::tiling::Tile;
+use super::tiling::{DEPTH, SLICES, Tile};
 use super::{RightTexel, Site};
-
-/// The slices of the inner dimension that a workgroup stages at a time.
-const SLICES: usize = 4;
-
-/// The indices of the inner dimension that a workgroup stages at a time.
-const DEPTH: usize = SLICES * TEXEL;
 
 /// Writes the kernel; its entry point.
 pub fn write(site: &Site<'_>, emitter: &mut Emitter<'_>, tile: Tile) -> Entry {
@@ -60,7 +54,7 @@ struct Inner {
 impl<'s, 'p> Staging<'s, 'p> {
     fn new(site: &'s Site<'p>, emitter: &mut Emitter<'_>, tile: Tile) -> Self {
         let mut staged = |prefix: &str, size: usize| {
-            let stride = size / TEXEL + 1;
+            let stride = Tile::stride(size);
             let name = emitter.workgroup_variable(prefix, &format!("array<vec4<f32>, {}>", DEPTH * stride));
             Staged { name, stride, loads: size * SLICES / tile.invocations() }
         };

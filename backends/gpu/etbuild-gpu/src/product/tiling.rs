@@ -1,6 +1,8 @@
 //! Tiles of staged products, and the split of the inner dimension: which are fastest on a GPU.
 
 use super::Product;
+use crate::profile::Profile;
+use crate::tensor::TEXEL;
 
 /// A tile of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +14,12 @@ pub struct Tile {
     /// The rows and the columns of an invocation, multiples of four.
     pub each: [usize; 2],
 }
+
+/// The slices of the inner dimension that a workgroup stages at a time.
+pub const SLICES: usize = 4;
+
+/// The indices of the inner dimension that a workgroup stages at a time.
+pub const DEPTH: usize = SLICES * TEXEL;
 
 /// The tiles, by how often an operand in workgroup memory is used.
 const TILES: [Tile; 6] = [
@@ -39,10 +47,14 @@ pub struct Tiling {
 }
 
 impl Tiling {
-    /// The fastest tiling of a product on a GPU with so many compute units; none without units, and where a group of columns is smaller
-    /// than every tile.
-    pub fn of(product: &Product, units: usize) -> Option<Self> {
-        let fits = |tile: &Tile| product.group == product.column_count() || product.group.is_multiple_of(tile.columns);
+    /// The fastest tiling of a product for a class of GPUs; none without compute units, and where a group of columns is smaller than
+    /// every tile.
+    pub fn of(product: &Product, profile: &Profile) -> Option<Self> {
+        let units = profile.units;
+        let fits = |tile: &Tile| {
+            let is_in_group = product.group == product.column_count() || product.group.is_multiple_of(tile.columns);
+            is_in_group && tile.bytes() <= profile.workgroup_memory()
+        };
         let tiles = TILES.into_iter().filter(|tile| units > 0 && fits(tile));
         let tilings = tiles.map(|tile| Self { tile, parts: tile.parts(product, units) });
         tilings.min_by(|one, other| one.cost(product, units).total_cmp(&other.cost(product, units)))
@@ -79,6 +91,17 @@ impl Tile {
         if product.is_whole() { (BUSY * units / invocations).clamp(1, most) } else { 1 }
     }
 
+    /// The vectors from an index of the inner dimension to the next in workgroup memory, for so many rows or columns: stores of neighbours
+    /// in the inner dimension meet other banks.
+    pub const fn stride(size: usize) -> usize {
+        size / TEXEL + 1
+    }
+
+    /// The bytes of workgroup memory that the operands take.
+    pub const fn bytes(self) -> usize {
+        DEPTH * (Self::stride(self.rows) + Self::stride(self.columns)) * size_of::<[f32; TEXEL]>()
+    }
+
     /// The invocations along rows and columns.
     pub const fn lanes(self) -> [usize; 2] {
         [self.rows / self.each[0], self.columns / self.each[1]]
@@ -96,6 +119,10 @@ mod tests {
     use super::*;
     use crate::expr::{Exprs, TensorId};
     use crate::product::{Limits, RightTexel};
+
+    fn gpu(units: usize) -> Profile {
+        Profile { units, ..Profile::default() }
+    }
 
     fn product([rows, columns, inner]: [usize; 3], group: usize) -> Product {
         let operand = Exprs::default().add(crate::expr::Expr::Load(TensorId(0)), crate::types::Type::Float);
@@ -117,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_large_product_has_large_tiles_and_a_small_one_is_split() {
-        let tiling = |product: &Product| Tiling::of(product, 128).unwrap();
+        let tiling = |product: &Product| Tiling::of(product, &gpu(128)).unwrap();
         let large = tiling(&product([4096, 4096, 4096], 4096));
         assert_eq!((large.tile.rows, large.tile.columns, large.parts), (128, 128, 1));
         let small = tiling(&product([49, 512, 4608], 512));
@@ -125,9 +152,17 @@ mod tests {
     }
 
     #[test]
+    fn the_operands_of_a_tile_fit_in_workgroup_memory() {
+        let page = Profile { web: true, ..gpu(128) };
+        let tile = Tiling::of(&product([4096, 4096, 4096], 4096), &page).unwrap().tile;
+        assert_eq!((tile.rows, tile.columns), (128, 64));
+        assert!(TILES[0].bytes() > page.workgroup_memory());
+    }
+
+    #[test]
     fn a_tile_lies_within_a_group_of_columns() {
-        assert_eq!(Tiling::of(&product([1024, 64, 64], 16), 128), None);
-        assert_eq!(Tiling::of(&product([1024, 64, 64], 32), 128).unwrap().tile.columns, 32);
-        assert_eq!(Tiling::of(&product([1024, 64, 64], 64), 0), None);
+        assert_eq!(Tiling::of(&product([1024, 64, 64], 16), &gpu(128)), None);
+        assert_eq!(Tiling::of(&product([1024, 64, 64], 32), &gpu(128)).unwrap().tile.columns, 32);
+        assert_eq!(Tiling::of(&product([1024, 64, 64], 64), &gpu(0)), None);
     }
 }
