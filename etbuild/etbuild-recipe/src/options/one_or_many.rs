@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use etbuild_yaml::Spanned;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
-use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, SeqAccess, Unexpected, Visitor};
 
 /// One value or a list, each with its place in the recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +54,10 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for WrittenVisitor<T> {
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Written<T>, E> {
         T::deserialize(number.into_deserializer()).map(Written::One)
+    }
+
+    fn visit_i128<E: de::Error>(self, number: i128) -> Result<Written<T>, E> {
+        Err(E::invalid_type(Unexpected::Other(&format!("the whole number {number}")), &"a whole number"))
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Written<T>, E> {
