@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::code::MAP;
-use crate::project::LINKER_ARGUMENTS;
 use crate::system::bionic;
 use crate::{CompileTarget, Project, Route, SystemFiles, Toolchain};
 
@@ -58,7 +57,7 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
         }
     };
     if target.is_android() {
-        options.extend(android_options(target));
+        options.extend(android_options(target, project));
     }
     if SystemFiles::of(target) == Some(SystemFiles::Windows) {
         // The time of the link would make other bytes each time. What Rust would add of MinGW is in the project.
@@ -81,8 +80,9 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
 
 /// The options of binaries and shared libraries of Android. A binary is linked with the name of the shared library too, by which
 /// a loader finds the binary itself: the flags of a project are those of all its files.
-fn android_options(target: &CompileTarget) -> Vec<String> {
-    let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE), format!("@{LINKER_ARGUMENTS}")];
+fn android_options(target: &CompileTarget, project: &Project) -> Vec<String> {
+    let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE)];
+    options.extend(project.shared.iter().map(|name| format!("-soname={name}")));
     if SystemFiles::of(target).is_some() {
         options.push(format!("--dynamic-linker={}", bionic::LOADER));
     }

@@ -77,8 +77,8 @@ impl PrebuiltRuntime {
     /// Why the runtime cannot stand for a project, in words; `None` where it can.
     pub fn refusal(&self, facts: &ProjectFacts) -> Option<String> {
         let reasons = [
-            (self.target.is_wasm(), "a module of WebAssembly is compiled for its program"),
             (facts.board.is_some(), "firmware is compiled for its program"),
+            (!self.target.is_linux(), "prebuilt runtimes are for Linux"),
             (facts.library.is_some(), "a library is compiled for its program"),
             (facts.updates.is_some(), "a binary that takes updates is compiled with its key"),
             (!facts.operators.is_empty(), "custom operators are compiled into the binary"),

@@ -23,13 +23,11 @@ pub struct Project {
     pub dependencies: Vec<(String, String)>,
     /// Whether the project needs third-party crates, whose versions the lock file fixes.
     pub third_party: bool,
+    /// The file name of the shared library, for a project with one.
+    pub shared: Option<String>,
     /// The digest of all device crates, used or not: projects with equal digests can be compiled in one folder.
     pub sources: String,
 }
-
-/// The path of the linker's arguments that a project has for itself. As flags of the compiler, they would have every crate compiled for
-/// each project.
-pub const LINKER_ARGUMENTS: &str = "link.args";
 
 /// The path of an archive without members. Crates that open libraries have the linker look for `dl`, whose functions musl keeps in
 /// `libc.a`; the musl of Rust lacks the empty `libdl.a` that distributions add.
@@ -48,9 +46,8 @@ impl Project {
             package.extend(system.files()?);
         }
         let ending = facts.library.and_then(LibraryForm::loaded_ending);
-        let name = ending.map(|ending| format!("-soname=lib{}.{ending}\n", facts.name)).unwrap_or_default();
-        package.insert(LINKER_ARGUMENTS.to_owned(), name.into_bytes());
-        Self::assemble(package, sources)
+        let shared = ending.map(|ending| format!("lib{}.{ending}", facts.name));
+        Ok(Self { shared, ..Self::assemble(package, sources)? })
     }
 
     /// The project of a template before filling in: enough to ask cargo for the dependencies.
@@ -76,7 +73,14 @@ impl Project {
         }
         let crates = used.iter().flat_map(|source| placed_files(source)).collect();
         let dependencies = used.iter().map(|source| (source.name().to_owned(), source.digest())).collect();
-        Ok(Self { package, crates, dependencies, third_party, sources: device_crates_digest().to_owned() })
+        Ok(Self {
+            package,
+            crates,
+            dependencies,
+            third_party,
+            shared: None,
+            sources: device_crates_digest().to_owned(),
+        })
     }
 
     /// All files by path.

@@ -46,6 +46,11 @@ impl CompileTarget {
         self.triple.split('-').any(|part| part == "android")
     }
 
+    /// Whether the target is Linux with a C library of Linux.
+    pub fn is_linux(&self) -> bool {
+        self.triple.split('-').any(|part| part == "linux") && !self.is_android()
+    }
+
     /// Whether the target is WebAssembly.
     pub fn is_wasm(&self) -> bool {
         self.triple.starts_with("wasm")

@@ -3,7 +3,7 @@
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::link::{compile_target, prebuilt};
 use etbuild_engine::{Mode, request};
-use etbuild_target::{Catalogue, Kind};
+use etbuild_target::Catalogue;
 use serde_json::json;
 
 use super::Outcome;
@@ -21,8 +21,8 @@ pub fn run(session: &Session, arguments: &Prebuild) -> Outcome {
     let (mut table, mut values) = (Table::new(&["target", "size", "file"]), Vec::new());
     for name in &targets {
         let target = catalogue.find(name).map_err(|diagnostic| vec![diagnostic])?;
-        if target.kind() != Kind::Hosted || compile_target(target.rust()).is_wasm() {
-            return Err(vec![not_a_process(target.name())]);
+        if !compile_target(target.rust()).is_linux() {
+            return Err(vec![not_linux(target.name())]);
         }
         let facts = request::target_facts(target);
         let (path, size) = prebuilt::compile(&world, target, &facts, &arguments.folder)?;
@@ -35,10 +35,8 @@ pub fn run(session: &Session, arguments: &Prebuild) -> Outcome {
     Ok(Vec::new())
 }
 
-fn not_a_process(target: &str) -> Diagnostic {
-    let message = format!(
-        "there are no prebuilt runtimes for `{target}`: firmware and modules of WebAssembly are compiled for their programs"
-    );
+fn not_linux(target: &str) -> Diagnostic {
+    let message = format!("prebuilt runtimes are for Linux, and `{target}` is another system");
     Diagnostic::error(Code::OptionUnavailable, message)
-        .help("name a target with an operating system, such as `--target linux-x86_64`")
+        .help("name a target with Linux, such as `--target linux-x86_64`")
 }
