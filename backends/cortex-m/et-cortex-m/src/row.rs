@@ -16,7 +16,9 @@
 #[cfg(all(target_arch = "arm", not(target_has_atomic = "32")))]
 mod armv6m;
 mod blocks;
-pub mod int16;
+#[cfg(all(target_arch = "arm", any(feature = "dsp", feature = "thumb2")))]
+#[macro_use]
+mod loops;
 #[cfg(all(target_arch = "arm", feature = "dsp"))]
 #[macro_use]
 mod dsp;
@@ -29,6 +31,7 @@ mod thumb2;
 // Behind the rows, whose macros they have.
 #[cfg(all(target_arch = "arm", any(feature = "dsp", feature = "thumb2")))]
 mod groups;
+pub mod int16;
 pub mod int4;
 
 #[cfg(all(target_arch = "arm", feature = "dsp"))]

@@ -71,6 +71,9 @@ macro_rules! two_taps {
     };
 }
 
+#[macro_use]
+pub mod panels;
+// Behind the panels, whose macros the loops have.
 mod gemm;
 
 use core::arch::asm;

@@ -1,8 +1,6 @@
 //! Depthwise convolution: two taps of four channels at a time, by the `two_taps!` and `requantize!` of the row before.
 #![allow(unsafe_code, reason = "inline assembly; the lengths are checked before the loops")]
 
-use core::arch::asm;
-
 use super::{DEPTHWISE_CHANNELS, Direct, Taps};
 use crate::Channel;
 
@@ -52,15 +50,9 @@ pub fn depthwise_pixel(taps: &Taps<'_>, weights: &[i8], channels: &[Channel], di
 /// The pointers are those of operands for all pairs of taps and all channels.
 #[inline(never)]
 unsafe fn all_groups(groups: *mut Groups) {
-    // A copy of the arguments is on the stack. The compiler reserves r6 and r7, which are saved here.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r6, r7}}",
-            "sub sp, sp, #32",
-            "ldm r0, {{r1-r5, r8-r10}}",
-            "stm sp, {{r1-r5, r8-r10}}",
-            "1:",
+        counted_loop!(groups, "32", "{{r1-r5, r8-r10}}", "28", {
             "ldrd r0, r1, [sp]",
             "ldrd r6, r7, [sp, #8]",
             "ldr r8, [sp, #16]",
@@ -95,14 +87,6 @@ unsafe fn all_groups(groups: *mut Groups) {
             "strd r6, r7, [sp, #16]",
             "add r0, r0, #4",
             "strd r0, r1, [sp]",
-            "ldr r12, [sp, #28]",
-            "subs r12, r12, #1",
-            "str r12, [sp, #28]",
-            "bne 1b",
-            "add sp, sp, #32",
-            "pop {{r6, r7}}",
-            inout("r0") groups => _, out("r1") _, out("r2") _, out("r3") _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }

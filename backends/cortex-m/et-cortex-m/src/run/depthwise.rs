@@ -3,9 +3,7 @@
 use et_core::{Error, Result};
 use et_runtime::Listener;
 
-use super::columns::Pixel;
-use super::rows::Rows;
-use super::spot::Spot;
+use super::spot::for_each_pixel;
 use crate::memory::Operands;
 use crate::row::{DEPTHWISE_CHANNELS, Direct, IS_DEPTHWISE_DIRECT, Taps, depthwise, depthwise_group, depthwise_pixel};
 use crate::{Bounds, Channel, Depthwise};
@@ -25,23 +23,8 @@ pub fn run(step: &Depthwise, mut operands: Operands<'_, '_>, listener: &mut List
     let weights = operands.constant::<i8>(step.weights, weights)?;
     let table = operands.constant::<Channel>(step.channels, channels)?;
     let output = operands.write::<i8>(step.output, window.output_len()?)?;
-    let (whole, border) = offsets.split_at_mut(taps);
     let kernel = Kernel { group, weights, table, bounds: step.bounds, direct: step.direct == 1 && IS_DEPTHWISE_DIRECT };
-    let end = Spot::whole(&window).offsets(&window, (usize::MAX, 0), whole);
-    let (mut pixel, mut rows) = (Pixel::default(), Rows::of(&window, listener));
-    for results in output.chunks_exact_mut(channels.max(1)) {
-        let spot = Spot::of(&window, pixel);
-        let inside = input.get(spot.start(&window)..).filter(|image| spot.is_whole(&window) && end <= image.len());
-        if let Some(image) = inside {
-            kernel.run(&Taps { image, offsets: whole, zeros }, results);
-        } else {
-            let outside = Taps::outside(input, zeros);
-            spot.offsets(&window, (input.len(), outside), border);
-            kernel.run(&Taps { image: input, offsets: border, zeros }, results);
-        }
-        pixel.advance(&window);
-        rows.computed(1);
-    }
+    for_each_pixel(&window, (input, zeros), offsets, output, listener, |taps, results| kernel.run(taps, results));
     Ok(())
 }
 

@@ -1,7 +1,11 @@
 //! The taps of a depthwise convolution at a pixel.
 
+use et_runtime::Listener;
+
 use super::columns::{Inside, Pixel, taps_inside};
+use super::rows::Rows;
 use crate::Window;
+use crate::row::Taps;
 
 /// The taps of an output pixel inside of the image.
 pub struct Spot {
@@ -52,5 +56,34 @@ impl Spot {
             at = at.saturating_add(line);
         }
         end
+    }
+}
+
+/// Computes the channels of each output pixel from the taps: `compute` writes them. `offsets` has room for the taps twice, those of pixels inside of
+/// the image and those of a pixel at the border, whose taps outside are the zeros.
+#[inline(always)]
+pub fn for_each_pixel<T>(
+    window: &Window,
+    (input, zeros): (&[T], &[T]),
+    offsets: &mut [u32],
+    output: &mut [T],
+    listener: &mut Listener<'_>,
+    compute: impl Fn(&Taps<'_, T>, &mut [T]),
+) {
+    let (whole, border) = offsets.split_at_mut(offsets.len() / 2);
+    let end = Spot::whole(window).offsets(window, (usize::MAX, 0), whole);
+    let (mut pixel, mut rows) = (Pixel::default(), Rows::of(window, listener));
+    for results in output.chunks_exact_mut((window.in_channels as usize).max(1)) {
+        let spot = Spot::of(window, pixel);
+        let inside = input.get(spot.start(window)..).filter(|image| spot.is_whole(window) && end <= image.len());
+        if let Some(image) = inside {
+            compute(&Taps { image, offsets: whole, zeros }, results);
+        } else {
+            let outside = Taps::outside(input, zeros);
+            spot.offsets(window, (input.len(), outside), border);
+            compute(&Taps { image: input, offsets: border, zeros }, results);
+        }
+        pixel.advance(window);
+        rows.computed(1);
     }
 }

@@ -1,8 +1,7 @@
 //! GEMM of the columns of a tile and packed weights.
 
-use core::arch::asm;
-
 use super::super::{CHANNELS, Direct, LANES, MOST_PAIRS};
+use super::panels::Panels;
 use crate::Channel;
 
 /// The products of a pair of four pixels and two channels: 12 instructions for 16 products. r0 tile, r1 weights, r2 to r9 sums, pixel
@@ -22,29 +21,6 @@ macro_rules! pair {
         smlad r8, r11, lr, r8
         smlad r9, r11, r12, r9
         "
-    };
-}
-
-/// All pairs of a panel: groups of pairs, `$group`, then single pairs. The stack has the end of the groups and the end of all pairs, at
-/// these offsets.
-macro_rules! pairs {
-    ($group:expr, $groups_end:literal, $end:literal) => {
-        concat!(
-            "ldr r12, [sp, #",
-            $groups_end,
-            "]\n cmp r0, r12\n beq 3f\n 2:\n",
-            $group,
-            "ldr r12, [sp, #",
-            $groups_end,
-            "]\n cmp r0, r12\n bne 2b\n 3:\n",
-            "ldr r12, [sp, #",
-            $end,
-            "]\n cmp r0, r12\n beq 5f\n 4:\n",
-            pair!(),
-            "ldr r12, [sp, #",
-            $end,
-            "]\n cmp r0, r12\n bne 4b\n 5:\n"
-        )
     };
 }
 
@@ -110,11 +86,9 @@ pub fn products<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i32; 
 /// `tile` has 16 bytes for each pair, aligned to 4, `weights` 4 bytes, and `sums` eight integers.
 #[inline(never)]
 unsafe fn four_pixels(tile: *const i16, weights: *const i8, pairs: usize, sums: *mut i32) {
-    // The compiler reserves r6 and r7, which are saved here.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r3, r6, r7}}",
+        panel!([tile, weights, pairs, sums], {
             "add r5, r0, r2, lsl #4",
             "lsr r4, r2, #1",
             "add r4, r0, r4, lsl #5",
@@ -127,14 +101,12 @@ unsafe fn four_pixels(tile: *const i16, weights: *const i8, pairs: usize, sums: 
             "movs r7, #0",
             "mov r8, r2",
             "mov r9, r2",
-            pairs!(concat!(pair!(), pair!()), "0", "4"),
+            all_pairs!(pair!(), concat!(pair!(), pair!()), "0", "4"),
             "ldr r12, [sp, #8]",
             "stm r12, {{r2-r9}}",
             "add sp, sp, #12",
             "pop {{r6, r7}}",
-            inout("r0") tile => _, inout("r1") weights => _, inout("r2") pairs => _, inout("r3") sums => _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }
 
@@ -144,63 +116,29 @@ unsafe fn four_pixels(tile: *const i16, weights: *const i8, pairs: usize, sums: 
 /// `tile` has 4 bytes for each pair, aligned to 4, `weights` as many, and `sums` two integers.
 #[inline(never)]
 unsafe fn one_pixel(tile: *const i16, weights: *const i8, pairs: usize, sums: *mut i32) {
-    // The compiler reserves r6 and r7, which are saved here.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r3, r6, r7}}",
+        panel!([tile, weights, pairs, sums], {
             "movs r4, #0",
             "movs r5, #0",
             pixel_pairs!(),
             "pop {{r3, r6, r7}}",
             "strd r4, r5, [r3]",
-            inout("r0") tile => _, inout("r1") weights => _, inout("r2") pairs => _, inout("r3") sums => _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
-}
-
-/// What the loop over panels reads, and changes, in memory.
-#[repr(C)]
-struct Panels {
-    weights: *const i8,
-    tile: *const i16,
-    /// The end of the groups of eight pairs.
-    groups_end: *const i16,
-    end: *const i16,
-    channels: *const Channel,
-    output: *mut i8,
-    /// Channels, the bytes between pixels.
-    stride: usize,
-    panels: usize,
-    /// `2 * zero + 1`.
-    rounding: i32,
 }
 
 /// Computes all channels, an even number, of a tile of `P` pixels, 1 or [`LANES`]. Sums are below 2^23.
 pub fn tile_to_int8<const P: usize>(
-    (tile, weights): (&[i16], &[i8]),
+    operands: (&[i16], &[i8]),
     channels: &[Channel],
     direct: Direct,
     output: &mut [i8],
 ) {
-    let (pairs, panels) = (tile.len() / (2 * P), channels.len() / CHANNELS);
-    let fits = weights.len() >= 2 * CHANNELS * pairs * panels && output.len() >= P * channels.len();
-    if pairs == 0 || panels == 0 || !fits {
-        return;
-    }
-    let mut panels = Panels {
-        weights: weights.as_ptr(),
-        tile: tile.as_ptr(),
-        groups_end: tile.as_ptr().wrapping_add(pairs / 8 * 8 * 2 * P),
-        end: tile.as_ptr().wrapping_add(pairs * 2 * P),
-        channels: channels.as_ptr(),
-        output: output.as_mut_ptr(),
-        stride: channels.len(),
-        panels,
-        rounding: 2 * direct.zero + 1,
-    };
-    // SAFETY: the operands have the lengths that the loops need, as checked above.
+    let rounding = 2 * direct.zero + 1;
+    let panels = Panels::of::<P>(operands, channels, output, rounding.cast_unsigned());
+    let Some(mut panels) = panels else { return };
+    // SAFETY: the operands have the lengths that the loops need, as `Panels::of` checks.
     unsafe { if P == LANES { all_panels(&raw mut panels) } else { pixel_panels(&raw mut panels) } }
 }
 
@@ -209,16 +147,10 @@ pub fn tile_to_int8<const P: usize>(
 /// # Safety
 /// The pointers are those of operands for all pairs and channels.
 #[inline(never)]
-unsafe fn pixel_panels(panels: *mut Panels) {
-    // A copy of the arguments is on the stack. The compiler reserves r6 and r7, which are saved here.
+unsafe fn pixel_panels(panels: *mut Panels<Channel, i8>) {
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r6, r7}}",
-            "sub sp, sp, #36",
-            "ldm r0, {{r1-r5, r8-r11}}",
-            "stm sp, {{r1-r5, r8-r11}}",
-            "1:",
+        counted_loop!(panels, "36", "{{r1-r5, r8-r11}}", "28", {
             "ldr r10, [sp, #16]",
             "ldrd r1, r0, [sp]",
             "ldr r2, [sp, #12]",
@@ -242,15 +174,7 @@ unsafe fn pixel_panels(panels: *mut Panels) {
             "add r6, r6, #24",
             "str r1, [sp]",
             "strd r6, r7, [sp, #16]",
-            "ldr r12, [sp, #28]",
-            "subs r12, r12, #1",
-            "str r12, [sp, #28]",
-            "bne 1b",
-            "add sp, sp, #36",
-            "pop {{r6, r7}}",
-            inout("r0") panels => _, out("r1") _, out("r2") _, out("r3") _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }
 
@@ -259,29 +183,18 @@ unsafe fn pixel_panels(panels: *mut Panels) {
 /// # Safety
 /// The pointers are those of operands for all pairs, channels and four pixels.
 #[inline(never)]
-unsafe fn all_panels(panels: *mut Panels) {
-    // A copy of the arguments is on the stack. The compiler reserves r6 and r7, which are saved here.
+unsafe fn all_panels(panels: *mut Panels<Channel, i8>) {
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r6, r7}}",
-            "sub sp, sp, #36",
-            "ldm r0, {{r1-r5, r8-r11}}",
-            "stm sp, {{r1-r5, r8-r11}}",
-            "1:",
+        counted_loop!(panels, "36", "{{r1-r5, r8-r11}}", "28", {
             "ldr r10, [sp, #16]",
             "ldrd r1, r0, [sp]",
             "ldr r2, [r10]",
             "ldr r3, [r10, #12]",
             // The odd sum begins with `256 * odd + even`.
             "add r3, r2, r3, lsl #8",
-            "mov r4, r2",
-            "mov r5, r3",
-            "mov r6, r2",
-            "mov r7, r3",
-            "mov r8, r2",
-            "mov r9, r3",
-            pairs!(concat!(pair!(), pair!(), pair!(), pair!(), pair!(), pair!(), pair!(), pair!()), "8", "12"),
+            begin_pixels!(),
+            all_pairs!(pair!(), concat!(pair!(), pair!(), pair!(), pair!(), pair!(), pair!(), pair!(), pair!()), "8", "12"),
             // The doubled odd sum is a 128th of the difference.
             "sub r3, r3, r2",
             "sub r5, r5, r4",
@@ -303,26 +216,10 @@ unsafe fn all_panels(panels: *mut Panels) {
             requantize!("asr", "7", "r9"),
             "ldrd r0, r11, [sp, #20]",
             "add r12, r0, #2",
-            "bfi r2, r3, #8, #8",
-            "bfi r4, r5, #8, #8",
-            "bfi r6, r7, #8, #8",
-            "bfi r8, r9, #8, #8",
-            "strh r2, [r0]",
-            "strh r4, [r0, r11]",
-            "strh r6, [r0, r11, lsl #1]",
-            "add r0, r0, r11",
-            "strh r8, [r0, r11, lsl #1]",
+            store_bytes!(),
             "add r10, r10, #24",
             "str r1, [sp]",
             "strd r10, r12, [sp, #16]",
-            "ldr r12, [sp, #28]",
-            "subs r12, r12, #1",
-            "str r12, [sp, #28]",
-            "bne 1b",
-            "add sp, sp, #36",
-            "pop {{r6, r7}}",
-            inout("r0") panels => _, out("r1") _, out("r2") _, out("r3") _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }

@@ -1,8 +1,6 @@
 //! The DSP extension: GEMM of the columns of a tile and int4 weights, which a mask gives times 16.
 #![allow(unsafe_code, reason = "inline assembly; the lengths are checked before the loops")]
 
-use core::arch::asm;
-
 use crate::Channel;
 use crate::row::{CHANNELS, Direct, LANES};
 
@@ -130,11 +128,10 @@ pub fn products<const P: usize>(tile: &[i16], weights: &[u8], sums: &mut [[i32; 
 /// `tile` has 16 bytes for each pair, aligned to 4, `weights` 4 bytes for two, and `sums` eight integers.
 #[inline(never)]
 unsafe fn four_pixels(tile: *const i16, weights: *const u8, pairs: usize, sums: *mut i32) {
-    // The compiler reserves r6 and r7, which are saved here. The stack has the ends of the groups, and of all.
+    // The stack has the ends of the groups, and of all.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r3, r6, r7}}",
+        panel!([tile, weights, pairs, sums], {
             "add r6, r0, r2, lsl #4",
             "lsr r5, r2, #1",
             "add r5, r0, r5, lsl #5",
@@ -147,9 +144,7 @@ unsafe fn four_pixels(tile: *const i16, weights: *const u8, pairs: usize, sums: 
             "stm r12, {{r2-r9}}",
             "add sp, sp, #16",
             "pop {{r6, r7}}",
-            inout("r0") tile => _, inout("r1") weights => _, inout("r2") pairs => _, inout("r3") sums => _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }
 
@@ -159,19 +154,15 @@ unsafe fn four_pixels(tile: *const i16, weights: *const u8, pairs: usize, sums: 
 /// `tile` has 4 bytes for each pair, aligned to 4, `weights` 4 for two, and `sums` two integers.
 #[inline(never)]
 unsafe fn one_pixel(tile: *const i16, weights: *const u8, pairs: usize, sums: *mut i32) {
-    // The compiler reserves r6 and r7, which are saved here.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r3, r6, r7}}",
+        panel!([tile, weights, pairs, sums], {
             "movs r4, #0",
             "movs r5, #0",
             pixel_pairs!(),
             "pop {{r3, r6, r7}}",
             "strd r4, r5, [r3]",
-            inout("r0") tile => _, inout("r1") weights => _, inout("r2") pairs => _, inout("r3") sums => _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }
 
@@ -228,15 +219,9 @@ pub fn tile_to_int8<const P: usize>(
 /// The pointers are those of operands for all pairs and channels.
 #[inline(never)]
 unsafe fn pixel_panels(panels: *mut Panels) {
-    // A copy of the arguments is on the stack. The compiler reserves r6 and r7, which are saved here.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r6, r7}}",
-            "sub sp, sp, #40",
-            "ldm r0, {{r1-r5, r8-r12}}",
-            "stm sp, {{r1-r5, r8-r12}}",
-            "1:",
+        counted_loop!(panels, "40", "{{r1-r5, r8-r12}}", "32", {
             "ldr r10, [sp, #20]",
             "ldrd r1, r0, [sp]",
             "ldr r2, [sp, #16]",
@@ -260,15 +245,7 @@ unsafe fn pixel_panels(panels: *mut Panels) {
             "add r6, r6, #24",
             "str r1, [sp]",
             "strd r6, r7, [sp, #20]",
-            "ldr r12, [sp, #32]",
-            "subs r12, r12, #1",
-            "str r12, [sp, #32]",
-            "bne 1b",
-            "add sp, sp, #40",
-            "pop {{r6, r7}}",
-            inout("r0") panels => _, out("r1") _, out("r2") _, out("r3") _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }
 
@@ -278,27 +255,16 @@ unsafe fn pixel_panels(panels: *mut Panels) {
 /// The pointers are those of operands for all pairs, channels and four pixels.
 #[inline(never)]
 unsafe fn all_panels(panels: *mut Panels) {
-    // A copy of the arguments is on the stack. The compiler reserves r6 and r7, which are saved here.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r6, r7}}",
-            "sub sp, sp, #40",
-            "ldm r0, {{r1-r5, r8-r12}}",
-            "stm sp, {{r1-r5, r8-r12}}",
-            "1:",
+        counted_loop!(panels, "40", "{{r1-r5, r8-r12}}", "32", {
             "ldr r10, [sp, #20]",
             "ldrd r1, r0, [sp]",
             "ldr r2, [r10]",
             "ldr r3, [r10, #12]",
             "lsl r2, r2, #4",
             "lsl r3, r3, #4",
-            "mov r4, r2",
-            "mov r5, r3",
-            "mov r6, r2",
-            "mov r7, r3",
-            "mov r8, r2",
-            "mov r9, r3",
+            begin_pixels!(),
             pairs!("8", "12", "16"),
             // The doubled sum is an eighth.
             "ldr r10, [sp, #20]",
@@ -317,26 +283,10 @@ unsafe fn all_panels(panels: *mut Panels) {
             requantize!("asr", "3", "r9"),
             "ldrd r0, r11, [sp, #24]",
             "add r12, r0, #2",
-            "bfi r2, r3, #8, #8",
-            "bfi r4, r5, #8, #8",
-            "bfi r6, r7, #8, #8",
-            "bfi r8, r9, #8, #8",
-            "strh r2, [r0]",
-            "strh r4, [r0, r11]",
-            "strh r6, [r0, r11, lsl #1]",
-            "add r0, r0, r11",
-            "strh r8, [r0, r11, lsl #1]",
+            store_bytes!(),
             "add r10, r10, #24",
             "str r1, [sp]",
             "strd r10, r12, [sp, #20]",
-            "ldr r12, [sp, #32]",
-            "subs r12, r12, #1",
-            "str r12, [sp, #32]",
-            "bne 1b",
-            "add sp, sp, #40",
-            "pop {{r6, r7}}",
-            inout("r0") panels => _, out("r1") _, out("r2") _, out("r3") _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }

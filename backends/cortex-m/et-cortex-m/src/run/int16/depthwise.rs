@@ -7,9 +7,7 @@ use crate::memory::Operands;
 use crate::requantize::shifted_product;
 use crate::row::int16::{Layer, MOST_PAIRS, depthwise as products, pixel_to_int16};
 use crate::row::{DEPTHWISE_CHANNELS, Taps};
-use crate::run::columns::Pixel;
-use crate::run::rows::Rows;
-use crate::run::spot::Spot;
+use crate::run::spot::for_each_pixel;
 use crate::{Channel16, Depthwise16};
 
 pub fn depthwise(step: &Depthwise16, mut operands: Operands<'_, '_>, listener: &mut Listener<'_>) -> Result<()> {
@@ -25,23 +23,8 @@ pub fn depthwise(step: &Depthwise16, mut operands: Operands<'_, '_>, listener: &
     let weights = operands.constant::<i8>(step.weights, weights)?;
     let table = operands.constant::<Channel16>(step.channels, channels)?;
     let output = operands.write::<i16>(step.output, window.output_len()?)?;
-    let (whole, border) = offsets.split_at_mut(taps);
     let layer = Layer { weights, channels: table, limits: step.limits, narrow: step.narrow == 1 };
-    let end = Spot::whole(&window).offsets(&window, (usize::MAX, 0), whole);
-    let (mut pixel, mut rows) = (Pixel::default(), Rows::of(&window, listener));
-    for results in output.chunks_exact_mut(channels.max(1)) {
-        let spot = Spot::of(&window, pixel);
-        let inside = input.get(spot.start(&window)..).filter(|image| spot.is_whole(&window) && end <= image.len());
-        if let Some(image) = inside {
-            layer.pixel(&Taps { image, offsets: whole, zeros }, results);
-        } else {
-            let outside = Taps::outside(input, zeros);
-            spot.offsets(&window, (input.len(), outside), border);
-            layer.pixel(&Taps { image: input, offsets: border, zeros }, results);
-        }
-        pixel.advance(&window);
-        rows.computed(1);
-    }
+    for_each_pixel(&window, (input, zeros), offsets, output, listener, |taps, results| layer.pixel(taps, results));
     Ok(())
 }
 

@@ -1,10 +1,9 @@
 //! GEMM of the columns of a tile and packed weights.
 
-use core::arch::asm;
-
 use super::super::Layer;
 use super::{is_direct, least_twice};
 use crate::Channel16;
+use crate::row::dsp::panels::Panels;
 use crate::row::{CHANNELS, LANES};
 
 /// The products of a pair of four pixels and two channels: 13 instructions for 16 products. r0 tile, r1 weights, r2 to r9 sums, pixel by
@@ -61,28 +60,6 @@ macro_rules! pixel_pairs {
     };
 }
 
-/// All pairs of a panel for four pixels: `$group` of pairs, then single pairs. The stack has the end of the groups and the end of all
-/// pairs, at these offsets.
-macro_rules! pairs {
-    ($group:expr, $groups_end:literal, $end:literal) => {
-        concat!(
-            "ldr r12, [sp, #",
-            $groups_end,
-            "]\n cmp r0, r12\n beq 3f\n 2:\n",
-            $group,
-            "ldr r12, [sp, #",
-            $groups_end,
-            "]\n cmp r0, r12\n bne 2b\n 3:\n ldr r12, [sp, #",
-            $end,
-            "]\n cmp r0, r12\n beq 5f\n 4:\n",
-            pair!(),
-            "ldr r12, [sp, #",
-            $end,
-            "]\n cmp r0, r12\n bne 4b\n 5:\n"
-        )
-    };
-}
-
 /// Adds the products of `P` pixels, 1 or [`LANES`], and two channels to the sums.
 #[inline]
 pub fn products<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i32; CHANNELS]; P]) {
@@ -100,24 +77,21 @@ pub fn products<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i32; 
 /// `tile` has 16 bytes for each pair, aligned to 4, `weights` 4 bytes, and `sums` eight integers.
 #[inline(never)]
 unsafe fn four_pixels(tile: *const i16, weights: *const i8, pairs: usize, sums: *mut i32) {
-    // The compiler reserves r6 and r7, which are saved here. The stack has the end of groups of two pairs, and of all.
+    // The stack has the end of groups of two pairs, and of all.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r3, r6, r7}}",
+        panel!([tile, weights, pairs, sums], {
             "add r5, r0, r2, lsl #4",
             "lsr r4, r2, #1",
             "add r4, r0, r4, lsl #5",
             "push {{r4, r5}}",
             "ldm r3, {{r2-r9}}",
-            pairs!(concat!(pair!(), pair!()), "0", "4"),
+            all_pairs!(pair!(), concat!(pair!(), pair!()), "0", "4"),
             "ldr r12, [sp, #8]",
             "stm r12, {{r2-r9}}",
             "add sp, sp, #12",
             "pop {{r6, r7}}",
-            inout("r0") tile => _, inout("r1") weights => _, inout("r2") pairs => _, inout("r3") sums => _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }
 
@@ -127,57 +101,25 @@ unsafe fn four_pixels(tile: *const i16, weights: *const i8, pairs: usize, sums: 
 /// `tile` has 4 bytes for each pair, aligned to 4, `weights` as many, and `sums` two integers.
 #[inline(never)]
 unsafe fn one_pixel(tile: *const i16, weights: *const i8, pairs: usize, sums: *mut i32) {
-    // The compiler reserves r6 and r7, which are saved here.
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r3, r6, r7}}",
+        panel!([tile, weights, pairs, sums], {
             "ldrd r4, r5, [r3]",
             pixel_pairs!(),
             "pop {{r3, r6, r7}}",
             "strd r4, r5, [r3]",
-            inout("r0") tile => _, inout("r1") weights => _, inout("r2") pairs => _, inout("r3") sums => _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
-}
-
-/// What the loop over panels reads, and changes, in memory.
-#[repr(C)]
-struct Panels {
-    weights: *const i8,
-    tile: *const i16,
-    /// The end of the groups of eight pairs.
-    groups_end: *const i16,
-    end: *const i16,
-    channels: *const Channel16,
-    output: *mut i16,
-    /// Bytes between pixels.
-    stride: usize,
-    panels: usize,
-    /// The smallest result in both halves.
-    least: u32,
 }
 
 /// Computes all channels of a tile of `P` pixels, 1 or [`LANES`]; `false`, and nothing, for a layer without this way.
 pub fn tile_to_int16<const P: usize>(tile: &[i16], layer: &Layer<'_>, output: &mut [i16]) -> bool {
-    let (pairs, panels) = (tile.len() / (2 * P), layer.channels.len() / CHANNELS);
-    let fits = layer.weights.len() >= 2 * CHANNELS * pairs * panels && output.len() >= P * layer.channels.len();
-    if pairs == 0 || panels == 0 || !fits || !is_direct(layer, CHANNELS) {
+    if !is_direct(layer, CHANNELS) {
         return false;
     }
-    let mut panels = Panels {
-        weights: layer.weights.as_ptr(),
-        tile: tile.as_ptr(),
-        groups_end: tile.as_ptr().wrapping_add(pairs / 8 * 8 * 2 * P),
-        end: tile.as_ptr().wrapping_add(pairs * 2 * P),
-        channels: layer.channels.as_ptr(),
-        output: output.as_mut_ptr(),
-        stride: layer.channels.len() * size_of::<i16>(),
-        panels,
-        least: least_twice(layer),
-    };
-    // SAFETY: the operands have the lengths that the loops need, as checked above.
+    let panels = Panels::of::<P>((tile, layer.weights), layer.channels, output, least_twice(layer));
+    let Some(mut panels) = panels else { return false };
+    // SAFETY: the operands have the lengths that the loops need, as `Panels::of` checks.
     unsafe { if P == LANES { all_panels(&raw mut panels) } else { pixel_panels(&raw mut panels) } }
     true
 }
@@ -187,16 +129,10 @@ pub fn tile_to_int16<const P: usize>(tile: &[i16], layer: &Layer<'_>, output: &m
 /// # Safety
 /// The pointers are those of operands for all pairs and channels.
 #[inline(never)]
-unsafe fn pixel_panels(panels: *mut Panels) {
-    // A copy of the arguments is on the stack. The compiler reserves r6 and r7, which are saved here.
+unsafe fn pixel_panels(panels: *mut Panels<Channel16, i16>) {
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r6, r7}}",
-            "sub sp, sp, #36",
-            "ldm r0, {{r1-r5, r8-r11}}",
-            "stm sp, {{r1-r5, r8-r11}}",
-            "1:",
+        counted_loop!(panels, "36", "{{r1-r5, r8-r11}}", "28", {
             "ldr r10, [sp, #16]",
             "ldrd r1, r0, [sp]",
             "ldr r2, [sp, #12]",
@@ -214,15 +150,7 @@ unsafe fn pixel_panels(panels: *mut Panels) {
             "add r6, r6, #32",
             "str r1, [sp]",
             "strd r6, r7, [sp, #16]",
-            "ldr r12, [sp, #28]",
-            "subs r12, r12, #1",
-            "str r12, [sp, #28]",
-            "bne 1b",
-            "add sp, sp, #36",
-            "pop {{r6, r7}}",
-            inout("r0") panels => _, out("r1") _, out("r2") _, out("r3") _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }
 
@@ -231,27 +159,16 @@ unsafe fn pixel_panels(panels: *mut Panels) {
 /// # Safety
 /// The pointers are those of operands for all pairs, channels and four pixels.
 #[inline(never)]
-unsafe fn all_panels(panels: *mut Panels) {
-    // A copy of the arguments is on the stack. The compiler reserves r6 and r7, which are saved here.
+unsafe fn all_panels(panels: *mut Panels<Channel16, i16>) {
     // SAFETY: the caller's promise; all other registers are declared.
     unsafe {
-        asm!(
-            "push {{r6, r7}}",
-            "sub sp, sp, #36",
-            "ldm r0, {{r1-r5, r8-r11}}",
-            "stm sp, {{r1-r5, r8-r11}}",
-            "1:",
+        counted_loop!(panels, "36", "{{r1-r5, r8-r11}}", "28", {
             "ldr r10, [sp, #16]",
             "ldrd r1, r0, [sp]",
             "ldr r2, [r10]",
             "ldr r3, [r10, #16]",
-            "mov r4, r2",
-            "mov r5, r3",
-            "mov r6, r2",
-            "mov r7, r3",
-            "mov r8, r2",
-            "mov r9, r3",
-            pairs!(concat!(pair!(), pair!(), pair!(), pair!(), pair!(), pair!(), pair!(), pair!()), "8", "12"),
+            begin_pixels!(),
+            all_pairs!(pair!(), concat!(pair!(), pair!(), pair!(), pair!(), pair!(), pair!(), pair!(), pair!()), "8", "12"),
             "ldr r10, [sp, #16]",
             "ldr r11, [r10, #8]",
             "ldr r12, [r10, #24]",
@@ -270,14 +187,6 @@ unsafe fn all_panels(panels: *mut Panels) {
             "add r10, r10, #32",
             "str r1, [sp]",
             "strd r10, r12, [sp, #16]",
-            "ldr r12, [sp, #28]",
-            "subs r12, r12, #1",
-            "str r12, [sp, #28]",
-            "bne 1b",
-            "add sp, sp, #36",
-            "pop {{r6, r7}}",
-            inout("r0") panels => _, out("r1") _, out("r2") _, out("r3") _,
-            out("r4") _, out("r5") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _, out("r12") _, out("lr") _,
-        );
+        });
     }
 }
