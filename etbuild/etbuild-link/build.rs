@@ -1,6 +1,7 @@
 //! Puts the sources of the device crates and the project templates into the library, so that an installed etbuild works
 //! without its repository.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::error::Error;
 use std::fmt::Write;
@@ -9,23 +10,34 @@ use std::path::{Path, PathBuf};
 
 type Failure = Box<dyn Error>;
 
+/// The folders below `templates/shared`, with the templates that their files belong to as well.
+const SHARED: &[(&str, &[&str])] = &[
+    ("process", &["diffusion-app", "host-app", "language-app", "prebuilt-app"]),
+    ("text", &["language-app", "prebuilt-app"]),
+];
+
 fn main() -> Result<(), Failure> {
     let repository = fs::canonicalize(Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../.."))?;
-    let crates = folders(&device_crates(&repository)?, &["Cargo.toml", "src"])?;
-    let mut templates = subfolders(&repository.join("templates"))?;
-    let [web, library] = ["web", "library"].map(|name| folders(&[repository.join("templates").join(name)], &["."]));
-    let (web, library) = (web?, library?);
+    let crates = device_crates(&repository)?;
+    let crates: Result<String, Failure> =
+        crates.iter().map(|folder| embedded(folder, &[folder.as_path()], &["Cargo.toml", "src"])).collect();
+    let folder = repository.join("templates");
+    let [web, library] =
+        ["web", "library"].map(|name| folder.join(name)).map(|folder| embedded(&folder, &[folder.as_path()], &["."]));
+    let (crates, web, library) = (crates?, web?, library?);
+    let mut templates = subfolders(&folder)?;
     templates.retain(|folder| ["Cargo.toml", "Cargo.toml.tera"].iter().any(|name| folder.join(name).is_file())); // The others are not of projects.
-    let templates = folders(&templates, &["."])?;
+    let templates: Result<String, Failure> = templates.iter().map(|template| of_template(&folder, template)).collect();
+    let templates = templates?;
     let root = fs::canonicalize(repository.join("Cargo.toml"))?;
     let lock = fs::canonicalize(repository.join("Cargo.lock"))?;
     println!("cargo::rerun-if-changed={}", root.display());
     println!("cargo::rerun-if-changed={}", lock.display());
     let text = format!(
-        "/// The device crates: manifest and `src`.\npub static CRATES: &[EmbeddedFolder] = {crates};\n\
-         /// The project templates.\npub static TEMPLATES: &[EmbeddedFolder] = {templates};\n\
-         /// The package for JavaScript.\npub static WEB: &[EmbeddedFolder] = {web};\n\
-         /// The package for firmware.\npub static LIBRARY: &[EmbeddedFolder] = {library};\n\
+        "/// The device crates: manifest and `src`.\npub static CRATES: &[EmbeddedFolder] = &[\n{crates}];\n\
+         /// The project templates.\npub static TEMPLATES: &[EmbeddedFolder] = &[\n{templates}];\n\
+         /// The package for JavaScript.\npub static WEB: &[EmbeddedFolder] = &[\n{web}];\n\
+         /// The package for firmware.\npub static LIBRARY: &[EmbeddedFolder] = &[\n{library}];\n\
          /// The manifest of the workspace that the device crates belong to.\n\
          pub static WORKSPACE_MANIFEST: &str = include_str!({root:?});\n\
          /// The versions of third-party crates, with their digests.\npub static LOCK: &str = include_str!({lock:?});\n"
@@ -47,24 +59,34 @@ fn device_crates(repository: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(crates)
 }
 
-/// A Rust expression: for each folder its name and, sorted, the files below `parts` of it.
-fn folders(folders: &[PathBuf], parts: &[&str]) -> Result<String, Failure> {
-    let mut text = String::from("&[\n");
+/// A template with its own files and the shared ones.
+fn of_template(templates: &Path, template: &Path) -> Result<String, Failure> {
+    let name = name(template);
+    let shared = SHARED.iter().filter(|(_, users)| users.contains(&name.as_str()));
+    let shared: Vec<PathBuf> = shared.map(|(shared, _)| templates.join("shared").join(shared)).collect();
+    let folders: Vec<&Path> = shared.iter().map(PathBuf::as_path).chain([template]).collect();
+    embedded(template, &folders, &["."])
+}
+
+/// An element of a Rust slice: the name of a folder, and, sorted by path, the files below `parts` of folders.
+fn embedded(named: &Path, folders: &[&Path], parts: &[&str]) -> Result<String, Failure> {
+    let mut files = BTreeMap::new();
     for folder in folders {
-        let mut files = Vec::new();
+        let mut found = Vec::new();
         for part in parts {
-            collect(&folder.join(part), &mut files)?;
+            collect(&folder.join(part), &mut found)?;
         }
-        files.sort();
-        writeln!(text, "    EmbeddedFolder {{ name: {:?}, files: &[", name(folder))?;
-        for file in files {
+        for file in found {
             let file = fs::canonicalize(file)?;
             let path = file.strip_prefix(folder)?.to_str().ok_or("a path that is not UTF-8")?.replace('\\', "/");
-            writeln!(text, "        EmbeddedFile {{ path: {path:?}, bytes: include_bytes!({file:?}) }},")?;
+            files.insert(path, file);
         }
-        text.push_str("    ] },\n");
     }
-    text.push(']');
+    let mut text = format!("    EmbeddedFolder {{ name: {:?}, files: &[\n", name(named));
+    for (path, file) in files {
+        writeln!(text, "        EmbeddedFile {{ path: {path:?}, bytes: include_bytes!({file:?}) }},")?;
+    }
+    text.push_str("    ] },\n");
     Ok(text)
 }
 

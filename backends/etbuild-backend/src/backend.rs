@@ -56,7 +56,7 @@ pub trait Backend: Send + Sync {
         None
     }
 
-    /// What the device computes, without the vendor's compiler; `None` for a backend that says nothing about its rounding.
+    /// What the device computes, without the vendor's compiler; `None` for a backend without a simulation.
     fn simulation(&self) -> Option<Simulation> {
         None
     }

@@ -113,7 +113,7 @@ struct Graphs {
     quantized: Graph,
 }
 
-/// The outputs of all samples, an output's one behind the other: of the method before quantization, after it, and of the simulation.
+/// The outputs, each with the bytes of all samples: of the method before quantization, after it, and of the simulation.
 type Runs = [Vec<OwnedTensor>; 3];
 
 impl Graphs {
@@ -169,7 +169,7 @@ fn append(all: &mut Vec<OwnedTensor>, sample: Vec<OwnedTensor>) {
     }
 }
 
-/// A tensor of samples one behind the other, with the size of its first dimension.
+/// A tensor whose bytes are those of all samples, with the size of the first dimension for all samples.
 fn stacked(tensor: OwnedTensor, samples: usize) -> OwnedTensor {
     let mut sizes = tensor.sizes;
     if let Some(first) = sizes.first_mut() {

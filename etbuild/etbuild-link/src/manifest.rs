@@ -26,8 +26,8 @@ pub fn inherited(manifest: &Table) -> Vec<String> {
 /// The targets of a manifest besides the library: a generated project has no sources of these targets.
 const NOT_ON_DEVICES: &[&str] = &["dev-dependencies", "bench", "bin", "example", "test"];
 
-/// Leaves out what only hosts and tests use: examples, tests, development dependencies, and optional ones wherever they are
-/// named. Cargo would have to look them up, which needs a network or a filled cache.
+/// Removes the targets and dependencies that only hosts and tests use: examples, tests, development dependencies, and optional dependencies
+/// with their names in features. Cargo would have to look them up, which needs a network or a filled cache.
 pub fn for_device(mut manifest: Table) -> Table {
     manifest.retain(|key, _| !NOT_ON_DEVICES.contains(&key));
     let (optional, dependencies) =

@@ -1,4 +1,4 @@
-//! Prebuilt runtimes: a machine without Rust makes binaries of them, and says what they are not for.
+//! Prebuilt runtimes: deploys on a machine without Rust, and the projects that need Rust.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

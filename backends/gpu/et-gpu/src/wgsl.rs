@@ -1,4 +1,4 @@
-//! Cheap checks of kernels in WGSL. The browser validates them: a kernel cannot reach outside of its buffers.
+//! Cheap checks of kernels in WGSL. The browser validates every kernel, and no kernel accesses memory outside of its buffers.
 
 use crate::descriptor::Descriptor;
 use crate::problem::{Outcome, Problem};

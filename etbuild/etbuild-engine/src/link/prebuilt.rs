@@ -6,13 +6,14 @@ use et_module::app::Appendix;
 use etbuild_backend::TargetFacts;
 use etbuild_diagnostic::{Diagnostic, unwritable};
 use etbuild_link::{
-    CodePart, CompileTarget, EngineFacts, LinkError, PrebuiltRuntime, SizeReport, Workshop, all_features,
-    build_telling, dependencies,
+    CodePart, CompileTarget, LinkError, PrebuiltRuntime, SizeReport, Workshop, all_features, build_telling,
+    dependencies,
 };
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
 use etbuild_target::Target;
 
 use super::crates::Crates;
+use super::project::engine_facts;
 use super::select::link_failure;
 use super::{BinarySource, ProjectInputs, Tools, facts, tools};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
@@ -34,16 +35,8 @@ pub struct Prebuilt {
 /// [`LinkError::Template`] for a backend whose device crate is not part of this etbuild.
 pub fn runtime(world: &World, target: &CompileTarget, facts: &TargetFacts) -> Result<PrebuiltRuntime, LinkError> {
     let backends = world.engines().iter().filter(|backend| backend.executes_on(facts));
-    let engine = |backend: &&dyn etbuild_backend::Backend| {
-        let package = backend.device_crate();
-        Ok(EngineFacts {
-            id: backend.delegate_id().to_owned(),
-            package: package.to_owned(),
-            features: all_features(package)?,
-            explains: backend.explains_failures(),
-        })
-    };
-    let engines = backends.map(engine).collect::<Result<_, LinkError>>()?;
+    let engines = backends.map(|backend| Ok(engine_facts(*backend, all_features(backend.device_crate())?)));
+    let engines = engines.collect::<Result<_, LinkError>>()?;
     Ok(PrebuiltRuntime { target: target.clone(), stamp: PRODUCER.to_owned(), engines })
 }
 

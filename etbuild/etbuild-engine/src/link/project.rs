@@ -1,5 +1,6 @@
 //! The facts of a generated project, as the input of actions.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use et_module::app::CommandLine;
@@ -424,17 +425,23 @@ pub fn read_interface(db: &dyn Db, emitted: &Staged) -> Result<Interface, Blocke
     serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Emit, &error.to_string()))
 }
 
+/// The device half of a backend, with these features.
+pub fn engine_facts(backend: &dyn Backend, features: BTreeSet<String>) -> EngineFacts {
+    EngineFacts {
+        id: backend.delegate_id().to_owned(),
+        package: backend.device_crate().to_owned(),
+        features,
+        explains: backend.explains_failures(),
+    }
+}
+
 /// The backends of the binary.
 fn engines(backends: &[&dyn Backend], called: &[InterfaceEngine]) -> Result<Vec<EngineFacts>, Vec<Diagnostic>> {
     let engine = |InterfaceEngine { id, features }: &InterfaceEngine| {
         let backend = backends.iter().find(|backend| backend.delegate_id() == id);
-        let facts = |backend: &&dyn Backend| EngineFacts {
-            id: id.clone(),
-            package: backend.device_crate().to_owned(),
-            features: features.clone(),
-            explains: backend.explains_failures(),
-        };
-        backend.map(facts).ok_or_else(|| failure::internal("a backend is missing"))
+        backend
+            .map(|backend| engine_facts(*backend, features.clone()))
+            .ok_or_else(|| failure::internal("a backend is missing"))
     };
     called.iter().map(engine).collect()
 }

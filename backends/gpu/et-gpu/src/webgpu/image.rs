@@ -1,4 +1,4 @@
 //! Images: programs for WebGPU keep texels in buffers.
 
-/// An image, of which there are none.
+/// The type of images, without values.
 pub enum Image {}

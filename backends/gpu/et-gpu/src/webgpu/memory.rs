@@ -30,7 +30,7 @@ pub enum Use {
 }
 
 impl Memory {
-    /// Allocates `size` bytes. Of types there is one.
+    /// Allocates `size` bytes; a page has one type of memory.
     pub fn allocate(device: &Arc<Device>, size: u64, _types: u32, _usage: Use, purpose: Purpose) -> Outcome<Arc<Self>> {
         device.check()?;
         let size = u32::try_from(size).map_err(|_| Error::DelegateMemoryAllocationFailed)?;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::device::Device;
 use crate::problem::Outcome;
 
-/// Timestamps, of which there are none.
+/// The type of timestamps, without values.
 pub enum Timestamps {}
 
 impl Timestamps {
-    /// No timestamps: dispatches are executed one by one.
+    /// Returns `None`: the driver takes no timestamps.
     #[expect(clippy::unnecessary_wraps, reason = "the interface of drivers")]
     pub const fn create(_device: &Arc<Device>, _dispatches: usize) -> Outcome<Option<Self>> {
         Ok(None)

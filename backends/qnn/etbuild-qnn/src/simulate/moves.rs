@@ -63,7 +63,7 @@ pub fn pad(step: &Step<'_>) -> Result<Elements, Refusal> {
     })
 }
 
-/// Operands one behind the other.
+/// Concatenates the operands along an axis.
 pub fn concat(step: &Step<'_>) -> Result<Elements, Refusal> {
     let [axis] = step.sizes("axis")[..] else { return Err(malformed()) };
     let mut parts = Vec::new();

@@ -46,9 +46,9 @@ pub fn over(step: &Step<'_>, reduce: fn(&[f64]) -> f64) -> Result<Elements, Refu
 pub fn average_pool(step: &Step<'_>) -> Result<Elements, Refusal> {
     let counts_padding = matches!(step.parameter("count_pad_for_edges"), Some(Parameter::Bool(true)));
     let area: usize = step.sizes("filter_size").iter().product();
-    pool(step, |numbers| {
-        let count = if counts_padding { area } else { numbers.len() };
-        numbers.iter().sum::<f64>() / count.max(1) as f64
+    pool(step, |numbers| match counts_padding {
+        true => numbers.iter().sum::<f64>() / area.max(1) as f64,
+        false => mean(numbers),
     })
 }
 

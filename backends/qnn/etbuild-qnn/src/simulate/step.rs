@@ -106,7 +106,7 @@ impl Step<'_> {
         }
     }
 
-    /// The result of integers, limited to those of its type.
+    /// The result as integers, saturated to the range of its data type.
     pub fn saturated(&self, integers: impl IntoIterator<Item = i64>) -> Elements {
         let [least, most] = limits(self.output().data_type);
         Elements::Integers(integers.into_iter().map(|integer| integer.clamp(least, most) as i32).collect())
@@ -121,7 +121,7 @@ impl Step<'_> {
         Some((operands, Some(self.output()).filter(|tensor| width(tensor.data_type) == 1).and_then(qparams)?))
     }
 
-    /// The numbers of a parameter; empty where there is none.
+    /// The numbers of a parameter; empty for an operation without the parameter.
     pub fn sizes(&self, name: &str) -> Vec<usize> {
         match self.parameter(name) {
             Some(Parameter::Integers(_, numbers)) => numbers.iter().map(|number| *number as usize).collect(),
