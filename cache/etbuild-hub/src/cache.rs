@@ -30,7 +30,7 @@ impl Cache {
         self.folder.join("snapshots").join(commit)
     }
 
-    /// The file or folder of a reference, if all of it is there.
+    /// The file or folder of a reference, if complete.
     pub(crate) fn complete(&self, system: &dyn System, reference: &Reference) -> Option<PathBuf> {
         let snapshot = self.snapshot(&self.commit(system, reference)?);
         let is_whole = match &reference.file {
@@ -87,13 +87,13 @@ fn has_parts(system: &dyn System, file: &Path) -> bool {
 /// A file in a cache of the hub.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cached {
-    /// The file by its repository, without a commit.
+    /// The file by repository, without a commit.
     pub reference: Reference,
     /// The commit.
     pub commit: String,
 }
 
-/// What the hub calls the file at `path`, if the path is one of a cache of the hub.
+/// The hub's name of the file at `path`, if the path is in a cache of the hub.
 pub fn cached(path: &Path) -> Option<Cached> {
     let names: Vec<&str> = path
         .components()

@@ -13,7 +13,7 @@ use crate::{HubError, Reference};
 /// How often a request is tried.
 const ATTEMPTS: u32 = 4;
 
-/// How long the hub may say nothing.
+/// The longest silence of the hub.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection to the hub for one checkpoint.

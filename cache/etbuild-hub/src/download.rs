@@ -132,7 +132,7 @@ impl Transfer<'_> {
     }
 }
 
-/// Whether a downloaded file has the size and, as far as the hub tells it, the digest of the file that was meant.
+/// Whether a downloaded file has the size and, as far as the hub tells it, the digest of the wanted file.
 fn is_whole(file: &Listed, part: &Path) -> io::Result<bool> {
     let mut input = File::open(part)?;
     if input.metadata()?.len() != file.size {

@@ -16,7 +16,7 @@ pub enum HubError {
     /// The hub has no such repository, revision or file.
     #[error("the Hugging Face Hub has no `{0}`")]
     NotFound(Reference),
-    /// The hub wants a token, or another one.
+    /// The hub wants a token, or a different token.
     #[error("the Hugging Face Hub refuses `{reference}`{}", if *.has_token { " to this token" } else { " without a token" })]
     Refused {
         /// The checkpoint.
@@ -24,7 +24,7 @@ pub enum HubError {
         /// Whether a token was sent.
         has_token: bool,
     },
-    /// The repository has nothing that etbuild reads.
+    /// The repository has no file that etbuild reads.
     #[error("`{reference}` has no safetensors")]
     NoWeights {
         /// The checkpoint.

@@ -1,6 +1,6 @@
-//! Checkpoints of the Hugging Face Hub: `hf:OWNER/NAME`, as a recipe names them, become folders of this machine.
+//! Checkpoints of the Hugging Face Hub: `hf:OWNER/NAME`, named in a recipe, become folders of this machine.
 //!
-//! The folders are those of the hub's own tools (`huggingface_hub`), so that no tool downloads what another has downloaded:
+//! The folders belong to the hub's own tools (`huggingface_hub`), so that tools share downloads:
 //! `models--OWNER--NAME` has `blobs` by digest, `snapshots` with a folder of links per commit, and `refs` with the commits of
 //! branches. A checkpoint that is there is used without a look at the network; [`locate`] downloads the rest.
 //!
@@ -33,21 +33,21 @@ pub use reference::{Malformed, Reference};
 
 use crate::cache::Cache;
 
-/// What a look for a checkpoint may do.
+/// The permissions of a search for a checkpoint.
 #[derive(Clone, Copy)]
 pub struct Access<'a> {
     /// No network.
     pub offline: bool,
-    /// Branches and tags are looked up again, though the cache knows them.
+    /// Branches and tags are looked up again, although the cache has their commits.
     pub newest: bool,
     /// Takes a sentence for the user about a download.
     pub say: &'a dyn Fn(String),
 }
 
-/// The folder of a checkpoint, or its file where the reference names a file; downloaded if the cache lacks it.
+/// The folder of a checkpoint, or the file where the reference names a file; downloaded if missing in the cache.
 ///
 /// A branch or a tag that the cache knows is looked up again on request only, so that a build does not change by itself. The environment's
-/// variables are those of the hub's own tools: `HF_HUB_CACHE`, `HF_HOME`, `HF_ENDPOINT`, `HF_TOKEN`, `HF_TOKEN_PATH`,
+/// variables are named as in the hub's own tools: `HF_HUB_CACHE`, `HF_HOME`, `HF_ENDPOINT`, `HF_TOKEN`, `HF_TOKEN_PATH`,
 /// `HF_HUB_OFFLINE`.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
-//! What the hub says of a revision, and which of its files a model needs.
+//! The hub's description of a revision, and the files that a model needs.
 
 use etbuild_checkpoint::{ADAPTER_SHARD, part_names};
 use serde::Deserialize;
 
 use crate::{HubError, Reference};
 
-/// A revision of a repository, as `/api/models/OWNER/NAME/revision/REVISION?blobs=true` describes it.
+/// A revision of a repository, from `/api/models/OWNER/NAME/revision/REVISION?blobs=true`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Listing {
     /// The commit.
@@ -57,7 +57,7 @@ impl Listed {
 }
 
 impl Listing {
-    /// The files of a model, weights last: those of the named file, or the texts of the repository and its safetensors.
+    /// The files of a model, weights last: the named file, or the text files and safetensors of the repository.
     pub(crate) fn wanted(&self, reference: &Reference) -> Result<Vec<&Listed>, HubError> {
         let mut wanted: Vec<&Listed> = match &reference.file {
             Some(file) => {

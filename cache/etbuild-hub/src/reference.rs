@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Display, Formatter};
 
-/// What a reference begins with.
+/// The prefix of a reference.
 const SCHEME: &str = "hf:";
 
-/// A checkpoint of the hub, as a recipe names it.
+/// A checkpoint of the hub, named in a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// `OWNER/NAME`; `NAME` alone for the oldest models.
@@ -16,7 +16,7 @@ pub struct Reference {
     pub revision: Option<String>,
 }
 
-/// A text that begins like a reference and is none.
+/// A text that begins like a reference and is not a reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` names no model of the Hugging Face Hub")]
 pub struct Malformed(pub String);

@@ -106,6 +106,7 @@ codes! {
     ETB0505 TemplateInvalid StageFailed "template invalid" "A project template cannot be rendered."
     ETB0506 ImageInvalid StageFailed "image invalid" "A linked image cannot be converted to the target's image format."
     ETB0507 OperatorCompile RecipeInvalid "custom operator does not compile" "The kernel of a custom operator does not compile for the target."
+    ETB0508 RuntimeUnavailable RecipeUnmet "prebuilt runtime not available" "`link: prebuilt` is set, and no prebuilt runtime fits the target and the recipe."
     // 06: the store and the outputs.
     ETB0601 StoreUnavailable StageFailed "cache unavailable" "The cache folder cannot be read or written."
     ETB0602 StoreCorrupt StageFailed "cache corrupt" "A stored artifact has another digest than its name."

@@ -48,7 +48,7 @@ pub use load::{Loaded, load, load_from};
 pub use missing::{missing_file, missing_files};
 pub use options::{
     Accuracy, AudioInput, Budget, Cache, Color, Diffusion, DiffusionScheduler, Embedding, Export, Filter, FixedScalar,
-    FixedValue, Float, Fraction, ImageInput, Input, LayerScheme, Layout, Memory, Method, Metric, Model, Number,
+    FixedValue, Float, Fraction, ImageInput, Input, LayerScheme, Layout, Link, Memory, Method, Metric, Model, Number,
     Observer, OneOrMany, Optimize, Output, Partition, Planner, Pooling, Precision, PythonFunction, Quantize, Rotation,
     Runtime, Scheme, TextOptions, TimeLimit, Updates, Verify, Weights,
 };

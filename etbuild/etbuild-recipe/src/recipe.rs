@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Budget, Diffusion, Export, FilePath, Input, Memory, Model, Name, Optimize, Output, Partition, Quantize, Runtime,
-    Scheme, TextOptions, Updates, Verify,
+    Budget, Diffusion, Export, FilePath, Input, Link, Memory, Model, Name, Optimize, Output, Partition, Quantize,
+    Runtime, Scheme, TextOptions, Updates, Verify,
 };
 
 /// A recipe: a model, the options of its compilation, and its targets.
@@ -53,6 +53,10 @@ pub struct Recipe {
     /// The files of a hosted binary; `files` if omitted. A bare-metal binary contains the program file.
     #[serde(default)]
     pub output: Output,
+    /// What the binary of a hosted target is made of: `selective`, device crates compiled for the program, or `prebuilt`, a runtime with all
+    /// kernels, for which nothing is compiled. If omitted: `selective` where a Rust toolchain for the target is installed.
+    #[serde(default)]
+    pub link: Option<Spanned<Link>>,
     /// Whether to build a static library with a C interface, for an app or for firmware; default: no.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,

@@ -180,6 +180,7 @@ const UNREAD: &[(&str, &str)] = &[
     ("etbuild", "the version of the format, of which there is one"),
     ("export.interpreter", "keys have the version of the interpreter, whatever its path"),
     ("extends", "files are merged before options are read"),
+    ("link", "an action has the toolchain or the digest of the prebuilt runtime in its key"),
     ("matrix", "a file becomes several recipes before options are read"),
     ("quantize.accuracy.max_loss", "compared with the measured loss"),
     ("quantize.accuracy.metric", "there is one metric"),

@@ -104,6 +104,38 @@ fn what_has_to_be_compiled_asks_for_rust() {
 }
 
 #[test]
+fn a_recipe_asks_for_the_prebuilt_runtime_where_rust_is() {
+    let place = Place::cold();
+    let words = format!("deploy {RECIPE} --target {TARGET} --set link=prebuilt");
+    let deploy = |words: &str| {
+        Ran::of(place.command(words.split_whitespace()).env("ETBUILD_RUNTIMES", runtimes()).env("PATH", place.path()))
+    };
+    let value = deploy(&format!("{words} --output json")).expect(0).json();
+    let unit = unit(&value, TARGET);
+    assert_eq!(unit["verification"]["correct"], 357, "{unit}");
+    assert!(unit["notes"].to_string().contains("a prebuilt runtime with all kernels\""), "{unit}");
+    // A command that asks for a compiler finds none.
+    let ran = deploy(&words.replace("deploy", "build").replace("prebuilt", "selective")).expect(1);
+    assert!(ran.stderr.contains("error[ETB0501]") && !ran.stderr.contains("prebuilt runtime"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_runtime_that_does_not_fit_is_refused_before_the_link() {
+    let place = Place::cold();
+    for (command, words, reason) in [
+        ("check", "--target mps2-an505", "firmware is compiled for its program"),
+        ("deploy", "--target linux-x86_64 --set library=true", "a library is compiled for its program"),
+        ("build", "--target linux-aarch64", "without a prebuilt runtime for aarch64-unknown-linux-musl"),
+    ] {
+        let words = format!("{command} {RECIPE} {words} --set link=prebuilt");
+        let ran = Ran::of(place.command(words.split_whitespace()).env("ETBUILD_RUNTIMES", runtimes())).expect(4);
+        for part in ["error[ETB0508]", reason, "link=prebuilt", "docs/prebuilt-runtimes.md"] {
+            assert!(ran.stderr.contains(part), "{words}:\n{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
 fn the_runtime_of_another_version_is_not_used() {
     let place = Place::cold();
     let folder = place.path().join("runtimes");

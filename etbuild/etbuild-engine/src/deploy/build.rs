@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use etbuild_diagnostic::Code;
 use etbuild_link::{LibraryForm, SizeReport, c_package_binaries, c_package_names, web_package_names};
 use etbuild_store::BlobRef;
 
@@ -70,11 +71,11 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     note(unit.planned(db))?;
     let emitted = note(unit.emitted(db))?;
     if goal == Goal::Check {
-        return check_project(db, unit, &emitted);
+        return check_link(db, unit, &emitted);
     }
     let maker = match unit.maker(db) {
         Ok(maker) => maker,
-        Err(reason) if goal == Goal::Deploy => {
+        Err(reason) if goal == Goal::Deploy && reason.code != Code::RuntimeUnavailable => {
             report.verification = Verification::Skipped { reason };
             return Ok(());
         }
@@ -83,7 +84,7 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     unit.selected(db, &maker).map(&mut note).transpose()?;
     let linked = note(unit.linked(db, &maker))?;
     if matches!(maker, Maker::Prebuilt(_)) {
-        report.notes.push(PREBUILT.to_owned());
+        report.notes.push(prebuilt(unit));
     }
     check_budget(db, unit, &emitted, &linked, report)?;
     let verified = if goal == Goal::Deploy { verify(db, unit, &maker, report) } else { Ok(()) };
@@ -96,7 +97,10 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
 }
 
 /// Why the binary has kernels that its program does not call.
-const PREBUILT: &str = "a prebuilt runtime with all kernels, since no Rust toolchain is installed for the target";
+fn prebuilt(unit: &Unit) -> String {
+    let asked = if unit.link.link.is_some() { "" } else { ", since no Rust toolchain is installed for the target" };
+    format!("a prebuilt runtime with all kernels{asked}")
+}
 
 /// Notes for the report what runs on portable kernels although backends were asked, and int8 that is slower than `float32`.
 fn note_speed(db: &dyn Db, unit: &Unit, report: &mut UnitReport) -> Result<(), Blocked> {
@@ -128,11 +132,15 @@ fn npu_time(db: &dyn Db, unit: &Unit) -> Result<Option<String>, Blocked> {
 
 /// What keeps the program from a binary of the target: kernels that the catalogue lacks, a program file that is larger than the bank
 /// for constants.
-fn check_project(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked> {
+/// What keeps the program from becoming a binary, as far as no compiler is needed to know.
+fn check_link(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked> {
     let target = link::compile_target(unit.target.rust());
     let project = ProjectInputs::of(db, &unit.link, &target, emitted, Stage::Select)?;
     project.without_data().map_err(|found| Blocked::failed(Stage::Select, found))?;
-    Ok(())
+    match unit.maker(db) {
+        Err(reason) if reason.code == Code::RuntimeUnavailable => Err(Blocked::failed(Stage::Link, [*reason])),
+        _ => Ok(()),
+    }
 }
 
 fn check_budget(

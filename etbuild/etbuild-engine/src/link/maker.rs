@@ -1,6 +1,7 @@
-//! What makes the binary of a unit: a Rust toolchain, or without one a prebuilt runtime.
+//! What makes the binary of a unit: a Rust toolchain, or a prebuilt runtime, where the recipe says so or the toolchain is missing.
 
-use etbuild_diagnostic::Diagnostic;
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_recipe::Link;
 
 use super::prebuilt::{self, Prebuilt};
 use super::{BinarySource, Tools, tools};
@@ -15,11 +16,20 @@ pub enum Maker {
     Prebuilt(Prebuilt),
 }
 
-/// What makes the binary, or the missing part of the toolchain and the way to install it.
+/// What makes the binary, or what is missing and the way to install it.
 pub fn maker(db: &dyn Db, source: &BinarySource) -> Result<Maker, Box<Diagnostic>> {
-    let missing = match tools(db.world(), &source.link.target) {
-        Ok(tools) => return Ok(Maker::Compiler(tools)),
-        Err(missing) => missing,
+    let (world, options) = (db.world(), &source.link);
+    let prebuilt = || prebuilt::find(db, source).map(Maker::Prebuilt);
+    let compiler = || tools(world, &options.target).map(Maker::Compiler);
+    let Some(link) = &options.link else {
+        return compiler().or_else(|missing| prebuilt().map_err(|reason| Box::new(missing.note(reason))));
     };
-    prebuilt::find(db, source).map(Maker::Prebuilt).map_err(|reason| Box::new(missing.note(reason)))
+    match link.value {
+        Link::Selective => compiler(),
+        Link::Prebuilt => prebuilt().map_err(|reason| {
+            let help = "write `link: selective`, which compiles what the program needs, or make a runtime with `etbuild prebuild`: \
+                docs/prebuilt-runtimes.md";
+            Box::new(Diagnostic::error(Code::RuntimeUnavailable, reason).at((*link.span).clone()).help(help))
+        }),
+    }
 }

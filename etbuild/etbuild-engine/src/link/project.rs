@@ -11,9 +11,10 @@ use etbuild_link::{
     BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, LibraryForm, LinkError, MemoryFacts, MethodFacts,
     OperatorCrate, Processor, Program, ProjectFacts, SystemFiles, UpdateFacts, VerifyData, select,
 };
-use etbuild_recipe::{Optimize, Updates};
+use etbuild_recipe::{Link, Optimize, Updates};
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
 use etbuild_target::{Bank, Target};
+use etbuild_yaml::Spanned;
 
 use super::{facts, verify_data};
 use crate::action::{ArtifactKind, Blocked, Keyed, StageResult, Staged};
@@ -55,6 +56,8 @@ impl BinarySource {
 pub struct LinkOptions {
     /// The name of the recipe and of the binary.
     pub name: String,
+    /// What the binary is made of; `None` for what this machine has.
+    pub link: Option<Spanned<Link>>,
     /// Whether the program file is inside the binary, on any target.
     pub is_single: bool,
     /// Whether a C library is made beside the binary.

@@ -37,6 +37,7 @@ pub fn link_options(
     });
     LinkOptions {
         name: recipe.name.as_str().to_owned(),
+        link: recipe.link.clone(),
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
         server: recipe.server.as_ref().is_some_and(|server| server.value),

@@ -29,7 +29,7 @@ pub use model::{Model, PythonFunction};
 pub use number::{Fraction, Number};
 pub use one_or_many::OneOrMany;
 pub use optimize::Optimize;
-pub use output::Output;
+pub use output::{Link, Output};
 pub use partition::Partition;
 pub use quantize::{Accuracy, Embedding, LayerScheme, Method, Metric, Observer, Quantize, Rotation, Scheme};
 pub use runtime::Runtime;

@@ -1,4 +1,4 @@
-//! `output:`.
+//! `output:` and `link:`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,4 +12,14 @@ pub enum Output {
     Files,
     /// The program file is in the binary, a single file; weights are used in place.
     Single,
+}
+
+/// What the binary of a hosted target is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Link {
+    /// Device crates, compiled with the kernels, dtypes and instructions of the program: the smallest binary.
+    Selective,
+    /// A prebuilt runtime with all kernels: nothing is compiled.
+    Prebuilt,
 }
