@@ -38,6 +38,7 @@ mod slopes;
 mod small_floats;
 mod sounds;
 mod texts;
+mod tokenizer;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,6 +75,7 @@ use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
 pub use sounds::read_sounds;
 pub use texts::{GENERATION, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
+pub use tokenizer::{made_texts, tokenizer_sources};
 
 /// The file that describes the model.
 pub const CONFIG: &str = "config.json";

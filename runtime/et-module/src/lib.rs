@@ -19,6 +19,7 @@
 pub mod app;
 mod array;
 mod attribute;
+pub mod base64;
 mod bench;
 mod bundle;
 mod bundled_file;

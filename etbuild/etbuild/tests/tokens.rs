@@ -1,0 +1,59 @@
+//! Tokenizers in other forms than `tokenizer.json` give the tokens of the libraries that the forms come from. `tokens.py` has the models.
+//! Needs `ETBUILD_TEST_PYTHON`, a Python with torch, transformers and sentencepiece; without it these tests fail, unless
+//! `ETBUILD_SKIP_PYTHON=1` skips them.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use et_llm::Text;
+use etbuild_engine::Event;
+
+use crate::support::{Place, Ran, logits, python};
+
+/// The folders of all models, written once; `None` without a Python.
+fn models() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| python::written_by("tokens.py", "torch, transformers and sentencepiece", &[]));
+    folder.as_ref().map(python::folders)
+}
+
+/// The tokenizer in the program file of a model.
+fn tokenizer(model: &std::path::Path, place: &Place) -> Box<dyn Text> {
+    let options = ["partition=[portable]", "export.context=16", "export.prefill=4"];
+    let files = logits::files_with(&model.join("model"), &place.cache(), &options, Arc::new(|_: &Event| {}));
+    let program = logits::language_model(&files.program);
+    et_text::make(program.named_data(et_llm::TOKENIZER_KEY).unwrap(), None).unwrap()
+}
+
+#[test]
+fn tokenizers_of_other_forms_give_the_tokens_of_their_libraries() {
+    let Some(models) = models() else { return };
+    let place = Place::cold();
+    for model in models {
+        let tokenizer = tokenizer(&model, &place);
+        let texts: Vec<(String, Vec<u32>)> = serde_json::from_slice(&fs::read(model.join("texts.json")).unwrap()).unwrap();
+        assert_eq!(texts.len(), 200);
+        for (text, tokens) in texts {
+            assert_eq!(tokenizer.encode(&text, true).unwrap(), tokens, "{}: {text:?}", model.display());
+        }
+    }
+}
+
+#[test]
+fn a_damaged_tokenizer_is_refused_by_name() {
+    let Some(models) = models() else { return };
+    let place = Place::cold();
+    for (name, file) in [("t5", "spiece.model"), ("llama", "tokenizer.model")] {
+        let model = models.iter().find(|model| model.ends_with(name)).unwrap().join("model");
+        let folder = place.path(name);
+        fs::create_dir_all(&folder).unwrap();
+        for file in fs::read_dir(&model).unwrap().map(Result::unwrap) {
+            fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+        }
+        let whole = fs::read(folder.join(file)).unwrap();
+        fs::write(folder.join(file), &whole[..whole.len() / 2 - 1]).unwrap();
+        let ran = Ran::of(&mut place.command(["run", &folder.display().to_string(), "--prompt", "a"]));
+        assert!(ran.status != 0 && ran.stderr.contains(file) && ran.stderr.contains("ETB"), "{}", ran.stderr);
+    }
+}
