@@ -59,8 +59,8 @@ use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
 use encoded::{Encoded, Grid};
 pub use encoder::{
-    Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, SENTENCE, Scores, SequenceHead, Task, describe_encoder,
-    encoder_architectures, is_encoder, module_files, read_encoder_texts,
+    Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, Projection, SENTENCE, Scores, SequenceHead, Task,
+    describe_encoder, encoder_architectures, is_encoder, module_files, read_encoder_texts,
 };
 pub use error::CheckpointError;
 use gguf::Gguf;

@@ -32,7 +32,8 @@ fn tokenizers_of_other_forms_give_the_tokens_of_their_libraries() {
     let place = Place::cold();
     for model in models {
         let tokenizer = tokenizer(&model, &place);
-        let texts: Vec<(String, Vec<u32>)> = serde_json::from_slice(&fs::read(model.join("texts.json")).unwrap()).unwrap();
+        let texts: Vec<(String, Vec<u32>)> =
+            serde_json::from_slice(&fs::read(model.join("texts.json")).unwrap()).unwrap();
         assert_eq!(texts.len(), 200);
         for (text, tokens) in texts {
             assert_eq!(tokenizer.encode(&text, true).unwrap(), tokens, "{}: {text:?}", model.display());

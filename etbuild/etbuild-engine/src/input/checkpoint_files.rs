@@ -12,6 +12,8 @@ use etbuild_system::System;
 
 use super::checkpoint_failure::checkpoint;
 
+/// How files with weights end.
+const WEIGHTS: &str = ".safetensors";
 /// How files with weights end that are not safetensors.
 const OTHER_WEIGHTS: [&str; 3] = ["pth", "pt", "bin"];
 
@@ -114,7 +116,8 @@ pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     }
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let names = names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]);
-    let more = of_encoder(system, folder).into_iter().filter(|name| !TEXT_FILES.contains(&name.as_str()));
+    let is_other_text = |name: &str| !TEXT_FILES.contains(&name) && !name.ends_with(WEIGHTS);
+    let more = of_encoder(system, folder).into_iter().filter(|name| is_other_text(name));
     let has_processor = reads_pictures(system, folder) || hears(system, folder).is_some();
     let pictures: &[&str] = if has_processor { &PICTURE_FILES } else { &[] };
     let pictures = pictures.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
