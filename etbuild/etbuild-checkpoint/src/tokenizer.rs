@@ -1,4 +1,4 @@
-//! Tokenizers in other forms than `tokenizer.json`: models of SentencePiece become one.
+//! Tokenizers in other forms than `tokenizer.json`: models of SentencePiece and `tekken.json` become one.
 
 mod around;
 mod bytes;
@@ -6,6 +6,7 @@ mod pieces;
 mod protobuf;
 mod sentencepiece;
 mod spaces;
+mod tekken;
 mod vocabulary;
 
 use std::collections::BTreeMap;
@@ -32,8 +33,11 @@ struct Made {
 }
 
 /// The other forms: the file and the reader.
-const FORMS: [(&str, Make); 2] =
-    [("spiece.model", sentencepiece::tokenizer), ("tokenizer.model", sentencepiece::tokenizer)];
+const FORMS: [(&str, Make); 3] = [
+    ("spiece.model", sentencepiece::tokenizer),
+    ("tekken.json", tekken::tokenizer),
+    ("tokenizer.model", sentencepiece::tokenizer),
+];
 
 /// The files with a tokenizer in another form. The first of these files is read where a checkpoint has no `tokenizer.json`.
 pub fn tokenizer_sources() -> impl Iterator<Item = &'static str> {

@@ -6,6 +6,7 @@ these forms.
 The file is a list of texts, each with the tokens.
 """
 
+import base64
 import io
 import json
 import random
@@ -13,9 +14,13 @@ import sys
 from pathlib import Path
 
 import sentencepiece
+import tiktoken
 import torch
-from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, MT5Config, MT5ForConditionalGeneration, T5Config,
-                          T5ForConditionalGeneration)
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MT5Config,
+                          MT5ForConditionalGeneration, T5Config, T5ForConditionalGeneration)
+from transformers.convert_slow_tokenizer import bytes_to_unicode
+from transformers.integrations.mistral import convert_tekken_tokenizer
 
 SEQ2SEQ = dict(vocab_size=512, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_decoder_layers=1, num_heads=2, decoder_start_token_id=0)
 DECODER = dict(vocab_size=512, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=64)
@@ -88,7 +93,50 @@ def llama(folder):
     return [[text, made(text).input_ids] for text in texts(["<|im_start|>", "<|im_end|>", "<|tool|>", "<s>", "</s>"])]
 
 
-for name in [t5, t5_without_extra_tokens, mt5, llama]:
+# The expression of Mistral's files.
+TEKKEN = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|"
+          r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|"
+          r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+SPECIAL = ["<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[TOOL_CALLS]", "<pad>"]
+
+
+def ranks(count):
+    """The bytes of tokens by rank, trained here: single bytes first."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator([" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))], trainers.BpeTrainer(
+        vocab_size=count, initial_alphabet=alphabet, show_progress=False))
+    byte = {letter: byte for byte, letter in bytes_to_unicode().items()}
+    tokens = [bytes(byte[letter] for letter in made.id_to_token(token)) for token in range(made.get_vocab_size())]
+    return sorted((token for token in tokens if len(token) == 1)) + [token for token in tokens if len(token) > 1]
+
+
+def tekken(folder, special=SPECIAL):
+    """tiktoken over the ranks, as `mistral_common` reads the file. Texts with special tokens are those of `transformers`."""
+    tokens = ranks(420)
+    count, padding = 32, 7
+    config = dict(pattern=TEKKEN, num_vocab_tokens=len(tokens), default_vocab_size=count + len(tokens) - padding,
+                  default_num_special_tokens=count, version="v11" if special else "v3")
+    vocabulary = [dict(rank=rank, token_bytes=base64.b64encode(token).decode(), token_str=None) for rank, token in enumerate(tokens)]
+    listed = [dict(rank=rank, token_str=text, is_control=True) for rank, text in enumerate(special)]
+    contents = dict(config=config, vocab=vocabulary) | (dict(special_tokens=listed) if special else {})
+    MistralForCausalLM(MistralConfig(**DECODER)).save_pretrained(folder)
+    (folder / "tekken.json").write_text(json.dumps(contents))
+    made = tiktoken.Encoding("tekken", pat_str=TEKKEN, special_tokens={},
+                             mergeable_ranks={token: rank for rank, token in enumerate(tokens[:-padding])})
+    plain = [[text, [1] + [count + token for token in made.encode(text)]] for text in texts([])[:150]]
+    if not special:
+        return plain + plain[:50]
+    fast = convert_tekken_tokenizer(str(folder / "tekken.json"))
+    return plain + [[text, [1] + fast(text, add_special_tokens=False).input_ids] for text in texts(["[INST]", "[/INST]", "</s>", "<SPECIAL_9>"])[150:]]
+
+
+def tekken_without_special_tokens(folder):
+    return tekken(folder, [])
+
+
+for name in [t5, t5_without_extra_tokens, mt5, llama, tekken, tekken_without_special_tokens]:
     folder = Path(sys.argv[1]) / name.__name__
     (folder / "model").mkdir(parents=True)
     torch.manual_seed(1)

@@ -1,9 +1,9 @@
 //! Tokenizers in other forms than `tokenizer.json` give the tokens of the libraries that the forms come from. `tokens.py` has the models.
-//! Needs `ETBUILD_TEST_PYTHON`, a Python with torch, transformers and sentencepiece; without it these tests fail, unless
+//! Needs `ETBUILD_TEST_PYTHON`, a Python with torch, transformers, sentencepiece and tiktoken; without it these tests fail, unless
 //! `ETBUILD_SKIP_PYTHON=1` skips them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use et_llm::Text;
@@ -14,16 +14,16 @@ use crate::support::{Place, Ran, logits, python};
 /// The folders of all models, written once; `None` without a Python.
 fn models() -> Option<Vec<PathBuf>> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| python::written_by("tokens.py", "torch, transformers and sentencepiece", &[]));
+    let folder =
+        FOLDER.get_or_init(|| python::written_by("tokens.py", "torch, transformers, sentencepiece and tiktoken", &[]));
     folder.as_ref().map(python::folders)
 }
 
 /// The tokenizer in the program file of a model.
-fn tokenizer(model: &std::path::Path, place: &Place) -> Box<dyn Text> {
+fn tokenizer(model: &Path, place: &Place) -> Box<dyn Text> {
     let options = ["partition=[portable]", "export.context=16", "export.prefill=4"];
     let files = logits::files_with(&model.join("model"), &place.cache(), &options, Arc::new(|_: &Event| {}));
-    let program = logits::language_model(&files.program);
-    et_text::make(program.named_data(et_llm::TOKENIZER_KEY).unwrap(), None).unwrap()
+    et_text::make(et_module::named_data(&files.program, et_llm::TOKENIZER_KEY).unwrap(), None).unwrap()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn tokenizers_of_other_forms_give_the_tokens_of_their_libraries() {
 fn a_damaged_tokenizer_is_refused_by_name() {
     let Some(models) = models() else { return };
     let place = Place::cold();
-    for (name, file) in [("t5", "spiece.model"), ("llama", "tokenizer.model")] {
+    for (name, file) in [("t5", "spiece.model"), ("llama", "tokenizer.model"), ("tekken", "tekken.json")] {
         let model = models.iter().find(|model| model.ends_with(name)).unwrap().join("model");
         let folder = place.path(name);
         fs::create_dir_all(&folder).unwrap();
