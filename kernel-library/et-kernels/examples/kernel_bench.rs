@@ -234,6 +234,7 @@ fn caches(bench: &Bench) {
                 key: cache,
                 value: cache,
                 masks: &[],
+                distances: None,
                 output: strides(heads, width),
             };
             let (output, scratch) = (tensor(heads * width, 0.0), tensor(sizes.cache_scratch(), 0.0));
