@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use et_llm::Text;
 use etbuild_engine::Event;
 
-use crate::support::{Place, Ran, logits, python};
+use crate::support::{Place, Ran, files, logits, python};
 
 /// The folders of all models, written once; `None` without a Python.
 fn models() -> Option<Vec<PathBuf>> {
@@ -47,13 +47,9 @@ fn a_damaged_tokenizer_is_refused_by_name() {
     let place = Place::cold();
     for (name, file) in [("t5", "spiece.model"), ("llama", "tokenizer.model"), ("tekken", "tekken.json")] {
         let model = models.iter().find(|model| model.ends_with(name)).unwrap().join("model");
-        let folder = place.path(name);
-        fs::create_dir_all(&folder).unwrap();
-        for file in fs::read_dir(&model).unwrap().map(Result::unwrap) {
-            fs::copy(file.path(), folder.join(file.file_name())).unwrap();
-        }
-        let whole = fs::read(folder.join(file)).unwrap();
-        fs::write(folder.join(file), &whole[..whole.len() / 2 - 1]).unwrap();
+        let folder = place.path().join(name);
+        files::copy(&model, &folder);
+        files::change(&folder.join(file), |bytes| bytes.truncate(bytes.len() / 2 - 1));
         let ran = Ran::of(&mut place.command(["run", &folder.display().to_string(), "--prompt", "a"]));
         assert!(ran.status != 0 && ran.stderr.contains(file) && ran.stderr.contains("ETB"), "{}", ran.stderr);
     }
