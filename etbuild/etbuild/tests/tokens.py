@@ -23,7 +23,8 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 from transformers.integrations.mistral import convert_tekken_tokenizer
 
 SEQ2SEQ = dict(vocab_size=512, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_decoder_layers=1, num_heads=2, decoder_start_token_id=0)
-DECODER = dict(vocab_size=512, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=64)
+DECODER = dict(vocab_size=512, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2,
+               max_position_embeddings=64)
 WORDS = ("the small house translate into German naïve façade Straße größer dom мир привет как дела 東京 日本語 カタカナ ひらがな 한국어 العربية "
          "שלום हिन्दी ไทย Ελληνικά 3.14 42 1,000 e-mail don't (x) [y] a_b ½ ﬁne ｆｕｌｌ e\u0301 Å").split()
 SPACES = [" ", " ", " ", "  ", "   ", "\t", "\n", " \n ", "\r\n", "\u00a0", "\u3000", "\u200b", "\u2028"]
