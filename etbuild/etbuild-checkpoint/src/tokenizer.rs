@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 
 pub use around::around;
 pub use bytes::byte_parts;
-pub use pieces::{SPACE, piece_decoder, piece_model};
-pub use vocabulary::{Role, Vocabulary};
+pub use pieces::{piece_decoder, piece_model};
+pub use vocabulary::{Role, SPACE, Vocabulary};
 
 use crate::config::Config;
 use crate::texts::{TOKENIZER, TOKENIZER_CONFIG};

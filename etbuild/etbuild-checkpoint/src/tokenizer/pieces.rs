@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::vocabulary::{Role, Vocabulary};
-
-/// The character of a space in pieces.
-pub const SPACE: char = '▁';
+use super::vocabulary::{Role, SPACE, Vocabulary};
 
 /// The longest piece that is split, in characters: longer pieces are runs of one character.
 const LONGEST: usize = 64;

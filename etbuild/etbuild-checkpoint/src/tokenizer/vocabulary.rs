@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::pieces::SPACE;
+/// The character of a space in pieces.
+pub const SPACE: char = '▁';
 
 /// What a token is, by the numbers in the files of SentencePiece and in GGUF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
