@@ -79,13 +79,16 @@ impl Listing {
 }
 
 /// Whether a model is read from a file: texts, weights in safetensors by the names of `transformers` and `peft`, and the
-/// configurations of the modules of `sentence-transformers`.
+/// configurations and the weights of the modules of `sentence-transformers`.
 fn is_of_model(path: &str) -> bool {
     const TEXTS: [&str; 4] = [".json", ".jinja", ".txt", ".model"];
     match path.split_once('/') {
         None if path.ends_with(".safetensors") => path.starts_with("model") || path == ADAPTER_SHARD,
         None => TEXTS.iter().any(|ending| path.ends_with(ending)),
-        Some((module, file)) => module.starts_with(|first: char| first.is_ascii_digit()) && file == "config.json",
+        Some((module, file)) => {
+            let is_of_module = ["config.json", "model.safetensors"].contains(&file);
+            module.starts_with(|first: char| first.is_ascii_digit()) && is_of_module
+        }
     }
 }
 

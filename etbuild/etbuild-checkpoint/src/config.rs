@@ -81,6 +81,11 @@ impl Config {
         self.map.keys().map(String::as_str)
     }
 
+    /// The keys with the values.
+    pub fn entries(&self) -> impl Iterator<Item = (String, Value)> + '_ {
+        self.map.iter().map(|(key, value)| (key.clone(), value.clone()))
+    }
+
     /// The value of a key, if present.
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.get(key)

@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use etbuild_ir::{AtenProgram, Program};
 use serde_json::Value;
 
-pub use description::{Block, Dense, Encoder, EncoderNames, Head, Pooling, Reach, Scores, SequenceHead, Task};
+pub use description::{
+    Block, Dense, Encoder, EncoderNames, Head, Pooling, Projection, Reach, Scores, SequenceHead, Task,
+};
 pub use facts::read_encoder_texts;
 use pooling::Sentence;
 pub use pooling::{MODULES, SENTENCE, module_files};
@@ -52,7 +54,8 @@ pub fn describe_encoder(files: &BTreeMap<String, &[u8]>, encoding: &Encoding) ->
     let config = Config::parse(files.get(CONFIG).copied().unwrap_or_default())?;
     let mut encoder = family::describe(&config)?;
     let sentence = Sentence::read(files)?;
-    if let Head::Embedding { pooling, normalize } = &mut encoder.head {
+    if let Head::Embedding { pooling, projection, normalize } = &mut encoder.head {
+        *projection = sentence.projection(encoder.width)?;
         *pooling = encoding.pooling.or(sentence.pooling).unwrap_or(Pooling::Mean);
         *normalize = encoding.normalize.unwrap_or(sentence.normalize);
     } else if let Some(key) = encoding.pooling.map(|_| "pooling").or(encoding.normalize.map(|_| "normalize")) {

@@ -15,6 +15,14 @@ pub enum CheckpointError {
         /// The error of the parser.
         reason: String,
     },
+    /// A tokenizer in another form than JSON that is malformed or not known.
+    #[error("the tokenizer `{file}` cannot be read: {reason}")]
+    Tokenizer {
+        /// The file's name.
+        file: &'static str,
+        /// The mistake.
+        reason: String,
+    },
     /// A key of the configuration that is missing or has a value without meaning.
     #[error("`{file}`: `{key}` {reason}")]
     Key {

@@ -56,6 +56,7 @@ mod voxtral;
 mod whisper;
 
 pub use conventions::activation;
+pub use t5::shape as t5_shape;
 
 use crate::config::{Config, Keys};
 use crate::{CheckpointError, Decoder};

@@ -38,6 +38,7 @@ mod slopes;
 mod small_floats;
 mod sounds;
 mod texts;
+mod tokenizer;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,8 +59,8 @@ use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
 use encoded::{Encoded, Grid};
 pub use encoder::{
-    Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, SENTENCE, Scores, SequenceHead, Task, describe_encoder,
-    encoder_architectures, is_encoder, module_files, read_encoder_texts,
+    Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, Projection, SENTENCE, Scores, SequenceHead, Task,
+    describe_encoder, encoder_architectures, is_encoder, module_files, read_encoder_texts,
 };
 pub use error::CheckpointError;
 use gguf::Gguf;
@@ -74,6 +75,7 @@ use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
 pub use sounds::read_sounds;
 pub use texts::{GENERATION, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
+pub use tokenizer::{made_texts, tokenizer_sources};
 
 /// The file that describes the model.
 pub const CONFIG: &str = "config.json";

@@ -64,6 +64,7 @@ mod sessions;
 mod soak;
 mod speculation;
 mod support;
+mod tokens;
 mod trace;
 mod updates;
 mod upstream;

@@ -24,6 +24,8 @@ MPNET = SHAPE | dict(max_position_embeddings=26)
 MODERN = SHAPE | dict(num_hidden_layers=4, max_position_embeddings=24, local_attention=8, pad_token_id=0)
 BIASES = dict(norm_bias=True, attention_bias=True, mlp_bias=True, classifier_bias=True)
 LABELS = dict(id2label={0: "O", 1: "PLACE", 2: "VERB"})
+T5 = dict(vocab_size=120, d_model=48, d_kv=10, d_ff=80, num_layers=3, num_heads=4, relative_attention_num_buckets=16,
+          relative_attention_max_distance=20, n_positions=40)
 MODELS = {
     "bert": ("Bert", "Model", SHAPE | dict(max_position_embeddings=24), {}),
     "bert-cls": ("Bert", "Model", SHAPE | dict(max_position_embeddings=24, hidden_act="gelu_new"), dict(pooling="cls")),
@@ -48,6 +50,11 @@ MODELS = {
     "modernbert-score": ("ModernBert", "ForSequenceClassification", MODERN | BIASES | dict(id2label={0: "score"}), {}),
     "modernbert-words": ("ModernBert", "ForTokenClassification", MODERN | LABELS | dict(
         layer_types=["sliding_attention", "full_attention"] * 2, classifier_activation="relu"), {}),
+    "t5": ("T5", "EncoderModel", T5, {}),
+    "t5-gated": ("T5", "EncoderModel", T5 | dict(feed_forward_proj="gated-gelu", d_kv=16),
+                 dict(normalize=True, dense=dict(out_features=32, bias=False, activation_function="torch.nn.modules.linear.Identity"))),
+    "mt5": ("MT5", "EncoderModel", T5 | dict(feed_forward_proj="gated-gelu", layer_norm_epsilon=1e-5),
+            dict(pooling="max", dense=dict(out_features=64, bias=True, activation_function="torch.nn.modules.activation.Tanh"))),
     "bert-two-aims": ("Bert", "ForPreTraining", SHAPE | dict(max_position_embeddings=24), {}),
     "distilbert-masked": ("DistilBert", "ForMaskedLM", DISTIL, {}),
     "roberta-masked": ("Roberta", "ForMaskedLM", ROBERTA, {}),
@@ -83,11 +90,23 @@ def tokenizer(family):
         model_input_names=["input_ids", "attention_mask", "token_type_ids"])
 
 
-def pooled(states, how):
-    """The embedding of hidden states, `[n, width]`."""
+def pooled(states, how, layer):
+    """The embedding of hidden states, `[n, width]`, by a linear layer or none."""
     pooling = how.get("pooling", "mean")
     vector = dict(mean=states.mean(0), cls=states[0], max=states.max(0).values)[pooling]
+    if layer:
+        vector = layer(vector)
+        vector = vector.tanh() if how["dense"]["activation_function"].endswith("Tanh") else vector
     return torch.nn.functional.normalize(vector, dim=0) if how.get("normalize") else vector
+
+
+def write_dense(folder, dense):
+    """The module `Dense` of sentence-transformers."""
+    layer = torch.nn.Linear(48, dense["out_features"], bias=dense["bias"])
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(dense | dict(in_features=48)))
+    save_file({f"linear.{name}": tensor for name, tensor in layer.state_dict().items()}, folder / "model.safetensors")
+    return layer
 
 
 def write(folder, family, head, keys, how):
@@ -98,15 +117,17 @@ def write(folder, family, head, keys, how):
         torch.nn.init.normal_(parameter, 1.0 if parameter.dim() == 1 else 0.0, 0.2)
     model.save_pretrained(folder / "model")
     words = tokenizer(family)
-    most = config.max_position_embeddings - (0 if family in BERTS else 2)
+    most = keys.get("n_positions") or config.max_position_embeddings - (0 if family in BERTS else 2)
     words.model_max_length = most
     words.save_pretrained(folder / "model")
+    layer = write_dense(folder / "model/2_Dense", how["dense"]) if "dense" in how else None
     if how:
         (folder / "model/1_Pooling").mkdir()
         modes = {f"pooling_mode_{name}": key == how.get("pooling", "mean") for name, key in
                  [("mean_tokens", "mean"), ("cls_token", "cls"), ("max_tokens", "max")]}
         (folder / "model/1_Pooling/config.json").write_text(json.dumps(modes | dict(word_embedding_dimension=48)))
-        modules = [("", "Transformer"), ("1_Pooling", "Pooling")] + [("2_Normalize", "Normalize")] * bool(how.get("normalize"))
+        modules = [("", "Transformer"), ("1_Pooling", "Pooling")] + [("2_Dense", "Dense")] * bool(layer)
+        modules += [("3_Normalize", "Normalize")] * bool(how.get("normalize"))
         (folder / "model/modules.json").write_text(json.dumps(
             [dict(path=path, type="sentence_transformers.models." + kind) for path, kind in modules]))
     readings = []
@@ -125,7 +146,7 @@ def write(folder, family, head, keys, how):
             given["token_type_ids"] = types
         with torch.no_grad():
             is_classifier = head.endswith("Classification")
-            output = model(**given).logits[0] if is_classifier else pooled(model.base_model(**given).last_hidden_state[0], how)
+            output = model(**given).logits[0] if is_classifier else pooled(model.base_model(**given).last_hidden_state[0], how, layer)
         readings.append(dict(text=text, pair=pair if text else None, tokens=read["input_ids"][0].tolist(),
                              types=types[0].tolist(), output=output.flatten().tolist()))
     (folder / "expected.json").write_text(json.dumps(readings))

@@ -437,9 +437,16 @@ found['json'] = of('short.wav').text
 verbose = of('short.wav', response_format='verbose_json', timestamp_granularities=['segment', 'word'])
 found['words'] = [[one.word, one.start, one.end] for one in verbose.words]
 found['verbose'] = dict(text=verbose.text, language=verbose.language, times=[[one.start, one.end] for one in verbose.segments])
+def streamed(name, **more):
+    events = [event.model_dump() for event in of(name, stream=True, **more)]
+    kinds = [event['type'] for event in events]
+    assert kinds == ['transcript.text.delta'] * (len(kinds) - 1) + ['transcript.text.done'], kinds
+    return dict(deltas=[event['delta'] for event in events[:-1]], text=events[-1]['text'])
+found['streams'] = {name: streamed(name) | dict(whole=of(name).text) for name in ('short.wav', 'long.wav')}
 with open('other.wav', 'rb') as file:
     found['translation'] = client.audio.translations.create(model='ears', file=file).text
-for name, more in (('cases.json', {}), ('short.wav', dict(language='tlh')), ('short.wav', dict(response_format='pdf'))):
+for name, more in (('cases.json', {}), ('short.wav', dict(language='tlh')), ('short.wav', dict(response_format='pdf')),
+                   ('short.wav', dict(stream=True, response_format='srt')), ('short.wav', dict(stream=True, language='tlh'))):
     try:
         of(name, **more)
         found[name] = 'no error'
@@ -483,7 +490,13 @@ fn a_binary_and_its_server_transcribe() {
     assert_eq!((srt.matches(" --> ").count(), srt.starts_with("1\n00:00:00,")), (times.len(), true));
     assert!(found["vtt"].as_str().unwrap().starts_with("WEBVTT\n\n00:00:00."));
     assert!(!found["translation"].as_str().unwrap().is_empty());
-    assert_eq!(found["errors"], json!(["file", "language", "response_format"]));
+    assert_eq!(found["errors"], json!(["file", "language", "response_format", "stream", "language"]));
+    for (name, stream) in found["streams"].as_object().unwrap() {
+        let deltas: Vec<&str> =
+            stream["deltas"].as_array().unwrap().iter().map(|delta| delta.as_str().unwrap()).collect();
+        assert_eq!((&stream["text"], &json!(deltas.concat())), (&stream["whole"], &stream["whole"]), "{name}");
+        assert!(deltas.len() > 1, "{name}: {deltas:?}");
+    }
     assert_eq!(server.post("/v1/chat/completions", &json!({})).status, 404);
 }
 

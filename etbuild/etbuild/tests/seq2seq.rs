@@ -83,6 +83,19 @@ fn every_model_tells_what_transformers_tells() {
 }
 
 #[test]
+fn the_cpu_backend_has_the_attention_of_the_decoder() {
+    let Some(folder) = folder("t5") else { return };
+    let model = folder.join("model").display().to_string();
+    let place = Place::cold();
+    let told = Ran::of(&mut place.command(["explain", &model, "--target", "linux-x86_64", "--partition=cpu"]))
+        .expect(0)
+        .stdout;
+    let attention: Vec<&str> = told.lines().filter(|line| line.contains("etbuild.attend_cache.default")).collect();
+    // Two layers of two methods, each with attention to the text and to the prompt.
+    assert!(attention.len() >= 8 && attention.iter().all(|line| line.contains("cpu ")), "{told}");
+}
+
+#[test]
 fn quantized_models_tell_nearly_the_same() {
     let Some(folder) = folder("t5-v1_1") else { return };
     let (place, case) = (Place::cold(), &cases::<Case>(&folder)[1]);

@@ -198,6 +198,7 @@ fn attentions(bench: &Bench) {
             key: Tokens { numbers: Numbers::Floats(&projected[row..]), strides },
             value: Tokens { numbers: Numbers::Floats(&projected[2 * row..]), strides },
             masks: if masked { &masks } else { &[] },
+            distances: None,
             output: Strides { batch: tokens * row, head: width, token: row },
         };
         let (output, scratch) = (tensor(batches * tokens * row, 0.0), tensor(sizes.scratch(), 0.0));
@@ -234,6 +235,7 @@ fn caches(bench: &Bench) {
                 key: cache,
                 value: cache,
                 masks: &[],
+                distances: None,
                 output: strides(heads, width),
             };
             let (output, scratch) = (tensor(heads * width, 0.0), tensor(sizes.cache_scratch(), 0.0));

@@ -60,6 +60,8 @@ pub struct Attention<'a> {
     pub value: Tokens<Numbers<'a>>,
     /// Additive attention masks. Negative infinity hides a key; a query without a visible key outputs zeros.
     pub masks: &'a [Mask<'a>],
+    /// Numbers that are added to scores by the distance of query and key, where queries are causal and see no later keys.
+    pub distances: Option<Distances<'a>>,
     /// The layout of the output tokens.
     pub output: Strides,
 }
@@ -115,6 +117,24 @@ pub struct Mask<'a> {
     pub strides: Strides,
 }
 
+/// Additive numbers by the distance of query and key: a row per head, whose last element is for a query's own key, the element ahead for the
+/// key ahead, and so on.
+#[derive(Clone, Copy, Debug)]
+pub struct Distances<'a> {
+    /// The elements.
+    pub numbers: &'a [f32],
+    /// The elements of a row.
+    pub count: usize,
+}
+
+impl Distances<'_> {
+    /// The numbers of a head from key 0 on, for the query whose own key is `own`, which is below [`Self::count`].
+    #[inline(always)]
+    fn row(self, head: usize, own: usize) -> *const f32 {
+        self.numbers.as_ptr().wrapping_add((head + 1) * self.count - 1 - own)
+    }
+}
+
 impl Sizes {
     /// The number of items. Disjoint items have disjoint outputs.
     pub const fn items(&self) -> usize {
@@ -162,7 +182,24 @@ impl Attention<'_> {
         }
         ensure(sizes.reaches(self.output, [heads, queries, value_width], output))?;
         let fits = |mask: &Mask| sizes.reaches(mask.strides, [heads, queries, keys], mask.numbers.len());
-        ensure(self.masks.iter().all(fits))
+        ensure(self.masks.iter().all(fits))?;
+        ensure(self.distances.is_none_or(|distances| self.has_numbers(distances)))
+    }
+
+    /// Whether each head has a number for each distance.
+    fn has_numbers(&self, distances: Distances<'_>) -> bool {
+        let Sizes { heads, queries, keys, .. } = self.sizes;
+        let causal = self.causal.filter(|causal| !causal.is_mutual);
+        let reaches =
+            |causal: Causal| keys.max(causal.own(queries.saturating_sub(1)).saturating_add(1)) <= distances.count;
+        causal.is_some_and(reaches) && heads.checked_mul(distances.count) == Some(distances.numbers.len())
+    }
+
+    /// The numbers of a head by the distance of a query and key 0 on, if any.
+    #[inline(always)]
+    fn by_distance(&self, head: usize, query: usize) -> Option<*const f32> {
+        let (distances, causal) = self.distances.zip(self.causal)?;
+        Some(distances.row(head, causal.own(query)))
     }
 }
 
@@ -172,9 +209,15 @@ impl Causal {
         Self { first, last: usize::MAX, window: usize::MAX, is_mutual: false }
     }
 
+    /// The key of a query itself.
+    #[inline(always)]
+    fn own(self, query: usize) -> usize {
+        query.min(self.last).saturating_add(self.first)
+    }
+
     #[inline(always)]
     fn seen(self, query: usize, keys: usize) -> Range<usize> {
-        let own = query.min(self.last).saturating_add(self.first).saturating_add(1);
+        let own = self.own(query).saturating_add(1);
         let end = if self.is_mutual { self.last.saturating_add(self.first).saturating_add(1) } else { own };
         own.saturating_sub(self.window)..end.min(keys)
     }

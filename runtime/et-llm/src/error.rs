@@ -200,7 +200,9 @@ impl Display for Error {
                 write!(formatter, "it has {draft} tokens, the model that it would guess for {model}")
             }
             Self::NoTokenizer => formatter.write_str("the program holds no tokenizer; give tokens with --tokens-in"),
-            Self::NoTemplate => formatter.write_str("the program holds no chat template; use --prompt without --chat"),
+            Self::NoTemplate => formatter.write_str(
+                "the program holds no chat template, because the checkpoint has none: add `chat_template.jinja` to the folder, or use --prompt without --chat",
+            ),
             Self::NoConstraints => formatter.write_str(
                 "the binary has no constrained output: deploy the model with `constrain: true` or `server: true`",
             ),

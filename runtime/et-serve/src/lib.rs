@@ -7,7 +7,6 @@
 
 mod api;
 mod arguments;
-mod base64;
 mod encoder;
 mod error;
 mod http;

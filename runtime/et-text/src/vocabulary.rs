@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use et_llm::{Error, Token};
+use et_module::byte_letter;
 use serde_json::Value;
 
 /// A step of a decoder, on one token.
@@ -82,13 +83,9 @@ fn fallback(name: &str) -> Option<u8> {
     u8::from_str_radix(digits, 16).ok()
 }
 
-/// The characters that stand for bytes: printable bytes stand for themselves, the rest for characters from U+0100 on, in their order
-/// (Radford et al. 2019).
+/// The bytes by the characters that stand for the bytes.
 fn table() -> BTreeMap<char, u8> {
-    let is_printable = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
-    let others =
-        (0..=u8::MAX).filter(|byte| !is_printable(*byte)).zip('\u{100}'..).map(|(byte, letter)| (letter, byte));
-    (0..=u8::MAX).filter(|byte| is_printable(*byte)).map(|byte| (char::from(byte), byte)).chain(others).collect()
+    (0..=u8::MAX).map(|byte| (byte_letter(byte), byte)).collect()
 }
 
 #[cfg(test)]

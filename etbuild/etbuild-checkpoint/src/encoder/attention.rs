@@ -9,9 +9,9 @@ use crate::constant::{Constant, Part, vector_of};
 use crate::{Relative, Rotary, Scaling, rotary};
 
 impl Making<'_> {
-    /// The attention of layer `index` to its input, `[1, n, width]`, without the projection behind.
+    /// The attention of layer `index` to its input, `[1, n, width]`, as `[1, n, heads * depth]`, without the projection behind.
     pub(super) fn attention(&mut self, index: usize, module: &dyn Fn(&str) -> String, input: ValueId) -> ValueId {
-        let heads = self.encoder.heads;
+        let (heads, scale) = (self.encoder.heads, self.encoder.scale);
         let reach = self.encoder.reaches.get(index).copied().unwrap_or_default();
         let [query, key, value] = self.projections(module, input).map(|value| self.sketch.split(value, heads));
         let [query, key] = match reach.theta {
@@ -24,23 +24,24 @@ impl Making<'_> {
             (None, None) => None,
         };
         self.sketch.enter(module(self.encoder.names.query));
-        self.sketch.attend([query, key, value], mask, None)
+        self.sketch.attend([query, key, value], mask, scale)
     }
 
-    /// Queries, keys and values, `[1, n, width]` each.
+    /// Queries, keys and values, `[1, n, heads * depth]` each.
     fn projections(&mut self, module: &dyn Fn(&str) -> String, input: ValueId) -> [ValueId; 3] {
         let Encoder { names, width, block, .. } = *self.encoder;
+        let inner = self.encoder.attended();
         if !block.is_joined {
             return [names.query, names.key, names.value]
-                .map(|name| self.linear(&module(name), input, [width, width], block.attention_biases));
+                .map(|name| self.linear(&module(name), input, [inner, width], block.attention_biases));
         }
-        let joined = self.linear(&module(names.query), input, [3 * width, width], block.attention_biases);
-        [0, 1, 2].map(|part| self.sketch.slice(joined, 2, part * width, (part + 1) * width))
+        let joined = self.linear(&module(names.query), input, [3 * inner, width], block.attention_biases);
+        [0, 1, 2].map(|part| self.sketch.slice(joined, 2, part * inner, (part + 1) * inner))
     }
 
     /// RoPE on `[1, heads, n, depth]`: an element and the element half a head behind turn by an angle that grows with the position.
     fn rotate(&mut self, value: ValueId, theta: f64) -> ValueId {
-        let half = self.encoder.depth() / 2;
+        let half = self.encoder.depth / 2;
         self.sketch.enter("rotary");
         let [cosines, sines] = self.tables(theta);
         let (near, far) = (self.sketch.slice(value, 3, 0, half), self.sketch.slice(value, 3, half, 2 * half));
@@ -52,7 +53,7 @@ impl Making<'_> {
 
     /// The cosines and the sines of all positions of the text, `[n, depth]`.
     fn tables(&mut self, theta: f64) -> [ValueId; 2] {
-        let (pairs, most) = (self.encoder.depth() / 2, self.encoder.max_tokens);
+        let (pairs, most) = (self.encoder.depth / 2, self.encoder.max_tokens);
         let rotary = Rotary { theta, pairs, is_interleaved: false, sections: None, scaling: Scaling::None };
         let tables = rotary::tables(&rotary, u32::try_from(most).unwrap_or(u32::MAX));
         let mut names = ["cos", "sin"].into_iter();

@@ -13,6 +13,10 @@ pub struct Encoder {
     pub layers: usize,
     /// The heads of attention.
     pub heads: usize,
+    /// The elements of a head of attention.
+    pub depth: usize,
+    /// The factor of the scores; `None` for one over the root of the depth.
+    pub scale: Option<f64>,
     /// The elements between the projections of the feed-forward network.
     pub inner: usize,
     /// The activation of the feed-forward network.
@@ -46,9 +50,9 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// The elements of a head of attention.
-    pub const fn depth(&self) -> usize {
-        self.width / self.heads
+    /// The elements of the heads of attention.
+    pub const fn attended(&self) -> usize {
+        self.heads * self.depth
     }
 
     /// Whether a table of positions is added to the embeddings; RoPE rotates queries and keys otherwise.
@@ -104,6 +108,8 @@ pub enum Head {
     Embedding {
         /// How.
         pooling: Pooling,
+        /// The linear layer behind the pooling, if any.
+        projection: Option<Projection>,
         /// Whether the vector has the length 1.
         normalize: bool,
     },
@@ -116,6 +122,17 @@ pub enum Head {
         /// The module of the last linear layer.
         output: &'static str,
     },
+}
+
+/// A linear layer over one vector of a text, in a file of its own (`Dense` of `sentence-transformers`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Projection {
+    /// The elements of the vector behind.
+    pub width: usize,
+    /// Whether the linear layer has a bias.
+    pub has_bias: bool,
+    /// Whether tanh is behind the linear layer.
+    pub has_tanh: bool,
 }
 
 /// Two linear layers over one vector of a text.
@@ -153,11 +170,12 @@ impl Dense {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The module of the norm behind the last layer, in a model whose layers have norms ahead of attention and network: the first layer
-    /// has none ahead of attention. `None` for norms behind both.
+    /// has none ahead of attention where embeddings have one. `None` for norms behind both.
     pub final_norm: Option<&'static str>,
     /// Whether one matrix projects queries, keys and values.
     pub is_joined: bool,
-    /// Whether the first projection of the network has a second half, which the activated first half is multiplied with.
+    /// Whether the first projection of the network is activated and multiplied with a second: the second half of the same matrix, or that of
+    /// the module [`EncoderNames::factor`].
     pub is_gated: bool,
     /// Whether the projections of attention have biases.
     pub attention_biases: bool,
@@ -239,7 +257,7 @@ pub struct EncoderNames {
     pub positions: &'static str,
     /// The table of token types.
     pub types: &'static str,
-    /// The norm of embeddings.
+    /// The norm of embeddings; empty for a model without.
     pub norm: &'static str,
     /// The list of layers.
     pub layers: &'static str,
@@ -255,6 +273,8 @@ pub struct EncoderNames {
     pub attention_norm: &'static str,
     /// The first projection of the feed-forward network.
     pub up: &'static str,
+    /// The projection that the activated first projection is multiplied with; empty where the first has both.
+    pub factor: &'static str,
     /// The second projection of the feed-forward network.
     pub down: &'static str,
     /// The norm behind the feed-forward network.

@@ -6,6 +6,7 @@ mod distilbert;
 mod modernbert;
 mod mpnet;
 mod roberta;
+mod t5;
 
 use super::Encoder;
 use crate::config::{Config, Keys};
@@ -23,8 +24,15 @@ pub struct Family {
 }
 
 /// All families.
-pub const FAMILIES: &[&Family] =
-    &[&bert::FAMILY, &distilbert::FAMILY, &modernbert::FAMILY, &mpnet::FAMILY, &roberta::FAMILY];
+pub const FAMILIES: &[&Family] = &[
+    &bert::FAMILY,
+    &distilbert::FAMILY,
+    &modernbert::FAMILY,
+    &mpnet::FAMILY,
+    &roberta::FAMILY,
+    &t5::FAMILY,
+    &t5::MULTILINGUAL,
+];
 
 /// The family of an architecture, with the part behind the last layer.
 pub fn find(architecture: &str) -> Option<(&'static Family, Part)> {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Pooling;
+use super::{Pooling, Projection};
 use crate::CheckpointError;
 use crate::config::Config;
+use crate::shards::SHARD;
 
 /// The file with the list of modules.
 pub const MODULES: &str = "modules.json";
@@ -15,11 +16,16 @@ pub const SENTENCE: &str = "sentence_bert_config.json";
 /// The file of a module, in the folder of the module.
 const MODULE: &str = "config.json";
 
+/// The configuration of the linear layer, in messages.
+const DENSE_FILE: &str = "the configuration of the module Dense";
+
 /// What the files say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sentence {
     /// The pooling, if any.
     pub pooling: Option<Pooling>,
+    /// The width of the vectors ahead of the linear layer behind the pooling, and the layer, if any.
+    projection: Option<(usize, Projection)>,
     /// Whether embeddings have the length 1.
     pub normalize: bool,
     /// The most tokens of a text, if stated.
@@ -29,9 +35,17 @@ pub struct Sentence {
 /// The files that a list of modules needs, relative to the checkpoint. Malformed lists need no file; reading the list tells.
 pub fn module_files(modules: &[u8]) -> Vec<String> {
     let modules = list(modules).unwrap_or_default();
-    let pooling = modules.iter().filter(|(kind, _)| kind == POOLING);
     let inside = |path: &str| !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
-    pooling.filter(|(_, path)| inside(path)).map(|(_, path)| format!("{path}/{MODULE}")).collect()
+    let modules = modules.iter().filter(|(_, path)| inside(path));
+    let files = modules.flat_map(|(kind, path)| {
+        let files: &[&str] = match kind.as_str() {
+            POOLING => &[MODULE],
+            DENSE => &[MODULE, SHARD],
+            _ => &[],
+        };
+        files.iter().map(move |file| format!("{path}/{file}"))
+    });
+    files.collect()
 }
 
 impl Sentence {
@@ -51,19 +65,41 @@ impl Sentence {
             match kind.as_str() {
                 TRANSFORMER => {}
                 NORMALIZE => sentence.normalize = true,
+                DENSE if sentence.projection.is_none() && !sentence.normalize => {
+                    let file = files.get(&format!("{path}/{MODULE}")).copied();
+                    sentence.projection = Some(projection(file.unwrap_or(b"{}"))?);
+                }
                 POOLING => {
                     let file = files.get(&format!("{path}/{MODULE}")).copied();
                     sentence.pooling = Some(pooling(file.unwrap_or(b"{}"))?);
                 }
-                _ => return Err(unsupported("type", &kind, "`Transformer`, `Pooling`, `Normalize`")),
+                _ => return Err(unsupported("type", &kind, "`Transformer`, `Pooling`, one `Dense`, `Normalize`")),
             }
         }
         Ok(sentence)
     }
+
+    /// The linear layer behind the pooling of a model of this width, if any.
+    ///
+    /// # Errors
+    /// A layer of another width.
+    pub fn projection(&self, width: usize) -> Result<Option<Projection>, CheckpointError> {
+        match self.projection {
+            Some((read, _)) if read != width => {
+                let reason = format!("is {read}, and the model has the width {width}");
+                Err(CheckpointError::Key { file: DENSE_FILE, key: "in_features".to_owned(), reason })
+            }
+            projection => Ok(projection.map(|(_, projection)| projection)),
+        }
+    }
 }
+
+/// The module of the linear layer behind the pooling, in the file of the layer.
+pub const PROJECTION: &str = "linear";
 
 const TRANSFORMER: &str = "Transformer";
 const POOLING: &str = "Pooling";
+const DENSE: &str = "Dense";
 const NORMALIZE: &str = "Normalize";
 
 /// The class and the path of each module.
@@ -109,6 +145,20 @@ fn pooling(config: &[u8]) -> Result<Pooling, CheckpointError> {
     }
 }
 
+/// The linear layer, with the width of the vectors that the layer reads.
+fn projection(config: &[u8]) -> Result<(usize, Projection), CheckpointError> {
+    const ACTIVATION: &str = "activation_function";
+    let config = Config::parse_file(DENSE_FILE, config)?;
+    let activation = config.optional_text(ACTIVATION)?;
+    let has_tanh = match activation.as_deref().map(|name| name.rsplit_once('.').map_or(name, |(_, last)| last)) {
+        None | Some("Tanh") => true,
+        Some("Identity") => false,
+        Some(_) => return Err(config.unsupported(ACTIVATION, "`Tanh`, `Identity`")),
+    };
+    let width = config.size("out_features")?;
+    Ok((config.size("in_features")?, Projection { width, has_bias: config.flag_or("bias", true)?, has_tanh }))
+}
+
 fn unsupported(key: &str, value: &str, supported: &str) -> CheckpointError {
     let (key, value, supported) = (key.to_owned(), value.to_owned(), supported.to_owned());
     CheckpointError::Unsupported { file: MODULES, key, value, supported }
@@ -132,15 +182,29 @@ mod tests {
         let cls =
             r#"{"word_embedding_dimension": 8, "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}"#;
         let found = read(&[(MODULES, ALL), ("1_Pooling/config.json", cls), (SENTENCE, r#"{"max_seq_length": 256}"#)]);
-        let expected = Sentence { pooling: Some(Pooling::Cls), normalize: true, max_tokens: Some(256) };
+        let expected =
+            Sentence { pooling: Some(Pooling::Cls), projection: None, normalize: true, max_tokens: Some(256) };
         assert_eq!(found, Ok(expected));
         assert_eq!(read(&[]), Ok(Sentence::default()));
     }
 
     #[test]
+    fn a_linear_layer_has_a_file_and_the_width_of_the_model() {
+        let modules = ALL.replace("1_Pooling", "1_Dense").replace("models.Pooling", "models.Dense");
+        assert_eq!(module_files(modules.as_bytes()), ["1_Dense/config.json", "1_Dense/model.safetensors"]);
+        let config = r#"{"in_features": 8, "out_features": 4, "bias": false, "activation_function": "torch.nn.modules.linear.Identity"}"#;
+        let found = |config: &str| read(&[(MODULES, &modules), ("1_Dense/config.json", config)]);
+        let expected = Projection { width: 4, has_bias: false, has_tanh: false };
+        let sentence = found(config).unwrap();
+        assert_eq!(sentence.projection(8), Ok(Some(expected)));
+        assert!(sentence.projection(16).unwrap_err().to_string().contains("in_features"));
+        assert!(found(&config.replace("linear.Identity", "activation.ReLU")).unwrap_err().to_string().contains("ReLU"));
+    }
+
+    #[test]
     fn other_modules_and_poolings_are_refused_by_name() {
-        let dense = ALL.replace("models.Normalize", "models.Dense");
-        assert!(read(&[(MODULES, &dense)]).unwrap_err().to_string().contains("`Dense`"));
+        let other = ALL.replace("models.Normalize", "models.WordWeights");
+        assert!(read(&[(MODULES, &other)]).unwrap_err().to_string().contains("`WordWeights`"));
         let weighted = r#"{"pooling_mode_weightedmean_tokens": true}"#;
         let error = read(&[(MODULES, ALL), ("1_Pooling/config.json", weighted)]).unwrap_err().to_string();
         assert!(error.contains("pooling_mode_weightedmean_tokens"), "{error}");

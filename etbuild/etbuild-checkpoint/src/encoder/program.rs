@@ -6,7 +6,8 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, TensorSpec, ValueId};
 
 use super::constants::Constants;
-use super::{Dense, Encoder, Head, Pooling, SequenceHead};
+use super::pooling::PROJECTION;
+use super::{Dense, Encoder, Head, Pooling, Projection, SequenceHead};
 use crate::CheckpointError;
 use crate::constant::Part;
 use crate::shards::Tensors;
@@ -27,9 +28,10 @@ pub fn build(encoder: &Encoder, tensors: Tensors) -> Result<Graph, Vec<Checkpoin
         state = making.norm(module, state);
     }
     let output = match encoder.head {
-        Head::Embedding { pooling, normalize } => {
+        Head::Embedding { pooling, projection, normalize } => {
             let pooled = making.pool(state, pooling);
-            if normalize { making.normalize(pooled) } else { pooled }
+            let vector = projection.map_or(pooled, |projection| making.project(projection, pooled));
+            if normalize { making.normalize(vector) } else { vector }
         }
         Head::Sequence(head) => making.classify(state, &head),
         Head::Tokens { dense, output } => {
@@ -53,7 +55,7 @@ pub(super) struct Making<'e> {
 }
 
 impl Making<'_> {
-    /// The sum of the embeddings of token, position and type, normalized.
+    /// The sum of the embeddings of token, position and type, normalized. A model without the norm has only the first.
     fn embed(&mut self) -> ValueId {
         let Encoder { names, max_tokens, .. } = *self.encoder;
         self.sketch.enter(names.tokens);
@@ -62,6 +64,9 @@ impl Making<'_> {
         let embedded = self.sketch.embedding(table, tokens);
         let typed = self.add_types(embedded);
         self.end = self.sketch.length(tokens, max_tokens);
+        if names.norm.is_empty() {
+            return typed;
+        }
         if !self.encoder.has_position_table() {
             return self.norm(names.norm, typed);
         }
@@ -108,11 +113,12 @@ impl Making<'_> {
         let Encoder { names, width, block, .. } = *self.encoder;
         let module = |name: &str| format!("{}.{index}.{name}", names.layers);
         let is_ahead = block.final_norm.is_some();
+        let is_normalized = index == 0 && !names.norm.is_empty();
         let (attention_norm, network_norm) = (module(names.attention_norm), module(names.network_norm));
-        // Embeddings have a norm already.
-        let read = if is_ahead && index > 0 { self.norm(&attention_norm, input) } else { input };
+        let read = if is_ahead && !is_normalized { self.norm(&attention_norm, input) } else { input };
         let attended = self.attention(index, &module, read);
-        let attended = self.linear(&module(names.output), attended, [width, width], block.attention_biases);
+        let attended =
+            self.linear(&module(names.output), attended, [width, self.encoder.attended()], block.attention_biases);
         let sum = self.sketch.add(attended, input);
         let between = if is_ahead { sum } else { self.norm(&attention_norm, sum) };
         let read = if is_ahead { self.norm(&network_norm, between) } else { between };
@@ -124,15 +130,21 @@ impl Making<'_> {
     /// The feed-forward network.
     fn network(&mut self, module: &dyn Fn(&str) -> String, input: ValueId) -> ValueId {
         let Encoder { names, width, inner, activation, block, .. } = *self.encoder;
-        let rows = if block.is_gated { 2 * inner } else { inner };
+        let is_joined = block.is_gated && names.factor.is_empty();
+        let rows = if is_joined { 2 * inner } else { inner };
         let wide = self.linear(&module(names.up), input, [rows, width], block.network_biases);
-        let bent = if block.is_gated {
-            let [first, second] = [0, inner].map(|start| self.sketch.slice(wide, 2, start, start + inner));
-            let bent = self.sketch.activate(first, activation);
-            self.sketch.multiply(bent, second)
-        } else {
-            self.sketch.activate(wide, activation)
+        let (first, second) = match (block.is_gated, is_joined) {
+            (false, _) => (wide, None),
+            (true, false) => {
+                (wide, Some(self.linear(&module(names.factor), input, [inner, width], block.network_biases)))
+            }
+            (true, true) => {
+                let [first, second] = [0, inner].map(|start| self.sketch.slice(wide, 2, start, start + inner));
+                (first, Some(second))
+            }
         };
+        let bent = self.sketch.activate(first, activation);
+        let bent = second.map_or(bent, |second| self.sketch.multiply(bent, second));
         self.linear(&module(names.down), bent, [width, inner], block.network_biases)
     }
 
@@ -150,6 +162,13 @@ impl Making<'_> {
         };
         let arguments = std::iter::once(Argument::Value(states)).chain(rest).collect();
         self.sketch.call(operator, arguments, output)
+    }
+
+    /// The vector behind a linear layer.
+    fn project(&mut self, projection: Projection, vector: ValueId) -> ValueId {
+        let Projection { width, has_bias, has_tanh } = projection;
+        let made = self.linear(PROJECTION, vector, [width, self.encoder.width], has_bias);
+        if has_tanh { self.sketch.own("aten.tanh.default", &[made], &[]) } else { made }
     }
 
     /// The vector over its length, as `torch.nn.functional.normalize`.

@@ -64,28 +64,18 @@ fn describe_mt5(config: &Config) -> Result<Decoder, CheckpointError> {
 fn describe(config: &Config, network: &str) -> Result<Decoder, CheckpointError> {
     let layers = config.size("num_layers")?;
     let own_layers = config.optional_size("num_decoder_layers")?.unwrap_or(layers);
-    let network = config.optional_text("feed_forward_proj")?.unwrap_or_else(|| network.to_owned());
-    let (activation, is_gated) = match network.strip_prefix("gated-") {
-        // `transformers` takes the approximation for this name.
-        Some("gelu") => ("gelu_new", true),
-        Some(name) => (name, true),
-        None => (network.as_str(), false),
-    };
-    let more = [("hidden_act", Value::from(activation)), ("num_hidden_layers", Value::from(own_layers))];
+    let table = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
+    let Shape { activation, is_gated, relative } = shape(config, network, table)?;
+    let more = [("num_hidden_layers", Value::from(own_layers))];
     let mut decoder = conventions::decoder(&config.clone().with_defaults(more), &CLASS)?;
     conventions::without_rotary(&mut decoder);
+    decoder.feed_forward.activation = activation;
     if is_gated {
         decoder.feed_forward.gate = Gate::Separate;
         decoder.names.up = "wi_1";
     }
     decoder.attention.scale = 1.0;
-    let buckets = config.optional_size("relative_attention_num_buckets")?.unwrap_or(32);
-    let farthest = config.optional_size("relative_attention_max_distance")?.unwrap_or(128);
-    if buckets < 4 || farthest <= buckets / 2 {
-        return Err(config.mistake("relative_attention_num_buckets", "has no bucket for large distances"));
-    }
-    let table = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
-    decoder.attention.relative = Some(Relative { table, buckets, farthest });
+    decoder.attention.relative = Some(relative);
     decoder.cross = Some(Cross {
         attention: "layer.1.EncDecAttention",
         norm: "layer.1.layer_norm",
@@ -101,4 +91,36 @@ fn describe(config: &Config, network: &str) -> Result<Decoder, CheckpointError> 
         table: "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
     });
     Ok(decoder)
+}
+
+/// What T5's configurations state in a way of their own.
+pub struct Shape {
+    /// The activation of the feed-forward network.
+    pub activation: Activation,
+    /// Whether the activated projection is multiplied with another.
+    pub is_gated: bool,
+    /// The relative positions.
+    pub relative: Relative,
+}
+
+/// The shape by a configuration, with the feed-forward network of a configuration without the key, and the table of relative positions.
+///
+/// # Errors
+/// Values without meaning.
+pub fn shape(config: &Config, network: &str, table: &'static str) -> Result<Shape, CheckpointError> {
+    let network = config.optional_text("feed_forward_proj")?.unwrap_or_else(|| network.to_owned());
+    let (name, is_gated) = match network.strip_prefix("gated-") {
+        // `transformers` takes the approximation for this name.
+        Some("gelu") => ("gelu_new", true),
+        Some(name) => (name, true),
+        None => (network.as_str(), false),
+    };
+    let known = config.clone().with_defaults([("hidden_act", Value::from(name))]);
+    let activation = conventions::activation(&known, "hidden_act", Activation::Relu)?;
+    let buckets = config.optional_size("relative_attention_num_buckets")?.unwrap_or(32);
+    let farthest = config.optional_size("relative_attention_max_distance")?.unwrap_or(128);
+    if buckets < 4 || farthest <= buckets / 2 {
+        return Err(config.mistake("relative_attention_num_buckets", "has no bucket for large distances"));
+    }
+    Ok(Shape { activation, is_gated, relative: Relative { table, buckets, farthest } })
 }

@@ -11,73 +11,15 @@ use serde_json::{Map, Value, json};
 use super::{Gguf, METADATA};
 use crate::CheckpointError;
 use crate::texts::{GENERATION, TOKENIZER, TOKENIZER_CONFIG};
+use crate::tokenizer::{Role, Vocabulary, around};
 
-/// What a token is, by the numbers in files.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Normal,
-    Unknown,
-    Control,
-    UserDefined,
-    Unused,
-    Byte,
-}
-
-impl Role {
-    const fn of(code: u64) -> Self {
-        match code {
-            2 => Self::Unknown,
-            3 => Self::Control,
-            4 => Self::UserDefined,
-            5 => Self::Unused,
-            6 => Self::Byte,
-            _ => Self::Normal,
-        }
-    }
-}
-
-/// The vocabulary of a file: the text and the role of each token.
-struct Vocabulary<'f> {
-    texts: Vec<&'f str>,
-    roles: Vec<Role>,
-}
-
-impl<'f> Vocabulary<'f> {
-    fn read(file: &'f Gguf<'_>) -> Result<Self, CheckpointError> {
-        let texts = texts(file, "tokenizer.ggml.tokens")?;
-        let roles = file.metadata.list("tokenizer.ggml.token_type").unwrap_or_default();
-        let roles = roles.iter().map(|role| Role::of(role.as_u64().unwrap_or(1)));
-        let roles = roles.chain(std::iter::repeat(Role::Normal)).take(texts.len()).collect();
-        Ok(Self { texts, roles })
-    }
-
-    fn tokens(&self) -> impl Iterator<Item = (usize, &'f str, Role)> + '_ {
-        self.texts.iter().zip(&self.roles).enumerate().map(|(token, (text, role))| (token, *text, *role))
-    }
-
-    fn text(&self, token: u64) -> Option<&'f str> {
-        self.texts.get(usize::try_from(token).ok()?).copied()
-    }
-
-    /// Tokens by text.
-    fn map(&self) -> Value {
-        Value::Object(self.tokens().map(|(token, text, _)| (text.to_owned(), token.into())).collect())
-    }
-
-    /// The tokens that are found in a text before the text is split.
-    fn added(&self) -> Vec<Value> {
-        let added =
-            self.tokens().filter(|(_, _, role)| matches!(role, Role::Control | Role::UserDefined | Role::Unknown));
-        let entry = |(token, text, role): (usize, &str, Role)| {
-            // Spaces are written so only behind the normalizer.
-            let is_normalized = role == Role::UserDefined && text.contains(pieces::SPACE);
-            json!({
-                "id": token, "content": text, "single_word": false, "lstrip": false, "rstrip": false,
-                "normalized": is_normalized, "special": role != Role::UserDefined,
-            })
-        };
-        added.map(entry).collect()
-    }
+/// The vocabulary of a file.
+fn vocabulary<'f>(file: &'f Gguf<'_>) -> Result<Vocabulary<'f>, CheckpointError> {
+    let texts = texts(file, "tokenizer.ggml.tokens")?;
+    let roles = file.metadata.list("tokenizer.ggml.token_type").unwrap_or_default();
+    let roles = roles.iter().map(|role| Role::of(role.as_u64().unwrap_or(1)));
+    let roles = roles.chain(std::iter::repeat(Role::Normal)).take(texts.len()).collect();
+    Ok(Vocabulary { texts, roles })
 }
 
 /// The texts of a list.
@@ -101,7 +43,7 @@ pub fn files(file: &Gguf<'_>) -> Result<BTreeMap<String, Vec<u8>>, CheckpointErr
     if file.metadata.get(MODEL).is_none() {
         return Ok(BTreeMap::new());
     }
-    let vocabulary = Vocabulary::read(file)?;
+    let vocabulary = vocabulary(file)?;
     let tokenizer = match file.metadata.text("tokenizer.huggingface.json") {
         Some(own) => own.as_bytes().to_vec(),
         None => tokenizer(file, &vocabulary)?.to_string().into_bytes(),
@@ -128,7 +70,7 @@ fn tokenizer(file: &Gguf<'_>, vocabulary: &Vocabulary<'_>) -> Result<Value, Chec
     .map(|key| key.and_then(|key| token(file, vocabulary, key)));
     parts.insert("version".to_owned(), "1.0".into());
     parts.insert("added_tokens".to_owned(), vocabulary.added().into());
-    parts.insert("post_processor".to_owned(), template(first, last));
+    parts.insert("post_processor".to_owned(), around(first, last));
     Ok(Value::Object(parts))
 }
 
@@ -136,19 +78,6 @@ fn tokenizer(file: &Gguf<'_>, vocabulary: &Vocabulary<'_>) -> Result<Value, Chec
 fn token<'f>(file: &Gguf<'_>, vocabulary: &Vocabulary<'f>, key: &str) -> Option<(u64, &'f str)> {
     let token = file.metadata.count(key)?;
     Some((token, vocabulary.text(token)?))
-}
-
-/// The tokens ahead of a text and behind a text.
-fn template(first: Option<(u64, &str)>, last: Option<(u64, &str)>) -> Value {
-    let special = |(_, text): (u64, &str)| json!({"SpecialToken": {"id": text, "type_id": 0}});
-    let sequence = |name: &str| json!({"Sequence": {"id": name, "type_id": 0}});
-    let around = |name: &str| first.map(special).into_iter().chain([sequence(name)]).chain(last.map(special)).collect();
-    let (single, second): (Vec<Value>, Vec<Value>) = (around("A"), around("B"));
-    let tokens = first.into_iter().chain(last);
-    let tokens = tokens.map(|(token, text)| (text.to_owned(), json!({"id": text, "ids": [token], "tokens": [text]})));
-    let tokens: Map<String, Value> = tokens.collect();
-    let pair: Vec<Value> = single.iter().cloned().chain(second).collect();
-    json!({"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens})
 }
 
 /// The chat template with the tokens that templates name, as the contents of `tokenizer_config.json`.

@@ -73,8 +73,9 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
             Code::OptionUnavailable
         }
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
-        CheckpointError::Json { .. } | CheckpointError::Key { .. } | CheckpointError::ShardMalformed { .. } => {
-            Code::ModelMalformed
-        }
+        CheckpointError::Json { .. }
+        | CheckpointError::Key { .. }
+        | CheckpointError::ShardMalformed { .. }
+        | CheckpointError::Tokenizer { .. } => Code::ModelMalformed,
     }
 }

@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
     CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICTURE_FILES, PictureSizes, SENTENCE,
-    SHARD, SHARD_INDEX, Sound, TEXT_FILES, TOKENIZER_CONFIG, is_encoder, module_files, part_names, shard_names,
+    SHARD, SHARD_INDEX, Sound, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, is_encoder, module_files, part_names,
+    shard_names, tokenizer_sources,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 
 use super::checkpoint_failure::checkpoint;
 
+/// How files with weights end.
+const WEIGHTS: &str = ".safetensors";
 /// How files with weights end that are not safetensors.
 const OTHER_WEIGHTS: [&str; 3] = ["pth", "pt", "bin"];
 
@@ -99,6 +102,13 @@ fn parts(path: &Path) -> Vec<String> {
     part_names(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
+/// The name of the present file with the tokenizer in another form than `tokenizer.json`; `None` beside a `tokenizer.json`.
+fn other_tokenizer(system: &dyn System, folder: &Path) -> Option<String> {
+    let is_there = |name: &str| system.stamp(&folder.join(name)).is_ok();
+    let name = tokenizer_sources().find(|name| is_there(name));
+    name.filter(|_| !is_there(TOKENIZER)).map(str::to_owned)
+}
+
 /// The names of the present files that describe texts. GGUF files describe texts themselves.
 pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     if is_gguf(folder) {
@@ -106,12 +116,13 @@ pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     }
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let names = names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]);
-    let more = of_encoder(system, folder).into_iter().filter(|name| !TEXT_FILES.contains(&name.as_str()));
+    let is_other_text = |name: &str| !TEXT_FILES.contains(&name) && !name.ends_with(WEIGHTS);
+    let more = of_encoder(system, folder).into_iter().filter(|name| is_other_text(name));
     let has_processor = reads_pictures(system, folder) || hears(system, folder).is_some();
     let pictures: &[&str] = if has_processor { &PICTURE_FILES } else { &[] };
     let pictures = pictures.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let pictures = pictures.map(|name| (*name).to_owned());
-    names.chain(more).chain(pictures).collect()
+    names.chain(other_tokenizer(system, folder)).chain(more).chain(pictures).collect()
 }
 
 /// The names of the files that the model in `folder` is read from: the configuration and the shards.

@@ -175,8 +175,10 @@ impl Attend<'_> {
             each_type!(attention.key.numbers, |keys| self.score(isa, query, heads.clone(), span, keys));
         }
         for (query, head) in queries.clone().flat_map(|query| heads.clone().map(move |head| (query, head))) {
-            let (scores, count) = (self.head(query, head).scores, attention.seen(query).len());
-            let (bent, mut seen) = (Bent { scale: 1.0, soft_cap: attention.soft_cap, masks: &[] }, Seen::NOTHING);
+            let (scores, visible) = (self.head(query, head).scores, attention.seen(query));
+            let numbers = attention.by_distance(head, query).map(|numbers| numbers.wrapping_add(visible.start));
+            let bent = Bent { scale: 1.0, soft_cap: attention.soft_cap, masks: numbers.as_slice() };
+            let (count, mut seen) = (visible.len(), Seen::NOTHING);
             let padded = count.next_multiple_of(S::LANES);
             // SAFETY: `check` and the size of the scratch memory leave room for a padded row of scores.
             unsafe { exponentials(isa, self.scores[scores..].as_mut_ptr(), bent, 0..count, padded, &mut seen) };

@@ -247,11 +247,16 @@ impl Run<'_> {
         query: usize,
         seen: &mut Seen,
     ) -> f32 {
-        let mut masks = [core::ptr::null(); MOST_MASKS];
+        let mut masks = [core::ptr::null(); MOST_MASKS + 1];
         for (row, (first, step)) in masks.iter_mut().zip(block.masks) {
             *row = first.wrapping_add(query * step);
         }
-        let masks = &masks[..self.attention.masks.len().min(MOST_MASKS)];
+        let mut count = self.attention.masks.len().min(MOST_MASKS);
+        if let Some(numbers) = self.attention.by_distance(block.head, query) {
+            masks[count] = numbers.wrapping_add(block.first);
+            count += 1;
+        }
+        let masks = &masks[..count];
         let Attention { scale, soft_cap, .. } = *self.attention;
         let bent = Bent { scale, soft_cap, masks };
         let visible = block.part(self.attention.seen(query));

@@ -7,7 +7,7 @@ use et_core::{Error, Half};
 use et_simd::Level;
 
 use super::cached::attend_cache_part;
-use super::{Attention, Causal, Mask, Numbers, Sizes, Slots, Strides, Tokens, run, run_part};
+use super::{Attention, Causal, Distances, Mask, Numbers, Sizes, Slots, Strides, Tokens, run, run_part};
 use crate::test::{assert_close, numbers};
 
 /// Element `at` of the stored row that begins at `row`, dequantized.
@@ -74,7 +74,11 @@ fn weights(attention: &Attention, batch: usize, head: usize, query: usize) -> Ve
         });
         let (score, cap) = (product * f64::from(attention.scale), f64::from(attention.soft_cap));
         let capped = if cap > 0.0 { (score / cap).tanh() * cap } else { score };
-        if hidden { f64::NEG_INFINITY } else { capped + mask }
+        let by_distance = attention.distances.zip(attention.causal).map_or(0.0, |(distances, causal)| {
+            let distance = (query.min(causal.last) + causal.first).saturating_sub(key);
+            f64::from(distances.numbers[(head + 1) * distances.count - 1 - distance])
+        });
+        if hidden { f64::NEG_INFINITY } else { capped + mask + by_distance }
     };
     let scores: Vec<f64> = (0..keys).map(score).collect();
     let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -140,7 +144,7 @@ fn each_type(shape: &Shape, masks: &[Mask], mut run: impl FnMut(Attention)) {
         let key = Tokens { numbers: key, strides: strides(key_heads, slots.count, key.row(width)) };
         let value = Tokens { numbers: value, strides: strides(key_heads, slots.count, value.row(value_width)) };
         let output = strides(heads, queries, value_width);
-        run(Attention { sizes, scale, soft_cap, causal, slots, query, key, value, masks, output });
+        run(Attention { sizes, scale, soft_cap, causal, slots, query, key, value, masks, distances: None, output });
     }
 }
 
@@ -227,6 +231,47 @@ fn queries_attend_to_what_the_cache_has() {
             }
         });
     }
+}
+
+#[test]
+fn scores_have_numbers_by_distance() {
+    for shape in [
+        cached([2, 1, 8], [7, 0, 5, 4], usize::MAX, 0.0),
+        cached([4, 2, 64], [80, 70, 1, 0], usize::MAX, 0.0),
+        cached([3, 3, 33], [20, 55, 4, 3], 16, 1.5),
+        cached([4, 4, 24], [600, 570, 20, 17], usize::MAX, 0.0),
+        cached([2, 2, 80], [64, 1000, 9, 8], 50, 5.0),
+    ] {
+        let count = shape.sizes.keys + 3;
+        let added = numbers(shape.sizes.heads * count, 6);
+        each_type(&shape, &[], |attention| {
+            let distances = Some(Distances { numbers: &added, count });
+            let attention = Attention { distances, ..attention }.in_ring().unwrap();
+            let expected = plain(&attention, length(&shape.sizes));
+            for level in Level::available() {
+                assert_close(level.name(), &over_cache(level, &attention, 1), &expected, 1e-5);
+            }
+        });
+    }
+}
+
+#[test]
+fn numbers_for_each_distance_are_needed() {
+    let shape = cached([2, 1, 8], [7, 0, 5, 4], usize::MAX, 0.0);
+    each_type(&shape, &[], |attention| {
+        let mutual = attention.causal.map(|causal| Causal { is_mutual: true, ..causal });
+        for (causal, length, count) in
+            [(attention.causal, 8, 4), (attention.causal, 9, 5), (mutual, 10, 5), (None, 10, 5)]
+        {
+            let added = vec![0.0; length];
+            let distances = Some(Distances { numbers: &added, count });
+            let attention = Attention { distances, sizes: Sizes { keys: 5, ..attention.sizes }, causal, ..attention };
+            let (mut output, mut memory) = (vec![0.0; 80], vec![0.0; 9999]);
+            for level in Level::available() {
+                assert_eq!(run(level, &attention, &mut output, &mut memory), Err(Error::InvalidArgument));
+            }
+        }
+    });
 }
 
 #[test]

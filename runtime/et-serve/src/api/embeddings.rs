@@ -4,10 +4,10 @@ use et_llm::Answer;
 use serde_json::{Map, Value, json};
 
 use super::texts::{Texts, check_count, take_cuts, usage};
-use crate::base64::encode;
 use crate::encoder::{Answered, Input};
 use crate::error::ApiError;
 use crate::request::Parameters;
+use et_module::base64::encode;
 
 /// Takes the texts of a request for embeddings.
 ///

@@ -6,8 +6,8 @@ use et_llm::{Message, Part, Viewer};
 use et_module::preprocess::Media;
 use serde_json::{Map, Value, json};
 
-use crate::base64::decode;
 use crate::error::ApiError;
+use et_module::base64::decode;
 
 /// A message of a request, whose pictures are files.
 #[derive(Clone, Debug, PartialEq, Eq)]

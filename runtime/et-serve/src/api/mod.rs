@@ -15,4 +15,4 @@ pub use embeddings::take_embeddings;
 pub use rerank::take_rerank;
 pub use shape::{Asked, Place, Prompt, Shape, choice, usage};
 pub use texts::{TakeTexts, Texts};
-pub use transcription::{PIECES, Speech, shape_transcript, take_speech};
+pub use transcription::{PIECES, Speech, shape_transcript, take_speech, text_delta, text_done};

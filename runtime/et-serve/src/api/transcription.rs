@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use et_llm::{Sampling, Segment, SpokenTask, SpokenWord, Transcript, Wanted};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::request::Parameters;
@@ -14,6 +14,8 @@ pub struct Speech {
     pub wanted: Wanted,
     /// The form of the answer.
     pub form: AnswerForm,
+    /// Whether the text comes as it is heard.
+    pub is_stream: bool,
 }
 
 /// The form of an answer.
@@ -62,9 +64,7 @@ pub fn take_speech(parameters: &mut Parameters, usual: Sampling, is_translation:
     if has("word") && form != AnswerForm::Verbose {
         return Err(ApiError::parameter(PIECES, format!("`{PIECES}` is `word`, and `{FORM}` not `verbose_json`")));
     }
-    if parameters.take::<String>("stream")?.is_some_and(|value| value != "false") {
-        return Err(ApiError::parameter("stream", "a transcript comes whole: `stream` may be false"));
-    }
+    let is_stream = take_stream(parameters, form)?;
     let temperature = parameters.take::<String>("temperature")?.map(|text| {
         let wrong = || ApiError::parameter("temperature", format!("`temperature` is `{text}`, which is no number"));
         text.parse::<f32>().map_err(|_| wrong())
@@ -80,7 +80,29 @@ pub fn take_speech(parameters: &mut Parameters, usual: Sampling, is_translation:
         sampling,
         most: None,
     };
-    Ok(Speech { wanted, form })
+    Ok(Speech { wanted, form, is_stream })
+}
+
+/// Takes whether the text comes as it is heard.
+fn take_stream(parameters: &mut Parameters, form: AnswerForm) -> Result<bool, ApiError> {
+    const STREAM: &str = "stream";
+    let wrong = |reason: String| ApiError::parameter(STREAM, reason);
+    match parameters.take::<String>(STREAM)?.as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") if matches!(form, AnswerForm::Json | AnswerForm::Text) => Ok(true),
+        Some("true") => Err(wrong("a stream has text without times: `response_format` may be json or text".to_owned())),
+        Some(value) => Err(wrong(format!("`{STREAM}` is `{value}`, but may be true or false"))),
+    }
+}
+
+/// Further text, as an event of a stream.
+pub fn text_delta(text: &str) -> Value {
+    json!({ "type": "transcript.text.delta", "delta": text })
+}
+
+/// The whole text, as the last event of a stream.
+pub fn text_done(transcript: &Transcript) -> Value {
+    json!({ "type": "transcript.text.done", "text": transcript.text().trim() })
 }
 
 /// The type of an answer, and the answer.
@@ -133,7 +155,7 @@ fn time(seconds: f64, point: char) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, Value};
+    use serde_json::Map;
 
     use super::*;
 
@@ -179,9 +201,11 @@ mod tests {
             ("temperature", "hot"),
             ("temperature", "-1"),
             ("timestamp_granularities[]", "word"),
-            ("stream", "true"),
+            ("stream", "1"),
         ] {
             assert!(take(&[mistake]).is_err(), "{mistake:?}");
         }
+        let stream = |form| take(&[("stream", "true"), ("response_format", form)]).map(|found| found.is_stream);
+        assert_eq!((stream("text").ok(), stream("json").ok(), stream("srt").ok()), (Some(true), Some(true), None));
     }
 }

@@ -1,13 +1,14 @@
 //! A request becomes jobs, events become answers.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
-use tokio_stream::StreamExt;
 use tokio_stream::wrappers::UnboundedReceiverStream;
+use tokio_stream::{Stream, StreamExt};
 
 use super::frame::{Answer, Events, Frame};
 use super::stream::Pieces;
@@ -79,6 +80,6 @@ async fn whole(frame: &Frame, mut answers: Vec<Answer>, mut events: Events) -> R
 }
 
 /// A stream of server-sent events. Dropping the response drops the receivers, which ends the jobs.
-fn stream(pieces: Pieces) -> Response {
+pub fn stream(pieces: impl Stream<Item = Result<String, Infallible>> + Send + 'static) -> Response {
     ([(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")], Body::from_stream(pieces)).into_response()
 }

@@ -11,5 +11,6 @@ mod race;
 mod routes;
 mod stream;
 mod transcribe;
+mod transcript_stream;
 
 pub use listen::listen;

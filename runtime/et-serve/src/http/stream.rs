@@ -28,10 +28,10 @@ enum State {
 }
 
 /// The last event of a stream.
-const DONE: &str = "data: [DONE]\n\n";
+pub const DONE: &str = "data: [DONE]\n\n";
 
 /// An event of a stream: JSON has no line break.
-fn data(value: &Value) -> String {
+pub fn data(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 

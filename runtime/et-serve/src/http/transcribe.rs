@@ -1,4 +1,4 @@
-//! A recording becomes a job, a transcript becomes JSON or text.
+//! A recording becomes a job, a transcript becomes JSON, text or a stream of events.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::answer::check_model;
 use super::ask::ask;
 use super::form::Field;
+use super::transcript_stream;
 use crate::api::{Speech, shape_transcript, take_speech};
 use crate::error::ApiError;
 use crate::request::Parameters;
@@ -39,10 +40,13 @@ pub async fn transcribe(
     let sound = sound.ok_or_else(|| ApiError::parameter("file", "`file` is missing"))?;
     let mut parameters = Parameters::new(texts);
     check_model(server, &mut parameters)?;
-    let Speech { wanted, form } = take_speech(&mut parameters, desk.facts.sampling(), is_translation)?;
+    let Speech { wanted, form, is_stream } = take_speech(&mut parameters, desk.facts.sampling(), is_translation)?;
     parameters.finish()?;
+    if is_stream {
+        return transcript_stream::begin(server, desk, sound, wanted).await;
+    }
     let task = wanted.task;
-    let transcript = ask(server, &desk.queue, Recording { sound, wanted }).await?;
+    let transcript = ask(server, &desk.queue, Recording { sound, wanted, pieces: None }).await?;
     let (kind, text) = shape_transcript(&transcript, task, form);
     Ok(([(CONTENT_TYPE, kind)], text).into_response())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use et_llm::{Error, Facts, Heard, Model, Text, Transcriber, Transcript};
 use et_module::preprocess::Media;
 
+use super::heard::HeardText;
 use super::{Recording, SpeechJob};
 use crate::api::PIECES;
 use crate::error::ApiError;
@@ -43,10 +44,15 @@ pub fn run(mut speech: SpeechModel, queue: &Queue<SpeechJob>, metrics: &Metrics)
 
 fn transcript(speech: &mut SpeechModel, queue: &Queue<SpeechJob>, job: &SpeechJob) -> Result<Transcript, ApiError> {
     let SpeechModel { model, transcriber, text, .. } = speech;
-    let Recording { sound, wanted } = &job.request;
-    let mut failure = None;
-    let mut see = |_: Heard<'_>| {
+    let Recording { sound, wanted, pieces } = &job.request;
+    let (mut failure, mut heard_text) = (None, HeardText::default());
+    let mut see = |heard: Heard<'_>| {
         failure = job.end(queue);
+        if let Some(pieces) = pieces {
+            let further = heard_text.push(heard);
+            // The receiver may be gone, which the job knows.
+            let _gone = if further.is_empty() { Ok(()) } else { pieces.send(further) };
+        }
         // The error ends the transcript, and nobody reads it.
         if failure.is_some() { Err(Error::NoTokens) } else { Ok(()) }
     };

@@ -1,6 +1,7 @@
 //! Jobs of the thread with a model for transcripts.
 
 use et_llm::{Transcript, Wanted};
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::serial::SerialJob;
 
@@ -13,4 +14,6 @@ pub struct Recording {
     pub sound: Vec<u8>,
     /// What the transcript should be.
     pub wanted: Wanted,
+    /// Where the text goes as it is heard, if anybody waits.
+    pub pieces: Option<UnboundedSender<String>>,
 }

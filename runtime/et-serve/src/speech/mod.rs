@@ -1,6 +1,7 @@
 //! The thread with a model for transcripts, which hears one recording after the other.
 
 mod desk;
+mod heard;
 mod job;
 
 pub use desk::{SpeechDesk, SpeechModel, run};

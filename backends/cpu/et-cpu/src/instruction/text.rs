@@ -54,6 +54,8 @@ records! {
         pub soft_cap: f32,
         /// The dtype of the KV cache.
         pub cache: CacheType,
+        /// The numbers `[heads, cache slots]` that are added to the scores of keys by distance, the nearest last; may be absent.
+        pub distances: Place,
     }
 
     /// Attention of query rows that see each other, in both directions, and a KV cache.

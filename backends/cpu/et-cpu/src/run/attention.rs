@@ -41,6 +41,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
         key: stored(key),
         value: stored(value),
         masks: &masks[..present],
+        distances: None,
         output,
     };
     if !split::are_apart(dims) {

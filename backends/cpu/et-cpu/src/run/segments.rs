@@ -36,6 +36,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &AttendSegments) -> Result<()>
             key: stored(part(key)),
             value: stored(part(value)),
             masks: &[],
+            distances: None,
             output: layout,
         }
     };

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "tasks write disjoint heads of one result")]
 
 use et_core::{Error, Result};
-use et_kernels::attention::{Attention, Causal, Numbers, Sizes, Slots, Strides, Tokens, attend_cache_part};
+use et_kernels::attention::{Attention, Causal, Distances, Numbers, Sizes, Slots, Strides, Tokens, attend_cache_part};
 use et_kernels::rotate::{Pairing, rotate as turn};
 
 use crate::memory::Operands;
@@ -68,6 +68,8 @@ fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: boo
     let query = operands.read::<f32>(fields.query, count(&[queries, heads, width])?)?;
     let key = stored(&mut operands, fields.keys, fields.cache, [slots, key_heads, width])?;
     let value = stored(&mut operands, fields.values, fields.cache, [slots, key_heads, width])?;
+    let by_distance = fields.distances.is_present().then(|| operands.read(fields.distances, count(&[heads, slots])?));
+    let distances = by_distance.transpose()?.map(|numbers| Distances { numbers, count: slots });
     let written = operands.write::<f32>(*fields.output, query.len())?;
     let attention = Attention {
         sizes,
@@ -79,6 +81,7 @@ fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: boo
         key: Tokens { numbers: key, strides: strides(key_heads, key.row(width)) },
         value: Tokens { numbers: value, strides: strides(key_heads, value.row(width)) },
         masks: &[],
+        distances,
         output: strides(heads, width),
     };
     let attention = attention.in_ring()?;

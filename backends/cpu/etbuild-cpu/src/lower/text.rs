@@ -1,13 +1,15 @@
 //! Operators of language models: RoPE, attention with a KV cache, and the logits row of the last token.
 
 use et_core::ScalarType;
-use et_cpu::{AttendBlock, AttendCache, AttendSegments, CacheType, Gather, Piece, RotaryPairing, Rotate, Write};
-use etbuild_backend::RefusalKind;
+use et_cpu::{AttendBlock, AttendCache, AttendSegments, CacheType, Gather, Piece, Place, RotaryPairing, Rotate, Write};
+use etbuild_backend::{RefusalKind, floats};
+use etbuild_ir::{ConstantData, ValueId};
 
 use crate::Problem;
 use crate::builder::{Builder, place, slot};
 use crate::capability::{Checked, ensure};
 use crate::lower::Lowered;
+use crate::program::Storage;
 use crate::tensor::FLOAT;
 use crate::tensor::Tensor;
 use etbuild_backend::Call;
@@ -27,8 +29,30 @@ pub fn rotate_check(call: &Call<'_>) -> Checked {
     shaped(call, &[0, 1, 2], is_supported(), "it rotates one text of rows, heads and depth")
 }
 
-/// Checks attention with a KV cache.
-pub fn attend_check(call: &Call<'_>) -> Checked {
+/// Checks attention with a KV cache, whose scores may have numbers by distance.
+pub fn attend_cache_check(call: &Call<'_>) -> Checked {
+    let distances = call.optional_value(SLOPES).ok().flatten();
+    let is_known = distances.is_none_or(|id| {
+        let spec = call.graph.spec(id);
+        spec.scalar_type == FLOAT && spec.sizes.len() == 2 && call.graph.constant(id).is_some()
+    });
+    ensure(is_known, RefusalKind::Argument, "its scores have slopes, or numbers by distance that are not constant")?;
+    attend_check(call)
+}
+
+/// Checks attention of rows that see each other, with a KV cache.
+pub fn attend_block_check(call: &Call<'_>) -> Checked {
+    let is_plain = matches!(call.optional_value(SLOPES), Ok(None));
+    ensure(is_plain, RefusalKind::Argument, "its scores have slopes")?;
+    attend_check(call)
+}
+
+/// The position of the argument with slopes, or with numbers by distance.
+const SLOPES: usize = 8;
+/// The position of the argument with sinks.
+const SINKS: usize = 9;
+
+fn attend_check(call: &Call<'_>) -> Checked {
     let types = [1, 2].map(|index| call.value(index).ok().map(|id| call.graph.spec(id).scalar_type));
     let is_supported = || {
         let [query, keys, values] = [0, 1, 2].map(|index| call.value(index).map(|id| call.sizes(id)).ok());
@@ -37,8 +61,7 @@ pub fn attend_check(call: &Call<'_>) -> Checked {
         let row = depth + if types[0] == Some(ScalarType::Char) { SCALE } else { 0 };
         Some(keys == values && row == *key_depth && *own > 0 && heads % own == 0)
     };
-    let is_plain = [8, 9].into_iter().all(|index| matches!(call.optional_value(index), Ok(None)));
-    ensure(is_plain, RefusalKind::Argument, "its scores have slopes or sinks")?;
+    ensure(matches!(call.optional_value(SINKS), Ok(None)), RefusalKind::Argument, "its scores have sinks")?;
     let is_narrow = types[0] == types[1] && matches!(types[0], Some(ScalarType::Half | ScalarType::Char));
     let floats = if is_narrow { &[0][..] } else { &[0, 1, 2] };
     shaped(call, floats, is_supported(), "it attends to one cache, whose keys are as wide as its values")
@@ -96,7 +119,7 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(Some(output))
 }
 
-/// Attention with a KV cache: `(query, keys, values, start, last, scale, window, soft_cap)`.
+/// Attention with a KV cache: `(query, keys, values, start, last, scale, window, soft_cap, distances)`.
 pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (attend, output) = attend(builder, &call)?;
     builder.emit(attend);
@@ -133,8 +156,27 @@ fn attend(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(AttendCache, Te
             ScalarType::Char => CacheType::Int8,
             _ => CacheType::F32,
         },
+        distances: match call.optional_value(SLOPES)? {
+            Some(id) => distances(builder, id, [*heads, *slots])?,
+            None => Place::ABSENT,
+        },
     };
     Ok((attend, output))
+}
+
+/// The numbers `[heads, slots]` by distance, the nearest last, of a table `[heads, distances]` with the nearest first. The last number of the
+/// table is that of all larger distances.
+fn distances(builder: &mut Builder<'_>, table: ValueId, [heads, slots]: [usize; 2]) -> Result<Place, Problem> {
+    let numbers = floats(builder.links, table).ok_or(Problem::Arguments)?;
+    let count = numbers.len() / heads.max(1);
+    if count == 0 || numbers.len() != heads * count {
+        return Err(Problem::Arguments);
+    }
+    let turned = numbers.chunks(count).flat_map(|row| (0..slots).rev().map(|distance| row[distance.min(count - 1)]));
+    let data = ConstantData::new(turned.flat_map(f32::to_le_bytes).collect::<Vec<u8>>());
+    let length = data.bytes().len();
+    let buffer = builder.program.buffer(Storage::Model(data), length);
+    Ok(place(&Tensor::dense(buffer, FLOAT, vec![heads, slots], [0, 1].into_iter())))
 }
 
 /// Attention within segments: `(query, keys, values, ends, scale)`.

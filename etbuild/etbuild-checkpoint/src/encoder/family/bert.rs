@@ -18,6 +18,8 @@ pub const FAMILY: Family = Family {
         tokens: "classifier",
         adapt: None,
         epsilon: 1e-12,
+        depth: None,
+        positions: None,
         types: 2,
         begins_behind_padding: false,
         unused: &["cls.", "bert.pooler.", "pooler."],
@@ -37,6 +39,7 @@ pub const NAMES: EncoderNames = EncoderNames {
     output: "attention.output.dense",
     attention_norm: "attention.output.LayerNorm",
     up: "intermediate.dense",
+    factor: "",
     down: "output.dense",
     network_norm: "output.LayerNorm",
 };

@@ -33,6 +33,10 @@ pub struct Class {
     pub adapt: Option<Adapt>,
     /// `layer_norm_eps` of a configuration without the key.
     pub epsilon: f64,
+    /// The elements of a head of attention of a configuration without `head_dim`; `None` for a family whose heads share the width.
+    pub depth: Option<usize>,
+    /// The positions of a configuration without `max_position_embeddings`; `None` for a family that states the number.
+    pub positions: Option<usize>,
     /// The rows of the table of token types of a configuration without the key; 0 for a family without types.
     pub types: usize,
     /// Whether the first token has the position behind the padding token: the table has rows for this token and the tokens ahead.
@@ -48,9 +52,11 @@ pub fn encoder(config: &Config, class: &Class, part: Part) -> Result<Encoder, Ch
         return Err(config.unsupported("position_embedding_type", "`absolute`"));
     }
     let (width, heads) = (config.size("hidden_size")?, config.size("num_attention_heads")?);
-    if width % heads != 0 {
-        return Err(config.mistake("num_attention_heads", format!("does not divide the width {width}")));
-    }
+    let depth = match class.depth {
+        Some(usual) => config.optional_size("head_dim")?.unwrap_or(usual),
+        None if width % heads == 0 => width / heads,
+        None => return Err(config.mistake("num_attention_heads", format!("does not divide the width {width}"))),
+    };
     let epsilon = config.optional_number("layer_norm_eps")?.unwrap_or(class.epsilon);
     let types = if class.types == 0 { 0 } else { config.optional_size("type_vocab_size")?.unwrap_or(class.types) };
     let (labels, scores) = match part {
@@ -72,6 +78,8 @@ pub fn encoder(config: &Config, class: &Class, part: Part) -> Result<Encoder, Ch
         reaches: vec![Reach::default(); layers],
         relative: None,
         heads,
+        depth,
+        scale: None,
         inner: config.size("intermediate_size")?,
         activation: activation(config, "hidden_act", Activation::Gelu)?,
         norm: Norm { kind: NormKind::Layer, epsilon, has_weights: true, has_biases: true, less_one: false },
@@ -80,7 +88,7 @@ pub fn encoder(config: &Config, class: &Class, part: Part) -> Result<Encoder, Ch
         types,
         names: class.names,
         head: match part {
-            Part::Bare => Head::Embedding { pooling: Pooling::Mean, normalize: false },
+            Part::Bare => Head::Embedding { pooling: Pooling::Mean, projection: None, normalize: false },
             Part::Sequence => Head::Sequence(class.sequence),
             Part::Tokens => Head::Tokens { dense: None, output: class.tokens },
         },
@@ -96,7 +104,9 @@ pub fn encoder(config: &Config, class: &Class, part: Part) -> Result<Encoder, Ch
 /// The rows of the table of positions that no token has, and the rows behind.
 fn positions(config: &Config, class: &Class) -> Result<(usize, usize), CheckpointError> {
     const ROWS: &str = "max_position_embeddings";
-    let (all, padding) = (config.size(ROWS)?, || config.optional_count("pad_token_id"));
+    let stated = config.optional_size(ROWS)?.or(class.positions);
+    let all = stated.ok_or_else(|| config.mistake(ROWS, "is missing"))?;
+    let padding = || config.optional_count("pad_token_id");
     let first = if class.begins_behind_padding { padding()?.unwrap_or(1) + 1 } else { 0 };
     if first >= all {
         return Err(config.mistake(ROWS, format!("is not more than the {first} rows that no token has")));

@@ -35,6 +35,8 @@ pub const FAMILY: Family = Family {
         tokens: "classifier",
         adapt: Some(adapt),
         epsilon: 1e-12,
+        depth: None,
+        positions: None,
         types: 0,
         begins_behind_padding: true,
         unused: &["lm_head.", "mpnet.pooler.", "pooler."],

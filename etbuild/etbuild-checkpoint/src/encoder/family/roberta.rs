@@ -36,6 +36,8 @@ pub const FAMILY: Family = Family {
         tokens: "classifier",
         adapt: None,
         epsilon: 1e-12,
+        depth: None,
+        positions: None,
         types: 2,
         begins_behind_padding: true,
         unused: &["lm_head.", "roberta.pooler.", "pooler."],

@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::splits::{self, Splits};
-use super::{Vocabulary, texts, unsupported};
+use super::{texts, unsupported};
 use crate::CheckpointError;
 use crate::gguf::Gguf;
+use crate::tokenizer::{Vocabulary, byte_parts};
 
 /// The key of how texts are split into words.
 const PRE: &str = "tokenizer.ggml.pre";
@@ -15,19 +16,8 @@ pub fn parts(file: &Gguf<'_>, vocabulary: &Vocabulary<'_>) -> Result<(Map<String
     let name = file.metadata.text(PRE).unwrap_or("default");
     let Splits { steps, ignores_merges, begins, is_composed, .. } =
         splits::find(name).ok_or_else(|| unsupported(file, PRE, splits::known()))?;
-    let step = |pattern: &&str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
-    let bytes = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false});
-    let steps: Vec<Value> = steps.iter().map(step).chain([bytes.clone()]).collect();
-    let model = json!({
-        "type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null, "end_of_word_suffix": null,
-        "fuse_unk": false, "byte_fallback": false, "ignore_merges": ignores_merges,
-        "vocab": vocabulary.map(), "merges": texts(file, "tokenizer.ggml.merges")?,
-    });
-    let parts = [
-        ("normalizer", if *is_composed { json!({"type": "NFC"}) } else { Value::Null }),
-        ("pre_tokenizer", json!({"type": "Sequence", "pretokenizers": steps})),
-        ("decoder", bytes),
-        ("model", model),
-    ];
-    Ok((parts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(), *begins))
+    let merges = Value::from(texts(file, "tokenizer.ggml.merges")?);
+    let normalizer = ("normalizer", if *is_composed { json!({"type": "NFC"}) } else { Value::Null });
+    let parts = byte_parts(steps, *ignores_merges, vocabulary.map(), merges).into_iter().chain([normalizer]);
+    Ok((parts.map(|(key, value)| (key.to_owned(), value)).collect(), *begins))
 }

@@ -1,78 +1,28 @@
-//! Tokenizers of pieces with scores (SentencePiece): of two neighbours, those merge first whose union has the highest score.
-
-use std::collections::BTreeMap;
+//! Tokenizers of pieces with scores (SentencePiece).
 
 use serde_json::{Map, Value, json};
 
-use super::{Role, Vocabulary, mistake};
+use super::mistake;
 use crate::CheckpointError;
 use crate::gguf::Gguf;
-
-/// The character of a space in pieces.
-pub const SPACE: char = '▁';
+use crate::tokenizer::{SPACE, Vocabulary, piece_decoder, piece_model};
 
 /// The key of the scores.
 const SCORES: &str = "tokenizer.ggml.scores";
-
-/// The longest piece that is split, in characters: longer pieces are runs of one character.
-const LONGEST: usize = 64;
 
 /// The parts of `tokenizer.json`.
 pub fn parts(file: &Gguf<'_>, vocabulary: &Vocabulary<'_>) -> Result<Map<String, Value>, CheckpointError> {
     let scores = file.metadata.list(SCORES).ok_or_else(|| mistake(SCORES, "is missing"))?;
     let scores: Vec<f64> = scores.iter().map(|score| score.as_f64().unwrap_or(0.0)).collect();
-    let unknown = vocabulary.tokens().find(|(_, _, role)| *role == Role::Unknown).map(|(_, text, _)| text);
     let begins = file.metadata.flag("tokenizer.ggml.add_space_prefix").unwrap_or(true);
     let spaces = json!({"type": "Replace", "pattern": {"String": " "}, "content": SPACE.to_string()});
     let prefix = begins.then(|| json!({"type": "Prepend", "prepend": SPACE.to_string()}));
     let normalizers: Vec<Value> = prefix.into_iter().chain([spaces]).collect();
-    let plain = json!({"type": "Replace", "pattern": {"String": SPACE.to_string()}, "content": " "});
-    let strip = begins.then(|| json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}));
-    let decoders = [plain, json!({"type": "ByteFallback"}), json!({"type": "Fuse"})];
-    let decoders: Vec<Value> = decoders.into_iter().chain(strip).collect();
-    let model = json!({
-        "type": "BPE", "dropout": null, "unk_token": unknown, "continuing_subword_prefix": null, "end_of_word_suffix": null,
-        "fuse_unk": true, "byte_fallback": vocabulary.roles.contains(&Role::Byte), "ignore_merges": false,
-        "vocab": vocabulary.map(), "merges": merges(vocabulary, &scores),
-    });
     let parts = [
         ("normalizer", json!({"type": "Sequence", "normalizers": normalizers})),
         ("pre_tokenizer", Value::Null),
-        ("decoder", json!({"type": "Sequence", "decoders": decoders})),
-        ("model", model),
+        ("decoder", piece_decoder(begins)),
+        ("model", piece_model(vocabulary, &scores)),
     ];
     Ok(parts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
-}
-
-/// A merge with what decides about the order.
-struct Merge<'f> {
-    score: f64,
-    left: &'f str,
-    right: &'f str,
-    order: [usize; 2],
-}
-
-/// The merges: all ways to make a token of two, the highest score first.
-fn merges(vocabulary: &Vocabulary<'_>, scores: &[f64]) -> Vec<Value> {
-    let pieces = || vocabulary.tokens().filter(|(_, _, role)| matches!(role, Role::Normal | Role::UserDefined));
-    let known: BTreeMap<&str, usize> = pieces().map(|(token, text, _)| (text, token)).collect();
-    let mut merges = Vec::new();
-    for (token, text, _) in pieces() {
-        let score = scores.get(token).copied().unwrap_or(0.0);
-        let first = merges.len();
-        for (at, _) in text.char_indices().skip(1).take(LONGEST) {
-            let (left, right) = text.split_at(at);
-            if let (Some(of_left), Some(of_right)) = (known.get(left), known.get(right)) {
-                merges.push(Merge { score, left, right, order: [*of_left, *of_right] });
-            }
-        }
-        merges.get_mut(first..).unwrap_or_default().sort_by_key(|merge| merge.order);
-    }
-    let length = |text: &str| text.chars().count();
-    merges.sort_by(|one, other| {
-        let by_score = other.score.total_cmp(&one.score);
-        let by_length = || (length(other.left), length(other.right)).cmp(&(length(one.left), length(one.right)));
-        by_score.then_with(by_length)
-    });
-    merges.iter().map(|merge| json!([merge.left, merge.right])).collect()
 }

@@ -1,0 +1,144 @@
+"""Small models of random weights whose tokenizer is in another form than `tokenizer.json`, and the tokens of texts by the libraries of
+these forms.
+
+    python tokens.py FOLDER     writes FOLDER/NAME/model and FOLDER/NAME/texts.json of each
+
+The file is a list of texts, each with the tokens.
+"""
+
+import base64
+import io
+import json
+import random
+import sys
+from pathlib import Path
+
+import sentencepiece
+import tiktoken
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MT5Config,
+                          MT5ForConditionalGeneration, T5Config, T5ForConditionalGeneration)
+from transformers.convert_slow_tokenizer import bytes_to_unicode
+from transformers.integrations.mistral import convert_tekken_tokenizer
+
+SEQ2SEQ = dict(vocab_size=512, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_decoder_layers=1, num_heads=2, decoder_start_token_id=0)
+DECODER = dict(vocab_size=512, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2,
+               max_position_embeddings=64)
+WORDS = ("the small house translate into German naïve façade Straße größer dom мир привет как дела 東京 日本語 カタカナ ひらがな 한국어 العربية "
+         "שלום हिन्दी ไทย Ελληνικά 3.14 42 1,000 e-mail don't (x) [y] a_b ½ ﬁne ｆｕｌｌ e\u0301 Å").split()
+SPACES = [" ", " ", " ", "  ", "   ", "\t", "\n", " \n ", "\r\n", "\u00a0", "\u3000", "\u200b", "\u2028"]
+OTHERS = ["\x01", "\x07", "\x1f", "\x7f", "\ufeff", "🙂", "👩\u200d🚀", "𝔘", "▁", "<", "</s", "<extra_id_", "q\u0323\u0307"]
+
+
+def texts(special):
+    """Texts of words in several scripts, spaces, control characters and special tokens."""
+    chance = random.Random(1)
+    made = ["", " ", "a", "  two  spaces  ", "▁", "\n\n", " a", "a "]
+    while len(made) < 200:
+        parts = []
+        for _ in range(chance.randint(1, 9)):
+            parts.append(chance.choice(chance.choice([WORDS, WORDS, WORDS, OTHERS, special or WORDS])))
+            parts.append(chance.choice(SPACES) if chance.random() < 0.8 else "")
+        made.append("".join(parts))
+    return made
+
+
+def pieces(**options):
+    """A model of SentencePiece, trained here."""
+    chance, made = random.Random(2), io.BytesIO()
+    lines = (" ".join(chance.choice(WORDS) for _ in range(chance.randint(2, 12))) for _ in range(500))
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=lines, model_writer=made, hard_vocab_limit=False, minloglevel=2, **options)
+    return made.getvalue()
+
+
+def write(folder, model, file, contents, config):
+    """The model of a folder, and the tokenizer of `transformers` for the folder."""
+    model.save_pretrained(folder)
+    (folder / file).write_bytes(contents)
+    if config is not None:
+        (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return AutoTokenizer.from_pretrained(folder)
+
+
+def t5(folder):
+    contents = pieces(vocab_size=300, model_type="unigram", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
+    made = write(folder, T5ForConditionalGeneration(T5Config(**SEQ2SEQ)), "spiece.model", contents, None)
+    return [[text, made(text).input_ids] for text in texts(["<extra_id_0>", "<extra_id_99>", "</s>", "<pad>", "<unk>", "<extra_id_100>"])]
+
+
+def t5_without_extra_tokens(folder):
+    contents = pieces(vocab_size=300, model_type="unigram", pad_id=0, eos_id=1, unk_id=2, bos_id=-1, user_defined_symbols=["[GAP]"])
+    config = dict(tokenizer_class="T5Tokenizer", extra_ids=0, eos_token="</s>")
+    made = write(folder, T5ForConditionalGeneration(T5Config(**SEQ2SEQ)), "spiece.model", contents, config)
+    return [[text, made(text).input_ids] for text in texts(["[GAP]", "<extra_id_0>", "</s>"])]
+
+
+def mt5(folder):
+    """SentencePiece itself: `transformers` has no bytes for the characters of other alphabets."""
+    contents = pieces(vocab_size=600, model_type="unigram", pad_id=0, eos_id=1, unk_id=2, bos_id=-1, byte_fallback=True, character_coverage=0.98)
+    write(folder, MT5ForConditionalGeneration(MT5Config(**SEQ2SEQ)), "spiece.model", contents, dict(extra_ids=0))
+    made = sentencepiece.SentencePieceProcessor(model_proto=contents)
+    return [[text, made.encode(text) + [made.eos_id()]] for text in texts([])]
+
+
+def llama(folder):
+    contents = pieces(vocab_size=500, model_type="bpe", byte_fallback=True, normalization_rule_name="identity", character_coverage=0.98,
+                      remove_extra_whitespaces=False, user_defined_symbols=["<|tool|>"])
+    token = dict(lstrip=False, normalized=False, rstrip=False, single_word=False, special=True)
+    count = sentencepiece.SentencePieceProcessor(model_proto=contents).vocab_size()
+    added = {str(count): token | dict(content="<|im_start|>"), str(count + 1): token | dict(content="<|im_end|>", rstrip=True)}
+    config = dict(tokenizer_class="LlamaTokenizer", add_bos_token=True, add_eos_token=False, legacy=False, bos_token="<s>",
+                  eos_token="</s>", unk_token="<unk>", added_tokens_decoder=added)
+    made = write(folder, LlamaForCausalLM(LlamaConfig(**DECODER)), "tokenizer.model", contents, config)
+    return [[text, made(text).input_ids] for text in texts(["<|im_start|>", "<|im_end|>", "<|tool|>", "<s>", "</s>"])]
+
+
+# The expression of Mistral's files.
+TEKKEN = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|"
+          r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|"
+          r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+SPECIAL = ["<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[TOOL_CALLS]", "<pad>"]
+
+
+def ranks(count):
+    """The bytes of tokens by rank, trained here: single bytes first."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator([" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))], trainers.BpeTrainer(
+        vocab_size=count, initial_alphabet=alphabet, show_progress=False))
+    byte = {letter: byte for byte, letter in bytes_to_unicode().items()}
+    tokens = [bytes(byte[letter] for letter in made.id_to_token(token)) for token in range(made.get_vocab_size())]
+    return sorted((token for token in tokens if len(token) == 1)) + [token for token in tokens if len(token) > 1]
+
+
+def tekken(folder, special=SPECIAL):
+    """tiktoken over the ranks, as `mistral_common` reads the file. Texts with special tokens are those of `transformers`."""
+    tokens = ranks(420)
+    count, padding = 32, 7
+    config = dict(pattern=TEKKEN, num_vocab_tokens=len(tokens), default_vocab_size=count + len(tokens) - padding,
+                  default_num_special_tokens=count, version="v11" if special else "v3")
+    vocabulary = [dict(rank=rank, token_bytes=base64.b64encode(token).decode(), token_str=None) for rank, token in enumerate(tokens)]
+    listed = [dict(rank=rank, token_str=text, is_control=True) for rank, text in enumerate(special)]
+    contents = dict(config=config, vocab=vocabulary) | (dict(special_tokens=listed) if special else {})
+    MistralForCausalLM(MistralConfig(**DECODER)).save_pretrained(folder)
+    (folder / "tekken.json").write_text(json.dumps(contents))
+    made = tiktoken.Encoding("tekken", pat_str=TEKKEN, special_tokens={},
+                             mergeable_ranks={token: rank for rank, token in enumerate(tokens[:-padding])})
+    plain = [[text, [1] + [count + token for token in made.encode(text)]] for text in texts([])[:150]]
+    if not special:
+        return plain + plain[:50]
+    fast = convert_tekken_tokenizer(str(folder / "tekken.json"))
+    return plain + [[text, [1] + fast(text, add_special_tokens=False).input_ids] for text in texts(["[INST]", "[/INST]", "</s>", "<SPECIAL_9>"])[150:]]
+
+
+def tekken_without_special_tokens(folder):
+    return tekken(folder, [])
+
+
+for name in [t5, t5_without_extra_tokens, mt5, llama, tekken, tekken_without_special_tokens]:
+    folder = Path(sys.argv[1]) / name.__name__
+    (folder / "model").mkdir(parents=True)
+    torch.manual_seed(1)
+    (folder / "texts.json").write_text(json.dumps(name(folder / "model")))

@@ -1,0 +1,56 @@
+//! Tokenizers in other forms than `tokenizer.json` give the tokens of the libraries that the forms come from. `tokens.py` has the models.
+//! Needs `ETBUILD_TEST_PYTHON`, a Python with torch, transformers, sentencepiece and tiktoken; without it these tests fail, unless
+//! `ETBUILD_SKIP_PYTHON=1` skips them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use et_llm::Text;
+use etbuild_engine::Event;
+
+use crate::support::{Place, Ran, files, logits, python};
+
+/// The folders of all models, written once; `None` without a Python.
+fn models() -> Option<Vec<PathBuf>> {
+    static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
+    let folder =
+        FOLDER.get_or_init(|| python::written_by("tokens.py", "torch, transformers, sentencepiece and tiktoken", &[]));
+    folder.as_ref().map(python::folders)
+}
+
+/// The tokenizer in the program file of a model.
+fn tokenizer(model: &Path, place: &Place) -> Box<dyn Text> {
+    let options = ["partition=[portable]", "export.context=16", "export.prefill=4"];
+    let files = logits::files_with(&model.join("model"), &place.cache(), &options, Arc::new(|_: &Event| {}));
+    et_text::make(et_module::named_data(&files.program, et_llm::TOKENIZER_KEY).unwrap(), None).unwrap()
+}
+
+#[test]
+fn tokenizers_of_other_forms_give_the_tokens_of_their_libraries() {
+    let Some(models) = models() else { return };
+    let place = Place::cold();
+    for model in models {
+        let tokenizer = tokenizer(&model, &place);
+        let texts: Vec<(String, Vec<u32>)> =
+            serde_json::from_slice(&fs::read(model.join("texts.json")).unwrap()).unwrap();
+        assert_eq!(texts.len(), 200);
+        for (text, tokens) in texts {
+            assert_eq!(tokenizer.encode(&text, true).unwrap(), tokens, "{}: {text:?}", model.display());
+        }
+    }
+}
+
+#[test]
+fn a_damaged_tokenizer_is_refused_by_name() {
+    let Some(models) = models() else { return };
+    let place = Place::cold();
+    for (name, file) in [("t5", "spiece.model"), ("llama", "tokenizer.model"), ("tekken", "tekken.json")] {
+        let model = models.iter().find(|model| model.ends_with(name)).unwrap().join("model");
+        let folder = place.path().join(name);
+        files::copy(&model, &folder);
+        files::change(&folder.join(file), |bytes| bytes.truncate(bytes.len() / 2 - 1));
+        let ran = Ran::of(&mut place.command(["run", &folder.display().to_string(), "--prompt", "a"]));
+        assert!(ran.status != 0 && ran.stderr.contains(file) && ran.stderr.contains("ETB"), "{}", ran.stderr);
+    }
+}
