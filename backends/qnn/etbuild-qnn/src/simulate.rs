@@ -16,13 +16,22 @@
 //! Operations of 16 bits are rounded once: up to a quarter of the results differ by 1 of 65,536. Operations in fp16 are computed in float32 and
 //! rounded to fp16.
 
+mod call;
 mod convolution;
+mod delegate;
 mod elementwise;
+mod engine;
 mod fixed_point;
 mod fused;
 mod moves;
+mod normalize;
+mod product;
 mod reduce;
 mod step;
+mod window;
+
+pub use delegate::{ID, delegate};
+pub use engine::SIMULATED;
 
 use std::collections::BTreeMap;
 
@@ -60,7 +69,10 @@ static KERNELS: &[(&str, Kernel)] = &[
     ("ElementWiseRsqrt", |step| elementwise::unary(step, |number| number.sqrt().recip())),
     ("ElementWiseSquareRoot", |step| elementwise::unary(step, f64::sqrt)),
     ("ElementWiseSubtract", |step| elementwise::sum(step, -1)),
+    ("Gather", moves::gather),
     ("HardSwish", fused::hardswish),
+    ("LayerNorm", normalize::layer_norm),
+    ("MatMul", product::matmul),
     ("Pad", moves::pad),
     ("PoolAvg2d", reduce::average_pool),
     ("PoolMax2d", reduce::max_pool),
@@ -71,9 +83,12 @@ static KERNELS: &[(&str, Kernel)] = &[
     ("ReduceSum", |step| reduce::over(step, |numbers| numbers.iter().sum())),
     ("ReluMinMax", elementwise::clamp),
     ("Reshape", elementwise::convert),
+    ("RmsNorm", normalize::rms_norm),
     ("Sigmoid", |step| elementwise::unary(step, |number| (1.0 + (-number).exp()).recip())),
+    ("Softmax", normalize::softmax),
     ("StridedSlice", moves::slice),
     ("Tanh", |step| elementwise::unary(step, f64::tanh)),
+    ("Tile", moves::tile),
     ("Transpose", moves::transpose),
 ];
 
@@ -90,10 +105,7 @@ pub fn simulate(graph: &Graph, inputs: &BTreeMap<String, OwnedTensor>) -> Result
         let tensor = tensor.ok_or_else(|| lacks(&format!("the input `{}`", program.get(*id).name)))?;
         memory[id.0] = Some(Elements::of_bytes(program.get(*id), &tensor.bytes)?);
     }
-    for operation in program.operations.iter().filter(|operation| !fused::is_part(&program, operation)) {
-        let result = computed(&program, operation, &memory)?;
-        memory[operation.output.0] = Some(result);
-    }
+    compute(&program, &mut memory)?;
     let outputs = program.outputs.iter().zip(&graph.outputs).map(|((id, _), value)| {
         let spec = graph.spec(*value);
         let elements = memory[id.0].as_ref().ok_or_else(|| lacks("an output that no operation computes"))?;
@@ -101,6 +113,14 @@ pub fn simulate(graph: &Graph, inputs: &BTreeMap<String, OwnedTensor>) -> Result
         Ok(OwnedTensor { scalar_type: spec.scalar_type, sizes: spec.sizes.clone(), bytes })
     });
     outputs.collect()
+}
+
+/// Computes the tensors of a graph. `memory` has the inputs, and may have the constants.
+fn compute(program: &Program, memory: &mut [Option<Elements>]) -> Result<(), Refusal> {
+    for operation in program.operations.iter().filter(|operation| !fused::is_part(program, operation)) {
+        memory[operation.output.0] = Some(computed(program, operation, memory)?);
+    }
+    Ok(())
 }
 
 fn computed(program: &Program, operation: &Operation, memory: &[Option<Elements>]) -> Result<Elements, Refusal> {

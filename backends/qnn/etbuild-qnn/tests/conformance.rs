@@ -68,7 +68,7 @@ fn quantized_results_are_those_of_the_simulation() {
         let input = random(graph.spec(graph.inputs[0]));
         let named = BTreeMap::from([(graph.value(graph.inputs[0]).name.clone(), input.clone())]);
         let portable = floats_of(&interpret(&graph, &named).unwrap()[0].bytes);
-        let simulated = floats_of(&BACKEND.simulation().unwrap()(&graph, &named).unwrap()[0].bytes);
+        let simulated = floats_of(&(BACKEND.simulation().unwrap().outputs)(&graph, &named).unwrap()[0].bytes);
         let compiled = compile(program, &candidate).unwrap();
         let calls = compiled.partitioned.report.iter().filter(|node| matches!(node.place, Place::Backend(..)));
         assert_eq!(calls.count(), graph.nodes.len(), "{name}: a node does not run on the NPU");

@@ -45,6 +45,24 @@ pub fn slice(step: &Step<'_>) -> Result<Elements, Refusal> {
     moved(step, |index| Some(ranges.iter().zip(index).map(|([start, _, by], index)| start + index * by).collect()))
 }
 
+/// The elements several times along each dimension.
+pub fn tile(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let sizes: Vec<usize> = step.tensor(0)?.sizes.iter().map(|size| *size as usize).collect();
+    moved(step, |index| Some(index.iter().zip(&sizes).map(|(index, size)| index % size.max(&1)).collect()))
+}
+
+/// The elements at the indices of an axis.
+pub fn gather(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let [axis] = step.sizes("axis")[..] else { return Err(malformed()) };
+    let indices = step.integers(1)?;
+    moved(step, |index| {
+        let mut from = index.to_vec();
+        let at = from.get_mut(axis)?;
+        *at = usize::try_from(*indices.get(*at)?).ok()?;
+        Some(from)
+    })
+}
+
 /// Zeros around the elements.
 pub fn pad(step: &Step<'_>) -> Result<Elements, Refusal> {
     let amounts = step.sizes("pad_amount");

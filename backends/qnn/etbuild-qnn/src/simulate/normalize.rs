@@ -1,0 +1,50 @@
+//! Softmax and norms over the last dimension.
+
+use etbuild_backend::Refusal;
+
+use crate::program::Parameter;
+
+use super::step::{Elements, Step};
+
+/// `exp(x) / sum(exp(x))`.
+pub fn softmax(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let numbers = step.numbers(0)?;
+    let shares = numbers.chunks(width(step)).flat_map(|row| {
+        let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let powers: Vec<f64> = row.iter().map(|number| (number - most).exp()).collect();
+        let sum: f64 = powers.iter().sum();
+        powers.into_iter().map(move |power| power / sum)
+    });
+    Ok(step.rounded(shares))
+}
+
+/// `(x - mean) / sqrt(variance + epsilon) * gain + offset`.
+pub fn layer_norm(step: &Step<'_>) -> Result<Elements, Refusal> {
+    norm(step, |row| row.iter().sum::<f64>() / row.len() as f64)
+}
+
+/// `x / sqrt(mean of squares + epsilon) * gain + offset`.
+pub fn rms_norm(step: &Step<'_>) -> Result<Elements, Refusal> {
+    norm(step, |_| 0.0)
+}
+
+fn norm(step: &Step<'_>, middle: fn(&[f64]) -> f64) -> Result<Elements, Refusal> {
+    let epsilon = match step.parameter("epsilon") {
+        Some(Parameter::Float32(epsilon)) => f64::from(*epsilon),
+        _ => 0.0,
+    };
+    let (numbers, gains, offsets) = (step.numbers(0)?, step.numbers(1)?, step.numbers(2)?);
+    let results = numbers.chunks(width(step)).flat_map(|row| {
+        let middle = middle(row);
+        let squares: f64 = row.iter().map(|number| (number - middle).powi(2)).sum();
+        let factor = (squares / row.len() as f64 + epsilon).sqrt().recip();
+        let scaled = row.iter().zip(gains.iter().zip(&offsets));
+        scaled.map(move |(number, (gain, offset))| (number - middle) * factor * gain + offset)
+    });
+    Ok(step.rounded(results))
+}
+
+/// The size of the last dimension.
+fn width(step: &Step<'_>) -> usize {
+    step.output().sizes.last().map_or(1, |size| *size as usize).max(1)
+}
