@@ -22,6 +22,7 @@ mod delegate;
 mod elementwise;
 mod engine;
 mod fixed_point;
+mod fp16;
 mod fused;
 mod moves;
 mod normalize;

@@ -16,8 +16,12 @@ pub fn convolution(step: &Step<'_>) -> Result<Elements, Refusal> {
     }
     let (sums, channels) = sums(step)?;
     let zero = qparams(step.output()).map_or(0, |output| output.zero);
-    let is_exact = width(step.output().data_type) > 1 || moves_apart(step.operation);
-    Ok(step.saturated(each(&sums, &channels).map(|(sum, channel)| channel.result(*sum, is_exact) + zero)))
+    let result = match width(step.output().data_type) {
+        _ if moves_apart(step.operation) => Channel::exact,
+        1 => Channel::of_bytes,
+        _ => Channel::of_words,
+    };
+    Ok(step.saturated(each(&sums, &channels).map(|(sum, channel)| result(channel, *sum) + zero)))
 }
 
 /// A convolution in fp16, whose sums are rounded once.
@@ -63,10 +67,12 @@ fn sums(step: &Step<'_>) -> Result<(Vec<i64>, Vec<Channel>), Refusal> {
         return Err(malformed());
     }
     let image: Vec<i64> = step.integers(0)?.into_iter().map(|integer| i64::from(integer) - input.zero).collect();
-    let channels = scales.iter().zip(&bias);
-    let channels =
-        channels.map(|(scale, bias)| Channel::of(input.scale * scale / output.scale, i64::from(*bias))).collect();
-    Ok((window.accumulators(&image, &weights), channels))
+    let channel = |number: usize| {
+        let weights: i64 = weights.iter().skip(number).step_by(scales.len()).sum();
+        let factor = input.scale * scales[number] / output.scale;
+        Channel { bias: i64::from(bias[number]), factor, rescale: Rescale::of(factor), of_zero: input.zero * weights }
+    };
+    Ok((window.accumulators(&image, &weights), (0..scales.len()).map(channel).collect()))
 }
 
 /// The rescaling of an output channel.
@@ -74,16 +80,28 @@ struct Channel {
     bias: i64,
     factor: f64,
     rescale: Rescale,
+    /// The sum of products for an operand whose integers are the zero point.
+    of_zero: i64,
 }
 
+/// The bits that accumulators of 16-bit operands lose.
+const LOST: i32 = 8;
+
 impl Channel {
-    fn of(factor: f64, bias: i64) -> Self {
-        Self { bias, factor, rescale: Rescale::of(factor) }
+    fn exact(&self, sum: i64) -> i64 {
+        ((sum + self.bias) as f64 * self.factor + 0.5).floor() as i64
     }
 
-    fn result(&self, sum: i64, is_exact: bool) -> i64 {
-        let accumulator = sum + self.bias;
-        if is_exact { (accumulator as f64 * self.factor + 0.5).floor() as i64 } else { self.rescale.apply(accumulator) }
+    fn of_bytes(&self, sum: i64) -> i64 {
+        self.rescale.apply(sum + self.bias)
+    }
+
+    /// The sum of products of the integers themselves is cut; what the zero point and the bias add is rounded.
+    fn of_words(&self, sum: i64) -> i64 {
+        let unit = f64::from(1 << LOST);
+        let offset = ((self.bias - self.of_zero) as f64 / unit).round_ties_even();
+        let kept = ((sum + self.of_zero) >> LOST) as f64 + offset;
+        (kept * unit * self.factor + 0.5).floor() as i64
     }
 }
 

@@ -1,12 +1,15 @@
 //! Operations of single elements.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use et_core::Half;
+use et_ops::math::special::normal::erfc;
+use et_qnn::build::DataType;
 use etbuild_backend::Refusal;
 
 use crate::program::Parameter;
 
 use super::fixed_point::{Product, Sum};
-use super::lacks;
 use super::step::{Elements, Qparams, Step, malformed, qparams};
 
 /// A function of an element, whose results are rounded once.
@@ -43,7 +46,7 @@ pub fn clamp(step: &Step<'_>) -> Result<Elements, Refusal> {
     Ok(step.rounded(step.numbers(0)?.into_iter().map(|number| number.max(least).min(most))))
 }
 
-/// The functions of `ElementWiseNeuron` that lowering uses, apart from GELU.
+/// The functions of `ElementWiseNeuron` that lowering uses.
 pub fn neuron(step: &Step<'_>) -> Result<Elements, Refusal> {
     let number = |name: &str| match step.parameter(name) {
         Some(Parameter::Float32(number)) => f64::from(*number),
@@ -53,9 +56,15 @@ pub fn neuron(step: &Step<'_>) -> Result<Elements, Refusal> {
     let numbers = step.numbers(0)?.into_iter();
     match step.sizes("operation")[..] {
         [0] => Ok(step.rounded(numbers.map(|number| if number > 0.0 { number } else { alpha * number.exp_m1() }))),
+        [1] => Ok(step.rounded(numbers.map(gelu))),
         [2] => Ok(step.rounded(numbers.map(|number| (alpha * number + beta).clamp(0.0, 1.0)))),
-        _ => Err(lacks("GELU")),
+        _ => Err(malformed()),
     }
+}
+
+/// `x (1 + erf(x / sqrt(2))) / 2`.
+fn gelu(number: f64) -> f64 {
+    number * erfc(-number * FRAC_1_SQRT_2) / 2.0
 }
 
 /// A function of two elements, whose results are rounded once.
@@ -65,11 +74,22 @@ pub fn binary(step: &Step<'_>, function: fn(f64, f64) -> f64) -> Result<Elements
     Ok(step.rounded(pairs.into_iter().map(|[left, right]| function(operands[0][left], operands[1][right]))))
 }
 
+/// A function of two elements, whose results in fp16 round halves away from zero.
+fn away(step: &Step<'_>, function: fn(f64, f64) -> f64) -> Result<Elements, Refusal> {
+    if step.output().data_type != DataType::Float16 {
+        return binary(step, function);
+    }
+    let operands = [step.numbers(0)?, step.numbers(1)?];
+    // The next number of float32 is no half of fp16 any more.
+    let beyond = |number: f32| if number == 0.0 { number } else { f32::from_bits(number.to_bits() + 1) };
+    let results = pairs(step)?.into_iter().map(|[left, right]| function(operands[0][left], operands[1][right]) as f32);
+    Ok(step.rounded(results.map(|number| f64::from(beyond(number)))))
+}
+
 /// A sum, or a difference with the sign -1.
 pub fn sum(step: &Step<'_>, sign: i64) -> Result<Elements, Refusal> {
     let Some(([left, right], output)) = step.bytes() else {
-        let function = if sign < 0 { |left, right| left - right } else { |left, right| left + right };
-        return binary(step, function);
+        return if sign < 0 { away(step, |left, right| left - right) } else { binary(step, |left, right| left + right) };
     };
     let ratios = [left.scale / output.scale, right.scale / output.scale];
     let rule = Sum::of(ratios, [left.zero, right.zero, output.zero], sign);
@@ -78,7 +98,7 @@ pub fn sum(step: &Step<'_>, sign: i64) -> Result<Elements, Refusal> {
 
 /// A product.
 pub fn product(step: &Step<'_>) -> Result<Elements, Refusal> {
-    let Some(([left, right], output)) = step.bytes() else { return binary(step, |left, right| left * right) };
+    let Some(([left, right], output)) = step.bytes() else { return away(step, |left, right| left * right) };
     let rule = Product::of(left.scale * right.scale / output.scale);
     let zeros = [left.zero, right.zero, output.zero];
     of_integers(step, |left, right| rule.apply((left - zeros[0]) * (right - zeros[1])) + zeros[2])

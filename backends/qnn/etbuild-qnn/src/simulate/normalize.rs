@@ -1,34 +1,40 @@
 //! Softmax and norms over the last dimension.
 
+use et_qnn::build::DataType;
 use etbuild_backend::Refusal;
 
 use crate::program::Parameter;
 
-use super::step::{Elements, Step};
+use super::fp16;
+use super::step::{Elements, Step, qparams};
 
-/// `exp(x) / sum(exp(x))`.
+/// `exp(x) / sum(exp(x))`: of integers rounded once, in fp16 by the steps of [`fp16`].
 pub fn softmax(step: &Step<'_>) -> Result<Elements, Refusal> {
     let numbers = step.numbers(0)?;
-    let shares = numbers.chunks(width(step)).flat_map(|row| {
-        let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let powers: Vec<f64> = row.iter().map(|number| (number - most).exp()).collect();
-        let sum: f64 = powers.iter().sum();
-        powers.into_iter().map(move |power| power / sum)
-    });
-    Ok(step.rounded(shares))
+    let shares: fn(&[f64]) -> Vec<f64> = if step.output().data_type == DataType::Float16 { fp16::shares } else { shares };
+    Ok(step.rounded(numbers.chunks(width(step)).flat_map(shares)))
+}
+
+fn shares(row: &[f64]) -> Vec<f64> {
+    let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = row.iter().map(|number| (number - most).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.into_iter().map(|power| power / sum).collect()
 }
 
 /// `(x - mean) / sqrt(variance + epsilon) * gain + offset`.
 pub fn layer_norm(step: &Step<'_>) -> Result<Elements, Refusal> {
-    norm(step, |row| row.iter().sum::<f64>() / row.len() as f64)
+    Ok(step.rounded(norm(step, |row| row.iter().sum::<f64>() / row.len() as f64)?))
 }
 
-/// `x / sqrt(mean of squares + epsilon) * gain + offset`.
+/// `x / sqrt(mean of squares + epsilon) * gain + offset`; integers are rounded down.
 pub fn rms_norm(step: &Step<'_>) -> Result<Elements, Refusal> {
-    norm(step, |_| 0.0)
+    let results = norm(step, |_| 0.0)?;
+    let half = qparams(step.output()).map_or(0.0, |output| output.scale / 2.0);
+    Ok(step.rounded(results.into_iter().map(|number| number - half)))
 }
 
-fn norm(step: &Step<'_>, middle: fn(&[f64]) -> f64) -> Result<Elements, Refusal> {
+fn norm(step: &Step<'_>, middle: fn(&[f64]) -> f64) -> Result<Vec<f64>, Refusal> {
     let epsilon = match step.parameter("epsilon") {
         Some(Parameter::Float32(epsilon)) => f64::from(*epsilon),
         _ => 0.0,
@@ -41,7 +47,7 @@ fn norm(step: &Step<'_>, middle: fn(&[f64]) -> f64) -> Result<Elements, Refusal>
         let scaled = row.iter().zip(gains.iter().zip(&offsets));
         scaled.map(move |(number, (gain, offset))| (number - middle) * factor * gain + offset)
     });
-    Ok(step.rounded(results))
+    Ok(results.collect())
 }
 
 /// The size of the last dimension.
