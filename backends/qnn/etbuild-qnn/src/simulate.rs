@@ -85,7 +85,7 @@ static KERNELS: &[(&str, Kernel)] = &[
     ("ReluMinMax", elementwise::clamp),
     ("Reshape", elementwise::convert),
     ("RmsNorm", normalize::rms_norm),
-    ("Sigmoid", |step| elementwise::unary(step, |number| (1.0 + (-number).exp()).recip())),
+    ("Sigmoid", elementwise::sigmoid),
     ("Softmax", normalize::softmax),
     ("StridedSlice", moves::slice),
     ("Tanh", |step| elementwise::unary(step, f64::tanh)),

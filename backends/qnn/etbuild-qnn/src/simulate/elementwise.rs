@@ -7,14 +7,25 @@ use et_ops::math::special::normal::erfc;
 use et_qnn::build::DataType;
 use etbuild_backend::Refusal;
 
-use crate::program::Parameter;
+use crate::program::{Parameter, width};
 
-use super::fixed_point::{Product, Sum};
+use super::fixed_point::{Product, Sum, WordSum};
 use super::step::{Elements, Qparams, Step, malformed, qparams};
 
 /// A function of an element, whose results are rounded once.
 pub fn unary(step: &Step<'_>, function: fn(f64) -> f64) -> Result<Elements, Refusal> {
     Ok(step.rounded(step.numbers(0)?.into_iter().map(function)))
+}
+
+/// A sigmoid, whose results of 16 bits are even.
+pub fn sigmoid(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let numbers = step.numbers(0)?.into_iter().map(|number| (1.0 + (-number).exp()).recip());
+    match qparams(step.output()).filter(|_| width(step.output().data_type) == 2) {
+        Some(Qparams { scale, zero }) => {
+            Ok(step.saturated(numbers.map(|number| (number / (2.0 * scale)).floor() as i64 * 2 + zero)))
+        }
+        None => Ok(step.rounded(numbers)),
+    }
 }
 
 /// Another encoding of the same elements, or the same elements in other sizes.
@@ -88,7 +99,13 @@ fn away(step: &Step<'_>, function: fn(f64, f64) -> f64) -> Result<Elements, Refu
 
 /// A sum, or a difference with the sign -1.
 pub fn sum(step: &Step<'_>, sign: i64) -> Result<Elements, Refusal> {
-    let Some(([left, right], output)) = step.bytes() else {
+    if let Some(([left, right], output)) = step.of_width(2) {
+        let ratios = [left.scale / output.scale, right.scale / output.scale];
+        let rule = WordSum::of(ratios, sign);
+        let zeros = [left.zero, right.zero, output.zero];
+        return of_integers(step, |left, right| rule.apply(left - zeros[0], right - zeros[1]) + zeros[2]);
+    }
+    let Some(([left, right], output)) = step.of_width(1) else {
         return if sign < 0 { away(step, |left, right| left - right) } else { binary(step, |left, right| left + right) };
     };
     let ratios = [left.scale / output.scale, right.scale / output.scale];
@@ -98,7 +115,7 @@ pub fn sum(step: &Step<'_>, sign: i64) -> Result<Elements, Refusal> {
 
 /// A product.
 pub fn product(step: &Step<'_>) -> Result<Elements, Refusal> {
-    let Some(([left, right], output)) = step.bytes() else { return away(step, |left, right| left * right) };
+    let Some(([left, right], output)) = step.of_width(1) else { return away(step, |left, right| left * right) };
     let rule = Product::of(left.scale * right.scale / output.scale);
     let zeros = [left.zero, right.zero, output.zero];
     of_integers(step, |left, right| rule.apply((left - zeros[0]) * (right - zeros[1])) + zeros[2])

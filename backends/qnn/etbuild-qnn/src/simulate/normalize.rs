@@ -6,7 +6,7 @@ use etbuild_backend::Refusal;
 use crate::program::Parameter;
 
 use super::fp16;
-use super::step::{Elements, Step, qparams};
+use super::step::{Elements, Qparams, Step, qparams};
 
 /// `exp(x) / sum(exp(x))`: of integers rounded once, in fp16 by the steps of [`fp16`].
 pub fn softmax(step: &Step<'_>) -> Result<Elements, Refusal> {
@@ -22,19 +22,26 @@ fn shares(row: &[f64]) -> Vec<f64> {
     powers.into_iter().map(|power| power / sum).collect()
 }
 
-/// `(x - mean) / sqrt(variance + epsilon) * gain + offset`.
+/// `(x - mean) / sqrt(variance + epsilon) * gain + offset`, whose product and offset are rounded apart.
 pub fn layer_norm(step: &Step<'_>) -> Result<Elements, Refusal> {
-    Ok(step.rounded(norm(step, |row| row.iter().sum::<f64>() / row.len() as f64)?))
+    let parts = norm(step, |row| row.iter().sum::<f64>() / row.len() as f64)?.into_iter();
+    Ok(match qparams(step.output()) {
+        Some(Qparams { scale, zero }) => {
+            let nearest = |number: f64| (number / scale + 0.5).floor() as i64;
+            step.saturated(parts.map(|[product, offset]| nearest(product) + nearest(offset) + zero))
+        }
+        None => step.rounded(parts.map(|[product, offset]| product + offset)),
+    })
 }
 
 /// `x / sqrt(mean of squares + epsilon) * gain + offset`; integers are rounded down.
 pub fn rms_norm(step: &Step<'_>) -> Result<Elements, Refusal> {
-    let results = norm(step, |_| 0.0)?;
     let half = qparams(step.output()).map_or(0.0, |output| output.scale / 2.0);
-    Ok(step.rounded(results.into_iter().map(|number| number - half)))
+    Ok(step.rounded(norm(step, |_| 0.0)?.into_iter().map(|[product, offset]| product + offset - half)))
 }
 
-fn norm(step: &Step<'_>, middle: fn(&[f64]) -> f64) -> Result<Vec<f64>, Refusal> {
+/// The products of normed numbers with their gains, and the offsets.
+fn norm(step: &Step<'_>, middle: fn(&[f64]) -> f64) -> Result<Vec<[f64; 2]>, Refusal> {
     let epsilon = match step.parameter("epsilon") {
         Some(Parameter::Float32(epsilon)) => f64::from(*epsilon),
         _ => 0.0,
@@ -45,7 +52,7 @@ fn norm(step: &Step<'_>, middle: fn(&[f64]) -> f64) -> Result<Vec<f64>, Refusal>
         let squares: f64 = row.iter().map(|number| (number - middle).powi(2)).sum();
         let factor = (squares / row.len() as f64 + epsilon).sqrt().recip();
         let scaled = row.iter().zip(gains.iter().zip(&offsets));
-        scaled.map(move |(number, (gain, offset))| (number - middle) * factor * gain + offset)
+        scaled.map(move |(number, (gain, offset))| [(number - middle) * factor * gain, *offset])
     });
     Ok(results.collect())
 }

@@ -22,7 +22,7 @@ struct Product {
 /// A batch of products of matrices: in fp16, whose sums are rounded once, or in 8 bits, whose sums are rescaled as those of convolutions.
 pub fn matmul(step: &Step<'_>) -> Result<Elements, Refusal> {
     let product = Product::of(step)?;
-    let Some(([left, right], output)) = step.bytes() else {
+    let Some(([left, right], output)) = step.of_width(1) else {
         return Ok(step.rounded(product.sums(&step.numbers(0)?, &step.numbers(1)?)?));
     };
     let centred = |position: usize, zero: i64| -> Result<Vec<i64>, Refusal> {

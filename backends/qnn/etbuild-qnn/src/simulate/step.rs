@@ -112,13 +112,14 @@ impl Step<'_> {
         Elements::Integers(integers.into_iter().map(|integer| integer.clamp(least, most) as i32).collect())
     }
 
-    /// The qparams of operands and of the result, if all are integers of 8 bits.
-    pub fn bytes<const COUNT: usize>(&self) -> Option<([Qparams; COUNT], Qparams)> {
+    /// The qparams of operands and of the result, if all are integers of this number of bytes.
+    pub fn of_width<const COUNT: usize>(&self, bytes: usize) -> Option<([Qparams; COUNT], Qparams)> {
+        let of = |tensor: &Tensor| qparams(tensor).filter(|_| width(tensor.data_type) == bytes);
         let mut operands = [Qparams { scale: 1.0, zero: 0 }; COUNT];
         for (position, operand) in operands.iter_mut().enumerate() {
-            *operand = self.tensor(position).ok().filter(|tensor| width(tensor.data_type) == 1).and_then(qparams)?;
+            *operand = of(self.tensor(position).ok()?)?;
         }
-        Some((operands, Some(self.output()).filter(|tensor| width(tensor.data_type) == 1).and_then(qparams)?))
+        Some((operands, of(self.output())?))
     }
 
     /// The numbers of a parameter; empty for an operation without the parameter.
