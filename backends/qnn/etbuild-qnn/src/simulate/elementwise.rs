@@ -36,12 +36,17 @@ pub fn convert(step: &Step<'_>) -> Result<Elements, Refusal> {
     }
     let numbers = step.numbers(0)?;
     match (step.elements(0)?, qparams(to)) {
-        (Elements::Numbers(numbers), Some(qparams)) => Ok(quantized(step, &numbers, qparams)),
+        (Elements::Numbers(numbers), Some(qparams)) if width(to.data_type) == 1 => Ok(quantized(step, &numbers, qparams)),
+        (Elements::Integers(integers), None) if (width(from.data_type), to.data_type) == (1, DataType::Float16) => {
+            let Qparams { scale, zero } = qparams(from).ok_or_else(malformed)?;
+            let scale = f64::from(Half::from_f32(scale as f32).to_f32());
+            Ok(step.rounded(integers.into_iter().map(|integer| (i64::from(integer) - zero) as f64 * scale)))
+        }
         _ => Ok(step.rounded(numbers)),
     }
 }
 
-/// Numbers as integers: the number in fp16 by the scale, in fp16, and halves away from zero.
+/// Numbers as integers of 8 bits: the number in fp16 by the scale, in fp16, and halves away from zero.
 fn quantized(step: &Step<'_>, numbers: &[f32], Qparams { scale, zero }: Qparams) -> Elements {
     let half = |number: f32| Half::from_f32(number).to_f32();
     step.saturated(numbers.iter().map(|number| half(half(*number) / scale as f32).round() as i64 + zero))
