@@ -36,7 +36,9 @@ pub fn convert(step: &Step<'_>) -> Result<Elements, Refusal> {
     }
     let numbers = step.numbers(0)?;
     match (step.elements(0)?, qparams(to)) {
-        (Elements::Numbers(numbers), Some(qparams)) if width(to.data_type) == 1 => Ok(quantized(step, &numbers, qparams)),
+        (Elements::Numbers(numbers), Some(qparams)) if width(to.data_type) == 1 => {
+            Ok(quantized(step, &numbers, qparams))
+        }
         (Elements::Integers(integers), None) if (width(from.data_type), to.data_type) == (1, DataType::Float16) => {
             let Qparams { scale, zero } = qparams(from).ok_or_else(malformed)?;
             let scale = f64::from(Half::from_f32(scale as f32).to_f32());
@@ -111,7 +113,11 @@ pub fn sum(step: &Step<'_>, sign: i64) -> Result<Elements, Refusal> {
         return of_integers(step, |left, right| rule.apply(left - zeros[0], right - zeros[1]) + zeros[2]);
     }
     let Some(([left, right], output)) = step.of_width(1) else {
-        return if sign < 0 { away(step, |left, right| left - right) } else { binary(step, |left, right| left + right) };
+        return if sign < 0 {
+            away(step, |left, right| left - right)
+        } else {
+            binary(step, |left, right| left + right)
+        };
     };
     let ratios = [left.scale / output.scale, right.scale / output.scale];
     let rule = Sum::of(ratios, [left.zero, right.zero, output.zero], sign);

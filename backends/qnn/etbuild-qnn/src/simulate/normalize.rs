@@ -11,7 +11,8 @@ use super::step::{Elements, Qparams, Step, qparams};
 /// `exp(x) / sum(exp(x))`: of integers rounded once, in fp16 by the steps of [`fp16`].
 pub fn softmax(step: &Step<'_>) -> Result<Elements, Refusal> {
     let numbers = step.numbers(0)?;
-    let shares: fn(&[f64]) -> Vec<f64> = if step.output().data_type == DataType::Float16 { fp16::shares } else { shares };
+    let shares: fn(&[f64]) -> Vec<f64> =
+        if step.output().data_type == DataType::Float16 { fp16::shares } else { shares };
     Ok(step.rounded(numbers.chunks(width(step)).flat_map(shares)))
 }
 
