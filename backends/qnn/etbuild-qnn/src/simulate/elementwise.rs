@@ -48,10 +48,10 @@ pub fn convert(step: &Step<'_>) -> Result<Elements, Refusal> {
     }
 }
 
-/// Numbers as integers of 8 bits: the number in fp16 by the scale, in fp16, and halves away from zero.
+/// Numbers as integers of 8 bits: the number by the scale, rounded to fp16, then to an integer, halves away from zero.
 fn quantized(step: &Step<'_>, numbers: &[f32], Qparams { scale, zero }: Qparams) -> Elements {
     let half = |number: f32| Half::from_f32(number).to_f32();
-    step.saturated(numbers.iter().map(|number| half(half(*number) / scale as f32).round() as i64 + zero))
+    step.saturated(numbers.iter().map(|number| half(*number / scale as f32).round() as i64 + zero))
 }
 
 /// A limit from both sides.

@@ -48,14 +48,21 @@ fn norm(step: &Step<'_>, middle: fn(&[f64]) -> f64) -> Result<Vec<[f64; 2]>, Ref
         _ => 0.0,
     };
     let (numbers, gains, offsets) = (step.numbers(0)?, step.numbers(1)?, step.numbers(2)?);
+    let unit = step.of_width(1).map(|([input, gain], output)| input.scale * gain.scale / output.scale);
     let results = numbers.chunks(width(step)).flat_map(|row| {
         let middle = middle(row);
         let squares: f64 = row.iter().map(|number| (number - middle).powi(2)).sum();
-        let factor = (squares / row.len() as f64 + epsilon).sqrt().recip();
+        let factor = cut((squares / row.len() as f64 + epsilon).sqrt().recip(), unit);
         let scaled = row.iter().zip(gains.iter().zip(&offsets));
         scaled.map(move |(number, (gain, offset))| [(number - middle) * factor * gain, *offset])
     });
     Ok(results.collect())
+}
+
+/// The factor of a row: in 8 bits, `unit` times the factor multiplies integers, and is cut to 16 bits behind the point.
+fn cut(factor: f64, unit: Option<f64>) -> f64 {
+    let bits = f64::from(1 << 16);
+    unit.map_or(factor, |unit| (factor * unit * bits).floor() / (unit * bits))
 }
 
 /// The size of the last dimension.
