@@ -1,5 +1,7 @@
 //! A delegate call: the tensors of the call are the inputs and outputs of a graph, as on a device.
 
+use std::sync::Arc;
+
 use et_core::{Args, Error, Input};
 use et_qnn::build::Kind;
 use et_qnn::{Binding, Outcome, Problem, Role, Tokens, last_row};
@@ -14,7 +16,7 @@ use super::step::Elements;
 pub struct Simulated {
     partition: Partition,
     /// The constants of each graph, by the number of the tensor.
-    constants: Vec<Vec<Option<Elements>>>,
+    constants: Vec<Vec<Option<Arc<Elements>>>>,
 }
 
 impl Simulated {
@@ -26,7 +28,8 @@ impl Simulated {
         let of_graph = |program: &Program| {
             let ids = (0..program.tensors.len()).map(TensorId);
             let elements = ids.map(|id| match program.get(id).kind {
-                Kind::Static => Elements::of_bytes(program.get(id), partition.data(program, id)).map(Some),
+                Kind::Static => Elements::of_bytes(program.get(id), partition.data(program, id))
+                    .map(|elements| Some(Arc::new(elements))),
                 _ => Ok(None),
             });
             elements.collect::<Result<_, _>>()
@@ -60,11 +63,11 @@ fn reads_past(program: &Program, arguments: &Args<'_, '_>) -> Outcome<bool> {
     Ok(true)
 }
 
-fn execute(program: &Program, mut memory: Vec<Option<Elements>>, arguments: &Args<'_, '_>) -> Outcome<()> {
+fn execute(program: &Program, mut memory: Vec<Option<Arc<Elements>>>, arguments: &Args<'_, '_>) -> Outcome<()> {
     let failed = |refusal: etbuild_backend::Refusal| Problem::unsupported(refusal.reason);
     for (id, binding) in &program.inputs {
         let bytes = input(program, *id, *binding, arguments)?;
-        memory[id.0] = Some(Elements::of_bytes(program.get(*id), &bytes).map_err(failed)?);
+        memory[id.0] = Some(Arc::new(Elements::of_bytes(program.get(*id), &bytes).map_err(failed)?));
     }
     compute(program, &mut memory).map_err(failed)?;
     for (id, binding) in &program.outputs {

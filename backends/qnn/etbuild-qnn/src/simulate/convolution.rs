@@ -66,11 +66,15 @@ fn sums(step: &Step<'_>) -> Result<(Vec<i64>, Vec<Channel>), Refusal> {
     if bias.len() != window.to[2] || scales.len() != window.to[2] {
         return Err(malformed());
     }
-    let image: Vec<i64> = step.integers(0)?.into_iter().map(|integer| i64::from(integer) - input.zero).collect();
+    let image: Vec<i64> = step.integers(0)?.into_iter().map(|integer| integer - input.zero).collect();
+    let mut totals = vec![0; scales.len()];
+    for row in weights.chunks(totals.len().max(1)) {
+        totals.iter_mut().zip(row).for_each(|(total, weight)| *total += weight);
+    }
     let channel = |number: usize| {
-        let weights: i64 = weights.iter().skip(number).step_by(scales.len()).sum();
         let factor = input.scale * scales[number] / output.scale;
-        Channel { bias: i64::from(bias[number]), factor, rescale: Rescale::of(factor), of_zero: input.zero * weights }
+        let of_zero = input.zero * totals[number];
+        Channel { bias: bias[number], factor, rescale: Rescale::of(factor), of_zero }
     };
     Ok((window.accumulators(&image, &weights), (0..scales.len()).map(channel).collect()))
 }
@@ -106,21 +110,19 @@ impl Channel {
 }
 
 /// The scale of each output channel, and the weights in multiples of it.
-fn weights(tensor: &Tensor, integers: Vec<i32>) -> Result<(Vec<f64>, Vec<i64>), Refusal> {
-    let integers: Vec<i64> = integers.into_iter().map(i64::from).collect();
-    let out = tensor.sizes.last().copied().unwrap_or(1) as usize;
+fn weights(tensor: &Tensor, mut integers: Vec<i64>) -> Result<(Vec<f64>, Vec<i64>), Refusal> {
+    let out = tensor.sizes.last().map_or(1, |size| *size as usize).max(1);
     match &tensor.quantization {
         Quantization::Tensor(each) => Ok((vec![f64::from(each.scale); out], integers)),
         Quantization::Axis { scales, .. } => Ok((scales.iter().map(|each| f64::from(each.scale)).collect(), integers)),
         Quantization::NarrowAxis { scales, .. } => Ok((scales.iter().copied().map(f64::from).collect(), integers)),
         Quantization::Blocks { scales, multiples, .. } => {
-            let (rows, blocks) = (integers.len() / out.max(1), multiples.len() / out.max(1));
-            let block = |row: usize| row * blocks / rows.max(1);
-            let multiple = |place: usize| multiples.get(place % out * blocks + block(place / out)).copied();
-            let scaled =
-                integers.iter().enumerate().map(|(place, integer)| Some(integer * i64::from(multiple(place)?)));
-            let scaled = scaled.collect::<Option<_>>().ok_or_else(malformed)?;
-            Ok((scales.iter().map(|each| f64::from(each.scale)).collect(), scaled))
+            let (rows, blocks) = ((integers.len() / out).max(1), (multiples.len() / out).max(1));
+            for (number, row) in integers.chunks_mut(out).enumerate() {
+                let multiples = multiples.iter().skip(number * blocks / rows).step_by(blocks);
+                row.iter_mut().zip(multiples).for_each(|(weight, multiple)| *weight *= i64::from(*multiple));
+            }
+            Ok((scales.iter().map(|each| f64::from(each.scale)).collect(), integers))
         }
         Quantization::None => Err(malformed()),
     }

@@ -32,17 +32,17 @@ pub fn sigmoid(step: &Step<'_>) -> Result<Elements, Refusal> {
 pub fn convert(step: &Step<'_>) -> Result<Elements, Refusal> {
     let (from, to) = (step.tensor(0)?, step.output());
     if (from.data_type, &from.quantization) == (to.data_type, &to.quantization) {
-        return step.elements(0);
+        return Ok((*step.elements(0)?).clone());
     }
     let numbers = step.numbers(0)?;
-    match (step.elements(0)?, qparams(to)) {
+    match (&*step.elements(0)?, qparams(to)) {
         (Elements::Numbers(numbers), Some(qparams)) if width(to.data_type) == 1 => {
-            Ok(quantized(step, &numbers, qparams))
+            Ok(quantized(step, numbers, qparams))
         }
         (Elements::Integers(integers), None) if (width(from.data_type), to.data_type) == (1, DataType::Float16) => {
             let Qparams { scale, zero } = qparams(from).ok_or_else(malformed)?;
             let scale = f64::from(Half::from_f32(scale as f32).to_f32());
-            Ok(step.rounded(integers.into_iter().map(|integer| (i64::from(integer) - zero) as f64 * scale)))
+            Ok(step.rounded(integers.iter().map(|integer| (i64::from(*integer) - zero) as f64 * scale)))
         }
         _ => Ok(step.rounded(numbers)),
     }
@@ -135,7 +135,7 @@ pub fn product(step: &Step<'_>) -> Result<Elements, Refusal> {
 fn of_integers(step: &Step<'_>, rule: impl Fn(i64, i64) -> i64) -> Result<Elements, Refusal> {
     let operands = [step.integers(0)?, step.integers(1)?];
     let results = pairs(step)?.into_iter();
-    Ok(step.saturated(results.map(|[left, right]| rule(operands[0][left].into(), operands[1][right].into()))))
+    Ok(step.saturated(results.map(|[left, right]| rule(operands[0][left], operands[1][right]))))
 }
 
 /// The positions of the operands' elements for each element of the result: operands broadcast.

@@ -26,7 +26,7 @@ pub fn matmul(step: &Step<'_>) -> Result<Elements, Refusal> {
         return Ok(step.rounded(product.sums(&step.numbers(0)?, &step.numbers(1)?)?));
     };
     let centred = |position: usize, zero: i64| -> Result<Vec<i64>, Refusal> {
-        Ok(step.integers(position)?.into_iter().map(|integer| i64::from(integer) - zero).collect())
+        Ok(step.integers(position)?.into_iter().map(|integer| integer - zero).collect())
     };
     let sums = product.sums(&centred(0, left.zero)?, &centred(1, right.zero)?)?;
     let rescale = Rescale::of(left.scale * right.scale / output.scale);
