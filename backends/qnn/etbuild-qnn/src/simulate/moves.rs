@@ -76,7 +76,7 @@ pub fn pad(step: &Step<'_>) -> Result<Elements, Refusal> {
     let amounts = amounts.as_chunks::<2>().0;
     let places = places(step, |index, from| {
         let mut axes = from.iter_mut().zip(amounts.iter().zip(index));
-        axes.try_for_each(|(at, ([before, _], index))| Some(*at = index.checked_sub(*before)?))
+        axes.try_for_each(|(at, ([before, _], index))| index.checked_sub(*before).map(|index| *at = index))
     })?;
     let zero = qparams(step.output()).map_or(0, |qparams| qparams.zero as i32);
     Ok(match &*step.elements(0)? {
