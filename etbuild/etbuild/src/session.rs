@@ -58,7 +58,8 @@ impl Session {
 
     /// The world for a build whose backends are simulated where they can be.
     pub fn world_of_simulations(&self) -> Result<Arc<World>, Vec<Diagnostic>> {
-        self.connected(self.open(Mode::Build, &self.cache_folder()?)?.backends(&SIMULATED), Mode::Build)
+        let mode = if self.global.no_cache { Mode::Rebuild } else { Mode::Build };
+        self.connected(self.open(mode, &self.cache_folder()?)?.backends(&SIMULATED), mode)
     }
 
     /// The world for a build with the newest revisions of models.
