@@ -8,8 +8,17 @@ use etbuild_ir::{Graph, Links, Node};
 
 use crate::{Blob, Compiler, Refusal, RefusalKind, TargetFacts};
 
-/// The outputs of a graph that runs on a device as a whole, with the device's own rounding, for inputs by name.
-pub type Simulation = fn(&Graph, &BTreeMap<String, OwnedTensor>) -> Result<Vec<OwnedTensor>, Refusal>;
+/// What a device computes, with the device's own rounding, on the machine of the build.
+#[derive(Clone, Copy)]
+pub struct Simulation {
+    /// The outputs of a graph that runs on the device as a whole, for inputs by name.
+    pub outputs: Outputs,
+    /// A backend of the same name and with the same partitions, whose delegate this machine executes without the vendor's compiler.
+    pub backend: &'static dyn Backend,
+}
+
+/// The outputs of a graph for inputs by name.
+pub type Outputs = fn(&Graph, &BTreeMap<String, OwnedTensor>) -> Result<Vec<OwnedTensor>, Refusal>;
 
 /// A backend: executes parts of programs. Every answer is a function of the arguments alone, so that builds are
 /// reproducible.

@@ -5,6 +5,7 @@
 mod anatomy;
 mod crossing;
 mod drift;
+mod language;
 mod materials;
 mod methods;
 mod operators;
@@ -21,10 +22,11 @@ pub use anatomy::{
 };
 pub use crossing::Crossing;
 pub use drift::{Tensors, ValueError, case_inputs, drift, portable_values, similarity};
+pub use language::{LanguageVariants, language_variants};
 pub use materials::{Materials, Role, Source as SourceFile, materials};
 pub use operators::{KernelCalls, Missing, ProgramOperators, operators};
 pub use partitions::{UnitPartition, partitions};
 pub use quantization::{ProgramLosses, quantization};
 pub use search::{AllowedLoss, KeptLayer, LayerProposal, Reached, propose_layers};
-pub use simulated::{SimulatedOutput, simulated};
+pub use simulated::{Simulated, SimulatedOutput, simulated};
 pub use tool_check::{ToolCheck, check_tools};

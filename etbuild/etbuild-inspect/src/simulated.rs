@@ -1,6 +1,7 @@
 //! The outputs of quantized programs as an NPU computes them, by the simulation of a backend: on the calibration data, without a build.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use et_ops::call::OwnedTensor;
@@ -41,26 +42,39 @@ pub struct SimulatedOutput {
     pub tensor: OwnedTensor,
 }
 
+/// What a simulation tells of a request.
+#[derive(Clone, Debug, Default)]
+pub struct Simulated {
+    /// The outputs for the calibration data.
+    pub outputs: Vec<SimulatedOutput>,
+    /// The calibration data of recipes of language models, which [`crate::language_variants`] are for.
+    pub texts: Vec<PathBuf>,
+}
+
 /// The outputs of every recipe of a request that quantizes, by the simulation of a backend. `world` must not be in
 /// [`etbuild_engine::Mode::Plan`].
 ///
 /// # Errors
 /// A backend without a simulation, mistakes in the recipes, data that is missing or does not fit, a program that does not run on the device as a
 /// whole.
-pub fn simulated(
-    world: &Arc<World>,
-    request: &Request,
-    backend: &str,
-) -> Result<Vec<SimulatedOutput>, Vec<Diagnostic>> {
+pub fn simulated(world: &Arc<World>, request: &Request, backend: &str) -> Result<Simulated, Vec<Diagnostic>> {
     let simulation = world.engine(backend).and_then(|engine| engine.simulation());
     let simulation = simulation.ok_or_else(|| vec![no_simulation(world, backend)])?;
     let db = EngineDatabase::new(world.clone());
     let found = guarded(|| {
         let mut units = resolve(&db, request)?;
         units.dedup_by(|left, right| left.recipe == right.recipe);
-        let each: Vec<Vec<SimulatedOutput>> =
-            units.iter().map(|unit| of_unit(&db, unit, simulation)).collect::<Result<_, _>>()?;
-        Ok(each.into_iter().flatten().collect())
+        let mut all = Simulated::default();
+        for unit in &units {
+            match unit.program.quantize.as_ref() {
+                Some(QuantizeOptions { reader: Some(_), calibrate: Some(text), .. }) => {
+                    all.texts.push(text.path(&db).to_owned());
+                }
+                Some(quantize) => all.outputs.extend(of_unit(&db, unit, quantize, simulation)?),
+                None => {}
+            }
+        }
+        Ok(all)
     });
     found.unwrap_or_else(|transient| Err(vec![transient.into()]))
 }
@@ -72,8 +86,12 @@ fn no_simulation(world: &World, backend: &str) -> Diagnostic {
     Diagnostic::error(Code::UnknownEngine, message).help(format!("write {}", names.join(" or ")))
 }
 
-fn of_unit(db: &dyn Db, unit: &Unit, simulation: Simulation) -> Result<Vec<SimulatedOutput>, Vec<Diagnostic>> {
-    let Some(quantize) = &unit.program.quantize else { return Ok(Vec::new()) };
+fn of_unit(
+    db: &dyn Db,
+    unit: &Unit,
+    quantize: &QuantizeOptions,
+    simulation: Simulation,
+) -> Result<Vec<SimulatedOutput>, Vec<Diagnostic>> {
     let of_method = |method: &String| of_method(db, unit, method, quantize, simulation);
     let each: Result<Vec<_>, Blocked> = unit.program.archives.keys().map(of_method).collect();
     let each = each.map_err(|blocked| blocked.diagnostics(|found| placed(unit, found)))?;
@@ -149,7 +167,7 @@ impl Graphs {
 
     fn run(&self, inputs: &BTreeMap<String, OwnedTensor>, simulation: Simulation) -> Result<Runs, Vec<Diagnostic>> {
         let portable = |graph| interpret(graph, inputs).map_err(|error| vec![refused(&error.to_string())]);
-        let simulated = simulation(&self.quantized, inputs);
+        let simulated = (simulation.outputs)(&self.quantized, inputs);
         let simulated = simulated.map_err(|Refusal { reason, .. }| vec![refused(&reason)])?;
         Ok([portable(&self.float)?, portable(&self.quantized)?, simulated])
     }

@@ -33,6 +33,7 @@ mod report;
 mod run;
 mod schema;
 mod serve;
+mod simulation;
 mod targets;
 mod trace;
 mod verify;

@@ -1,5 +1,7 @@
 //! The backends of this etbuild, listed here only.
 
+use std::sync::LazyLock;
+
 use et_module::Engine;
 use etbuild_backend::Backend;
 
@@ -13,6 +15,12 @@ pub static BACKENDS: &[&dyn Backend] = &[
     &etbuild_gpu::BACKEND,
     &etbuild_qnn::BACKEND,
 ];
+
+/// The same with the simulation of each backend that has one in place of the backend.
+pub static SIMULATED: LazyLock<Vec<&dyn Backend>> = LazyLock::new(|| {
+    let simulated = |backend: &&'static dyn Backend| backend.simulation().map_or(*backend, |found| found.backend);
+    BACKENDS.iter().map(simulated).collect()
+});
 
 /// The delegates that run the blobs on this machine.
 pub static ENGINES: &[Engine] = &[
@@ -37,6 +45,11 @@ pub static ENGINES: &[Engine] = &[
         problem: et_gpu::problem,
     },
     Engine { id: et_qnn::ID, make: |host| Box::new(et_qnn::delegate(host.workers)), problem: et_qnn::problem },
+    Engine {
+        id: etbuild_qnn::SIMULATION_ID,
+        make: |host| Box::new(etbuild_qnn::delegate(host.workers)),
+        problem: et_qnn::problem,
+    },
 ];
 
 /// The portable kernel of an operator.

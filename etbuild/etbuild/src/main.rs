@@ -5,6 +5,7 @@ mod attest;
 mod command;
 mod engines;
 mod feature;
+mod foresight;
 mod inspect;
 #[cfg(unix)]
 mod interrupt;

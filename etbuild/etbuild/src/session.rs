@@ -11,7 +11,7 @@ use etbuild_store::StoreError;
 use etbuild_system::{RealSystem, System};
 
 use crate::arguments::{Global, Recipes};
-use crate::engines::BACKENDS;
+use crate::engines::{BACKENDS, SIMULATED};
 use crate::feature::{ABSENT, Feature, MAKE_TEXT};
 #[cfg(unix)]
 use crate::interrupt;
@@ -54,6 +54,12 @@ impl Session {
         let mode = if self.global.no_cache && mode == Mode::Build { Mode::Rebuild } else { mode };
         let world = self.open(mode, &self.cache_folder()?)?.on_device(device);
         self.connected(world, mode)
+    }
+
+    /// The world for a build whose backends are simulated where they can be.
+    pub fn world_of_simulations(&self) -> Result<Arc<World>, Vec<Diagnostic>> {
+        let mode = if self.global.no_cache { Mode::Rebuild } else { Mode::Build };
+        self.connected(self.open(mode, &self.cache_folder()?)?.backends(&SIMULATED), mode)
     }
 
     /// The world for a build with the newest revisions of models.

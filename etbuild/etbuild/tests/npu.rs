@@ -152,6 +152,32 @@ fn a_language_model_writes_the_tokens_of_the_simulation() {
     assert!(explained.contains("qnn") && explained.contains("in 3 calls"), "{explained}");
 }
 
+/// Without a kit, the simulation writes the tokens of the NPU: it reads the prompt in pieces, and carries the KV cache from call to call.
+#[test]
+fn a_simulated_language_model_writes_the_tokens_of_the_npu() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let (recipe, tokens) = (language_recipe(&place, "qnn, cpu"), place.path().join("tokens"));
+    let text = place
+        .file("text.txt", "Once there was a fox called Dan. Dan had a green box. The box was big, and Dan was happy.");
+    let words = format!("explain --quantization --simulate qnn {recipe} --text {} --output json", text.display());
+    let explained = Ran::of(without_kit(&mut place.command(words.split(' ')))).expect(0).json();
+    let language = &explained["language"];
+    let perplexity = |variant: &str| language[variant]["perplexity"].as_f64().unwrap();
+    assert!(perplexity("simulated") <= 1.05 * perplexity("float"), "{language}");
+    let simulated: Vec<String> =
+        language["simulated"]["written"].as_array().unwrap().iter().map(ToString::to_string).collect();
+
+    let run = format!("run {recipe} --max-new-tokens 100 --temperature 0 --tokens-out {}", tokens.display());
+    let mut command = place.command(run.split(' '));
+    Ran::of(command.args(["--prompt", language["simulated"]["prompt"].as_str().unwrap()])).expect(0);
+    let written = fs::read_to_string(tokens).unwrap();
+    assert!(simulated.len() > 30, "{language}");
+    assert_eq!(written.split_whitespace().collect::<Vec<_>>(), simulated);
+}
+
 /// A call executes the smallest graph that reads its past: the borders are crossed while the prompt is read and while tokens are written.
 #[test]
 fn graphs_for_several_context_lengths_write_the_tokens_of_one_long_graph() {

@@ -6,7 +6,7 @@ use etbuild_ir::{Graph, Links, Node};
 use crate::compile::Device;
 use crate::lower;
 use crate::partition::Partition;
-use crate::simulate::simulate;
+use crate::simulate::{SIMULATED, simulate};
 use crate::worker::{Work, work_apart};
 
 /// The backend `qnn`.
@@ -59,7 +59,7 @@ impl Backend for Qnn {
     }
 
     fn simulation(&self) -> Option<Simulation> {
-        Some(simulate)
+        Some(Simulation { outputs: simulate, backend: &SIMULATED })
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {

@@ -14,4 +14,5 @@ mod simulate;
 mod worker;
 
 pub use backend::{BACKEND, Qnn, program_text};
+pub use simulate::{ID as SIMULATION_ID, SIMULATED, delegate};
 pub use worker::worker;

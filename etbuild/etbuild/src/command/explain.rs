@@ -1,18 +1,13 @@
 //! `etbuild explain`: cache misses, kernels, partitions, the loss of quantization, or a diagnostic code.
 
-use std::path::Path;
-
-use et_module::{Array, Named};
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic, Explanation};
 use etbuild_engine::{Mode, Stage, plan};
-use etbuild_inspect::{AllowedLoss, SimulatedOutput, operators, partitions, propose_layers, quantization, simulated};
-use etbuild_recipe::Partition;
+use etbuild_inspect::{AllowedLoss, operators, partitions, propose_layers, quantization};
 use etbuild_yaml::{quote, suggest};
 
-use super::Outcome;
-use super::program::write_outputs;
+use super::{Outcome, simulation};
 use crate::arguments::{self, Recipes};
-use crate::render::{operators_text, partitions_text, plan_table, proposals_text, quantization_text, simulation_text};
+use crate::render::{operators_text, partitions_text, plan_table, proposals_text, quantization_text};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
@@ -38,7 +33,7 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
         return explain_operators(session, &recipes);
     }
     if let Some(backend) = &arguments.simulate {
-        return explain_simulation(session, recipes, backend, arguments.outputs.as_deref());
+        return simulation::explain(session, recipes, backend, arguments);
     }
     if let Some(loss) = &arguments.search {
         return propose(session, &recipes, loss);
@@ -127,28 +122,6 @@ fn explain_quantization(session: &Session, recipes: &Recipes) -> Outcome {
     session.terminal.present(&value, &quantization_text(&programs));
     session.terminal.explain(&diagnostics);
     Ok(diagnostics)
-}
-
-/// The outputs as an NPU computes them. The recipe's own backends are left out, as their kits may be absent.
-fn explain_simulation(session: &Session, recipes: Recipes, backend: &str, file: Option<&Path>) -> Outcome {
-    let recipes = Recipes { partition: Some(Partition::PORTABLE.to_owned()), ..recipes };
-    let outputs = simulated(&session.world(Mode::Build)?, &session.request(&recipes)?, backend)?;
-    if let Some(file) = file {
-        write_outputs(session, file, &arrays(&outputs), &Named::default())?;
-    }
-    let value =
-        serde_json::json!({ "schema": "etbuild.simulation/1", "ok": true, "backend": backend, "outputs": outputs });
-    session.terminal.present(&value, &simulation_text(&outputs));
-    Ok(Vec::new())
-}
-
-/// The simulated outputs by the names that `etbuild run` gives them.
-fn arrays(outputs: &[SimulatedOutput]) -> Named<Array> {
-    let numbered = outputs.iter().enumerate().map(|(number, SimulatedOutput { tensor, .. })| {
-        let shape = tensor.sizes.iter().map(|size| size.unsigned_abs() as usize).collect();
-        (format!("output_{number}"), Array { scalar_type: tensor.scalar_type, shape, bytes: tensor.bytes.clone() })
-    });
-    numbered.collect()
 }
 
 /// The layers to keep in float for a limit of the loss.

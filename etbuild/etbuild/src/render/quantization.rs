@@ -4,6 +4,7 @@ use etbuild_engine::LayerLoss;
 use etbuild_inspect::{ProgramLosses, SimulatedOutput};
 
 use super::Table;
+use crate::foresight::Foresight;
 
 /// The number of worst layers that are shown beside another result.
 const WORST: usize = 5;
@@ -60,6 +61,25 @@ pub fn simulation_text(outputs: &[SimulatedOutput]) -> String {
         ]);
     }
     table.render()
+}
+
+/// How well a language model foresees a text: before quantization, on the portable kernels, and on a simulated NPU.
+pub fn foresight_text(recipe: &str, [float, portable, simulated]: &[Foresight; 3]) -> String {
+    let mut table =
+        Table::new(&["recipe", "variant", "tokens", "perplexity", "likeliest as in float", "written as in float"]);
+    for (variant, found) in [("float", float), ("portable", portable), ("simulated", simulated)] {
+        let same = found.likeliest.iter().zip(&float.likeliest).filter(|(token, other)| token == other).count();
+        let written = found.written.iter().zip(&float.written).take_while(|(token, other)| token == other).count();
+        table.row(vec![
+            recipe.to_owned(),
+            variant.to_owned(),
+            found.tokens.to_string(),
+            format!("{:.5}", found.perplexity),
+            format!("{same} of {}", found.tokens),
+            format!("{written} of {}", found.written.len()),
+        ]);
+    }
+    format!("{}\n\n{} ...{}", table.render(), simulated.prompt, simulated.text)
 }
 
 fn table(layers: &[LayerLoss]) -> String {

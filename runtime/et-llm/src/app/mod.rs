@@ -31,6 +31,7 @@ pub use cases::{token_rows, write_tensor};
 pub use channels::Channels;
 pub use encode::{answers, refuse_options as refuse_encoder_options};
 pub use perform::perform;
+pub use perplexity::loss;
 
 use crate::{Encoder, Error, Hearing, Loading, MakeCompiler, MakeText, Session, Vision};
 

@@ -58,8 +58,8 @@ fn read(session: &mut Session, tokens: &[u32], surprise: &mut Surprise) -> Resul
     Ok(())
 }
 
-/// `-ln` of the probability that logits give a token.
-fn loss(logits: &[f32], token: u32) -> Option<f64> {
+/// `-ln` of the probability that logits give a token; `None` for a token outside the vocabulary.
+pub fn loss(logits: &[f32], token: u32) -> Option<f64> {
     let logit = f64::from(*logits.get(usize::try_from(token).ok()?)?);
     let greatest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
     let sum: f64 = logits.iter().map(|logit| (f64::from(*logit) - greatest).exp()).sum();

@@ -1,32 +1,39 @@
-//! Convolutions of integers.
+//! Convolutions of integers, and of numbers in fp16.
 
 use et_qnn::build::Quantization;
-use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_backend::Refusal;
 
 use crate::program::{Operation, Parameter, Tensor, width};
 
 use super::fixed_point::Rescale;
 use super::step::{Elements, Step, malformed, qparams};
-
-/// The sizes of a convolution.
-struct Window {
-    /// Height, width and channels of the operand.
-    from: [usize; 3],
-    /// Height, width and channels of the result.
-    to: [usize; 3],
-    /// Height and width of the kernel, and the input channels of a group.
-    kernel: [usize; 3],
-    stride: [usize; 2],
-    padding: [usize; 2],
-    dilation: [usize; 2],
-}
+use super::window::window;
 
 /// A convolution, grouped or depthwise, of an image with channels last and weights `[height][width][inner][out]`.
 pub fn convolution(step: &Step<'_>) -> Result<Elements, Refusal> {
+    if qparams(step.output()).is_none() {
+        return of_numbers(step);
+    }
     let (sums, channels) = sums(step)?;
     let zero = qparams(step.output()).map_or(0, |output| output.zero);
-    let is_exact = width(step.output().data_type) > 1 || moves_apart(step.operation);
-    Ok(step.saturated(each(&sums, &channels).map(|(sum, channel)| channel.result(*sum, is_exact) + zero)))
+    let result = match width(step.output().data_type) {
+        _ if moves_apart(step.operation) => Channel::exact,
+        1 => Channel::of_bytes,
+        _ => Channel::of_words,
+    };
+    Ok(step.saturated(each(&sums, &channels).map(|(sum, channel)| result(channel, *sum) + zero)))
+}
+
+/// A convolution in fp16, whose sums are rounded once.
+fn of_numbers(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let window = window(step)?;
+    let out = window.to[2];
+    let bias = if step.operation.inputs.len() > 2 { step.numbers(2)? } else { vec![0.0; out] };
+    if bias.len() != out {
+        return Err(malformed());
+    }
+    let sums = window.accumulators(&step.numbers(0)?, &step.numbers(1)?);
+    Ok(step.rounded(sums.iter().zip(bias.iter().cycle()).map(|(sum, bias)| sum + bias)))
 }
 
 /// Whether an operation is a depthwise convolution with a stride, which the NPU computes elsewhere than other convolutions.
@@ -51,7 +58,7 @@ fn each<'s>(sums: &'s [i64], channels: &'s [Channel]) -> impl Iterator<Item = (&
 /// The sums of products without the bias, and what becomes of them by channel.
 fn sums(step: &Step<'_>) -> Result<(Vec<i64>, Vec<Channel>), Refusal> {
     let (Some(input), Some(output)) = (qparams(step.tensor(0)?), qparams(step.output())) else {
-        return Err(Refusal::new(RefusalKind::Type, "the simulation of the NPU lacks convolutions in fp16"));
+        return Err(malformed());
     };
     let window = window(step)?;
     let (scales, weights) = weights(step.tensor(1)?, step.integers(1)?)?;
@@ -59,11 +66,17 @@ fn sums(step: &Step<'_>) -> Result<(Vec<i64>, Vec<Channel>), Refusal> {
     if bias.len() != window.to[2] || scales.len() != window.to[2] {
         return Err(malformed());
     }
-    let image: Vec<i64> = step.integers(0)?.into_iter().map(|integer| i64::from(integer) - input.zero).collect();
-    let channels = scales.iter().zip(&bias);
-    let channels =
-        channels.map(|(scale, bias)| Channel::of(input.scale * scale / output.scale, i64::from(*bias))).collect();
-    Ok((window.accumulators(&image, &weights), channels))
+    let image: Vec<i64> = step.integers(0)?.into_iter().map(|integer| integer - input.zero).collect();
+    let mut totals = vec![0; scales.len()];
+    for row in weights.chunks(totals.len().max(1)) {
+        totals.iter_mut().zip(row).for_each(|(total, weight)| *total += weight);
+    }
+    let channel = |number: usize| {
+        let factor = input.scale * scales[number] / output.scale;
+        let of_zero = input.zero * totals[number];
+        Channel { bias: bias[number], factor, rescale: Rescale::of(factor), of_zero }
+    };
+    Ok((window.accumulators(&image, &weights), (0..scales.len()).map(channel).collect()))
 }
 
 /// The rescaling of an output channel.
@@ -71,93 +84,46 @@ struct Channel {
     bias: i64,
     factor: f64,
     rescale: Rescale,
+    /// The sum of products for an operand whose integers are the zero point.
+    of_zero: i64,
 }
 
+/// The bits that accumulators of 16-bit operands lose.
+const LOST: i32 = 8;
+
 impl Channel {
-    fn of(factor: f64, bias: i64) -> Self {
-        Self { bias, factor, rescale: Rescale::of(factor) }
+    fn exact(&self, sum: i64) -> i64 {
+        ((sum + self.bias) as f64 * self.factor + 0.5).floor() as i64
     }
 
-    fn result(&self, sum: i64, is_exact: bool) -> i64 {
-        let accumulator = sum + self.bias;
-        if is_exact { (accumulator as f64 * self.factor + 0.5).floor() as i64 } else { self.rescale.apply(accumulator) }
+    fn of_bytes(&self, sum: i64) -> i64 {
+        self.rescale.apply(sum + self.bias)
+    }
+
+    /// The sum of products of the integers themselves is cut; what the zero point and the bias add is rounded.
+    fn of_words(&self, sum: i64) -> i64 {
+        let unit = f64::from(1 << LOST);
+        let offset = ((self.bias - self.of_zero) as f64 / unit).round_ties_even();
+        let kept = ((sum + self.of_zero) >> LOST) as f64 + offset;
+        (kept * unit * self.factor + 0.5).floor() as i64
     }
 }
 
 /// The scale of each output channel, and the weights in multiples of it.
-fn weights(tensor: &Tensor, integers: Vec<i32>) -> Result<(Vec<f64>, Vec<i32>), Refusal> {
-    let out = tensor.sizes.last().copied().unwrap_or(1) as usize;
+fn weights(tensor: &Tensor, mut integers: Vec<i64>) -> Result<(Vec<f64>, Vec<i64>), Refusal> {
+    let out = tensor.sizes.last().map_or(1, |size| *size as usize).max(1);
     match &tensor.quantization {
         Quantization::Tensor(each) => Ok((vec![f64::from(each.scale); out], integers)),
         Quantization::Axis { scales, .. } => Ok((scales.iter().map(|each| f64::from(each.scale)).collect(), integers)),
         Quantization::NarrowAxis { scales, .. } => Ok((scales.iter().copied().map(f64::from).collect(), integers)),
         Quantization::Blocks { scales, multiples, .. } => {
-            let (rows, blocks) = (integers.len() / out.max(1), multiples.len() / out.max(1));
-            let block = |row: usize| row * blocks / rows.max(1);
-            let multiple = |place: usize| multiples.get(place % out * blocks + block(place / out)).copied();
-            let scaled =
-                integers.iter().enumerate().map(|(place, integer)| Some(integer * i32::from(multiple(place)?)));
-            let scaled = scaled.collect::<Option<_>>().ok_or_else(malformed)?;
-            Ok((scales.iter().map(|each| f64::from(each.scale)).collect(), scaled))
+            let (rows, blocks) = ((integers.len() / out).max(1), (multiples.len() / out).max(1));
+            for (number, row) in integers.chunks_mut(out).enumerate() {
+                let multiples = multiples.iter().skip(number * blocks / rows).step_by(blocks);
+                row.iter_mut().zip(multiples).for_each(|(weight, multiple)| *weight *= i64::from(*multiple));
+            }
+            Ok((scales.iter().map(|each| f64::from(each.scale)).collect(), integers))
         }
         Quantization::None => Err(malformed()),
-    }
-}
-
-fn window(step: &Step<'_>) -> Result<Window, Refusal> {
-    let image = |tensor: &Tensor| match tensor.sizes[..] {
-        [1, height, width, channels] => Ok([height, width, channels].map(|size| size as usize)),
-        _ => Err(Refusal::new(RefusalKind::Shape, "the simulation of the NPU lacks batches of images")),
-    };
-    let [height, width, inner, _] = step.tensor(1)?.sizes[..] else { return Err(malformed()) };
-    let pair = |name: &str, positions: [usize; 2]| {
-        let numbers = step.sizes(name);
-        Some([*numbers.get(positions[0])?, *numbers.get(positions[1])?])
-    };
-    Ok(Window {
-        from: image(step.tensor(0)?)?,
-        to: image(step.output())?,
-        kernel: [height, width, inner].map(|size| size as usize),
-        stride: pair("stride", [0, 1]).ok_or_else(malformed)?,
-        padding: pair("pad_amount", [0, 2]).ok_or_else(malformed)?,
-        dilation: pair("dilation", [0, 1]).unwrap_or([1, 1]),
-    })
-}
-
-impl Window {
-    /// The sums of products, `[height][width][out]`.
-    fn accumulators(&self, image: &[i64], weights: &[i32]) -> Vec<i64> {
-        let [height, width, out] = self.to;
-        let mut sums = vec![0; height * width * out];
-        for (pixel, sums) in sums.chunks_mut(out.max(1)).enumerate() {
-            let place = [pixel / width, pixel % width];
-            for tap in 0..self.kernel[0] * self.kernel[1] {
-                if let Some(from) = self.source(place, [tap / self.kernel[1], tap % self.kernel[1]]) {
-                    let channels = &image[from * self.from[2]..][..self.from[2]];
-                    self.add(sums, channels, &weights[tap * self.kernel[2] * out..][..self.kernel[2] * out]);
-                }
-            }
-        }
-        sums
-    }
-
-    /// The pixel of the operand that a tap of the kernel reads; `None` for padding, which is 0.
-    fn source(&self, place: [usize; 2], tap: [usize; 2]) -> Option<usize> {
-        let at = |axis: usize| {
-            let reached = place[axis] * self.stride[axis] + tap[axis] * self.dilation[axis];
-            reached.checked_sub(self.padding[axis]).filter(|position| *position < self.from[axis])
-        };
-        Some(at(0)? * self.from[1] + at(1)?)
-    }
-
-    /// Adds the products of a pixel's channels with weights `[inner][out]`.
-    fn add(&self, sums: &mut [i64], channels: &[i64], weights: &[i32]) {
-        let (out, inner) = (self.to[2], self.kernel[2]);
-        let group = out / (self.from[2] / inner.max(1)).max(1);
-        for (row, weights) in weights.chunks(out).enumerate() {
-            for (channel, (sum, weight)) in sums.iter_mut().zip(weights).enumerate() {
-                *sum += channels[channel / group.max(1) * inner + row] * i64::from(*weight);
-            }
-        }
     }
 }

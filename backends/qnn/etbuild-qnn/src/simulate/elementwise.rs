@@ -1,12 +1,15 @@
 //! Operations of single elements.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use et_core::Half;
+use et_ops::math::special::normal::erfc;
+use et_qnn::build::DataType;
 use etbuild_backend::Refusal;
 
-use crate::program::Parameter;
+use crate::program::{Parameter, width};
 
-use super::fixed_point::{Product, Sum};
-use super::lacks;
+use super::fixed_point::{Product, Sum, WordSum};
 use super::step::{Elements, Qparams, Step, malformed, qparams};
 
 /// A function of an element, whose results are rounded once.
@@ -14,23 +17,41 @@ pub fn unary(step: &Step<'_>, function: fn(f64) -> f64) -> Result<Elements, Refu
     Ok(step.rounded(step.numbers(0)?.into_iter().map(function)))
 }
 
+/// A sigmoid, whose results of 16 bits are even.
+pub fn sigmoid(step: &Step<'_>) -> Result<Elements, Refusal> {
+    let numbers = step.numbers(0)?.into_iter().map(|number| (1.0 + (-number).exp()).recip());
+    match qparams(step.output()).filter(|_| width(step.output().data_type) == 2) {
+        Some(Qparams { scale, zero }) => {
+            Ok(step.saturated(numbers.map(|number| (number / (2.0 * scale)).floor() as i64 * 2 + zero)))
+        }
+        None => Ok(step.rounded(numbers)),
+    }
+}
+
 /// Another encoding of the same elements, or the same elements in other sizes.
 pub fn convert(step: &Step<'_>) -> Result<Elements, Refusal> {
     let (from, to) = (step.tensor(0)?, step.output());
     if (from.data_type, &from.quantization) == (to.data_type, &to.quantization) {
-        return step.elements(0);
+        return Ok((*step.elements(0)?).clone());
     }
     let numbers = step.numbers(0)?;
-    match (step.elements(0)?, qparams(to)) {
-        (Elements::Numbers(numbers), Some(qparams)) => Ok(quantized(step, &numbers, qparams)),
+    match (&*step.elements(0)?, qparams(to)) {
+        (Elements::Numbers(numbers), Some(qparams)) if width(to.data_type) == 1 => {
+            Ok(quantized(step, numbers, qparams))
+        }
+        (Elements::Integers(integers), None) if (width(from.data_type), to.data_type) == (1, DataType::Float16) => {
+            let Qparams { scale, zero } = qparams(from).ok_or_else(malformed)?;
+            let scale = f64::from(Half::from_f32(scale as f32).to_f32());
+            Ok(step.rounded(integers.iter().map(|integer| (i64::from(*integer) - zero) as f64 * scale)))
+        }
         _ => Ok(step.rounded(numbers)),
     }
 }
 
-/// Numbers as integers: the number in fp16 by the scale, in fp16, and halves away from zero.
+/// Numbers as integers of 8 bits: the number by the scale, rounded to fp16, then to an integer, halves away from zero.
 fn quantized(step: &Step<'_>, numbers: &[f32], Qparams { scale, zero }: Qparams) -> Elements {
     let half = |number: f32| Half::from_f32(number).to_f32();
-    step.saturated(numbers.iter().map(|number| half(half(*number) / scale as f32).round() as i64 + zero))
+    step.saturated(numbers.iter().map(|number| half(*number / scale as f32).round() as i64 + zero))
 }
 
 /// A limit from both sides.
@@ -43,7 +64,7 @@ pub fn clamp(step: &Step<'_>) -> Result<Elements, Refusal> {
     Ok(step.rounded(step.numbers(0)?.into_iter().map(|number| number.max(least).min(most))))
 }
 
-/// The functions of `ElementWiseNeuron` that lowering uses, apart from GELU.
+/// The functions of `ElementWiseNeuron` that lowering uses.
 pub fn neuron(step: &Step<'_>) -> Result<Elements, Refusal> {
     let number = |name: &str| match step.parameter(name) {
         Some(Parameter::Float32(number)) => f64::from(*number),
@@ -53,9 +74,15 @@ pub fn neuron(step: &Step<'_>) -> Result<Elements, Refusal> {
     let numbers = step.numbers(0)?.into_iter();
     match step.sizes("operation")[..] {
         [0] => Ok(step.rounded(numbers.map(|number| if number > 0.0 { number } else { alpha * number.exp_m1() }))),
+        [1] => Ok(step.rounded(numbers.map(gelu))),
         [2] => Ok(step.rounded(numbers.map(|number| (alpha * number + beta).clamp(0.0, 1.0)))),
-        _ => Err(lacks("GELU")),
+        _ => Err(malformed()),
     }
+}
+
+/// `x (1 + erf(x / sqrt(2))) / 2`.
+fn gelu(number: f64) -> f64 {
+    number * erfc(-number * FRAC_1_SQRT_2) / 2.0
 }
 
 /// A function of two elements, whose results are rounded once.
@@ -65,11 +92,32 @@ pub fn binary(step: &Step<'_>, function: fn(f64, f64) -> f64) -> Result<Elements
     Ok(step.rounded(pairs.into_iter().map(|[left, right]| function(operands[0][left], operands[1][right]))))
 }
 
+/// A function of two elements, whose results in fp16 round halves away from zero.
+fn away(step: &Step<'_>, function: fn(f64, f64) -> f64) -> Result<Elements, Refusal> {
+    if step.output().data_type != DataType::Float16 {
+        return binary(step, function);
+    }
+    let operands = [step.numbers(0)?, step.numbers(1)?];
+    // The next number of float32 is no half of fp16 any more.
+    let beyond = |number: f32| if number == 0.0 { number } else { f32::from_bits(number.to_bits() + 1) };
+    let results = pairs(step)?.into_iter().map(|[left, right]| function(operands[0][left], operands[1][right]) as f32);
+    Ok(step.rounded(results.map(|number| f64::from(beyond(number)))))
+}
+
 /// A sum, or a difference with the sign -1.
 pub fn sum(step: &Step<'_>, sign: i64) -> Result<Elements, Refusal> {
-    let Some(([left, right], output)) = step.bytes() else {
-        let function = if sign < 0 { |left, right| left - right } else { |left, right| left + right };
-        return binary(step, function);
+    if let Some(([left, right], output)) = step.of_width(2) {
+        let ratios = [left.scale / output.scale, right.scale / output.scale];
+        let rule = WordSum::of(ratios, sign);
+        let zeros = [left.zero, right.zero, output.zero];
+        return of_integers(step, |left, right| rule.apply(left - zeros[0], right - zeros[1]) + zeros[2]);
+    }
+    let Some(([left, right], output)) = step.of_width(1) else {
+        return if sign < 0 {
+            away(step, |left, right| left - right)
+        } else {
+            binary(step, |left, right| left + right)
+        };
     };
     let ratios = [left.scale / output.scale, right.scale / output.scale];
     let rule = Sum::of(ratios, [left.zero, right.zero, output.zero], sign);
@@ -78,7 +126,7 @@ pub fn sum(step: &Step<'_>, sign: i64) -> Result<Elements, Refusal> {
 
 /// A product.
 pub fn product(step: &Step<'_>) -> Result<Elements, Refusal> {
-    let Some(([left, right], output)) = step.bytes() else { return binary(step, |left, right| left * right) };
+    let Some(([left, right], output)) = step.of_width(1) else { return away(step, |left, right| left * right) };
     let rule = Product::of(left.scale * right.scale / output.scale);
     let zeros = [left.zero, right.zero, output.zero];
     of_integers(step, |left, right| rule.apply((left - zeros[0]) * (right - zeros[1])) + zeros[2])
@@ -87,7 +135,7 @@ pub fn product(step: &Step<'_>) -> Result<Elements, Refusal> {
 fn of_integers(step: &Step<'_>, rule: impl Fn(i64, i64) -> i64) -> Result<Elements, Refusal> {
     let operands = [step.integers(0)?, step.integers(1)?];
     let results = pairs(step)?.into_iter();
-    Ok(step.saturated(results.map(|[left, right]| rule(operands[0][left].into(), operands[1][right].into()))))
+    Ok(step.saturated(results.map(|[left, right]| rule(operands[0][left], operands[1][right]))))
 }
 
 /// The positions of the operands' elements for each element of the result: operands broadcast.

@@ -1,4 +1,4 @@
-//! The arithmetic of 8-bit results: multipliers of few bits, and shifts.
+//! The arithmetic of integer results: multipliers of few bits, and shifts.
 
 /// The bits below the step of the result that an accumulator keeps.
 const KEPT: i32 = 4;
@@ -55,6 +55,28 @@ impl Sum {
     pub fn apply(self, left: i64, right: i64) -> i64 {
         let sum = left * self.multipliers[0] + right * self.multipliers[1] + self.offset;
         if self.shift >= 0 { sum >> self.shift } else { sum << -self.shift }
+    }
+}
+
+/// A sum of two operands of 16 bits with their own scales: `(left multiplier + right multiplier) >> shift`, rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordSum {
+    multipliers: [i64; 2],
+    shift: i32,
+}
+
+impl WordSum {
+    /// The sum for the ratios of the operands' scales to the result's; `sign` is -1 for a difference.
+    pub fn of(ratios: [f64; 2], sign: i64) -> Self {
+        let shift = 15 - (ratios[0] + ratios[1]).log2().floor() as i32;
+        let [first, second] = ratios.map(|ratio| (ratio * 2.0_f64.powi(shift)).round() as i64);
+        Self { multipliers: [first, second * sign], shift }
+    }
+
+    /// The result for two operands, all without their zero points.
+    pub const fn apply(self, left: i64, right: i64) -> i64 {
+        let sum = left * self.multipliers[0] + right * self.multipliers[1];
+        if self.shift > 0 { (sum + (1 << (self.shift - 1))) >> self.shift } else { sum << -self.shift }
     }
 }
 

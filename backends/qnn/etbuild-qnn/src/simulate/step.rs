@@ -1,5 +1,7 @@
 //! An operation with its operands in memory.
 
+use std::sync::Arc;
+
 use et_core::Half;
 use et_qnn::build::{DataType, Quantization};
 use etbuild_backend::{Refusal, RefusalKind};
@@ -22,7 +24,7 @@ pub struct Step<'p> {
     /// The operation.
     pub operation: &'p Operation,
     /// The elements of tensors that were computed.
-    pub memory: &'p [Option<Elements>],
+    pub memory: &'p [Option<Arc<Elements>>],
 }
 
 /// A scale and a zero point.
@@ -57,11 +59,11 @@ impl Step<'_> {
     ///
     /// # Errors
     /// No such operand, or one that was not computed.
-    pub fn elements(&self, position: usize) -> Result<Elements, Refusal> {
+    pub fn elements(&self, position: usize) -> Result<Arc<Elements>, Refusal> {
         let (id, tensor) = (self.operation.inputs.get(position).ok_or_else(malformed)?, self.tensor(position)?);
         match self.memory.get(id.0).and_then(Option::as_ref) {
             Some(elements) => Ok(elements.clone()),
-            None => Elements::of_bytes(tensor, &tensor.data),
+            None => Elements::of_bytes(tensor, &tensor.data).map(Arc::new),
         }
     }
 
@@ -69,9 +71,9 @@ impl Step<'_> {
     ///
     /// # Errors
     /// An operand of other elements.
-    pub fn integers(&self, position: usize) -> Result<Vec<i32>, Refusal> {
-        match self.elements(position)? {
-            Elements::Integers(integers) => Ok(integers),
+    pub fn integers(&self, position: usize) -> Result<Vec<i64>, Refusal> {
+        match &*self.elements(position)? {
+            Elements::Integers(integers) => Ok(integers.iter().copied().map(i64::from).collect()),
             Elements::Numbers(_) => Err(malformed()),
         }
     }
@@ -82,12 +84,12 @@ impl Step<'_> {
     /// No such operand.
     pub fn numbers(&self, position: usize) -> Result<Vec<f64>, Refusal> {
         let qparams = qparams(self.tensor(position)?);
-        Ok(match (self.elements(position)?, qparams) {
-            (Elements::Numbers(numbers), _) => numbers.into_iter().map(f64::from).collect(),
+        Ok(match (&*self.elements(position)?, qparams) {
+            (Elements::Numbers(numbers), _) => numbers.iter().copied().map(f64::from).collect(),
             (Elements::Integers(integers), Some(Qparams { scale, zero })) => {
-                integers.into_iter().map(|integer| (i64::from(integer) - zero) as f64 * scale).collect()
+                integers.iter().map(|integer| (i64::from(*integer) - zero) as f64 * scale).collect()
             }
-            (Elements::Integers(integers), None) => integers.into_iter().map(f64::from).collect(),
+            (Elements::Integers(integers), None) => integers.iter().copied().map(f64::from).collect(),
         })
     }
 
@@ -112,13 +114,14 @@ impl Step<'_> {
         Elements::Integers(integers.into_iter().map(|integer| integer.clamp(least, most) as i32).collect())
     }
 
-    /// The qparams of operands and of the result, if all are integers of 8 bits.
-    pub fn bytes<const COUNT: usize>(&self) -> Option<([Qparams; COUNT], Qparams)> {
+    /// The qparams of operands and of the result, if all are integers of this number of bytes.
+    pub fn of_width<const COUNT: usize>(&self, bytes: usize) -> Option<([Qparams; COUNT], Qparams)> {
+        let of = |tensor: &Tensor| qparams(tensor).filter(|_| width(tensor.data_type) == bytes);
         let mut operands = [Qparams { scale: 1.0, zero: 0 }; COUNT];
         for (position, operand) in operands.iter_mut().enumerate() {
-            *operand = self.tensor(position).ok().filter(|tensor| width(tensor.data_type) == 1).and_then(qparams)?;
+            *operand = of(self.tensor(position).ok()?)?;
         }
-        Some((operands, Some(self.output()).filter(|tensor| width(tensor.data_type) == 1).and_then(qparams)?))
+        Some((operands, of(self.output())?))
     }
 
     /// The numbers of a parameter; empty for an operation without the parameter.

@@ -1,0 +1,58 @@
+//! `etbuild explain --simulate`: what an NPU computes, without the vendor's kit.
+
+use std::path::Path;
+
+use et_module::{Array, Named};
+use etbuild_inspect::{SimulatedOutput, language_variants, simulated};
+use etbuild_recipe::Partition;
+
+use super::Outcome;
+use super::program::write_outputs;
+use crate::arguments::{self, Recipes};
+use crate::foresight::{Foresight, Passage};
+use crate::render::{foresight_text, simulation_text};
+use crate::session::Session;
+
+/// The outputs as an NPU computes them, or how well a language model foresees a text there. The recipe's own backends are left out, as their
+/// kits may be absent.
+pub fn explain(session: &Session, recipes: Recipes, backend: &str, arguments: &arguments::Explain) -> Outcome {
+    let recipes = Recipes { partition: Some(Partition::PORTABLE.to_owned()), ..recipes };
+    let found = simulated(&session.world(etbuild_engine::Mode::Build)?, &session.request(&recipes)?, backend)?;
+    if let Some(text) = found.texts.first() {
+        let text = arguments.text.as_deref().unwrap_or(text);
+        return explain_language(session, &arguments.subject, backend, text);
+    }
+    if let Some(file) = &arguments.outputs {
+        write_outputs(session, file, &arrays(&found.outputs), &Named::default())?;
+    }
+    let value = serde_json::json!({
+        "schema": "etbuild.simulation/1", "ok": true, "backend": backend, "outputs": found.outputs,
+    });
+    session.terminal.present(&value, &simulation_text(&found.outputs));
+    Ok(Vec::new())
+}
+
+/// The simulated outputs by the names that `etbuild run` gives them.
+fn arrays(outputs: &[SimulatedOutput]) -> Named<Array> {
+    let numbered = outputs.iter().enumerate().map(|(number, SimulatedOutput { tensor, .. })| {
+        let shape = tensor.sizes.iter().map(|size| size.unsigned_abs() as usize).collect();
+        (format!("output_{number}"), Array { scalar_type: tensor.scalar_type, shape, bytes: tensor.bytes.clone() })
+    });
+    numbered.collect()
+}
+
+/// How well a language model foresees a text before quantization, after it, and on the NPU, and what the model writes.
+fn explain_language(session: &Session, recipe: &Path, backend: &str, text: &Path) -> Outcome {
+    let world = session.world_of_simulations()?;
+    let variants = language_variants(&world, recipe, &session.overrides(Vec::new())?, backend)?;
+    let passage = Passage::read(recipe, text)?;
+    let measured = |program| Foresight::of(recipe, program, &passage);
+    let all = [measured(variants.float)?, measured(variants.portable)?, measured(variants.simulated)?];
+    let [float, portable, simulated] = &all;
+    let value = serde_json::json!({
+        "schema": "etbuild.simulation/1", "ok": true, "backend": backend, "outputs": [],
+        "language": { "recipe": variants.recipe, "float": float, "portable": portable, "simulated": simulated },
+    });
+    session.terminal.present(&value, &foresight_text(&variants.recipe, &all));
+    Ok(Vec::new())
+}

@@ -1,0 +1,134 @@
+//! How well a program of a language model foresees a text, and what the program writes.
+
+use std::path::Path;
+use std::time::Instant;
+
+use et_llm::app::loss;
+use et_llm::{Error, Loading, Session as Model};
+use et_module::{DataFiles, FileBytes, Kernels, default_threads};
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_store::Blob;
+use serde::Serialize;
+
+use crate::engines::{ENGINES, kernel};
+use crate::feature::{Feature, MAKE_TEXT};
+
+/// The most tokens of a text that are foreseen: a simulation is slow.
+const MOST: usize = 512;
+
+/// The tokens of the text that the model continues.
+const PROMPT: usize = 16;
+
+/// The tokens that the model writes at most.
+const WRITTEN: usize = 100;
+
+/// The lines of a text.
+pub struct Passage {
+    lines: Vec<String>,
+}
+
+/// How well a program foresees a text.
+#[derive(Clone, Debug, Serialize)]
+pub struct Foresight {
+    /// The number of foreseen tokens.
+    pub tokens: usize,
+    /// `exp` of the mean of `-ln(probability)`.
+    pub perplexity: f64,
+    /// The likeliest token at each place.
+    pub likeliest: Vec<u32>,
+    /// The beginning of the text, which the program continues.
+    pub prompt: String,
+    /// The tokens of the continuation, each the likeliest.
+    pub written: Vec<u32>,
+    /// The continuation.
+    pub text: String,
+}
+
+impl Passage {
+    /// Reads a text file, a text per line, for the model of a recipe.
+    ///
+    /// # Errors
+    /// A file that is no text.
+    pub fn read(recipe: &Path, file: &Path) -> Result<Self, Vec<Diagnostic>> {
+        Feature::Text.require("a text")?;
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            let message = format!("`{}` is no text for `{}`: {error}", file.display(), recipe.display());
+            vec![Diagnostic::error(Code::InputsMismatch, message).help("give a text with `--text FILE`")]
+        })?;
+        Ok(Self { lines: text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect() })
+    }
+}
+
+impl Foresight {
+    /// Lets a program foresee a text.
+    ///
+    /// # Errors
+    /// A program that cannot be executed here, a text without a token to foresee.
+    pub fn of(recipe: &Path, program: Blob, passage: &Passage) -> Result<Self, Vec<Diagnostic>> {
+        let failed = |error: Error| {
+            let message = format!("`{}`: {error}", recipe.display());
+            vec![Diagnostic::error(Code::RunFailed, message)]
+        };
+        let loading = Loading {
+            kernels: Kernels::Lookup(&kernel),
+            engines: ENGINES,
+            threads: default_threads(),
+            guesses: None,
+            text: MAKE_TEXT,
+            constrain: None,
+            vision: None,
+            hearing: None,
+            observer: None,
+        };
+        let file = FileBytes::owned(program);
+        let mut model = Model::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).map_err(failed)?;
+        foreseen(&mut model, passage).map_err(failed)
+    }
+}
+
+fn foreseen(model: &mut Model, passage: &Passage) -> Result<Foresight, Error> {
+    let text = model.text()?;
+    let (mut sum, mut likeliest, mut first) = (0.0, Vec::new(), Vec::new());
+    for line in &passage.lines {
+        let mut tokens = text.encode(line, true)?;
+        tokens.truncate(model.model.context().unwrap_or(tokens.len()));
+        model.model.reset();
+        for (token, next) in tokens.iter().zip(tokens.iter().skip(1)).take(MOST - likeliest.len()) {
+            let vocabulary = model.model.vocabulary();
+            let logits = model.model.read(&[*token])?;
+            sum += loss(logits, *next).ok_or(Error::UnknownToken { token: *next, vocabulary })?;
+            likeliest.push(greatest(logits));
+        }
+        if first.is_empty() {
+            first = tokens;
+        }
+    }
+    if likeliest.is_empty() {
+        return Err(Error::NoTokens);
+    }
+    first.truncate(PROMPT);
+    let written = continued(model, &first)?;
+    let tokens = likeliest.len();
+    let perplexity = (sum / tokens as f64).exp();
+    let (prompt, text) = (text.decode(&first)?, text.decode(&written)?);
+    Ok(Foresight { tokens, perplexity, likeliest, prompt, written, text })
+}
+
+/// The likeliest tokens behind a prompt, up to a token that stops the text.
+fn continued(model: &mut Model, prompt: &[u32]) -> Result<Vec<u32>, Error> {
+    model.model.reset();
+    let room = model.model.context().unwrap_or(usize::MAX).saturating_sub(prompt.len());
+    let mut next = greatest(model.model.read(prompt)?);
+    let mut written = Vec::new();
+    while written.len() < WRITTEN.min(room) && !model.facts.stops.contains(&next) {
+        written.push(next);
+        next = greatest(model.model.read(&[next])?);
+    }
+    Ok(written)
+}
+
+/// The token with the greatest logit, the first of several.
+fn greatest(logits: &[f32]) -> u32 {
+    let best = logits.iter().enumerate().reduce(|best, other| if other.1 > best.1 { other } else { best });
+    best.map_or(0, |(token, _)| token as u32)
+}
