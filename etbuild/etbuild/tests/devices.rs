@@ -159,9 +159,9 @@ fn check(there: &There) {
     assert!(tensors::max_difference(&outputs, &there.place.root.join(INPUTS)) < 1e-4);
     let refused = there.run(&words.replace(INPUTS, "examples/digits/README.md")).expect(8);
     assert!(refused.stderr.contains("the program on device"), "{}", refused.stderr);
-    traced(there);
     damage(there);
     assert!(there.deployed().1.starts_with("1 of 3 files brought to"));
+    traced(there);
 }
 
 /// Records on the device, and here: the events are the same, and the files of the deploy stay as they are.
