@@ -67,7 +67,7 @@ fn refuses_other_files(place: &Place, call: &str, recording: &Path) {
     let bytes = fs::read(recording).unwrap();
     fs::write(recording, &bytes[..bytes.len() / 2]).unwrap();
     let cut = place.run(call).expect(8).stderr;
-    assert!(cut.contains("error[ETB") && cut.contains("is no recording"), "{cut}");
+    assert!(cut.contains("error[ETB0712]") && cut.contains("is no recording"), "{cut}");
 }
 
 #[test]
@@ -95,4 +95,6 @@ fn a_binary_records_only_where_the_recipe_asks() {
     assert!(refused.contains("unknown argument --trace"), "{refused}");
     let both = place.run(&format!("trace {RECIPE} --recording a --device adb")).expect(2).stderr;
     assert!(both.contains("cannot be used with"), "{both}");
+    let tensors = place.run(&format!("trace {RECIPE} --device adb --etdump a --intermediates")).expect(2).stderr;
+    assert!(tensors.contains("`--intermediates` keeps tensors"), "{tensors}");
 }

@@ -46,6 +46,10 @@ fn refuse(arguments: &arguments::Trace) -> Result<(), Vec<Diagnostic>> {
         let message = "`--outputs` is an option of `etbuild run`, and `--scalars` and `--input-names` need `--inputs`";
         return usage(message, "leave these options out");
     }
+    if arguments.intermediates && run.device.is_some() {
+        let message = "a recording of a device has times, and `--intermediates` keeps tensors";
+        return usage(message, "keep the tensors of a run on this machine, without `--device`");
+    }
     if arguments.intermediates && language::is_asked(&run.language) {
         let message = "`--intermediates` keeps the results of one execution, and a language model has many";
         return usage(message, "trace a method with `--inputs`");
@@ -70,7 +74,7 @@ fn here(session: &Session, arguments: &arguments::Trace) -> Outcome {
 fn elsewhere(session: &Session, arguments: &arguments::Trace, bytes: &[u8], which: &str) -> Outcome {
     let malformed = |problem: &str| {
         let message = format!("{which} {problem}");
-        vec![Diagnostic::error(Code::ProgramFileMalformed, message).help(
+        vec![Diagnostic::error(Code::RecordingMismatch, message).help(
             "name the file that the binary wrote with `--trace`, and the model, the target and the options that the binary was made of",
         )]
     };

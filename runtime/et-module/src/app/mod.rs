@@ -96,7 +96,8 @@ pub fn execute(
     talk: &mut dyn Write,
 ) -> u8 {
     let run = |Request { subject, bench, effort, trace }| match (Tracing::of(trace.as_deref()), bench) {
-        (Some(tracing), _) => run::trace(spec, &subject, effort, tracing).map_err(Failure::failed),
+        (Some(_), true) => Err(Failure::Usage("--trace and --bench do not go together".to_owned())),
+        (Some(tracing), false) => run::trace(spec, &subject, effort, tracing).map_err(Failure::failed),
         (None, false) => run::run(spec, &subject).map_err(|failure| with_usage(spec, failure)),
         (None, true) => run::bench(spec, &subject, effort).map_err(Failure::failed),
     };
