@@ -39,6 +39,12 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// Whether the device crate exports `pub fn reporting_delegate(workers, listen)`, a delegate that reports each of its instructions
+    /// to `listen`. A call of another delegate is one event of a trace.
+    fn reports_instructions(&self) -> bool {
+        false
+    }
+
     /// Whether the device crate opens libraries of the device at run time, which a static binary cannot.
     fn opens_libraries(&self) -> bool {
         false

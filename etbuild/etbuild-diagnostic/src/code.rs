@@ -136,6 +136,7 @@ codes! {
     ETB0709 QuantizationLoss RunFailed "quantization error too large" "The SQNR of a quantized layer is below the limit of the recipe."
     ETB0710 AccuracyLost RunFailed "accuracy lost" "The loss of accuracy on labelled data exceeds the limit of the recipe."
     ETB0711 DeviceRefused RunFailed "device refused" "A device is there and does not let etbuild in."
+    ETB0712 RecordingMismatch RunFailed "recording mismatch" "A recording of operators is damaged, or is of another program."
     // 08: the command line, and etbuild itself.
     ETB0801 Usage Usage "usage" "The command line is wrong."
     ETB0802 BadOverride Usage "bad --set" "A `--set` is not of the form `key.key=value`."

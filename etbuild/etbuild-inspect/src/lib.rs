@@ -17,8 +17,8 @@ mod simulated;
 mod tool_check;
 
 pub use anatomy::{
-    ArenaUse, EngineBlob, HostAnatomy, MethodGraphs, MethodMemory, Placed, PlannedCall, UnitAnatomy, Weight, anatomy,
-    host_anatomy, host_graphs,
+    ArenaUse, EngineBlob, HostAnatomy, Lines, MethodGraphs, MethodMemory, Placed, PlannedCall, UnitAnatomy, Weight,
+    anatomy, host_anatomy, host_graphs,
 };
 pub use crossing::Crossing;
 pub use drift::{Tensors, ValueError, case_inputs, drift, portable_values, similarity};

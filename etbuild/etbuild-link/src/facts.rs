@@ -41,6 +41,8 @@ pub struct ProjectFacts {
     pub server: bool,
     /// Whether the binary of a language model has constrained output.
     pub constrain: bool,
+    /// Whether the binary records its executions.
+    pub trace: bool,
     /// The processor, for a binary that Rust's own linker links with Android's C library.
     pub system: Option<SystemFiles>,
     /// The board; `None` on a target with an operating system.
@@ -58,6 +60,8 @@ pub struct EngineFacts {
     pub features: BTreeSet<String>,
     /// Whether that crate has `problem()`, the last failure in words.
     pub explains: bool,
+    /// Whether that crate has `reporting_delegate()`, which reports each instruction.
+    pub reports: bool,
 }
 
 /// A method, as far as a generated project cares.

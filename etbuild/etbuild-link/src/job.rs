@@ -25,9 +25,9 @@ const REGISTRY: &str = "registry";
 const UNSUITED: i32 = 78;
 
 /// The names of the binaries and the libraries in every template, of WebAssembly and of other targets.
-const BINARIES: [&str; 2] = ["device-binary", "device-binary.wasm"];
+const BINARIES: [&str; 3] = ["device-binary", "device-binary.wasm", "device-binary.exe"];
 const LIBRARY: &str = "libdevice_library.a";
-const SHARED: [&str; 2] = ["libdevice_library.so", "device_library.wasm"];
+const SHARED: [&str; 3] = ["libdevice_library.so", "device_library.wasm", "device_library.dll"];
 
 /// A build for a worker.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ mod c_model;
 mod code;
 mod dependencies;
 mod digest;
+mod dll;
 mod embedded;
 mod error;
 mod facts;
@@ -52,6 +53,7 @@ pub use build::{Built, build, build_telling};
 pub use c_model::{CModel, c_model, c_package_binaries, c_package_digest, c_package_names};
 pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
+pub use dll::{dll_cmake, dll_library};
 pub use embedded::c_header;
 pub use error::LinkError;
 pub use facts::{

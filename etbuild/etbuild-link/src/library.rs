@@ -9,6 +9,8 @@ pub enum LibraryForm {
     Static,
     /// A static and a shared library for C, the shared one for apps of Android.
     StaticAndShared,
+    /// A DLL of Windows for C, with an import library.
+    Dll,
     /// A module of WebAssembly, for JavaScript.
     Wasm,
 }
@@ -18,6 +20,8 @@ impl LibraryForm {
     pub fn of(target: &CompileTarget) -> Self {
         if target.is_android() {
             Self::StaticAndShared
+        } else if target.is_windows() {
+            Self::Dll
         } else if target.is_wasm() {
             Self::Wasm
         } else {
@@ -30,6 +34,7 @@ impl LibraryForm {
         match self {
             Self::Static => "static",
             Self::StaticAndShared => "static and shared",
+            Self::Dll => "dll",
             Self::Wasm => "wasm",
         }
     }
@@ -39,16 +44,25 @@ impl LibraryForm {
         match self {
             Self::Static => &["staticlib"],
             Self::StaticAndShared => &["staticlib", "cdylib", "rlib"],
-            Self::Wasm => &["cdylib", "rlib"],
+            Self::Dll | Self::Wasm => &["cdylib", "rlib"],
         }
     }
 
-    /// The ending of the file that a process loads, where there is one.
-    pub const fn loaded_ending(self) -> Option<&'static str> {
+    /// The name of the file that a process loads, where there is one.
+    pub fn loaded_name(self, name: &str) -> Option<String> {
         match self {
             Self::Static => None,
-            Self::StaticAndShared => Some("so"),
-            Self::Wasm => Some("wasm"),
+            Self::StaticAndShared => Some(format!("lib{name}.so")),
+            Self::Dll => Some(format!("{name}.dll")),
+            Self::Wasm => Some(format!("lib{name}.wasm")),
+        }
+    }
+
+    /// The name of the file that a linker reads.
+    pub fn linked_name(self, name: &str) -> String {
+        match self {
+            Self::Dll => format!("{name}.lib"),
+            Self::Static | Self::StaticAndShared | Self::Wasm => format!("lib{name}.a"),
         }
     }
 }

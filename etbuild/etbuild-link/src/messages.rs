@@ -61,7 +61,7 @@ pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
         Some(path) if outcome.success() => Ok(Made {
             executable: path.as_std_path().to_owned(),
             library: library("a"),
-            shared: library("so").or_else(|| library("wasm")),
+            shared: ["so", "wasm", "dll"].into_iter().find_map(library),
         }),
         _ => Err(failure(&messages, outcome)),
     }

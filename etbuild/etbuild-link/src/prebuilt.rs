@@ -67,6 +67,7 @@ impl PrebuiltRuntime {
             hearing: true,
             server: true,
             constrain: true,
+            trace: true,
             updates: None,
             library: None,
             system: SystemFiles::of(&self.target),

@@ -8,9 +8,7 @@ use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
 use crate::operators::DEPENDENCIES;
 use crate::render::{render, unfilled};
-use crate::{
-    LibraryForm, LinkError, OperatorCrate, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest, system,
-};
+use crate::{LinkError, OperatorCrate, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest, system};
 
 /// A project: every file's contents by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +43,7 @@ impl Project {
         if let Some(system) = facts.system {
             package.extend(system.files()?);
         }
-        let ending = facts.library.and_then(LibraryForm::loaded_ending);
-        let shared = ending.map(|ending| format!("lib{}.{ending}", facts.name));
+        let shared = facts.library.and_then(|form| form.loaded_name(&facts.name));
         Ok(Self { shared, ..Self::assemble(package, sources)? })
     }
 

@@ -9,7 +9,7 @@ use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, UpdateFacts};
 use crate::plan::PlanFacts;
 use crate::symbol::symbol;
-use crate::{LibraryForm, LinkError, OperatorCrate, SelectedKernel};
+use crate::{LibraryForm, LinkError, OperatorCrate, SelectedKernel, SystemFiles};
 
 const SUFFIX: &str = ".tera";
 
@@ -47,9 +47,12 @@ struct Variables<'a> {
     crate_types: &'static [&'static str],
     server: bool,
     constrain: bool,
+    trace: bool,
     updates: Option<&'a UpdateFacts>,
-    /// Whether the project has start code for Android.
+    /// Whether the project has start code for Android or Windows.
     start: bool,
+    /// Whether the library of the project has start code, for Windows.
+    library_start: bool,
     /// Whether firmware is compiled for speed.
     speed: bool,
 }
@@ -71,6 +74,8 @@ struct Engine<'a> {
     features: &'a BTreeSet<String>,
     /// Whether the package has `problem()`.
     explains: bool,
+    /// Whether the package has `reporting_delegate()`.
+    reports: bool,
 }
 
 /// The files of `template` with `facts` filled in, and the data that the facts carry.
@@ -103,6 +108,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("crate_types", &Vec::<&str>::new());
     context.insert("server", &false);
     context.insert("constrain", &false);
+    context.insert("trace", &false);
     context.insert("updates", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
@@ -140,8 +146,10 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
         crate_types: facts.library.map_or(&[], LibraryForm::crate_types),
         server: facts.server,
         constrain: facts.constrain,
+        trace: facts.trace,
         updates: facts.updates.as_ref(),
         start: facts.system.is_some(),
+        library_start: facts.system == Some(SystemFiles::Windows),
         speed: facts.board.as_ref().is_some_and(|board| board.speed),
     })
 }
@@ -163,7 +171,8 @@ fn kernel(selected: &SelectedKernel) -> Kernel<'_> {
 
 fn engine(facts: &EngineFacts) -> Engine<'_> {
     let path = facts.package.replace('-', "_");
-    Engine { id: &facts.id, package: &facts.package, path, features: &facts.features, explains: facts.explains }
+    let EngineFacts { id, package, features, explains, reports } = facts;
+    Engine { id, package, path, features, explains: *explains, reports: *reports }
 }
 
 /// The device crates of the method's blobs, as Rust names the crates.

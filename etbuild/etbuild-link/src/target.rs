@@ -51,6 +51,11 @@ impl CompileTarget {
         self.triple.split('-').any(|part| part == "linux") && !self.is_android()
     }
 
+    /// Whether the target is Windows.
+    pub fn is_windows(&self) -> bool {
+        self.triple.split('-').any(|part| part == "windows")
+    }
+
     /// Whether the target is WebAssembly.
     pub fn is_wasm(&self) -> bool {
         self.triple.starts_with("wasm")

@@ -40,6 +40,7 @@ fn a_process_depends_on_the_engines_that_it_calls_only() {
         package: "et-platform".to_owned(),
         features: ["more".to_owned()].into(),
         explains: false,
+        reports: false,
     };
     let facts = ProjectFacts { engines: vec![engine], ..tiny::hosted(Program::Beside("tiny.pte".to_owned())) };
     let text = written(&facts, &["Cargo.toml", "src/engines.rs"]);
@@ -68,6 +69,7 @@ fn a_process_has_the_third_party_crates_of_its_engines() {
         package: package.to_owned(),
         features: Default::default(),
         explains: package == "et-gpu",
+        reports: false,
     };
     let project = |template: &str, engine: EngineFacts| {
         let facts = tiny::hosted(Program::Beside("tiny.pte".to_owned()));

@@ -71,6 +71,10 @@ pub struct Recipe {
     /// in 64 hexadecimal digits, which `etbuild delta --key` prints, or `unsigned`. If omitted, the binary takes none.
     #[serde(default)]
     pub updates: Option<Spanned<Updates>>,
+    /// Whether a hosted binary records when each operator runs, with the option `--trace FILE`; default: no. `etbuild trace --device` sets
+    /// the key.
+    #[serde(default)]
+    pub trace: Option<Spanned<bool>>,
     /// The aim of the compiler for firmware; `size` if omitted. Binaries of hosted targets are always fast.
     #[serde(default)]
     pub optimize: Optimize,

@@ -142,6 +142,7 @@ mod tests {
             code: Vec::new(),
             packed: std::collections::BTreeMap::new(),
             calls: std::collections::BTreeMap::new(),
+            lines: etbuild_inspect::Lines::default(),
             memory: Vec::new(),
             diagnostics: Vec::new(),
         };

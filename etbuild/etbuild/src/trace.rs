@@ -5,7 +5,6 @@ mod drift;
 mod etdump;
 mod perfetto;
 mod profile;
-mod recorder;
 mod values;
 
 pub use align::aligned;
@@ -13,5 +12,4 @@ pub use drift::Drift;
 pub use etdump::etdump;
 pub use perfetto::perfetto;
 pub use profile::{MethodProfile, Names, Profile, Row};
-pub use recorder::{Recorder, Recording};
 pub use values::{add_quantized, computed, named_values};

@@ -55,6 +55,7 @@ mod prebuilt;
 mod quantize;
 mod quantized;
 mod recipes;
+mod recording;
 mod remote;
 mod report;
 mod reproducible;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use etbuild_engine::device::{self, Device, DeviceFile, DeviceFolder};
 use etbuild_system::{Invocation, Outcome, RealSystem, System};
 
+use crate::recording::instructions;
 use crate::support::programs::has;
 use crate::support::{Place, RECIPE, Ran, tensors, unit};
 
@@ -160,6 +161,23 @@ fn check(there: &There) {
     assert!(refused.stderr.contains("the program on device"), "{}", refused.stderr);
     damage(there);
     assert!(there.deployed().1.starts_with("1 of 3 files brought to"));
+    traced(there);
+}
+
+/// Records on the device, and here: the events are the same, and the files of the deploy stay as they are.
+fn traced(there: &There) {
+    let binary = there.place.out().join("digits").join(TARGET).join("digits");
+    let (before, file) = (fs::read(&binary).unwrap(), there.place.path().join("trace.json"));
+    let dump = there.place.path().join("digits.etdp");
+    let options = format!("--partition cpu --inputs {INPUTS} --iters 2 --warmup 1 --threads 2 --output json");
+    let files = format!("-o {} --etdump {}", file.display(), dump.display());
+    let words = format!("trace {RECIPE} --target {TARGET} --device DEVICE {options} {files}");
+    let remote = there.run(&words).expect(0).json();
+    let local = there.run(&format!("trace {RECIPE} {options}")).expect(0).json();
+    assert_eq!(instructions(&remote), instructions(&local));
+    assert!(fs::read_to_string(&file).unwrap().contains("traceEvents"));
+    assert_eq!(fs::read(&dump).unwrap()[8..12], *b"ED00");
+    assert_eq!(fs::read(&binary).unwrap(), before);
 }
 
 /// Cuts a file on the device.

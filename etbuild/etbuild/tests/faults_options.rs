@@ -160,6 +160,7 @@ const READ: &[Read] = &[
     ("text.max_tokens", Encoder, &[], &["", "text.max_tokens=8", "text.max_tokens=16"]),
     ("text.normalize", Encoder, &[], &["", "text.normalize=false", "text.normalize=true"]),
     ("text.pooling", Encoder, &[], &[]),
+    ("trace", Hosted, &[], &["", "trace=true"]),
     (
         "updates",
         Hosted,

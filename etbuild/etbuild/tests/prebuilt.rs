@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::recording::instructions;
 use crate::support::{MODEL, Place, RECIPE, Ran, not_cached, unit, warm_out};
 
 const TARGET: &str = "linux-x86_64";
@@ -85,6 +86,18 @@ fn a_language_model_writes_what_it_writes_here() {
     let written = Ran::of(Command::new(binary).args(options)).expect(0).stdout;
     let mut run = place.command(["run", "recipes/tiny-llama.yaml"]);
     assert_eq!(Ran::of(run.args(options)).expect(0).stdout, written);
+}
+
+#[test]
+fn a_prebuilt_runtime_records_its_operators() {
+    let place = Place::cold();
+    deployed(&place, &format!("build {RECIPE} --partition cpu --set trace=true"));
+    let (binary, recording) = (place.out().join("digits").join(TARGET).join("digits"), place.path().join("recording"));
+    Ran::of(Command::new(binary).args(["--iters", "2", "--trace"]).arg(&recording)).expect(0);
+    let call = format!("trace {RECIPE} --target {TARGET} --partition cpu --recording {}", recording.display());
+    let trace = place.json(&call);
+    assert_eq!(trace["methods"][0]["runs"], 2, "{trace}");
+    assert!(instructions(&trace).iter().any(|row| row[2] == "\"Conv2d\"" && row[4] == "2"), "{trace}");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_program_file_and_a_model_without_inputs_are_traced() {
     let trace = place.json(&format!("trace {} --iters 1", program.display()));
     // A program file has names of operators, and none of values.
     assert!(rows(&trace).iter().any(|row| row["operator"] == "aten::convolution.out" && row["value"] == ""));
-    place.run(&format!("trace {} --device adb", program.display())).expect(2);
+    place.run(&format!("trace {} --device adb", program.display())).expect(3);
 }
 
 #[test]

@@ -50,6 +50,38 @@ fn npm_packs_and_installs_a_package_that_classifies() {
     assert!(said["right"].as_u64().unwrap() > 350 && said["difference"].as_f64().unwrap() < 1e-4, "{said}");
 }
 
+/// The compiler of TypeScript, whose path is in `ETBUILD_TEST_TSC`; `None` where it is missing.
+fn typescript() -> Option<String> {
+    let program = std::env::var("ETBUILD_TEST_TSC").unwrap_or_else(|_| "tsc".to_owned());
+    has(&program, &["--version"]).then_some(program)
+}
+
+/// A program in TypeScript uses a package by its types: what the types allow compiles and runs, what they refuse does not compile.
+#[test]
+fn typescript_knows_the_types_of_packages() {
+    let Some(compiler) = typescript() else { return };
+    let place = Place::cold_with_compiled_crates();
+    let said = |deploy: &str, name: &str, source: &str| {
+        place.run(&format!("build {deploy}")).expect(0);
+        let app = place.path().join(name);
+        fs::create_dir_all(app.join("node_modules")).unwrap();
+        std::os::unix::fs::symlink(place.out().join(name).join("web"), app.join("node_modules").join(name)).unwrap();
+        fs::write(app.join("package.json"), r#"{ "type": "module" }"#).unwrap();
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(source);
+        fs::copy(data, app.join("app.ts")).unwrap();
+        let mut compile = Command::new(&compiler);
+        compile.args("--strict --noUncheckedIndexedAccess --target es2022 --module nodenext app.ts".split(' '));
+        Ran::of(compile.args(["--lib", "es2022,dom"]).current_dir(&app)).expect(0);
+        Ran::of(Command::new("node").arg("app.js").current_dir(&app)).expect(0).json()
+    };
+    let classified = said(DIGITS, "digits", "classify.ts");
+    let wanted = serde_json::json!({ "names": ["x"], "type": "float32", "length": 10, "equal": true });
+    assert_eq!(classified, wanted);
+    let told = said(LANGUAGE, "tiny-llama", "chat.ts");
+    assert!(told["text"].as_str().is_some_and(|text| !text.is_empty()), "{told}");
+    assert_eq!((&told["ended"], &told["same"]), (&"length".into(), &told["text"]), "{told}");
+}
+
 #[test]
 fn a_page_classifies_a_picture() {
     if !has("chromium", &["--version"]) {

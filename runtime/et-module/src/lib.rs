@@ -48,6 +48,7 @@ mod outputs;
 mod owned;
 mod pool;
 pub mod preprocess;
+pub mod recording;
 pub mod safetensors;
 mod tensor_file;
 mod threads;

@@ -31,6 +31,10 @@ impl Backend for Cpu {
         "et-cpu"
     }
 
+    fn reports_instructions(&self) -> bool {
+        true
+    }
+
     fn device_features(&self, blob: &[u8]) -> BTreeSet<&'static str> {
         features(blob)
     }

@@ -32,6 +32,10 @@ impl Backend for Gpu {
         true
     }
 
+    fn reports_instructions(&self) -> bool {
+        true
+    }
+
     fn opens_libraries(&self) -> bool {
         true
     }

@@ -39,13 +39,13 @@ pub enum ArtifactKind {
     Dependencies,
     /// The linked binary.
     Binary,
-    /// The static library with a C interface.
+    /// The static library with a C interface, or the import library of a DLL.
     Library,
     /// The shared library with the same interface.
     SharedLibrary,
     /// The header file of these libraries.
     Header,
-    /// The file for CMake of a board's library.
+    /// The file for CMake of the library of a board or of Windows.
     Cmake,
     /// A text file of the package for JavaScript or for firmware, in the order of the package's names.
     Package,

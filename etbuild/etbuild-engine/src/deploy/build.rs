@@ -170,14 +170,17 @@ fn library_files(unit: &Unit, linked: &Staged) -> Result<Vec<Deliverable>, Block
         let names = web_package_names(unit.link.template());
         return Ok(names.zip(texts).map(|(name, text)| file(name.to_owned(), text)).collect());
     };
+    let target = link::compile_target(unit.target.rust());
     let (library, header) = (library.blob(), linked.blob(ArtifactKind::Header)?);
-    let archive = file(format!("lib{name}.a"), library);
-    let Some(cmake) = linked.artifacts.get(ArtifactKind::Cmake) else {
-        return Ok(vec![archive, file("etbuild.h".to_owned(), header)]);
-    };
-    let mut files = vec![archive, file(format!("{name}.h"), header), file(format!("{name}.cmake"), cmake.blob())];
-    let binaries =
-        c_package_binaries(name, &link::compile_target(unit.target.rust())).into_iter().zip([header, library]);
+    let archive = file(LibraryForm::of(&target).linked_name(name), library);
+    let cmake = linked.artifacts.get(ArtifactKind::Cmake);
+    let cmake = cmake.map(|cmake| file(format!("{name}.cmake"), cmake.blob()));
+    if unit.target.memory().is_none() {
+        return Ok([archive, file("etbuild.h".to_owned(), header)].into_iter().chain(cmake).collect());
+    }
+    let mut files = vec![archive, file(format!("{name}.h"), header)];
+    files.extend(cmake);
+    let binaries = c_package_binaries(name, &target).into_iter().zip([header, library]);
     let package = c_package_names(name).zip(texts).chain(binaries);
     files.extend(package.map(|(name, blob)| file(format!("library/{name}"), blob)));
     Ok(files)
@@ -195,8 +198,8 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
     }
     if let Some(shared) = linked.artifacts.get(ArtifactKind::SharedLibrary) {
         let form = LibraryForm::of(&link::compile_target(unit.target.rust()));
-        let ending = form.loaded_ending().unwrap_or_default();
-        files.push(Deliverable { name: format!("lib{name}.{ending}"), blob: shared.blob(), executable: false });
+        let name = form.loaded_name(name).unwrap_or_default();
+        files.push(Deliverable { name, blob: shared.blob(), executable: false });
     }
     files.extend(library_files(unit, linked)?);
     if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {

@@ -66,6 +66,8 @@ pub struct LinkOptions {
     pub server: bool,
     /// Whether the binary of a language model has constrained output.
     pub constrain: bool,
+    /// Whether the binary records its executions.
+    pub trace: bool,
     /// The updates that the binary takes; `None` for none.
     pub updates: Option<Updates>,
     /// The crates of custom operators.
@@ -139,6 +141,7 @@ pub struct ManifestInputs {
     library: Option<LibraryForm>,
     server: bool,
     constrain: bool,
+    trace: bool,
     updates: Option<Updates>,
 }
 
@@ -190,6 +193,7 @@ impl ProjectInputs {
                 && board.is_none()
                 && !target.is_wasm(),
             constrain: options.constrain && interface.has_tokenizer() && board.is_none(),
+            trace: options.trace && board.is_none(),
             updates: options.updates.filter(|_| board.is_none() && !target.is_wasm()),
         };
         let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
@@ -199,6 +203,11 @@ impl ProjectInputs {
         let has_package = manifest.library == Some(LibraryForm::Wasm);
         let web = has_package.then(|| emit::data_files(emitted).into_iter().map(|(ending, _)| ending).collect());
         Ok(Self { manifest, name: options.name.clone(), method, program, board, system, web })
+    }
+
+    /// Whether the library of the project is a DLL.
+    pub fn has_dll(&self) -> bool {
+        self.manifest.library == Some(LibraryForm::Dll)
     }
 
     /// The facts without the embedded files, which no manifest depends on.
@@ -236,6 +245,7 @@ impl ProjectInputs {
             library,
             server,
             constrain,
+            trace,
             updates,
         } = &self.manifest;
         let kernels = select(kernels, OPERATORS, operators).map_err(|error| vec![facts::link_error(&error)])?;
@@ -266,6 +276,7 @@ impl ProjectInputs {
             library: *library,
             server: *server,
             constrain: *constrain,
+            trace: *trace,
             updates: updates.map(|updates| UpdateFacts { key: updates.key() }),
             system: self.system,
             board,
@@ -311,6 +322,7 @@ impl Keyed for ManifestInputs {
             library,
             server,
             constrain,
+            trace,
             updates,
         } = self;
         let key = operators.iter().fold(key, |key, found| {
@@ -318,6 +330,7 @@ impl Keyed for ManifestInputs {
         });
         let key = if *vision { key.fact("vision", true) } else { key };
         let key = if *hearing { key.fact("hearing", true) } else { key };
+        let key = if *trace { key.option("trace", true) } else { key };
         let key = match updates {
             None => key,
             Some(updates) => key.option("updates", format!("{updates:?}")),
@@ -347,6 +360,10 @@ impl Keyed for ProjectInputs {
             web,
         } = self;
         let key = manifest.key(key).option("producer", PRODUCER);
+        let key = match manifest.library {
+            Some(LibraryForm::Dll) => key.input("package", Digest::of(etbuild_link::c_package_digest().as_bytes())),
+            _ => key,
+        };
         let key = web.iter().fold(key, |key, data| {
             let data: Vec<String> = data.iter().map(ToString::to_string).collect();
             key.input("web package", Digest::of(etbuild_link::web_package_digest().as_bytes()))
@@ -405,10 +422,12 @@ fn kernel(used: &KernelUse) -> String {
 }
 
 /// A backend with the needed features, as a key names both: `EtbuildCpu et-cpu attention pools`; `(explains)` behind the crate if
-/// the crate has words for failures.
+/// the crate has words for failures, `(reports)` if the crate reports instructions.
 fn engine(facts: &EngineFacts) -> String {
-    let EngineFacts { id, package, features, explains } = facts;
-    let start = format!("{id} {package}{}", if *explains { " (explains)" } else { "" });
+    let EngineFacts { id, package, features, explains, reports } = facts;
+    let flags = [(*explains, " (explains)"), (*reports, " (reports)")];
+    let flags: String = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name).collect();
+    let start = format!("{id} {package}{flags}");
     features.iter().fold(start, |text, feature| format!("{text} {feature}"))
 }
 
@@ -435,6 +454,7 @@ pub fn engine_facts(backend: &dyn Backend, features: BTreeSet<String>) -> Engine
         package: backend.device_crate().to_owned(),
         features,
         explains: backend.explains_failures(),
+        reports: backend.reports_instructions(),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{
-    Built, Project, Region, SizeReport, Sources, Workshop, build_telling, c_header, c_model, uf2, web_package,
+    Built, Project, Region, SizeReport, Sources, Workshop, build_telling, c_header, c_model, dll_cmake, dll_library,
+    uf2, web_package,
 };
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
@@ -91,7 +92,9 @@ impl Link {
         if let Some(shared) = &built.shared {
             products.put(ArtifactKind::SharedLibrary, shared);
         }
-        if let Some(library) = &built.library {
+        if let (true, Some(dll)) = (self.project.has_dll(), &built.shared) {
+            self.put_dll(dll, products)?;
+        } else if let Some(library) = &built.library {
             products.put(ArtifactKind::Library, library);
             self.put_interface(&sizes, products)?;
         }
@@ -100,6 +103,15 @@ impl Link {
             let package = web_package(&self.project.without_data()?, data).map_err(link_failure)?;
             package.iter().for_each(|file| products.put(ArtifactKind::Package, file));
         }
+        Ok(())
+    }
+
+    /// The files beside a DLL.
+    fn put_dll(&self, dll: &[u8], products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        let name = &self.project.name;
+        products.put(ArtifactKind::Library, &dll_library(name, dll).map_err(link_failure)?);
+        products.put(ArtifactKind::Header, c_header());
+        products.put(ArtifactKind::Cmake, &dll_cmake(name).map_err(link_failure)?);
         Ok(())
     }
 

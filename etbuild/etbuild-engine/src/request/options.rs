@@ -41,6 +41,7 @@ pub fn link_options(
         is_single: recipe.output == Output::Single,
         library: recipe.library.as_ref().is_some_and(|library| library.value),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
+        trace: recipe.trace.as_ref().is_some_and(|trace| trace.value),
         updates: recipe.updates.as_ref().map(|updates| updates.value),
         constrain: recipe.constrains() && file.texts.is_none_or(|folder| folder.options(db).encoder.is_none()),
         command_line: match (&file.texts, &file.pipeline) {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::action::Blocked;
 use etbuild_engine::action::program::StoredProgram;
-use etbuild_engine::import::{SourceLine, source_lines};
 use etbuild_engine::input::Db;
 use etbuild_engine::memory;
 use etbuild_engine::partition::{EngineReport, NodePlace};
@@ -18,7 +17,7 @@ use etbuild_ir::Graph;
 use etbuild_recipe::{Override, Recipe};
 use etbuild_store::Blob;
 
-use super::{PlannedCall, calls, of_stage};
+use super::{Lines, PlannedCall, calls, of_stage};
 
 /// A program for this machine with what is known about the instructions.
 pub struct HostAnatomy {
@@ -30,8 +29,8 @@ pub struct HostAnatomy {
     pub calls: BTreeMap<String, Vec<PlannedCall>>,
     /// Every node of the lowered program.
     pub nodes: Vec<NodePlace>,
-    /// The lines of the user's Python, by method and value.
-    pub lines: BTreeMap<String, BTreeMap<String, SourceLine>>,
+    /// The lines of the user's Python.
+    pub lines: Lines,
     /// The data that the recipe names for calibration, if any.
     pub calibrate: Option<PathBuf>,
 }
@@ -42,22 +41,6 @@ pub struct MethodGraphs {
     pub float: Graph,
     /// Before partitioning: quantized where the recipe asks for quantization.
     pub prepared: Graph,
-}
-
-impl HostAnatomy {
-    /// The line of the user's Python behind a value. A value that lowering made has the line of the value in whose place it is: the
-    /// name of the made value begins with the name of the other.
-    pub fn line(&self, method: &str, value: &str) -> Option<&SourceLine> {
-        let lines = self.lines.get(method)?;
-        let mut name = value;
-        loop {
-            match (lines.get(name), name.rfind('_')) {
-                (Some(line), _) => return Some(line),
-                (None, Some(end)) => name = &name[..end],
-                (None, None) => return None,
-            }
-        }
-    }
 }
 
 /// The program of the model at `path` for this machine. `world` must not be in [`etbuild_engine::Mode::Plan`].
@@ -84,14 +67,11 @@ fn of_program(db: &dyn Db, host: &HostProgram) -> Result<HostAnatomy, Blocked> {
     let program = host.open(db)?;
     let nodes = host.program.nodes(db)?;
     let planned = of_stage(db, memory::planned(db, host.program.clone(), host.memory.clone())?)?;
-    let (mut calls, mut lines) = (BTreeMap::new(), BTreeMap::new());
+    let (mut calls, lines) = (BTreeMap::new(), Lines::of(db, &host.program)?);
     for (method, EngineReport { layers, stored, .. }) in host.program.engine_reports(db)? {
         if let Some(graph) = planned.program().program().methods.get(&method) {
             calls.insert(method.clone(), calls::of(graph, (layers, stored)));
         }
-    }
-    for (method, model) in &host.program.archives {
-        lines.insert(method.clone(), source_lines(db, *model)?);
     }
     let calibrate = host.program.quantize.as_ref().and_then(|options| options.calibrate);
     let calibrate = calibrate.map(|file| file.path(db).to_owned());

@@ -4,6 +4,7 @@
 mod blob;
 mod calls;
 mod host;
+mod lines;
 mod memory;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ use etbuild_engine::unit::Unit;
 use etbuild_ir::{PlannedProgram, text};
 use etbuild_link::CodePart;
 pub use host::{HostAnatomy, MethodGraphs, host_anatomy, host_graphs};
+pub use lines::Lines;
 pub use memory::{ArenaUse, MethodMemory, Placed};
 use serde::Serialize;
 
@@ -60,6 +62,9 @@ pub struct UnitAnatomy {
     /// The nodes of each method in call order, by the first output value; a call of a backend with the values of the
     /// instructions, in each variant of the blob.
     pub calls: BTreeMap<String, Vec<PlannedCall>>,
+    /// The lines of the user's Python.
+    #[serde(skip)]
+    pub lines: Lines,
     /// The plan of each method's memory.
     pub memory: Vec<MethodMemory>,
     /// The failures; with a failure the other fields are empty.
@@ -98,6 +103,7 @@ fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
         kernels: Vec::new(),
         code: Vec::new(),
         calls: BTreeMap::new(),
+        lines: Lines::default(),
         memory: Vec::new(),
         diagnostics: Vec::new(),
     };
@@ -109,6 +115,7 @@ fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
 
 fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Result<(), Blocked> {
     anatomy.nodes = unit.program.nodes(db)?;
+    anatomy.lines = Lines::of(db, &unit.program)?;
     let planned = planned(db, unit)?;
     anatomy.memory = memory::of(&planned);
     anatomy.constants = blob::names(planned.program().program());

@@ -7,7 +7,7 @@
 mod archive;
 pub mod bionic;
 mod unwind;
-mod windows;
+pub mod windows;
 
 pub use archive::EMPTY as EMPTY_ARCHIVE;
 
@@ -53,7 +53,11 @@ impl SystemFiles {
             Self::Bionic(architecture) => {
                 (BinaryFormat::Elf, architecture, bionic::START, bionic::libraries(architecture)?)
             }
-            Self::Windows => (BinaryFormat::Coff, Architecture::X86_64, windows::START, windows::libraries()),
+            Self::Windows => {
+                let mut files = windows::libraries();
+                files.extend(windows::LIBRARY_START.map(|(path, text)| (path.to_owned(), text.to_vec())));
+                (BinaryFormat::Coff, Architecture::X86_64, windows::START, files)
+            }
         };
         files.insert(START.to_owned(), start.to_vec());
         files.insert(UNWINDER.to_owned(), unwind::archive(format, architecture)?);

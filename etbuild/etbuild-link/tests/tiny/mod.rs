@@ -36,6 +36,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         library: None,
         server: false,
         constrain: false,
+        trace: false,
         system: None,
         board: None,
     }

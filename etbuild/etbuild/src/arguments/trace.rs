@@ -8,12 +8,15 @@ use super::Run;
 
 /// Arguments of `trace`.
 #[derive(Args, Clone, Debug)]
-#[command(mut_arg("device", |argument| argument.hide(true)), mut_arg("bundled", |argument| argument.hide(true)))]
+#[command(mut_arg("bundled", |argument| argument.hide(true)))]
 #[command(mut_arg("rtol", |argument| argument.hide(true)), mut_arg("atol", |argument| argument.hide(true)))]
 pub struct Trace {
     /// The run.
     #[command(flatten)]
     pub run: Run,
+    /// Show the recording that a binary with `trace: true` wrote with `--trace FILE`, with the names of the model for `--target`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["device", "inputs", "intermediates"])]
+    pub recording: Option<PathBuf>,
     /// Write the events as a trace for Perfetto (ui.perfetto.dev) and Chrome to this JSON file
     #[arg(short = 'o', long = "perfetto", value_name = "FILE")]
     pub perfetto: Option<PathBuf>,

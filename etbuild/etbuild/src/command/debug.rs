@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use et_module::recording::{Recorder, Recording};
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, TensorView, read_tensors};
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
@@ -19,7 +20,7 @@ use crate::arguments;
 use crate::engines::{ENGINES, kernel};
 use crate::render::drift_text;
 use crate::session::{Session, partition_override};
-use crate::trace::{Drift, Recorder, Recording, add_quantized, aligned, computed, named_values};
+use crate::trace::{Drift, add_quantized, aligned, computed, named_values};
 
 /// The limits without `--min-sqnr`, in decibels. Weights and activations of 8 bits keep about 30; integers that two backends round
 /// differently by one step keep about 50; another order of float additions keeps 100.

@@ -1,4 +1,4 @@
-//! `etbuild run --device`: the binary of a model on a device, with the files of the arguments.
+//! `etbuild run --device` and `etbuild trace --device`: the binary of a model on a device, with the files of the arguments.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,48 @@ use etbuild_engine::device::{Command, Device, DeviceFile, DeviceFolder};
 use etbuild_engine::{Goal, Mode, Request, UnitReport};
 use etbuild_store::Digest;
 
-use super::Outcome;
 use super::deploy::diagnostics;
 use super::lock::deploy_locked;
 use super::program::speculation;
+use super::{Outcome, language};
 use crate::arguments::{self, Output};
 use crate::engines::BACKENDS;
 use crate::session::{Session, partition_override};
 
 pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Outcome {
-    let one = |error: Diagnostic| vec![error];
     let call = Call::new(arguments).map_err(one)?;
-    let report = built(session, arguments, device)?;
-    let mut files = binary_files(&report);
+    let report = built(session, &request(session, arguments, None)?, device, &session.global.out)?;
+    perform(session, device, &report, &call)?;
+    Ok(Vec::new())
+}
+
+/// The name on the device of a recording.
+const RECORDING: &str = "recording.ettrace";
+
+/// The recording that the binary of a model makes on a device. The files of an earlier deploy stay as they are: a binary that records
+/// is another one.
+pub fn record(session: &Session, arguments: &arguments::Trace, device: &Device) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let run = &arguments.run;
+    let mut call = Call::new(run).map_err(one)?;
+    call.text("--trace", &Some(RECORDING));
+    call.unread.push(RECORDING.to_owned());
+    if !language::is_asked(&run.language) {
+        call.text("--warmup", &Some(arguments.warmup));
+        call.text("--iters", &Some(arguments.iters));
+    }
+    let out = tempfile::tempdir().map_err(|error| one(no_folder(&error)))?;
+    let report = built(session, &request(session, run, Some("trace=true"))?, device, out.path())?;
+    perform(session, device, &report, &call)?.pull(RECORDING).map_err(one)
+}
+
+/// Brings the binary and the files of a call to a device, runs the binary, and brings back the results that the call names.
+fn perform<'a>(
+    session: &'a Session,
+    device: &'a Device,
+    report: &UnitReport,
+    call: &Call,
+) -> Result<DeviceFolder<'a>, Vec<Diagnostic>> {
+    let mut files = binary_files(report);
     for (name, source) in &call.given {
         files.push(given(session, name, source)?);
     }
@@ -30,12 +59,11 @@ pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Ou
         session.terminal.say(&format!("{} files brought to `{}` on device `{device}`", brought.len(), folder.path()));
     }
     let is_text = session.global.output == Output::Human;
-    let results = call.new_results().cloned().collect();
     let variables = BACKENDS.iter().flat_map(|backend| backend.device_variables());
     let outcome = folder.run(&Command {
-        words: std::iter::once(report.recipe.clone()).chain(call.words).collect(),
+        words: std::iter::once(&report.recipe).chain(&call.words).cloned().collect(),
         variables: variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        results,
+        results: call.new_results().cloned().collect(),
         timeout: None,
         shows: is_text,
     });
@@ -44,13 +72,22 @@ pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Ou
         session.terminal.say(&String::from_utf8_lossy(&outcome.stdout));
     }
     if !outcome.success() {
-        return Err(vec![folder.failed(&outcome)]);
+        return Err(one(folder.failed(&outcome)));
     }
     for (name, path) in &call.results {
         let written = session.system.write(path, &folder.pull(name).map_err(one)?, false);
-        written.map_err(|error| vec![unwritable(path, &error)])?;
+        written.map_err(|error| one(unwritable(path, &error)))?;
     }
-    Ok(Vec::new())
+    Ok(folder)
+}
+
+fn one(error: Diagnostic) -> Vec<Diagnostic> {
+    vec![error]
+}
+
+fn no_folder(error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(Code::OutputUnwritable, format!("failed to create a temporary folder: {error}"))
+        .help("set TMPDIR to a writable folder")
 }
 
 /// What the binary gets and gives.
@@ -60,6 +97,8 @@ struct Call {
     /// Names on the device, with the files here.
     given: Vec<(String, PathBuf)>,
     results: Vec<(String, PathBuf)>,
+    /// Names of results that stay on the device.
+    unread: Vec<String>,
 }
 
 impl Call {
@@ -149,7 +188,7 @@ impl Call {
 
     /// The results that the binary makes anew.
     fn new_results(&self) -> impl Iterator<Item = &String> {
-        let names = self.results.iter().map(|(name, _)| name);
+        let names = self.results.iter().map(|(name, _)| name).chain(&self.unread);
         names.filter(|name| !self.given.iter().any(|(given, _)| given == *name))
     }
 
@@ -172,31 +211,39 @@ fn name_there(option: &str, path: &Path) -> String {
     format!("{}{ending}", option.trim_start_matches('-'))
 }
 
-/// The one unit of the arguments, built.
-fn built(session: &Session, arguments: &arguments::Run, device: &Device) -> Result<UnitReport, Vec<Diagnostic>> {
+/// The units that the arguments ask for, with a further option of the recipe.
+pub(super) fn request(
+    session: &Session,
+    arguments: &arguments::Run,
+    option: Option<&str>,
+) -> Result<Request, Vec<Diagnostic>> {
     let partition = arguments.partition.iter().map(|engines| partition_override(engines));
-    let options = speculation(&arguments.language).chain(partition).collect();
-    let request = Request {
+    let options = speculation(&arguments.language).chain(partition).chain(option.map(str::to_owned)).collect();
+    Ok(Request {
         recipes: vec![arguments.file.clone()],
         overrides: session.overrides(options)?,
         targets: session.global.targets.clone(),
         only: Vec::new(),
-    };
+    })
+}
+
+/// The one unit of a request, built.
+fn built(session: &Session, request: &Request, device: &Device, out: &Path) -> Result<UnitReport, Vec<Diagnostic>> {
     let world = session.world_on(Mode::Build, Some(device.clone()))?;
-    let mut reports = deploy_locked(session, &world, &request, Goal::Build, &session.global.out)?;
+    let mut reports = deploy_locked(session, &world, request, Goal::Build, out)?;
     let found = diagnostics(&reports, false);
     if found.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return Err(found);
     }
     match (reports.pop(), reports.is_empty()) {
         (Some(report), true) => Ok(report),
-        _ => {
-            let message = "a device runs the binary of one target";
-            Err(vec![
-                Diagnostic::error(Code::Usage, message).help("name the device's target: `--target android-arm64`"),
-            ])
-        }
+        _ => Err(vec![not_one_target("a device runs the binary of one target")]),
     }
+}
+
+/// The diagnostic for a request of no unit or of several units.
+pub(super) fn not_one_target(message: &str) -> Diagnostic {
+    Diagnostic::error(Code::Usage, message).help("name the device's target: `--target android-arm64`")
 }
 
 /// The binary with the files that the binary reads.

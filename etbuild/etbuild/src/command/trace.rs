@@ -1,35 +1,65 @@
-//! `etbuild trace`: a run on this machine with recorded events, as a profile, a trace for Perfetto and an ETDump.
+//! `etbuild trace`: a run on this machine or on a device with recorded events, as a profile, a trace for Perfetto and an ETDump.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use et_module::recording::{Recorder, Recording};
 use et_module::{Engines, FileBytes, Observer, default_threads, run_cases};
-use etbuild_diagnostic::{Code, Diagnostic, unwritable};
-use etbuild_inspect::HostAnatomy;
+use etbuild_diagnostic::{Code, Diagnostic, unreadable, unwritable};
+use etbuild_engine::Mode;
+use etbuild_engine::device::Device;
+use etbuild_inspect::anatomy;
 
-use super::program::{failed, looked_into};
+use super::program::{failed, is_program, looked_into};
 use super::run::{load, with_inputs};
-use super::{Outcome, gpu, language};
+use super::{Outcome, gpu, language, on_device};
 use crate::arguments;
 use crate::engines::ENGINES;
 use crate::render::profile_text;
 use crate::session::Session;
-use crate::trace::{Names, Profile, Recorder, Recording, etdump, perfetto};
+use crate::trace::{Names, Profile, etdump, perfetto};
 
 pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
+    refuse(arguments)?;
+    let device = arguments.run.device.as_deref().map(Device::parse).transpose().map_err(|error| vec![error])?;
+    match (&arguments.recording, device) {
+        (None, None) => here(session, arguments),
+        (Some(file), _) => {
+            let bytes = session.system.read(file).map_err(|error| vec![unreadable(file, &error)])?;
+            elsewhere(session, arguments, &bytes, &format!("`{}`", file.display()))
+        }
+        (None, Some(device)) => {
+            let bytes = on_device::record(session, arguments, &device)?;
+            elsewhere(session, arguments, &bytes, "the recording of the device")
+        }
+    }
+}
+
+/// Refuses options of `etbuild run` that a trace has no use for.
+fn refuse(arguments: &arguments::Trace) -> Result<(), Vec<Diagnostic>> {
     let run = &arguments.run;
-    if run.device.is_some() || run.bundled {
-        let message = "`--device` and `--bundled` are options of `etbuild run`";
-        return Err(vec![Diagnostic::error(Code::Usage, message).help("trace the model on this machine")]);
+    let usage = |message, help| Err(vec![Diagnostic::error(Code::Usage, message).help(help)]);
+    if run.bundled {
+        return usage("`--bundled` is an option of `etbuild run`", "leave `--bundled` out");
     }
     if run.outputs.is_some() || run.inputs.is_none() && (run.scalars.is_some() || !run.input_names.is_empty()) {
         let message = "`--outputs` is an option of `etbuild run`, and `--scalars` and `--input-names` need `--inputs`";
-        return Err(vec![Diagnostic::error(Code::Usage, message).help("leave these options out")]);
+        return usage(message, "leave these options out");
+    }
+    if arguments.intermediates && run.device.is_some() {
+        let message = "a recording of a device has times, and `--intermediates` keeps tensors";
+        return usage(message, "keep the tensors of a run on this machine, without `--device`");
     }
     if arguments.intermediates && language::is_asked(&run.language) {
         let message = "`--intermediates` keeps the results of one execution, and a language model has many";
-        return Err(vec![Diagnostic::error(Code::Usage, message).help("trace a method with `--inputs`")]);
+        return usage(message, "trace a method with `--inputs`");
     }
+    Ok(())
+}
+
+/// Records and shows a run in this process.
+fn here(session: &Session, arguments: &arguments::Trace) -> Outcome {
+    let run = &arguments.run;
     let anatomy = looked_into(session, run)?;
     let bytes = match &anatomy {
         Some(anatomy) => FileBytes::owned(anatomy.program.clone()),
@@ -37,19 +67,58 @@ pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
     };
     let recording = record(session, arguments, bytes)?;
     let names = anatomy.as_ref().map(Names::of_host).unwrap_or_default();
-    let profile = Profile::of(&recording, &names);
+    finish(session, arguments, &recording, &names, anatomy.as_ref().map(|anatomy| anatomy.recipe.name.as_str()))
+}
+
+/// Shows the recording of a binary, with the names of the model that the binary was made of.
+fn elsewhere(session: &Session, arguments: &arguments::Trace, bytes: &[u8], which: &str) -> Outcome {
+    let malformed = |problem: &str| {
+        let message = format!("{which} {problem}");
+        vec![Diagnostic::error(Code::RecordingMismatch, message).help(
+            "name the file that the binary wrote with `--trace`, and the model, the target and the options that the binary was made of",
+        )]
+    };
+    let recording = Recording::parse(bytes).ok_or_else(|| malformed("is no recording, or is damaged"))?;
+    if is_program(session, &arguments.run.file).map_err(|diagnostic| vec![diagnostic])? {
+        return finish(session, arguments, &recording, &Names::default(), None);
+    }
+    let request = on_device::request(session, &arguments.run, None)?;
+    let mut found = anatomy(&session.world(Mode::Build)?, &request, &[])?;
+    let anatomy = match (found.pop(), found.is_empty()) {
+        (Some(anatomy), true) => anatomy,
+        _ => return Err(vec![on_device::not_one_target("a recording is of the binary of one target")]),
+    };
+    if !anatomy.diagnostics.is_empty() {
+        return Err(anatomy.diagnostics);
+    }
+    let names = Names::of_deploy(&anatomy);
+    if !names.fit(&recording) {
+        return Err(malformed(&format!("is not of `{}` for `{}`", anatomy.recipe, anatomy.target)));
+    }
+    finish(session, arguments, &recording, &names, Some(&anatomy.recipe))
+}
+
+/// Writes the files that the arguments name, and shows the profile.
+fn finish(
+    session: &Session,
+    arguments: &arguments::Trace,
+    recording: &Recording,
+    names: &Names<'_>,
+    recipe: Option<&str>,
+) -> Outcome {
+    let profile = Profile::of(recording, names);
     if let Some(path) = &arguments.perfetto {
-        write(session, path, perfetto(&recording, &profile, &names).to_string().as_bytes())?;
+        write(session, path, perfetto(recording, &profile, names).to_string().as_bytes())?;
     }
     if let Some(path) = &arguments.etdump {
-        let (dump, buffer) = etdump(&recording, &profile, anatomy.as_ref().map(|anatomy| &anatomy.calls));
+        let (dump, buffer) = etdump(recording, &profile, names);
         // The buffer first: a dump never lies beside the buffer of another.
         if arguments.intermediates {
             write(session, &debug_buffer(path), &buffer)?;
         }
         write(session, path, &dump)?;
     }
-    show(session, &profile, anatomy.as_ref());
+    show(session, &profile, recipe);
     Ok(Vec::new())
 }
 
@@ -99,10 +168,10 @@ fn write(session: &Session, path: &Path, bytes: &[u8]) -> Result<(), Vec<Diagnos
     session.system.write(path, bytes, false).map_err(|error| vec![unwritable(path, &error)])
 }
 
-fn show(session: &Session, profile: &Profile, anatomy: Option<&HostAnatomy>) {
+fn show(session: &Session, profile: &Profile, recipe: Option<&str>) {
     let memory = gpu::peak_memory();
     let value = serde_json::json!({
-        "schema": "etbuild.trace/1", "ok": true, "recipe": anatomy.map(|anatomy| anatomy.recipe.name.as_str()),
+        "schema": "etbuild.trace/1", "ok": true, "recipe": recipe,
         "methods": profile.methods, "left_out": profile.left_out,
         "gpu_memory": memory.as_ref().map(|memory| &memory.value),
     });

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use et_module::recording::Recorder;
 use et_module::{DataFiles, Engines, Error, FileBytes, Kernels, Module};
 use etbuild_inspect::UnitAnatomy;
 use serde::Serialize;
 
 use crate::engines::{ENGINES, kernel};
-use crate::trace::{Names, Profile, Recorder};
+use crate::trace::{Names, Profile};
 
 /// Executions, of which the fastest of each layer counts.
 const EXECUTIONS: usize = 3;
@@ -57,7 +58,7 @@ fn of_method(folder: &Path, anatomy: &UnitAnatomy, method: &str) -> Result<Vec<L
     let mut module = Module::load_method(bytes, data, method, Kernels::Lookup(&kernel), &engines)?;
     module.set_zeros()?;
     (0..EXECUTIONS).try_for_each(|_| module.execute())?;
-    let names = Names::of_deploy(&anatomy.calls, &anatomy.nodes);
+    let names = Names::of_deploy(anatomy);
     let profile = Profile::of(&recorder.take(), &names);
     let rows = profile.methods.into_iter().flat_map(|method| method.rows);
     let layer = |row: crate::trace::Row| LayerTime {

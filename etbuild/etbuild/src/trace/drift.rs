@@ -48,7 +48,7 @@ impl Drift {
 
     fn new(error: ValueError, method: &str, anatomy: &HostAnatomy) -> Self {
         let ValueError { value, operator, module, quantized: _, sqnr, max_error } = error;
-        let line = anatomy.line(method, &value).map(ToString::to_string);
+        let line = anatomy.lines.line(method, &value).map(ToString::to_string);
         let finite = |number: f64| Some(number).filter(|number| number.is_finite());
         let module = Some(module).filter(|module| !module.is_empty());
         Self { value, operator, module, line, sqnr: finite(sqnr), max_error: finite(max_error), ratio: sqnr }

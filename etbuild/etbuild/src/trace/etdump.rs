@@ -8,27 +8,23 @@ use std::collections::BTreeMap;
 
 use et_format::write::{DumpContent, DumpEvent, DumpRun, DumpTensor, event_dump};
 use et_module::Array;
+use et_module::recording::{Event, Recording, Run};
 use etbuild_engine::partition::StoredValue;
 use etbuild_inspect::PlannedCall;
 use serde_json::json;
 
-use super::profile::{MethodProfile, Profile, Row};
-use super::recorder::{Event, Recording, Run};
+use super::profile::{MethodProfile, Names, Profile, Row, key};
 use super::values::gathered;
 
 /// An ETDump, and the debug buffer; the buffer is empty where no results were kept.
-pub fn etdump(
-    recording: &Recording,
-    profile: &Profile,
-    calls: Option<&BTreeMap<String, Vec<PlannedCall>>>,
-) -> (Vec<u8>, Vec<u8>) {
+pub fn etdump(recording: &Recording, profile: &Profile, names: &Names<'_>) -> (Vec<u8>, Vec<u8>) {
     let mut buffer = Vec::new();
     let several = recording.runs.len() > 1;
     let mut runs = Vec::new();
     for (number, run) in (0..).zip(&recording.runs) {
         let Some(facts) = recording.methods.get(run.method) else { continue };
         let Some(profile) = profile.methods.iter().find(|method| method.method == facts.name) else { continue };
-        let calls = calls.and_then(|calls| calls.get(&facts.name)).map(Vec::as_slice).unwrap_or_default();
+        let calls = names.calls(&facts.name);
         let keeps = run.events.iter().any(|event| !event.results.is_empty() || !event.memory.is_empty());
         // Executions on different inputs have different results, and the Inspector accepts these for different cases only.
         let case = (keeps && several).then_some(number);
@@ -48,7 +44,7 @@ fn events(run: &Run, profile: &MethodProfile, calls: &[PlannedCall], buffer: &mu
     // The Inspector keeps one event of a name: further instructions of a value and kind have their number.
     let mut first: BTreeMap<(u32, u32, String), Option<u32>> = BTreeMap::new();
     for event in &run.events {
-        let (chain, instruction, step) = event.key();
+        let (chain, instruction, step) = key(event);
         let row = rows.get(&(chain, instruction, step)).copied();
         let is_call = rows.contains_key(&(chain, instruction, Some(0)));
         let name = match row {
@@ -115,7 +111,7 @@ impl Described<'_> {
 
 /// The last value that an instruction of a delegate leaves in memory.
 fn stored<'p>(event: &Event, call: Option<&'p PlannedCall>) -> Option<&'p StoredValue> {
-    call?.stored.get(event.step?.0 as usize)?.last()
+    call?.stored.get(event.step.as_ref()?.0 as usize)?.last()
 }
 
 /// The results of an event: of a kernel all, of a backend's instruction the last value in memory.

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use et_module::recording::{Event, Recording, Run};
 use serde_json::{Value, json};
 
-use super::profile::{Key, Names, Profile, Row};
-use super::recorder::{Event, Recording, Run};
+use super::profile::{Key, Names, Profile, Row, key};
 
 /// The process of all events.
 const PROCESS: u32 = 1;
@@ -45,7 +45,7 @@ fn span(name: &str, category: &str, thread: usize, (begin, end): (u64, u64), arg
 type Rows<'p> = BTreeMap<Key, &'p Row>;
 
 fn instruction(event: &Event, rows: &Rows<'_>, names: &Names<'_>, method: &str) -> Value {
-    let (time, key) = ((event.begin, event.end), event.key());
+    let (time, key) = ((event.begin, event.end), key(event));
     let Some(row) = rows.get(&key) else {
         let partition = rows.get(&(key.0, key.1, Some(0)));
         let name = partition.map_or("control", |row| &row.backend);
@@ -67,5 +67,5 @@ fn at<'p>(recording: &Recording, rows: &BTreeMap<&str, Rows<'p>>, time: u64) -> 
     let run: &Run = recording.runs.get(index).filter(|run| run.begin <= time)?;
     let facts = recording.methods.get(run.method)?;
     let event = run.events.get(run.events.partition_point(|event| event.end < time))?;
-    Some(&rows.get(facts.name.as_str())?.get(&event.key())?.operator)
+    Some(&rows.get(facts.name.as_str())?.get(&key(event))?.operator)
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use et_module::recording::{Event, MethodFacts, Recording};
 use etbuild_backend::Backend;
 use etbuild_engine::NodePlace;
-use etbuild_inspect::{HostAnatomy, PlannedCall};
+use etbuild_inspect::{HostAnatomy, Lines, PlannedCall, UnitAnatomy};
 use serde::Serialize;
 
-use super::recorder::{Event, MethodFacts, Recording};
 use crate::engines::BACKENDS;
 
 /// What the compilation says about instructions; empty for a foreign program file.
@@ -16,7 +16,7 @@ pub struct Names<'a> {
     calls: Option<&'a BTreeMap<String, Vec<PlannedCall>>>,
     /// The nodes by method and value.
     nodes: BTreeMap<(&'a str, &'a str), &'a NodePlace>,
-    anatomy: Option<&'a HostAnatomy>,
+    lines: Option<&'a Lines>,
 }
 
 /// Every instruction of the executed methods, in the order of execution.
@@ -76,11 +76,9 @@ pub struct Row {
 /// The identity of an instruction: chain, instruction, step.
 pub type Key = (u32, u32, Option<u32>);
 
-impl Event {
-    /// The identity of the instruction.
-    pub fn key(&self) -> Key {
-        (self.at.chain, self.at.instruction, self.step.map(|(number, _)| number))
-    }
+/// The identity of an event's instruction.
+pub fn key(event: &Event) -> Key {
+    (event.at.chain, event.at.instruction, event.step.as_ref().map(|(number, _)| *number))
 }
 
 impl MethodProfile {
@@ -93,16 +91,31 @@ impl MethodProfile {
 impl<'a> Names<'a> {
     /// The names of a program for this machine.
     pub fn of_host(anatomy: &'a HostAnatomy) -> Self {
-        Self { anatomy: Some(anatomy), ..Self::of_deploy(&anatomy.calls, &anatomy.nodes) }
+        Self::of(&anatomy.calls, &anatomy.nodes, &anatomy.lines)
     }
 
     /// The names of a deployed program.
-    pub fn of_deploy(calls: &'a BTreeMap<String, Vec<PlannedCall>>, nodes: &'a [NodePlace]) -> Self {
+    pub fn of_deploy(anatomy: &'a UnitAnatomy) -> Self {
+        Self::of(&anatomy.calls, &anatomy.nodes, &anatomy.lines)
+    }
+
+    fn of(calls: &'a BTreeMap<String, Vec<PlannedCall>>, nodes: &'a [NodePlace], lines: &'a Lines) -> Self {
         let mut of_value = BTreeMap::new();
         for node in nodes {
             of_value.entry((node.method.as_str(), node.value.as_str())).or_insert(node);
         }
-        Self { calls: Some(calls), nodes: of_value, anatomy: None }
+        Self { calls: Some(calls), nodes: of_value, lines: Some(lines) }
+    }
+
+    /// The instructions of a method; empty where these are not known.
+    pub fn calls(&self, method: &str) -> &'a [PlannedCall] {
+        self.calls.and_then(|calls| calls.get(method)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether a recording is of a program with these instructions, as far as a recording tells.
+    pub fn fit(&self, recording: &Recording) -> bool {
+        let last = |facts: &MethodFacts| facts.callees.keys().map(|(_, instruction)| *instruction as usize).max();
+        recording.methods.iter().all(|facts| last(facts) < Some(self.calls(&facts.name).len()))
     }
 
     /// The value that an instruction computes; `steps` is the number of instructions in the call of the backend.
@@ -120,7 +133,7 @@ impl<'a> Names<'a> {
 
     /// The line of Python that computes a value.
     pub fn line(&self, method: &str, value: &str) -> Option<String> {
-        Some(self.anatomy?.line(method, value)?.to_string())
+        Some(self.lines?.line(method, value)?.to_string())
     }
 }
 
@@ -135,12 +148,12 @@ impl Profile {
 fn of_method(recording: &Recording, index: usize, facts: &MethodFacts, names: &Names<'_>) -> MethodProfile {
     let runs: Vec<_> = recording.runs.iter().filter(|run| run.method == index).collect();
     let mut order: Vec<Key> = Vec::new();
-    let mut times: BTreeMap<Key, (usize, u64, u64, Option<&'static str>)> = BTreeMap::new();
+    let mut times: BTreeMap<Key, (usize, u64, u64, Option<&str>)> = BTreeMap::new();
     for event in runs.iter().flat_map(|run| &run.events) {
-        let (key, time) = (event.key(), event.end.saturating_sub(event.begin));
+        let (key, time) = (key(event), event.end.saturating_sub(event.begin));
         let sum = times.entry(key).or_insert_with(|| {
             order.push(key);
-            (0, 0, u64::MAX, event.step.map(|(_, kind)| kind))
+            (0, 0, u64::MAX, event.step.as_ref().map(|(_, kind)| &**kind))
         });
         *sum = (sum.0 + 1, sum.1 + time, sum.2.min(time), sum.3);
     }

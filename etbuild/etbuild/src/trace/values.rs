@@ -2,12 +2,11 @@
 
 use et_core::ScalarType;
 use et_module::Array;
+use et_module::recording::{Event, Recording};
 use et_ops::call::OwnedTensor;
 use etbuild_engine::partition::StoredValue;
 use etbuild_inspect::{PlannedCall, Tensors};
 use etbuild_ir::{Graph, Links, Node, ValueId};
-
-use super::recorder::{Event, Recording};
 
 /// A tensor that a kernel computed.
 pub struct Computed {
@@ -33,10 +32,10 @@ pub fn named_values(recording: &Recording, calls: &[PlannedCall]) -> Tensors {
     let mut found = Tensors::new();
     for event in recording.runs.first().into_iter().flat_map(|run| &run.events) {
         let Some(call) = calls.get(event.at.instruction as usize) else { continue };
-        match event.step {
+        match &event.step {
             None => found.extend(event.results.first().and_then(float).map(|tensor| (call.value.clone(), tensor))),
             Some((step, _)) => {
-                let stored = call.stored.get(step as usize).into_iter().flatten();
+                let stored = call.stored.get(*step as usize).into_iter().flatten();
                 found.extend(stored.filter_map(|stored| Some((stored.value.clone(), gathered(stored, event)?))));
             }
         }
@@ -126,7 +125,7 @@ mod tests {
         };
         let event = Event {
             at: Position { chain: 0, instruction: 0 },
-            step: Some((0, "Copy")),
+            step: Some((0, "Copy".into())),
             begin: 0,
             end: 0,
             results: Vec::new(),

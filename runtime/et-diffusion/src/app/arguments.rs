@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use et_module::app::{Command, number, read};
+use et_module::app::{Command, Tracing, number, read};
 use et_module::parse_threads;
 
 use crate::Settings;
@@ -31,6 +31,8 @@ pub struct Request {
     pub data: Vec<PathBuf>,
     /// The most threads; [`et_module::default_threads`] for `None`.
     pub threads: Option<usize>,
+    /// The file for a recording of the executions.
+    pub trace: Option<PathBuf>,
 }
 
 impl Request {
@@ -70,7 +72,7 @@ impl Request {
             "--json" => self.json = true,
             "--data" => self.data.push(value()?.into()),
             "--threads" => self.threads = Some(parse_threads(&text(value()?))?),
-            _ => return Ok(false),
+            _ => return Tracing::set(&mut self.trace, name, value),
         }
         Ok(true)
     }

@@ -9,11 +9,12 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use et_core::Kernel;
 use et_llm::MakeText;
-use et_module::app::{Command, Failure, ProgramSource, end};
-use et_module::{Engine, Kernels, default_threads};
+use et_module::app::{Command, Failure, ProgramSource, Tracing, end, trace_help};
+use et_module::{Engine, Kernels, Observer, default_threads};
 
 pub use arguments::Request;
 use arguments::parse;
@@ -56,12 +57,24 @@ pub fn execute(
     (talk, has_bar): (&mut dyn Write, bool),
 ) -> u8 {
     let done = Command::answer(parse(arguments), spec.stamp, &|| usage(spec), |request| {
-        run(spec, &request, (talk, has_bar)).map_err(Failure::failed)
+        traced(spec, &request, (talk, has_bar)).map_err(Failure::failed)
     });
     end(spec.name, done, out, talk)
 }
 
-fn run(spec: &AppSpec, request: &Request, (talk, has_bar): (&mut dyn Write, bool)) -> Result<String, Error> {
+fn traced(spec: &AppSpec, request: &Request, talk: (&mut dyn Write, bool)) -> Result<String, Error> {
+    let Some(tracing) = Tracing::of(request.trace.as_deref()) else { return run(spec, request, talk, None) };
+    let done = run(spec, request, talk, Some(tracing.observer()))?;
+    tracing.finish()?;
+    Ok(done)
+}
+
+fn run(
+    spec: &AppSpec,
+    request: &Request,
+    (talk, has_bar): (&mut dyn Write, bool),
+    observer: Option<&Arc<dyn Observer>>,
+) -> Result<String, Error> {
     let (file, beside) = spec.program.open()?;
     let data = beside.or_named(&request.data, None);
     let loading = Loading {
@@ -70,7 +83,7 @@ fn run(spec: &AppSpec, request: &Request, (talk, has_bar): (&mut dyn Write, bool
         threads: request.threads.unwrap_or_else(default_threads),
         text: Some(spec.text),
         data: &data,
-        observer: None,
+        observer,
     };
     let pipeline = Pipeline::find(&Rc::new(file), loading)?;
     let pipeline = pipeline.ok_or_else(|| Error::NotAPipeline("the program file states no pipeline".to_owned()))?;
@@ -83,7 +96,7 @@ fn run(spec: &AppSpec, request: &Request, (talk, has_bar): (&mut dyn Write, bool
 
 /// The help text of the options.
 fn usage(spec: &AppSpec) -> String {
-    let name = spec.name;
+    let (name, trace) = (spec.name, trace_help(20));
     format!(
         "usage: {name} --prompt TEXT -o FILE [--negative TEXT] [--steps N] [--guidance G] [--seed N]
        {name} --inputs FILE --outputs FILE
@@ -104,6 +117,6 @@ Makes a picture of a text. The same seed gives the same picture.
                        program file)
   --threads N          the most threads that the program's backends use, 1 to 256 (the physical cores, at most
                        16)
-"
+{trace}"
     )
 }

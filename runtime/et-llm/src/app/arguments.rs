@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use et_module::app::{Command, number, read};
+use et_module::app::{Command, Tracing, number, read};
 use et_module::parse_threads;
 
 use crate::{Effort, Guesses, SpokenTask};
@@ -97,6 +97,8 @@ pub struct Request {
     pub data: Vec<PathBuf>,
     /// The data file of an adapter; the file beside the program file where the request names no adapter.
     pub adapter: Option<PathBuf>,
+    /// The file for a recording of the executions.
+    pub trace: Option<PathBuf>,
 }
 
 impl Request {
@@ -249,7 +251,7 @@ impl Request {
             "--threads" => self.threads = Some(parse_threads(&text(value()?))?),
             "--data" => self.data.push(value()?.into()),
             "--adapter" => self.adapter = Some(value()?.into()),
-            _ => return Ok(false),
+            _ => return Tracing::set(&mut self.trace, name, value),
         }
         Ok(true)
     }

@@ -19,11 +19,12 @@ use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use et_core::Kernel;
-use et_module::app::{Command, Failure, ProgramSource, end};
-use et_module::{DataFiles, Engine, FileBytes, Kernels, default_threads};
+use et_module::app::{Command, Failure, ProgramSource, Tracing, end, trace_help};
+use et_module::{DataFiles, Engine, FileBytes, Kernels, Observer, default_threads};
 
 use arguments::parse;
 pub use arguments::{Request, bias, task};
@@ -90,12 +91,23 @@ pub fn execute(
     }
     let done = Command::answer(parse(arguments), spec.stamp, &|| usage(spec), |request| {
         let channels = &mut Channels { input, out, talk };
-        run(spec, &request, channels).map(|()| String::new()).map_err(Failure::failed)
+        traced(spec, &request, channels).map(|()| String::new()).map_err(Failure::failed)
     });
     end(spec.name, done, out, talk)
 }
 
-fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
+fn traced(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
+    let Some(tracing) = Tracing::of(request.trace.as_deref()) else { return run(spec, request, channels, None) };
+    run(spec, request, channels, Some(tracing.observer()))?;
+    Ok(tracing.finish()?)
+}
+
+fn run(
+    spec: &AppSpec,
+    request: &Request,
+    channels: &mut Channels<'_>,
+    observer: Option<&Arc<dyn Observer>>,
+) -> Result<(), Error> {
     let start = Instant::now();
     let (file, beside) = spec.program.open()?;
     let named = beside.or_named(&request.data, request.adapter.as_deref());
@@ -109,7 +121,7 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
         constrain: spec.constrain,
         vision: spec.vision,
         hearing: spec.hearing,
-        observer: None,
+        observer,
     };
     let file = Rc::new(file);
     if let Some(mut encoder) = Encoder::find(&file, || DataFiles::open(&named), &loading)? {
@@ -151,7 +163,7 @@ const SOUNDS: &str = "  --audio FILE         a recording, WAV, for the prompt or
 
 /// The help text of the options.
 fn usage(spec: &AppSpec) -> String {
-    let name = spec.name;
+    let (name, trace) = (spec.name, trace_help(20));
     let server = spec.serve.map(|_| format!("       {name} --serve [ADDRESS] | --serve --help\n")).unwrap_or_default();
     let forms = spec.constrain.map_or("", |_| FORMS);
     let images = spec.vision.map_or("", |_| IMAGES);
@@ -207,7 +219,7 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --data FILE          data file with weights that the program keeps outside itself; may be repeated (those beside the
                        program file)
   --adapter FILE       data file of an adapter (the one beside the program file)
-  --bench EFFORT       measure on so many tokens, and print one JSON object
+{trace}  --bench EFFORT       measure on so many tokens, and print one JSON object
   --rounds N           how often (3)
 "
     )

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Failure;
+use super::{Failure, Tracing};
 use crate::{Effort, parse_threads};
 
 /// What a command line asks a binary for.
@@ -69,6 +69,8 @@ pub(super) struct Request {
     /// Whether to measure, with this effort.
     pub(super) bench: bool,
     pub(super) effort: Effort,
+    /// The file for a recording of the executions.
+    pub(super) trace: Option<PathBuf>,
 }
 
 /// The program to run and the inputs.
@@ -96,7 +98,7 @@ pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command
 impl Request {
     /// Sets the option `name`; false for an unknown name.
     fn set(&mut self, name: &str, value: &mut dyn FnMut() -> Result<OsString, String>) -> Result<bool, String> {
-        let Self { subject, bench, effort } = self;
+        let Self { subject, bench, effort, trace } = self;
         match name {
             "--inputs" => subject.inputs = Some(value()?.into()),
             "--outputs" => subject.outputs = Some(value()?.into()),
@@ -109,7 +111,7 @@ impl Request {
             "--warmup" => effort.warmup = number(name, value()?)?,
             "--iters" => effort.iterations = number(name, value()?)?,
             "--min-seconds" => effort.least = seconds(name, value()?)?,
-            _ => return Ok(false),
+            _ => return Tracing::set(trace, name, value),
         }
         Ok(true)
     }
@@ -162,7 +164,7 @@ mod tests {
     fn a_bench_has_an_effort() {
         let effort = Effort { warmup: 1, iterations: 5, least: Duration::from_millis(500) };
         let line = "--bench --warmup 1 --iters 5 --min-seconds 0.5";
-        let request = Request { subject: Subject::default(), bench: true, effort };
+        let request = Request { subject: Subject::default(), bench: true, effort, trace: None };
         assert_eq!(parsed(line), Ok(Command::Run(request)));
     }
 

@@ -5,6 +5,7 @@ mod arguments;
 mod beside;
 mod outcome;
 mod run;
+mod trace;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -19,6 +20,7 @@ pub use arguments::{Command, number, read};
 use arguments::{Request, parse};
 pub use beside::Beside;
 pub use outcome::{Failure, end};
+pub use trace::{Tracing, trace_help};
 
 /// The parts of a binary.
 #[derive(Clone, Copy)]
@@ -93,9 +95,11 @@ pub fn execute(
     out: &mut dyn Write,
     talk: &mut dyn Write,
 ) -> u8 {
-    let run = |Request { subject, bench, effort }| match bench {
-        false => run::run(spec, &subject).map_err(|failure| with_usage(spec, failure)),
-        true => run::bench(spec, &subject, effort).map_err(Failure::failed),
+    let run = |Request { subject, bench, effort, trace }| match (Tracing::of(trace.as_deref()), bench) {
+        (Some(_), true) => Err(Failure::Usage("--trace and --bench do not go together".to_owned())),
+        (Some(tracing), false) => run::trace(spec, &subject, effort, tracing).map_err(Failure::failed),
+        (None, false) => run::run(spec, &subject).map_err(|failure| with_usage(spec, failure)),
+        (None, true) => run::bench(spec, &subject, effort).map_err(Failure::failed),
     };
     let done = Command::answer(parse(arguments), spec.stamp, &|| usage(spec), run);
     end(spec.name, done, out, talk)
@@ -129,13 +133,14 @@ Inputs may hold many cases, stacked along the first dimension. A file `.npy` of 
   --threads N        the most threads that the program's backends use, 1 to 256 (the physical cores, at most
                      16)
   --bench            measure, and print one JSON object
-  --warmup N         executions before the measured ones (3)
+{trace}  --warmup N         executions before the measured ones (3)
   --iters N          the least number of measured executions (10)
   --min-seconds S    the least time that they take together (0)
 ",
         media = if spec.media.is_some() { MEDIA } else { "" },
         formats = if spec.media.is_some() { "safetensors, .npy, PNG, JPEG or WAV file" } else { "safetensors or .npy file" },
         top_k = crate::DEFAULT_TOP_K,
+        trace = trace_help(18),
         name = spec.name,
         method = spec.method
     )

@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::AppSpec;
 use super::arguments::Subject;
 use super::outcome::Failure;
+use super::trace::Tracing;
 use crate::TensorView;
 use crate::bench::milliseconds;
 use crate::{
@@ -53,13 +54,45 @@ pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result
     Ok(bench.to_string())
 }
 
+/// Records executions on a file of tensors, a picture or a recording, or on zeros, after a warm-up that is not recorded.
+pub(super) fn trace(spec: &AppSpec, subject: &Subject, effort: Effort, tracing: Tracing) -> Result<String, Error> {
+    let (mut module, _) = load_with(spec, subject, |engines| engines.observed_by(tracing.observer().clone()))?;
+    let rounds = |module: &mut Module, execute: &dyn Fn(&mut Module) -> Result<(), Error>| {
+        (0..effort.warmup).try_for_each(|_| execute(module))?;
+        tracing.restart();
+        (0..effort.iterations.max(1)).try_for_each(|_| execute(module))
+    };
+    match &subject.inputs {
+        Some(inputs) => with_tensors(inputs, spec.media, &mut module, |module, tensors| {
+            rounds(module, &|module| run_cases(module, tensors).map(|_| ()))
+        })?,
+        None => {
+            module.set_zeros()?;
+            rounds(&mut module, &Module::execute)?;
+        }
+    }
+    tracing.finish()?;
+    if subject.outputs.is_some() || subject.top_k.is_some() {
+        return run_and_write(spec, &mut module, subject);
+    }
+    Ok(String::new())
+}
+
 fn load(spec: &AppSpec, subject: &Subject) -> Result<(Module, Bench), Error> {
+    load_with(spec, subject, |engines| engines)
+}
+
+fn load_with(
+    spec: &AppSpec,
+    subject: &Subject,
+    observed: impl FnOnce(Engines) -> Engines,
+) -> Result<(Module, Bench), Error> {
     let start = Instant::now();
     let (file, beside) = spec.program.open()?;
     let data = DataFiles::open(&beside.or_named(&subject.data, subject.adapter.as_deref()))?;
     let load_ms = milliseconds(start);
     let start = Instant::now();
-    let engines = Engines::new(spec.engines, subject.threads.unwrap_or_else(default_threads));
+    let engines = observed(Engines::new(spec.engines, subject.threads.unwrap_or_else(default_threads)));
     let module = load_method(spec, subject.method.as_deref(), file, data, &engines)?;
     let bench = Bench { load_ms, init_ms: milliseconds(start), threads: engines.threads(), ..Bench::default() };
     Ok((module, bench))

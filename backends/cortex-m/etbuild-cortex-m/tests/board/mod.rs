@@ -151,6 +151,7 @@ impl Firmware {
             id: backend.delegate_id().to_owned(),
             package: backend.device_crate().to_owned(),
             explains: backend.explains_failures(),
+            reports: backend.reports_instructions(),
             features: blobs
                 .iter()
                 .flat_map(|blob| backend.device_features(blob))
@@ -198,6 +199,7 @@ impl Firmware {
             media: false,
             server: false,
             constrain: false,
+            trace: false,
             vision: false,
             hearing: false,
             updates: None,

@@ -6,8 +6,12 @@ use std::collections::BTreeMap;
 
 use super::archive::{EMPTY, Member, archive};
 
-/// The start code.
+/// The start code of an executable.
 pub const START: &[u8] = include_bytes!("start.rs");
+
+/// The start code of a DLL, and what both have in common, by path.
+pub const LIBRARY_START: [(&str, &[u8]); 2] =
+    [("src/library_start.rs", include_bytes!("library_start.rs")), ("src/system.rs", include_bytes!("system.rs"))];
 
 /// A DLL of Windows 10 and later, the library by whose name Rust asks for it, and the functions that the standard library, kernels and
 /// this crate's start code call, a line each. The names are those of Microsoft's documentation.
@@ -33,19 +37,20 @@ const UNUSED: [&str; 4] = ["libdbghelp.a", "libmingw32.a", "libmingwex.a", "libu
 /// The libraries by path.
 pub fn libraries() -> BTreeMap<String, Vec<u8>> {
     let unused = UNUSED.iter().map(|&file| (file.to_owned(), EMPTY.to_vec()));
-    let imports = LIBRARIES.iter().map(|library| (library.file.to_owned(), library.import_library()));
+    let imports =
+        LIBRARIES.iter().map(|library| (library.file.to_owned(), import_library(library.dll, library.names.lines())));
     unused.chain(imports).collect()
 }
 
-impl Library {
-    fn import_library(&self) -> Vec<u8> {
-        let member = |name: &str| Member {
-            name: self.dll.to_owned(),
-            bytes: import(name, self.dll),
-            symbols: vec![name.to_owned(), format!("__imp_{name}")],
-        };
-        archive(&self.names.lines().map(member).collect::<Vec<_>>())
-    }
+/// The import library of functions of a DLL: linkers of Microsoft, LLVM and GNU read the format.
+pub fn import_library<'n>(dll: &str, names: impl Iterator<Item = &'n str>) -> Vec<u8> {
+    let member = |name: &str| Member {
+        // The name of the DLL is in the content.
+        name: "import".to_owned(),
+        bytes: import(name, dll),
+        symbols: vec![name.to_owned(), format!("__imp_{name}")],
+    };
+    archive(&names.map(member).collect::<Vec<_>>())
 }
 
 /// The short form of an import, of which linkers make the tables of an executable: "Import Header" in Microsoft's PE format.

@@ -1,12 +1,15 @@
 //! Records the events of executions.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use et_module::{Array, DelegateEvent, Observed, Observer, Position};
+use et_runtime::{DelegateEvent, Position};
+
+use super::recorded::{Event, MethodFacts, Recording, Run, Task};
+use crate::{Observed, Observer};
 
 /// The most events and tasks of a recording; the rest is counted.
 const MOST: usize = 1_000_000;
@@ -43,73 +46,6 @@ struct Tasks {
     names: Vec<String>,
     tasks: Vec<Task>,
     left_out: usize,
-}
-
-/// What a recorder has heard. Times are in nanoseconds since the start of the recorder.
-#[derive(Debug, Default)]
-pub struct Recording {
-    /// The methods, in the order of their first execution.
-    pub methods: Vec<MethodFacts>,
-    /// The executions.
-    pub runs: Vec<Run>,
-    /// The tasks of the threads of backends.
-    pub tasks: Vec<Task>,
-    /// The names of the threads; the first is the caller's.
-    pub threads: Vec<String>,
-    /// Events and tasks beyond the limit.
-    pub left_out: usize,
-}
-
-/// What is known about the instructions of a method.
-#[derive(Clone, Debug, Default)]
-pub struct MethodFacts {
-    /// The name.
-    pub name: String,
-    /// The callees, by chain and instruction.
-    pub callees: BTreeMap<(u32, u32), String>,
-    /// The bytes of the results of an instruction's first execution, by chain, instruction and step.
-    pub bytes: BTreeMap<(u32, u32, Option<u32>), usize>,
-}
-
-/// An execution of a method.
-#[derive(Debug)]
-pub struct Run {
-    /// The method.
-    pub method: usize,
-    /// The begin.
-    pub begin: u64,
-    /// The end.
-    pub end: u64,
-    /// The instructions in the order of their ends: those of a delegate before the call of the delegate.
-    pub events: Vec<Event>,
-}
-
-/// An executed instruction.
-#[derive(Debug)]
-pub struct Event {
-    /// The instruction of the method.
-    pub at: Position,
-    /// The number and the kind of an instruction of a delegate; `None` for the instruction of the method.
-    pub step: Option<(u32, &'static str)>,
-    /// The begin.
-    pub begin: u64,
-    /// The end.
-    pub end: u64,
-    /// The tensors that a kernel has written, if kept.
-    pub results: Vec<Array>,
-    /// The memory that an instruction of a delegate has written, if kept, in the layout of the backend.
-    pub memory: Vec<Vec<u8>>,
-}
-
-/// A task of a thread.
-#[derive(Clone, Copy, Debug)]
-pub struct Task {
-    /// The thread.
-    pub thread: usize,
-    /// The begin.
-    pub begin: u64,
-    /// The end.
-    pub end: u64,
 }
 
 impl Recorder {
@@ -225,7 +161,14 @@ impl Observer for Recorder {
         if self.keeps_results {
             (event.results)(&mut |bytes| memory.push(bytes.to_vec()));
         }
-        state.steps.push(Event { at, step: Some((number, event.name)), begin, end, results: Vec::new(), memory });
+        state.steps.push(Event {
+            at,
+            step: Some((number, Cow::Borrowed(event.name))),
+            begin,
+            end,
+            results: Vec::new(),
+            memory,
+        });
         state.last = if event.duration.is_some() { end } else { self.now() };
     }
 
