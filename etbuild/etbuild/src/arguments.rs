@@ -328,7 +328,7 @@ pub struct Explain {
     /// Write the simulated outputs of the calibration data to this safetensors file, as `output_0` and so on
     #[arg(long, short, value_name = "FILE", requires = "simulate")]
     pub outputs: Option<PathBuf>,
-    /// The text that the simulated language model foresees, a text per line, instead of the calibration data
+    /// Measure the perplexity of a simulated language model on this file, a text per line, instead of the calibration data
     #[arg(long, value_name = "FILE", requires = "simulate")]
     pub text: Option<PathBuf>,
 }

@@ -5,12 +5,12 @@ mod attest;
 mod command;
 mod engines;
 mod feature;
-mod foresight;
 mod inspect;
 #[cfg(unix)]
 mod interrupt;
 mod lock;
 mod page;
+mod perplexity;
 mod render;
 mod report;
 mod repository;

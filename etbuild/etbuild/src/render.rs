@@ -18,7 +18,7 @@ pub use operators::operators_text;
 pub use partitions::partitions_text;
 pub use progress::ProgressView;
 pub use proposal::proposals_text;
-pub use quantization::{foresight_text, quantization_text, simulation_text, worst_text};
+pub use quantization::{perplexity_text, quantization_text, simulation_text, worst_text};
 pub use table::Table;
 pub use terminal::Terminal;
 pub use trace::{drift_text, profile_text};

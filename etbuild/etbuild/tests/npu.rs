@@ -152,7 +152,7 @@ fn a_language_model_writes_the_tokens_of_the_simulation() {
     assert!(explained.contains("qnn") && explained.contains("in 3 calls"), "{explained}");
 }
 
-/// Without a kit, the simulation writes the tokens of the NPU: it reads the prompt in pieces, and carries the KV cache from call to call.
+/// Without a kit, the simulation writes the tokens of the NPU: prefill in chunks and decode hand over the KV cache.
 #[test]
 fn a_simulated_language_model_writes_the_tokens_of_the_npu() {
     if !has_kit() {

@@ -3,6 +3,7 @@
 use etbuild_backend::{Backend, Blob, Compiler, NpuFacts, Refusal, RefusalKind, Search, Simulation, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
+use crate::NAME;
 use crate::compile::Device;
 use crate::lower;
 use crate::partition::Partition;
@@ -27,7 +28,7 @@ static COMPILER: Compiler = Compiler {
 
 impl Backend for Qnn {
     fn name(&self) -> &'static str {
-        "qnn"
+        NAME
     }
 
     fn delegate_id(&self) -> &'static str {

@@ -16,3 +16,6 @@ mod worker;
 pub use backend::{BACKEND, Qnn, program_text};
 pub use simulate::{ID as SIMULATION_ID, SIMULATED, delegate};
 pub use worker::worker;
+
+/// The name of the backend in recipes.
+const NAME: &str = "qnn";

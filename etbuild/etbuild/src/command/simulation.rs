@@ -9,11 +9,11 @@ use etbuild_recipe::Partition;
 use super::Outcome;
 use super::program::write_outputs;
 use crate::arguments::{self, Recipes};
-use crate::foresight::{Foresight, Passage};
-use crate::render::{foresight_text, simulation_text};
+use crate::perplexity::{Passage, Perplexity};
+use crate::render::{perplexity_text, simulation_text};
 use crate::session::Session;
 
-/// The outputs as an NPU computes them, or how well a language model foresees a text there. The recipe's own backends are left out, as their
+/// The outputs as an NPU computes them, or the perplexity of a language model there. The recipe's own backends are left out, as their
 /// kits may be absent.
 pub fn explain(session: &Session, recipes: Recipes, backend: &str, arguments: &arguments::Explain) -> Outcome {
     let recipes = Recipes { partition: Some(Partition::PORTABLE.to_owned()), ..recipes };
@@ -41,18 +41,18 @@ fn arrays(outputs: &[SimulatedOutput]) -> Named<Array> {
     numbered.collect()
 }
 
-/// How well a language model foresees a text before quantization, after it, and on the NPU, and what the model writes.
+/// The perplexity of a language model before quantization, after it, and on the NPU, and what the model writes.
 fn explain_language(session: &Session, recipe: &Path, backend: &str, text: &Path) -> Outcome {
     let world = session.world_of_simulations()?;
     let variants = language_variants(&world, recipe, &session.overrides(Vec::new())?, backend)?;
     let passage = Passage::read(recipe, text)?;
-    let measured = |program| Foresight::of(recipe, program, &passage);
+    let measured = |program| Perplexity::of(recipe, program, &passage);
     let all = [measured(variants.float)?, measured(variants.portable)?, measured(variants.simulated)?];
     let [float, portable, simulated] = &all;
     let value = serde_json::json!({
         "schema": "etbuild.simulation/1", "ok": true, "backend": backend, "outputs": [],
         "language": { "recipe": variants.recipe, "float": float, "portable": portable, "simulated": simulated },
     });
-    session.terminal.present(&value, &foresight_text(&variants.recipe, &all));
+    session.terminal.present(&value, &perplexity_text(&variants.recipe, &all));
     Ok(Vec::new())
 }

@@ -4,7 +4,7 @@ use etbuild_engine::LayerLoss;
 use etbuild_inspect::{ProgramLosses, SimulatedOutput};
 
 use super::Table;
-use crate::foresight::Foresight;
+use crate::perplexity::Perplexity;
 
 /// The number of worst layers that are shown beside another result.
 const WORST: usize = 5;
@@ -63,8 +63,8 @@ pub fn simulation_text(outputs: &[SimulatedOutput]) -> String {
     table.render()
 }
 
-/// How well a language model foresees a text: before quantization, on the portable kernels, and on a simulated NPU.
-pub fn foresight_text(recipe: &str, [float, portable, simulated]: &[Foresight; 3]) -> String {
+/// The perplexity of a language model on a text: before quantization, on the portable kernels, and on a simulated NPU.
+pub fn perplexity_text(recipe: &str, [float, portable, simulated]: &[Perplexity; 3]) -> String {
     let mut table =
         Table::new(&["recipe", "variant", "tokens", "perplexity", "likeliest as in float", "written as in float"]);
     for (variant, found) in [("float", float), ("portable", portable), ("simulated", simulated)] {

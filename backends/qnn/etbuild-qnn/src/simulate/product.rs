@@ -8,7 +8,7 @@ use super::fixed_point::Rescale;
 use super::step::{Elements, Step, malformed};
 use super::window::Number;
 
-/// The sizes of a batch of products.
+/// The sizes of a batched GEMM.
 struct Product {
     rows: usize,
     inner: usize,
@@ -19,7 +19,7 @@ struct Product {
     matrices: Vec<[usize; 2]>,
 }
 
-/// A batch of products of matrices: in fp16, whose sums are rounded once, or in 8 bits, whose sums are rescaled as those of convolutions.
+/// A batched GEMM: in fp16, whose sums are rounded once, or in 8 bits, whose sums are rescaled as those of convolutions.
 pub fn matmul(step: &Step<'_>) -> Result<Elements, Refusal> {
     let product = Product::of(step)?;
     let Some(([left, right], output)) = step.of_width(1) else {

@@ -1,4 +1,4 @@
-//! How well a program of a language model foresees a text, and what the program writes.
+//! The perplexity of a program of a language model on a text, and what the program writes.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::engines::{ENGINES, kernel};
 use crate::feature::{Feature, MAKE_TEXT};
 
-/// The most tokens of a text that are foreseen: a simulation is slow.
+/// The most tokens of a text whose probability is measured: a simulation is slow.
 const MOST: usize = 512;
 
 /// The tokens of the text that the model continues.
@@ -27,10 +27,10 @@ pub struct Passage {
     lines: Vec<String>,
 }
 
-/// How well a program foresees a text.
+/// The perplexity of a program on a text, and what the program writes.
 #[derive(Clone, Debug, Serialize)]
-pub struct Foresight {
-    /// The number of foreseen tokens.
+pub struct Perplexity {
+    /// The number of predicted tokens.
     pub tokens: usize,
     /// `exp` of the mean of `-ln(probability)`.
     pub perplexity: f64,
@@ -59,11 +59,11 @@ impl Passage {
     }
 }
 
-impl Foresight {
-    /// Lets a program foresee a text.
+impl Perplexity {
+    /// Lets a program predict and continue a text.
     ///
     /// # Errors
-    /// A program that cannot be executed here, a text without a token to foresee.
+    /// A program that cannot be executed here, a text without a token to predict.
     pub fn of(recipe: &Path, program: Blob, passage: &Passage) -> Result<Self, Vec<Diagnostic>> {
         let failed = |error: Error| {
             let message = format!("`{}`: {error}", recipe.display());
@@ -82,11 +82,11 @@ impl Foresight {
         };
         let file = FileBytes::owned(program);
         let mut model = Model::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).map_err(failed)?;
-        foreseen(&mut model, passage).map_err(failed)
+        predicted(&mut model, passage).map_err(failed)
     }
 }
 
-fn foreseen(model: &mut Model, passage: &Passage) -> Result<Foresight, Error> {
+fn predicted(model: &mut Model, passage: &Passage) -> Result<Perplexity, Error> {
     let text = model.text()?;
     let (mut sum, mut likeliest, mut first) = (0.0, Vec::new(), Vec::new());
     for line in &passage.lines {
@@ -111,7 +111,7 @@ fn foreseen(model: &mut Model, passage: &Passage) -> Result<Foresight, Error> {
     let tokens = likeliest.len();
     let perplexity = (sum / tokens as f64).exp();
     let (prompt, text) = (text.decode(&first)?, text.decode(&written)?);
-    Ok(Foresight { tokens, perplexity, likeliest, prompt, written, text })
+    Ok(Perplexity { tokens, perplexity, likeliest, prompt, written, text })
 }
 
 /// The likeliest tokens behind a prompt, up to a token that stops the text.
