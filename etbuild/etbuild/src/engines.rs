@@ -45,12 +45,14 @@ pub static ENGINES: &[Engine] = &[
         problem: et_gpu::problem,
     },
     Engine { id: et_qnn::ID, make: |host| Box::new(et_qnn::delegate(host.workers)), problem: et_qnn::problem },
-    Engine {
-        id: etbuild_qnn::SIMULATION_ID,
-        make: |host| Box::new(etbuild_qnn::delegate(host.workers)),
-        problem: et_qnn::problem,
-    },
 ];
+
+/// The delegates that simulate NPUs. They trust their blobs, so they execute programs that this command has just compiled, and no files.
+pub static SIMULATIONS: &[Engine] = &[Engine {
+    id: etbuild_qnn::SIMULATION_ID,
+    make: |host| Box::new(etbuild_qnn::delegate(host.workers)),
+    problem: || None,
+}];
 
 /// The portable kernel of an operator.
 pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {

@@ -4,14 +4,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use et_llm::app::loss;
-use et_llm::{Error, Loading, Session as Model};
+use et_llm::{Error, Loading, Session as Dialogue};
 use et_module::{DataFiles, FileBytes, Kernels, default_threads};
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::{Code, Diagnostic, unreadable};
 use etbuild_store::Blob;
 use serde::Serialize;
 
-use crate::engines::{ENGINES, kernel};
+use crate::engines::{SIMULATIONS, kernel};
 use crate::feature::{Feature, MAKE_TEXT};
+use crate::session::Session;
 
 /// The most tokens of a text whose probability is measured: a simulation is slow.
 const MOST: usize = 512;
@@ -48,11 +49,12 @@ impl Passage {
     /// Reads a text file, a text per line, for the model of a recipe.
     ///
     /// # Errors
-    /// A file that is no text.
-    pub fn read(recipe: &Path, file: &Path) -> Result<Self, Vec<Diagnostic>> {
+    /// A file that cannot be read, or is not a text.
+    pub fn read(session: &Session, recipe: &Path, file: &Path) -> Result<Self, Vec<Diagnostic>> {
         Feature::Text.require("a text")?;
-        let text = std::fs::read_to_string(file).map_err(|error| {
-            let message = format!("`{}` is no text for `{}`: {error}", file.display(), recipe.display());
+        let bytes = session.system.read(file).map_err(|error| vec![unreadable(file, &error)])?;
+        let text = String::from_utf8(bytes.to_vec()).map_err(|error| {
+            let message = format!("`{}` is not a text for `{}`: {error}", file.display(), recipe.display());
             vec![Diagnostic::error(Code::InputsMismatch, message).help("give a text with `--text FILE`")]
         })?;
         Ok(Self { lines: text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect() })
@@ -71,7 +73,7 @@ impl Perplexity {
         };
         let loading = Loading {
             kernels: Kernels::Lookup(&kernel),
-            engines: ENGINES,
+            engines: SIMULATIONS,
             threads: default_threads(),
             guesses: None,
             text: MAKE_TEXT,
@@ -81,15 +83,18 @@ impl Perplexity {
             observer: None,
         };
         let file = FileBytes::owned(program);
-        let mut model = Model::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).map_err(failed)?;
+        let mut model = Dialogue::load(file, || Ok(DataFiles::default()), &loading, Instant::now()).map_err(failed)?;
         predicted(&mut model, passage).map_err(failed)
     }
 }
 
-fn predicted(model: &mut Model, passage: &Passage) -> Result<Perplexity, Error> {
+fn predicted(model: &mut Dialogue, passage: &Passage) -> Result<Perplexity, Error> {
     let text = model.text()?;
     let (mut sum, mut likeliest, mut first) = (0.0, Vec::new(), Vec::new());
     for line in &passage.lines {
+        if likeliest.len() == MOST {
+            break;
+        }
         let mut tokens = text.encode(line, true)?;
         tokens.truncate(model.model.context().unwrap_or(tokens.len()));
         model.model.reset();
@@ -115,7 +120,7 @@ fn predicted(model: &mut Model, passage: &Passage) -> Result<Perplexity, Error> 
 }
 
 /// The likeliest tokens behind a prompt, up to a token that stops the text.
-fn continued(model: &mut Model, prompt: &[u32]) -> Result<Vec<u32>, Error> {
+fn continued(model: &mut Dialogue, prompt: &[u32]) -> Result<Vec<u32>, Error> {
     model.model.reset();
     let room = model.model.context().unwrap_or(usize::MAX).saturating_sub(prompt.len());
     let mut next = greatest(model.model.read(prompt)?);

@@ -65,7 +65,7 @@ impl Sentence {
             match kind.as_str() {
                 TRANSFORMER => {}
                 NORMALIZE => sentence.normalize = true,
-                DENSE if sentence.projection.is_none() && !sentence.normalize => {
+                DENSE if sentence.pooling.is_some() && sentence.projection.is_none() && !sentence.normalize => {
                     let file = files.get(&format!("{path}/{MODULE}")).copied();
                     sentence.projection = Some(projection(file.unwrap_or(b"{}"))?);
                 }
@@ -190,15 +190,18 @@ mod tests {
 
     #[test]
     fn a_linear_layer_has_a_file_and_the_width_of_the_model() {
-        let modules = ALL.replace("1_Pooling", "1_Dense").replace("models.Pooling", "models.Dense");
-        assert_eq!(module_files(modules.as_bytes()), ["1_Dense/config.json", "1_Dense/model.safetensors"]);
+        let modules = ALL.replace("2_Normalize", "2_Dense").replace("models.Normalize", "models.Dense");
+        let files = ["1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors"];
+        assert_eq!(module_files(modules.as_bytes()), files);
         let config = r#"{"in_features": 8, "out_features": 4, "bias": false, "activation_function": "torch.nn.modules.linear.Identity"}"#;
-        let found = |config: &str| read(&[(MODULES, &modules), ("1_Dense/config.json", config)]);
+        let found = |config: &str| read(&[(MODULES, &modules), ("2_Dense/config.json", config)]);
         let expected = Projection { width: 4, has_bias: false, has_tanh: false };
         let sentence = found(config).unwrap();
         assert_eq!(sentence.projection(8), Ok(Some(expected)));
         assert!(sentence.projection(16).unwrap_err().to_string().contains("in_features"));
         assert!(found(&config.replace("linear.Identity", "activation.ReLU")).unwrap_err().to_string().contains("ReLU"));
+        let early = modules.replace("models.Transformer", "models.Dense");
+        assert!(read(&[(MODULES, &early)]).unwrap_err().to_string().contains("`Dense`"));
     }
 
     #[test]

@@ -36,6 +36,12 @@ impl<'f> Spaces<'f> {
                 _ => {}
             }
         }
+        if spaces.trims && (!spaces.begins || spaces.characters.is_empty()) {
+            return Err(
+                "spaces are left out of its texts, without a space ahead or a table of characters, which is not known"
+                    .to_owned(),
+            );
+        }
         Ok(spaces)
     }
 

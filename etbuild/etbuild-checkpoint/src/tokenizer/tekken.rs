@@ -46,6 +46,9 @@ const NAMED: [(&str, &str); 4] =
 /// The most tokens: no model has more, and a damaged file may state any number.
 const MOST: usize = 1 << 22;
 
+/// The most bytes of a token: every cut of a token is tried, and no model has longer tokens.
+const LONGEST: usize = 1 << 10;
+
 /// The tokenizer of a file.
 pub fn tokenizer(file: &'static str, bytes: &[u8], _: &Config, stated: &Config) -> Result<Made, CheckpointError> {
     let contents = Config::parse_file(file, bytes)?;
@@ -56,6 +59,9 @@ pub fn tokenizer(file: &'static str, bytes: &[u8], _: &Config, stated: &Config) 
     let ranks = ranks(&contents, count.unwrap_or(MOST))?;
     let mut vocabulary: Map<String, Value> =
         ranks.iter().map(|(bytes, rank)| (letters(bytes), json!(rank + special.len()))).collect();
+    if special.iter().any(|text| vocabulary.contains_key(text)) {
+        return Err(contents.mistake("vocab", "has a token with the text of a special token"));
+    }
     vocabulary.extend(special.iter().enumerate().map(|(token, text)| (text.clone(), token.into())));
     let added: Vec<Value> =
         special.iter().enumerate().map(|(token, text)| added_token(token, text, false, true)).collect();
@@ -112,6 +118,9 @@ fn ranks(contents: &Config, count: usize) -> Result<BTreeMap<Vec<u8>, usize>, Ch
     let bytes = |entry: &Value| decode(entry.get("token_bytes")?.as_str()?);
     let tokens = list.iter().take(count).enumerate().map(|(rank, entry)| Some((bytes(entry)?, rank)));
     let ranks = tokens.collect::<Option<BTreeMap<_, _>>>().ok_or_else(wrong)?;
+    if ranks.keys().any(|bytes| bytes.len() > LONGEST) {
+        return Err(contents.mistake(KEY, "has a token of more than 1024 bytes"));
+    }
     let is_distinct = ranks.len() == list.len().min(count);
     if is_distinct { Ok(ranks) } else { Err(contents.mistake(KEY, "has two tokens of the same bytes")) }
 }
@@ -185,6 +194,8 @@ mod tests {
             ("\"pattern\"", "\"other\"", "`config.pattern` is missing"),
             ("YWE=", "YQ==", "two tokens of the same bytes"),
             ("YWE=", "!", "base64"),
+            ("YWE=", &"YWFh".repeat(400), "more than 1024 bytes"),
+            ("YWE=", "PHM+", "the text of a special token"),
             ("{\"rank\": 1, \"token_str\"", "{\"rank\": 2, \"token_str\"", "special_tokens"),
             ("special_tokens\": 4", "special_tokens\": 1", "default_num_special_tokens"),
             ("\"vocab\"", "\"words\"", "`vocab`"),

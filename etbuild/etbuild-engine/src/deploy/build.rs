@@ -131,8 +131,7 @@ fn npu_time(db: &dyn Db, unit: &Unit) -> Result<Option<String>, Blocked> {
 }
 
 /// What keeps the program from a binary of the target: kernels that the catalogue lacks, a program file that is larger than the bank
-/// for constants.
-/// What keeps the program from becoming a binary, as far as no compiler is needed to know.
+/// for constants, a prebuilt runtime that does not fit.
 fn check_link(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked> {
     let target = link::compile_target(unit.target.rust());
     let project = ProjectInputs::of(db, &unit.link, &target, emitted, Stage::Select)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use et_module::{Array, Named};
+use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_inspect::{SimulatedOutput, language_variants, simulated};
 use etbuild_recipe::Partition;
 
@@ -19,8 +20,18 @@ pub fn explain(session: &Session, recipes: Recipes, backend: &str, arguments: &a
     let recipes = Recipes { partition: Some(Partition::PORTABLE.to_owned()), ..recipes };
     let found = simulated(&session.world(etbuild_engine::Mode::Build)?, &session.request(&recipes)?, backend)?;
     if let Some(text) = found.texts.first() {
+        if found.texts.len() > 1 || !found.outputs.is_empty() {
+            let message = "a language model is simulated alone";
+            return Err(usage(message, "name its recipe only"));
+        }
+        if arguments.outputs.is_some() {
+            return Err(usage("`--outputs` is not for language models", "leave `--outputs` out"));
+        }
         let text = arguments.text.as_deref().unwrap_or(text);
         return explain_language(session, &arguments.subject, backend, text);
+    }
+    if arguments.text.is_some() {
+        return Err(usage("`--text` is for language models, and the recipe has none", "leave `--text` out"));
     }
     if let Some(file) = &arguments.outputs {
         write_outputs(session, file, &arrays(&found.outputs), &Named::default())?;
@@ -30,6 +41,10 @@ pub fn explain(session: &Session, recipes: Recipes, backend: &str, arguments: &a
     });
     session.terminal.present(&value, &simulation_text(&found.outputs));
     Ok(Vec::new())
+}
+
+fn usage(message: &str, help: &str) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Code::Usage, message).help(help)]
 }
 
 /// The simulated outputs by the names that `etbuild run` gives them.
@@ -45,7 +60,7 @@ fn arrays(outputs: &[SimulatedOutput]) -> Named<Array> {
 fn explain_language(session: &Session, recipe: &Path, backend: &str, text: &Path) -> Outcome {
     let world = session.world_of_simulations()?;
     let variants = language_variants(&world, recipe, &session.overrides(Vec::new())?, backend)?;
-    let passage = Passage::read(recipe, text)?;
+    let passage = Passage::read(session, recipe, text)?;
     let measured = |program| Perplexity::of(recipe, program, &passage);
     let all = [measured(variants.float)?, measured(variants.portable)?, measured(variants.simulated)?];
     let [float, portable, simulated] = &all;

@@ -1,6 +1,6 @@
 //! The events of a recording by instruction, with the names that the compilation gave.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use et_module::recording::{Event, MethodFacts, Recording};
 use etbuild_backend::Backend;
@@ -115,7 +115,9 @@ impl<'a> Names<'a> {
     /// Whether a recording is of a program with these instructions, as far as a recording tells.
     pub fn fit(&self, recording: &Recording) -> bool {
         let last = |facts: &MethodFacts| facts.callees.keys().map(|(_, instruction)| *instruction as usize).max();
-        recording.methods.iter().all(|facts| last(facts) < Some(self.calls(&facts.name).len()))
+        let fits = |facts: &MethodFacts| last(facts).is_some_and(|last| last < self.calls(&facts.name).len());
+        let names: BTreeSet<&str> = recording.methods.iter().map(|facts| facts.name.as_str()).collect();
+        names.len() == recording.methods.len() && recording.methods.iter().all(fits)
     }
 
     /// The value that an instruction computes; `steps` is the number of instructions in the call of the backend.
@@ -155,9 +157,13 @@ fn of_method(recording: &Recording, index: usize, facts: &MethodFacts, names: &N
             order.push(key);
             (0, 0, u64::MAX, event.step.as_ref().map(|(_, kind)| &**kind))
         });
-        *sum = (sum.0 + 1, sum.1 + time, sum.2.min(time), sum.3);
+        *sum = (sum.0 + 1, sum.1.saturating_add(time), sum.2.min(time), sum.3);
     }
-    let steps = |key: Key| times.range((key.0, key.1, Some(0))..=(key.0, key.1, Some(u32::MAX))).count();
+    let mut counts: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for key in times.keys().filter(|key| key.2.is_some()) {
+        *counts.entry((key.0, key.1)).or_default() += 1;
+    }
+    let steps = |key: Key| counts.get(&(key.0, key.1)).copied().unwrap_or_default();
     let partition = partitions(facts);
     let inside = order.iter().filter(|key| key.2.is_some() || steps(**key) == 0);
     let row = |key: &Key| {
@@ -183,7 +189,8 @@ fn of_method(recording: &Recording, index: usize, facts: &MethodFacts, names: &N
     };
     let rows = inside.filter(|key| facts.callees.get(&(key.0, key.1)).is_some_and(|callee| !callee.is_empty()));
     let rows = rows.map(row).collect();
-    let whole: u64 = runs.iter().map(|run| run.end.saturating_sub(run.begin)).sum();
+    let lengths = runs.iter().map(|run| run.end.saturating_sub(run.begin));
+    let whole = lengths.fold(0, u64::saturating_add);
     let milliseconds = milliseconds(whole) / runs.len().max(1) as f64;
     MethodProfile { method: facts.name.clone(), runs: runs.len(), milliseconds, rows }
 }

@@ -21,6 +21,9 @@ use et_runtime::Position;
 
 use super::recorded::{Event, MethodFacts, Recording, Run, Task};
 
+/// The most bytes of the kind of an instruction, since each event gets a copy.
+const LONGEST_KIND: usize = 64;
+
 /// The first bytes of a file.
 const MAGIC: [u8; 8] = *b"ETTRACE1";
 
@@ -50,7 +53,7 @@ impl Recording {
     /// Reads a file; `None` for another file, or for a damaged one.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut rest = In(bytes.strip_prefix(&MAGIC)?);
-        let kinds = rest.list(In::text)?;
+        let kinds = rest.list(|rest| rest.text().filter(|kind| kind.len() <= LONGEST_KIND))?;
         let recording = Self {
             methods: rest.list(In::method)?,
             threads: rest.list(In::text)?,
