@@ -8,11 +8,11 @@ use et_llm::{Error, Loading, Session as Dialogue};
 use et_module::{DataFiles, FileBytes, Kernels, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic, unreadable};
 use etbuild_store::Blob;
+use etbuild_system::System;
 use serde::Serialize;
 
 use crate::engines::{SIMULATIONS, kernel};
 use crate::feature::{Feature, MAKE_TEXT};
-use crate::session::Session;
 
 /// The most tokens of a text whose probability is measured: a simulation is slow.
 const MOST: usize = 512;
@@ -50,9 +50,9 @@ impl Passage {
     ///
     /// # Errors
     /// A file that cannot be read, or is not a text.
-    pub fn read(session: &Session, recipe: &Path, file: &Path) -> Result<Self, Vec<Diagnostic>> {
+    pub fn read(system: &dyn System, recipe: &Path, file: &Path) -> Result<Self, Vec<Diagnostic>> {
         Feature::Text.require("a text")?;
-        let bytes = session.system.read(file).map_err(|error| vec![unreadable(file, &error)])?;
+        let bytes = system.read(file).map_err(|error| vec![unreadable(file, &error)])?;
         let text = String::from_utf8(bytes.to_vec()).map_err(|error| {
             let message = format!("`{}` is not a text for `{}`: {error}", file.display(), recipe.display());
             vec![Diagnostic::error(Code::InputsMismatch, message).help("give a text with `--text FILE`")]

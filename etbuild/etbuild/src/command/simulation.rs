@@ -60,7 +60,7 @@ fn arrays(outputs: &[SimulatedOutput]) -> Named<Array> {
 fn explain_language(session: &Session, recipe: &Path, backend: &str, text: &Path) -> Outcome {
     let world = session.world_of_simulations()?;
     let variants = language_variants(&world, recipe, &session.overrides(Vec::new())?, backend)?;
-    let passage = Passage::read(session, recipe, text)?;
+    let passage = Passage::read(&*session.system, recipe, text)?;
     let measured = |program| Perplexity::of(recipe, program, &passage);
     let all = [measured(variants.float)?, measured(variants.portable)?, measured(variants.simulated)?];
     let [float, portable, simulated] = &all;
