@@ -59,7 +59,7 @@ fn device_crates(repository: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(crates)
 }
 
-/// A template with its own files and the shared ones.
+/// A template: the files of its folder, and the files of the shared folders that the template uses.
 fn of_template(templates: &Path, template: &Path) -> Result<String, Failure> {
     let name = name(template);
     let shared = SHARED.iter().filter(|(_, users)| users.contains(&name.as_str()));

@@ -10,7 +10,7 @@ use crate::symbol::symbol;
 use crate::system::windows::import_library;
 use crate::{LibraryForm, LinkError};
 
-/// The start of the names of functions for C. A DLL exports what its start code defines, too.
+/// The prefix of the functions for C. A DLL also exports the symbols of its start code, which an import library leaves out.
 const INTERFACE: &[u8] = b"et_";
 
 /// The path of the template for CMake.

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
-use et_llm::app::loss;
-use et_llm::{Error, Loading, Session as Dialogue};
+use et_llm::app::foresee;
+use et_llm::{Error, Limits, Loading, Sampler, Sampling, Session as Dialogue, generate};
 use et_module::{DataFiles, FileBytes, Kernels, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic, unreadable};
 use etbuild_store::Blob;
@@ -91,19 +91,19 @@ impl Perplexity {
 fn predicted(model: &mut Dialogue, passage: &Passage) -> Result<Perplexity, Error> {
     let text = model.text()?;
     let (mut sum, mut likeliest, mut first) = (0.0, Vec::new(), Vec::new());
+    let mut greedy = Sampler::new(Sampling::default());
     for line in &passage.lines {
         if likeliest.len() == MOST {
             break;
         }
         let mut tokens = text.encode(line, true)?;
         tokens.truncate(model.model.context().unwrap_or(tokens.len()));
-        model.model.reset();
-        for (token, next) in tokens.iter().zip(tokens.iter().skip(1)).take(MOST - likeliest.len()) {
-            let vocabulary = model.model.vocabulary();
-            let logits = model.model.read(&[*token])?;
-            sum += loss(logits, *next).ok_or(Error::UnknownToken { token: *next, vocabulary })?;
-            likeliest.push(greatest(logits));
-        }
+        let predicts = tokens.len().min(MOST - likeliest.len() + 1);
+        foresee(&mut model.model, &tokens[..predicts], |logits, loss| {
+            sum += loss;
+            likeliest.push(greedy.pick(logits, &[])?);
+            Ok(())
+        })?;
         if first.is_empty() {
             first = tokens;
         }
@@ -120,20 +120,10 @@ fn predicted(model: &mut Dialogue, passage: &Passage) -> Result<Perplexity, Erro
 }
 
 /// The likeliest tokens behind a prompt, up to a token that stops the text.
-fn continued(model: &mut Dialogue, prompt: &[u32]) -> Result<Vec<u32>, Error> {
-    model.model.reset();
-    let room = model.model.context().unwrap_or(usize::MAX).saturating_sub(prompt.len());
-    let mut next = greatest(model.model.read(prompt)?);
-    let mut written = Vec::new();
-    while written.len() < WRITTEN.min(room) && !model.facts.stops.contains(&next) {
-        written.push(next);
-        next = greatest(model.model.read(&[next])?);
-    }
-    Ok(written)
-}
-
-/// The token with the greatest logit, the first of several.
-fn greatest(logits: &[f32]) -> u32 {
-    let best = logits.iter().enumerate().reduce(|best, other| if other.1 > best.1 { other } else { best });
-    best.map_or(0, |(token, _)| token as u32)
+fn continued(Dialogue { model, facts, .. }: &mut Dialogue, prompt: &[u32]) -> Result<Vec<u32>, Error> {
+    model.reset();
+    let room = model.context().unwrap_or(usize::MAX).saturating_sub(prompt.len());
+    let limits = Limits { tokens: WRITTEN.min(room), stops: &facts.stops };
+    let mut greedy = Sampler::new(Sampling::default());
+    Ok(generate(model, None, prompt, &mut greedy, &limits, &mut |_, _| Ok(()))?.tokens)
 }

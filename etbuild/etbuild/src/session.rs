@@ -49,14 +49,14 @@ impl Session {
         self.world_on(mode, None)
     }
 
-    /// The same; hosted binaries run on `device`, if there is one.
+    /// The world of a mode, whose hosted binaries run on `device`; on this machine for `None`.
     pub fn world_on(&self, mode: Mode, device: Option<Device>) -> Result<Arc<World>, Vec<Diagnostic>> {
         let mode = if self.global.no_cache && mode == Mode::Build { Mode::Rebuild } else { mode };
         let world = self.open(mode, &self.cache_folder()?)?.on_device(device);
         self.connected(world, mode)
     }
 
-    /// The world for a build whose backends are simulated where they can be.
+    /// The world for a build in which a simulation stands in for each backend that has one.
     pub fn world_of_simulations(&self) -> Result<Arc<World>, Vec<Diagnostic>> {
         let mode = if self.global.no_cache { Mode::Rebuild } else { Mode::Build };
         self.connected(self.open(mode, &self.cache_folder()?)?.backends(&SIMULATED), mode)

@@ -56,7 +56,7 @@ fn typescript() -> Option<String> {
     has(&program, &["--version"]).then_some(program)
 }
 
-/// A program in TypeScript uses a package by its types: what the types allow compiles and runs, what they refuse does not compile.
+/// A program in TypeScript uses the types of a package: allowed calls compile and run, refused calls do not compile.
 #[test]
 fn typescript_knows_the_types_of_packages() {
     let Some(compiler) = typescript() else { return };

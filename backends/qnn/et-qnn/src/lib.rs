@@ -19,7 +19,6 @@ pub use delegate::delegate;
 pub use et_problem::{Outcome, Problem, problem};
 pub use session::Session;
 pub use soc::{SOCS, Soc, soc};
-pub use tokens::{Tokens, last_row};
 
 /// The delegate id in program files.
 pub const ID: &str = "EtbuildQnn";

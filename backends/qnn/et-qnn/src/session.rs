@@ -8,7 +8,6 @@ use crate::api::device;
 use crate::api::executable::Executable;
 use crate::api::tensor::Bound;
 use crate::blob::{Binding, Blob, Port, Ports, Role, SizedPort, graph_name};
-use crate::tokens::{Tokens, last_row};
 
 /// Whether the library simulates the NPU.
 const SIMULATES: bool = cfg!(target_arch = "x86_64");
@@ -66,15 +65,15 @@ impl Session {
         run(graph, &bound(of_inputs, &mut inputs), &bound(of_outputs, &mut outputs))?;
         of_outputs.iter().zip(&outputs).try_for_each(|((port, _), memory)| match memory {
             Memory::Argument(_) => Ok(()),
-            Memory::Own(rows) => keep(port, rows, arguments),
+            Memory::Own(rows) => port.binding.write_rows(rows, arguments),
         })
     }
 }
 
 /// Whether a graph reads all slots of the KV caches that hold positions before the call.
 fn reads_past(ports: &Ports, arguments: &Args<'_, '_>) -> Outcome<bool> {
-    for (Port { binding: Binding { role, span, ring, .. }, .. }, _) in &ports.inputs {
-        if *role == Role::Mask && !Tokens::read(*span, arguments)?.reads_past(*ring) {
+    for (port, _) in &ports.inputs {
+        if !port.binding.reads_past(arguments)? {
             return Ok(false);
         }
     }
@@ -104,18 +103,17 @@ fn fits(port: &Port) -> bool {
 }
 
 fn input(port: &Port, arguments: &Args<'_, '_>) -> Outcome<Memory> {
-    let Binding { role, span, ring, .. } = port.binding;
-    let tokens = || Tokens::read(span, arguments);
-    match role {
+    if let Some(made) = port.binding.made(arguments)? {
+        return Ok(Memory::Own(made));
+    }
+    match port.binding.role {
         Role::Argument => address(port, u64::from(port.bytes), arguments, Access::Constant).map(Memory::Argument),
         Role::Past => {
+            let ring = port.binding.ring;
             let row = u64::from(port.bytes / ring.read.max(1));
             address(port, row * u64::from(ring.slots), arguments, Access::Constant).map(Memory::Argument)
         }
-        Role::Positions => Ok(Memory::Own(tokens()?.positions(ring)?)),
-        Role::Last => Ok(Memory::Own((last_row(span, arguments)? as i32).to_le_bytes().to_vec())),
-        Role::Mask => Ok(Memory::Own(tokens()?.mask(ring)?)),
-        Role::Rows => Err(Problem::blob("an input of the NPU program is an output")),
+        _ => Err(Problem::blob("an input of the NPU program is an output")),
     }
 }
 
@@ -125,13 +123,6 @@ fn output(port: &Port, arguments: &Args<'_, '_>) -> Outcome<Memory> {
         Role::Rows => Ok(Memory::Own(vec![0; port.bytes as usize])),
         _ => Err(Problem::blob("an output of the NPU program is an input")),
     }
-}
-
-/// Writes the rows of the call to the KV cache.
-fn keep(port: &Port, rows: &[u8], arguments: &Args<'_, '_>) -> Outcome<()> {
-    let Binding { argument, span, ring, .. } = port.binding;
-    let cache = arguments.tensor(argument as usize)?.bytes_mut()?;
-    Tokens::read(span, arguments)?.write(ring, rows, cache)
 }
 
 /// The tensors of a graph in their memory.

@@ -3,10 +3,43 @@
 use et_core::{Args, Error, Half, Input, Output};
 use et_problem::{Outcome, Problem};
 
-use crate::blob::{ALL_ROWS, Ring, Span, UNSEEN};
+use crate::blob::{ALL_ROWS, Binding, Ring, Role, Span, UNSEEN};
 
 /// The largest position.
 const LARGEST: i64 = i32::MAX as i64;
+
+impl Binding {
+    /// Whether a graph with this input reads all slots of the KV cache that hold positions before the call.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for numbers that are no position or no row.
+    pub fn reads_past(self, arguments: &Args<'_, '_>) -> Outcome<bool> {
+        Ok(self.role != Role::Mask || Tokens::read(self.span, arguments)?.reads_past(self.ring))
+    }
+
+    /// The bytes of an input that is made of the positions of the tokens; `None` for the memory of an argument.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for numbers that are no position or no row, and for tokens beyond the KV cache.
+    pub fn made(self, arguments: &Args<'_, '_>) -> Outcome<Option<Vec<u8>>> {
+        let tokens = || Tokens::read(self.span, arguments);
+        Ok(Some(match self.role {
+            Role::Positions => tokens()?.positions(self.ring)?,
+            Role::Last => (last_row(self.span, arguments)? as i32).to_le_bytes().to_vec(),
+            Role::Mask => tokens()?.mask(self.ring)?,
+            Role::Argument | Role::Past | Role::Rows => return Ok(None),
+        }))
+    }
+
+    /// Writes the rows of the call to the KV cache.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for tokens beyond the KV cache, or a KV cache of other sizes.
+    pub fn write_rows(self, rows: &[u8], arguments: &Args<'_, '_>) -> Outcome<()> {
+        let cache = arguments.tensor(self.argument as usize)?.bytes_mut()?;
+        Tokens::read(self.span, arguments)?.write(self.ring, rows, cache)
+    }
+}
 
 /// The rows of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,13 @@ pub struct Tensor {
     pub data: Vec<u8>,
 }
 
+impl Tensor {
+    /// The sizes as numbers of elements.
+    pub fn dims(&self) -> Vec<usize> {
+        self.sizes.iter().map(|size| *size as usize).collect()
+    }
+}
+
 /// A parameter of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Parameter {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use etbuild_diagnostic::Code;
 use etbuild_link::{LibraryForm, SizeReport, c_package_binaries, c_package_names, web_package_names};
 use etbuild_store::BlobRef;
 
@@ -75,7 +74,7 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     }
     let maker = match unit.maker(db) {
         Ok(maker) => maker,
-        Err(reason) if goal == Goal::Deploy && reason.code != Code::RuntimeUnavailable => {
+        Err(reason) if goal == Goal::Deploy && !unit.link.is_prebuilt() => {
             report.verification = Verification::Skipped { reason };
             return Ok(());
         }
@@ -98,7 +97,7 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
 
 /// Why the binary has kernels that its program does not call.
 fn prebuilt(unit: &Unit) -> String {
-    let asked = if unit.link.link.is_some() { "" } else { ", since no Rust toolchain is installed for the target" };
+    let asked = if unit.link.is_prebuilt() { "" } else { ", since no Rust toolchain is installed for the target" };
     format!("a prebuilt runtime with all kernels{asked}")
 }
 
@@ -136,10 +135,10 @@ fn check_link(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked>
     let target = link::compile_target(unit.target.rust());
     let project = ProjectInputs::of(db, &unit.link, &target, emitted, Stage::Select)?;
     project.without_data().map_err(|found| Blocked::failed(Stage::Select, found))?;
-    match unit.maker(db) {
-        Err(reason) if reason.code == Code::RuntimeUnavailable => Err(Blocked::failed(Stage::Link, [*reason])),
-        _ => Ok(()),
+    if unit.link.is_prebuilt() {
+        unit.maker(db).map_err(|reason| Blocked::failed(Stage::Link, [*reason]))?;
     }
+    Ok(())
 }
 
 fn check_budget(

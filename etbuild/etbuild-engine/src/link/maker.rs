@@ -1,4 +1,4 @@
-//! What makes the binary of a unit: a Rust toolchain, or a prebuilt runtime, where the recipe says so or the toolchain is missing.
+//! The maker of a unit's binary: a Rust toolchain, or a prebuilt runtime where the recipe asks for the runtime or the toolchain is missing.
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_recipe::Link;
@@ -7,7 +7,7 @@ use super::prebuilt::{self, Prebuilt};
 use super::{BinarySource, Tools, tools};
 use crate::input::Db;
 
-/// What makes a binary.
+/// The maker of a binary.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Maker {
     /// A toolchain compiles what the program needs.
@@ -16,7 +16,7 @@ pub enum Maker {
     Prebuilt(Prebuilt),
 }
 
-/// What makes the binary, or what is missing and the way to install it.
+/// The maker of a binary; an error names the missing tool or runtime and the way to install it.
 pub fn maker(db: &dyn Db, source: &BinarySource) -> Result<Maker, Box<Diagnostic>> {
     let (world, options) = (db.world(), &source.link);
     let prebuilt = || prebuilt::find(db, source).map(Maker::Prebuilt);

@@ -94,6 +94,11 @@ pub struct VerifyFiles {
 }
 
 impl LinkOptions {
+    /// Whether the recipe asks for a prebuilt runtime.
+    pub fn is_prebuilt(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.value == Link::Prebuilt)
+    }
+
     /// The folder below `templates/` that the project is made from.
     pub fn template(&self) -> &str {
         match self.command_line {

@@ -12,7 +12,7 @@ use etbuild_system::{Invocation, Outcome, RealSystem, Slots, System};
 pub const PROGRAM: &[u8] = include_bytes!("../data/tiny.pte");
 /// The inputs of eight cases.
 pub const INPUTS: &[u8] = include_bytes!("../data/tiny.inputs.bin");
-/// What PyTorch computes from them.
+/// PyTorch's outputs for the inputs.
 pub const OUTPUTS: &[u8] = include_bytes!("../data/tiny.outputs.bin");
 /// How many cases there are.
 pub const CASES: usize = 8;

@@ -57,16 +57,10 @@ pub fn execute(
     (talk, has_bar): (&mut dyn Write, bool),
 ) -> u8 {
     let done = Command::answer(parse(arguments), spec.stamp, &|| usage(spec), |request| {
-        traced(spec, &request, (talk, has_bar)).map_err(Failure::failed)
+        let run = |observer: Option<&Arc<dyn Observer>>| run(spec, &request, (talk, has_bar), observer);
+        Tracing::around(request.trace.as_deref(), run).map_err(Failure::failed)
     });
     end(spec.name, done, out, talk)
-}
-
-fn traced(spec: &AppSpec, request: &Request, talk: (&mut dyn Write, bool)) -> Result<String, Error> {
-    let Some(tracing) = Tracing::of(request.trace.as_deref()) else { return run(spec, request, talk, None) };
-    let done = run(spec, request, talk, Some(tracing.observer()))?;
-    tracing.finish()?;
-    Ok(done)
 }
 
 fn run(

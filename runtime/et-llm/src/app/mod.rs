@@ -32,7 +32,7 @@ pub use cases::{token_rows, write_tensor};
 pub use channels::Channels;
 pub use encode::{answers, refuse_options as refuse_encoder_options};
 pub use perform::perform;
-pub use perplexity::loss;
+pub use perplexity::foresee;
 
 use crate::{Encoder, Error, Hearing, Loading, MakeCompiler, MakeText, Session, Vision};
 
@@ -91,15 +91,10 @@ pub fn execute(
     }
     let done = Command::answer(parse(arguments), spec.stamp, &|| usage(spec), |request| {
         let channels = &mut Channels { input, out, talk };
-        traced(spec, &request, channels).map(|()| String::new()).map_err(Failure::failed)
+        let run = |observer: Option<&Arc<dyn Observer>>| run(spec, &request, channels, observer);
+        Tracing::around(request.trace.as_deref(), run).map(|()| String::new()).map_err(Failure::failed)
     });
     end(spec.name, done, out, talk)
-}
-
-fn traced(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
-    let Some(tracing) = Tracing::of(request.trace.as_deref()) else { return run(spec, request, channels, None) };
-    run(spec, request, channels, Some(tracing.observer()))?;
-    Ok(tracing.finish()?)
 }
 
 fn run(

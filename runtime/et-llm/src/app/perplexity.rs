@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::channels::Channels;
 use super::files::failed;
-use crate::{Error, Session};
+use crate::{Error, Model, Session};
 
 /// The perplexity of a model on texts, as sums.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +32,12 @@ pub fn run(session: &mut Session, path: &Path, channels: &mut Channels<'_>) -> R
         let tokens = text.encode(line, true)?;
         let most = session.model.context().unwrap_or(tokens.len()).max(1);
         for part in tokens.chunks(most) {
-            read(session, part, &mut surprise)?;
+            surprise.texts += 1;
+            foresee(&mut session.model, part, |_, loss| {
+                surprise.tokens += 1;
+                surprise.sum += loss;
+                Ok(())
+            })?;
         }
     }
     if surprise.tokens == 0 {
@@ -46,20 +51,27 @@ pub fn run(session: &mut Session, path: &Path, channels: &mut Channels<'_>) -> R
     Ok(writeln!(channels.out, r#"{{"perplexity":{perplexity:.6},"tokens":{tokens},"texts":{texts}}}"#)?)
 }
 
-fn read(session: &mut Session, tokens: &[u32], surprise: &mut Surprise) -> Result<(), Error> {
-    session.model.reset();
-    surprise.texts += 1;
+/// Reads a text of its own, token by token. `see` gets the logits behind each token but the last, and `-ln` of the probability that these
+/// logits give the next token.
+///
+/// # Errors
+/// Errors of the model and of `see`; [`Error::UnknownToken`] for a token outside the vocabulary.
+pub fn foresee(
+    model: &mut Model,
+    tokens: &[u32],
+    mut see: impl FnMut(&[f32], f64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    model.reset();
     for (token, next) in tokens.iter().zip(tokens.iter().skip(1)) {
-        let vocabulary = session.model.vocabulary();
-        let logits = session.model.read(&[*token])?;
-        surprise.sum += loss(logits, *next).ok_or(Error::UnknownToken { token: *next, vocabulary })?;
-        surprise.tokens += 1;
+        let vocabulary = model.vocabulary();
+        let logits = model.read(&[*token])?;
+        see(logits, loss(logits, *next).ok_or(Error::UnknownToken { token: *next, vocabulary })?)?;
     }
     Ok(())
 }
 
 /// `-ln` of the probability that logits give a token; `None` for a token outside the vocabulary.
-pub fn loss(logits: &[f32], token: u32) -> Option<f64> {
+fn loss(logits: &[f32], token: u32) -> Option<f64> {
     let logit = f64::from(*logits.get(usize::try_from(token).ok()?)?);
     let greatest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
     let sum: f64 = logits.iter().map(|logit| (f64::from(*logit) - greatest).exp()).sum();

@@ -50,6 +50,21 @@ impl Tracing {
         if cfg!(feature = "events") { path.map(Self::new) } else { None }
     }
 
+    /// Runs with an observer that records into the file that the command line names; without the option, and without the observer.
+    ///
+    /// # Errors
+    /// As of `run`; [`Error::File`] for a file that cannot be written.
+    #[inline]
+    pub fn around<T, E: From<Error>>(
+        path: Option<&Path>,
+        run: impl FnOnce(Option<&Arc<dyn Observer>>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Some(tracing) = Self::of(path) else { return run(None) };
+        let done = run(Some(&tracing.observer))?;
+        tracing.finish()?;
+        Ok(done)
+    }
+
     fn new(path: &Path) -> Self {
         let recorder = Arc::new(Recorder::new(false));
         Self { observer: recorder.clone(), recorder, path: path.to_owned() }

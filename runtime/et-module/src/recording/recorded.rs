@@ -7,7 +7,7 @@ use et_runtime::Position;
 
 use crate::Array;
 
-/// What a recorder has heard. Times are in nanoseconds since the start of the recorder.
+/// The events of executions. Times are in nanoseconds since the start of the recorder.
 #[derive(Debug, Default, PartialEq)]
 pub struct Recording {
     /// The methods, in the order of their first execution.

@@ -14,7 +14,7 @@ use crate::{Observed, Observer};
 /// The most events and tasks of a recording; the rest is counted.
 const MOST: usize = 1_000_000;
 
-/// An observer that keeps what it hears.
+/// An observer that keeps the events of executions.
 pub struct Recorder {
     start: Instant,
     /// Whether the tensors that instructions write are kept.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use et_core::{Args, Error, Input};
 use et_qnn::build::Kind;
-use et_qnn::{Binding, Outcome, Problem, Role, Tokens, last_row};
+use et_qnn::{Binding, Outcome, Problem, Role};
 
 use crate::partition::Partition;
 use crate::program::{Program, TensorId, width};
@@ -55,8 +55,8 @@ impl Simulated {
 
 /// Whether a graph reads all slots of the KV caches that hold positions before the call.
 fn reads_past(program: &Program, arguments: &Args<'_, '_>) -> Outcome<bool> {
-    for (_, Binding { role, span, ring, .. }) in &program.inputs {
-        if *role == Role::Mask && !Tokens::read(*span, arguments)?.reads_past(*ring) {
+    for (_, binding) in &program.inputs {
+        if !binding.reads_past(arguments)? {
             return Ok(false);
         }
     }
@@ -79,34 +79,32 @@ fn execute(program: &Program, mut memory: Vec<Option<Arc<Elements>>>, arguments:
 
 /// The bytes of an input of a graph.
 fn input(program: &Program, id: TensorId, binding: Binding, arguments: &Args<'_, '_>) -> Outcome<Vec<u8>> {
-    let Binding { role, argument, span, ring } = binding;
-    let tokens = || Tokens::read(span, arguments);
-    match role {
+    if let Some(made) = binding.made(arguments)? {
+        return Ok(made);
+    }
+    match binding.role {
         Role::Argument | Role::Past => {
             let tensor = program.get(id);
-            let count = tensor.sizes.iter().map(|size| *size as usize).product::<usize>() * width(tensor.data_type);
-            let bytes = arguments.tensor(argument as usize)?.bytes()?;
+            let count = tensor.dims().into_iter().product::<usize>() * width(tensor.data_type);
+            let bytes = arguments.tensor(binding.argument as usize)?.bytes()?;
             if bytes.len() < count {
                 return Err(Error::InvalidArgument.into());
             }
             Ok((0..count).map(|place| bytes.get(place)).collect())
         }
-        Role::Positions => tokens()?.positions(ring),
-        Role::Last => Ok((last_row(span, arguments)? as i32).to_le_bytes().to_vec()),
-        Role::Mask => tokens()?.mask(ring),
-        Role::Rows => Err(Problem::blob("an input of the graph is an output")),
+        _ => Err(Problem::blob("an input of the graph is an output")),
     }
 }
 
 /// Writes an output of a graph to the tensor of the call.
-fn keep(Binding { role, argument, span, ring }: Binding, bytes: &[u8], arguments: &Args<'_, '_>) -> Outcome<()> {
-    let to = arguments.tensor(argument as usize)?.bytes_mut()?;
-    match role {
-        Role::Rows => Tokens::read(span, arguments)?.write(ring, bytes, to),
-        _ if to.len() == bytes.len() => {
-            to.copy_from(Input::of(bytes));
-            Ok(())
-        }
-        _ => Err(Error::InvalidArgument.into()),
+fn keep(binding: Binding, bytes: &[u8], arguments: &Args<'_, '_>) -> Outcome<()> {
+    if binding.role == Role::Rows {
+        return binding.write_rows(bytes, arguments);
     }
+    let to = arguments.tensor(binding.argument as usize)?.bytes_mut()?;
+    if to.len() != bytes.len() {
+        return Err(Error::InvalidArgument.into());
+    }
+    to.copy_from(Input::of(bytes));
+    Ok(())
 }

@@ -140,7 +140,7 @@ fn of_integers(step: &Step<'_>, rule: impl Fn(i64, i64) -> i64) -> Result<Elemen
 
 /// The positions of the operands' elements for each element of the result: operands broadcast.
 fn pairs(step: &Step<'_>) -> Result<Vec<[usize; 2]>, Refusal> {
-    let sizes: Vec<usize> = step.output().sizes.iter().map(|size| *size as usize).collect();
+    let sizes = step.output().dims();
     let operands = [&step.tensor(0)?.sizes, &step.tensor(1)?.sizes].map(|of| strides(of, &sizes));
     let [Some(left), Some(right)] = operands else { return Err(malformed()) };
     let mut pairs = vec![[0, 0]];

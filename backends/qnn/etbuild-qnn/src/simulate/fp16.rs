@@ -25,8 +25,8 @@ fn exponent(number: f64) -> i32 {
     number.abs().max(2.0_f64.powi(-14)).log2().floor() as i32
 }
 
-/// `most - number`, in steps of the larger operand, of which multiples of 4 become a neighbour. Halves fall upwards for operands of one sign,
-/// downwards for others. A difference of 2,048 steps or more is an odd multiple of 2.
+/// `most - number`, in steps of the larger operand, of which multiples of 4 become a neighbour. Halves round up for operands of one sign,
+/// and down for operands of different signs. A difference of 2,048 steps or more is an odd multiple of 2.
 fn distance(number: f64, most: f64) -> f64 {
     let step = 2.0_f64.powi(exponent(number).max(exponent(most)) - 10);
     let exact = (most - number) / step;

@@ -11,8 +11,7 @@ impl<F: Fn(&[usize], &mut [usize]) -> Option<()>> At for F {}
 
 /// The position in an operand of each element of the result; `None` for padding.
 fn places(step: &Step<'_>, at: impl At) -> Result<Vec<Option<usize>>, Refusal> {
-    let sizes = |sizes: &[u32]| sizes.iter().map(|size| *size as usize).collect::<Vec<_>>();
-    let (from, to) = (sizes(&step.tensor(0)?.sizes), sizes(&step.output().sizes));
+    let (from, to) = (step.tensor(0)?.dims(), step.output().dims());
     let (mut index, mut source) = (vec![0; to.len()], vec![0; from.len()]);
     let mut place = |mut position: usize| {
         for (axis, size) in to.iter().enumerate().rev() {
@@ -51,7 +50,7 @@ pub fn slice(step: &Step<'_>) -> Result<Elements, Refusal> {
 
 /// The elements several times along each dimension.
 pub fn tile(step: &Step<'_>) -> Result<Elements, Refusal> {
-    let sizes: Vec<usize> = step.tensor(0)?.sizes.iter().map(|size| *size as usize).collect();
+    let sizes = step.tensor(0)?.dims();
     moved(step, |index, from| {
         from.iter_mut().zip(index.iter().zip(&sizes)).for_each(|(at, (index, size))| *at = index % size.max(&1));
         Some(())

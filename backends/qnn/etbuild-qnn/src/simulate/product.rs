@@ -35,9 +35,7 @@ pub fn matmul(step: &Step<'_>) -> Result<Elements, Refusal> {
 
 impl Product {
     fn of(step: &Step<'_>) -> Result<Self, Refusal> {
-        let sizes = |sizes: &[u32]| sizes.iter().map(|size| *size as usize).collect::<Vec<_>>();
-        let [left, right] = [&step.tensor(0)?.sizes, &step.tensor(1)?.sizes].map(|each| sizes(each));
-        let to = sizes(&step.output().sizes);
+        let (left, right, to) = (step.tensor(0)?.dims(), step.tensor(1)?.dims(), step.output().dims());
         let (Some((before, [rows, inner])), Some((_, [_, columns]))) = (left.split_last_chunk(), to.split_last_chunk())
         else {
             return Err(malformed());

@@ -20,7 +20,7 @@ pub struct Panels<C, O> {
 }
 
 impl<C, O> Panels<C, O> {
-    /// The panels of a tile of `P` pixels; `None` where there are none, or where operands are too short.
+    /// The panels of a tile of `P` pixels; `None` for a tile without panels, and for operands that are too short.
     #[inline(always)]
     pub fn of<const P: usize>(
         (tile, weights): (&[i16], &[i8]),
