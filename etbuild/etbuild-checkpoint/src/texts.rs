@@ -22,6 +22,9 @@ pub const GENERATION: &str = "generation_config.json";
 /// The files that texts are read from besides [`CONFIG`], each of which may be missing.
 pub const TEXT_FILES: [&str; 4] = [TOKENIZER, TOKENIZER_CONFIG, TEMPLATE, GENERATION];
 
+/// The key of the chat template in the configuration of a tokenizer or a processor.
+pub const TEMPLATE_KEY: &str = "chat_template";
+
 /// The tokens that templates name.
 const NAMED_TOKENS: [&str; 4] = ["bos_token", "eos_token", "pad_token", "unk_token"];
 
@@ -52,7 +55,7 @@ pub fn read_texts(files: &BTreeMap<String, &[u8]>, context: Option<u32>) -> Resu
     }
     let template = files.get(TEMPLATE).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let of_processor = object(files, PROCESSOR_TEMPLATE)?;
-    let of_processor = of_processor.and_then(|file| file.get("chat_template").and_then(default_template));
+    let of_processor = of_processor.and_then(|file| file.get(TEMPLATE_KEY).and_then(default_template));
     let template = template.or(of_processor);
     let chat = chat(&object(files, TOKENIZER_CONFIG)?.unwrap_or_default(), template, decoder.has_prompts_with_parts());
     // The configuration of a model with a vision encoder has that of the decoder under a key.
@@ -88,7 +91,7 @@ fn object(files: &BTreeMap<String, &[u8]>, name: &'static str) -> Result<Option<
 /// The template with the template's variables; `None` without a template. The templates of models that read pictures get the parts of a
 /// message.
 fn chat(config: &Map<String, Value>, file: Option<String>, gets_parts: bool) -> Option<Vec<u8>> {
-    let template = file.or_else(|| config.get("chat_template").and_then(default_template))?;
+    let template = file.or_else(|| config.get(TEMPLATE_KEY).and_then(default_template))?;
     let token = |name: &str| Some((name.to_owned(), Value::from(token_text(config.get(name)?)?)));
     let mut chat: Map<String, Value> = NAMED_TOKENS.iter().filter_map(|name| token(name)).collect();
     chat.insert("template".to_owned(), Value::from(template));

@@ -2,6 +2,7 @@
 
 mod around;
 mod bytes;
+mod mistral;
 mod pieces;
 mod protobuf;
 mod sentencepiece;
@@ -28,7 +29,7 @@ type Make = fn(&'static str, &[u8], &Config, &Config) -> Result<Made, Checkpoint
 /// A tokenizer in the form of `tokenizer.json`.
 struct Made {
     tokenizer: Value,
-    /// The tokens that templates name, such as `bos_token`, with the texts.
+    /// The tokens that templates name, such as `bos_token`, with the texts, and the chat template, if any.
     named: Vec<(&'static str, String)>,
 }
 

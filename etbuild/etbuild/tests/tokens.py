@@ -3,7 +3,8 @@ these forms.
 
     python tokens.py FOLDER     writes FOLDER/NAME/model and FOLDER/NAME/texts.json of each
 
-The file is a list of texts, each with the tokens.
+The file is a list of texts, each with the tokens. `conversations.json` of Mistral's models is a list of conversations, with the tools and the
+tokens.
 """
 
 import base64
@@ -16,6 +17,9 @@ from pathlib import Path
 import sentencepiece
 import tiktoken
 import torch
+from mistral_common.protocol.instruct.request import ChatCompletionRequest
+from mistral_common.tokens.tokenizers.base import SpecialTokens
+from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MT5Config,
                           MT5ForConditionalGeneration, T5Config, T5ForConditionalGeneration)
@@ -113,12 +117,12 @@ def ranks(count):
     return sorted((token for token in tokens if len(token) == 1)) + [token for token in tokens if len(token) > 1]
 
 
-def tekken(folder, special=SPECIAL):
+def tekken(folder, special=SPECIAL, version="v11", count=32):
     """tiktoken over the ranks, as `mistral_common` reads the file. Texts with special tokens are those of `transformers`."""
     tokens = ranks(420)
-    count, padding = 32, 7
+    padding = 7
     config = dict(pattern=TEKKEN, num_vocab_tokens=len(tokens), default_vocab_size=count + len(tokens) - padding,
-                  default_num_special_tokens=count, version="v11" if special else "v3")
+                  default_num_special_tokens=count, version=version)
     vocabulary = [dict(rank=rank, token_bytes=base64.b64encode(token).decode(), token_str=None) for rank, token in enumerate(tokens)]
     listed = [dict(rank=rank, token_str=text, is_control=True) for rank, text in enumerate(special)]
     contents = dict(config=config, vocab=vocabulary) | (dict(special_tokens=listed) if special else {})
@@ -134,10 +138,38 @@ def tekken(folder, special=SPECIAL):
 
 
 def tekken_without_special_tokens(folder):
-    return tekken(folder, [])
+    return tekken(folder, [], "v3")
 
 
-for name in [t5, t5_without_extra_tokens, mt5, llama, tekken, tekken_without_special_tokens]:
+TOOL = dict(type="function", function=dict(name="weather", description="Das Wetter in Köln.", parameters=dict(
+    type="object", properties=dict(place=dict(type="string")), required=["place"])))
+CALL = dict(id="abcde1234", type="function", function=dict(name="weather", arguments='{"place": "Köln"}'))
+SYSTEM, ASKED, MORE = ({"role": role, "content": text} for role, text in [("system", "Be brief. [x]"), ("user", " wie das Wetter? "),
+                                                                          ("user", "And\ntomorrow?")])
+SAID, RAIN = dict(role="assistant", content="Rain \t 3.14 "), dict(role="tool", tool_call_id="abcde1234", name="weather", content="12 °C, rain")
+CALLED = dict(role="assistant", content=None, tool_calls=[CALL])
+CONVERSATIONS = [([ASKED], []), ([SYSTEM, ASKED], []), ([SYSTEM, ASKED, SAID, MORE], []), ([ASKED, MORE], []), ([ASKED, SAID, ASKED, MORE], [TOOL]),
+                 ([SYSTEM, ASKED], [TOOL]), ([ASKED, CALLED, RAIN], [TOOL]), ([SYSTEM, ASKED, CALLED, RAIN, SAID, MORE], [TOOL])]
+
+
+def mistral(version):
+    """Conversations as `mistral_common` writes them."""
+
+    def written(folder):
+        made = tekken(folder, [token.value for token in SpecialTokens], version, 48)
+        tokenizer = MistralTokenizer.from_file(str(folder / "tekken.json"))
+        request = lambda messages, tools: ChatCompletionRequest(messages=messages, tools=tools or None)
+        conversations = [dict(messages=messages, tools=tools, tokens=tokenizer.encode_chat_completion(request(messages, tools)).tokens)
+                         for messages, tools in CONVERSATIONS]
+        (folder.parent / "conversations.json").write_text(json.dumps(conversations))
+        return made
+
+    written.__name__ = f"mistral_{version}"
+    return written
+
+
+for name in [t5, t5_without_extra_tokens, mt5, llama, tekken, tekken_without_special_tokens,
+             *map(mistral, ["v3", "v7", "v11", "v13"])]:
     folder = Path(sys.argv[1]) / name.__name__
     (folder / "model").mkdir(parents=True)
     torch.manual_seed(1)

@@ -6,8 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use et_llm::Text;
+use et_llm::{Conversation, Message, Part, Picture, Text};
 use etbuild_engine::Event;
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::support::{Place, Ran, files, logits, python};
 
@@ -23,7 +25,8 @@ fn models() -> Option<Vec<PathBuf>> {
 fn tokenizer(model: &Path, place: &Place) -> Box<dyn Text> {
     let options = ["partition=[portable]", "export.context=16", "export.prefill=4"];
     let files = logits::files_with(&model.join("model"), &place.cache(), &options, Arc::new(|_: &Event| {}));
-    et_text::make(et_module::named_data(&files.program, et_llm::TOKENIZER_KEY).unwrap(), None).unwrap()
+    let data = |key: &str| et_module::named_data(&files.program, key);
+    et_text::make(data(et_llm::TOKENIZER_KEY).unwrap(), data(et_llm::CHAT_KEY)).unwrap()
 }
 
 #[test]
@@ -39,6 +42,45 @@ fn tokenizers_of_other_forms_give_the_tokens_of_their_libraries() {
             assert_eq!(tokenizer.encode(&text, true).unwrap(), tokens, "{}: {text:?}", model.display());
         }
     }
+}
+
+/// A conversation of `conversations.json`.
+#[derive(Deserialize)]
+struct Talk {
+    messages: Vec<Value>,
+    tools: Vec<Value>,
+    tokens: Vec<u32>,
+}
+
+#[test]
+fn conversations_without_a_template_are_those_of_mistral_common() {
+    let Some(models) = models() else { return };
+    let place = Place::cold();
+    let mut count = 0;
+    for model in models.iter().filter(|model| model.join("conversations.json").exists()) {
+        let tokenizer = tokenizer(model, &place);
+        let talks: Vec<Talk> = serde_json::from_slice(&fs::read(model.join("conversations.json")).unwrap()).unwrap();
+        for talk in &talks {
+            let messages: Vec<Message> = talk.messages.iter().map(message).collect();
+            let tools = Value::from(talk.tools.clone()).to_string();
+            let tools = (!talk.tools.is_empty()).then_some(tools.as_str());
+            let text = tokenizer.render(&Conversation { messages: &messages, tools, variables: None }).unwrap();
+            assert_eq!(tokenizer.encode(&text, false).unwrap(), talk.tokens, "{}: {text:?}", model.display());
+        }
+        count += talks.len();
+        let sound = Picture { rows: 0, columns: 0, is_sound: true, tiles: Vec::new() };
+        let parts = vec![Part::Picture(Arc::new(sound)), Part::Text("What is said?".to_owned())];
+        let text = tokenizer.conversation(&[Message::of_parts("user", parts)]).unwrap();
+        assert_eq!(text, "<s>[INST][BEGIN_AUDIO][AUDIO]What is said?[/INST]");
+    }
+    assert_eq!(count, 32);
+}
+
+/// A message of a client.
+fn message(said: &Value) -> Message {
+    let role = ["system", "user", "assistant", "tool"].into_iter().find(|role| said["role"] == *role).unwrap();
+    let message = Message::new(role, said["content"].as_str().unwrap_or_default());
+    Message { more: Some(said.to_string()), ..message }
 }
 
 #[test]

@@ -10,10 +10,10 @@ use et_module::byte_letter;
 use serde_json::{Map, Value, json};
 
 use super::vocabulary::added_token;
-use super::{Made, around, byte_parts};
+use super::{Made, around, byte_parts, mistral};
 use crate::CheckpointError;
 use crate::config::Config;
-use crate::texts::token_text;
+use crate::texts::{TEMPLATE_KEY, token_text};
 
 /// The special tokens of files without a list: those of the versions up to 7.
 const SPECIAL: [&str; 20] = [
@@ -65,7 +65,7 @@ pub fn tokenizer(file: &'static str, bytes: &[u8], _: &Config, stated: &Config) 
     vocabulary.extend(special.iter().enumerate().map(|(token, text)| (text.clone(), token.into())));
     let added: Vec<Value> =
         special.iter().enumerate().map(|(token, text)| added_token(token, text, false, true)).collect();
-    let named = named(stated);
+    let mut named = named(stated);
     let token = |key: &str| {
         let (_, text) = named.iter().find(|(name, _)| *name == key)?;
         Some((special.iter().position(|known| known == text)? as u64, text.as_str()))
@@ -77,6 +77,8 @@ pub fn tokenizer(file: &'static str, bytes: &[u8], _: &Config, stated: &Config) 
     tokenizer.insert("version".to_owned(), "1.0".into());
     tokenizer.insert("added_tokens".to_owned(), added.into());
     tokenizer.insert("post_processor".to_owned(), around(first, last));
+    let template = config.optional_text("version")?.and_then(|version| mistral::template(&version));
+    named.extend(template.map(|template| (TEMPLATE_KEY, template)));
     Ok(Made { tokenizer: Value::Object(tokenizer), named })
 }
 
