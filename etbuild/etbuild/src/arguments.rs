@@ -202,6 +202,14 @@ pub struct Recipes {
     /// Select units, such as `digits@pico2` or `*@linux-*`; repeatable
     #[arg(long, value_name = "UNIT")]
     pub only: Vec<String>,
+    /// Options of each recipe.
+    #[command(flatten)]
+    pub options: RecipeOptions,
+}
+
+/// Options of a recipe with a name of their own, for models without a recipe.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RecipeOptions {
     /// Comma-separated backends in order of preference, or `portable`; defaults to the target's best backends
     #[arg(long, value_name = "BACKENDS")]
     pub partition: Option<String>,
@@ -289,10 +297,9 @@ pub struct Run {
     /// Method to run
     #[arg(long, default_value = "forward")]
     pub method: String,
-    /// For a model: comma-separated backends in order of preference, or `portable`; defaults to this machine's best
-    /// backends
-    #[arg(long, value_name = "BACKENDS")]
-    pub partition: Option<String>,
+    /// Options of a model or a recipe.
+    #[command(flatten)]
+    pub options: RecipeOptions,
     /// Number of threads for backends, 1 to 256; defaults to the number of physical cores, at most 16
     #[arg(long, value_name = "N", value_parser = et_module::parse_threads)]
     pub threads: Option<usize>,

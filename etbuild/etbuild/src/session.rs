@@ -10,7 +10,7 @@ use etbuild_recipe::Override;
 use etbuild_store::StoreError;
 use etbuild_system::{RealSystem, System};
 
-use crate::arguments::{Global, Recipes};
+use crate::arguments::{Global, RecipeOptions, Recipes};
 use crate::engines::{BACKENDS, SIMULATED};
 use crate::feature::{ABSENT, Feature, MAKE_TEXT};
 #[cfg(unix)]
@@ -137,7 +137,7 @@ impl Session {
 
     /// The overrides that the arguments state.
     pub fn recipe_overrides(&self, recipes: &Recipes) -> Result<Vec<Override>, Vec<Diagnostic>> {
-        self.overrides(shorthands(recipes))
+        self.overrides(shorthands(&recipes.options))
     }
 
     /// The overrides of `texts`, followed by `--set`.
@@ -153,16 +153,11 @@ impl Session {
     }
 }
 
-/// `--partition` as a `--set`.
-pub fn partition_override(engines: &str) -> String {
-    format!("partition=[{engines}]")
-}
-
 /// `--partition`, `--quantize` and `--calibrate` as `--set`s.
-fn shorthands(recipes: &Recipes) -> Vec<String> {
-    let partition = recipes.partition.as_deref().map(partition_override);
-    let quantize = recipes.quantize.as_ref().map(|scheme| format!("quantize.scheme={scheme}"));
-    let calibrate = recipes.calibrate.as_ref().map(|file| format!("quantize.calibrate={}", file.display()));
+pub fn shorthands(options: &RecipeOptions) -> Vec<String> {
+    let partition = options.partition.as_ref().map(|engines| format!("partition=[{engines}]"));
+    let quantize = options.quantize.as_ref().map(|scheme| format!("quantize.scheme={scheme}"));
+    let calibrate = options.calibrate.as_ref().map(|file| format!("quantize.calibrate={}", file.display()));
     [partition, quantize, calibrate].into_iter().flatten().collect()
 }
 

@@ -40,7 +40,17 @@ fn a_model_becomes_a_program_file_without_a_binary() {
         let inputs = "examples/digits/test.safetensors";
         place.run(&format!("run {} --inputs {inputs} --outputs {}", model.display(), outputs.display())).expect(0);
     }
-    assert_eq!(fs::read(from_program).unwrap(), fs::read(from_model).unwrap());
+    assert_eq!(fs::read(&from_program).unwrap(), fs::read(&from_model).unwrap());
+    let quantized = format!(
+        "--quantize int8 --calibrate examples/digits/calibration.safetensors --outputs {}",
+        from_model.display()
+    );
+    place.run(&format!("run {MODEL} --inputs examples/digits/test.safetensors {quantized}")).expect(0);
+    assert_ne!(fs::read(&from_program).unwrap(), fs::read(&from_model).unwrap());
+    let ran = place
+        .run(&format!("run {} --quantize int8 --inputs examples/digits/test.safetensors", program.display()))
+        .expect(2);
+    assert!(ran.stderr.contains("are fixed: `quantize.scheme=int8`"), "{}", ran.stderr);
     assert!(!place.out().exists());
     let ran = place.run(&format!("compile {MODEL} {RECIPE}")).expect(2);
     assert!(ran.stderr.contains("from one model"), "{}", ran.stderr);

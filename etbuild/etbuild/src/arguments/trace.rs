@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Run;
+use super::{RecipeOptions, Run};
 
 /// Arguments of `trace`.
 #[derive(Args, Clone, Debug)]
@@ -52,9 +52,9 @@ pub struct Debug {
     /// Method to run
     #[arg(long, default_value = "forward")]
     pub method: String,
-    /// Comma-separated backends in order of preference, or `portable`; defaults to this machine's best backends
-    #[arg(long, value_name = "BACKENDS")]
-    pub partition: Option<String>,
+    /// Options of the model or the recipe.
+    #[command(flatten)]
+    pub options: RecipeOptions,
     /// Signal-to-noise ratio in decibels below which an operator counts as drifting; fails with status 8 if one does. Without
     /// this option, 20 against `float`, 40 for other quantized models, else 60, and the status is 0
     #[arg(long, value_name = "DECIBELS")]

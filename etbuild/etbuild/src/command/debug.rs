@@ -19,7 +19,7 @@ use super::program::{failed, is_program};
 use crate::arguments;
 use crate::engines::{ENGINES, kernel};
 use crate::render::drift_text;
-use crate::session::{Session, partition_override};
+use crate::session::{Session, shorthands};
 use crate::trace::{Drift, add_quantized, aligned, computed, named_values};
 
 /// The limits without `--min-sqnr`, in decibels. Weights and activations of 8 bits keep about 30; integers that two backends round
@@ -67,8 +67,7 @@ fn model(session: &Session, arguments: &arguments::Debug) -> Result<(HostAnatomy
         let help = "name the model or the recipe, and the program file after `--against`";
         return Err(vec![Diagnostic::error(Code::Usage, message).help(help)]);
     }
-    let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
-    host_graphs(&session.world(Mode::Build)?, file, &session.overrides(partition)?)
+    host_graphs(&session.world(Mode::Build)?, file, &session.overrides(shorthands(&arguments.options))?)
 }
 
 fn reference(arguments: &arguments::Debug, anatomy: &HostAnatomy) -> Reference {

@@ -6,7 +6,7 @@ use etbuild_inspect::{AllowedLoss, operators, partitions, propose_layers, quanti
 use etbuild_yaml::{quote, suggest};
 
 use super::{Outcome, simulation};
-use crate::arguments::{self, Recipes};
+use crate::arguments::{self, RecipeOptions, Recipes};
 use crate::render::{operators_text, partitions_text, plan_table, proposals_text, quantization_text};
 use crate::session::Session;
 
@@ -21,10 +21,8 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
     let partition = arguments.partition.clone().flatten();
     let recipes = Recipes {
         recipes: vec![arguments.subject.clone()],
-        partition,
         only: Vec::new(),
-        quantize: None,
-        calibrate: None,
+        options: RecipeOptions { partition, ..RecipeOptions::default() },
     };
     if arguments.partition.is_some() {
         return explain_partition(session, &recipes);

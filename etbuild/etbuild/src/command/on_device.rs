@@ -14,7 +14,7 @@ use super::program::speculation;
 use super::{Outcome, language};
 use crate::arguments::{self, Output};
 use crate::engines::BACKENDS;
-use crate::session::{Session, partition_override};
+use crate::session::{Session, shorthands};
 
 pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Outcome {
     let call = Call::new(arguments).map_err(one)?;
@@ -217,8 +217,8 @@ pub(super) fn request(
     arguments: &arguments::Run,
     option: Option<&str>,
 ) -> Result<Request, Vec<Diagnostic>> {
-    let partition = arguments.partition.iter().map(|engines| partition_override(engines));
-    let options = speculation(&arguments.language).chain(partition).chain(option.map(str::to_owned)).collect();
+    let options = speculation(&arguments.language).chain(shorthands(&arguments.options));
+    let options = options.chain(option.map(str::to_owned)).collect();
     Ok(Request {
         recipes: vec![arguments.file.clone()],
         overrides: session.overrides(options)?,

@@ -10,15 +10,25 @@ use etbuild_recipe::Override;
 
 use crate::arguments::{self, Language};
 use crate::feature::Feature;
-use crate::session::{Session, partition_override};
+use crate::session::{Session, shorthands};
 
 /// The program file, or the program file that a model becomes.
 pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<FileBytes, Vec<Diagnostic>> {
     let file = &arguments.file;
     if is_program(session, file).map_err(|diagnostic| vec![diagnostic])? {
+        if let Some(option) = shorthands(&arguments.options).first() {
+            return Err(vec![fixed(file, option)]);
+        }
         return FileBytes::open(file).map_err(|error| vec![failed(file, &error)]);
     }
     Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &overrides(session, arguments)?)?))
+}
+
+/// The diagnostic for an option of a recipe beside a program file.
+fn fixed(file: &Path, option: &str) -> Diagnostic {
+    let message =
+        format!("`{}` is a program file, whose quantization and backends are fixed: `{option}`", file.display());
+    Diagnostic::error(Code::Usage, message).help("name the model or the recipe that the program file was made from")
 }
 
 /// The program that a model becomes, with what is known about its instructions; `None` for a program file.
@@ -34,8 +44,7 @@ pub(super) fn looked_into(
 
 /// The options of the recipe that a model stands for.
 fn overrides(session: &Session, arguments: &arguments::Run) -> Result<Vec<Override>, Vec<Diagnostic>> {
-    let partition = arguments.partition.iter().map(|engines| partition_override(engines));
-    session.overrides(speculation(&arguments.language).chain(partition).collect())
+    session.overrides(speculation(&arguments.language).chain(shorthands(&arguments.options)).collect())
 }
 
 /// The recipe options that the request needs of a checkpoint, in the form of `--set`.

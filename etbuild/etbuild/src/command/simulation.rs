@@ -16,8 +16,8 @@ use crate::session::Session;
 
 /// The outputs as an NPU computes them, or the perplexity of a language model there. The recipe's own backends are left out, as their
 /// kits may be absent.
-pub fn explain(session: &Session, recipes: Recipes, backend: &str, arguments: &arguments::Explain) -> Outcome {
-    let recipes = Recipes { partition: Some(Partition::PORTABLE.to_owned()), ..recipes };
+pub fn explain(session: &Session, mut recipes: Recipes, backend: &str, arguments: &arguments::Explain) -> Outcome {
+    recipes.options.partition = Some(Partition::PORTABLE.to_owned());
     let found = simulated(&session.world(etbuild_engine::Mode::Build)?, &session.request(&recipes)?, backend)?;
     if let Some(text) = found.texts.first() {
         if found.texts.len() > 1 || !found.outputs.is_empty() {
