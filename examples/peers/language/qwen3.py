@@ -1,6 +1,8 @@
 """The shape of Qwen3-0.6B with random weights, as a checkpoint and as GGUF, and llama.cpp through its libraries."""
 import ctypes
 import json
+import random
+import subprocess
 from statistics import median
 from time import perf_counter
 
@@ -52,7 +54,35 @@ def write_checkpoint(folder, layers, vocabulary):
     save_file({name: numbers for name, _, numbers in tensors(layers, vocabulary)}, folder / "model.safetensors")
 
 
-def write_gguf(path, layers, vocabulary):
+def random_vocabulary(count):
+    """A tokenizer of bytes: texts of tokens by number, and pairs of texts that are merged."""
+    kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    moved = [byte for byte in range(256) if byte not in kept]
+    texts = [chr(byte) for byte in kept] + [chr(256 + index) for index in range(len(moved))]
+    chance, seen, merges = random.Random(1), set(texts), []
+    while len(texts) < count:
+        left, right = chance.choice(texts[:4000]), chance.choice(texts[:4000])
+        if len(left + right) <= 12 and left + right not in seen:
+            seen.add(left + right)
+            texts.append(left + right)
+            merges.append((left, right))
+    return texts, merges
+
+
+def write_tokenizer(folder, vocabulary):
+    texts, merges = vocabulary
+    spaces = dict(type="ByteLevel", add_prefix_space=False, trim_offsets=False, use_regex=True)
+    model = dict(type="BPE", vocab={text: token for token, text in enumerate(texts)}, merges=[list(pair) for pair in merges])
+    made = dict(version="1.0", added_tokens=[], pre_tokenizer=spaces, decoder=spaces, model=model)
+    (folder / "tokenizer.json").write_text(json.dumps(made))
+
+
+def quantize_by(program, model, quantized, file_type):
+    """Writes a GGUF file with weights of another type, by `llama-quantize`."""
+    subprocess.run([program, model, quantized, file_type], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def write_gguf(path, layers, vocabulary, tokenizer=None):
     writer = gguf.GGUFWriter(path, "qwen3")
     writer.add_context_length(4096)
     writer.add_embedding_length(HIDDEN)
@@ -65,7 +95,17 @@ def write_gguf(path, layers, vocabulary):
     writer.add_layer_norm_rms_eps(1e-6)
     writer.add_rope_freq_base(1e6)
     writer.add_vocab_size(vocabulary)
-    writer.add_tokenizer_model("none")
+    if tokenizer is None:
+        writer.add_tokenizer_model("none")
+    else:
+        texts, merges = tokenizer
+        writer.add_tokenizer_model("gpt2")
+        writer.add_tokenizer_pre("gpt-2")
+        writer.add_token_list(texts)
+        writer.add_token_types([gguf.TokenType.NORMAL] * len(texts))
+        writer.add_token_merges([" ".join(pair) for pair in merges])
+        writer.add_bos_token_id(0)
+        writer.add_eos_token_id(vocabulary - 1)
     for _, name, numbers in tensors(layers, vocabulary):
         writer.add_tensor(name, numbers.astype(np.float32) if numbers.ndim == 1 else numbers)
     writer.write_header_to_file()

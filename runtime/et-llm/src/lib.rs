@@ -39,6 +39,7 @@ mod measure;
 mod method;
 mod model;
 mod picture;
+mod prefix;
 mod proposer;
 mod random;
 mod reading;

@@ -243,12 +243,22 @@ impl Model {
         let same = self.read.iter().zip(text).take_while(|(one, other)| one == other).count();
         let left = same.min(text.len().saturating_sub(1));
         let left = self.tiles.whole(left);
-        if self.written > self.slots && self.written - left > self.prefill.piece {
+        if self.has_forgotten(self.written, left) {
             self.reset();
         }
         self.truncate(left);
         self.ahead.clear();
         self.read.len()
+    }
+
+    /// Whether a ring buffer has overwritten tokens, once `written` positions were written.
+    pub(crate) const fn has_wrapped(&self, written: usize) -> bool {
+        written > self.slots
+    }
+
+    /// Whether a ring buffer has overwritten tokens then that the first `left` tokens need again.
+    pub(crate) const fn has_forgotten(&self, written: usize, left: usize) -> bool {
+        self.has_wrapped(written) && written - left > self.prefill.piece
     }
 
     /// Forgets the tokens behind the first `left`, and the tile that these end within.

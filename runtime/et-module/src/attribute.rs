@@ -38,11 +38,30 @@ impl Module {
     /// No such state; an array of another type or shape.
     pub fn set_attribute(&mut self, name: &str, array: &Array) -> Result<(), Error> {
         let state = self.stored(name)?.ok_or(et_core::Error::NotFound)?;
-        let sizes: Vec<usize> = (0..state.rank()).map(|dim| state.size(dim)).collect();
-        if state.scalar_type() != array.scalar_type || sizes != array.shape {
+        if state.scalar_type() != array.scalar_type || sizes(&state) != array.shape {
             return Err(et_core::Error::InvalidArgument.into());
         }
         state.bytes_mut()?.copy_from(Input::of(&order::from_row_major(&state, &array.bytes)));
+        Ok(())
+    }
+
+    /// Copies the state with this name from a module of the same program. Of a KV cache, `[1, slots, heads, depth]`, the first `slots` are
+    /// copied, if the cache has more; other state is copied as a whole.
+    ///
+    /// # Errors
+    /// No such state; a module of another program.
+    pub fn copy_state(&mut self, from: &Self, name: &str, slots: usize) -> Result<(), Error> {
+        let source = from.stored(name)?.ok_or(et_core::Error::NotFound)?;
+        let target = self.stored(name)?.ok_or(et_core::Error::NotFound)?;
+        let sizes = sizes(&source);
+        if sizes != self::sizes(&target) || source.nbytes() != target.nbytes() {
+            return Err(et_core::Error::InvalidArgument.into());
+        }
+        let bytes = match sizes[..] {
+            [1, all, _, _] if source.is_contiguous() && all > 0 => source.nbytes() / all * slots.min(all),
+            _ => source.nbytes(),
+        };
+        target.bytes_mut()?.window(0, bytes).copy_from(source.bytes()?.window(0, bytes));
         Ok(())
     }
 
@@ -73,6 +92,10 @@ impl Module {
         let cells = found.and_then(|found| owner.range(usize::try_from(found.place.offset).ok()?, found.bytes));
         Ok(cells.map(|cells| State::new(cells, owner)))
     }
+}
+
+fn sizes(tensor: &et_core::Tensor<'_>) -> Vec<usize> {
+    (0..tensor.rank()).map(|dim| tensor.size(dim)).collect()
 }
 
 /// The arena that methods share.

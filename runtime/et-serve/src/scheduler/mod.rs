@@ -3,6 +3,7 @@
 mod failure;
 mod job;
 mod likelihood;
+mod prefix;
 mod queue;
 mod slot;
 mod waiting;
@@ -58,6 +59,7 @@ impl Scheduler {
                 self.read_together(batch, own);
                 rest = others;
             }
+            self.share(&mut slots);
             slots.iter_mut().for_each(|slot| slot.turn(self, now, is_cut));
         }
     }
@@ -87,9 +89,9 @@ impl Scheduler {
     }
 }
 
-/// The free slot whose KV cache has the longest prefix of a prompt; of equal ones, the slot that was used longest ago.
+/// The free slot whose text the prompt continues; of several, that of the longest text, and of none, the slot that was used longest ago.
 fn best_slot(slots: &[Slot], prompt: &[u32]) -> Option<usize> {
     let free = slots.iter().enumerate().filter(|(_, slot)| slot.is_free());
-    let best = free.max_by_key(|(_, slot)| (slot.shared(prompt), std::cmp::Reverse(slot.used())));
+    let best = free.max_by_key(|(_, slot)| (slot.continued(prompt), std::cmp::Reverse(slot.used())));
     best.map(|(index, _)| index)
 }

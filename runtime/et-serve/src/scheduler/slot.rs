@@ -13,6 +13,8 @@ pub struct Slot {
     used: Option<Instant>,
     /// Whether the model has read the token of the next turn.
     has_read: bool,
+    /// Whether the next turn passes.
+    waits: bool,
 }
 
 /// A job in progress.
@@ -34,7 +36,7 @@ struct Work {
 impl Slot {
     /// A free slot.
     pub const fn new(model: Model) -> Self {
-        Self { model, work: None, used: None, has_read: false }
+        Self { model, work: None, used: None, has_read: false, waits: false }
     }
 
     /// Whether the slot has no job.
@@ -47,9 +49,48 @@ impl Slot {
         self.used
     }
 
-    /// How many tokens at the beginning of a prompt the KV cache has.
-    pub fn shared(&self, prompt: &[u32]) -> usize {
-        self.model.tokens().iter().zip(prompt).take_while(|(one, other)| one == other).count()
+    /// How many tokens at the beginning of a prompt the KV cache has, if that is most of its text: other texts give a copy of their
+    /// beginning, and stay.
+    pub fn continued(&self, prompt: &[u32]) -> usize {
+        let tokens = self.model.tokens();
+        let same = tokens.iter().zip(prompt).take_while(|(one, other)| one == other).count();
+        if 2 * same >= tokens.len() { same } else { 0 }
+    }
+
+    /// The prompt that the model reads, and the number of tokens that it has read; `None` for a slot whose job reads no prompt.
+    pub fn reading(&self) -> Option<(&[u32], usize)> {
+        let work = self.work.as_ref().filter(|work| work.answer.is_none() && work.failed.is_none())?;
+        Some((&work.job.prompt, work.read))
+    }
+
+    /// How many tokens at the beginning of a prompt the slot can give to another slot now.
+    pub fn offered(&self, prompt: &[u32]) -> usize {
+        self.model.offered(self.model.tokens(), prompt)
+    }
+
+    /// How many tokens at the beginning of a prompt the slot can give to another slot when it has read its own, more than now; `None` for
+    /// a slot whose job reads no prompt.
+    pub fn coming(&self, prompt: &[u32]) -> Option<usize> {
+        let (own, read) = self.reading()?;
+        Some(self.model.offered(own, prompt)).filter(|coming| *coming > read)
+    }
+
+    /// The next turn passes.
+    pub fn wait(&mut self) {
+        self.waits = true;
+    }
+
+    /// Goes on behind the first `count` tokens of the prompt, which the KV cache of another slot has.
+    ///
+    /// # Errors
+    /// As [`Model::take_prefix`].
+    pub fn take_prefix(&mut self, from: &Self, count: usize) -> Result<(), Error> {
+        self.model.take_prefix(&from.model, count)?;
+        if let Some(work) = &mut self.work {
+            work.cached += count - work.read;
+            work.read = count;
+        }
+        Ok(())
     }
 
     /// Begins a job.
@@ -98,12 +139,13 @@ impl Slot {
     /// Gives the job a turn: a chunk of the prompt, or a token.
     pub fn turn(&mut self, scheduler: &Scheduler, now: Instant, is_cut: bool) {
         let Some(work) = &mut self.work else { return };
-        let has_read = std::mem::take(&mut self.has_read);
+        let (has_read, waits) = (std::mem::take(&mut self.has_read), std::mem::take(&mut self.waits));
         let is_left = work.job.events.is_closed();
         let next = match () {
             () if is_left => Err(Failure::Stopping),
             () if is_cut => Err(Failure::Stopping),
             () if now >= work.job.deadline => Err(Failure::TimedOut),
+            () if waits => return,
             () => work.advance(&mut self.model, scheduler, has_read).map_err(|error| {
                 // The KV cache may be half written.
                 self.model.reset();

@@ -1,0 +1,30 @@
+//! A prefix that several texts share: the KV cache of one model becomes that of another, without reading the tokens again.
+
+use crate::{Error, Model, is_image};
+
+impl Model {
+    /// How many tokens at the beginning of a text another model of the same program can take from this one with [`Self::take_prefix`], once
+    /// this one has read `tokens`: those ahead of the first picture. None where a text encoder has read the prompt, and where a ring buffer
+    /// has overwritten tokens that the prefix needs again, as in [`Self::rewind`].
+    pub fn offered(&self, tokens: &[u32], text: &[u32]) -> usize {
+        let same = tokens.iter().zip(text).take_while(|(one, other)| one == other && !is_image(**one)).count();
+        let has_forgotten = self.has_forgotten(self.written().max(tokens.len()), same);
+        if self.has_text_encoder() || has_forgotten { 0 } else { same }
+    }
+
+    /// Becomes a model that has read the first `count` tokens of another one of the same program, of those that [`Self::offered`] counts
+    /// for the tokens that the other one has read.
+    ///
+    /// # Errors
+    /// A model of another program; state that a device does not give out. The text of this model can only be begun anew then.
+    pub fn take_prefix(&mut self, from: &Self, count: usize) -> Result<(), Error> {
+        self.reset();
+        // A ring buffer that has wrapped around has the prefix at any slot.
+        let written = if from.has_wrapped(from.written()) { from.written() } else { count };
+        for name in from.methods_state().state_names()? {
+            self.methods_state_mut().copy_state(from.methods_state(), &name, written)?;
+        }
+        self.go_on(from.tokens().iter().take(count).copied().collect(), written);
+        Ok(())
+    }
+}
