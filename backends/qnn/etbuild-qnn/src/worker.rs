@@ -41,8 +41,12 @@ pub enum Work {
     Check(Partition),
 }
 
+/// The blob of a compilation.
+#[derive(Serialize, Deserialize)]
+struct Made(#[serde(with = "crate::bytes")] Vec<u8>);
+
 /// The message of the process: a blob, or the reason of a failure.
-type Answer = Result<Vec<u8>, String>;
+type Answer = Result<Made, String>;
 
 /// The exit code of a process that was started to compile; `None` for any other process.
 pub fn worker() -> Option<ExitCode> {
@@ -62,7 +66,7 @@ fn answer(folder: &Path) -> io::Result<()> {
         Work::Compile(partitions) => compile(&partitions, device),
         Work::Check(partition) => check(&partition, device).map(|()| Vec::new()),
     };
-    let answer: Answer = answer.map_err(|problem| problem.sentence);
+    let answer: Answer = answer.map(Made).map_err(|problem| problem.sentence);
     write(&folder.join(ANSWER), &answer)
 }
 
@@ -93,5 +97,5 @@ pub fn work_apart(work: Work, device: Device) -> Result<Vec<u8>, Refusal> {
     }
     let answer = fs::read(folder.path().join(ANSWER)).map_err(failed)?;
     let answer: Answer = postcard::from_bytes(&answer).map_err(|error| failed(io::Error::other(error)))?;
-    answer.map_err(refused)
+    answer.map(|Made(blob)| blob).map_err(refused)
 }
