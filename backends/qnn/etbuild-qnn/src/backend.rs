@@ -102,7 +102,8 @@ impl Backend for Qnn {
         let device = oldest(target)?;
         let partition = lower::for_contexts(&Links::of(graph), &target.contexts)?;
         let bytes = postcard::to_stdvec(&partition).map_err(|error| refused(error.to_string()))?;
-        work_apart(Work::Check(partition), device)?;
+        drop(partition);
+        work_apart(Work::Check, &[&bytes], device)?;
         Ok(Blob { bytes, ..Blob::default() })
     }
 
@@ -124,10 +125,7 @@ impl Backend for Qnn {
     }
 
     fn join(&self, parts: &[&[u8]], target: &TargetFacts) -> Result<Vec<u8>, Refusal> {
-        let device = device(target)?;
-        let partitions = parts.iter().map(|part| postcard::from_bytes(part)).collect::<Result<Vec<Partition>, _>>();
-        let partitions = partitions.map_err(|error| refused(error.to_string()))?;
-        work_apart(Work::Compile(partitions), device)
+        work_apart(Work::Compile, parts, device(target)?)
     }
 }
 
@@ -195,10 +193,8 @@ mod tests {
 
     #[test]
     fn chips_with_the_same_operations_share_all_but_the_context() {
-        let target = |soc: &str| TargetFacts {
-            npu: Some(NpuFacts::Qualcomm { soc: soc.to_owned() }),
-            ..TargetFacts::default()
-        };
+        let target =
+            |soc: &str| TargetFacts { npu: Some(NpuFacts::Qualcomm { soc: soc.to_owned() }), ..TargetFacts::default() };
         let [first, second, older] = ["SM8750", "SM8650", "SM8450"].map(target);
         assert_eq!(Qnn.facts(&first), Qnn.facts(&second));
         assert_ne!(Qnn.join_facts(&first), Qnn.join_facts(&second));

@@ -37,7 +37,8 @@ fn grouped(
     backend: &'static dyn Backend,
 ) -> Result<Vec<Vec<BlobRef>>, Blocked> {
     let staged = action::run(db, &Divide { methods, backends: Backends::of_one(options, backend, Reads::Lower) })?;
-    let found = serde_json::from_slice::<Vec<Vec<([u8; 32], u64)>>>(&db.world().open_blob(&staged.blob(ArtifactKind::Groups)?));
+    let found =
+        serde_json::from_slice::<Vec<Vec<([u8; 32], u64)>>>(&db.world().open_blob(&staged.blob(ArtifactKind::Groups)?));
     let groups = found.map_err(|error| Blocked::internal(Stage::Delegate, &error.to_string()))?;
     let blob = |(digest, size)| BlobRef { digest: Digest(digest), size };
     Ok(groups.into_iter().map(|group| group.into_iter().map(blob).collect()).collect())
@@ -97,7 +98,8 @@ impl Action for Compile {
         let parts: Vec<_> = self.parts.iter().map(|part| db.world().open_weights(part)).collect();
         let bytes: Vec<&[u8]> = parts.iter().map(|part| &part[..]).collect();
         for backend in &self.backends.list {
-            let made = backend.join(&bytes, &self.backends.target).map_err(|refusal| refused(backend.name(), &refusal))?;
+            let made =
+                backend.join(&bytes, &self.backends.target).map_err(|refusal| refused(backend.name(), &refusal))?;
             products.put(ArtifactKind::Constant, &made);
         }
         Ok(())
