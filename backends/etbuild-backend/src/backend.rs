@@ -117,6 +117,25 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// Which part of a partition each of its nodes belongs to, for a device that cannot load a partition of any size: each part becomes
+    /// a partition of its own. A part reads results of lower numbers only. Empty for a partition that stays whole.
+    fn parts(&self, _graph: &Graph, _target: &TargetFacts) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// The partitions of all methods that [`Backend::join`] makes one blob each of, by position; each position is in one group.
+    ///
+    /// # Errors
+    /// Blobs that [`Backend::lower`] did not make.
+    fn groups(&self, parts: &[&[u8]], _target: &TargetFacts) -> Result<Vec<Vec<usize>>, Refusal> {
+        Ok(vec![(0..parts.len()).collect()])
+    }
+
+    /// The target facts that [`Backend::join`] reads, by name, if they are more than [`Backend::facts`].
+    fn join_facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
+        self.facts(target)
+    }
+
     /// The one blob of several partitions. The delegate of each gets the position of its partition as the compile spec `graph`.
     /// `parts` are blobs of [`Backend::lower`] without weights and scratch, which no device executes.
     ///

@@ -17,6 +17,8 @@ pub struct TargetFacts {
     /// The lengths of a KV cache below its capacity for which a backend that computes static sizes makes graphs of their own, in ascending
     /// order. A backend that reads a KV cache up to the position of the call needs none.
     pub contexts: Vec<u32>,
+    /// The most bytes of weights that a program of the NPU may have, where the recipe says so.
+    pub npu_context: Option<u64>,
 }
 
 /// A target's NPU, by vendor.

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use et_module::TensorView;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module};
 use et_ops::call::OwnedTensor;
-use etbuild_backend::ALIGNMENT;
+use etbuild_backend::{ALIGNMENT, Refusal};
 use etbuild_emit::{EmitOptions, emit};
-use etbuild_ir::LoweredProgram;
+use etbuild_ir::{ConstantData, LoweredProgram, Program};
 use etbuild_memory::{Bank, Options, find_planner, plan};
-use etbuild_partition::{InMemory, Partitioned, join, partition};
+use etbuild_partition::{Group, InMemory, Partitioned, groups, join, partition};
 
 use crate::Candidate;
 
@@ -27,7 +27,7 @@ pub fn compile(program: LoweredProgram, candidate: &Candidate<'_>) -> Result<Com
     let partitioned =
         partitioned.map_err(|violations| format!("the partitioned program is invalid: {violations:?}"))?;
     let mut program = partitioned.program.clone().into_program();
-    join(&mut program, &[candidate.backend], candidate.target).map_err(|(_, refusal)| refusal.to_string())?;
+    join_partitions(&mut program, candidate).map_err(|refusal| refusal.to_string())?;
     let program = LoweredProgram::verify(program)
         .map_err(|violations| format!("the joined program is invalid: {violations:?}"))?;
     let planner = find_planner("greedy").ok_or("there is no planner `greedy`")?;
@@ -39,6 +39,19 @@ pub fn compile(program: LoweredProgram, candidate: &Candidate<'_>) -> Result<Com
     let mut file = Vec::new();
     emit(&planned, &options, &mut file).map_err(|error| error.to_string())?;
     Ok(Compiled { file, partitioned })
+}
+
+/// Joins the partitions of a candidate that joins partitions.
+fn join_partitions(program: &mut Program, Candidate { backend, target, .. }: &Candidate<'_>) -> Result<(), Refusal> {
+    if !backend.joins() {
+        return Ok(());
+    }
+    let joined = groups(program, *backend, target)?.into_iter().map(|group: Group| {
+        let parts: Vec<&[u8]> = group.iter().map(ConstantData::bytes).collect();
+        let blob = ConstantData::new(backend.join(&parts, target)?);
+        Ok((group, blob))
+    });
+    join(program, *backend, &joined.collect::<Result<Vec<_>, Refusal>>()?)
 }
 
 /// Loads a program file with the candidate's delegate.

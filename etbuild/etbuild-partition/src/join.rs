@@ -1,74 +1,68 @@
-//! The partitions of all methods become one blob, for backends that share weights between methods in this way.
+//! The partitions of all methods become one blob, or a few, for backends that share weights between methods in this way.
 
 use std::collections::BTreeMap;
 
 use etbuild_backend::{Backend, Refusal, TargetFacts};
-use etbuild_ir::{ConstantData, DelegateCall, Digest, Program, ValueKind, compact};
+use etbuild_ir::{ConstantData, DelegateCall, Digest, Program, ValueId, ValueKind, compact};
 
 use crate::partition::memory;
 
-/// The delegate calls of a backend, and the blobs of their partitions.
-#[derive(Default)]
-struct Calls {
-    /// The method and the index of the node of each call, and the number of its partition.
-    places: Vec<(String, usize, usize)>,
-    /// The blobs. Equal partitions are one.
-    parts: Vec<ConstantData>,
-}
+/// The partitions that become one blob: the blobs of [`Backend::lower`]. Equal partitions are one.
+pub type Group = Vec<ConstantData>;
 
-/// Joins the partitions of each backend that [joins](Backend::joins) partitions.
+/// The groups of a program's partitions for a backend that [joins](Backend::joins) partitions.
 ///
 /// # Errors
-/// Partitions that a backend cannot compile together, with the name of the backend.
-pub fn join(
-    program: &mut Program,
-    backends: &[&dyn Backend],
-    target: &TargetFacts,
-) -> Result<(), (&'static str, Refusal)> {
-    for backend in backends.iter().filter(|backend| backend.joins()) {
-        of_backend(program, *backend, target).map_err(|refusal| (backend.name(), refusal))?;
+/// Partitions that are not the backend's.
+pub fn groups(program: &Program, backend: &dyn Backend, target: &TargetFacts) -> Result<Vec<Group>, Refusal> {
+    let parts = parts(program, backend);
+    if parts.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(())
+    let bytes: Vec<&[u8]> = parts.iter().map(ConstantData::bytes).collect();
+    let group = |positions: Vec<usize>| positions.iter().filter_map(|position| parts.get(*position).cloned()).collect();
+    Ok(backend.groups(&bytes, target)?.into_iter().map(group).collect())
 }
 
-fn of_backend(program: &mut Program, backend: &dyn Backend, target: &TargetFacts) -> Result<(), Refusal> {
-    let Calls { places, parts } = calls(program, backend);
-    if parts.is_empty() {
-        return Ok(());
+/// The partitions of a backend, in the order of methods and calls.
+fn parts(program: &Program, backend: &dyn Backend) -> Group {
+    let mut parts = Group::new();
+    let mut seen = BTreeMap::<Digest, ()>::new();
+    for graph in program.methods.values() {
+        let calls = graph.nodes.iter().filter_map(DelegateCall::of).filter(|call| call.backend == backend.name());
+        let blobs = calls.filter_map(|call| call.blob_data(graph));
+        parts.extend(blobs.filter(|blob| seen.insert(blob.digest(), ()).is_none()).cloned());
     }
-    let blobs: Vec<&[u8]> = parts.iter().map(ConstantData::bytes).collect();
-    let joined = ConstantData::new(backend.join(&blobs, target)?);
-    let spec = memory(joined.bytes().len(), "blob")?;
-    for (method, index, number) in places {
-        let Some(graph) = program.methods.get_mut(&method) else { continue };
-        let kind = ValueKind::Constant { qualified_name: String::new(), data: joined.clone() };
-        let blob = graph.add_value(&format!("{}_joined", backend.name()), spec.clone(), kind);
-        if let Some(node) = graph.nodes.get_mut(index)
-            && let Some(joined) = DelegateCall::joined(node, blob, number as i64)
-        {
-            *node = joined;
-        }
+    parts
+}
+
+/// Replaces the blobs of a backend's calls by the blobs of their groups.
+///
+/// # Errors
+/// A blob that is too large for a program.
+pub fn join(program: &mut Program, backend: &dyn Backend, joined: &[(Group, ConstantData)]) -> Result<(), Refusal> {
+    let mut places: BTreeMap<Digest, (&ConstantData, usize)> = BTreeMap::new();
+    for (group, blob) in joined {
+        places.extend(group.iter().enumerate().map(|(number, part)| (part.digest(), (blob, number))));
     }
     for graph in program.methods.values_mut() {
+        let mut blobs: BTreeMap<Digest, ValueId> = BTreeMap::new();
+        for index in 0..graph.nodes.len() {
+            let call = DelegateCall::of(&graph.nodes[index]).filter(|call| call.backend == backend.name());
+            let part = call.and_then(|call| call.blob_data(graph)).map(ConstantData::digest);
+            let Some((blob, number)) = part.and_then(|part| places.get(&part)) else { continue };
+            let spec = memory(blob.bytes().len(), "blob")?;
+            let id = *blobs.entry(blob.digest()).or_insert_with(|| {
+                let kind = ValueKind::Constant { qualified_name: String::new(), data: (*blob).clone() };
+                graph.add_value(&format!("{}_joined", backend.name()), spec, kind)
+            });
+            if let Some(node) = DelegateCall::joined(&graph.nodes[index], id, *number as i64) {
+                graph.nodes[index] = node;
+            }
+        }
         let mut whole = std::mem::take(graph);
         let nodes = std::mem::take(&mut whole.nodes);
         *graph = compact(whole, nodes);
     }
     Ok(())
-}
-
-fn calls(program: &Program, backend: &dyn Backend) -> Calls {
-    let (mut calls, mut numbers) = (Calls::default(), BTreeMap::<Digest, usize>::new());
-    for (method, graph) in &program.methods {
-        for (index, node) in graph.nodes.iter().enumerate() {
-            let call = DelegateCall::of(node).filter(|call| call.backend == backend.name());
-            let Some(blob) = call.and_then(|call| call.blob_data(graph)) else { continue };
-            let number = *numbers.entry(blob.digest()).or_insert_with(|| {
-                calls.parts.push(blob.clone());
-                calls.parts.len() - 1
-            });
-            calls.places.push((method.clone(), index, number));
-        }
-    }
-    calls
 }

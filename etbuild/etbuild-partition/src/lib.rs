@@ -17,11 +17,12 @@ mod order;
 mod partition;
 mod report;
 mod samples;
+mod split;
 mod tied;
 mod trivial;
 mod work;
 
-pub use join::join;
+pub use join::{Group, groups, join};
 pub use keep::{InMemory, Keep};
 pub use partition::{Partitioned, partition};
 pub use report::{NodeReport, Place};

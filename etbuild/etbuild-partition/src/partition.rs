@@ -16,6 +16,7 @@ use crate::keep::Keep;
 use crate::order::{Step, order};
 use crate::report::{NodeReport, Place, portable};
 use crate::samples::samples;
+use crate::split::split;
 use crate::tied::mark_tied_tables;
 
 /// A program with delegate calls.
@@ -120,6 +121,7 @@ impl Method {
         let reason =
             Refusal::new(RefusalKind::Gain, "the partition has only views, and a call costs more than the views");
         self.refuse(&dropped, backend, &reason);
+        let partitions = split(&self.graph, partitions, backend, target);
         let escaping = escaping(&self.graph, &partitions);
         let mut lowered = Vec::new();
         for nodes in partitions {

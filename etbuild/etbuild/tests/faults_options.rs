@@ -64,6 +64,7 @@ const READ: &[Read] = &[
     ("export.context", Checkpoint, &[], &["", "export.context=64", "export.context=128"]),
     ("export.files", Python, &[], &["", "export.files=[DATA]", "export.files=[OTHER_DATA]"]),
     ("export.image_tokens", Sight, &[], &["", "export.image_tokens=64", "export.image_tokens=128"]),
+    ("export.npu_context", Hosted, &["partition=[qnn]"], &["", "export.npu_context=1 MiB", "export.npu_context=1 GiB"]),
     ("export.precision", Prepared, &["model.pt2=HALF"], &[]),
     ("export.prefill", Checkpoint, &[], &["", "export.prefill=16", "export.prefill=32"]),
     ("export.speculate", Checkpoint, &[], &["", "export.speculate=4", "export.speculate=8"]),
@@ -253,7 +254,7 @@ const STATED: &[Stated] = &[
     ("npu.ethos-u", "corstone-300", &["ethos-u: u55-128", "ethos-u: u55-256"]),
     ("npu.memory_mode", "corstone-300", &["memory_mode: Shared_Sram", "memory_mode: Sram_Only"]),
     ("npu.registers", "corstone-300", &["registers: 0x58102000", "registers: 0x48102000"]),
-    ("npu.soc", "linux-x86_64", &["soc: SM8750", "soc: SM8650"]),
+    ("npu.soc", "linux-x86_64", &["soc: SM8750", "soc: SM8450"]),
     ("npu.system_config", "corstone-300", &["Ethos_U55_High_End_Embedded", "Ethos_U55_Deep_Embedded"]),
     ("run", "linux-x86_64", &["run: native", "run: { emulator: { program: sh, arguments: [], package: dash } }"]),
     ("run.emulator.arguments", "mps2-an505", &["- -nographic", "- -no-reboot"]),
@@ -408,7 +409,12 @@ fn planned(place: &Place, base: Base, recipe: &str, settings: &[String]) -> BTre
             words.extend(["--target", target]);
         }
         settings.iter().for_each(|setting| words.extend(["--set", setting]));
-        support::Ran::of(&mut place.command(words))
+        let mut command = place.command(words);
+        if settings.iter().any(|setting| setting == "partition=[qnn]") {
+            let kit = place.file("kit/libQnnHtp.so", "a compiler");
+            command.env("QNN_SDK_ROOT", kit.parent().unwrap());
+        }
+        support::Ran::of(&mut command)
     };
     if matches!(base, Prepared | Pictures) {
         run("check").expect(0);

@@ -200,6 +200,68 @@ fn graphs_for_several_context_lengths_write_the_tokens_of_one_long_graph() {
     assert_eq!(written, write("[16, 48, 160]"));
 }
 
+/// A program with more weights than a context may have is split between layers: the NPU computes the same.
+#[test]
+fn several_contexts_write_the_tokens_of_one() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let recipe = language_recipe(&place, "qnn, cpu");
+    let write = |most: &str| {
+        let run = format!("run {recipe} --max-new-tokens 100 --temperature 0 --set");
+        let mut command = place.command(run.split(' '));
+        command.args([&format!("export.npu_context={most}"), "--prompt", "Once there was a fox called Dan."]);
+        Ran::of(&mut command).expect(0).stdout
+    };
+    let calls = |most: &str| {
+        let words = ["explain", "--partition", &recipe, "--set", &format!("export.npu_context={most}")];
+        Ran::of(&mut place.command(words)).expect(0).stdout
+    };
+    let (one, several) = (calls("1 GiB"), calls("100 KiB"));
+    // Three methods in nine contexts.
+    assert!(one.contains("in 3 calls") && several.contains("in 27 calls"), "{several}");
+    let written = write("1 GiB");
+    assert!(written.split(' ').count() > 40, "{written}");
+    assert_eq!(written, write("100 KiB"));
+}
+
+/// Methods share contexts, and each context is compiled by an action of its own.
+#[test]
+fn a_changed_weight_compiles_one_of_several_contexts() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let example = repository().join("examples/tiny-llama/model");
+    let mut model = place.path().join("model");
+    for file in fs::read_dir(&example).unwrap().map(|entry| entry.unwrap().file_name()) {
+        let bytes = fs::read(example.join(&file)).unwrap();
+        model = place.file(&format!("model/{}", file.display()), bytes).parent().unwrap().to_owned();
+    }
+    let text = format!(
+        "etbuild: 1\nname: tales\nmodel: {{ checkpoint: {} }}\nexport: {{ context: 160, prefill: 8, npu_context: 100 KiB }}\n\
+         partition: [qnn, cpu]\ntargets: [{TARGET}]\n",
+        model.display()
+    );
+    let recipe = place.file("halves.yaml", text).display().to_string();
+    // Beside contexts, the stage has an action for each method, one that groups partitions and one that joins contexts.
+    let contexts = || {
+        let checked = Ran::of(&mut place.command(["check", &recipe, "--progress", "plain"])).expect(0).stderr;
+        let ran = checked.lines().filter(|line| line.starts_with("delegate ") && line.contains(" s "));
+        ran.count().saturating_sub(4)
+    };
+    let all = contexts();
+    assert!(all > 2, "{all}");
+    let weights = model.join("model.safetensors");
+    let mut bytes = fs::read(&weights).unwrap();
+    let start = tensors::start(&bytes, "model.layers.0.mlp.down_proj.weight");
+    // A bit of the second weight, in bf16, that fp16 keeps too.
+    bytes[start + 2] ^= 0x10;
+    fs::write(&weights, bytes).unwrap();
+    assert_eq!(contexts(), 1);
+}
+
 /// The recipe of a phone, with a smaller model of the same form and random weights.
 #[test]
 fn the_recipe_of_a_phone_compiles_for_the_chip_and_writes_the_tokens_of_the_simulation() {

@@ -5,8 +5,10 @@ use etbuild_ir::{Graph, Links, Node};
 
 use crate::NAME;
 use crate::compile::Device;
+use crate::groups::Groups;
 use crate::lower;
 use crate::partition::Partition;
+use crate::parts;
 use crate::simulate::{SIMULATED, simulate};
 use crate::worker::{Work, work_apart};
 
@@ -64,12 +66,18 @@ impl Backend for Qnn {
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
-        let soc = soc(target).unwrap_or("none");
         let contexts: Vec<String> = target.contexts.iter().map(u32::to_string).collect();
         vec![
-            ("soc".to_owned(), soc.to_owned()),
-            ("shares weights".to_owned(), shares_weights(target).to_string()),
+            ("operations of soc".to_owned(), known(target).map_or(0, |soc| soc.oldest).to_string()),
             ("contexts".to_owned(), contexts.join(" ")),
+            ("most weights".to_owned(), most_weights(target).to_string()),
+        ]
+    }
+
+    fn join_facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
+        vec![
+            ("soc".to_owned(), soc(target).unwrap_or("none").to_owned()),
+            ("shares weights".to_owned(), shares_weights(target).to_string()),
         ]
     }
 
@@ -91,10 +99,11 @@ impl Backend for Qnn {
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        let device = device(target)?;
+        let device = oldest(target)?;
         let partition = lower::for_contexts(&Links::of(graph), &target.contexts)?;
         let bytes = postcard::to_stdvec(&partition).map_err(|error| refused(error.to_string()))?;
-        work_apart(Work::Check(partition), device)?;
+        drop(partition);
+        work_apart(Work::Check, &[&bytes], device)?;
         Ok(Blob { bytes, ..Blob::default() })
     }
 
@@ -102,11 +111,21 @@ impl Backend for Qnn {
         true
     }
 
+    fn parts(&self, graph: &Graph, target: &TargetFacts) -> Vec<usize> {
+        parts::parts(graph, most_weights(target))
+    }
+
+    fn groups(&self, parts: &[&[u8]], target: &TargetFacts) -> Result<Vec<Vec<usize>>, Refusal> {
+        let mut groups = Groups::new(most_weights(target));
+        for part in parts {
+            let partition: Partition = postcard::from_bytes(part).map_err(|error| refused(error.to_string()))?;
+            groups.add(&partition);
+        }
+        Ok(groups.finish())
+    }
+
     fn join(&self, parts: &[&[u8]], target: &TargetFacts) -> Result<Vec<u8>, Refusal> {
-        let device = device(target)?;
-        let partitions = parts.iter().map(|part| postcard::from_bytes(part)).collect::<Result<Vec<Partition>, _>>();
-        let partitions = partitions.map_err(|error| refused(error.to_string()))?;
-        work_apart(Work::Compile(partitions), device)
+        work_apart(Work::Compile, parts, device(target)?)
     }
 }
 
@@ -127,12 +146,30 @@ fn soc(target: &TargetFacts) -> Option<&str> {
     }
 }
 
+/// The chip of a target, if it is known.
+fn known(target: &TargetFacts) -> Option<&'static et_qnn::Soc> {
+    soc(target).and_then(et_qnn::soc)
+}
+
 /// The NPU of a target.
 fn device(target: &TargetFacts) -> Result<Device, Refusal> {
     let no = |reason: String| Refusal::new(RefusalKind::Target, reason);
     let name = soc(target).ok_or_else(|| no("the target states no `npu: { soc: ... }`".to_owned()))?;
     let soc = et_qnn::soc(name).ok_or_else(|| no(format!("the NPU of `{name}` is not known")))?;
     Ok(Device { soc: soc.number, shares_weights: shares_weights(target) })
+}
+
+/// The oldest NPU with the operations of that of a target: chips that have the same operations share lowered partitions.
+fn oldest(target: &TargetFacts) -> Result<Device, Refusal> {
+    let device = device(target)?;
+    Ok(Device { soc: known(target).map_or(device.soc, |soc| soc.oldest), ..device })
+}
+
+/// The most bytes of weights in a context. A tensor of a program file, as a context is, has less than 2 GiB; contexts of the simulator, which
+/// have the weights once per method, stay below with several methods.
+fn most_weights(target: &TargetFacts) -> u64 {
+    let default = if shares_weights(target) { 1536 << 20 } else { 512 << 20 };
+    target.npu_context.unwrap_or(default)
 }
 
 /// The operations of the graph of a partition that reads KV caches as a whole, a line each.
@@ -152,5 +189,15 @@ mod tests {
         let facts =
             |contexts: &[u32]| Qnn.facts(&TargetFacts { contexts: contexts.to_vec(), ..TargetFacts::default() });
         assert_ne!(facts(&[256]), facts(&[256, 512]));
+    }
+
+    #[test]
+    fn chips_with_the_same_operations_share_all_but_the_context() {
+        let target =
+            |soc: &str| TargetFacts { npu: Some(NpuFacts::Qualcomm { soc: soc.to_owned() }), ..TargetFacts::default() };
+        let [first, second, older] = ["SM8750", "SM8650", "SM8450"].map(target);
+        assert_eq!(Qnn.facts(&first), Qnn.facts(&second));
+        assert_ne!(Qnn.join_facts(&first), Qnn.join_facts(&second));
+        assert_ne!(Qnn.facts(&first), Qnn.facts(&older));
     }
 }

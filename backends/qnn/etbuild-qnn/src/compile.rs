@@ -20,14 +20,18 @@ pub struct Device {
 /// The blob of graphs for a device.
 ///
 /// # Errors
-/// No library, or a graph that its compiler refuses.
-pub fn compile(partitions: &[Partition], Device { soc, shares_weights }: Device) -> Outcome<Vec<u8>> {
+/// No library, a partition that cannot be read, or a graph that its compiler refuses.
+pub fn compile(
+    partitions: impl Iterator<Item = Outcome<Partition>>,
+    Device { soc, shares_weights }: Device,
+) -> Outcome<Vec<u8>> {
     let context = Context::create(open(soc)?, shares_weights)?;
     let mut graphs = Vec::new();
-    for (number, partition) in partitions.iter().enumerate() {
+    for (number, partition) in partitions.enumerate() {
+        let partition = partition?;
         for program in partition.graphs() {
             let name = graph_name(graphs.len());
-            graphs.push(Ports { partition: number as u32, ..compiled(&context, partition, program, &name)? });
+            graphs.push(Ports { partition: number as u32, ..compiled(&context, &partition, program, &name)? });
         }
     }
     let binary = context.binary()?;

@@ -5,10 +5,13 @@
 
 mod backend;
 mod builder;
+mod bytes;
 mod compile;
 mod encoding;
+mod groups;
 mod lower;
 mod partition;
+mod parts;
 mod program;
 mod simulate;
 mod worker;

@@ -24,6 +24,7 @@ pub struct Tensor {
     /// The sizes in the order of memory.
     pub sizes: Vec<u32>,
     /// The elements of a constant.
+    #[serde(with = "crate::bytes")]
     pub data: Vec<u8>,
 }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs, io};
 
+use et_qnn::{Outcome, Problem};
 use etbuild_backend::{Refusal, RefusalKind};
 use serde::{Deserialize, Serialize};
 
@@ -25,24 +26,34 @@ const REQUEST: &str = "request";
 /// The file of the answer in the folder.
 const ANSWER: &str = "answer";
 
-/// The message to the process.
+/// The file of a partition in the folder.
+fn partition_file(number: usize) -> String {
+    format!("partition{number}")
+}
+
+/// The message to the process, beside the files of the partitions.
 #[derive(Serialize, Deserialize)]
 struct Request {
     work: Work,
+    partitions: usize,
     device: Device,
 }
 
-/// What the compiler does with graphs.
-#[derive(Serialize, Deserialize)]
+/// What the compiler does with the graphs of partitions.
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub enum Work {
-    /// Compiles the graphs of partitions to one blob.
-    Compile(Vec<Partition>),
-    /// Checks the operations of the graphs of a partition; the blob is empty.
-    Check(Partition),
+    /// Compiles all to one blob.
+    Compile,
+    /// Checks the operations; the blob is empty.
+    Check,
 }
 
+/// The blob of a compilation.
+#[derive(Serialize, Deserialize)]
+struct Made(#[serde(with = "crate::bytes")] Vec<u8>);
+
 /// The message of the process: a blob, or the reason of a failure.
-type Answer = Result<Vec<u8>, String>;
+type Answer = Result<Made, String>;
 
 /// The exit code of a process that was started to compile; `None` for any other process.
 pub fn worker() -> Option<ExitCode> {
@@ -55,15 +66,21 @@ pub fn worker() -> Option<ExitCode> {
 }
 
 fn answer(folder: &Path) -> io::Result<()> {
-    let request = fs::read(folder.join(REQUEST))?;
-    let Request { work, device } = postcard::from_bytes(&request).map_err(io::Error::other)?;
-    drop(request);
+    let Request { work, partitions, device } =
+        postcard::from_bytes(&fs::read(folder.join(REQUEST))?).map_err(io::Error::other)?;
+    // Each partition is read when its turn comes, as the compiler takes several times the memory of its weights.
+    let mut partitions = (0..partitions).map(|number| read(&folder.join(partition_file(number))));
     let answer = match work {
-        Work::Compile(partitions) => compile(&partitions, device),
-        Work::Check(partition) => check(&partition, device).map(|()| Vec::new()),
+        Work::Compile => compile(partitions, device),
+        Work::Check => partitions.try_for_each(|partition| check(&partition?, device)).map(|()| Vec::new()),
     };
-    let answer: Answer = answer.map_err(|problem| problem.sentence);
+    let answer: Answer = answer.map(Made).map_err(|problem| problem.sentence);
     write(&folder.join(ANSWER), &answer)
+}
+
+fn read(path: &Path) -> Outcome<Partition> {
+    let bytes = fs::read(path).map_err(|error| Problem::blob(format!("a partition cannot be read: {error}")))?;
+    postcard::from_bytes(&bytes).map_err(|error| Problem::blob(format!("a partition cannot be read: {error}")))
 }
 
 fn write(path: &Path, message: &impl Serialize) -> io::Result<()> {
@@ -71,18 +88,21 @@ fn write(path: &Path, message: &impl Serialize) -> io::Result<()> {
     postcard::to_io(message, file).map_err(io::Error::other)?.flush()
 }
 
-/// Lets the compiler work on graphs for a device.
+/// Lets the compiler work on partitions for a device, each in the form of messages.
 ///
 /// # Errors
 /// The reason why there is no result.
-pub fn work_apart(work: Work, device: Device) -> Result<Vec<u8>, Refusal> {
+pub fn work_apart(work: Work, partitions: &[&[u8]], device: Device) -> Result<Vec<u8>, Refusal> {
     let failed = |error: io::Error| {
         Refusal::new(RefusalKind::Machine, format!("the process of the NPU's compiler failed: {error}"))
     };
     let refused = |reason: String| Refusal::new(RefusalKind::Partition, reason);
     let folder = tempfile::tempdir().map_err(failed)?;
-    // The graphs with their weights are written piece by piece, and dropped before the compiler has them in memory too.
-    write(&folder.path().join(REQUEST), &Request { work, device }).map_err(failed)?;
+    for (number, partition) in partitions.iter().enumerate() {
+        fs::write(folder.path().join(partition_file(number)), partition).map_err(failed)?;
+    }
+    let request = Request { work, partitions: partitions.len(), device };
+    write(&folder.path().join(REQUEST), &request).map_err(failed)?;
     let arguments = [OsString::from(FLAG), folder.path().into()];
     let mut command = Command::new(env::current_exe().map_err(failed)?);
     // The library writes about options that it does not know; its errors are in the answer.
@@ -93,5 +113,5 @@ pub fn work_apart(work: Work, device: Device) -> Result<Vec<u8>, Refusal> {
     }
     let answer = fs::read(folder.path().join(ANSWER)).map_err(failed)?;
     let answer: Answer = postcard::from_bytes(&answer).map_err(|error| failed(io::Error::other(error)))?;
-    answer.map_err(refused)
+    answer.map(|Made(blob)| blob).map_err(refused)
 }

@@ -27,6 +27,8 @@ pub enum ArtifactKind {
     Partition,
     /// The reports of backends on the partitions.
     Engines,
+    /// The partitions that become one blob each, as JSON.
+    Groups,
     /// A program file.
     ProgramFile,
     /// The constants that a program file keeps outside itself.
@@ -62,7 +64,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 26] = [
+    const NAMES: [(Self, &'static str); 27] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -73,6 +75,7 @@ impl ArtifactKind {
         (Self::Ranges, "ranges"),
         (Self::Partition, "partition"),
         (Self::Engines, "engines"),
+        (Self::Groups, "groups"),
         (Self::ProgramFile, "program-file"),
         (Self::DataFile, "data-file"),
         (Self::AdapterFile, "adapter-file"),

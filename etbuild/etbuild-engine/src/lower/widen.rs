@@ -1,6 +1,6 @@
 //! fp16 and bf16 weights become `float32`, piece by piece: the result is only in the store.
 
-use et_core::{Element, Half, ScalarType};
+use et_core::{Half, ScalarType};
 use etbuild_ir::{Argument, ConstantData, Graph, Node, Program, ValueId, ValueKind, compact};
 use etbuild_store::{Blob, Digest};
 
@@ -60,12 +60,21 @@ fn wide(world: &World, from: ScalarType, data: &ConstantData) -> Blob {
     blob
 }
 
+/// The elements as `float32`. Plain loops over arrays, which compilers turn into vectors: a model has billions of weights.
 fn widened(from: ScalarType, bytes: &[u8]) -> Vec<u8> {
-    let halves = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     match from {
-        ScalarType::Half => halves.flat_map(|bits| (Half(bits).to_f64() as f32).to_le_bytes()).collect(),
-        _ => halves.flat_map(|bits| (u32::from(bits) << 16).to_le_bytes()).collect(),
+        ScalarType::Half => each(bytes, |bits| Half(bits).to_f32()),
+        _ => each(bytes, |bits| f32::from_bits(u32::from(bits) << 16)),
     }
+}
+
+/// Every half, given by its bits, as `float32`.
+fn each(bytes: &[u8], wide: impl Fn(u16) -> f32) -> Vec<u8> {
+    let mut all = vec![0; bytes.len() * 2];
+    for (to, half) in all.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks::<2>().0) {
+        *to = wide(u16::from_le_bytes(*half)).to_le_bytes();
+    }
+    all
 }
 
 #[cfg(test)]

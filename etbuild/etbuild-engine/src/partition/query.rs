@@ -56,8 +56,20 @@ pub fn partitioned(
     action::run(db, &Delegate { program: StoredProgram::of(lowered)?, backends })
 }
 
+/// What an action reads of a target: the facts for lowering, or those for joining.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// [`Backend::facts`].
+    Lower,
+    /// [`Backend::join_facts`].
+    Join,
+}
+
 /// What lowering reads besides programs, as the input of an action.
+#[derive(Clone)]
 pub(super) struct Backends {
+    /// Which facts of the target are read.
+    reads: Reads,
     /// The backends in order.
     pub list: Vec<&'static dyn Backend>,
     /// The target.
@@ -70,19 +82,25 @@ impl Backends {
     pub fn of(options: &PartitionOptions, world: &World) -> Result<Self, Blocked> {
         let list = options.backends(world)?;
         let PartitionOptions { engines: _, target, compilers } = options.clone();
-        Ok(Self { list, target, compilers })
+        Ok(Self { reads: Reads::Lower, list, target, compilers })
+    }
+
+    /// One backend of the options.
+    pub fn of_one(options: &PartitionOptions, backend: &'static dyn Backend, reads: Reads) -> Self {
+        let PartitionOptions { engines: _, target, compilers } = options.clone();
+        Self { reads, list: vec![backend], target, compilers }
     }
 }
 
 impl Keyed for Backends {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { list, target, compilers } = self;
+        let Self { reads, list, target, compilers } = self;
         list.iter().fold(key, |key, backend| {
             let compiler = compilers.iter().find(|(engine, _)| engine == backend.name());
             key.option("engine", backend.name())
                 .fact("revision", backend.revision())
                 .fact("compiler", compiler.map_or_else(String::new, |(_, digest)| digest.to_string()).as_str())
-                .fact("facts", facts(*backend, target))
+                .fact("facts", facts(&reads.of(*backend, target)))
         })
     }
 }
@@ -137,7 +155,15 @@ pub fn revisions(backends: &[&'static dyn Backend]) -> String {
     backends.iter().map(|backend| format!("{} {}\n", backend.name(), backend.revision())).collect()
 }
 
-fn facts(backend: &dyn Backend, target: &TargetFacts) -> Value {
-    let facts = backend.facts(target).into_iter();
-    Value::List(facts.map(|(name, value)| Value::List(vec![(&name).into(), (&value).into()])).collect())
+fn facts(facts: &[(String, String)]) -> Value {
+    Value::List(facts.iter().map(|(name, value)| Value::List(vec![name.into(), value.into()])).collect())
+}
+
+impl Reads {
+    fn of(self, backend: &dyn Backend, target: &TargetFacts) -> Vec<(String, String)> {
+        match self {
+            Self::Lower => backend.facts(target),
+            Self::Join => backend.join_facts(target),
+        }
+    }
 }

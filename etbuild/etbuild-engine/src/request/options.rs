@@ -162,7 +162,8 @@ fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
 pub fn program_source(db: &dyn Db, recipe: &Recipe, operators: &Operators, target: TargetFacts) -> ProgramSource {
     let engines = recipe.partition.backends(&best_backends(recipe, db.world(), &target));
     let widens_halves = recipe.export.widens_halves() && target.hosted && !engines.is_empty();
-    let target = TargetFacts { contexts: recipe.export.shorter_contexts(), ..target };
+    let npu_context = recipe.export.npu_context.as_ref().map(|size| size.value.0);
+    let target = TargetFacts { contexts: recipe.export.shorter_contexts(), npu_context, ..target };
     ProgramSource {
         archives: sources(db, recipe, operators),
         runtime: runtime(recipe.runtime),

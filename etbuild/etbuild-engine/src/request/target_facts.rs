@@ -19,6 +19,7 @@ pub fn of(target: &Target) -> TargetFacts {
         gpus: target.gpus().iter().map(gpu).collect(),
         npu: target.npu().map(npu),
         contexts: Vec::new(),
+        npu_context: None,
     }
 }
 

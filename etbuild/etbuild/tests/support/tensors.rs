@@ -38,6 +38,11 @@ pub fn tensor(file: &[u8], name: &str) -> Array {
     array(&SafeTensors::parse(file).unwrap().tensors[name])
 }
 
+/// Where the elements of a tensor of a file begin.
+pub fn start(file: &[u8], name: &str) -> usize {
+    SafeTensors::parse(file).unwrap().tensors[name].bytes.as_ptr().addr() - file.as_ptr().addr()
+}
+
 /// A file with the first rows of every tensor of another.
 pub fn first_cases(path: &Path, count: usize) -> Vec<u8> {
     let bytes = fs::read(path).unwrap();

@@ -124,19 +124,30 @@ impl Kernel {
         [height, width, inner, out].map(|size| size as u32).to_vec()
     }
 
-    /// Elements `[out][inner][height][width]` as `[height][width][inner][out]`.
-    pub fn reorder<T: Copy>(self, elements: &[T]) -> Vec<T> {
+    /// Elements `[out][inner][height][width]` as `[height][width][inner][out]`, tile by tile: a whole column of a large matrix would not stay
+    /// in the cache.
+    pub fn reorder<T: Copy + Default>(self, elements: &[T]) -> Vec<T> {
         let (out, inner, taps) = (self.out, self.inner, self.window[0] * self.window[1]);
-        let mut ordered = Vec::with_capacity(elements.len());
-        for tap in 0..taps {
-            for channel in 0..inner {
-                let places = (0..out).map(|row| (row * inner + channel) * taps + tap);
-                ordered.extend(places.filter_map(|place| elements.get(place).copied()));
+        let columns = inner * taps;
+        let mut ordered = vec![T::default(); elements.len()];
+        for column in (0..columns).step_by(TILE) {
+            let tile = column..columns.min(column + TILE);
+            let starts: Vec<usize> = tile.clone().map(|at| (at % taps * inner + at / taps) * out).collect();
+            for row in 0..out {
+                let run = elements.get(row * columns + tile.start..row * columns + tile.end).unwrap_or_default();
+                for (start, element) in starts.iter().zip(run) {
+                    if let Some(slot) = ordered.get_mut(start + row) {
+                        *slot = *element;
+                    }
+                }
             }
         }
         ordered
     }
 }
+
+/// The columns of a tile.
+const TILE: usize = 64;
 
 /// Weights in fp16.
 ///
@@ -175,4 +186,18 @@ pub fn bias(
     let offsets = scales.iter().map(|scale| ScaleOffset { scale: *scale, offset: 0 }).collect();
     let quantization = Quantization::Axis { axis: 0, scales: offsets };
     Ok(Some(builder.constant(&name, (DataType::Fixed32, quantization), sizes, data)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_transposed_in_tiles_of_any_number() {
+        let kernel = Kernel { out: 3, inner: 50, window: [1, 2], is_depthwise: false };
+        let elements: Vec<u16> = (0..300).collect();
+        let places = (0..2).flat_map(|tap| (0..50).flat_map(move |channel| (0..3).map(move |row| (row, channel, tap))));
+        let wanted: Vec<u16> = places.map(|(row, channel, tap)| (row * 50 + channel) * 2 + tap).collect();
+        assert_eq!(kernel.reorder(&elements), wanted);
+    }
 }
