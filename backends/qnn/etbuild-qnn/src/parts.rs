@@ -81,6 +81,7 @@ fn cuts(graph: &Graph, places: &[usize]) -> Vec<usize> {
             last.insert(id, latest);
         }
     }
+    let held = held_as_integers(graph);
     let mut ends: Vec<(usize, usize, ValueId)> = Vec::new();
     for (node, place) in graph.nodes.iter().zip(places) {
         ends.extend(node.outputs.iter().filter_map(|id| Some((*place, *last.get(*id)?, *id))));
@@ -94,7 +95,7 @@ fn cuts(graph: &Graph, places: &[usize]) -> Vec<usize> {
         }
         open.retain(|(end, _)| *end >= cut);
         if let [(_, id)] = open[..]
-            && is_whole(graph, id)
+            && (held.get(id).is_none() || !graph.spec(id).scalar_type.is_float())
         {
             cuts.push(cut);
         }
@@ -102,15 +103,18 @@ fn cuts(graph: &Graph, places: &[usize]) -> Vec<usize> {
     cuts
 }
 
-/// Whether the NPU holds a value as the call of another part reads it.
-fn is_whole(graph: &Graph, id: ValueId) -> bool {
-    if !graph.spec(id).scalar_type.is_float() {
-        return true;
+/// The values in floating point that the NPU holds as integers: results of dequantization, and what is quantized next.
+fn held_as_integers(graph: &Graph) -> IdMap<()> {
+    let mut held = IdMap::default();
+    for node in &graph.nodes {
+        if dequantizes(node).is_some() {
+            node.outputs.iter().for_each(|id| _ = held.insert(*id, ()));
+        }
+        if quantizes(node).is_some() {
+            node.uses().for_each(|id| _ = held.insert(id, ()));
+        }
     }
-    let makes = |node: &&etbuild_ir::Node| node.outputs.contains(&id);
-    let reads = |node: &&etbuild_ir::Node| node.uses().any(|used| used == id);
-    let is_dequantized = graph.nodes.iter().find(makes).is_some_and(|node| dequantizes(node).is_some());
-    !is_dequantized && !graph.nodes.iter().filter(reads).any(|node| quantizes(node).is_some())
+    held
 }
 
 /// The cuts that divide the weights into parts of at most `most` bytes, as few as the cuts allow.
