@@ -209,9 +209,9 @@ fn several_contexts_write_the_tokens_of_one() {
     let place = Place::cold_with_compiled_crates();
     let recipe = language_recipe(&place, "qnn, cpu");
     let write = |most: &str| {
-        let run = format!("run {recipe} --max-new-tokens 100 --temperature 0 --set");
+        let run = format!("run {recipe} --max-new-tokens 100 --temperature 0");
         let mut command = place.command(run.split(' '));
-        command.args([&format!("export.npu_context={most}"), "--prompt", "Once there was a fox called Dan."]);
+        command.args(["--set", &format!("export.npu_context={most}"), "--prompt", "Once there was a fox called Dan."]);
         Ran::of(&mut command).expect(0).stdout
     };
     let calls = |most: &str| {
