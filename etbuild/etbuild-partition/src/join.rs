@@ -1,6 +1,6 @@
 //! The partitions of all methods become one blob, or a few, for backends that share weights between methods in this way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use etbuild_backend::{Backend, Refusal, TargetFacts};
 use etbuild_ir::{ConstantData, DelegateCall, Digest, Program, ValueId, ValueKind, compact};
@@ -27,11 +27,11 @@ pub fn groups(program: &Program, backend: &dyn Backend, target: &TargetFacts) ->
 /// The partitions of a backend, in the order of methods and calls.
 fn parts(program: &Program, backend: &dyn Backend) -> Group {
     let mut parts = Group::new();
-    let mut seen = BTreeMap::<Digest, ()>::new();
+    let mut seen = BTreeSet::<Digest>::new();
     for graph in program.methods.values() {
         let calls = graph.nodes.iter().filter_map(DelegateCall::of).filter(|call| call.backend == backend.name());
         let blobs = calls.filter_map(|call| call.blob_data(graph));
-        parts.extend(blobs.filter(|blob| seen.insert(blob.digest(), ()).is_none()).cloned());
+        parts.extend(blobs.filter(|blob| seen.insert(blob.digest())).cloned());
     }
     parts
 }

@@ -147,9 +147,11 @@ CALL = dict(id="abcde1234", type="function", function=dict(name="weather", argum
 SYSTEM, ASKED, MORE = ({"role": role, "content": text} for role, text in [("system", "Be brief. [x]"), ("user", " wie das Wetter? "),
                                                                           ("user", "And\ntomorrow?")])
 SAID, RAIN = dict(role="assistant", content="Rain \t 3.14 "), dict(role="tool", tool_call_id="abcde1234", name="weather", content="12 °C, rain")
+DRY, MILD = RAIN | dict(content='{"t": 12}'), dict(role="assistant", content="Mild.")
+PLAIN = dict(type="function", function=dict(name="now", strict=True, parameters=dict(type="object", properties={})))
 CALLED = dict(role="assistant", content=None, tool_calls=[CALL])
 CONVERSATIONS = [([ASKED], []), ([SYSTEM, ASKED], []), ([SYSTEM, ASKED, SAID, MORE], []), ([ASKED, MORE], []), ([ASKED, SAID, ASKED, MORE], [TOOL]),
-                 ([SYSTEM, ASKED], [TOOL]), ([ASKED, CALLED, RAIN], [TOOL]), ([SYSTEM, ASKED, CALLED, RAIN, SAID, MORE], [TOOL])]
+                 ([SYSTEM, ASKED], [TOOL]), ([SYSTEM, ASKED, SYSTEM], []), ([ASKED], [TOOL, PLAIN]), ([ASKED, CALLED, DRY], [TOOL]), ([ASKED, SAID, MILD, MORE], []), ([ASKED, CALLED, RAIN], [TOOL]), ([SYSTEM, ASKED, CALLED, RAIN, SAID, MORE], [TOOL])]
 
 
 def mistral(version):

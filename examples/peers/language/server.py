@@ -44,6 +44,8 @@ class Server:
         self.port = port
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not self.is_ready():
+            if self.process.poll() is not None:
+                raise SystemExit(f"{words[0]} ended with status {self.process.returncode}")
             time.sleep(0.1)
 
     def is_ready(self):

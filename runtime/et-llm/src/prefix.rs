@@ -8,6 +8,8 @@ impl Model {
     /// has overwritten tokens that the prefix needs again, as in [`Self::rewind`].
     pub fn offered(&self, tokens: &[u32], text: &[u32]) -> usize {
         let same = tokens.iter().zip(text).take_while(|(one, other)| one == other && !is_image(**one)).count();
+        // The last token of a text is always read, for its logits.
+        let same = same.min(text.len().saturating_sub(1));
         let has_forgotten = self.has_forgotten(self.written().max(tokens.len()), same);
         if self.has_text_encoder() || has_forgotten { 0 } else { same }
     }

@@ -68,7 +68,7 @@ impl Backend for Qnn {
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
         let contexts: Vec<String> = target.contexts.iter().map(u32::to_string).collect();
         vec![
-            ("operations of soc".to_owned(), known(target).map_or(0, |soc| soc.oldest).to_string()),
+            ("operations of soc".to_owned(), operations(target)),
             ("contexts".to_owned(), contexts.join(" ")),
             ("most weights".to_owned(), most_weights(target).to_string()),
         ]
@@ -159,6 +159,12 @@ fn device(target: &TargetFacts) -> Result<Device, Refusal> {
     Ok(Device { soc: soc.number, shares_weights: shares_weights(target) })
 }
 
+/// The chip that partitions are lowered for, or the name of a chip that is not known, which the refusal has.
+fn operations(target: &TargetFacts) -> String {
+    let name = || soc(target).unwrap_or("none").to_owned();
+    known(target).map_or_else(name, |soc| soc.oldest.to_string())
+}
+
 /// The oldest NPU with the operations of that of a target: chips that have the same operations share lowered partitions.
 fn oldest(target: &TargetFacts) -> Result<Device, Refusal> {
     let device = device(target)?;
@@ -166,9 +172,9 @@ fn oldest(target: &TargetFacts) -> Result<Device, Refusal> {
 }
 
 /// The most bytes of weights in a context. A tensor of a program file, as a context is, has less than 2 GiB; contexts of the simulator, which
-/// have the weights once per method, stay below with several methods.
+/// have the weights once per method, stay below with seven methods.
 fn most_weights(target: &TargetFacts) -> u64 {
-    let default = if shares_weights(target) { 1536 << 20 } else { 512 << 20 };
+    let default = if shares_weights(target) { 1536 << 20 } else { 256 << 20 };
     target.npu_context.unwrap_or(default)
 }
 

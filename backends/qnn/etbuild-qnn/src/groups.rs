@@ -30,7 +30,7 @@ impl Groups {
         Self { most, groups: Vec::new(), count: 0 }
     }
 
-    /// Adds a partition: to the group with most of its weights, else to the last group, if that has room, else to a group of its own.
+    /// Adds a partition: to the group with most of its weights, else to the last group that has room, else to a group of its own.
     pub fn add(&mut self, partition: &Partition) {
         let weights = weights(partition);
         let all = bytes(&weights);

@@ -9,7 +9,7 @@ use crate::encoding::{dequantizes, quantizes};
 
 /// The part of each node, in which each part has at most `most` bytes of weights if the cuts allow; empty for one part.
 ///
-/// Methods that have the same layers are cut at the same layers, as the cuts follow from the weights alone.
+/// Methods that have the same layers are cut at the same layers, as the cuts follow from the weights and from where a single value goes on.
 pub fn parts(graph: &Graph, most: u64) -> Vec<usize> {
     let weights = weights(graph);
     if weights.iter().sum::<u64>() <= most {

@@ -30,6 +30,17 @@ const HEAD: &str = "\
 {%- macro arguments(call) -%}
   {{ call.function.arguments if call.function.arguments is string else call.function.arguments | tojson }}
 {%- endmacro -%}
+{%- macro available() -%}
+  [AVAILABLE_TOOLS][
+  {%- for tool in tools -%}
+    {\"type\": \"function\", \"function\": {\"name\": {{ tool.function.name | tojson }}, \
+    {{- ' ' }}\"description\": {{ (tool.function.description or '') | tojson }}, \
+    {{- ' ' }}\"parameters\": {{ (tool.function.parameters or {}) | tojson }}{{ '}}' }}{{ ', ' if not loop.last }}
+  {%- endfor -%} ][/AVAILABLE_TOOLS]
+{%- endmacro -%}
+{%- macro result(message) -%}
+  {{ text(message) if text(message)[:1] in ['{', '['] else text(message) | tojson }}
+{%- endmacro -%}
 {%- set place = namespace(first=-1, last=-1, tools=-1, system='') -%}
 {%- for message in messages -%}
   {%- if message.role == 'user' and (loop.first or loop.previtem.role != 'user') -%}
@@ -47,17 +58,18 @@ const USER: &str = "\
   {%- elif message.role == 'user' -%}
     {%- if not loop.first and loop.previtem.role == 'user' -%}{{ '\\n\\n' }}
     {%- else -%}
-      {%- if tools and loop.index0 == place.tools -%}[AVAILABLE_TOOLS]{{ tools | tojson }}[/AVAILABLE_TOOLS]{%- endif -%}
+      {%- if tools and loop.index0 == place.tools -%}{{ available() }}{%- endif -%}
       [INST]
     {%- endif -%}
-    {%- if loop.index0 == place.last and place.system -%}{{ place.system }}{{ '\\n\\n' }}{%- endif -%}
+    {%- if loop.index0 == place.last -%}{{ place.system }}{%- endif -%}
     {{ text(message) }}
     {%- if loop.last or loop.nextitem.role != 'user' -%}[/INST]{%- endif -%}
   {%- elif message.role == 'assistant' -%}
-    {{ text(message).rstrip(' ') }}
+    {{ text(message).rstrip(' ') if loop.last or loop.nextitem.role != 'assistant' else text(message) }}
     {%- if message.tool_calls -%}";
 
-const TOOL: &str = "{%- endif -%}{{ eos_token }}
+const TOOL: &str = "{%- endif -%}
+    {{ eos_token if loop.last or loop.nextitem.role != 'assistant' else '\\n\\n' }}
   {%- elif message.role == 'tool' -%}";
 
 const END: &str = "
@@ -79,10 +91,13 @@ const FORMS: [(u32, Form); 4] = [
     (
         3,
         Form {
-            system: "{%- set place.system = text(message) -%}",
-            tools: "{%- set place.tools = place.last -%}",
+            system: "",
+            tools: "{%- set place.tools = place.last -%}
+                {%- for message in messages if message.role == 'system' -%}
+                  {%- set place.system = place.system ~ text(message) ~ '\\n\\n' -%}
+                {%- endfor -%}",
             calls: LIST_OF_CALLS,
-            result: "[TOOL_RESULTS]{\"content\": {{ text(message) | tojson }}, \"call_id\": {{ message.tool_call_id | tojson }}}[/TOOL_RESULTS]",
+            result: "[TOOL_RESULTS]{\"content\": {{ result(message) }}, \"call_id\": {{ message.tool_call_id | tojson }}}[/TOOL_RESULTS]",
         },
     ),
     (

@@ -8,7 +8,7 @@ use etbuild_partition::Group;
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
 
 use super::PartitionOptions;
-use super::query::{Backends, Reads};
+use super::query::{Backends, Reads, keep_nothing_of_a_failed_machine};
 use crate::action::program::{self, StoredMethods, Weights, constant};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
 use crate::failure;
@@ -106,7 +106,9 @@ impl Action for Compile {
     }
 }
 
+/// The diagnostic of a refusal. Because of the machine, it ends the stage: the next run may get another result.
 fn refused(backend: &str, refusal: &Refusal) -> Vec<Diagnostic> {
+    keep_nothing_of_a_failed_machine(backend, refusal);
     let message = format!("backend `{backend}` cannot compile the program: {refusal}");
     vec![Diagnostic::error(Code::CompilerRefused, message)]
 }

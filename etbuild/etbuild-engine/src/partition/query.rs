@@ -1,9 +1,9 @@
 //! Parts of the lowered program become calls of engines.
 
-use etbuild_backend::{Backend, RefusalKind, TargetFacts};
+use etbuild_backend::{Backend, Refusal, RefusalKind, TargetFacts};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{Dialect, Lowered, text};
-use etbuild_partition::{NodeReport, Partitioned, partition};
+use etbuild_partition::{Partitioned, partition};
 use etbuild_store::{Digest, KeyBuilder, Value};
 
 use super::weights::EngineWeights;
@@ -126,7 +126,8 @@ impl Action for Delegate {
         let Backends { list, target, .. } = &self.backends;
         let keep = EngineWeights::new(db.world(), revisions(list));
         let done = partition(program, list, target, &keep).map_err(failure::violations)?;
-        done.report.iter().for_each(keep_nothing_of_a_failed_machine);
+        let refusals = done.report.iter().flat_map(|node| &node.refusals);
+        refusals.for_each(|(backend, refusal)| keep_nothing_of_a_failed_machine(backend, refusal));
         weights.extend(keep.into_weights());
         let Partitioned { program, report, layers, stored, devices, origins } = done;
         let printed = text::print(Lowered::NAME, program.program());
@@ -139,10 +140,9 @@ impl Action for Delegate {
     }
 }
 
-/// Ends the stage where a backend refused a node because of the machine: the next run may get another result.
-fn keep_nothing_of_a_failed_machine(node: &NodeReport) {
-    let failed = node.refusals.iter().find(|(_, refusal)| refusal.kind == RefusalKind::Machine);
-    if let Some((backend, refusal)) = failed {
+/// Ends the stage where a backend refused because of the machine: the next run may get another result.
+pub fn keep_nothing_of_a_failed_machine(backend: &str, refusal: &Refusal) {
+    if refusal.kind == RefusalKind::Machine {
         let message = format!("backend `{backend}` could not compile a partition: {}", refusal.reason);
         interrupt(Transient::Environment(Box::new(
             Diagnostic::error(Code::RunFailed, message).help("run the command again"),

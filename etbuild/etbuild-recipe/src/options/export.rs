@@ -17,7 +17,7 @@ pub struct Export {
     /// The context length of a language model: the capacity of its KV cache in tokens, for prompt and answer together. A list such as `[256, 1024, 4096]` ends with this length, and the backend `qnn` makes a graph for each length, of which a call executes the smallest that holds its position. Default: 2048, or the model's maximum if smaller.
     #[serde(default)]
     pub context: Option<OneOrMany<u32>>,
-    /// The most bytes of weights in a context binary of the backend `qnn`, such as `256 MiB`: larger programs become several context binaries, split between layers. Default: 1536 MiB on a device, 512 MiB on the simulator.
+    /// The most bytes of weights in a context binary of the backend `qnn`, such as `256 MiB`: larger programs become several context binaries, split between layers. Default: 1536 MiB on a device, 256 MiB on the simulator.
     #[serde(default)]
     pub npu_context: Option<Spanned<ByteSize>>,
     /// The lengths of prefill chunks of a language model: a number or a list, each a method with shared weights and KV cache. The longest is the method `prefill`, a shorter length such as 8 is `prefill_8`. A prompt is read in the cheapest combination of chunks. Default: 8, 16, 32 and 128.

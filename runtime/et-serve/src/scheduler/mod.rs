@@ -89,7 +89,8 @@ impl Scheduler {
     }
 }
 
-/// The free slot whose text the prompt continues; of several, that of the longest text, and of none, the slot that was used longest ago.
+/// The free slot that shares most of the prompt, of those that share half of their text with the prompt; without one, the slot that was
+/// used longest ago.
 fn best_slot(slots: &[Slot], prompt: &[u32]) -> Option<usize> {
     let free = slots.iter().enumerate().filter(|(_, slot)| slot.is_free());
     let best = free.max_by_key(|(_, slot)| (slot.continued(prompt), std::cmp::Reverse(slot.used())));

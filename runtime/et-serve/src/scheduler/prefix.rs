@@ -34,16 +34,15 @@ impl Scheduler {
     }
 }
 
-/// The plan of a slot. The last token of a prompt is always read, for its logits.
+/// The plan of a slot.
 fn plan(slots: &[Slot], index: usize) -> Plan {
     let Some((slot, (prompt, read))) = slots.get(index).and_then(|slot| Some((slot, slot.reading()?))) else {
         return Plan::Turn;
     };
-    let most = prompt.len().saturating_sub(1);
     let others = || slots.iter().enumerate().filter(|(other, _)| *other != index);
     let older = others().filter(|(other, older)| (older.used(), *other) < (slot.used(), index));
-    let coming = older.filter_map(|(_, older)| older.coming(prompt)).max().unwrap_or(0).min(most);
-    let offered = others().map(|(other, donor)| (donor.offered(prompt).min(most), other)).max();
+    let coming = older.filter_map(|(_, older)| older.coming(prompt)).max().unwrap_or(0);
+    let offered = others().map(|(other, donor)| (donor.offered(prompt), other)).max();
     let (count, from) = offered.unwrap_or_default();
     match () {
         () if coming >= count.max(read) + LEAST => Plan::Wait,

@@ -49,8 +49,8 @@ impl Slot {
         self.used
     }
 
-    /// How many tokens at the beginning of a prompt the KV cache has, if that is most of its text: other texts give a copy of their
-    /// beginning, and stay.
+    /// How many tokens at the beginning of a prompt the KV cache has, if that is half of its text or more: other texts give a copy of
+    /// their beginning, and stay.
     pub fn continued(&self, prompt: &[u32]) -> usize {
         let tokens = self.model.tokens();
         let same = tokens.iter().zip(prompt).take_while(|(one, other)| one == other).count();
