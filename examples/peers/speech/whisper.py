@@ -8,7 +8,6 @@ etbuild transcribes a window of 30 seconds by 129 tokens, features included. The
 the forms of FORMS. A round times each once, one after the other; the table has medians over the rounds, and their ratio.
 """
 import argparse
-import os
 import re
 import struct
 import subprocess
@@ -126,28 +125,26 @@ def deploy(etbuild, work, size, form):
 
 
 def ran(words):
-    """What a command prints, and its peak memory in MiB."""
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    told = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{words[0]}: status {status}\n{told}")
-    return told, usage.ru_maxrss / 1024
+    """What a command prints."""
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise SystemExit(f"{words[0]}: status {done.returncode}\n{done.stdout}")
+    return done.stdout
 
 
 def time_etbuild(binary, sound, threads):
-    """Milliseconds of the features, the encoder and a first token, and of a step; memory."""
-    told, memory = ran([binary, "--audio", sound, "--language", "en", "--threads", str(threads), "--temperature", "0", "--stats",
-                        "--max-new-tokens", str(STEPS + 1)])
+    """Milliseconds of the features, the encoder and a first token, and of a step."""
+    told = ran([binary, "--audio", sound, "--language", "en", "--threads", str(threads), "--temperature", "0", "--stats",
+                "--max-new-tokens", str(STEPS + 1)])
     first, rate = re.search(r"first token ([\d.]+) ms; .* generated, ([\d.]+) a second", told).groups()
-    return float(first), 1000 / float(rate), memory
+    return float(first), 1000 / float(rate)
 
 
 def time_whisper(bench, model, threads):
-    """Milliseconds of the encoder and a step, and of a step; memory."""
-    told, memory = ran([bench, "-m", model, "-t", str(threads), "-ng"])
+    """Milliseconds of the encoder and a step, and of a step."""
+    told = ran([bench, "-m", model, "-t", str(threads), "-ng"])
     encoder, step = (float(re.search(rf"{part} time = .*\(\s*([\d.]+) ms per run", told)[1]) for part in ("encode", "decode"))
-    return encoder + step, step, memory
+    return encoder + step, step
 
 
 def main():
@@ -163,8 +160,8 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     sound = work / "sound.wav"
     write_sound(sound)
-    columns = [f"{what}: etbuild | whisper.cpp | ratio" for what in ("window and first token, ms", "step, ms", "memory, MiB")]
-    print(f"| size | weights | threads | {' | '.join(columns)} |\n{'|---' * 12}|", flush=True)
+    columns = [f"{what}: etbuild | whisper.cpp | ratio" for what in ("window and first token, ms", "step, ms")]
+    print(f"| size | weights | threads | {' | '.join(columns)} |\n{'|---' * 9}|", flush=True)
     for size in arguments.sizes.split(","):
         ggml = work / f"{size}.bin"
         if not ggml.exists():
