@@ -117,8 +117,8 @@ pub trait Backend: Send + Sync {
         false
     }
 
-    /// Which part of a partition each of its nodes belongs to, for a device that cannot load a partition of any size: each part becomes
-    /// a partition of its own. A part reads results of lower numbers only. Empty for a partition that stays whole.
+    /// Which part of a partition each of its nodes belongs to, where the device of a backend that [joins](Backend::joins) cannot load a
+    /// partition of any size: each part becomes a partition of its own. A part reads results of lower numbers only. Empty for a partition that stays whole.
     fn parts(&self, _graph: &Graph, _target: &TargetFacts) -> Vec<usize> {
         Vec::new()
     }

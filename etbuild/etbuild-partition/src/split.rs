@@ -7,13 +7,17 @@ use etbuild_ir::Graph;
 
 use crate::carve::{carve, escaping};
 
-/// The partitions in the parts that the backend asks for, in order: indices of nodes, ascending.
+/// The partitions in the parts that a backend that joins partitions asks for, in order: indices of nodes, ascending.
 pub fn split(
     graph: &Graph,
     partitions: Vec<Vec<usize>>,
     backend: &dyn Backend,
     target: &TargetFacts,
 ) -> Vec<Vec<usize>> {
+    // Carving copies the nodes.
+    if !backend.joins() {
+        return partitions;
+    }
     let escaping = escaping(graph, &partitions);
     let parts = |nodes: Vec<usize>| {
         let carved = carve(graph, &nodes, |id| escaping.contains(&id)).graph;

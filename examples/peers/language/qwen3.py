@@ -2,7 +2,6 @@
 import ctypes
 import json
 import random
-import subprocess
 from statistics import median
 from time import perf_counter
 
@@ -75,11 +74,6 @@ def write_tokenizer(folder, vocabulary):
     model = dict(type="BPE", vocab={text: token for token, text in enumerate(texts)}, merges=[list(pair) for pair in merges])
     made = dict(version="1.0", added_tokens=[], pre_tokenizer=spaces, decoder=spaces, model=model)
     (folder / "tokenizer.json").write_text(json.dumps(made))
-
-
-def quantize_by(program, model, quantized, file_type):
-    """Writes a GGUF file with weights of another type, by `llama-quantize`."""
-    subprocess.run([program, model, quantized, file_type], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def write_gguf(path, layers, vocabulary, tokenizer=None):

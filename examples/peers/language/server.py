@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from qwen3 import quantize_by, random_vocabulary, write_checkpoint, write_gguf, write_tokenizer
+from qwen3 import quantize, random_vocabulary, write_checkpoint, write_gguf, write_tokenizer
 
 LAYERS, VOCABULARY = 28, 151936
 RECIPE = """etbuild: 1
@@ -107,7 +107,7 @@ def prepare(arguments):
         write_checkpoint(work / "served", LAYERS, VOCABULARY)
         write_tokenizer(work / "served", made)
         write_gguf(work / "server-f16.gguf", LAYERS, VOCABULARY, made)
-        quantize_by(Path(arguments.llama).parent / "llama-quantize", work / "server-f16.gguf", model, "Q4_0")
+        quantize(Path(arguments.llama).parent, work / "server-f16.gguf", model, 2)
     recipe = work / "server.yaml"
     recipe.write_text(RECIPE.format(checkpoint=(work / "served").resolve()))
     subprocess.run([arguments.etbuild, "build", recipe, "--out", work / "out"], check=True)
@@ -138,8 +138,9 @@ def main():
             server.load(1, 1, arguments.prompt, 8, chance)
         print("| clients | tokens a second: etbuild | llama-server | ratio | first token, ms: etbuild | llama-server | ratio |\n|---|---|---|---|---|---|---|")
         for count in clients:
-            requests = arguments.requests * (most // count if count == 1 else 1)
-            rounds = [[server.load(count, min(requests, 4), arguments.prompt, arguments.answer, chance) for server in (ours, theirs)]
+            # A round has four answers or more.
+            requests = max(arguments.requests, -(-4 // count))
+            rounds = [[server.load(count, requests, arguments.prompt, arguments.answer, chance) for server in (ours, theirs)]
                       for _ in range(arguments.rounds)]
             (speed, first), (other, later) = ([median(numbers) for numbers in zip(*kind)] for kind in zip(*rounds))
             print(f"| {count} | {speed:.1f} | {other:.1f} | {speed / other:.2f} | {first:.0f} | {later:.0f} | {first / later:.2f} |", flush=True)

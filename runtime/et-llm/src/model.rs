@@ -240,7 +240,7 @@ impl Model {
     /// token remains to read; returns the length of the kept prefix. The prefix is empty where a ring buffer has wrapped around and more than a
     /// piece would be forgotten: the ring buffer has overwritten the oldest tokens that the prefix needs again.
     pub fn rewind(&mut self, text: &[u32]) -> usize {
-        let same = self.read.iter().zip(text).take_while(|(one, other)| one == other).count();
+        let same = common_prefix(&self.read, text);
         let left = same.min(text.len().saturating_sub(1));
         let left = self.tiles.whole(left);
         if self.has_forgotten(self.written, left) {
@@ -440,8 +440,13 @@ impl Model {
     }
 }
 
+/// The number of tokens that two texts begin with alike.
+pub fn common_prefix(one: &[u32], other: &[u32]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
 /// The tokens ahead of the next picture.
-fn text_of(tokens: &[u32]) -> &[u32] {
+pub(crate) fn text_of(tokens: &[u32]) -> &[u32] {
     let end = tokens.iter().position(|token| is_image(*token));
     end.and_then(|end| tokens.get(..end)).unwrap_or(tokens)
 }

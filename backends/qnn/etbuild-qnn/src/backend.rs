@@ -95,11 +95,11 @@ impl Backend for Qnn {
     }
 
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
-        device(target).err().or_else(|| lower::refusal(links, node))
+        device(target, |soc| soc.number).err().or_else(|| lower::refusal(links, node))
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        let device = oldest(target)?;
+        let device = device(target, |soc| soc.oldest)?;
         let partition = lower::for_contexts(&Links::of(graph), &target.contexts)?;
         let bytes = postcard::to_stdvec(&partition).map_err(|error| refused(error.to_string()))?;
         drop(partition);
@@ -125,7 +125,7 @@ impl Backend for Qnn {
     }
 
     fn join(&self, parts: &[&[u8]], target: &TargetFacts) -> Result<Vec<u8>, Refusal> {
-        work_apart(Work::Compile, parts, device(target)?)
+        work_apart(Work::Compile, parts, device(target, |soc| soc.number)?)
     }
 }
 
@@ -146,29 +146,19 @@ fn soc(target: &TargetFacts) -> Option<&str> {
     }
 }
 
-/// The chip of a target, if it is known.
-fn known(target: &TargetFacts) -> Option<&'static et_qnn::Soc> {
-    soc(target).and_then(et_qnn::soc)
-}
-
-/// The NPU of a target.
-fn device(target: &TargetFacts) -> Result<Device, Refusal> {
+/// The NPU of a target, by the number of the chip itself, or of the oldest chip with the same operations: chips that have the same
+/// operations share lowered partitions.
+fn device(target: &TargetFacts, number: fn(&et_qnn::Soc) -> u32) -> Result<Device, Refusal> {
     let no = |reason: String| Refusal::new(RefusalKind::Target, reason);
     let name = soc(target).ok_or_else(|| no("the target states no `npu: { soc: ... }`".to_owned()))?;
     let soc = et_qnn::soc(name).ok_or_else(|| no(format!("the NPU of `{name}` is not known")))?;
-    Ok(Device { soc: soc.number, shares_weights: shares_weights(target) })
+    Ok(Device { soc: number(soc), shares_weights: shares_weights(target) })
 }
 
 /// The chip that partitions are lowered for, or the name of a chip that is not known, which the refusal has.
 fn operations(target: &TargetFacts) -> String {
-    let name = || soc(target).unwrap_or("none").to_owned();
-    known(target).map_or_else(name, |soc| soc.oldest.to_string())
-}
-
-/// The oldest NPU with the operations of that of a target: chips that have the same operations share lowered partitions.
-fn oldest(target: &TargetFacts) -> Result<Device, Refusal> {
-    let device = device(target)?;
-    Ok(Device { soc: known(target).map_or(device.soc, |soc| soc.oldest), ..device })
+    let name = soc(target).unwrap_or("none");
+    et_qnn::soc(name).map_or_else(|| name.to_owned(), |soc| soc.oldest.to_string())
 }
 
 /// The most bytes of weights in a context. A tensor of a program file, as a context is, has less than 2 GiB; contexts of the simulator, which

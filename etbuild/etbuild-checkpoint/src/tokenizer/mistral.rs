@@ -38,9 +38,6 @@ const HEAD: &str = "\
     {{- ' ' }}\"parameters\": {{ (tool.function.parameters or {}) | tojson }}{{ '}}' }}{{ ', ' if not loop.last }}
   {%- endfor -%} ][/AVAILABLE_TOOLS]
 {%- endmacro -%}
-{%- macro result(message) -%}
-  {{ text(message) if text(message)[:1] in ['{', '['] else text(message) | tojson }}
-{%- endmacro -%}
 {%- set place = namespace(first=-1, last=-1, tools=-1, system='') -%}
 {%- for message in messages -%}
   {%- if message.role == 'user' and (loop.first or loop.previtem.role != 'user') -%}
@@ -78,6 +75,8 @@ const END: &str = "
 
 const IN_A_MESSAGE: &str = "[SYSTEM_PROMPT]{{ text(message) }}[/SYSTEM_PROMPT]";
 
+const BEFORE_LAST: &str = "{%- set place.tools = place.last -%}";
+
 const LIST_OF_CALLS: &str = "[TOOL_CALLS][
   {%- for call in message.tool_calls -%}
     {\"name\": {{ call.function.name | tojson }}, \"arguments\": {{ arguments(call) }}
@@ -97,23 +96,15 @@ const FORMS: [(u32, Form); 4] = [
                   {%- set place.system = place.system ~ text(message) ~ '\\n\\n' -%}
                 {%- endfor -%}",
             calls: LIST_OF_CALLS,
-            result: "[TOOL_RESULTS]{\"content\": {{ result(message) }}, \"call_id\": {{ message.tool_call_id | tojson }}}[/TOOL_RESULTS]",
+            result: "[TOOL_RESULTS]{\"content\": {{ text(message) if text(message)[:1] in ['{', '['] else text(message) | tojson }}, \"call_id\": {{ message.tool_call_id | tojson }}}[/TOOL_RESULTS]",
         },
     ),
-    (
-        7,
-        Form {
-            system: IN_A_MESSAGE,
-            tools: "{%- set place.tools = place.last -%}",
-            calls: LIST_OF_CALLS,
-            result: RESULT_WITH_ID,
-        },
-    ),
+    (7, Form { system: IN_A_MESSAGE, tools: BEFORE_LAST, calls: LIST_OF_CALLS, result: RESULT_WITH_ID }),
     (
         11,
         Form {
             system: IN_A_MESSAGE,
-            tools: "{%- set place.tools = place.last -%}",
+            tools: BEFORE_LAST,
             calls: "{%- for call in message.tool_calls -%}[TOOL_CALLS]{{ call.function.name }}
                 {%- if call.id -%}[CALL_ID]{{ call.id }}{%- endif -%} [ARGS]{{ arguments(call) }}{%- endfor -%}",
             result: RESULT_WITH_ID,

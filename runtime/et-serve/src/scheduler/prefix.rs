@@ -6,7 +6,7 @@ use super::slot::Slot;
 /// The fewest tokens that a slot takes from another one, or waits for: fewer are read in about the time of a turn.
 const LEAST: usize = 8;
 
-/// What a slot does before its turn.
+/// What happens to the KV cache of a slot before the slot has its turn.
 enum Plan {
     /// Nothing.
     Turn,
@@ -17,7 +17,7 @@ enum Plan {
 }
 
 impl Scheduler {
-    /// Lets slots that read prompts take prefixes from others, or wait for them.
+    /// Copies prefixes to slots that read prompts, and lets slots wait whose prefix another slot is about to read.
     pub(super) fn share(&self, slots: &mut [Slot]) {
         for index in 0..slots.len() {
             match plan(slots, index) {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use et_llm::{Certain, Continuation, Error, Limits, Model, Sampler, Step, Stops, TextStream};
+use et_llm::{Certain, Continuation, Error, Limits, Model, Sampler, Step, Stops, TextStream, common_prefix};
 
 use super::{Ended, Event, Failure, Job, Likelihood, Reason, Scheduler};
 
@@ -53,7 +53,7 @@ impl Slot {
     /// their beginning, and stay.
     pub fn continued(&self, prompt: &[u32]) -> usize {
         let tokens = self.model.tokens();
-        let same = tokens.iter().zip(prompt).take_while(|(one, other)| one == other).count();
+        let same = common_prefix(tokens, prompt);
         if 2 * same >= tokens.len() { same } else { 0 }
     }
 
