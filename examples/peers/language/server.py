@@ -5,7 +5,8 @@
 
 The model has Qwen3-0.6B's shape, random weights and a random tokenizer; etbuild's weights are `8da4w` in groups of 32, llama.cpp's are `Q4_0`. A
 client sends one request after the other: a prompt of `--prompt` tokens of its own, and an answer of `--answer` tokens as a stream. A round
-is a minute or less with each server, one after the other; the other one waits without work. The table has medians over the rounds.
+is a minute or less with each server, one after the other; the other one waits without work. The table has medians over the rounds. The second table
+has the time to the first token of a client that comes alone, and of one that comes while all other slots continue texts.
 """
 import argparse
 import http.client
@@ -37,6 +38,10 @@ def free_port():
         return made.getsockname()[1]
 
 
+def connect(port):
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+
+
 class Server:
     """A server, once it answers."""
 
@@ -58,7 +63,7 @@ class Server:
 
     def answer(self, prompt, count):
         """Seconds to the first token, and the number of tokens."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        connection = connect(self.port)
         asked = dict(prompt=prompt, max_tokens=count, temperature=0, stream=True, stream_options=dict(include_usage=True))
         start = time.perf_counter()
         connection.request("POST", "/v1/completions", json.dumps(asked), {"Content-Type": "application/json"})
@@ -93,9 +98,30 @@ class Server:
         assert len(tokens) == clients * requests
         return sum(tokens) / (time.perf_counter() - start), median(times) * 1e3
 
-    def memory(self):
+    def arrivals(self, others, prompt, chance):
+        """The median time to the first token in milliseconds, of a client that comes while `others` answers are in progress."""
+        def tokens():
+            return [chance.randrange(300, 20000) for _ in range(prompt)]
+
+        background = [threading.Thread(target=self.answer, args=(tokens(), 400)) for _ in range(others)]
+        for thread in background:
+            thread.start()
+        # The prompts of the others have been read by then.
+        self.answer(tokens(), 1)
+        times = []
+        while len(times) < 8 and all(thread.is_alive() for thread in background):
+            times.append(self.answer(tokens(), 1)[0])
+        for thread in background:
+            thread.join()
+        return median(times) * 1e3
+
+    def memory(self, kind="VmHWM"):
+        """MiB: the most so far, or the present ones with `VmRSS`."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+        return int(next(line for line in status.splitlines() if line.startswith(kind)).split()[1]) / 1024
+
+    def open_files(self):
+        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
 
 
 def prepare(arguments):
@@ -144,6 +170,11 @@ def main():
                       for _ in range(arguments.rounds)]
             (speed, first), (other, later) = ([median(numbers) for numbers in zip(*kind)] for kind in zip(*rounds))
             print(f"| {count} | {speed:.1f} | {other:.1f} | {speed / other:.2f} | {first:.0f} | {later:.0f} | {first / later:.2f} |", flush=True)
+        print("\n| first token, ms | etbuild | llama-server |\n|---|---|---|")
+        for others in (0, most - 1):
+            rounds = [[server.arrivals(others, arguments.prompt, chance) for server in (ours, theirs)] for _ in range(arguments.rounds)]
+            first, later = (median(times) for times in zip(*rounds))
+            print(f"| beside {others} answers | {first:.0f} | {later:.0f} |", flush=True)
         print(f"memory, MiB: {ours.memory():.0f} and {theirs.memory():.0f}")
     finally:
         for server in (ours, theirs):

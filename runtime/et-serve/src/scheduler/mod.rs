@@ -35,8 +35,8 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Works on jobs until the queue is closed and empty; each model has a KV cache of its own. In each round every job gets a turn: a
-    /// chunk of the prompt, or a token. Batches are of the models in their order.
+    /// Works on jobs until the queue is closed and empty; each model has a KV cache of its own. In each round every prompt advances by a
+    /// chunk, then every answer by a token: a new request does not wait for the tokens of the others. Batches are of the models in their order.
     pub fn run(&self, models: Vec<Model>, mut batches: Vec<Batch>) {
         let mut slots: Vec<Slot> = models.into_iter().map(Slot::new).collect();
         loop {
@@ -53,14 +53,15 @@ impl Scheduler {
             }
             let (now, is_cut) = (Instant::now(), self.queue.is_cut());
             self.queue.expire(now);
+            self.share(&mut slots);
+            slots.iter_mut().filter(|slot| !slot.has_answer()).for_each(|slot| slot.turn(self, now, is_cut));
             let mut rest = slots.as_mut_slice();
             for batch in &mut batches {
                 let (own, others) = rest.split_at_mut(rest.len().min(batch.rows()));
                 self.read_together(batch, own);
                 rest = others;
             }
-            self.share(&mut slots);
-            slots.iter_mut().for_each(|slot| slot.turn(self, now, is_cut));
+            slots.iter_mut().filter(|slot| slot.has_answer()).for_each(|slot| slot.turn(self, now, is_cut));
         }
     }
 }

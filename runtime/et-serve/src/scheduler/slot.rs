@@ -44,6 +44,11 @@ impl Slot {
         self.work.is_none()
     }
 
+    /// Whether the slot has a job that has read its prompt.
+    pub fn has_answer(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| work.answer.is_some())
+    }
+
     /// When the last job came into the slot.
     pub const fn used(&self) -> Option<Instant> {
         self.used
