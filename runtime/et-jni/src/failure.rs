@@ -1,6 +1,5 @@
 //! Failures of native calls.
 
-use std::error::Error;
 use std::ffi::NulError;
 use std::num::TryFromIntError;
 
@@ -28,8 +27,7 @@ impl From<NulError> for Failure {
 }
 
 impl From<TryFromIntError> for Failure {
-    fn from(error: TryFromIntError) -> Self {
-        let error: &dyn Error = &error;
-        Self::Said(error.to_string())
+    fn from(_: TryFromIntError) -> Self {
+        Self::from("a number is negative or too large")
     }
 }

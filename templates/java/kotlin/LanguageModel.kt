@@ -2,8 +2,9 @@ package etbuild
 
 import java.nio.ByteBuffer
 import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.channels.trySendBlocking
+import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.buffer
 import kotlinx.coroutines.flow.channelFlow
 import kotlinx.coroutines.flow.flowOn
 
@@ -34,7 +35,7 @@ public enum class Ended {
 /**
  * A language model, and the text that it has read: what a text has in common with the one before it is not read again.
  *
- * The functions that return a `Flow` compute on `Dispatchers.Default` while the flow is collected; cancellation of the collecting coroutine
+ * The functions that return a `Flow` compute on `Dispatchers.IO` while the flow is collected; cancellation of the collecting coroutine
  * ends the computation at the next token. The functions with a listener compute on the calling thread. A model may be used by any thread;
  * calls come one after the other.
  */
@@ -89,9 +90,12 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
     /** Ends an answer at its next token, and gives the memory of the model back. */
     override fun close(): Unit = handle.close()
 
-    /** The elements that `work` shows while the flow is collected. Showing waits while the collector is behind; false: nobody collects. */
+    /**
+     * The elements that `work` shows while the flow is collected; to show says whether somebody collects. Elements wait for a slow collector
+     * in memory, since a thread that waited for the collector could be the one that the collector waits for.
+     */
     private fun <T> stream(work: ((T) -> Boolean) -> Unit): Flow<T> =
-        channelFlow<T> { work { trySendBlocking(it).isSuccess } }.flowOn(Dispatchers.Default)
+        channelFlow<T> { work { trySend(it).isSuccess } }.buffer(Channel.UNLIMITED).flowOn(Dispatchers.IO)
 
     private fun reply(listener: TokenListener, native: (Long, Long, TokenListener) -> Int): Ended = handle.use { library, model ->
         Ended.entries[native(library, model) { token, text -> !handle.isClosing && listener.see(token, text) }]
