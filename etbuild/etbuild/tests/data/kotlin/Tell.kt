@@ -1,9 +1,12 @@
-// Tells a story with a language model: LIBRARY PROGRAM PROMPT. Prints a JSON object of what the calls gave.
+// Tells a story with a language model, beside a program of another library: LIBRARY PROGRAM PROMPT QUESTION LIBRARY PROGRAM. Prints a JSON
+// object of what the calls gave.
 import etbuild.Ended
 import etbuild.LanguageModel
 import etbuild.Message
+import etbuild.Module
 import etbuild.Part
 import etbuild.Role
+import etbuild.Tensor
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.cancelAndJoin
@@ -14,7 +17,10 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
 fun main(arguments: Array<String>) = runBlocking {
-    val (library, program, prompt) = arguments
+    val (library, program, prompt, question) = arguments
+    val digits = Module.load(arguments[4], arguments[5])
+    val image = Tensor.of(FloatArray(64) { it / 64f }, 1, 1, 8, 8)
+    val scores = digits.execute(image).single().bytes()
     val model = LanguageModel.load(library, program, threads = 1, lookup = true)
     val options = model.options { maxNewTokens = 24 }
     val told = model.complete(prompt, options).toList()
@@ -27,7 +33,7 @@ fun main(arguments: Array<String>) = runBlocking {
     val again = model.completeTokens(intArrayOf(1) + tokens.take(4), model.options { maxNewTokens = 3 }).toList()
     check(again.size == 3) { again }
 
-    val conversation = listOf(Message(Role.USER, "Tell me a story about a caf\u00e9 \uD83D\uDE00."))
+    val conversation = listOf(Message(Role.USER, question))
     val answer = model.answer(conversation, options).toList().joinToString("")
     val whole = StringBuilder()
     model.answer(conversation, options) { _, text -> whole.append(text).length >= 0 }
@@ -37,6 +43,8 @@ fun main(arguments: Array<String>) = runBlocking {
             "\"cancelled\": ${cancelled(model, prompt)}, \"problems\": [${problems(model, prompt).joinToString { json(it) }}]}",
     )
     model.close()
+    check(digits.execute(image).single().bytes().contentEquals(scores))
+    digits.close()
 }
 
 /** How many pieces came before the collector was cancelled, of an answer that would be much longer; the model works afterwards. */
