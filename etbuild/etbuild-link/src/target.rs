@@ -57,7 +57,9 @@ impl CompileTarget {
 
     /// Whether the target is Linux, with a C library that loads shared libraries.
     pub fn is_linux_with_loader(&self) -> bool {
-        self.is_linux() && !self.crt_static && self.triple.rsplit('-').next().is_some_and(|part| part.starts_with("gnu"))
+        self.is_linux()
+            && !self.crt_static
+            && self.triple.rsplit('-').next().is_some_and(|part| part.starts_with("gnu"))
     }
 
     /// The name that Android has for the processor, of a target of Android.

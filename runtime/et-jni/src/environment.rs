@@ -102,11 +102,7 @@ impl Environment {
         })
     }
 
-    fn member(
-        self,
-        object: Object,
-        find: impl FnOnce(RawEnvironment, &Interface, Object) -> Member,
-    ) -> Result<Member> {
+    fn member(self, object: Object, find: impl FnOnce(RawEnvironment, &Interface, Object) -> Member) -> Result<Member> {
         if object.is_null() {
             return Err("an object is missing".into());
         }

@@ -40,8 +40,7 @@ pub struct Functions {
     /// `et_language_load`; none in a library of a program.
     pub language_load: Option<unsafe extern "C" fn(*const c_char, Paths, usize, usize, bool) -> *mut Language>,
     /// `et_language_load_bytes`.
-    pub language_load_bytes:
-        Option<unsafe extern "C" fn(*const u8, usize, Paths, usize, usize, bool) -> *mut Language>,
+    pub language_load_bytes: Option<unsafe extern "C" fn(*const u8, usize, Paths, usize, usize, bool) -> *mut Language>,
     /// `et_language_free`.
     pub language_free: unsafe extern "C" fn(*mut Language),
     /// `et_language_options`.

@@ -116,9 +116,9 @@ extern "system" fn Java_etbuild_Native_languageContinue(
         let reply = Reply { environment, library, language, options, see };
         reply.make(|functions, Call { language, options, context, answer }| match functions.language_continue_parts {
             // SAFETY: the pointers live until the call returns.
-            Some(function) => Ok(unsafe {
-                function(language, given.as_ptr(), given.len(), options, Some(seen), context, answer)
-            }),
+            Some(function) => {
+                Ok(unsafe { function(language, given.as_ptr(), given.len(), options, Some(seen), context, answer) })
+            }
             None => {
                 let text = content::only_text(&read)?;
                 // SAFETY: the same.

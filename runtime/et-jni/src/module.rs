@@ -163,7 +163,9 @@ extern "system" fn Java_etbuild_Native_moduleOutputShape(
 ) -> Object {
     environment.finish(|| {
         let tensor = output(library, module, index)?;
-        let shape = if tensor.rank == 0 { &[] } else {
+        let shape = if tensor.rank == 0 {
+            &[]
+        } else {
             // SAFETY: the shape lives until the next execution.
             unsafe { std::slice::from_raw_parts(tensor.shape, tensor.rank) }
         };

@@ -5,7 +5,7 @@
 use std::ffi::{CStr, c_void};
 use std::slice;
 
-use et_c::speech::{SpokenSegment, Speech, Transcript, Word};
+use et_c::speech::{Speech, SpokenSegment, Transcript, Word};
 
 use crate::content::ReadPart;
 use crate::environment::Environment;
@@ -89,7 +89,9 @@ impl Viewer {
 
     /// Tells the words of a segment, and then the segment; whether more is wanted.
     fn show(&self, segment: &SpokenSegment) -> Result<bool> {
-        let words: &[Word] = if segment.word_count == 0 { &[] } else {
+        let words: &[Word] = if segment.word_count == 0 {
+            &[]
+        } else {
             // SAFETY: the segment has so many words.
             unsafe { slice::from_raw_parts(segment.words, segment.word_count) }
         };

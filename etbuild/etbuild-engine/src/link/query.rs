@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{
-    Built, Project, Region, SizeReport, Sources, Workshop, android_archive, build_telling, c_header, c_model, dll_cmake,
-    dll_library, java_classes, uf2, web_package,
+    Built, Project, Region, SizeReport, Sources, Workshop, android_archive, build_telling, c_header, c_model,
+    dll_cmake, dll_library, java_classes, uf2, web_package,
 };
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
