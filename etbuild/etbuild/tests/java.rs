@@ -3,10 +3,12 @@
 //! are required.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use et_module::safetensors::SafeTensors;
 use object::read::elf::{ElfFile64, ProgramHeader};
@@ -17,6 +19,8 @@ use crate::support::programs::has;
 use crate::support::{Place, Ran, repository, tensors, unit};
 
 const TARGET: &str = "linux-x86_64";
+/// The compiled classes of the Kotlin package.
+const CLASSES: &str = "templates/java/classes.jar";
 const CASES: usize = 40;
 const PROMPT: &str = "Once there was a fox";
 const QUESTION: &str = "Tell me a story about a caf\u{e9} \u{1f600}.";
@@ -103,7 +107,7 @@ fn the_compiled_classes_are_those_that_the_compiler_makes_of_the_sources() {
     compile(&compiler, OPTIONS, &sources("templates/java/kotlin"), &coroutines, &classes);
     let mut made = BTreeMap::new();
     below(&classes, "", &mut made);
-    let kept = repository().join("templates/java/classes.jar");
+    let kept = repository().join(CLASSES);
     if std::env::var_os("ETBUILD_UPDATE_GOLDEN").is_some() {
         write(&made, &kept);
     }
@@ -113,33 +117,51 @@ fn the_compiled_classes_are_those_that_the_compiler_makes_of_the_sources() {
     assert!(changed.is_empty(), "{changed:?}: run this test with ETBUILD_UPDATE_GOLDEN=1");
 }
 
-/// A virtual machine for the main function of a file, with the libraries of both recipes.
-fn java(place: &Place, app: &Path, libraries: &Path, main: &str) -> Command {
-    let folder = |recipe: &str| place.out().join(recipe).join(TARGET);
-    let jars = ["kotlin-stdlib.jar", "kotlinx-coroutines-core-jvm.jar"].map(|jar| libraries.join(jar));
-    let classes = [app.to_owned(), folder("digits").join("digits.jar")].into_iter().chain(jars);
-    let mut command = Command::new("java");
-    command.args(["-Xcheck:jni", "-XX:TieredStopAtLevel=1"]);
-    command.arg(format!("-Djava.library.path={}:{}", folder("digits").display(), folder("tiny-llama").display()));
-    command.arg("-cp").arg(std::env::join_paths(classes).unwrap()).arg(main);
-    command
+/// The programs in Kotlin of the tests, compiled once.
+pub struct App {
+    classes: Vec<PathBuf>,
+}
+
+impl App {
+    /// `None` where the compiler or Java is missing.
+    pub fn compiled() -> Option<&'static Self> {
+        static APP: OnceLock<Option<App>> = OnceLock::new();
+        APP.get_or_init(|| {
+            let (compiler, libraries) = kotlin()?;
+            let app = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kotlin-{}", std::process::id()));
+            let jars = ["kotlin-stdlib.jar", "kotlinx-coroutines-core-jvm.jar"].map(|jar| libraries.join(jar));
+            let classes: Vec<PathBuf> = [repository().join(CLASSES)].into_iter().chain(jars).collect();
+            let mut files = sources("etbuild/etbuild/tests/data/kotlin");
+            // The part of the sample app without Android.
+            files.push(repository().join("examples/android/app/src/main/kotlin/story/Storyteller.kt"));
+            compile(&compiler, "", &files, &classes, &app);
+            Some(Self { classes: [app].into_iter().chain(classes).collect() })
+        })
+        .as_ref()
+    }
+
+    /// A virtual machine for the main function of a file, with the shared libraries in folders.
+    pub fn run(&self, main: &str, libraries: &[&Path]) -> Command {
+        let mut command = Command::new("java");
+        command.args(["-Xcheck:jni", "-XX:TieredStopAtLevel=1"]);
+        let mut path = OsString::from("-Djava.library.path=");
+        path.push(std::env::join_paths(libraries).unwrap());
+        command.arg(path).arg("-cp").arg(std::env::join_paths(&self.classes).unwrap()).arg(main);
+        command
+    }
 }
 
 #[test]
 fn an_app_in_kotlin_equals_pytorch_and_the_binaries() {
-    let Some((compiler, libraries)) = kotlin() else { return };
+    let Some(app) = App::compiled() else { return };
     let place = Place::cold_with_compiled_crates();
     let build = "build recipes/digits.yaml recipes/tiny-llama.yaml --set library=true --target linux-x86_64";
     place.run(build).expect(0);
     let [digits, llama] = ["digits", "tiny-llama"].map(|recipe| place.out().join(recipe).join(TARGET));
-    let app = place.path().join("app");
-    let jars = [digits.join("digits.jar"), libraries.join("kotlinx-coroutines-core-jvm.jar")];
-    let mut files = sources("etbuild/etbuild/tests/data/kotlin");
-    // The part of the sample app without Android.
-    files.push(repository().join("examples/android/app/src/main/kotlin/story/Storyteller.kt"));
-    compile(&compiler, "", &files, &jars, &app);
-    classifies(&place, java(&place, &app, &libraries, "ClassifyKt"), &digits);
-    tells(java(&place, &app, &libraries, "TellKt"), &llama, &digits);
+    let kept = fs::read(repository().join(CLASSES)).unwrap();
+    assert!(fs::read(digits.join("digits.jar")).unwrap() == kept && fs::read(llama.join("tiny-llama.jar")).unwrap() == kept);
+    classifies(&place, app.run("ClassifyKt", &[&digits]), &digits);
+    tells(app.run("TellKt", &[&digits, &llama]), &llama, &digits);
 }
 
 fn classifies(place: &Place, mut java: Command, digits: &Path) {
@@ -216,7 +238,7 @@ fn an_archive_for_android_has_the_libraries_of_all_processors() {
     assert_eq!(files.keys().map(String::as_str).collect::<Vec<_>>(), names.split_whitespace().collect::<Vec<_>>());
     let manifest = String::from_utf8_lossy(&files["AndroidManifest.xml"]);
     assert!(manifest.contains("package=\"etbuild.model.digits\"") && manifest.contains("minSdkVersion=\"26\""));
-    assert_eq!(files["classes.jar"], fs::read(repository().join("templates/java/classes.jar")).unwrap());
+    assert_eq!(files["classes.jar"], fs::read(repository().join(CLASSES)).unwrap());
     let reported = unit(&result, "android-arm64")["files"].as_array().unwrap();
     assert!(reported.iter().any(|file| file["path"].as_str().unwrap().ends_with("out/digits/digits.aar")));
     for (target, abi, machine) in
