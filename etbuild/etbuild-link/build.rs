@@ -24,7 +24,9 @@ fn main() -> Result<(), Failure> {
     let folder = repository.join("templates");
     let [web, library] =
         ["web", "library"].map(|name| folder.join(name)).map(|folder| embedded(&folder, &[folder.as_path()], &["."]));
-    let (crates, web, library) = (crates?, web?, library?);
+    let java = folder.join("java");
+    let java = embedded(&java, &[java.as_path()], &["aar", "classes.jar"]);
+    let (crates, web, library, java) = (crates?, web?, library?, java?);
     let mut templates = subfolders(&folder)?;
     templates.retain(|folder| ["Cargo.toml", "Cargo.toml.tera"].iter().any(|name| folder.join(name).is_file())); // The others are not of projects.
     let templates: Result<String, Failure> = templates.iter().map(|template| of_template(&folder, template)).collect();
@@ -37,6 +39,7 @@ fn main() -> Result<(), Failure> {
         "/// The device crates: manifest and `src`.\npub static CRATES: &[EmbeddedFolder] = &[\n{crates}];\n\
          /// The project templates.\npub static TEMPLATES: &[EmbeddedFolder] = &[\n{templates}];\n\
          /// The package for JavaScript.\npub static WEB: &[EmbeddedFolder] = &[\n{web}];\n\
+         /// The package for Java and Android.\npub static JAVA: &[EmbeddedFolder] = &[\n{java}];\n\
          /// The package for firmware.\npub static LIBRARY: &[EmbeddedFolder] = &[\n{library}];\n\
          /// The manifest of the workspace that the device crates belong to.\n\
          pub static WORKSPACE_MANIFEST: &str = include_str!({root:?});\n\

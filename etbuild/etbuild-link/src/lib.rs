@@ -23,6 +23,7 @@ mod embedded;
 mod error;
 mod facts;
 mod flags;
+mod java;
 mod job;
 mod library;
 mod manifest;
@@ -60,6 +61,7 @@ pub use facts::{
     BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, Region,
     RegisterStep, Uart, UpdateFacts, VerifyData,
 };
+pub use java::{android_archive, java_classes, java_digest};
 pub use job::{BuildJob, JobAnswer, JobEnd};
 pub use library::LibraryForm;
 pub use messages::Compiled;

@@ -7,7 +7,7 @@ use crate::CompileTarget;
 pub enum LibraryForm {
     /// A static library for C.
     Static,
-    /// A static and a shared library for C, the shared one for apps of Android.
+    /// A static and a shared library for C, the shared one also for Java: Android, and Linux with the C library of the machine.
     StaticAndShared,
     /// A DLL of Windows for C, with an import library.
     Dll,
@@ -18,7 +18,7 @@ pub enum LibraryForm {
 impl LibraryForm {
     /// The form for a target.
     pub fn of(target: &CompileTarget) -> Self {
-        if target.is_android() {
+        if target.is_android() || target.is_linux_with_loader() {
             Self::StaticAndShared
         } else if target.is_windows() {
             Self::Dll
@@ -56,6 +56,11 @@ impl LibraryForm {
             Self::Dll => Some(format!("{name}.dll")),
             Self::Wasm => Some(format!("lib{name}.wasm")),
         }
+    }
+
+    /// Whether the shared library has functions for Java.
+    pub const fn is_for_java(self) -> bool {
+        matches!(self, Self::StaticAndShared)
     }
 
     /// The name of the file that a linker reads.

@@ -45,6 +45,8 @@ struct Variables<'a> {
     hearing: bool,
     /// The kinds of the library that is made beside the binary; empty without a library.
     crate_types: &'static [&'static str],
+    /// Whether the library has functions for Java.
+    java: bool,
     server: bool,
     constrain: bool,
     trace: bool,
@@ -106,6 +108,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("vision", &false);
     context.insert("hearing", &false);
     context.insert("crate_types", &Vec::<&str>::new());
+    context.insert("java", &false);
     context.insert("server", &false);
     context.insert("constrain", &false);
     context.insert("trace", &false);
@@ -144,6 +147,7 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
         vision: facts.vision,
         hearing: facts.hearing,
         crate_types: facts.library.map_or(&[], LibraryForm::crate_types),
+        java: facts.library.is_some_and(LibraryForm::is_for_java),
         server: facts.server,
         constrain: facts.constrain,
         trace: facts.trace,

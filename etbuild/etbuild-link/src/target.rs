@@ -3,6 +3,10 @@
 /// The API level of Android that binaries are linked for without an NDK: Android 8.0, 2017.
 pub const API_LEVEL: u32 = 26;
 
+/// The starts of triples, and Android's names of the processors.
+const ABIS: [(&str, &str); 4] =
+    [("aarch64-", "arm64-v8a"), ("x86_64-", "x86_64"), ("armv7-", "armeabi-v7a"), ("i686-", "x86")];
+
 /// How Rust compiles for a target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CompileTarget {
@@ -49,6 +53,19 @@ impl CompileTarget {
     /// Whether the target is Linux with a C library of Linux.
     pub fn is_linux(&self) -> bool {
         self.triple.split('-').any(|part| part == "linux") && !self.is_android()
+    }
+
+    /// Whether the target is Linux, with a C library that loads shared libraries.
+    pub fn is_linux_with_loader(&self) -> bool {
+        self.is_linux()
+            && !self.crt_static
+            && self.triple.rsplit('-').next().is_some_and(|part| part.starts_with("gnu"))
+    }
+
+    /// The name that Android has for the processor, of a target of Android.
+    pub fn android_abi(&self) -> Option<&'static str> {
+        let (_, abi) = ABIS.into_iter().find(|(start, _)| self.triple.starts_with(start))?;
+        self.is_android().then_some(abi)
     }
 
     /// Whether the target is Windows.

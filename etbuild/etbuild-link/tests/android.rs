@@ -103,10 +103,22 @@ fn a_binary_and_a_shared_library_are_what_the_loader_of_android_asks_for() {
             .filter(|symbol| symbol.is_definition())
             .map(|symbol| symbol.name().unwrap())
             .collect();
-        for name in ["et_error_message", "et_module_load", "et_module_execute", "et_module_output"] {
+        for name in [
+            "et_error_message",
+            "et_module_load",
+            "et_module_execute",
+            "et_module_output",
+            "JNI_OnLoad",
+            "Java_etbuild_Native_moduleLoad",
+        ] {
             assert!(exported.contains(&name), "{exported:?}");
         }
-        assert!(exported.iter().all(|name| name.starts_with("et_")), "{exported:?}");
+        assert!(
+            exported
+                .iter()
+                .all(|name| ["et_", "Java_etbuild_Native_", "JNI_OnLoad"].iter().any(|start| name.starts_with(start))),
+            "{exported:?}"
+        );
         assert!(built.library.is_some());
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::java::App;
 use crate::library::linked;
 use crate::support::{Place, Ran, repository};
 use crate::{hearing, vision};
@@ -55,6 +56,15 @@ fn a_program_in_c_reads_pictures_from_files_and_from_pixels() {
     for picture in ["noise.png", "noise.ppm"] {
         assert_eq!(said(&[&place.path().join(picture)]).expect(0).stdout, noise, "{picture}");
     }
+    if let Some(app) = App::compiled() {
+        let said = |pictures: &[&str]| {
+            let mut look = app.run("SensesKt", &[&out]);
+            look.args(["look", "senses"]).arg(out.join("senses.pte")).arg("What is this?").args(pictures);
+            Ran::of(look.current_dir(&folder)).expect(0).stdout
+        };
+        assert_eq!(said(&["wide.png", "high.png"]), wanted);
+        assert_eq!(said(&[place.path().join("noise.ppm").to_str().unwrap()]), noise);
+    }
     assert!(said(&["cases.json".as_ref()]).expect(8).stderr.contains("neither PNG nor JPEG"));
     let refused = Ran::of(&mut program(&place, &out, PARTS, &[])).expect(0).stdout;
     let wanted = "there is no kind 9 of parts
@@ -97,9 +107,16 @@ fn a_program_in_cpp_transcribes_files_and_samples() {
         let ran = Ran::of(&mut hear(sound, &[language])).expect(0);
         assert_eq!(segments(&ran.stdout), wanted);
         assert!(ran.stderr.starts_with(language), "{}", ran.stderr);
-        let samples = place.file("samples", &fs::read(folder.join(sound)).unwrap()[44..]);
-        let ran = Ran::of(hear("-", &[language]).stdin(fs::File::open(samples).unwrap())).expect(0);
+        let samples = place.file("sound.samples", &fs::read(folder.join(sound)).unwrap()[44..]);
+        let ran = Ran::of(hear("-", &[language]).stdin(fs::File::open(&samples).unwrap())).expect(0);
         assert_eq!(segments(&ran.stdout), wanted);
+        if let Some(app) = App::compiled() {
+            for sound in [folder.join(sound), samples] {
+                let mut hear = app.run("SensesKt", &[&out]);
+                hear.args(["hear", "senses"]).arg(out.join("senses.pte")).arg(sound).arg(language);
+                assert_eq!(segments(&Ran::of(&mut hear).expect(0).stdout), wanted);
+            }
+        }
     }
     let heard = segments(&told(&out, &folder, &["--audio", "short.wav", "--timestamps"]));
     assert_eq!(segments(&Ran::of(&mut hear("short.wav", &[])).expect(0).stdout), heard);

@@ -12,24 +12,33 @@ use crate::pointers::{elements, text};
 /// `et_part` in the header.
 #[repr(C)]
 pub struct GivenPart {
-    kind: c_int,
-    data: *const c_void,
-    size: usize,
-    width: usize,
-    height: usize,
-    rate: u32,
+    /// The kind, by its number in the header.
+    pub kind: c_int,
+    /// A terminated text, or the first of `size` bytes or samples.
+    pub data: *const c_void,
+    /// The number of bytes or samples; without a meaning for texts.
+    pub size: usize,
+    /// The width of pixels.
+    pub width: usize,
+    /// The height of pixels.
+    pub height: usize,
+    /// The rate of samples in hertz.
+    pub rate: u32,
 }
 
 /// `et_turn` in the header.
 #[repr(C)]
 pub struct Turn {
-    role: *const c_char,
-    parts: *const GivenPart,
-    count: usize,
+    /// `system`, `user` or `assistant`.
+    pub role: *const c_char,
+    /// The first of `count` parts.
+    pub parts: *const GivenPart,
+    /// The number of parts.
+    pub count: usize,
 }
 
 /// The kinds of parts.
-const TEXT: c_int = 0;
+pub const TEXT: c_int = 0;
 const PICTURE: c_int = 1;
 const PIXELS: c_int = 2;
 const SOUND: c_int = 3;

@@ -56,6 +56,9 @@ typedef struct et_tensor {
  * fails. */
 et_module *et_module_load(const char *program, const char *const *data, size_t data_count, const char *method,
                           size_t threads);
+/* As et_module_load(), from the `size` bytes of a program file, which are copied. */
+et_module *et_module_load_bytes(const void *program, size_t size, const char *const *data, size_t data_count,
+                                const char *method, size_t threads);
 void et_module_free(et_module *module);
 
 size_t et_module_input_count(et_module *module);
@@ -123,6 +126,9 @@ typedef bool (*et_token_function)(void *context, uint32_t token, const char *tex
  * fails. */
 et_language *et_language_load(const char *program, const char *const *data, size_t data_count, size_t threads,
                               bool lookup);
+/* As et_language_load(), from the `size` bytes of a program file, which are copied. */
+et_language *et_language_load_bytes(const void *program, size_t size, const char *const *data, size_t data_count,
+                                    size_t threads, bool lookup);
 void et_language_free(et_language *language);
 
 /* What the model's makers say about how tokens are picked. */

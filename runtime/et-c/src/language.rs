@@ -35,20 +35,34 @@ impl Language {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Options {
-    pub(crate) max_new_tokens: usize,
-    temperature: f32,
-    top_k: usize,
-    top_p: f32,
-    seed: u64,
-    min_p: f32,
-    repetition_penalty: f32,
-    no_repeat_ngram_size: usize,
-    typical_p: f32,
-    frequency_penalty: f32,
-    presence_penalty: f32,
-    json_schema: *const c_char,
-    regex: *const c_char,
-    grammar: *const c_char,
+    /// The most tokens of an answer.
+    pub max_new_tokens: usize,
+    /// What logits are divided by; 0 takes the most probable token each time.
+    pub temperature: f32,
+    /// The number of the most probable tokens to pick from; 0 for all.
+    pub top_k: usize,
+    /// The share of the probability that the tokens to pick from make up; 1 for all.
+    pub top_p: f32,
+    /// The seed of the random numbers.
+    pub seed: u64,
+    /// The least share of the largest probability; 0 for any.
+    pub min_p: f32,
+    /// Divides positive logits of tokens in the text, and multiplies negative ones; 1 for none.
+    pub repetition_penalty: f32,
+    /// The length of sequences that do not come twice; 0 for none.
+    pub no_repeat_ngram_size: usize,
+    /// The share of the tokens nearest to the entropy; 1 for all.
+    pub typical_p: f32,
+    /// Is subtracted from logits of tokens in the answer, for each time; 0 for none.
+    pub frequency_penalty: f32,
+    /// Is subtracted from logits of tokens in the answer, once; 0 for none.
+    pub presence_penalty: f32,
+    /// A JSON schema that accepts the answer; null for any answer.
+    pub json_schema: *const c_char,
+    /// A regular expression that matches the answer; null for any answer.
+    pub regex: *const c_char,
+    /// A grammar of the answer, in Lark's syntax; null for any answer.
+    pub grammar: *const c_char,
 }
 
 impl Options {
@@ -110,15 +124,20 @@ impl Options {
 /// `et_message` in the header.
 #[repr(C)]
 pub struct Said {
-    role: *const c_char,
-    content: *const c_char,
+    /// `system`, `user` or `assistant`.
+    pub role: *const c_char,
+    /// The text.
+    pub content: *const c_char,
 }
 
 /// `et_answer` in the header.
 #[repr(C)]
+#[derive(Default)]
 pub struct Answer {
-    new_tokens: usize,
-    ended: c_int,
+    /// The number of new tokens.
+    pub new_tokens: usize,
+    /// Why the answer ended.
+    pub ended: c_int,
 }
 
 /// `et_token_function` in the header: false ends the answer.
@@ -146,13 +165,57 @@ pub unsafe fn load(
     lookup: bool,
 ) -> *mut Language {
     // SAFETY: the caller says so.
-    let (program, data) = unsafe { (text(program), paths(data, data_count)) };
-    let loaded = || open(spec, program?, &data?, checked_threads(threads)?, lookup);
-    failure::or(loaded().map(|session| give(Language { session: RefCell::new(session) })), std::ptr::null_mut())
+    let file = || Ok(FileBytes::open(unsafe { text(program) }?.as_ref())?);
+    // SAFETY: the same.
+    unsafe { load_file(spec, file, (data, data_count), threads, lookup) }
 }
 
-fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup: bool) -> Result<Session> {
-    let start = Instant::now();
+/// Loads a language model from a program file in memory, which is copied: the implementation of `et_language_load_bytes` in a generated
+/// library.
+///
+/// # Safety
+/// As of [`load`]; `program` points to `size` bytes.
+pub unsafe fn load_bytes(
+    spec: &'static AppSpec,
+    program: *const u8,
+    size: usize,
+    data: *const *const c_char,
+    data_count: usize,
+    threads: usize,
+    lookup: bool,
+) -> *mut Language {
+    // SAFETY: the caller says so.
+    let file = || Ok(FileBytes::copied(unsafe { elements(program, size) }?));
+    // SAFETY: the same.
+    unsafe { load_file(spec, file, (data, data_count), threads, lookup) }
+}
+
+/// # Safety
+/// As of [`load`].
+unsafe fn load_file(
+    spec: &'static AppSpec,
+    file: impl FnOnce() -> Result<FileBytes>,
+    (data, data_count): (*const *const c_char, usize),
+    threads: usize,
+    lookup: bool,
+) -> *mut Language {
+    let loaded = || {
+        let start = Instant::now();
+        // SAFETY: the caller says so.
+        let data = unsafe { paths(data, data_count) }?;
+        let session = open(spec, file()?, &data, (checked_threads(threads)?, lookup), start)?;
+        Ok(give(Language { session: RefCell::new(session) }))
+    };
+    failure::or::<_, Box<dyn std::error::Error>>(loaded(), std::ptr::null_mut())
+}
+
+fn open(
+    spec: &AppSpec,
+    file: FileBytes,
+    data: &[PathBuf],
+    (threads, lookup): (usize, bool),
+    start: Instant,
+) -> Result<Session> {
     let guesses = lookup.then_some(Guesses::Lookup);
     let loading = Loading {
         kernels: Kernels::Selected(spec.kernels),
@@ -165,7 +228,6 @@ fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup:
         hearing: spec.hearing,
         observer: None,
     };
-    let file = FileBytes::open(program.as_ref())?;
     Ok(Session::load(file, || DataFiles::open(data), &loading, start)?)
 }
 

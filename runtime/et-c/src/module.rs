@@ -58,21 +58,56 @@ pub unsafe fn load(
     threads: usize,
 ) -> *mut Loaded {
     // SAFETY: the caller says so.
-    let (program, data) = unsafe { (text(program), paths(data, data_count)) };
+    let file = || Ok(FileBytes::open(unsafe { text(program) }?.as_ref())?);
     // SAFETY: the same.
-    let method = if method.is_null() { Ok(spec.method) } else { unsafe { text(method) } };
-    let loaded = || Ok(open(spec, program?, &data?, method?, checked_threads(threads)?)?);
-    failure::or::<_, Box<dyn std::error::Error>>(loaded().map(give), std::ptr::null_mut())
+    unsafe { load_file(spec, file, (data, data_count), method, threads) }
+}
+
+/// Loads a method of a program file in memory, which is copied: the implementation of `et_module_load_bytes` in a generated library.
+///
+/// # Safety
+/// As of [`load`]; `program` points to `size` bytes.
+pub unsafe fn load_bytes(
+    spec: &'static AppSpec,
+    program: *const u8,
+    size: usize,
+    data: *const *const c_char,
+    data_count: usize,
+    method: *const c_char,
+    threads: usize,
+) -> *mut Loaded {
+    // SAFETY: the caller says so.
+    let file = || Ok(FileBytes::copied(unsafe { elements(program, size) }?));
+    // SAFETY: the same.
+    unsafe { load_file(spec, file, (data, data_count), method, threads) }
+}
+
+/// # Safety
+/// As of [`load`].
+unsafe fn load_file(
+    spec: &'static AppSpec,
+    file: impl FnOnce() -> Result<FileBytes>,
+    (data, data_count): (*const *const c_char, usize),
+    method: *const c_char,
+    threads: usize,
+) -> *mut Loaded {
+    let loaded = || -> Result<Loaded> {
+        // SAFETY: the caller says so.
+        let data = unsafe { paths(data, data_count) }?;
+        // SAFETY: the same.
+        let method = if method.is_null() { spec.method } else { unsafe { text(method) }? };
+        Ok(open(spec, file()?, &data, method, checked_threads(threads)?)?)
+    };
+    failure::or(loaded().map(give), std::ptr::null_mut())
 }
 
 fn open(
     spec: &'static AppSpec,
-    program: &str,
+    file: FileBytes,
     data: &[PathBuf],
     method: &str,
     threads: usize,
 ) -> Result<Loaded, et_module::Error> {
-    let file = FileBytes::open(program.as_ref())?;
     let engines = Engines::new(spec.engines, threads);
     let kernels = Kernels::Selected(spec.kernels);
     let module = Module::load_method(file, DataFiles::open(data)?, method, kernels, &engines)?;

@@ -13,20 +13,29 @@ use crate::pointers::{put, text, value};
 /// `et_speech` in the header.
 #[repr(C)]
 pub struct Speech {
-    language: *const c_char,
-    task: c_int,
-    timestamps: bool,
-    word_timestamps: bool,
-    prompt: *const c_char,
+    /// The code of the language of the speech; null for the language that the model hears.
+    pub language: *const c_char,
+    /// Transcript or translation.
+    pub task: c_int,
+    /// Whether the model ends segments, with times.
+    pub timestamps: bool,
+    /// Whether words have times.
+    pub word_timestamps: bool,
+    /// Text that the model takes as the text before; null for none.
+    pub prompt: *const c_char,
 }
 
 /// `et_word` in the header.
 #[repr(C)]
 pub struct Word {
-    start: f64,
-    end: f64,
-    text: *const c_char,
-    size: usize,
+    /// The beginning in seconds.
+    pub start: f64,
+    /// The end in seconds.
+    pub end: f64,
+    /// The text, which is not terminated.
+    pub text: *const c_char,
+    /// The bytes of the text.
+    pub size: usize,
 }
 
 /// `et_segment` in the header.
@@ -48,11 +57,16 @@ pub struct SpokenSegment {
 
 /// `et_transcript` in the header.
 #[repr(C)]
+#[derive(Default)]
 pub struct Transcript {
-    language: [c_char; CODE],
-    seconds: f64,
-    segments: usize,
-    ended: c_int,
+    /// The code of the language, terminated; empty for a model of one language.
+    pub language: [c_char; CODE],
+    /// The length of the recording in seconds.
+    pub seconds: f64,
+    /// The number of segments.
+    pub segments: usize,
+    /// Why the transcript ended.
+    pub ended: c_int,
 }
 
 /// The bytes of the code of a language, with the zero byte at the end.

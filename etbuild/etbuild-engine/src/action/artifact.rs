@@ -45,6 +45,8 @@ pub enum ArtifactKind {
     Library,
     /// The shared library with the same interface.
     SharedLibrary,
+    /// The shared library as a package for Java: an AAR for Android, classes otherwise.
+    JavaPackage,
     /// The header file of these libraries.
     Header,
     /// The file for CMake of the library of a board or of Windows.
@@ -64,7 +66,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 27] = [
+    const NAMES: [(Self, &'static str); 28] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -84,6 +86,7 @@ impl ArtifactKind {
         (Self::Binary, "binary"),
         (Self::Library, "library"),
         (Self::SharedLibrary, "shared-library"),
+        (Self::JavaPackage, "java-package"),
         (Self::Header, "header"),
         (Self::Cmake, "cmake"),
         (Self::Package, "package"),

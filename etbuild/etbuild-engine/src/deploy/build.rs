@@ -199,6 +199,11 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
         let name = form.loaded_name(name).unwrap_or_default();
         files.push(Deliverable { name, blob: shared.blob(), executable: false });
     }
+    if let Some(package) = linked.artifacts.get(ArtifactKind::JavaPackage) {
+        let target = link::compile_target(unit.target.rust());
+        let ending = if target.is_android() { "aar" } else { "jar" };
+        files.push(Deliverable { name: format!("{name}.{ending}"), blob: package.blob(), executable: false });
+    }
     files.extend(library_files(unit, linked)?);
     if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {
         files.push(Deliverable { name: format!("{name}.uf2"), blob: image.blob(), executable: false });

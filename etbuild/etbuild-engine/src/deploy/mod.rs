@@ -1,5 +1,6 @@
 //! Deploying: the units of a request are built, verified and written out.
 
+mod android;
 mod budget;
 mod build;
 mod limits;

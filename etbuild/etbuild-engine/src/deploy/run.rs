@@ -8,7 +8,7 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_target::Kind;
 
 use super::build::{Goal, build};
-use super::{UnitReport, limits};
+use super::{UnitReport, android, limits};
 use crate::action::{Blocked, Failed};
 use crate::failure;
 use crate::input::EngineDatabase;
@@ -46,7 +46,9 @@ pub fn deploy(
     }
     let outcomes = reports.into_iter().zip(&units);
     let reports = outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient)));
-    Ok(reports.map(|report| with(report, &settled)).collect())
+    let mut reports: Vec<UnitReport> = reports.map(|report| with(report, &settled)).collect();
+    android::join(world, &units, &mut reports, out);
+    Ok(reports)
 }
 
 /// A required remote cache that refuses results of stages fails every unit.

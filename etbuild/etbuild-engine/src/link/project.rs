@@ -210,6 +210,11 @@ impl ProjectInputs {
         Ok(Self { manifest, name: options.name.clone(), method, program, board, system, web })
     }
 
+    /// Whether the shared library of the project has functions for Java.
+    pub fn is_for_java(&self) -> bool {
+        self.manifest.library.is_some_and(LibraryForm::is_for_java)
+    }
+
     /// Whether the library of the project is a DLL.
     pub fn has_dll(&self) -> bool {
         self.manifest.library == Some(LibraryForm::Dll)
@@ -367,6 +372,9 @@ impl Keyed for ProjectInputs {
         let key = manifest.key(key).option("producer", PRODUCER);
         let key = match manifest.library {
             Some(LibraryForm::Dll) => key.input("package", Digest::of(etbuild_link::c_package_digest().as_bytes())),
+            Some(form) if form.is_for_java() => {
+                key.input("java package", Digest::of(etbuild_link::java_digest().as_bytes()))
+            }
             _ => key,
         };
         let key = web.iter().fold(key, |key, data| {

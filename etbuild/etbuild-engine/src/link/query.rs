@@ -1,9 +1,11 @@
 //! The project becomes a binary.
 
+use std::collections::BTreeMap;
+
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{
-    Built, Project, Region, SizeReport, Sources, Workshop, build_telling, c_header, c_model, dll_cmake, dll_library,
-    uf2, web_package,
+    Built, Project, Region, SizeReport, Sources, Workshop, android_archive, build_telling, c_header, c_model,
+    dll_cmake, dll_library, java_classes, uf2, web_package,
 };
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
@@ -98,11 +100,24 @@ impl Link {
             products.put(ArtifactKind::Library, library);
             self.put_interface(&sizes, products)?;
         }
+        if let (true, Some(shared)) = (self.project.is_for_java(), &built.shared) {
+            self.put_java(shared, products)?;
+        }
         products.put(ArtifactKind::Code, &failure::json(&built.code)?);
         if let Some(data) = &self.project.web {
             let package = web_package(&self.project.without_data()?, data).map_err(link_failure)?;
             package.iter().for_each(|file| products.put(ArtifactKind::Package, file));
         }
+        Ok(())
+    }
+
+    /// The package for Java.
+    fn put_java(&self, shared: &[u8], products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        let package = match self.tools.target.android_abi() {
+            Some(abi) => android_archive(&self.project.name, &BTreeMap::from([(abi, shared)])),
+            None => java_classes().map(<[u8]>::to_vec),
+        };
+        products.put(ArtifactKind::JavaPackage, &package.map_err(link_failure)?);
         Ok(())
     }
 

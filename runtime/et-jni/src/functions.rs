@@ -1,0 +1,119 @@
+//! The functions of a library.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use et_c::content::{GivenPart, Turn};
+use et_c::language::{self, Answer, Language, Options, Said, See};
+use et_c::module::{self, Loaded, Tensor};
+use et_c::speech::{SeeSegment, Speech, Transcript};
+
+/// Text and number of paths of files with weights.
+type Paths = *const *const c_char;
+
+/// The functions of `etbuild.h` that a library has. All types are those of C: libraries of several versions of etbuild may be in one process,
+/// as long as the Kotlin package finds its [`version`](Self::version).
+#[repr(C)]
+pub struct Functions {
+    /// The version of this table, and of the native methods.
+    pub version: i32,
+    /// `et_error_message`.
+    pub error_message: extern "C" fn() -> *const c_char,
+    /// `et_module_load`; none in a library of a language model.
+    pub module_load: Option<unsafe extern "C" fn(*const c_char, Paths, usize, *const c_char, usize) -> *mut Loaded>,
+    /// `et_module_load_bytes`.
+    pub module_load_bytes:
+        Option<unsafe extern "C" fn(*const u8, usize, Paths, usize, *const c_char, usize) -> *mut Loaded>,
+    /// `et_module_free`.
+    pub module_free: unsafe extern "C" fn(*mut Loaded),
+    /// `et_module_input_count`.
+    pub module_input_count: unsafe extern "C" fn(*mut Loaded) -> usize,
+    /// `et_module_input_name`.
+    pub module_input_name: unsafe extern "C" fn(*mut Loaded, usize) -> *const c_char,
+    /// `et_module_set_input`.
+    pub module_set_input: unsafe extern "C" fn(*mut Loaded, usize, *const Tensor) -> c_int,
+    /// `et_module_execute`.
+    pub module_execute: unsafe extern "C" fn(*mut Loaded) -> c_int,
+    /// `et_module_output_count`.
+    pub module_output_count: unsafe extern "C" fn(*mut Loaded) -> usize,
+    /// `et_module_output`.
+    pub module_output: unsafe extern "C" fn(*mut Loaded, usize, *mut Tensor) -> c_int,
+    /// `et_language_load`; none in a library of a program.
+    pub language_load: Option<unsafe extern "C" fn(*const c_char, Paths, usize, usize, bool) -> *mut Language>,
+    /// `et_language_load_bytes`.
+    pub language_load_bytes: Option<unsafe extern "C" fn(*const u8, usize, Paths, usize, usize, bool) -> *mut Language>,
+    /// `et_language_free`.
+    pub language_free: unsafe extern "C" fn(*mut Language),
+    /// `et_language_options`.
+    pub language_options: unsafe extern "C" fn(*mut Language, *mut Options) -> c_int,
+    /// `et_language_context`.
+    pub language_context: unsafe extern "C" fn(*mut Language) -> usize,
+    /// `et_language_continue`.
+    pub language_continue:
+        unsafe extern "C" fn(*mut Language, *const c_char, *const Options, See, *mut c_void, *mut Answer) -> c_int,
+    /// `et_language_continue_tokens`.
+    pub language_continue_tokens:
+        unsafe extern "C" fn(*mut Language, *const u32, usize, *const Options, See, *mut c_void, *mut Answer) -> c_int,
+    /// `et_language_answer`.
+    pub language_answer:
+        unsafe extern "C" fn(*mut Language, *const Said, usize, *const Options, See, *mut c_void, *mut Answer) -> c_int,
+    /// `et_language_continue_parts`; none in a library of a model for texts.
+    pub language_continue_parts: Option<ContinueParts>,
+    /// `et_language_answer_parts`.
+    pub language_answer_parts: Option<AnswerParts>,
+    /// `et_language_transcribe`; none in a library of a model that does not hear.
+    pub language_transcribe: Option<Transcribe>,
+}
+
+/// The type of `et_language_continue_parts`.
+pub type ContinueParts = unsafe extern "C" fn(
+    *mut Language,
+    *const GivenPart,
+    usize,
+    *const Options,
+    See,
+    *mut c_void,
+    *mut Answer,
+) -> c_int;
+
+/// The type of `et_language_answer_parts`.
+pub type AnswerParts =
+    unsafe extern "C" fn(*mut Language, *const Turn, usize, *const Options, See, *mut c_void, *mut Answer) -> c_int;
+
+/// The type of `et_language_transcribe`.
+pub type Transcribe = unsafe extern "C" fn(
+    *mut Language,
+    *const GivenPart,
+    *const Speech,
+    *const Options,
+    SeeSegment,
+    *mut c_void,
+    *mut Transcript,
+) -> c_int;
+
+impl Functions {
+    /// The functions that all libraries have.
+    pub const COMMON: Self = Self {
+        version: 1,
+        error_message: et_c::et_error_message,
+        module_load: None,
+        module_load_bytes: None,
+        module_free: module::et_module_free,
+        module_input_count: module::et_module_input_count,
+        module_input_name: module::et_module_input_name,
+        module_set_input: module::et_module_set_input,
+        module_execute: module::et_module_execute,
+        module_output_count: module::et_module_output_count,
+        module_output: module::et_module_output,
+        language_load: None,
+        language_load_bytes: None,
+        language_free: language::et_language_free,
+        language_options: language::et_language_options,
+        language_context: language::et_language_context,
+        language_continue: language::et_language_continue,
+        language_continue_tokens: language::et_language_continue_tokens,
+        language_answer: language::et_language_answer,
+        language_continue_parts: None,
+        language_answer_parts: None,
+        language_transcribe: None,
+    };
+}

@@ -1,0 +1,135 @@
+package etbuild
+
+import java.nio.ByteBuffer
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.buffer
+import kotlinx.coroutines.flow.channelFlow
+import kotlinx.coroutines.flow.flowOn
+
+/** Sees the tokens of an answer as they come. */
+public fun interface TokenListener {
+    /**
+     * Sees a token and the text that the token makes certain, which may be empty; text that is left at the end comes with the token -1.
+     * False ends the answer.
+     */
+    public fun see(token: Int, text: String): Boolean
+}
+
+/** Why an answer ended. */
+public enum class Ended {
+    /** The model ended the answer, or the answer is complete by its form. */
+    STOPPED,
+
+    /** The answer has as many tokens as were asked for. */
+    ENOUGH,
+
+    /** The text has as many tokens as the program can. */
+    CONTEXT_FULL,
+
+    /** The listener wanted no more, or the model is being closed. */
+    BROKEN_OFF,
+}
+
+/**
+ * A language model, and the text that it has read: what a text has in common with the one before it is not read again.
+ *
+ * The functions that return a `Flow` compute on `Dispatchers.IO` while the flow is collected; cancellation of the collecting coroutine
+ * ends the computation at the next token. The functions with a listener compute on the calling thread. A model may be used by any thread;
+ * calls come one after the other.
+ */
+public class LanguageModel private constructor(library: Long, model: Long) : AutoCloseable {
+    private val handle = Handle(library, model, Native::languageFree)
+
+    /** The most tokens of a text; 0 where nobody knows. */
+    public val context: Long get() = handle.use(Native::languageContext)
+
+    /** The options that the model's makers state, with the changes of `change`. */
+    @JvmOverloads
+    public fun options(change: Options.() -> Unit = {}): Options =
+        Options().also { handle.use { library, model -> Native.languageOptions(library, model, it) } }.apply(change)
+
+    /** Continues a text: the pieces of the continuation as they come. */
+    public fun complete(prompt: String, options: Options = options()): Flow<String> = complete(listOf(Part.text(prompt)), options)
+
+    /** Continues a prompt of texts, pictures and sounds, in their order. */
+    public fun complete(prompt: List<Part>, options: Options = options()): Flow<String> =
+        stream { show -> complete(prompt, options) { _, text -> text.isEmpty() || show(text) } }
+
+    /** Answers in a conversation: the pieces of the answer as they come. */
+    public fun answer(conversation: List<Message>, options: Options = options()): Flow<String> =
+        stream { show -> answer(conversation, options) { _, text -> text.isEmpty() || show(text) } }
+
+    /** Continues a text of tokens: the tokens of the continuation as they come. */
+    public fun completeTokens(tokens: IntArray, options: Options = options()): Flow<Int> =
+        stream { show -> completeTokens(tokens, options) { token, _ -> token == NO_TOKEN || show(token) } }
+
+    /** Makes the transcript of a recording: the segments as they are found. */
+    public fun transcribe(sound: Part, speech: Speech = Speech(), options: Options = options()): Flow<Segment> =
+        stream { show -> transcribe(sound, speech, options, show) }
+
+    /** Continues a prompt of texts, pictures and sounds on this thread. */
+    public fun complete(prompt: List<Part>, options: Options, listener: TokenListener): Ended =
+        reply(listener) { library, model, see -> Native.languageContinue(library, model, prompt.toTypedArray(), options, see) }
+
+    /** Continues a text of tokens on this thread. */
+    public fun completeTokens(tokens: IntArray, options: Options, listener: TokenListener): Ended =
+        reply(listener) { library, model, see -> Native.languageContinueTokens(library, model, tokens, options, see) }
+
+    /** Answers in a conversation on this thread. */
+    public fun answer(conversation: List<Message>, options: Options, listener: TokenListener): Ended =
+        reply(listener) { library, model, see -> Native.languageAnswer(library, model, conversation.toTypedArray(), options, see) }
+
+    /** Makes the transcript of a recording on this thread; returns the code of its language, which is empty for a model of one language. */
+    public fun transcribe(sound: Part, speech: Speech, options: Options, see: (Segment) -> Boolean): String =
+        handle.use { library, model ->
+            Native.languageTranscribe(library, model, sound, speech, options, Heard { !handle.isClosing && see(it) })
+        }
+
+    /** Ends an answer at its next token, and gives the memory of the model back. */
+    override fun close(): Unit = handle.close()
+
+    /**
+     * The elements that `work` shows while the flow is collected; to show says whether somebody collects. Elements wait for a slow collector
+     * in memory, since a thread that waited for the collector could be the one that the collector waits for.
+     */
+    private fun <T> stream(work: ((T) -> Boolean) -> Unit): Flow<T> =
+        channelFlow<T> { work { trySend(it).isSuccess } }.buffer(Channel.UNLIMITED).flowOn(Dispatchers.IO)
+
+    private fun reply(listener: TokenListener, native: (Long, Long, TokenListener) -> Int): Ended = handle.use { library, model ->
+        Ended.entries[native(library, model) { token, text -> !handle.isClosing && listener.see(token, text) }]
+    }
+
+    public companion object {
+        private const val NO_TOKEN = -1
+
+        /**
+         * Loads a language model from its program file, which is mapped.
+         *
+         * @param library the name of the recipe: `lib<name>.so` is loaded
+         * @param program the path of the program file
+         * @param data the paths of the files with weights, for a program file that keeps weights outside itself
+         * @param threads the most threads that backends use; 0 for one per physical core
+         * @param lookup whether tokens are guessed from the text before, which changes no answer; for programs with a method `verify`
+         */
+        @JvmStatic
+        @JvmOverloads
+        public fun load(
+            library: String, program: String, data: List<String> = emptyList(), threads: Int = 0, lookup: Boolean = false,
+        ): LanguageModel {
+            val functions = Native.library(library)
+            return LanguageModel(functions, Native.languageLoad(functions, program, data.toTypedArray(), threads, lookup))
+        }
+
+        /** Loads a language model from a program file in a buffer, from its position to its limit. The bytes are copied. */
+        @JvmStatic
+        @JvmOverloads
+        public fun load(
+            library: String, program: ByteBuffer, data: List<String> = emptyList(), threads: Int = 0, lookup: Boolean = false,
+        ): LanguageModel {
+            val functions = Native.library(library)
+            return LanguageModel(functions, Native.languageLoadBytes(functions, direct(program), data.toTypedArray(), threads, lookup))
+        }
+    }
+}

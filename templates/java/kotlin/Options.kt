@@ -1,0 +1,46 @@
+package etbuild
+
+/** How an answer is made. [LanguageModel.options] has the values that the model's makers state. */
+public class Options internal constructor() {
+    /** The most tokens of an answer. */
+    @JvmField public var maxNewTokens: Long = 0
+
+    /** What logits are divided by; 0 takes the most probable token each time. */
+    @JvmField public var temperature: Float = 0f
+
+    /** The number of the most probable tokens to pick from; 0 for all. */
+    @JvmField public var topK: Long = 0
+
+    /** Only the most probable tokens that make up this share; 1 for all. */
+    @JvmField public var topP: Float = 1f
+
+    /** Only tokens with at least this share of the largest probability; 0 for all. */
+    @JvmField public var minP: Float = 0f
+
+    /** Only the tokens nearest to the entropy that make up this share; 1 for all. */
+    @JvmField public var typicalP: Float = 1f
+
+    /** The seed of the random numbers. */
+    @JvmField public var seed: Long = 0
+
+    /** Divides positive logits, and multiplies negative logits, of tokens in the text; 1 for none. */
+    @JvmField public var repetitionPenalty: Float = 1f
+
+    /** Is subtracted from logits of tokens in the answer, for each time; 0 for none. */
+    @JvmField public var frequencyPenalty: Float = 0f
+
+    /** Is subtracted from logits of tokens in the answer, once; 0 for none. */
+    @JvmField public var presencePenalty: Float = 0f
+
+    /** No sequence of so many tokens comes twice; 0 for any. */
+    @JvmField public var noRepeatNgramSize: Long = 0
+
+    /** A JSON schema that accepts the answer; null for any answer. */
+    @JvmField public var jsonSchema: String? = null
+
+    /** A regular expression that matches the answer; null for any answer. */
+    @JvmField public var regex: String? = null
+
+    /** A grammar of the answer, in Lark's syntax; null for any answer. */
+    @JvmField public var grammar: String? = null
+}
