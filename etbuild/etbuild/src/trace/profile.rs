@@ -1,11 +1,13 @@
 //! The events of a recording by instruction, with the names that the compilation gave.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use et_module::recording::{Event, MethodFacts, Recording};
 use etbuild_backend::Backend;
 use etbuild_engine::NodePlace;
 use etbuild_inspect::{HostAnatomy, Lines, PlannedCall, UnitAnatomy};
+use etbuild_ir::Buffer;
 use serde::Serialize;
 
 use crate::engines::BACKENDS;
@@ -131,6 +133,11 @@ impl<'a> Names<'a> {
     /// The node that computes a value.
     pub fn node(&self, method: &str, value: &str) -> Option<&'a NodePlace> {
         self.nodes.get(&(method, value)).copied()
+    }
+
+    /// The archive of a method, where there is one.
+    pub fn archive(&self, method: &str) -> Option<Arc<dyn Buffer>> {
+        self.lines?.archive(method)
     }
 
     /// The line of Python that computes a value.
