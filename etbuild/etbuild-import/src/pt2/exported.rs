@@ -31,8 +31,8 @@ pub struct ExportedNode {
     pub results: Vec<String>,
     /// The values that the node reads.
     pub reads: Vec<String>,
-    /// The largest shape of the first result; `None` for a result that is no tensor.
-    pub shape: Option<Vec<i32>>,
+    /// Type and shape of the first result; `None` for a result that is no tensor.
+    pub spec: Option<TensorSpec>,
 }
 
 /// An input.
@@ -85,11 +85,11 @@ pub fn exported_graph(bytes: Bytes) -> Result<ExportedGraph, ImportError> {
 
 fn nodes(model: &Model) -> Vec<ExportedNode> {
     let (graph, symbols) = (&model.graph_module.graph, Symbols::new(&model.range_constraints));
-    let shape = |name: &String| Some(Layout::read(name, graph.tensor_values.get(name)?, &symbols).ok()?.spec.sizes);
+    let spec = |name: &String| Some(Layout::read(name, graph.tensor_values.get(name)?, &symbols).ok()?.spec);
     let node = |node: &Node| {
         let results: Vec<String> = node.outputs.iter().flat_map(names).collect();
         let reads = node.inputs.iter().flat_map(|input| names(&input.arg)).collect();
-        ExportedNode { target: node.target.clone(), shape: results.first().and_then(shape), results, reads }
+        ExportedNode { target: node.target.clone(), spec: results.first().and_then(spec), results, reads }
     };
     graph.nodes.iter().map(node).collect()
 }

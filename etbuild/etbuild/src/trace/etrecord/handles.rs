@@ -113,7 +113,7 @@ mod tests {
             target: format!("torch.ops.aten.{result}.default"),
             results: owned(&[result]),
             reads: owned(reads),
-            shape: None,
+            spec: None,
         };
         let nodes = edges.into_iter().map(node).collect();
         ExportedGraph { nodes, inputs: Vec::new(), weights: Vec::new(), serialized: String::new() }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use et_module::recording::Recording;
 use etbuild_engine::import::ExportedGraph;
+use etbuild_ir::TensorSpec;
 use serde::{Serialize, Serializer};
 
 use super::handles::{Handles, handle};
@@ -37,17 +38,18 @@ impl Maps {
         let Some(profile) = profile.methods.iter().find(|method| method.method == facts.name) else { return maps };
         let labels = labels(run, profile, names.calls(&facts.name));
         let keeps = run.events.iter().any(|event| !event.results.is_empty() || !event.memory.is_empty());
-        let mut handles = Handles::new(graph, labels.iter().map(value));
-        let owners = owners(&labels, &handles);
-        for (number, label) in labels.iter().enumerate() {
-            let node = handles.node(value(label));
+        let values: Vec<&str> = labels.iter().map(|label| names.float(&facts.name, value(label))).collect();
+        let mut handles = Handles::new(graph, values.iter().copied());
+        let nodes: Vec<Option<usize>> = values.iter().map(|value| handles.node(value)).collect();
+        let owners = owners(&labels, &nodes);
+        for (number, (label, node)) in labels.iter().zip(nodes).enumerate() {
             let found = match node {
                 Some(node) if owners.get(&node) == Some(&number) => handles.take(node),
                 // A part of an operator: the tensor is not the operator's, and the Inspector would compare it with the operator's.
                 Some(node) if !keeps => vec![handle(node)],
                 _ => Vec::new(),
             };
-            let is_comparable = !keeps || node.is_some_and(|node| is_result(label, graph.nodes[node].shape.as_deref()));
+            let is_comparable = !keeps || node.is_some_and(|node| is_result(label, graph.nodes[node].spec.as_ref()));
             maps.add(label, if is_comparable { found } else { Vec::new() });
         }
         // The Inspector takes the last identifier that is a part of an event's. The longest such identifier is the event's own.
@@ -84,21 +86,18 @@ fn value<'l>(label: &'l Label<'_>) -> &'l str {
 }
 
 /// The instruction that computes the whole result of each node: the last, and not the call of a delegate around it.
-fn owners(labels: &[Label<'_>], handles: &Handles<'_>) -> BTreeMap<usize, usize> {
-    let mut owners = BTreeMap::new();
-    for (number, label) in labels.iter().enumerate() {
-        let Some(node) = handles.node(value(label)) else { continue };
-        if label.name != DELEGATE_CALL || label.row.is_some() {
-            owners.insert(node, number);
-        }
-    }
-    owners
+fn owners(labels: &[Label<'_>], nodes: &[Option<usize>]) -> BTreeMap<usize, usize> {
+    let computing = labels.iter().zip(nodes).enumerate().filter(|(_, (label, _))| label.row.is_some());
+    computing.filter_map(|(number, (_, node))| Some(((*node)?, number))).collect()
 }
 
 /// Whether an event keeps a tensor of a shape.
-fn is_result(label: &Label<'_>, shape: Option<&[i32]>) -> bool {
-    let is_same =
-        |sizes: &[usize]| shape.is_some_and(|shape| shape.iter().map(|size| *size as usize).eq(sizes.iter().copied()));
+fn is_result(label: &Label<'_>, spec: Option<&TensorSpec>) -> bool {
+    let Some(spec) = spec else { return false };
+    let fits = |(size, (least, most)): (&usize, (&i32, &i32))| (*least..=*most).contains(&(*size as i32));
+    let is_same = |sizes: &[usize]| {
+        sizes.len() == spec.sizes.len() && sizes.iter().zip(spec.least.iter().zip(&spec.sizes)).all(fits)
+    };
     label.results().iter().any(|array| is_same(&array.shape))
 }
 
