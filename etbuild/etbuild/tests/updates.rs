@@ -88,6 +88,41 @@ fn a_binary_takes_signed_updates_only_and_returns_to_the_version_before() {
 }
 
 #[test]
+fn an_app_in_c_takes_updates_and_returns_from_one_that_its_library_cannot_run() {
+    let place = Place::warm();
+    let old = deployed(&place, "old", &[&format!("updates={PUBLIC}"), "library=true"]);
+    let program = linked(&place, &old.join("libdigits.a"), &repository().join("examples/c/update.c"), &[]);
+    let deployed = old.join("digits.pte");
+    // A version with other weights, and one with instructions that the library does not have.
+    let other = place.file("other.pt2", fs::read(repository().join("examples/digits/digits.pt2")).unwrap());
+    files::change(&other, |bytes| change_weights(bytes));
+    let [retrained, quantized] = ["retrained.pte", "quantized.pte"].map(|name| place.path().join(name));
+    for (model, rest, file) in [(other.as_path(), "", &retrained), (MODEL.as_ref(), "--quantize dynamic-int8", &quantized)] {
+        place.run(&format!("compile {} {rest} --program {}", model.display(), file.display())).expect(0);
+    }
+    let key = place.file("update.pem", SECRET);
+    let signed = ["--key", key.to_str().unwrap()];
+    let before = fs::read(&deployed).unwrap();
+    let update = |new: &Path, name: &str, rest: &[&str]| {
+        let file = delta(&place, [&deployed, new], name, rest);
+        Ran::of(Command::new(program.get_program()).arg(&deployed).arg(file))
+    };
+    let refused = update(&retrained, "unsigned.etd", &[]).expect(8).stderr;
+    assert!(refused.contains("has no signature") && fs::read(&deployed).unwrap() == before, "{refused}");
+    let back = update(&quantized, "quantized.etd", &signed).expect(0);
+    assert!(back.stdout.contains("earlier version is back") && fs::read(&deployed).unwrap() == before, "{}", back.stderr);
+    let works = update(&retrained, "retrained.etd", &signed).expect(0);
+    assert!(works.stdout.contains("the new version works"), "{}", works.stdout);
+    assert!(fs::read(&deployed).unwrap() == fs::read(&retrained).unwrap() && fs::read(&deployed).unwrap() != before);
+}
+
+/// Changes the classifier's bias in an archive, whose numbers are stored as they are.
+fn change_weights(archive: &mut Vec<u8>) {
+    let weights = SafeTensors::parse(archive);
+    drop(weights);
+}
+
+#[test]
 fn a_version_that_never_runs_goes_back_by_itself() {
     let place = Place::warm();
     let old = deployed(&place, "old", &["updates=unsigned"]);

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::earlier_expression::earlier;
 use super::model;
 use crate::ImportError;
 
@@ -138,7 +139,7 @@ fn arguments(value: &mut Value) -> Result<(), ImportError> {
                 *none = json!([]);
             }
             if let Some(Value::String(expression)) = object.get_mut("expr_str") {
-                *expression = symbols_by_name(expression);
+                *expression = earlier(expression);
             }
             object.values_mut().try_for_each(arguments)?;
             if let Some(optional) = object.remove("as_optional_tensor") {
@@ -148,18 +149,6 @@ fn arguments(value: &mut Value) -> Result<(), ImportError> {
         }
         _ => Ok(()),
     }
-}
-
-/// An expression whose symbols are bare names: `Symbol('s77', integer=True)` is `s77`, as the ranges name the symbol.
-fn symbols_by_name(expression: &str) -> String {
-    let mut parts = expression.split("Symbol('");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (name, rest) = part.split_once('\'').unwrap_or((part, ""));
-        text += name;
-        text += rest.split_once(')').map_or("", |(_, rest)| rest);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -190,12 +179,6 @@ mod tests {
     fn an_argument_of_a_later_version_is_refused() {
         let node = json!({ "inputs": [{ "arg": { "as_complex": { "real": 1.0, "imag": 0.0 } } }] });
         assert!(matches!(written(&node), Err(ImportError::Malformed { reason, .. }) if reason.contains("as_complex")));
-    }
-
-    #[test]
-    fn symbols_lose_their_assumptions() {
-        let expression = "Add(Mul(Integer(2), Symbol('s7', positive=True, integer=True)), Symbol('s1'))";
-        assert_eq!(symbols_by_name(expression), "Add(Mul(Integer(2), s7), s1)");
     }
 
     #[test]
