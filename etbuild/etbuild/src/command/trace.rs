@@ -109,6 +109,7 @@ fn finish(
     recipe: Option<&str>,
 ) -> Outcome {
     let profile = Profile::of(recording, names);
+    let graph = arguments.etrecord.as_ref().map(|_| exported(arguments, &profile, names)).transpose()?;
     if let Some(path) = &arguments.perfetto {
         write(session, path, perfetto(recording, &profile, names).to_string().as_bytes())?;
     }
@@ -120,8 +121,7 @@ fn finish(
         }
         write(session, path, &dump)?;
     }
-    if let Some(path) = &arguments.etrecord {
-        let graph = exported(arguments, recording, names)?;
+    if let (Some(path), Some(graph)) = (&arguments.etrecord, graph) {
         let record = etrecord(&graph, (recording, &profile, names), inputs);
         write(session, path, &record.map_err(|error| vec![unwritable(path, &error.into())])?)?;
     }
@@ -132,18 +132,21 @@ fn finish(
 /// The graph of `torch.export` that the recorded method was made of.
 fn exported(
     arguments: &arguments::Trace,
-    recording: &Recording,
+    profile: &Profile,
     names: &Names<'_>,
 ) -> Result<ExportedGraph, Vec<Diagnostic>> {
     let file = arguments.run.file.display();
-    let method = recording.runs.first().and_then(|run| recording.methods.get(run.method));
-    let archive = method.and_then(|method| names.archive(&method.name)).ok_or_else(|| {
+    let usage = |message: String, help| vec![Diagnostic::error(Code::Usage, message).help(help)];
+    let [method] = &profile.methods[..] else {
+        let message = format!("an ETRecord is of one method, and {} methods ran", profile.methods.len());
+        return Err(usage(message, "trace a method with `--method`, or leave `--etrecord` out"));
+    };
+    let archive = names.archive(&method.method).ok_or_else(|| {
         let message = format!("an ETRecord contains the graph of `torch.export`, and `{file}` has none");
-        vec![Diagnostic::error(Code::Usage, message).help("name a `.pt2` archive, or a recipe of one")]
+        usage(message, "name a `.pt2` archive, or a recipe of one")
     })?;
     exported_graph(archive).map_err(|error| {
-        let message = format!("`{file}` has a graph that no ETRecord can contain: {error}");
-        vec![Diagnostic::error(Code::Usage, message).help("leave `--etrecord` out")]
+        usage(format!("`{file}` has a graph that no ETRecord can contain: {error}"), "leave `--etrecord` out")
     })
 }
 

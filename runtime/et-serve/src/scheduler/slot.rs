@@ -186,12 +186,9 @@ impl Work {
         scheduler.queue.done();
         scheduler.metrics.finish(self.job.prompt.len(), self.cached, generated);
         scheduler.trace.request((self.job.came, self.begun), self.slot, || {
-            let end = match &last {
-                Event::Ended(ended) => format!("{:?}", ended.reason),
-                Event::Failed(failure) => format!("{failure:?}"),
-                Event::Piece { .. } => String::new(),
-            };
-            json!({ "prompt": self.job.prompt.len(), "cached": self.cached, "generated": generated, "end": end })
+            json!({
+                "prompt": self.job.prompt.len(), "cached": self.cached, "generated": generated, "end": last.end(),
+            })
         });
         // The receiver may be gone.
         let _gone = self.job.events.send(last);
