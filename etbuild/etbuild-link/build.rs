@@ -12,6 +12,7 @@ type Failure = Box<dyn Error>;
 
 /// The folders below `templates/shared`, with the templates that their files belong to as well.
 const SHARED: &[(&str, &[&str])] = &[
+    ("library", &["host-app", "language-app"]),
     ("process", &["diffusion-app", "host-app", "language-app", "prebuilt-app"]),
     ("text", &["language-app", "prebuilt-app"]),
 ];

@@ -22,5 +22,8 @@ mod schema;
 
 pub use error::ImportError;
 pub use format::{Format, Glance, HEAD, TAIL};
-pub use pt2::{SourceLine, import_pt2, import_pt2_with, source_lines};
+pub use pt2::{
+    ExportedGraph, ExportedInput, ExportedNode, ExportedWeight, SourceLine, WeightRole, exported_graph, import_pt2,
+    import_pt2_with, source_lines,
+};
 pub use schema::{CustomSchema, CustomSchemas};

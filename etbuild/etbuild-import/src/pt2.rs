@@ -3,6 +3,9 @@
 mod archive;
 mod argument;
 mod body;
+mod earlier_expression;
+mod earlier_schema;
+mod exported;
 mod graph;
 mod lines;
 mod model;
@@ -17,6 +20,7 @@ use std::sync::Arc;
 
 use etbuild_ir::{AtenProgram, Buffer, Program};
 
+pub use exported::{ExportedGraph, ExportedInput, ExportedNode, ExportedWeight, WeightRole, exported_graph};
 pub use lines::{SourceLine, source_lines};
 
 use crate::schema::CustomSchemas;

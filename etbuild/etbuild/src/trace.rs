@@ -3,6 +3,8 @@
 mod align;
 mod drift;
 mod etdump;
+mod etrecord;
+mod labels;
 mod perfetto;
 mod profile;
 mod values;
@@ -10,6 +12,7 @@ mod values;
 pub use align::aligned;
 pub use drift::Drift;
 pub use etdump::etdump;
+pub use etrecord::{GivenInputs, etrecord};
 pub use perfetto::perfetto;
 pub use profile::{MethodProfile, Names, Profile, Row};
 pub use values::{add_quantized, computed, named_values};

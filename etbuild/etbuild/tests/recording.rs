@@ -39,8 +39,18 @@ fn a_binary_records_the_events_that_the_host_tool_records() {
     let options = ["--iters", "3", "--warmup", "1", "--threads", "2", "--inputs"];
     Ran::of(Command::new(&binary).args(options).arg(&inputs).arg("--trace").arg(&recording)).expect(0);
     let call = format!("trace {RECIPE} --target {TARGET} --partition cpu --recording {}", recording.display());
-    let there = place.json(&format!("{call} -o {}", dump.display()));
-    let here = place.json(&format!("trace {RECIPE} --partition cpu {} {}", options.join(" "), inputs.display()));
+    let files = |name: &str| {
+        let path = place.path().join(name);
+        (format!("--etdump {}.etdp --etrecord {}", path.display(), path.display()), path)
+    };
+    let ((there_files, there_record), (here_files, here_record)) = (files("there"), files("here"));
+    let there = place.json(&format!("{call} -o {} {there_files}", dump.display()));
+    let options = options.join(" ");
+    let here = place.json(&format!("trace {RECIPE} --partition cpu {options} {} {here_files}", inputs.display()));
+    for member in ["debug_handle_map", "delegate_map", "edge_dialect_exported_program/forward"] {
+        assert_eq!(recorded(&there_record, member), recorded(&here_record, member), "{member}");
+    }
+    assert!(recorded(&there_record, "delegate_map").contains("relu:Conv2d"));
     assert_eq!(instructions(&there), instructions(&here));
     assert!(instructions(&there).len() >= 5 && there["left_out"] == 0, "{there}");
     let method = &there["methods"][0];
@@ -58,6 +68,12 @@ fn a_binary_records_the_events_that_the_host_tool_records() {
     // Without inputs, the inputs are zeros, as in a benchmark.
     Ran::of(Command::new(&binary).arg("--trace").arg(&recording)).expect(0);
     assert_eq!(place.json(&call)["methods"][0]["runs"], 10);
+}
+
+/// A text in an ETRecord.
+fn recorded(record: &Path, member: &str) -> String {
+    let mut archive = zip::ZipArchive::new(fs::File::open(record).unwrap()).unwrap();
+    std::io::read_to_string(archive.by_name(member).unwrap()).unwrap()
 }
 
 /// A cut recording, and the recording of another program.

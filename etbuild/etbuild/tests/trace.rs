@@ -189,6 +189,70 @@ fn executorchs_inspector_reads_the_tensors_that_pytorch_computes() {
     assert_eq!((&metadata["backend"], &metadata["operator"]), (&"cpu".into(), &"Conv2d".into()));
 }
 
+/// What the Inspector says about a dump with tensors and a record.
+fn recorded(place: &Place, call: &str) -> Option<Value> {
+    let [dump, buffer, record] = ["net.etdp", "net.etdp.debug", "net.etrecord"].map(|name| place.path().join(name));
+    let files = format!("--etdump {} --etrecord {}", dump.display(), record.display());
+    place.run(&format!("trace {call} --intermediates {files}")).expect(0);
+    inspected(&[&dump, &buffer, Path::new("--etrecord"), &record])
+}
+
+/// The decibels by the last operator that is compared.
+fn decibels(inspected: &Value) -> Vec<(String, f64)> {
+    let of = |row: &Value| {
+        (row["operators"].as_array().unwrap().last().unwrap().as_str().unwrap().to_owned(), number(&row["decibels"]))
+    };
+    inspected["gap"].as_array().unwrap().iter().map(of).collect()
+}
+
+#[test]
+fn an_etrecord_names_operators_modules_and_lines_of_delegate_events() {
+    let Some(folder) = traced() else { return };
+    let place = Place::cold();
+    let call = format!(
+        "{} --partition cpu --inputs {}",
+        folder.join("net.pt2").display(),
+        folder.join("inputs.safetensors").display()
+    );
+    let Some(inspected) = recorded(&place, &call) else { return };
+    let events = inspected["blocks"][0]["events"].as_array().unwrap();
+    let event = |name: &str| events.iter().find(|event| event["name"] == name).unwrap_or_else(|| panic!("{inspected}"));
+    let convolution = event("relu:Conv2d");
+    assert_eq!(
+        (&convolution["operators"], &convolution["modules"], &convolution["backend"]),
+        (
+            &serde_json::json!(["conv2d.default", "batch_norm.default", "relu.default"]),
+            &serde_json::json!(["conv", "norm", ""]),
+            &"cpu".into()
+        )
+    );
+    assert!(convolution["traces"][2].as_str().unwrap().contains("traced.py\", line 25"), "{convolution}");
+    assert_eq!(event("DELEGATE_CALL")["operators"].as_array().unwrap().len(), 6);
+    // PyTorch computes the nodes of the record again, and the results are ours.
+    let found = decibels(&inspected);
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["relu", "mean", "linear", "softmax"]);
+    assert!(found.iter().all(|(_, decibels)| *decibels > 100.0), "{found:?}");
+}
+
+#[test]
+fn an_etrecord_compares_a_quantized_program_with_the_model() {
+    let place = Place::cold();
+    let data = repository().join("examples/digits");
+    let cases = place.file("images.safetensors", tensors::first_cases(&data.join("test.safetensors"), 1));
+    let quantize = format!("--quantize int8 --calibrate {}", data.join("calibration.safetensors").display());
+    let Some(inspected) = recorded(&place, &format!("{MODEL} {quantize} --partition cpu --inputs {}", cases.display()))
+    else {
+        return;
+    };
+    let found = decibels(&inspected);
+    assert!(found.len() >= 5 && found.iter().all(|(_, decibels)| (20.0..80.0).contains(decibels)), "{found:?}");
+    let program = place.path().join("digits.pte");
+    place.run(&format!("compile {MODEL} --program {}", program.display())).expect(0);
+    let refused = place.run(&format!("trace {} --etdump a --etrecord b", program.display())).expect(2).stderr;
+    assert!(refused.contains("an ETRecord contains the graph of `torch.export`"), "{refused}");
+}
+
 /// The outcome of `etbuild debug` on the digits model.
 fn debugged(place: &Place, more: &str) -> Value {
     place.json(&format!("debug {MODEL} --inputs {} {more}", images(place).display()))

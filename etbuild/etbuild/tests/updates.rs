@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Place, RECIPE, Ran, files, repository};
+use crate::library::linked;
+use crate::support::{MODEL, Place, RECIPE, Ran, files, repository};
 
 /// The secret key of the seed 7, 7, ..., 7, as `openssl genpkey -algorithm ed25519` writes keys.
 const SECRET: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH\n-----END PRIVATE KEY-----\n";
@@ -85,6 +86,49 @@ fn a_binary_takes_signed_updates_only_and_returns_to_the_version_before() {
     assert_eq!(run_files(&device), before);
     assert_eq!(answer(&device, &place), old_answer);
     assert!(binary(&device, &["--help"]).expect(0).stdout.contains("--rollback"));
+}
+
+#[test]
+fn an_app_in_c_takes_updates_and_returns_from_one_that_its_library_cannot_run() {
+    let place = Place::warm();
+    let old = deployed(&place, "old", &[&format!("updates={PUBLIC}"), "library=true"]);
+    let program = linked(&place, &old.join("libdigits.a"), &repository().join("examples/c/update.c"), &[]);
+    let deployed = old.join("digits.pte");
+    // A version with other weights, and one with instructions that the library does not have.
+    let other = place.file("other.pt2", fs::read(repository().join("examples/digits/digits.pt2")).unwrap());
+    files::change(&other, |bytes| retrain(bytes));
+    let [retrained, quantized] = ["retrained.pte", "quantized.pte"].map(|name| place.path().join(name));
+    for (model, rest, file) in
+        [(other.as_path(), "", &retrained), (MODEL.as_ref(), "--quantize dynamic-int8", &quantized)]
+    {
+        place.run(&format!("compile {} {rest} --program {}", model.display(), file.display())).expect(0);
+    }
+    let key = place.file("update.pem", SECRET);
+    let signed = ["--key", key.to_str().unwrap()];
+    let before = fs::read(&deployed).unwrap();
+    let update = |new: &Path, name: &str, rest: &[&str]| {
+        let file = delta(&place, [&deployed, new], name, rest);
+        Ran::of(Command::new(program.get_program()).arg(&deployed).arg(file))
+    };
+    let refused = update(&retrained, "unsigned.etd", &[]).expect(8).stderr;
+    assert!(refused.contains("has no signature") && fs::read(&deployed).unwrap() == before, "{refused}");
+    let back = update(&quantized, "quantized.etd", &signed).expect(0);
+    assert!(
+        back.stdout.contains("earlier version is back") && fs::read(&deployed).unwrap() == before,
+        "{}",
+        back.stderr
+    );
+    let works = update(&retrained, "retrained.etd", &signed).expect(0);
+    assert!(works.stdout.contains("the new version works"), "{}", works.stdout);
+    assert!(fs::read(&deployed).unwrap() == fs::read(&retrained).unwrap() && fs::read(&deployed).unwrap() != before);
+}
+
+/// Negates the classifier's bias, which an archive stores as it is.
+fn retrain(archive: &mut [u8]) {
+    let config = zip::read::Config { archive_offset: zip::read::ArchiveOffset::Known(0) };
+    let mut members = zip::ZipArchive::with_config(config, std::io::Cursor::new(&*archive)).unwrap();
+    let start = members.by_name("digits/data/weights/weight_9").unwrap().data_start().unwrap() as usize;
+    archive[start..start + 40].as_chunks_mut::<4>().0.iter_mut().for_each(|number| number[3] ^= 0x80);
 }
 
 #[test]

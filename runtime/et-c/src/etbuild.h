@@ -3,7 +3,7 @@
  * A recipe with `library: true` makes `lib<name>.a` beside its binary: link it with this header. It has the functions of
  * programs (`et_module_*`) or those of language models (`et_language_*`), with the kernels of that recipe's program and
  * with no other. One such library fits into a process. Functions for pictures and sounds are in libraries of models that read
- * pictures or hear.
+ * pictures or hear, and functions for updates in libraries of recipes with `updates:`.
  *
  * An object is used by one thread at a time; different objects by different threads at once. Functions that return `int`
  * return 0, or another number where something went wrong: et_error_message() says what. Texts are UTF-8. No function keeps a
@@ -231,6 +231,22 @@ typedef struct et_transcript {
  * et_language_continue(), of each 30 seconds, without a form of the answer. `see` may be NULL, `transcript` too. */
 int et_language_transcribe(et_language *language, const et_part *sound, const et_speech *speech, const et_options *options,
                            et_segment_function see, void *context, et_transcript *transcript);
+
+/* ---- updates ------------------------------------------------------------------------------------------------------- */
+
+/* In libraries of recipes with `updates:`. `deployed` is a program file, or the folder of a version: one that no method and no
+ * model of any process has loaded at the time of the call. Load it again after the call. */
+
+/* Brings the new version to the place of the deployed version: `update` is a file of `etbuild delta`. With a key in the recipe, an
+ * update that the key did not sign is refused. The deployed version is unchanged after a failure, and after a power cut the old or
+ * the new version is there. The earlier version is kept. An update that is in place already is a success. */
+int et_update_apply(const char *deployed, const char *update);
+/* Completes a switch of several files that a power cut stopped; without one, does nothing. Call it before the first load. */
+int et_update_recover(const char *deployed);
+/* Returns to the version before the last update. */
+int et_update_rollback(const char *deployed);
+/* Removes the version before the last update, whose bytes are free then: there is no way back. */
+int et_update_confirm(const char *deployed);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 //!
 //! [`HEADER`] declares and documents the functions. A generated library exports the functions of [`module`] or of
 //! [`language`], and defines the load function, which names the program's kernels. A library for a model that reads pictures or hears exports the
-//! functions of [`content`], and of [`speech`], too. An object belongs to one thread at a
+//! functions of [`content`], and of [`speech`], too, and a library for a recipe with updates those on [`update`]. An object belongs to one thread at a
 //! time.
 //!
 //! Functions return 0 on success; another number is a failure with a message in `failure`. No third-party crate.
@@ -13,6 +13,7 @@ pub mod language;
 pub mod module;
 mod pointers;
 pub mod speech;
+pub mod update;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
 

@@ -39,6 +39,8 @@ pub struct Options {
     pub data: Vec<PathBuf>,
     /// The data file of an adapter; the file beside the program file where the command line names no adapter.
     pub adapter: Option<PathBuf>,
+    /// The file of the trace of the requests.
+    pub trace: Option<PathBuf>,
 }
 
 const HOST: &str = "127.0.0.1";
@@ -57,6 +59,7 @@ impl Default for Options {
             threads: None,
             data: Vec::new(),
             adapter: None,
+            trace: None,
         }
     }
 }
@@ -89,6 +92,7 @@ impl Options {
             "--threads" => self.threads = Some(parse_threads(&value()?.to_string_lossy())?),
             "--data" => self.data.push(value()?.into()),
             "--adapter" => self.adapter = Some(value()?.into()),
+            "--trace" => self.trace = Some(value()?.into()),
             _ => return Err(format!("unknown argument {name}")),
         }
         Ok(())
@@ -132,6 +136,8 @@ or either ({HOST}:{PORT}).
   --data FILE          data file with weights that the program keeps outside itself; may be repeated (those beside the
                        program file)
   --adapter FILE       data file of an adapter (the one beside the program file)
+  --trace FILE         write the queue, the prefill chunks and the decode steps of each request as a trace for Perfetto
+                       (ui.perfetto.dev) and Chrome, 64 MiB at most
 "
     )
 }

@@ -22,5 +22,6 @@ mod serial;
 mod server;
 mod speech;
 mod tools;
+mod trace;
 
 pub use run::serve;

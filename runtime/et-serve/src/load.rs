@@ -68,18 +68,17 @@ pub fn load(spec: &AppSpec, options: &Options) -> Result<Model, Failure> {
     }
     let engines = Engines::new(spec.engines, threads);
     let model = language_models(spec, options, (&file, &named), &engines).map_err(Failure::failed)?;
-    if options.slots.is_some() && matches!(model, Model::Speech(_)) {
-        let message = "--slots is for language models: recordings are heard one after the other";
-        return Err(Failure::Usage(message.to_owned()));
+    if matches!(model, Model::Speech(_)) {
+        refuse(options.slots.is_some(), "--slots is for language models: recordings are heard one after the other")?;
+        refuse(options.trace.is_some(), UNTRACED)?;
     }
     Ok(model)
 }
 
 /// An encoder whose answers the protocol has.
 fn checked(encoder: Encoder, options: &Options) -> Result<Encoder, Failure> {
-    if options.slots.is_some() {
-        return Err(Failure::Usage("--slots is for language models: an encoder has no KV cache".to_owned()));
-    }
+    refuse(options.slots.is_some(), "--slots is for language models: an encoder has no KV cache")?;
+    refuse(options.trace.is_some(), UNTRACED)?;
     encoder.text().map_err(Failure::failed)?;
     match encoder.facts().task {
         Task::Embedding | Task::Score => Ok(encoder),
@@ -87,6 +86,12 @@ fn checked(encoder: Encoder, options: &Options) -> Result<Encoder, Failure> {
             "a server has embeddings and scores of pairs, and this encoder gives labels".to_owned(),
         )),
     }
+}
+
+const UNTRACED: &str = "--trace is for language models, whose requests have steps";
+
+fn refuse(is_given: bool, problem: &str) -> Result<(), Failure> {
+    if is_given { Err(Failure::Usage(problem.to_owned())) } else { Ok(()) }
 }
 
 /// The models, each with a KV cache of its own, whose weights are shared; or the one model of transcripts.

@@ -21,6 +21,7 @@ use crate::metrics::Metrics;
 use crate::scheduler::{Queue, Scheduler};
 use crate::server::{Served, Server};
 use crate::speech::{self, SpeechDesk};
+use crate::trace::Trace;
 
 /// Serves the model of a binary until SIGTERM or SIGINT: an [`et_llm::app::Serve`].
 ///
@@ -88,17 +89,26 @@ fn start_model(spec: AppSpec, options: Options, metrics: &Arc<Metrics>) -> Resul
     loaded.recv().map_err(|_| Failure::Failed("the thread with the model ended".to_owned()))?
 }
 
+fn untraceable(options: &Options, error: &std::io::Error) -> Failure {
+    let path = options.trace.as_deref().unwrap_or(std::path::Path::new(""));
+    Failure::Failed(format!("{}: {error}", path.display()))
+}
+
 /// The thread with the model: a model stays on the thread that loaded the model.
 fn run_model(spec: &AppSpec, options: &Options, metrics: Arc<Metrics>, ready: &SyncSender<Result<Served, Failure>>) {
     match load(spec, options) {
         Ok(Model::Language(models)) => {
             let queue = Arc::new(Queue::new(options.queue));
             queue.open(models.models.len());
+            let trace = match Trace::open(options.trace.as_deref(), models.models.len()) {
+                Ok(trace) => trace,
+                Err(error) => return drop(ready.send(Err(untraceable(options, &error)))),
+            };
             let LanguageModels { models, batches, text, viewer, facts, vocabulary } = *models;
             let language =
                 Language::new(spec, (facts.clone(), Arc::clone(&text), viewer), vocabulary, Arc::clone(&queue));
             let _received = ready.send(Ok(Served::Language(Box::new(language))));
-            Scheduler { text, facts, queue, metrics }.run(models, batches);
+            Scheduler { text, facts, queue, metrics, trace }.run(models, batches);
         }
         Ok(Model::Encoder(encoder)) => {
             let queue = Arc::new(Queue::new(options.queue));

@@ -22,6 +22,13 @@ pub enum Error {
     WrongSignature,
     /// No earlier version is kept.
     NoEarlierVersion,
+    /// A folder has several updated versions.
+    SeveralVersions {
+        /// The folder.
+        folder: PathBuf,
+        /// Their names.
+        names: String,
+    },
     /// A kept file or the record of an update is damaged.
     Damaged(PathBuf),
     /// The bundle has no version for this machine.
@@ -52,7 +59,7 @@ impl Error {
             Self::Malformed(_) => "ETB0612",
             Self::WrongBase { .. } => "ETB0613",
             Self::Unsigned | Self::WrongSignature => "ETB0614",
-            Self::NoEarlierVersion | Self::Damaged(_) => "ETB0615",
+            Self::NoEarlierVersion | Self::SeveralVersions { .. } | Self::Damaged(_) => "ETB0615",
             Self::NoTarget { .. } => "ETB0616",
             Self::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => "ETB0603",
             Self::File { .. } => "ETB0604",
@@ -71,6 +78,7 @@ impl Error {
             }
             Self::WrongSignature => "take a file that is signed with the secret key of the device's public key",
             Self::NoEarlierVersion => "deploy the earlier version as a whole",
+            Self::SeveralVersions { .. } => "name the program file of one of these",
             Self::NoTarget { .. } => {
                 "add a target for this machine to the bundle, or name one of its chips or targets with `--chip`"
             }
@@ -96,6 +104,9 @@ impl fmt::Display for Error {
             }
             Self::NoTarget { wanted, known } => {
                 write!(formatter, "the bundle has nothing for {wanted}; the bundle is for {known}")
+            }
+            Self::SeveralVersions { folder, names } => {
+                write!(formatter, "`{}` has several updated versions: {names}", folder.display())
             }
             Self::NoEarlierVersion => formatter.write_str("no earlier version is kept"),
             Self::Damaged(path) => write!(formatter, "`{}` is damaged", path.display()),

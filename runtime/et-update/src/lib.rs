@@ -27,6 +27,7 @@ mod limits;
 mod machine;
 mod manifest;
 mod operation;
+pub mod outside;
 mod place;
 mod reader;
 mod rebuild;

@@ -9,6 +9,8 @@ mod lines;
 mod query;
 
 pub use checkpoint::forms;
-pub use etbuild_import::SourceLine;
-pub use lines::source_lines;
+pub use etbuild_import::{
+    ExportedGraph, ExportedInput, ExportedNode, ExportedWeight, SourceLine, WeightRole, exported_graph,
+};
+pub use lines::{archive, source_lines};
 pub use query::imported;

@@ -13,7 +13,8 @@ use crate::ImportError;
 
 /// The supported major version of the schema.
 const SCHEMA_MAJOR: u64 = 8;
-const MODEL: &str = "models/model.json";
+/// The member of the program.
+pub const MODEL: &str = "models/model.json";
 
 /// Reads the program of an archive.
 pub fn read(archive: &Archive) -> Result<Model, ImportError> {
@@ -292,12 +293,27 @@ pub struct Signature {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputSpec {
-    UserInput { arg: Argument },
-    Parameter { arg: Named, parameter_name: String },
-    Buffer { arg: Named, buffer_name: String },
-    TensorConstant { arg: Named, tensor_constant_name: String },
+    UserInput {
+        arg: Argument,
+    },
+    Parameter {
+        arg: Named,
+        parameter_name: String,
+    },
+    Buffer {
+        arg: Named,
+        buffer_name: String,
+        #[serde(default)]
+        persistent: bool,
+    },
+    TensorConstant {
+        arg: Named,
+        tensor_constant_name: String,
+    },
     ConstantInput(IgnoredAny),
-    CustomObj { custom_obj_name: String },
+    CustomObj {
+        custom_obj_name: String,
+    },
     Token(IgnoredAny),
 }
 
@@ -320,7 +336,7 @@ impl InputSpec {
     pub fn weight(&self) -> Option<(&Named, &str)> {
         match self {
             Self::Parameter { arg, parameter_name: name }
-            | Self::Buffer { arg, buffer_name: name }
+            | Self::Buffer { arg, buffer_name: name, .. }
             | Self::TensorConstant { arg, tensor_constant_name: name } => Some((arg, name)),
             _ => None,
         }

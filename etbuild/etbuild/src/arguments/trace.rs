@@ -23,6 +23,9 @@ pub struct Trace {
     /// Write the events as an ETDump, which ExecuTorch's Inspector reads, to this file
     #[arg(long, value_name = "FILE")]
     pub etdump: Option<PathBuf>,
+    /// With --etdump: write an ETRecord beside it, with which the Inspector finds operators, modules and lines of Python, to this file
+    #[arg(long, value_name = "FILE", requires = "etdump")]
+    pub etrecord: Option<PathBuf>,
     /// With --etdump: record the tensor that each instruction computes, in a debug buffer beside the file (FILE.debug)
     #[arg(long, requires = "etdump")]
     pub intermediates: bool,

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use et_llm::SpokenTask;
+use et_module::app::CommandLine;
 use etbuild_diagnostic::{Code, Diagnostic, Severity, unwritable};
 use etbuild_engine::device::{Command, Device, DeviceFile, DeviceFolder};
-use etbuild_engine::{Goal, Mode, Request, UnitReport};
+use etbuild_engine::{EngineDatabase, Goal, Mode, Request, UnitReport, resolve};
 use etbuild_store::Digest;
 
 use super::deploy::diagnostics;
@@ -31,6 +32,12 @@ const RECORDING: &str = "recording.ettrace";
 pub fn record(session: &Session, arguments: &arguments::Trace, device: &Device) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let run = &arguments.run;
     let mut call = Call::new(run).map_err(one)?;
+    let request = request(session, run, Some("trace=true"))?;
+    if !language::is_asked(&run.language) && takes_prompt(session, &request)? {
+        let message = format!("`{}` needs a prompt: a trace is of one request", run.file.display());
+        let help = "give `--prompt TEXT`, `--tokens-in FILE` or, for a model that hears, `--audio FILE`";
+        return Err(one(Diagnostic::error(Code::Usage, message).help(help)));
+    }
     call.text("--trace", &Some(RECORDING));
     call.unread.push(RECORDING.to_owned());
     if !language::is_asked(&run.language) {
@@ -38,8 +45,14 @@ pub fn record(session: &Session, arguments: &arguments::Trace, device: &Device) 
         call.text("--iters", &Some(arguments.iters));
     }
     let out = tempfile::tempdir().map_err(|error| one(no_folder(&error)))?;
-    let report = built(session, &request(session, run, Some("trace=true"))?, device, out.path())?;
+    let report = built(session, &request, device, out.path())?;
     perform(session, device, &report, &call)?.pull(RECORDING).map_err(one)
+}
+
+/// Whether a binary of the request is one of a language model or of a pipeline.
+fn takes_prompt(session: &Session, request: &Request) -> Result<bool, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(session.world(Mode::Plan)?);
+    Ok(resolve(&db, request)?.iter().any(|unit| unit.link.command_line != CommandLine::Tensors))
 }
 
 /// Brings the binary and the files of a call to a device, runs the binary, and brings back the results that the call names.

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use et_module::recording::{Recorder, Recording};
-use et_module::{Engines, FileBytes, Observer, default_threads, run_cases};
+use et_module::{Array, Engines, FileBytes, Observer, TensorView, default_threads, run_cases};
 use etbuild_diagnostic::{Code, Diagnostic, unreadable, unwritable};
 use etbuild_engine::Mode;
 use etbuild_engine::device::Device;
+use etbuild_engine::import::{ExportedGraph, exported_graph};
 use etbuild_inspect::anatomy;
 
 use super::program::{failed, is_program, looked_into};
@@ -17,7 +18,7 @@ use crate::arguments;
 use crate::engines::ENGINES;
 use crate::render::profile_text;
 use crate::session::Session;
-use crate::trace::{Names, Profile, etdump, perfetto};
+use crate::trace::{GivenInputs, Names, Profile, etdump, etrecord, perfetto};
 
 pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
     refuse(arguments)?;
@@ -65,9 +66,9 @@ fn here(session: &Session, arguments: &arguments::Trace) -> Outcome {
         Some(anatomy) => FileBytes::owned(anatomy.program.clone()),
         None => FileBytes::open(&run.file).map_err(|error| vec![failed(&run.file, &error)])?,
     };
-    let recording = record(session, arguments, bytes)?;
+    let recorded = record(session, arguments, bytes)?;
     let names = anatomy.as_ref().map(Names::of_host).unwrap_or_default();
-    finish(session, arguments, &recording, &names, anatomy.as_ref().map(|anatomy| anatomy.recipe.name.as_str()))
+    finish(session, arguments, &recorded, &names, anatomy.as_ref().map(|anatomy| anatomy.recipe.name.as_str()))
 }
 
 /// Shows the recording of a binary, with the names of the model that the binary was made of.
@@ -79,8 +80,9 @@ fn elsewhere(session: &Session, arguments: &arguments::Trace, bytes: &[u8], whic
         )]
     };
     let recording = Recording::parse(bytes).ok_or_else(|| malformed("is no recording, or is damaged"))?;
+    let recorded = Recorded { recording, inputs: GivenInputs::Unknown };
     if is_program(session, &arguments.run.file).map_err(|diagnostic| vec![diagnostic])? {
-        return finish(session, arguments, &recording, &Names::default(), None);
+        return finish(session, arguments, &recorded, &Names::default(), None);
     }
     let request = on_device::request(session, &arguments.run, None)?;
     let mut found = anatomy(&session.world(Mode::Build)?, &request, &[])?;
@@ -92,21 +94,22 @@ fn elsewhere(session: &Session, arguments: &arguments::Trace, bytes: &[u8], whic
         return Err(anatomy.diagnostics);
     }
     let names = Names::of_deploy(&anatomy);
-    if !names.fit(&recording) {
+    if !names.fit(&recorded.recording) {
         return Err(malformed(&format!("is not of `{}` for `{}`", anatomy.recipe, anatomy.target)));
     }
-    finish(session, arguments, &recording, &names, Some(&anatomy.recipe))
+    finish(session, arguments, &recorded, &names, Some(&anatomy.recipe))
 }
 
 /// Writes the files that the arguments name, and shows the profile.
 fn finish(
     session: &Session,
     arguments: &arguments::Trace,
-    recording: &Recording,
+    Recorded { recording, inputs }: &Recorded,
     names: &Names<'_>,
     recipe: Option<&str>,
 ) -> Outcome {
     let profile = Profile::of(recording, names);
+    let graph = arguments.etrecord.as_ref().map(|_| exported(arguments, &profile, names)).transpose()?;
     if let Some(path) = &arguments.perfetto {
         write(session, path, perfetto(recording, &profile, names).to_string().as_bytes())?;
     }
@@ -118,17 +121,48 @@ fn finish(
         }
         write(session, path, &dump)?;
     }
+    if let (Some(path), Some(graph)) = (&arguments.etrecord, graph) {
+        let record = etrecord(&graph, (recording, &profile, names), inputs);
+        write(session, path, &record.map_err(|error| vec![unwritable(path, &error.into())])?)?;
+    }
     show(session, &profile, recipe);
     Ok(Vec::new())
 }
 
-fn record(session: &Session, arguments: &arguments::Trace, bytes: FileBytes) -> Result<Recording, Vec<Diagnostic>> {
+/// The graph of `torch.export` that the recorded method was made of.
+fn exported(
+    arguments: &arguments::Trace,
+    profile: &Profile,
+    names: &Names<'_>,
+) -> Result<ExportedGraph, Vec<Diagnostic>> {
+    let file = arguments.run.file.display();
+    let usage = |message: String, help| vec![Diagnostic::error(Code::Usage, message).help(help)];
+    let [method] = &profile.methods[..] else {
+        let message = format!("an ETRecord is of one method, and {} methods ran", profile.methods.len());
+        return Err(usage(message, "trace a method with `--method`, or leave `--etrecord` out"));
+    };
+    let archive = names.archive(&method.method).ok_or_else(|| {
+        let message = format!("an ETRecord contains the graph of `torch.export`, and `{file}` has none");
+        usage(message, "name a `.pt2` archive, or a recipe of one")
+    })?;
+    exported_graph(archive).map_err(|error| {
+        usage(format!("`{file}` has a graph that no ETRecord can contain: {error}"), "leave `--etrecord` out")
+    })
+}
+
+/// A recording, and the inputs of the executions.
+struct Recorded {
+    recording: Recording,
+    inputs: GivenInputs,
+}
+
+fn record(session: &Session, arguments: &arguments::Trace, bytes: FileBytes) -> Result<Recorded, Vec<Diagnostic>> {
     let run = &arguments.run;
     let recorder = Arc::new(Recorder::new(arguments.intermediates));
     let observer: Arc<dyn Observer> = recorder.clone();
     if language::is_asked(&run.language) {
         language::run(session, run, bytes, Some(&observer))?;
-        return Ok(recorder.take());
+        return Ok(Recorded { recording: recorder.take(), inputs: GivenInputs::Unknown });
     }
     let threads = run.threads.unwrap_or_else(default_threads);
     let engines = Engines::new(ENGINES, threads).observed_by(observer);
@@ -136,10 +170,18 @@ fn record(session: &Session, arguments: &arguments::Trace, bytes: FileBytes) -> 
     let failed = |error| vec![failed(&run.file, &error)];
     if run.inputs.is_none() {
         module.set_zeros().map_err(failed)?;
-        return repeat(arguments, &recorder, || module.execute().map_err(failed));
+        let recording = repeat(arguments, &recorder, || module.execute().map_err(failed))?;
+        return Ok(Recorded { recording, inputs: GivenInputs::Zeros });
     }
     with_inputs(session, run, (module, names), |mut module, tensors| {
-        repeat(arguments, &recorder, || run_cases(&mut module, tensors).map(|_| ()).map_err(failed))
+        let recording = repeat(arguments, &recorder, || run_cases(&mut module, tensors).map(|_| ()).map_err(failed))?;
+        let array = |view: &TensorView<'_>| Array {
+            scalar_type: view.scalar_type,
+            shape: view.shape.clone(),
+            bytes: view.bytes.to_vec(),
+        };
+        let arrays = tensors.iter().map(|(name, view)| (name.clone(), array(view)));
+        Ok(Recorded { recording, inputs: GivenInputs::Tensors(arrays.collect()) })
     })
 }
 

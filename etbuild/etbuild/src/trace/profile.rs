@@ -1,11 +1,13 @@
 //! The events of a recording by instruction, with the names that the compilation gave.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use et_module::recording::{Event, MethodFacts, Recording};
 use etbuild_backend::Backend;
 use etbuild_engine::NodePlace;
 use etbuild_inspect::{HostAnatomy, Lines, PlannedCall, UnitAnatomy};
+use etbuild_ir::Buffer;
 use serde::Serialize;
 
 use crate::engines::BACKENDS;
@@ -16,6 +18,8 @@ pub struct Names<'a> {
     calls: Option<&'a BTreeMap<String, Vec<PlannedCall>>>,
     /// The nodes by method and value.
     nodes: BTreeMap<(&'a str, &'a str), &'a NodePlace>,
+    /// The same in order.
+    all: &'a [NodePlace],
     lines: Option<&'a Lines>,
 }
 
@@ -104,7 +108,7 @@ impl<'a> Names<'a> {
         for node in nodes {
             of_value.entry((node.method.as_str(), node.value.as_str())).or_insert(node);
         }
-        Self { calls: Some(calls), nodes: of_value, lines: Some(lines) }
+        Self { calls: Some(calls), nodes: of_value, all: nodes, lines: Some(lines) }
     }
 
     /// The instructions of a method; empty where these are not known.
@@ -131,6 +135,29 @@ impl<'a> Names<'a> {
     /// The node that computes a value.
     pub fn node(&self, method: &str, value: &str) -> Option<&'a NodePlace> {
         self.nodes.get(&(method, value)).copied()
+    }
+
+    /// The value that a dequantized value stands for; the value itself where it is not quantized at once.
+    pub fn float<'v>(&self, method: &'v str, value: &'v str) -> &'v str
+    where
+        'a: 'v,
+    {
+        let of = |node: &NodePlace, kind: &str| {
+            let is_kind = node.operator.contains(kind);
+            node.reads.first().filter(|_| is_kind).and_then(|position| self.node_at(method, *position))
+        };
+        let quantize = self.node(method, value).and_then(|node| of(node, "dequantize_per_"));
+        quantize.and_then(|node| of(node, ".quantize_per_")).map_or(value, |node| &node.value)
+    }
+
+    /// The node at a position of a method.
+    fn node_at(&self, method: &str, position: usize) -> Option<&'a NodePlace> {
+        self.all.iter().filter(|node| node.method == method).nth(position)
+    }
+
+    /// The archive of a method, where there is one.
+    pub fn archive(&self, method: &str) -> Option<Arc<dyn Buffer>> {
+        self.lines?.archive(method)
     }
 
     /// The line of Python that computes a value.

@@ -71,6 +71,21 @@ pub enum Event {
     Failed(Failure),
 }
 
+impl Event {
+    /// The end for a trace; empty for another event.
+    pub const fn end(&self) -> &'static str {
+        match self {
+            Self::Piece { .. } => "",
+            Self::Ended(Ended { reason: Reason::Stop, .. }) => "stop",
+            Self::Ended(Ended { reason: Reason::Length, .. }) => "length",
+            Self::Failed(Failure::TimedOut) => "timed out",
+            // The client went away, or the server ends.
+            Self::Failed(Failure::Stopping) => "cut",
+            Self::Failed(Failure::Model(_)) => "failed",
+        }
+    }
+}
+
 /// The end of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {

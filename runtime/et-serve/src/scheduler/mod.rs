@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use et_llm::{Batch, Facts, Model, Text};
+use serde_json::json;
 
 pub use failure::Failure;
 pub use job::{Ended, Event, Job, Reason};
@@ -20,6 +21,7 @@ pub use queue::{Full, Queue};
 pub use waiting::Waiting;
 
 use crate::metrics::Metrics;
+use crate::trace::Trace;
 use slot::Slot;
 
 /// The parts that all slots share.
@@ -32,13 +34,15 @@ pub struct Scheduler {
     pub queue: Arc<Queue<Job>>,
     /// The counters.
     pub metrics: Arc<Metrics>,
+    /// The trace.
+    pub trace: Trace,
 }
 
 impl Scheduler {
     /// Works on jobs until the queue is closed and empty; each model has a KV cache of its own. In each round every prompt advances by a
     /// chunk, then every answer by a token: a new request does not wait for the tokens of the others. Batches are of the models in their order.
     pub fn run(&self, models: Vec<Model>, mut batches: Vec<Batch>) {
-        let mut slots: Vec<Slot> = models.into_iter().map(Slot::new).collect();
+        let mut slots: Vec<Slot> = (0..).zip(models).map(|(number, model)| Slot::new(number, model)).collect();
         loop {
             while let Some(free) = slots.iter().position(Slot::is_free) {
                 let is_idle = slots.iter().all(Slot::is_free);
@@ -49,7 +53,7 @@ impl Scheduler {
                 }
             }
             if slots.iter().all(Slot::is_free) {
-                return;
+                return self.trace.finish();
             }
             let (now, is_cut) = (Instant::now(), self.queue.is_cut());
             self.queue.expire(now);
@@ -79,11 +83,15 @@ impl Scheduler {
         if count < LEAST {
             return;
         }
+        let begin = self.trace.begin();
         match batch.read(&mut texts) {
             Ok(()) => {
                 self.metrics.batch(count);
                 let read = slots.iter_mut().zip(has_token).filter(|(_, has_token)| *has_token);
-                read.for_each(|(slot, _)| slot.was_read());
+                read.for_each(|(slot, _)| {
+                    self.trace.span(begin, slot.number(), "decode", || json!({ "texts": count }));
+                    slot.was_read();
+                });
             }
             Err(error) => slots.iter_mut().for_each(|slot| slot.fail(self, &error)),
         }

@@ -1,5 +1,7 @@
 //! Prefixes that prompts share: a slot takes the KV cache of another one, and waits for one that is about to read the same tokens.
 
+use serde_json::json;
+
 use super::Scheduler;
 use super::slot::Slot;
 
@@ -25,9 +27,11 @@ impl Scheduler {
                 Plan::Wait => slots.iter_mut().skip(index).take(1).for_each(Slot::wait),
                 Plan::Take { from, count } => {
                     let Ok([slot, donor]) = slots.get_disjoint_mut([index, from]) else { continue };
+                    let begin = self.trace.begin();
                     if let Err(error) = slot.take_prefix(donor, count) {
                         slot.fail(self, &error);
                     }
+                    self.trace.span(begin, index, "copy prefix", || json!({ "tokens": count, "slot": from }));
                 }
             }
         }

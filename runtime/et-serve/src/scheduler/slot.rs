@@ -2,12 +2,15 @@
 
 use std::time::Instant;
 
+use serde_json::json;
+
 use et_llm::{Certain, Continuation, Error, Limits, Model, Sampler, Step, Stops, TextStream, common_prefix};
 
 use super::{Ended, Event, Failure, Job, Likelihood, Reason, Scheduler};
 
 /// A model with a KV cache of its own.
 pub struct Slot {
+    number: usize,
     model: Model,
     work: Option<Work>,
     used: Option<Instant>,
@@ -20,6 +23,10 @@ pub struct Slot {
 /// A job in progress.
 struct Work {
     job: Job,
+    /// The number of the slot.
+    slot: usize,
+    /// When the job came into the slot.
+    begun: Instant,
     /// Where in the prompt the part begins that the model has not read.
     read: usize,
     /// The number of tokens of the prompt that the KV cache had.
@@ -35,8 +42,13 @@ struct Work {
 
 impl Slot {
     /// A free slot.
-    pub const fn new(model: Model) -> Self {
-        Self { model, work: None, used: None, has_read: false, waits: false }
+    pub const fn new(number: usize, model: Model) -> Self {
+        Self { number, model, work: None, used: None, has_read: false, waits: false }
+    }
+
+    /// The number of the slot.
+    pub const fn number(&self) -> usize {
+        self.number
     }
 
     /// Whether the slot has no job.
@@ -114,8 +126,9 @@ impl Slot {
         sampler.begin_behind(job.behind, job.matcher.take());
         let stops = Stops::new(std::mem::take(&mut job.stops));
         let stream = TextStream::default();
-        self.used = Some(Instant::now());
-        self.work = Some(Work { job, read: cached, cached, answer: None, sampler, stream, stops, failed });
+        let (slot, begun) = (self.number, Instant::now());
+        self.used = Some(begun);
+        self.work = Some(Work { job, slot, begun, read: cached, cached, answer: None, sampler, stream, stops, failed });
     }
 
     /// The model, with the token that the next turn would read, if the turn would read exactly one.
@@ -177,6 +190,11 @@ impl Work {
         let generated = self.answer.as_ref().map_or(0, |answer| answer.tokens().len());
         scheduler.queue.done();
         scheduler.metrics.finish(self.job.prompt.len(), self.cached, generated);
+        scheduler.trace.request((self.job.came, self.begun), self.slot, || {
+            json!({
+                "prompt": self.job.prompt.len(), "cached": self.cached, "generated": generated, "end": last.end(),
+            })
+        });
         // The receiver may be gone.
         let _gone = self.job.events.send(last);
     }
@@ -190,19 +208,33 @@ impl Work {
             let unread = self.job.prompt.get(self.read..).unwrap_or_default();
             let (chunk, rest) = unread.split_at(model.chunk(unread));
             if !rest.is_empty() {
-                self.read += chunk.len();
+                let begin = scheduler.trace.begin();
                 model.read(chunk)?;
+                scheduler.trace.span(
+                    begin,
+                    self.slot,
+                    "prefill",
+                    || json!({ "from": self.read, "tokens": chunk.len() }),
+                );
+                self.read += chunk.len();
                 return Ok(None);
             }
             self.answer = Some(Continuation::new(unread, None));
         }
         let Some(answer) = &mut self.answer else { return Ok(None) };
         let limits = Limits { tokens: self.job.most, stops: &scheduler.facts.stops };
+        let (begin, is_first) = (scheduler.trace.begin(), answer.tokens().is_empty());
         let step = match has_read {
             true => answer.pick(model, &mut self.sampler, &limits),
             false => answer.step(model, None, &mut self.sampler, &limits),
-        };
-        match step? {
+        }?;
+        if is_first {
+            let unread = self.job.prompt.len().saturating_sub(self.read);
+            scheduler.trace.span(begin, self.slot, "prefill", || json!({ "from": self.read, "tokens": unread }));
+        } else if !has_read {
+            scheduler.trace.span(begin, self.slot, "decode", || json!({ "texts": 1 }));
+        }
+        match step {
             Step::Ended(ended) => self.finish(scheduler, reason(ended)).map(Some),
             Step::Token(token) => {
                 if answer.tokens().len() == 1 {
