@@ -26,9 +26,3 @@ impl EmbeddedFolder {
 }
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
-
-/// The header file of libraries.
-pub fn c_header() -> &'static [u8] {
-    let owner = CRATES.iter().find(|folder| folder.name == "et-c");
-    owner.and_then(|folder| folder.file("src/etbuild.h")).unwrap_or_default()
-}

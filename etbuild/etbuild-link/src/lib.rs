@@ -32,6 +32,7 @@ mod missing;
 mod operators;
 mod plan;
 mod prebuilt;
+mod process_package;
 mod processor;
 mod project;
 mod render;
@@ -54,8 +55,7 @@ pub use build::{Built, build, build_telling};
 pub use c_model::{CModel, c_model, c_package_binaries, c_package_digest, c_package_names};
 pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
-pub use dll::{dll_cmake, dll_library};
-pub use embedded::c_header;
+pub use dll::dll_library;
 pub use error::LinkError;
 pub use facts::{
     BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, Region,
@@ -68,6 +68,7 @@ pub use messages::Compiled;
 pub use missing::MissingKernel;
 pub use operators::{CustomKernel, OperatorCrate};
 pub use prebuilt::{PrebuiltRuntime, all_features};
+pub use process_package::{process_package, process_package_names};
 pub use project::{Project, kernel_crates, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, SelectedKernel, select};
 pub use size::SizeReport;

@@ -71,6 +71,51 @@ fn a_language_model_in_c_equals_its_binary() {
     assert!(told.stderr.ends_with(" tokens\n") && told.stdout.len() > 20, "{}", told.stderr);
 }
 
+/// The examples by CMake, which finds the packages beside the libraries, and by pkg-config; one program has two models.
+#[test]
+fn packages_of_cmake_and_pkg_config_have_two_models_in_a_process() {
+    if !has("cmake", &["--version"]) || !has("pkg-config", &["--version"]) {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    let folders = ["digits", "tiny-llama"].map(|recipe| {
+        place.json(&format!("deploy recipes/{recipe}.yaml --target {TARGET} --set library=true"));
+        place.out().join(recipe).join(TARGET)
+    });
+    let (build, prefix) =
+        (place.path().join("cmake"), folders.each_ref().map(|folder| folder.display().to_string()).join(";"));
+    let mut configure = Command::new("cmake");
+    configure
+        .arg("-S")
+        .arg(repository().join("examples/c"))
+        .arg("-B")
+        .arg(&build)
+        .arg(format!("-DCMAKE_PREFIX_PATH={prefix}"));
+    Ran::of(&mut configure).expect(0);
+    Ran::of(Command::new("cmake").arg("--build").arg(&build)).expect(0);
+    let test = repository().join("examples/digits/test.safetensors");
+    let image = SafeTensors::parse(&fs::read(&test).unwrap()).unwrap().tensors["x"].bytes[..4 * 64].to_vec();
+    let image = place.file("image", image);
+    let said = |program: &Path, arguments: &[&Path]| {
+        Ran::of(Command::new(program).args(arguments).stdin(fs::File::open(&image).unwrap()))
+    };
+    let digit = format!("{}\n", support::tensors::predictions(&test)[0]);
+    let program = folders[0].join("digits.pte");
+    assert_eq!(said(&build.join("classify"), &[&program]).expect(0).stdout, digit);
+    let mut binary = Command::new(folders[1].join("tiny-llama"));
+    let story = Ran::of(binary.args(["--prompt", "Once there was a fox", "--max-new-tokens", "32"])).expect(0).stdout;
+    assert_eq!(said(&build.join("two"), &[&folders[0], &folders[1]]).expect(0).stdout, digit.clone() + &story);
+    let other = said(&build.join("two"), &[&folders[1], &folders[1]]).expect(8).stderr;
+    assert!(other.contains("libdigits.so"), "{other}");
+    let mut flags = Command::new("pkg-config");
+    flags.args(["--cflags", "--libs", "digits"]).env("PKG_CONFIG_PATH", &folders[0]);
+    let (flags, compiled) = (Ran::of(&mut flags).expect(0).stdout, place.path().join("by-pkg-config"));
+    let mut compiler = Command::new("cc");
+    compiler.arg(repository().join("examples/c/classify.c")).arg("-o").arg(&compiled).args(flags.split_whitespace());
+    Ran::of(&mut compiler).expect(0);
+    assert_eq!(said(&compiled, &[&program]).expect(0).stdout, digit);
+}
+
 #[test]
 fn a_token_function_that_calls_the_model_is_refused_and_changes_nothing() {
     let place = Place::cold_with_compiled_crates();
@@ -173,7 +218,7 @@ fn a_library_of_a_board_has_no_entry_point_and_no_variables() {
         assert!(!["main", "reset", "vectors", "_start"].contains(&name), "{name}");
         assert!(!["B", "b", "D", "d", "C"].contains(&kind), "a variable: {name}");
     }
-    let cmake = fs::read_to_string(folder.join("digits.cmake")).unwrap();
+    let cmake = fs::read_to_string(folder.join("digits-config.cmake")).unwrap();
     assert!(cmake.contains("add_library(digits STATIC IMPORTED)") && cmake.contains("libdigits.a"), "{cmake}");
 }
 

@@ -83,7 +83,7 @@ fn a_dll_computes_what_pytorch_computed() {
     let wanted = ["et_module_load", "et_module_execute", "et_error_message"];
     assert!(wanted.iter().all(|name| functions.iter().any(|found| found == name)), "{functions:?}");
     assert!(fs::read_to_string(folder.join("etbuild.h")).unwrap().contains("et_module_load"));
-    let cmake = fs::read_to_string(folder.join("digits.cmake")).unwrap();
+    let cmake = fs::read_to_string(folder.join("digits-config.cmake")).unwrap();
     assert!(cmake.contains("add_library(digits SHARED IMPORTED)") && cmake.contains("digits.lib"), "{cmake}");
     let data = fs::read(repository().join(TEST_DATA)).unwrap();
     let cases = SafeTensors::parse(&data).unwrap();

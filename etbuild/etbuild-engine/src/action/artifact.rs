@@ -47,11 +47,11 @@ pub enum ArtifactKind {
     SharedLibrary,
     /// The shared library as a package for Java: an AAR for Android, classes otherwise.
     JavaPackage,
-    /// The header file of these libraries.
+    /// The header file of the library of a board.
     Header,
-    /// The file for CMake of the library of a board or of Windows.
+    /// The package for CMake of the library of a board.
     Cmake,
-    /// A text file of the package for JavaScript or for firmware, in the order of the package's names.
+    /// A text file of the package for JavaScript, for processes or for firmware, in the order of the package's names.
     Package,
     /// The binary in the form that a boot ROM takes.
     Image,

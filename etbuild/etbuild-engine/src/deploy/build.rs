@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use etbuild_link::{LibraryForm, SizeReport, c_package_binaries, c_package_names, web_package_names};
+use etbuild_link::{
+    LibraryForm, SizeReport, c_package_binaries, c_package_names, process_package_names, web_package_names,
+};
 use etbuild_store::BlobRef;
 
 use super::package::{self, Deliverable};
@@ -169,15 +171,15 @@ fn library_files(unit: &Unit, linked: &Staged) -> Result<Vec<Deliverable>, Block
         return Ok(names.zip(texts).map(|(name, text)| file(name.to_owned(), text)).collect());
     };
     let target = link::compile_target(unit.target.rust());
-    let (library, header) = (library.blob(), linked.blob(ArtifactKind::Header)?);
-    let archive = file(LibraryForm::of(&target).linked_name(name), library);
-    let cmake = linked.artifacts.get(ArtifactKind::Cmake);
-    let cmake = cmake.map(|cmake| file(format!("{name}.cmake"), cmake.blob()));
+    let library = library.blob();
+    let mut files = vec![file(LibraryForm::of(&target).linked_name(name), library)];
     if unit.target.memory().is_none() {
-        return Ok([archive, file("etbuild.h".to_owned(), header)].into_iter().chain(cmake).collect());
+        files.extend(process_package_names(name, &target).into_iter().zip(texts).map(|(name, text)| file(name, text)));
+        return Ok(files);
     }
-    let mut files = vec![archive, file(format!("{name}.h"), header)];
-    files.extend(cmake);
+    let header = linked.blob(ArtifactKind::Header)?;
+    files.push(file(format!("{name}.h"), header));
+    files.push(file(format!("{name}-config.cmake"), linked.blob(ArtifactKind::Cmake)?));
     let binaries = c_package_binaries(name, &target).into_iter().zip([header, library]);
     let package = c_package_names(name).zip(texts).chain(binaries);
     files.extend(package.map(|(name, blob)| file(format!("library/{name}"), blob)));

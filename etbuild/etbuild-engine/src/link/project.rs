@@ -371,7 +371,10 @@ impl Keyed for ProjectInputs {
         } = self;
         let key = manifest.key(key).option("producer", PRODUCER);
         let key = match manifest.library {
-            Some(LibraryForm::Dll) => key.input("package", Digest::of(etbuild_link::c_package_digest().as_bytes())),
+            Some(_) => key.input("package", Digest::of(etbuild_link::c_package_digest().as_bytes())),
+            None => key,
+        };
+        let key = match manifest.library {
             Some(form) if form.is_for_java() => {
                 key.input("java package", Digest::of(etbuild_link::java_digest().as_bytes()))
             }
@@ -393,9 +396,7 @@ impl Keyed for ProjectInputs {
             // Firmware has no name, and the functions of a library begin with it.
             Some(board) => {
                 let key = match manifest.library {
-                    Some(_) => key
-                        .option("name", name.as_str())
-                        .input("package", Digest::of(etbuild_link::c_package_digest().as_bytes())),
+                    Some(_) => key.option("name", name.as_str()),
                     None => key,
                 };
                 board.key(key.fact("method", format!("{method:?}")))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{
-    Built, Project, Region, SizeReport, Sources, Workshop, android_archive, build_telling, c_header, c_model,
-    dll_cmake, dll_library, java_classes, uf2, web_package,
+    Built, Project, Region, SizeReport, Sources, Workshop, android_archive, build_telling, c_model, dll_library,
+    java_classes, process_package, uf2, web_package,
 };
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
@@ -121,20 +121,24 @@ impl Link {
         Ok(())
     }
 
-    /// The files beside a DLL.
+    /// The import library of a DLL, and the files beside the DLL.
     fn put_dll(&self, dll: &[u8], products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let name = &self.project.name;
         products.put(ArtifactKind::Library, &dll_library(name, dll).map_err(link_failure)?);
-        products.put(ArtifactKind::Header, c_header());
-        products.put(ArtifactKind::Cmake, &dll_cmake(name).map_err(link_failure)?);
+        self.put_process_package(products)
+    }
+
+    /// The files beside the library of a process.
+    fn put_process_package(&self, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        let package = process_package(&self.project.name, &self.tools.target).map_err(link_failure)?;
+        package.iter().for_each(|file| products.put(ArtifactKind::Package, file));
         Ok(())
     }
 
-    /// The header of the library: one for all processes, and for a board one with the sizes of the model.
+    /// The files beside a library: those of all processes, and for a board a header with the sizes of the model.
     fn put_interface(&self, sizes: &SizeReport, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         if self.project.board.is_none() {
-            products.put(ArtifactKind::Header, c_header());
-            return Ok(());
+            return self.put_process_package(products);
         }
         let facts = self.project.without_data()?;
         let interface = c_model(&facts, &self.tools.target, sizes.arena).map_err(link_failure)?;
