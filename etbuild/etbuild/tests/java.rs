@@ -159,7 +159,9 @@ fn an_app_in_kotlin_equals_pytorch_and_the_binaries() {
     place.run(build).expect(0);
     let [digits, llama] = ["digits", "tiny-llama"].map(|recipe| place.out().join(recipe).join(TARGET));
     let kept = fs::read(repository().join(CLASSES)).unwrap();
-    assert!(fs::read(digits.join("digits.jar")).unwrap() == kept && fs::read(llama.join("tiny-llama.jar")).unwrap() == kept);
+    assert!(
+        fs::read(digits.join("digits.jar")).unwrap() == kept && fs::read(llama.join("tiny-llama.jar")).unwrap() == kept
+    );
     classifies(&place, app.run("ClassifyKt", &[&digits]), &digits);
     tells(app.run("TellKt", &[&digits, &llama]), &llama, &digits);
 }

@@ -114,16 +114,15 @@ extern "system" fn Java_etbuild_Native_languageContinue(
         let read = content::parts(environment, parts)?;
         let given: Vec<_> = read.iter().map(ReadPart::given).collect();
         let reply = Reply { environment, library, language, options, see };
-        reply.make(|functions, Call { language, options, context, answer }| match functions.language_continue_parts {
-            // SAFETY: the pointers live until the call returns.
-            Some(function) => {
-                Ok(unsafe { function(language, given.as_ptr(), given.len(), options, Some(seen), context, answer) })
-            }
-            None => {
-                let text = content::only_text(&read)?;
-                // SAFETY: the same.
-                Ok(unsafe { (functions.language_continue)(language, text, options, Some(seen), context, answer) })
-            }
+        reply.make(|functions, Call { language, options, context, answer }| {
+            let Some(function) = functions.language_continue_parts else {
+                let (text, function) = (content::only_text(&read)?, functions.language_continue);
+                // SAFETY: the pointers live until the call returns.
+                return Ok(unsafe { function(language, text, options, Some(seen), context, answer) });
+            };
+            let (first, count) = (given.as_ptr(), given.len());
+            // SAFETY: the same.
+            Ok(unsafe { function(language, first, count, options, Some(seen), context, answer) })
         })
     })
 }
