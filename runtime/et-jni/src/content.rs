@@ -9,7 +9,7 @@ use crate::environment::Environment;
 use crate::failure::Result;
 use crate::interface::Object;
 
-/// A part for C, with the text that it points to. Bytes are in a direct buffer, which Java keeps during the native call.
+/// A part for C, with the text behind the pointer. Bytes are in a direct buffer, which Java keeps during the native call.
 pub struct ReadPart {
     part: GivenPart,
     text: Option<CString>,
@@ -47,7 +47,7 @@ pub fn parts(environment: Environment, array: Object) -> Result<Vec<ReadPart>> {
     environment.map(array, |part| ReadPart::read(environment, part))
 }
 
-/// A message for C, with what it points to.
+/// A message for C, with the parts behind the pointer.
 pub struct ReadMessage {
     role: CString,
     parts: Vec<ReadPart>,
@@ -76,7 +76,7 @@ impl ReadMessage {
     }
 }
 
-/// The text of parts that are one text, for a model for texts.
+/// The text of a single part, for a model for texts.
 pub fn only_text(parts: &[ReadPart]) -> Result<*const c_char> {
     match parts {
         [ReadPart { part: GivenPart { kind: TEXT, .. }, text: Some(text) }] => Ok(text.as_ptr()),

@@ -22,7 +22,7 @@ impl Default for Object {
 }
 
 impl Object {
-    /// Whether there is no object.
+    /// Whether the reference is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -83,7 +83,7 @@ impl Environment {
 
     /// Calls a method that returns a `boolean`.
     pub fn call_boolean(self, object: Object, method: Member, arguments: &[Argument]) -> Result<bool> {
-        // SAFETY: the method is one of the object's class, and the caller gives its arguments.
+        // SAFETY: the object has the method, and the caller gives the arguments of the method.
         Ok(self.checked(|raw, table| unsafe { (table.call_boolean)(raw, object, method, arguments.as_ptr()) })? != 0)
     }
 
@@ -113,7 +113,7 @@ impl Environment {
         Ok(member)
     }
 
-    /// The object in a field; `signature` is that of the class.
+    /// The object in a field; `signature` names the class.
     pub fn object_field(self, object: Object, name: &CStr, signature: &CStr) -> Result<Object> {
         let field = self.field(object, name, signature)?;
         // SAFETY: the object has the field.
@@ -178,7 +178,7 @@ impl Environment {
         // SAFETY: the object is a string, by the signature of the native method or field.
         let length = self.checked(|raw, table| unsafe { (table.string_length)(raw, string) })?;
         let mut units = vec![0; usize::try_from(length)?];
-        // SAFETY: there is room for all units.
+        // SAFETY: the vector has room for all units.
         self.checked(|raw, table| unsafe { (table.read_string)(raw, string, 0, length, units.as_mut_ptr()) })?;
         Ok(CString::new(String::from_utf16_lossy(&units))?)
     }
@@ -187,7 +187,7 @@ impl Environment {
     pub fn string(self, text: &str) -> Result<Object> {
         let units: Vec<u16> = text.encode_utf16().collect();
         let length = i32::try_from(units.len())?;
-        // SAFETY: there are so many units.
+        // SAFETY: the vector has `length` units.
         self.checked(|raw, table| unsafe { (table.new_string)(raw, units.as_ptr(), length) })
     }
 
@@ -215,7 +215,7 @@ impl Environment {
     pub fn ints(self, array: Object) -> Result<Vec<i32>> {
         let length = self.length(array)?;
         let mut elements = vec![0; usize::try_from(length)?];
-        // SAFETY: there is room for all elements.
+        // SAFETY: the vector has room for all elements.
         self.checked(|raw, table| unsafe { (table.read_ints)(raw, array, 0, length, elements.as_mut_ptr()) })?;
         Ok(elements)
     }
@@ -224,7 +224,7 @@ impl Environment {
     pub fn longs(self, array: Object) -> Result<Vec<i64>> {
         let length = self.length(array)?;
         let mut elements = vec![0; usize::try_from(length)?];
-        // SAFETY: there is room for all elements.
+        // SAFETY: the vector has room for all elements.
         self.checked(|raw, table| unsafe { (table.read_longs)(raw, array, 0, length, elements.as_mut_ptr()) })?;
         Ok(elements)
     }
@@ -234,12 +234,12 @@ impl Environment {
         let length = i32::try_from(elements.len())?;
         // SAFETY: the function takes any length.
         let array = self.checked(|raw, table| unsafe { (table.new_long_array)(raw, length) })?;
-        // SAFETY: the array has as many elements.
+        // SAFETY: the array has `length` elements.
         self.checked(|raw, table| unsafe { (table.write_longs)(raw, array, 0, length, elements.as_ptr()) })?;
         Ok(array)
     }
 
-    /// The first byte and the size of a direct buffer, from its beginning to its capacity.
+    /// The first byte and the size of a direct buffer, from the beginning to the capacity.
     pub fn buffer(self, buffer: Object) -> Result<(*mut c_void, usize)> {
         if buffer.is_null() {
             return Err("a buffer is missing".into());
@@ -255,7 +255,7 @@ impl Environment {
     /// A direct buffer of `size` bytes in memory of ours.
     ///
     /// # Safety
-    /// `first` points to so many bytes for as long as Java uses the buffer.
+    /// `first` points to `size` bytes for as long as Java uses the buffer.
     pub unsafe fn new_buffer(self, first: *const u8, size: usize) -> Result<Object> {
         let size = i64::try_from(size)?;
         // SAFETY: the caller says so.

@@ -1,4 +1,4 @@
-//! The declarations of JNI, as far as this crate calls them.
+//! The declarations of JNI, as far as the crate needs declarations.
 //!
 //! Source: Java Native Interface Specification, chapter 4 (function table) and chapter 5 (invocation interface). The index of a function in its
 //! table is fixed for ever.

@@ -1,6 +1,6 @@
 //! The native methods of `LanguageModel`.
 //!
-//! Each function has the arguments that `Native.kt` declares: `library` is the number of a table, `language` that of an object which
+//! Each function has the arguments that `Native.kt` declares: `library` is the number of a table, `language` the number of an object which
 //! the library made. Kotlin passes numbers of objects that live, and calls with one object come one after the other.
 #![expect(unsafe_code, reason = "Java calls the functions by their names, with numbers of pointers")]
 #![allow(non_snake_case, reason = "JNI makes names of the names in Java")]
@@ -21,7 +21,7 @@ use crate::value::{Texts, functions, pointer};
 
 const NO_LANGUAGE: &str = "the library is one of a program: load `Module`";
 
-/// Loads a language model from its program file.
+/// Loads a language model from a program file.
 #[unsafe(no_mangle)]
 extern "system" fn Java_etbuild_Native_languageLoad(
     environment: Environment,
@@ -33,7 +33,7 @@ extern "system" fn Java_etbuild_Native_languageLoad(
     lookup: u8,
 ) -> i64 {
     environment.finish(|| {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         let load = functions.language_load.ok_or(NO_LANGUAGE)?;
         let (program, data) = (environment.text(program)?, Texts::read(environment, data)?);
@@ -55,7 +55,7 @@ extern "system" fn Java_etbuild_Native_languageLoadBytes(
     lookup: u8,
 ) -> i64 {
     environment.finish(|| {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         let load = functions.language_load_bytes.ok_or(NO_LANGUAGE)?;
         let ((program, size), data) = (environment.buffer(program)?, Texts::read(environment, data)?);
@@ -68,7 +68,7 @@ extern "system" fn Java_etbuild_Native_languageLoadBytes(
 /// Frees a language model.
 #[unsafe(no_mangle)]
 extern "system" fn Java_etbuild_Native_languageFree(_: Environment, _class: Object, library: i64, language: i64) {
-    // SAFETY: the numbers are those of a table and of an object, which Kotlin forgets.
+    // SAFETY: the numbers name a table and an object, which Kotlin forgets.
     unsafe { (functions(library).language_free)(pointer(language)) }
 }
 
@@ -82,10 +82,10 @@ extern "system" fn Java_etbuild_Native_languageOptions(
     to: Object,
 ) {
     environment.finish(|| {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         let mut options = MaybeUninit::uninit();
-        // SAFETY: the number is that of an object, and there is room for the options.
+        // SAFETY: the number names an object, and the place has room for the options.
         functions.status(unsafe { (functions.language_options)(pointer(language), options.as_mut_ptr()) })?;
         // SAFETY: the call succeeded.
         options::write(environment, to, &unsafe { options.assume_init() })
@@ -95,7 +95,7 @@ extern "system" fn Java_etbuild_Native_languageOptions(
 /// The most tokens of a text; 0 where nobody knows.
 #[unsafe(no_mangle)]
 extern "system" fn Java_etbuild_Native_languageContext(_: Environment, _: Object, library: i64, language: i64) -> i64 {
-    // SAFETY: the numbers are those of a table and of an object.
+    // SAFETY: the numbers name a table and an object.
     unsafe { (functions(library).language_context)(pointer(language)) as i64 }
 }
 
@@ -114,16 +114,15 @@ extern "system" fn Java_etbuild_Native_languageContinue(
         let read = content::parts(environment, parts)?;
         let given: Vec<_> = read.iter().map(ReadPart::given).collect();
         let reply = Reply { environment, library, language, options, see };
-        reply.make(|functions, Call { language, options, context, answer }| match functions.language_continue_parts {
-            // SAFETY: the pointers live until the call returns.
-            Some(function) => {
-                Ok(unsafe { function(language, given.as_ptr(), given.len(), options, Some(seen), context, answer) })
-            }
-            None => {
-                let text = content::only_text(&read)?;
-                // SAFETY: the same.
-                Ok(unsafe { (functions.language_continue)(language, text, options, Some(seen), context, answer) })
-            }
+        reply.make(|functions, Call { language, options, context, answer }| {
+            let Some(function) = functions.language_continue_parts else {
+                let (text, function) = (content::only_text(&read)?, functions.language_continue);
+                // SAFETY: the pointers live until the call returns.
+                return Ok(unsafe { function(language, text, options, Some(seen), context, answer) });
+            };
+            let (first, count) = (given.as_ptr(), given.len());
+            // SAFETY: the same.
+            Ok(unsafe { function(language, first, count, options, Some(seen), context, answer) })
         })
     })
 }
@@ -201,7 +200,7 @@ struct Call {
 
 impl Reply {
     fn make(self, call: impl FnOnce(&Functions, Call) -> Result<c_int>) -> Result<i32> {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(self.library) };
         let given = GivenOptions::read(self.environment, self.options)?;
         let method = self.environment.method(self.see, c"see", c"(ILjava/lang/String;)Z")?;
@@ -235,7 +234,7 @@ struct Viewer {
 unsafe extern "C" fn seen(context: *mut c_void, token: u32, text: *const c_char, size: usize) -> bool {
     // SAFETY: the context is a viewer, which nobody else uses during the call.
     let viewer = unsafe { &mut *context.cast::<Viewer>() };
-    // SAFETY: the caller gives a text of so many bytes.
+    // SAFETY: the caller gives a text of `size` bytes.
     let text = if size == 0 { &[] } else { unsafe { slice::from_raw_parts(text.cast::<u8>(), size) } };
     let shown = viewer.show(token, &String::from_utf8_lossy(text));
     shown.unwrap_or_else(|failure| {

@@ -9,14 +9,14 @@ use crate::functions::Functions;
 use crate::interface::{Argument, VERSION};
 use crate::value::number;
 
-/// Registers a library under its name: the implementation of `JNI_OnLoad` in a generated library. The class `etbuild.Native` is that of the
+/// Registers a library under its name: the implementation of `JNI_OnLoad` in a generated library. The class `etbuild.Native` belongs to the
 /// class loader that loads the library. Returns the version of JNI, by which the machine takes the library; a negative number on a failure.
 ///
 /// # Safety
 /// `machine` is the argument of `JNI_OnLoad`.
 pub unsafe fn loaded(machine: Machine, name: &str, functions: &'static Functions) -> i32 {
     let mut raw = ptr::null_mut();
-    // SAFETY: the caller says so, and there is room for the environment.
+    // SAFETY: the caller says so, and the place has room for the environment.
     let status = unsafe { ((**machine.0).environment)(machine, &raw mut raw, VERSION) };
     if status != 0 || raw.is_null() {
         return -1;

@@ -1,6 +1,6 @@
 //! The native methods of `Module`.
 //!
-//! Each function has the arguments that `Native.kt` declares: `library` is the number of a table, `module` that of an object which
+//! Each function has the arguments that `Native.kt` declares: `library` is the number of a table, `module` the number of an object which
 //! the library made. Kotlin passes numbers of objects that live, and calls with one object come one after the other.
 #![expect(unsafe_code, reason = "Java calls the functions by their names, with numbers of pointers")]
 #![allow(non_snake_case, reason = "JNI makes names of the names in Java")]
@@ -30,7 +30,7 @@ extern "system" fn Java_etbuild_Native_moduleLoad(
     threads: i32,
 ) -> i64 {
     environment.finish(|| {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         let load = functions.module_load.ok_or(NO_PROGRAM)?;
         let (program, data) = (environment.text(program)?, Texts::read(environment, data)?);
@@ -53,7 +53,7 @@ extern "system" fn Java_etbuild_Native_moduleLoadBytes(
     threads: i32,
 ) -> i64 {
     environment.finish(|| {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         let load = functions.module_load_bytes.ok_or(NO_PROGRAM)?;
         let ((program, size), data) = (environment.buffer(program)?, Texts::read(environment, data)?);
@@ -67,14 +67,14 @@ extern "system" fn Java_etbuild_Native_moduleLoadBytes(
 /// Frees a method.
 #[unsafe(no_mangle)]
 extern "system" fn Java_etbuild_Native_moduleFree(_: Environment, _class: Object, library: i64, module: i64) {
-    // SAFETY: the numbers are those of a table and of an object, which Kotlin forgets.
+    // SAFETY: the numbers name a table and an object, which Kotlin forgets.
     unsafe { (functions(library).module_free)(pointer(module)) }
 }
 
 /// The number of inputs.
 #[unsafe(no_mangle)]
 extern "system" fn Java_etbuild_Native_moduleInputs(_: Environment, _class: Object, library: i64, module: i64) -> i32 {
-    // SAFETY: the numbers are those of a table and of an object.
+    // SAFETY: the numbers name a table and an object.
     unsafe { (functions(library).module_input_count)(pointer(module)) as i32 }
 }
 
@@ -89,7 +89,7 @@ extern "system" fn Java_etbuild_Native_moduleInputName(
 ) -> Object {
     environment.finish(|| {
         let index = usize::try_from(index)?;
-        // SAFETY: the numbers are those of a table and of an object.
+        // SAFETY: the numbers name a table and an object.
         let name = unsafe { (functions(library).module_input_name)(pointer(module), index) };
         if name.is_null() {
             return Err("there is no such input".into());
@@ -112,12 +112,12 @@ extern "system" fn Java_etbuild_Native_moduleSetInput(
     elements: Object,
 ) {
     environment.finish(|| {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         let (shape, (data, bytes)) = (environment.longs(shape)?, environment.buffer(elements)?);
         let (index, scalar_type) = (usize::try_from(index)?, u8::try_from(element)?);
         let tensor = Tensor { scalar_type, rank: shape.len(), shape: shape.as_ptr(), data: data.cast(), bytes };
-        // SAFETY: the number is that of an object, and shape and elements live until the call returns.
+        // SAFETY: the number names an object, and shape and elements live until the call returns.
         functions.status(unsafe { (functions.module_set_input)(pointer(module), index, &raw const tensor) })
     });
 }
@@ -131,9 +131,9 @@ extern "system" fn Java_etbuild_Native_moduleExecute(
     module: i64,
 ) -> i32 {
     environment.finish(|| {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
-        // SAFETY: the number is that of an object.
+        // SAFETY: the number names an object.
         functions.status(unsafe { (functions.module_execute)(pointer(module)) })?;
         // SAFETY: the same.
         Ok(i32::try_from(unsafe { (functions.module_output_count)(pointer(module)) })?)
@@ -191,11 +191,11 @@ extern "system" fn Java_etbuild_Native_moduleOutput(
 
 /// The description of an output.
 fn output(library: i64, module: i64, index: i32) -> Result<Tensor> {
-    // SAFETY: the number is that of a table.
+    // SAFETY: the number names a table.
     let functions: &Functions = unsafe { functions(library) };
     let index = usize::try_from(index).map_err(|_| Failure::from("there is no such output"))?;
     let mut tensor = Tensor { scalar_type: 0, rank: 0, shape: ptr::null(), data: ptr::null(), bytes: 0 };
-    // SAFETY: the number is that of an object, and there is room for the description.
+    // SAFETY: the number names an object, and the place has room for the description.
     functions.status(unsafe { (functions.module_output)(pointer(module), index, &raw mut tensor) })?;
     Ok(tensor)
 }

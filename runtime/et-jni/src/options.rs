@@ -9,7 +9,7 @@ use crate::failure::Result;
 use crate::interface::Object;
 use crate::value::or_null;
 
-/// Options for C, with the texts that they point to.
+/// Options for C, with the texts behind the pointers.
 pub struct GivenOptions {
     pub options: Options,
     _texts: [Option<CString>; 3],

@@ -27,7 +27,7 @@ extern "system" fn Java_etbuild_Native_languageTranscribe(
     see: Object,
 ) -> Object {
     environment.finish(|| {
-        // SAFETY: the number is that of a table.
+        // SAFETY: the number names a table.
         let functions = unsafe { functions(library) };
         let transcribe = functions.language_transcribe.ok_or("the model does not hear")?;
         let (sound, options) = (ReadPart::read(environment, sound)?, GivenOptions::read(environment, options)?);
@@ -92,15 +92,15 @@ impl Viewer {
         let words: &[Word] = if segment.word_count == 0 {
             &[]
         } else {
-            // SAFETY: the segment has so many words.
+            // SAFETY: the segment has `word_count` words.
             unsafe { slice::from_raw_parts(segment.words, segment.word_count) }
         };
         for word in words {
-            // SAFETY: the word has so many bytes.
+            // SAFETY: the word has `size` bytes.
             let text = unsafe { slice::from_raw_parts(word.text.cast(), word.size) };
             self.tell(self.word, [word.start, word.end], text)?;
         }
-        // SAFETY: the segment has so many bytes.
+        // SAFETY: the segment has `size` bytes.
         let text = unsafe { slice::from_raw_parts(segment.text.cast(), segment.size) };
         self.tell(self.segment, [segment.start, segment.end], text)
     }

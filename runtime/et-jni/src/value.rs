@@ -1,4 +1,4 @@
-//! Numbers by which Java knows a library and its objects, and the failures of functions of C.
+//! Numbers by which Java knows libraries and objects, and the failures of functions of C.
 #![expect(unsafe_code, reason = "the numbers are pointers")]
 
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -22,9 +22,9 @@ pub fn pointer<T>(number: i64) -> *mut T {
 /// The functions of a library.
 ///
 /// # Safety
-/// The number is that of a table that [`crate::loaded`] registered.
+/// The number names a table that [`crate::loaded`] registered.
 pub unsafe fn functions(library: i64) -> &'static Functions {
-    // SAFETY: the caller says so, and libraries are never unloaded: the table is a constant of one.
+    // SAFETY: the caller says so, and libraries are never unloaded: the table is a constant of the library.
     unsafe { &*pointer::<Functions>(library) }
 }
 

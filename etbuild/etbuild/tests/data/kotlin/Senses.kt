@@ -29,7 +29,7 @@ suspend fun look(model: LanguageModel, prompt: String, pictures: List<String>) {
 fun picture(path: String): Part {
     val bytes = File(path).readBytes()
     if (!path.endsWith(".ppm")) return Part.picture(bytes)
-    val (width, height) = bytes.decodeToString(0, 13).split(' ').drop(1).map(String::toInt)
+    val (width, height) = bytes.decodeToString(0, 13).split(' ').slice(1..2).map(String::toInt)
     return Part.pixels(ByteBuffer.wrap(bytes, 13, bytes.size - 13), width, height)
 }
 
