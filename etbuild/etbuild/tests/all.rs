@@ -63,6 +63,7 @@ mod report;
 mod reproducible;
 mod seq2seq;
 mod serve;
+mod serve_prefix;
 mod sessions;
 mod soak;
 mod speculation;

@@ -13,7 +13,7 @@ pub enum Command {
     /// The help text.
     Help,
     /// A server.
-    Serve(Options),
+    Serve(Box<Options>),
 }
 
 /// The options of a server.
@@ -77,7 +77,7 @@ pub fn parse(arguments: &mut dyn Iterator<Item = OsString>) -> Result<Command, S
         }
         options.set(&name, &mut || arguments.next().ok_or(format!("{name} needs a value")))?;
     }
-    Ok(Command::Serve(options))
+    Ok(Command::Serve(Box::new(options)))
 }
 
 impl Options {
@@ -165,9 +165,10 @@ mod tests {
 
     #[test]
     fn options_follow_an_optional_address() {
-        let wanted = Options { slots: Some(2), queue: 0, grace: Duration::from_millis(500), ..Options::default() };
+        let wanted =
+            Box::new(Options { slots: Some(2), queue: 0, grace: Duration::from_millis(500), ..Options::default() });
         assert_eq!(parsed("--slots 2 --queue 0 --grace 0.5"), Ok(Command::Serve(wanted.clone())));
-        let elsewhere = Options { address: "127.0.0.1:9".to_owned(), ..wanted };
+        let elsewhere = Box::new(Options { address: "127.0.0.1:9".to_owned(), ..*wanted });
         assert_eq!(parsed("9 --slots 2 --queue 0 --grace 0.5"), Ok(Command::Serve(elsewhere)));
         assert_eq!(parsed("--help"), Ok(Command::Help));
     }

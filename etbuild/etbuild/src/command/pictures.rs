@@ -68,7 +68,7 @@ pub fn run(
     refuse_language(&arguments.language)?;
     let usage = |mistake: String| vec![Diagnostic::error(Code::Usage, mistake)];
     let request = request(arguments);
-    request.check().map_err(usage)?;
+    request.check(observer.is_some()).map_err(usage)?;
     let loading = Loading {
         kernels: Kernels::Lookup(&kernel),
         engines: ENGINES,
@@ -84,8 +84,11 @@ pub fn run(
     let has_bar = talk.is_terminal();
     let done = picture(&pipeline, &request, write, &mut Progress::new(&mut talk, has_bar)).map_err(refused)?;
     let value: Value = serde_json::from_str(&done.json()).unwrap_or_default();
-    let text = format!("{}: {} x {} pixels", done.path.display(), done.picture.width, done.picture.height);
-    session.terminal.present(&value, &text);
+    // A trace has a result of its own.
+    if let Some(path) = &done.path {
+        let text = format!("{}: {} x {} pixels", path.display(), done.picture.width, done.picture.height);
+        session.terminal.present(&value, &text);
+    }
     Ok(Vec::new())
 }
 

@@ -45,15 +45,16 @@ impl Request {
         }
     }
 
-    /// Whether the request is complete.
+    /// Whether the request is complete. A recording needs no file for the picture.
     ///
     /// # Errors
     /// The missing or conflicting options.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self, is_recorded: bool) -> Result<(), String> {
+        let needs_file = self.inputs.is_some() || !is_recorded;
         match (&self.prompt, &self.inputs) {
             (Some(_), Some(_)) => Err("--prompt and --inputs do not go together".to_owned()),
             (None, None) => Err("--prompt is needed".to_owned()),
-            _ if self.outputs.is_none() => Err("-o is needed: the file for the picture".to_owned()),
+            _ if needs_file && self.outputs.is_none() => Err("-o is needed: the file for the picture".to_owned()),
             _ => Ok(()),
         }
     }
@@ -82,7 +83,7 @@ impl Request {
 pub(super) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command<Request>, String> {
     let command = read(arguments, Request::set)?;
     if let Command::Run(request) = &command {
-        request.check()?;
+        request.check(request.trace.is_some())?;
     }
     Ok(command)
 }
@@ -93,6 +94,14 @@ mod tests {
 
     fn parsed(line: &str) -> Result<Command<Request>, String> {
         parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn a_recorded_picture_needs_no_file() {
+        assert!(parsed("--prompt fox").is_err_and(|mistake| mistake.contains("-o is needed")));
+        let request = Request { prompt: Some("fox".to_owned()), ..Request::default() };
+        assert_eq!((request.check(true), request.check(false).is_err()), (Ok(()), true));
+        assert!(Request { inputs: Some("a".into()), ..Request::default() }.check(true).is_err());
     }
 
     #[test]

@@ -100,7 +100,7 @@ Makes a picture of a text. The same seed gives the same picture.
 
   --prompt TEXT        what is in the picture
   --negative TEXT      what is not in the picture
-  -o, --outputs FILE   PNG file to write; with --inputs, safetensors file with `output_0`, float32 [cases, 3, height, width]
+  -o, --outputs FILE   PNG file to write, not needed with --trace; with --inputs, safetensors file with `output_0`, float32 [cases, 3, height, width]
   --steps N            the number of steps (the recipe's)
   --guidance G         how closely the picture follows the prompt; 1 or less leaves the negative prompt out (the recipe's)
   --seed N             the seed of the noise (the recipe's)

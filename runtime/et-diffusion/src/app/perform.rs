@@ -1,7 +1,7 @@
 //! A request for a picture.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use et_module::peak_rss_mib;
@@ -9,11 +9,11 @@ use et_module::peak_rss_mib;
 use super::{Progress, Request};
 use crate::{Error, Picture, Pipeline, Settings, Times, WritePicture};
 
-/// A picture that was written.
+/// A picture that was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done {
-    /// The file.
-    pub path: PathBuf,
+    /// The file, if one was written.
+    pub path: Option<PathBuf>,
     /// The picture.
     pub picture: Picture,
     /// The settings of the picture.
@@ -38,7 +38,7 @@ impl Done {
     }
 }
 
-/// Makes the picture of a request and writes the file.
+/// Makes the picture of a request, and writes the file that the request names.
 ///
 /// # Errors
 /// The first failure of the request.
@@ -49,8 +49,8 @@ pub fn picture(
     progress: &mut Progress<'_>,
 ) -> Result<Done, Error> {
     let start = Instant::now();
-    let path = request.outputs.clone().unwrap_or_default();
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let path = request.outputs.clone();
+    let folder = path.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         // A picture takes minutes: the mistake shows before.
         return Err(Error::File { path: folder.to_owned(), problem: "there is no such folder".to_owned() });
@@ -66,9 +66,11 @@ pub fn picture(
     progress.end()?;
     let (sizes, numbers, times) = made?;
     let picture = Picture::of(&sizes, &numbers)?;
-    let failed = |problem: String| Error::File { path: path.clone(), problem };
-    let bytes = write(picture.width, picture.height, &picture.pixels).map_err(failed)?;
-    fs::write(&path, bytes).map_err(|error| failed(error.to_string()))?;
+    if let Some(path) = &path {
+        let failed = |problem: String| Error::File { path: path.clone(), problem };
+        let bytes = write(picture.width, picture.height, &picture.pixels).map_err(failed)?;
+        fs::write(path, bytes).map_err(|error| failed(error.to_string()))?;
+    }
     let total_ms = start.elapsed().as_secs_f64() * 1e3;
     Ok(Done { path, picture, settings, times, total_ms, threads: pipeline.threads() })
 }

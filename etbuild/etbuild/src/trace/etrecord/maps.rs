@@ -8,6 +8,7 @@ use etbuild_ir::TensorSpec;
 use serde::{Serialize, Serializer};
 
 use super::handles::{Handles, handle};
+use super::sizes::fits;
 use crate::trace::labels::{DELEGATE_CALL, Label, labels};
 use crate::trace::profile::{Names, Profile};
 
@@ -93,12 +94,7 @@ fn owners(labels: &[Label<'_>], nodes: &[Option<usize>]) -> BTreeMap<usize, usiz
 
 /// Whether an event keeps a tensor of a shape.
 fn is_result(label: &Label<'_>, spec: Option<&TensorSpec>) -> bool {
-    let Some(spec) = spec else { return false };
-    let fits = |(size, (least, most)): (&usize, (&i32, &i32))| (*least..=*most).contains(&(*size as i32));
-    let is_same = |sizes: &[usize]| {
-        sizes.len() == spec.sizes.len() && sizes.iter().zip(spec.least.iter().zip(&spec.sizes)).all(fits)
-    };
-    label.results().iter().any(|array| is_same(&array.shape))
+    spec.is_some_and(|spec| label.results().iter().any(|array| fits(&array.shape, spec)))
 }
 
 fn in_order<S: Serializer>(instructions: &[(String, Vec<usize>)], serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use et_core::ScalarType;
 use zip::result::ZipResult;
 
-use super::archive;
+use super::archive::archive;
 
 /// A tensor in row-major order.
 pub struct Tensor<'t> {
