@@ -13,6 +13,7 @@ use et_module::{FileBytes, Kernels};
 use etbuild_engine::Event;
 use serde::Deserialize;
 
+use crate::recording::instructions;
 use crate::support::logits::{ENGINES, files_with, kernel};
 use crate::support::{self, Place, Ran};
 
@@ -198,6 +199,18 @@ fn a_binary_is_verified_and_makes_pictures() {
     assert!(run(&["--prompt", "light"]).expect(2).stderr.contains("-o is needed"));
     assert!(run(&["--prompt", "a", "-o", "a.png", "--steps", "2000"]).expect(8).stderr.contains("from 1 to 1000"));
     assert!(run(&["--prompt", "a", "-o", "nowhere/a.png"]).expect(8).stderr.contains("nowhere"));
+}
+
+#[test]
+fn a_trace_has_the_operators_of_all_methods_and_needs_no_file_for_the_picture() {
+    let place = Place::warm();
+    let Some(recipe) = recipe(&place, "single") else { return };
+    let words = format!("trace {} --prompt fox --steps 2 --output json", recipe.display());
+    let rows = instructions(&place.run(&words).expect(0).json());
+    assert!(
+        ["text_encoder", "unet", "vae_decoder"].iter().all(|name| rows.iter().any(|row| row[0].contains(name))),
+        "{rows:?}"
+    );
 }
 
 #[test]
