@@ -11,11 +11,7 @@ use crate::{Error, Method};
 ///
 /// # Errors
 /// Another kind of output than the one that the code was generated for.
-pub fn constant<T>(
-    method: &Method<'_>,
-    index: usize,
-    read: impl FnOnce(Constant) -> Option<T>,
-) -> Result<T, Error> {
+pub fn constant<T>(method: &Method<'_>, index: usize, read: impl FnOnce(Constant) -> Option<T>) -> Result<T, Error> {
     let value = match method.output_value(index)? {
         OutputValue::Constant(constant) => read(constant),
         _ => None,

@@ -47,7 +47,7 @@ pub use tensor::{Element, Fixed, Tensor, View, as_fixed};
 #[macro_export]
 macro_rules! include {
     ($visibility:vis $name:ident) => {
-        #[allow(missing_docs, clippy::all, reason = "generated")]
+        #[allow(dead_code, nonstandard_style, clippy::all, clippy::pedantic, reason = "generated")]
         $visibility mod $name {
             ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/", ::core::stringify!($name), ".rs"));
         }

@@ -239,7 +239,11 @@ impl Program {
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Program").field("file", &self.file).field("engines", &self.engines).finish_non_exhaustive()
+        formatter
+            .debug_struct("Program")
+            .field("file", &self.file)
+            .field("engines", &self.engines)
+            .finish_non_exhaustive()
     }
 }
 
