@@ -28,6 +28,8 @@ mod error;
 #[doc(hidden)]
 pub mod generated;
 mod kernels;
+#[cfg(feature = "text")]
+pub mod language;
 mod method;
 mod program;
 mod tensor;

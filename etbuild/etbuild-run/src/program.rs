@@ -24,6 +24,8 @@ pub struct Loader {
     engines: &'static [Engine],
     threads: usize,
     data: Vec<Source>,
+    #[cfg(feature = "text")]
+    guesses_from_text: bool,
 }
 
 #[derive(Debug)]
@@ -57,7 +59,14 @@ impl Loader {
 
     /// These kernels and backends: generated code calls this function.
     pub const fn with(kernels: KernelSource, engines: &'static [Engine]) -> Self {
-        Self { kernels, engines, threads: 0, data: Vec::new() }
+        Self {
+            kernels,
+            engines,
+            threads: 0,
+            data: Vec::new(),
+            #[cfg(feature = "text")]
+            guesses_from_text: false,
+        }
     }
 
     /// The most threads of the backends, the caller's thread included, up to 256; 0, the default, is one for each physical core, at
@@ -115,6 +124,49 @@ impl Loader {
         // A file that is no program is refused here, and not at its first method.
         program.method_names()?;
         Ok(program)
+    }
+}
+
+#[cfg(feature = "text")]
+impl Loader {
+    /// Lets a language model guess tokens from its text, and verify several in one call: needs a program with `export.speculate`.
+    #[must_use]
+    pub const fn guess_from_text(mut self) -> Self {
+        self.guesses_from_text = true;
+        self
+    }
+
+    pub(crate) const fn guesses_from_text(&self) -> bool {
+        self.guesses_from_text
+    }
+
+    /// The parts of a language model by the features, and what opens the data files.
+    pub(crate) fn language<'g>(
+        self,
+        guesses: Option<&'g et_llm::Guesses>,
+    ) -> Result<(et_llm::Loading<'g>, impl Fn() -> Result<DataFiles, et_module::Error>), Error> {
+        let loading = et_llm::Loading {
+            kernels: self.kernels.kernels(),
+            engines: self.engines,
+            threads: checked_threads(self.threads).map_err(Error::Argument)?,
+            guesses,
+            text: Some(et_text::make),
+            #[cfg(feature = "constrain")]
+            constrain: Some(et_constrain::make),
+            #[cfg(not(feature = "constrain"))]
+            constrain: None,
+            #[cfg(feature = "media")]
+            vision: Some(et_llm::Vision { open: et_vision::open, read: et_media::tiles }),
+            #[cfg(not(feature = "media"))]
+            vision: None,
+            #[cfg(feature = "media")]
+            hearing: Some(et_llm::Hearing { open: et_hearing::open, read: et_media::sound }),
+            #[cfg(not(feature = "media"))]
+            hearing: None,
+            observer: None,
+        };
+        let data = self.data.into_iter().map(|source| source.open().map(Rc::new)).collect::<Result<Vec<_>, _>>()?;
+        Ok((loading, move || Ok(DataFiles::of(data.iter().map(FileBytes::shared).collect()))))
     }
 }
 
