@@ -28,7 +28,7 @@ pub fn module(interface: &Interface, embedded: Option<&Path>) -> String {
 fn kernels(rows: &[KernelRow]) -> String {
     let mut text = "static KERNELS: &[(&str, ::etbuild_run::generated::Kernel)] = &[\n".to_owned();
     for KernelRow { operator, path, dtypes } in rows {
-        let generic = dtypes.map_or(String::new(), |dtypes| format!("::<{{ {:#x} }}>", dtypes.0));
+        let generic = dtypes.map_or(String::new(), |dtypes| format!("::<{:#x}>", dtypes.0));
         _ = writeln!(text, "    ({operator:?}, {path}{generic}),");
     }
     text + "];\n\n"
