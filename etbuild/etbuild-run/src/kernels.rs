@@ -17,15 +17,15 @@ impl KernelSource {
     pub(crate) const fn kernels(self) -> Kernels<'static> {
         match self {
             #[cfg(feature = "catalogue")]
-            Self::Catalogue => Kernels::Lookup(&kernel),
+            Self::Catalogue => Kernels::Lookup(&find_kernel),
             Self::Table(table) => Kernels::Selected(table),
         }
     }
 }
 
-/// The portable kernel of an operator.
+/// The portable kernel of an operator, by name and overload: `aten::add` and `out`.
 #[cfg(feature = "catalogue")]
-pub(crate) fn kernel(name: &str, overload: &str) -> Option<Kernel> {
+pub fn find_kernel(name: &str, overload: &str) -> Option<Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
     et_ops::find_kernel(&name)
 }

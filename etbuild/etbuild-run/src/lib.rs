@@ -39,7 +39,7 @@ pub use error::Error;
 pub use et_core::{BFloat16, Half, ScalarType};
 pub use et_module::{Array, Constant, OutputValue, TensorType};
 #[cfg(feature = "catalogue")]
-pub use kernels::operators;
+pub use kernels::{find_kernel, operators};
 pub use method::Method;
 pub use program::{Aligned, Loader, Program};
 pub use tensor::{Element, Fixed, Tensor, View, as_fixed};

@@ -96,13 +96,14 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// The number of bytes is another.
-    pub fn of_bytes(scalar_type: ScalarType, shape: &[usize], bytes: &'a [u8]) -> Result<Self, Error> {
+    pub fn of_bytes(scalar_type: ScalarType, shape: impl Into<Vec<usize>>, bytes: &'a [u8]) -> Result<Self, Error> {
+        let shape = shape.into();
         let wanted = shape.iter().try_fold(scalar_type.size(), |product, size| product.checked_mul(*size));
         if wanted != Some(bytes.len()) {
             let name = scalar_type.name();
             return Err(Error::Argument(format!("a tensor {shape:?} of {name} does not take {} bytes", bytes.len())));
         }
-        Ok(Self::of(scalar_type, shape.to_vec(), bytes))
+        Ok(Self::of(scalar_type, shape, bytes))
     }
 
     const fn of(scalar_type: ScalarType, shape: Vec<usize>, bytes: &'a [u8]) -> Self {
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn a_shape_with_another_number_of_elements_is_an_error() {
         assert!(View::new(&[1_u8, 2], &[usize::MAX, 2]).is_err());
-        assert!(View::of_bytes(ScalarType::Int, &[2], &[0; 7]).is_err());
+        assert!(View::of_bytes(ScalarType::Int, [2], &[0; 7]).is_err());
         assert!(Tensor::new(vec![1_i64, 2, 3], &[2, 2]).is_err());
         assert_eq!(View::from(&[[1_i64, 2], [3, 4]]).0.bytes.len(), 32);
     }

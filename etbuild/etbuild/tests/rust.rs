@@ -114,7 +114,7 @@ fn two_programs_of_a_process_move_between_threads() {
             scope.spawn(move || {
                 let mut forward = program.method("forward").unwrap();
                 for (image, wanted) in x.bytes.chunks(4 * 64).zip(wanted.chunks(10)).take(40) {
-                    forward.set("x", View::of_bytes(x.scalar_type, &[1, 1, 8, 8], image).unwrap()).unwrap();
+                    forward.set("x", View::of_bytes(x.scalar_type, [1, 1, 8, 8], image).unwrap()).unwrap();
                     forward.run().unwrap();
                     expect_close(forward.output::<f32>(0).unwrap().elements(), wanted);
                 }
