@@ -4,9 +4,6 @@ use et_module::checked_threads;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-pub use etbuild_run::backends::ALL as ENGINES;
-pub use etbuild_run::find_kernel as kernel;
-
 /// A number of threads, where 0 stands for a thread per physical core.
 pub fn threads(number: usize) -> PyResult<usize> {
     checked_threads(number).map_err(PyValueError::new_err)

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 pub fn run_failed(py: Python<'_>, error: &RunError) -> PyErr {
     match error {
         RunError::Program(error) => failed(py, error),
+        RunError::Language(error) => language_failed(py, error),
         other => input_error(py, &other.to_string()),
     }
 }

@@ -34,6 +34,16 @@ enum Source {
     Bytes(FileBytes),
 }
 
+/// The data files, of which each tensor is in one.
+fn opened(sources: Vec<Source>) -> Result<Vec<Rc<FileBytes>>, Error> {
+    let path = |source: &Source| match source {
+        Source::Path(path) => Some(path.clone()),
+        Source::Bytes(_) => None,
+    };
+    DataFiles::open(&sources.iter().filter_map(path).collect::<Vec<PathBuf>>())?;
+    Ok(sources.into_iter().map(|source| source.open().map(Rc::new)).collect::<Result<_, _>>()?)
+}
+
 impl Source {
     fn open(self) -> Result<FileBytes, et_module::Error> {
         match self {
@@ -118,7 +128,7 @@ impl Loader {
 
     fn load(self, file: FileBytes) -> Result<Program, Error> {
         let threads = checked_threads(self.threads).map_err(Error::Argument)?;
-        let data = self.data.into_iter().map(|source| source.open().map(Rc::new)).collect::<Result<_, _>>()?;
+        let data = opened(self.data)?;
         let engines = Engines::new(self.engines, threads);
         let program = Program { file: Rc::new(file), data, kernels: self.kernels, engines, methods: Vec::new() };
         // A file that is no program is refused here, and not at its first method.
@@ -165,7 +175,7 @@ impl Loader {
             hearing: None,
             observer: None,
         };
-        let data = self.data.into_iter().map(|source| source.open().map(Rc::new)).collect::<Result<Vec<_>, _>>()?;
+        let data = opened(self.data)?;
         Ok((loading, move || Ok(DataFiles::of(data.iter().map(FileBytes::shared).collect()))))
     }
 }

@@ -146,15 +146,12 @@ impl LanguageModel {
     /// Begins to continue tokens, which [`Self::advance`] goes on with; `text` decodes the answer, if text is wanted.
     fn begin(&mut self, tokens: Vec<u32>, text: Option<Rc<dyn Text>>, options: &Options) -> Result<(), Error> {
         let Self { session, current } = self;
-        *current = None;
-        if session.transcriber.is_some() {
-            return Err(et_llm::Error::NoSound.into());
-        }
         let sampler = options.sampler(session)?;
         let tokens = session.model.open(tokens)?;
         if let Some(context) = session.model.context().filter(|context| tokens.len() > *context) {
             return Err(et_llm::Error::ContextFull { tokens: tokens.len(), context }.into());
         }
+        *current = None;
         let known = session.model.rewind(&tokens);
         let mut pieces = pieces(&session.model, tokens.get(known..).unwrap_or_default());
         let last = pieces.pop().unwrap_or_default();

@@ -103,6 +103,7 @@ impl LanguageModel {
     /// # Errors
     /// As [`Self::generate`].
     pub fn begin_parts(&mut self, parts: &[Content<'_>], options: &Options) -> Result<(), Error> {
+        self.refuse_prompts()?;
         let prompt = self.session.prompt_of_parts(&read(&self.session, parts)?)?;
         self.begin_prompt(prompt, options)
     }
@@ -112,6 +113,7 @@ impl LanguageModel {
     /// # Errors
     /// As [`Self::chat`].
     pub fn begin_turns(&mut self, turns: &[Turn<'_>], options: &Options) -> Result<(), Error> {
+        self.refuse_prompts()?;
         let messages = turns.iter().map(|turn| turn.read(&self.session)).collect::<Result<Vec<_>, _>>()?;
         let prompt = self.session.prompt_of_messages(&messages)?;
         self.begin_prompt(prompt, options)
@@ -122,7 +124,13 @@ impl LanguageModel {
     /// # Errors
     /// As [`Self::generate_tokens`].
     pub fn begin_tokens(&mut self, tokens: &[u32], options: &Options) -> Result<(), Error> {
+        self.refuse_prompts()?;
         self.begin(tokens.to_vec(), None, options)
+    }
+
+    /// Refuses prompts for a model that makes transcripts alone.
+    fn refuse_prompts(&self) -> Result<(), Error> {
+        if self.session.transcriber.is_some() { Err(et_llm::Error::NoSound.into()) } else { Ok(()) }
     }
 
     /// Makes the pictures of a prompt those of the next text.
