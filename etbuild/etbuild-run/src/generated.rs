@@ -1,4 +1,4 @@
-//! What the code that [`crate::build`] generates names.
+//! What the code that the feature `build` generates names.
 
 pub use crate::kernels::KernelSource;
 pub use et_core::{Dtypes, Kernel, ScalarType};

@@ -9,7 +9,7 @@ pub enum KernelSource {
     /// The kernels of all operators.
     #[cfg(feature = "catalogue")]
     Catalogue,
-    /// These operators, each with a kernel, as [`crate::build`] makes the table from a program.
+    /// These operators, each with a kernel, as the feature `build` makes the table from a program.
     Table(&'static [(&'static str, Kernel)]),
 }
 

@@ -30,6 +30,7 @@ pub mod generated;
 mod kernels;
 #[cfg(feature = "text")]
 pub mod language;
+mod loader;
 mod method;
 mod program;
 mod tensor;
@@ -40,11 +41,12 @@ pub use et_core::{BFloat16, Half, ScalarType};
 pub use et_module::{Array, Constant, OutputValue, TensorType};
 #[cfg(feature = "catalogue")]
 pub use kernels::{find_kernel, operators};
+pub use loader::Loader;
 pub use method::Method;
-pub use program::{Aligned, Loader, Program};
+pub use program::{Aligned, Program};
 pub use tensor::{Element, Fixed, Tensor, View, as_fixed};
 
-/// Includes the code that [`build::generate`] wrote, as a module: `etbuild_run::include!(digits)` for `digits.pte`, or
+/// Includes the code that `build::generate` wrote, as a module: `etbuild_run::include!(digits)` for `digits.pte`, or
 /// `etbuild_run::include!(pub digits)`.
 #[macro_export]
 macro_rules! include {
