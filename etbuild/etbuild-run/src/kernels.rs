@@ -25,7 +25,7 @@ impl KernelSource {
 
 /// The portable kernel of an operator, by name and overload: `aten::add` and `out`.
 #[cfg(feature = "catalogue")]
-pub fn find_kernel(name: &str, overload: &str) -> Option<Kernel> {
+fn find_kernel(name: &str, overload: &str) -> Option<Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
     et_ops::find_kernel(&name)
 }

@@ -40,7 +40,7 @@ pub use error::Error;
 pub use et_core::{BFloat16, Half, ScalarType};
 pub use et_module::{Array, Constant, OutputValue, TensorType};
 #[cfg(feature = "catalogue")]
-pub use kernels::{find_kernel, operators};
+pub use kernels::operators;
 pub use loader::Loader;
 pub use method::Method;
 pub use program::{Aligned, Program};
