@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
 
 use et_core::{MAX_RANK, ScalarType};
-use et_module::{Constant, Module, TensorView};
+use et_module::Constant;
+use etbuild_run::{Method, View};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -13,23 +14,23 @@ use pyo3::types::{PyBool, PyCapsule, PyCapsuleMethods, PyDict, PyFloat, PyInt, P
 
 use crate::dlpack::{CPU, DlTensor, Managed, ManagedVersioned};
 use crate::elements;
-use crate::failure::{failed, input_error};
+use crate::failure::{input_error, run_failed};
 use crate::library::{Library, exchange_api};
 
 /// Sets input `index` of a method; returns the library of the argument, or `None` for a number or text.
 ///
 /// # Errors
 /// The argument is no tensor, number or text, or does not fit the input.
-pub fn set(module: &mut Module, index: usize, argument: &Bound<'_, PyAny>) -> PyResult<Option<Library>> {
+pub fn set(method: &mut Method<'_>, index: usize, argument: &Bound<'_, PyAny>) -> PyResult<Option<Library>> {
     let py = argument.py();
-    let count = module.input_names().len();
+    let count = method.input_names().len();
     if index >= count {
         return Err(input_error(py, &format!("more than {count} inputs were given, the method has {count}")));
     }
     // SAFETY: the object is alive.
     if unsafe { ffi::PyObject_CheckBuffer(argument.as_ptr()) } == 1 {
         let buffer = Buffer::get(argument)?;
-        return buffer.tensor()?.set(py, module, index).map(|()| Some(Library::NumPy));
+        return buffer.tensor()?.set(py, method, index).map(|()| Some(Library::NumPy));
     }
     if let Some(api) = exchange_api(argument)?
         && let Some(borrow) = api.borrow
@@ -41,14 +42,14 @@ pub fn set(module: &mut Module, index: usize, argument: &Bound<'_, PyAny>) -> Py
             return Err(not_here(argument, PyErr::fetch(py)));
         }
         // SAFETY: the library filled in the tensor.
-        return unsafe { Strided::of_dlpack(&tensor)? }.set(py, module, index).map(|()| Some(Library::Exchange(api)));
+        return unsafe { Strided::of_dlpack(&tensor)? }.set(py, method, index).map(|()| Some(Library::Exchange(api)));
     }
     if argument.hasattr("__dlpack__")? {
         let capsule = Capsule::get(argument)?;
-        capsule.tensor()?.set(py, module, index)?;
+        capsule.tensor()?.set(py, method, index)?;
         return Library::of(argument).map(Some);
     }
-    module.set_constant(index, &constant(argument)?).map_err(|error| failed(py, &error)).map(|()| None)
+    method.confirm(index, &constant(argument)?).map_err(|error| run_failed(py, &error)).map(|()| None)
 }
 
 /// The error for a tensor that its library does not lend: on another device in plain words, else in the words of the library.
@@ -115,10 +116,10 @@ impl Strided {
         Ok(Self { start, scalar_type, shape, strides })
     }
 
-    fn set(mut self, py: Python<'_>, module: &mut Module, index: usize) -> PyResult<()> {
+    fn set(mut self, py: Python<'_>, method: &mut Method<'_>, index: usize) -> PyResult<()> {
         let (bytes, scalar_type) = (self.bytes().ok_or_else(malformed)?, self.scalar_type);
-        let view = TensorView { scalar_type, shape: std::mem::take(&mut self.shape), bytes: &bytes };
-        module.set_input(index, &view).map_err(|error| failed(py, &error))
+        let view = View::of_bytes(scalar_type, std::mem::take(&mut self.shape), &bytes);
+        view.and_then(|view| method.set_at(index, view)).map_err(|error| run_failed(py, &error))
     }
 
     /// The elements in row-major order: in place, or gathered.

@@ -3,7 +3,17 @@
 use et_llm::Error as LanguageError;
 use et_module::Error;
 use etbuild_diagnostic::Code;
+use etbuild_run::Error as RunError;
 use pyo3::prelude::*;
+
+/// The exception for a failure of a program, or for arguments that do not fit.
+pub fn run_failed(py: Python<'_>, error: &RunError) -> PyErr {
+    match error {
+        RunError::Program(error) => failed(py, error),
+        RunError::Language(error) => language_failed(py, error),
+        other => input_error(py, &other.to_string()),
+    }
+}
 
 /// The exception for a failure of a program.
 pub fn failed(py: Python<'_>, error: &Error) -> PyErr {

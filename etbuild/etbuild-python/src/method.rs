@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::argument;
 use crate::exclusive::without_interpreter;
-use crate::failure::{failed, input_error, usage};
+use crate::failure::{input_error, run_failed, usage};
 use crate::interrupt::Watch;
 use crate::library::Library;
 use crate::loaded::{Loaded, LoadedMethod};
@@ -24,7 +24,7 @@ impl Method {
     /// Loads the method of this name.
     #[new]
     fn new(program: &Bound<'_, Program>, name: &str) -> PyResult<Self> {
-        let index = program.get().lock(program.py())?.load(program.py(), name)?;
+        let index = program.get().lock(program.py())?.load(name).map_err(|error| run_failed(program.py(), &error))?;
         Ok(Self { program: program.clone().unbind(), index })
     }
 
@@ -61,7 +61,7 @@ impl Method {
     /// Sets the inputs, for `run`.
     fn set_inputs(&self, inputs: &Bound<'_, PyAny>) -> PyResult<()> {
         self.with(inputs.py(), |method| {
-            method.library = set_all(method, inputs)?;
+            method.memory.library = set_all(method, inputs)?;
             Ok(())
         })
     }
@@ -74,7 +74,7 @@ impl Method {
     /// The outputs of the last execution, in the library of the inputs that were set last.
     fn outputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.with(py, |method| {
-            let library = method.library.unwrap_or(Library::NumPy);
+            let library = method.memory.library.unwrap_or(Library::NumPy);
             PyList::new(py, output::all(py, method, library)?)
         })
     }
@@ -82,7 +82,7 @@ impl Method {
     /// The state of this name as a tensor.
     fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         self.with(py, |method| {
-            let state = method.module.attribute(name).map_err(|error| failed(py, &error))?;
+            let state = method.method.state(name).map_err(|error| run_failed(py, &error))?;
             output::array(py, &state.ok_or_else(|| usage(py, &format!("the method has no state {name}")))?)
         })
     }
@@ -90,34 +90,34 @@ impl Method {
     /// The names of the inputs.
     #[getter]
     fn input_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.with(py, |method| Ok(method.module.input_names().to_vec()))
+        self.with(py, |method| Ok(method.method.input_names().to_vec()))
     }
 }
 
 impl Method {
-    fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut LoadedMethod) -> PyResult<R>) -> PyResult<R> {
+    fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut LoadedMethod<'_>) -> PyResult<R>) -> PyResult<R> {
         let mut loaded = self.program.get().lock(py)?;
-        let method = Loaded::method(&mut loaded, self.index).ok_or_else(|| usage(py, "the method is not loaded"))?;
-        work(method)
+        let method = Loaded::method(&mut loaded, self.index);
+        work(&mut method.ok_or_else(|| usage(py, "the method is not loaded"))?)
     }
 }
 
-fn set_tuple(method: &mut LoadedMethod, inputs: &Bound<'_, PyTuple>) -> PyResult<Option<Library>> {
+fn set_tuple(method: &mut LoadedMethod<'_>, inputs: &Bound<'_, PyTuple>) -> PyResult<Option<Library>> {
     let mut library = None;
     for (index, input) in inputs.iter_borrowed().enumerate() {
-        library = library.or(argument::set(&mut method.module, index, &input)?);
+        library = library.or(argument::set(&mut method.method, index, &input)?);
     }
     Ok(library)
 }
 
 /// Sets the inputs from a list or a tuple, or the only input.
-fn set_all(method: &mut LoadedMethod, inputs: &Bound<'_, PyAny>) -> PyResult<Option<Library>> {
+fn set_all(method: &mut LoadedMethod<'_>, inputs: &Bound<'_, PyAny>) -> PyResult<Option<Library>> {
     let (library, count) = if let Ok(list) = inputs.cast::<PyList>() {
         (set_tuple(method, &list.to_tuple())?, list.len())
     } else if let Ok(tuple) = inputs.cast::<PyTuple>() {
         (set_tuple(method, tuple)?, tuple.len())
     } else {
-        (argument::set(&mut method.module, 0, inputs)?, 1)
+        (argument::set(&mut method.method, 0, inputs)?, 1)
     };
     Ok(library.or(set_rest(inputs.py(), method, count, None)?))
 }
@@ -125,11 +125,11 @@ fn set_all(method: &mut LoadedMethod, inputs: &Bound<'_, PyAny>) -> PyResult<Opt
 /// Sets the inputs behind the first `count` from named arguments; an input that the export fixed may be left out.
 fn set_rest(
     py: Python<'_>,
-    method: &mut LoadedMethod,
+    method: &mut LoadedMethod<'_>,
     count: usize,
     named: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Library>> {
-    let names = method.module.input_names();
+    let names = method.method.input_names();
     if count == names.len() && named.is_none() {
         return Ok(None);
     }
@@ -137,9 +137,9 @@ fn set_rest(
     let (mut library, mut used) = (None, 0);
     for (index, name) in names.iter().enumerate().skip(count) {
         if let Some(input) = named.map(|named| named.get_item(name)).transpose()?.flatten() {
-            library = library.or(argument::set(&mut method.module, index, &input)?);
+            library = library.or(argument::set(&mut method.method, index, &input)?);
             used += 1;
-        } else if method.module.input_type(index).map_err(|error| failed(py, &error))?.is_some() {
+        } else if method.method.input_type(index).map_err(|error| run_failed(py, &error))?.is_some() {
             return Err(input_error(py, &format!("input {name}: not given")));
         }
     }
@@ -155,12 +155,12 @@ fn unknown(names: &[String], named: &Bound<'_, PyDict>) -> String {
 }
 
 /// Executes the method while other threads run Python.
-fn run(py: Python<'_>, method: &mut LoadedMethod) -> PyResult<()> {
+fn run(py: Python<'_>, method: &mut LoadedMethod<'_>) -> PyResult<()> {
     let mut watch = Watch::default();
-    let done = without_interpreter(py, &mut method.module, |module| module.execute_while(|| watch.goes_on()));
+    let done = without_interpreter(py, &mut method.method, |method| method.run_while(|| watch.goes_on()));
     match done {
         Ok(true) => Ok(()),
         Ok(false) => watch.raised(),
-        Err(error) => Err(failed(py, &error)),
+        Err(error) => Err(run_failed(py, &error)),
     }
 }

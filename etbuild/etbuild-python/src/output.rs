@@ -2,7 +2,8 @@
 #![allow(unsafe_code)] // Fills in the memory of new arrays.
 
 use et_core::{MAX_RANK, ScalarType, Shape};
-use et_module::{Array, Constant, Module, OutputValue};
+use et_module::{Array, Constant, OutputValue};
+use etbuild_run::Method;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -10,24 +11,24 @@ use pyo3::types::PyTuple;
 
 use crate::dlpack::{CPU, Device, DlTensor, ExchangeApi, ManagedVersioned, VERSION};
 use crate::elements;
-use crate::failure::failed;
+use crate::failure::{failed, run_failed};
 use crate::library::Library;
 use crate::loaded::LoadedMethod;
 use crate::tensor::{Memory, Tensor};
 
 /// The outputs of the last execution: tensors as arrays of the library, numbers and texts as they are.
-pub fn all<'py>(py: Python<'py>, method: &mut LoadedMethod, library: Library) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let shown = method.module.shown_outputs().map_err(|error| failed(py, &error))?;
-    shown.map(|index| output(py, method, index, library)).collect()
+pub fn all<'py>(py: Python<'py>, method: &mut LoadedMethod<'_>, library: Library) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let count = method.method.output_count().map_err(|error| run_failed(py, &error))?;
+    (0..count).map(|index| output(py, method, index, library)).collect()
 }
 
 fn output<'py>(
     py: Python<'py>,
-    method: &mut LoadedMethod,
+    method: &mut LoadedMethod<'_>,
     index: usize,
     library: Library,
 ) -> PyResult<Bound<'py, PyAny>> {
-    match method.module.output_value(index).map_err(|error| failed(py, &error))? {
+    match method.method.output_value(index).map_err(|error| run_failed(py, &error))? {
         OutputValue::Tensor(scalar_type, shape) => tensor(py, method, index, scalar_type, &shape, library),
         OutputValue::Constant(constant) => object(py, constant),
         OutputValue::Numbers(numbers) => array(py, &numbers),
@@ -53,7 +54,7 @@ fn object(py: Python<'_>, constant: Constant) -> PyResult<Bound<'_, PyAny>> {
 
 fn tensor<'py>(
     py: Python<'py>,
-    method: &mut LoadedMethod,
+    method: &mut LoadedMethod<'_>,
     index: usize,
     scalar_type: ScalarType,
     shape: &Shape,
@@ -65,10 +66,10 @@ fn tensor<'py>(
                 return numpy(empty, method, index, scalar_type, shape);
             }
         }
-        Library::Exchange(api) => return exchanged(py, api, &method.module, index, scalar_type, shape),
+        Library::Exchange(api) => return exchanged(py, api, &method.method, index, scalar_type, shape),
         _ => {}
     }
-    let tensor = Tensor::new(py, scalar_type, shape, copied(py, &method.module, index, scalar_type, shape)?)?;
+    let tensor = Tensor::new(py, scalar_type, shape, copied(py, &method.method, index, scalar_type, shape)?)?;
     match library {
         Library::Torch => py.import("torch")?.call_method1("from_dlpack", (tensor,)),
         _ => Ok(tensor),
@@ -76,10 +77,16 @@ fn tensor<'py>(
 }
 
 /// The elements in memory of their own.
-fn copied(py: Python<'_>, module: &Module, index: usize, scalar_type: ScalarType, shape: &Shape) -> PyResult<Memory> {
+fn copied(
+    py: Python<'_>,
+    method: &Method<'_>,
+    index: usize,
+    scalar_type: ScalarType,
+    shape: &Shape,
+) -> PyResult<Memory> {
     let count: usize = (0..shape.rank()).map(|dim| shape.size(dim)).product();
     let mut memory = Memory::zeroed(count * scalar_type.size());
-    module.copy_output(index, memory.bytes_mut()).map_err(|error| failed(py, &error))?;
+    method.copy_output(index, memory.bytes_mut()).map_err(|error| run_failed(py, &error))?;
     Ok(memory)
 }
 
@@ -93,13 +100,13 @@ fn numpy_empty(py: Python<'_>) -> Option<&Bound<'_, PyAny>> {
 /// A new array of NumPy with a copy of the elements.
 fn numpy<'py>(
     empty: &Bound<'py, PyAny>,
-    method: &mut LoadedMethod,
+    method: &mut LoadedMethod<'_>,
     index: usize,
     scalar_type: ScalarType,
     shape: &Shape,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = empty.py();
-    let slot = method.arrays.get_mut(index);
+    let slot = method.memory.arrays.get_mut(index);
     let known = slot.as_deref().and_then(Option::as_ref).filter(|(known, _)| known.sizes() == shape.sizes());
     let array = match known {
         Some((_, arguments)) => empty.call1(arguments.bind(py))?,
@@ -124,10 +131,10 @@ fn numpy<'py>(
         // SAFETY: the array is new, so no other reference to the `len` bytes exists.
         len => unsafe { std::slice::from_raw_parts_mut(view.buf.cast(), len) },
     };
-    let done = method.module.copy_output(index, bytes);
+    let done = method.method.copy_output(index, bytes);
     // SAFETY: the view was filled in.
     unsafe { ffi::PyBuffer_Release(&raw mut view) };
-    done.map(|_| array).map_err(|error| failed(py, &error))
+    done.map(|_| array).map_err(|error| run_failed(py, &error))
 }
 
 /// A tensor that a library takes over with its memory.
@@ -142,13 +149,13 @@ struct Given {
 fn exchanged<'py>(
     py: Python<'py>,
     api: &ExchangeApi,
-    module: &Module,
+    method: &Method<'_>,
     index: usize,
     scalar_type: ScalarType,
     shape: &Shape,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Some(to_object) = api.to_object else { return Err(pyo3::exceptions::PyBufferError::new_err("no conversion")) };
-    let memory = copied(py, module, index, scalar_type, shape)?;
+    let memory = copied(py, method, index, scalar_type, shape)?;
     let (mut sizes, mut strides, mut stride) = ([0; MAX_RANK], [0; MAX_RANK], 1);
     for dim in (0..shape.rank()).rev() {
         let size = shape.size(dim) as i64;

@@ -1,7 +1,6 @@
 //! Parts of prompts and messages: texts, pictures and recordings of Python.
 
-use et_llm::{Content, Error, Message, Part, Session};
-use et_module::preprocess::Media;
+use etbuild_run::language::{Content, Media, Role, Turn};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -72,20 +71,14 @@ pub fn own(parts: Vec<GivenPart>) -> PyResult<Vec<OwnPart>> {
     parts.into_iter().map(GivenPart::own).collect()
 }
 
-/// The parts as a model reads them.
-///
-/// # Errors
-/// Errors of [`Session::part`].
-pub fn read(session: &Session, parts: &[OwnPart]) -> Result<Vec<Part>, Error> {
-    parts.iter().map(|part| session.part(part.content())).collect()
+/// The contents of parts.
+pub fn contents(parts: &[OwnPart]) -> Vec<Content<'_>> {
+    parts.iter().map(OwnPart::content).collect()
 }
-
-/// The roles that messages may have.
-const ROLES: [&str; 3] = ["system", "user", "assistant"];
 
 /// A message without objects of Python.
 pub struct OwnMessage {
-    role: &'static str,
+    role: Role,
     parts: Vec<OwnPart>,
 }
 
@@ -95,20 +88,14 @@ impl OwnMessage {
     /// # Errors
     /// `ValueError` for an unknown role or kind.
     pub fn new(role: &str, parts: Vec<GivenPart>) -> PyResult<Self> {
-        let known = ROLES.into_iter().find(|known| *known == role);
-        let role =
-            known.ok_or_else(|| PyValueError::new_err(format!("a role is one of {}, not {role}", ROLES.join(", "))))?;
+        let known = Role::ALL.into_iter().find(|known| known.name() == role);
+        let roles = Role::ALL.map(Role::name).join(", ");
+        let role = known.ok_or_else(|| PyValueError::new_err(format!("a role is one of {roles}, not {role}")))?;
         Ok(Self { role, parts: own(parts)? })
     }
 
-    /// The message for the chat template. A text alone is the content of the message.
-    ///
-    /// # Errors
-    /// Errors of [`Session::part`].
-    pub fn read(&self, session: &Session) -> Result<Message, Error> {
-        match self.parts.as_slice() {
-            [OwnPart::Text(text)] => Ok(Message::new(self.role, text)),
-            parts => Ok(session.message(self.role, read(session, parts)?)),
-        }
+    /// The message for a model.
+    pub fn turn(&self) -> Turn<'_> {
+        Turn { role: self.role, parts: contents(&self.parts) }
     }
 }

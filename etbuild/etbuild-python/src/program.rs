@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use et_module::{Engines, FileBytes, is_bundled};
+use etbuild_run::{Error, Loader};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use crate::describe::{MethodFacts, describe};
-use crate::engines::{ENGINES, threads};
+use crate::engines::threads;
 use crate::exclusive::{Exclusive, Held};
-use crate::failure::failed;
+use crate::failure::run_failed;
 use crate::loaded::Loaded;
 
 /// A data file: the path, or the bytes.
@@ -20,10 +20,10 @@ enum DataSource {
 }
 
 impl DataSource {
-    fn open(self, py: Python<'_>) -> PyResult<FileBytes> {
+    fn add_to(self, loader: Loader) -> Loader {
         match self {
-            Self::Bytes(bytes) => Ok(FileBytes::copied(&bytes)),
-            Self::Path(path) => FileBytes::open(&path).map_err(|error| failed(py, &error)),
+            Self::Bytes(bytes) => loader.data_bytes(&bytes),
+            Self::Path(path) => loader.data(path),
         }
     }
 }
@@ -38,40 +38,42 @@ impl Program {
     #[staticmethod]
     #[pyo3(signature = (path, data = Vec::new(), threads = 0))]
     fn open(py: Python<'_>, path: PathBuf, data: Vec<DataSource>, threads: usize) -> PyResult<Self> {
-        let file = FileBytes::open(&path).map_err(|error| failed(py, &error))?;
-        Self::new(py, file, data, threads)
+        Self::new(py, data, threads, |loader| loader.open(path))
     }
 
     /// Copies a program file from bytes.
     #[staticmethod]
     #[pyo3(signature = (content, data = Vec::new(), threads = 0))]
     fn from_bytes(py: Python<'_>, content: &[u8], data: Vec<DataSource>, threads: usize) -> PyResult<Self> {
-        Self::new(py, FileBytes::copied(content), data, threads)
+        Self::new(py, data, threads, |loader| loader.copy(content))
     }
 
     /// The names of the methods, in the order of the file.
     fn method_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.lock(py)?.names().map_err(|error| failed(py, &error.into()))
+        self.lock(py)?.program.method_names().map_err(|error| run_failed(py, &error))
     }
 
     /// Whether the file is a bundled program, which has test cases.
     fn is_bundled(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(is_bundled(&self.lock(py)?.file))
+        Ok(self.lock(py)?.program.is_bundled())
     }
 
     /// The names and types of a method's inputs and outputs.
     fn describe(&self, py: Python<'_>, name: &str) -> PyResult<MethodFacts> {
-        describe(&self.lock(py)?.file, name).map_err(|error| failed(py, &error))
+        describe(&self.lock(py)?.program, name).map_err(|error| run_failed(py, &error))
     }
 }
 
 impl Program {
-    fn new(py: Python<'_>, file: FileBytes, data: Vec<DataSource>, number: usize) -> PyResult<Self> {
-        let data = data.into_iter().map(|source| source.open(py)).collect::<PyResult<Vec<_>>>()?;
-        let program = Self(Exclusive::new(Loaded::new(file, data, Engines::new(ENGINES, threads(number)?))));
-        // A file that is no program is refused here, and not at its first method.
-        program.method_names(py)?;
-        Ok(program)
+    fn new(
+        py: Python<'_>,
+        data: Vec<DataSource>,
+        number: usize,
+        load: impl FnOnce(Loader) -> Result<etbuild_run::Program, Error>,
+    ) -> PyResult<Self> {
+        let loader = Loader::new().threads(threads(number)?);
+        let loader = data.into_iter().fold(loader, |loader, source| source.add_to(loader));
+        Ok(Self(Exclusive::new(Loaded::new(load(loader).map_err(|error| run_failed(py, &error))?))))
     }
 
     pub fn lock(&self, py: Python<'_>) -> PyResult<Held<'_, Loaded>> {

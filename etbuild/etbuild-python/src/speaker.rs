@@ -2,24 +2,20 @@
 #![allow(unsafe_code)] // Promises that the parts of a model stay together.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-use et_llm::{Constraint, Continuation, Ended, Sampler, Sampling, Session, Text, TextStream};
+use etbuild_run::language::{self, Constraint, Sampling};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::exclusive::{Exclusive, Held, Whole};
 
-/// A model and the text that the model continues.
+/// A model and the number of texts that were begun.
 pub struct Speaker {
-    pub session: Session,
-    pub current: Option<Current>,
-    /// How many texts were begun.
+    pub model: language::LanguageModel,
     pub begun: u64,
 }
 
-// SAFETY: the counters (the file, the arena of the methods, the tokenizer) have their holders in this struct alone. Cells and pointers of
-// methods and delegates lead to memory that the methods own. No data belongs to a thread.
+// SAFETY: language models move between threads.
 unsafe impl Whole for Speaker {}
 
 /// A language model in memory: one text at a time.
@@ -80,13 +76,18 @@ impl Options {
 }
 
 impl Options {
-    /// Numbers that are added to the logits of tokens.
-    pub fn bias(&self) -> Vec<(u32, f32)> {
-        self.logit_bias.clone().unwrap_or_default().into_iter().collect()
+    /// The options, with the model's defaults for omitted ones.
+    pub fn all(&self, usual: Sampling) -> PyResult<language::Options> {
+        Ok(language::Options {
+            max_new_tokens: self.max_new_tokens,
+            sampling: Some(self.sampling(usual)),
+            logit_bias: self.logit_bias.clone().unwrap_or_default().into_iter().collect(),
+            constraint: self.constraint()?,
+        })
     }
 
     /// The form of the answer, if any.
-    pub fn constraint(&self) -> PyResult<Option<Constraint>> {
+    fn constraint(&self) -> PyResult<Option<Constraint>> {
         let given = [
             self.json_schema.clone().map(Constraint::JsonSchema),
             self.regex.clone().map(Constraint::Regex),
@@ -100,20 +101,6 @@ impl Options {
     }
 }
 
-/// The text that a model continues.
-pub struct Current {
-    pub number: u64,
-    pub continuation: Continuation,
-    /// The tokens of the prompt that come before those of `continuation`, a piece each.
-    pub pieces: Vec<Vec<u32>>,
-    pub sampler: Sampler,
-    pub max_new_tokens: usize,
-    /// The decoder; `None` where tokens are wanted.
-    pub text: Option<Rc<dyn Text>>,
-    pub stream: TextStream,
-    pub ended: Option<Ended>,
-}
-
 impl LanguageModel {
     pub const fn new(speaker: Speaker) -> Self {
         Self(Exclusive::new(speaker))
@@ -123,6 +110,3 @@ impl LanguageModel {
         self.0.lock(py)
     }
 }
-
-/// The tokens of a prompt, and the decoder of the answer.
-pub type Prompt = (Vec<u32>, Option<Rc<dyn Text>>);

@@ -1,11 +1,13 @@
 //! Transcripts of recordings.
 
-use et_llm::{Content, Error, Heard, Sampling, Segment, Session, SpokenTask, Transcript, Wanted};
+use et_llm::Error::NoSound;
+use etbuild_run::Error;
+use etbuild_run::language::{Content, Heard, LanguageModel, Sampling, Segment, SpokenTask, Transcript, Wanted};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::exclusive::without_interpreter;
-use crate::failure::language_failed;
+use crate::failure::run_failed;
 use crate::interrupt::Watch;
 use crate::parts::{GivenPart, OwnPart};
 use crate::speaker::Options;
@@ -56,18 +58,18 @@ impl Speech {
 /// Transcribes a recording; Ctrl-C works between tokens.
 pub fn transcribe(
     py: Python<'_>,
-    session: &mut Session,
+    model: &mut LanguageModel,
     recording: GivenPart,
     speech: &Speech,
     options: &Options,
 ) -> PyResult<Made> {
     let recording = recording.own()?;
-    let wanted = speech.wanted(options, session.sampling())?;
-    let failed = |error| language_failed(py, &error);
-    wanted.sampling.checked().map_err(failed)?;
+    let wanted = speech.wanted(options, model.sampling())?;
+    let failed = |error| run_failed(py, &error);
+    wanted.sampling.checked().map_err(|error| failed(error.into()))?;
     let mut listener = Listener { told: speech.on_segment.as_ref(), watch: Watch::default(), raised: None };
-    let hear = |session: &mut Session| heard(session, &recording, &wanted, &mut listener);
-    let made = without_interpreter(py, session, hear);
+    let hear = |model: &mut LanguageModel| heard(model, &recording, &wanted, &mut listener);
+    let made = without_interpreter(py, model, hear);
     let Listener { watch, raised, .. } = listener;
     raised.map_or(Ok(()), Err)?;
     watch.raised()?;
@@ -93,15 +95,15 @@ impl Listener<'_> {
 }
 
 fn heard(
-    session: &mut Session,
+    model: &mut LanguageModel,
     recording: &OwnPart,
     wanted: &Wanted,
     listener: &mut Listener<'_>,
 ) -> Result<Transcript, Error> {
-    let Content::Sound(recording) = recording.content() else { return Err(Error::NoSound) };
+    let Content::Sound(recording) = recording.content() else { return Err(NoSound.into()) };
     // The error ends the transcript, and the exception of the listener takes its place.
-    let mut see = |heard: Heard<'_>| if listener.hear(heard) { Ok(()) } else { Err(Error::NoSound) };
-    session.transcribe(recording, wanted, &mut see)
+    let mut see = |heard: Heard<'_>| if listener.hear(heard) { Ok(()) } else { Err(NoSound) };
+    model.transcribe(recording, wanted, &mut see)
 }
 
 fn spoken(Segment { start, end, text, tokens, words }: &Segment) -> Spoken {

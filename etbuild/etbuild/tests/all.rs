@@ -61,6 +61,7 @@ mod recording;
 mod remote;
 mod report;
 mod reproducible;
+mod rust;
 mod seq2seq;
 mod serve;
 mod serve_prefix;

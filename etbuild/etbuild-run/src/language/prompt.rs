@@ -1,0 +1,142 @@
+//! Prompts: texts, conversations, tokens, with pictures and sounds.
+
+use et_llm::{Content, Message, Part, Session};
+
+use super::{Answer, LanguageModel, Options, Tokens};
+use crate::Error;
+
+/// Who says a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The instructions ahead of a conversation.
+    System,
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::System, Self::User, Self::Assistant];
+
+    /// The name in chat templates.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+/// A message of a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn<'t> {
+    /// Who says the message.
+    pub role: Role,
+    /// The texts, pictures and sounds of the message, in order.
+    pub parts: Vec<Content<'t>>,
+}
+
+impl<'t> Turn<'t> {
+    /// A text of the user.
+    pub fn user(text: &'t str) -> Self {
+        Self { role: Role::User, parts: vec![Content::Text(text)] }
+    }
+
+    /// An answer of the model.
+    pub fn assistant(text: &'t str) -> Self {
+        Self { role: Role::Assistant, parts: vec![Content::Text(text)] }
+    }
+
+    /// Instructions.
+    pub fn system(text: &'t str) -> Self {
+        Self { role: Role::System, parts: vec![Content::Text(text)] }
+    }
+
+    /// The message for the chat template. A text alone is the content of the message.
+    fn read(&self, session: &Session) -> Result<Message, Error> {
+        match self.parts.as_slice() {
+            [Content::Text(text)] => Ok(Message::new(self.role.name(), *text)),
+            parts => Ok(session.message(self.role.name(), read(session, parts)?)),
+        }
+    }
+}
+
+/// Parts as a model reads them.
+fn read(session: &Session, parts: &[Content<'_>]) -> Result<Vec<Part>, Error> {
+    parts.iter().map(|part| Ok(session.part(*part)?)).collect()
+}
+
+impl LanguageModel {
+    /// Continues a text.
+    ///
+    /// # Errors
+    /// A program file without a tokenizer; a text longer than the context; options out of range.
+    pub fn generate(&mut self, prompt: &str, options: &Options) -> Result<Answer<'_>, Error> {
+        self.begin_parts(&[Content::Text(prompt)], options)?;
+        Ok(Answer::new(self))
+    }
+
+    /// Answers in a conversation.
+    ///
+    /// # Errors
+    /// A program file without a chat template; a model that reads no pictures or sounds; a conversation longer than the context;
+    /// options out of range.
+    pub fn chat(&mut self, turns: &[Turn<'_>], options: &Options) -> Result<Answer<'_>, Error> {
+        self.begin_turns(turns, options)?;
+        Ok(Answer::new(self))
+    }
+
+    /// Continues tokens.
+    ///
+    /// # Errors
+    /// No tokens, or more than the context; options out of range.
+    pub fn generate_tokens(&mut self, tokens: &[u32], options: &Options) -> Result<Tokens<'_>, Error> {
+        self.begin_tokens(tokens, options)?;
+        Ok(Tokens::new(self))
+    }
+
+    /// Begins to continue a prompt of texts, pictures and sounds, for [`Self::advance`].
+    ///
+    /// # Errors
+    /// As [`Self::generate`].
+    pub fn begin_parts(&mut self, parts: &[Content<'_>], options: &Options) -> Result<(), Error> {
+        self.refuse_prompts()?;
+        let prompt = self.session.prompt_of_parts(&read(&self.session, parts)?)?;
+        self.begin_prompt(prompt, options)
+    }
+
+    /// Begins to answer in a conversation, for [`Self::advance`].
+    ///
+    /// # Errors
+    /// As [`Self::chat`].
+    pub fn begin_turns(&mut self, turns: &[Turn<'_>], options: &Options) -> Result<(), Error> {
+        self.refuse_prompts()?;
+        let messages = turns.iter().map(|turn| turn.read(&self.session)).collect::<Result<Vec<_>, _>>()?;
+        let prompt = self.session.prompt_of_messages(&messages)?;
+        self.begin_prompt(prompt, options)
+    }
+
+    /// Begins to continue tokens, for [`Self::advance`].
+    ///
+    /// # Errors
+    /// As [`Self::generate_tokens`].
+    pub fn begin_tokens(&mut self, tokens: &[u32], options: &Options) -> Result<(), Error> {
+        self.refuse_prompts()?;
+        self.begin(tokens.to_vec(), None, options)
+    }
+
+    /// Refuses prompts for a model that makes transcripts alone.
+    fn refuse_prompts(&self) -> Result<(), Error> {
+        if self.session.transcriber.is_some() { Err(et_llm::Error::NoSound.into()) } else { Ok(()) }
+    }
+
+    /// Makes the pictures of a prompt those of the next text.
+    fn begin_prompt(&mut self, prompt: et_llm::Prompt, options: &Options) -> Result<(), Error> {
+        let text = self.session.text()?;
+        self.session.model.show(&prompt.tiles);
+        self.begin(prompt.tokens, Some(text), options)
+    }
+}
