@@ -2,8 +2,10 @@
 #![allow(unsafe_code)] // Promises that the parts of a program stay together.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use et_core::Shape;
+use et_module::recording::Recorder;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, program_in};
 use et_runtime::Program;
 use pyo3::prelude::*;
@@ -20,6 +22,8 @@ pub struct Loaded {
     pub file: Rc<FileBytes>,
     data: Vec<Rc<FileBytes>>,
     engines: Engines,
+    /// The observer of the executions, for an ETDump.
+    pub recorder: Option<Arc<Recorder>>,
     methods: Vec<LoadedMethod>,
 }
 
@@ -31,6 +35,8 @@ pub struct LoadedMethod {
     pub library: Option<Library>,
     /// The arguments of `numpy.empty` for each output, with the shape that the arguments are for.
     pub arrays: Vec<Option<(Shape, Py<PyTuple>)>>,
+    /// The observer of the executions.
+    pub recorder: Option<Arc<Recorder>>,
 }
 
 // SAFETY: the counters (the file and the data files, and the arena that methods share) have their holders in this struct alone: no
@@ -39,8 +45,14 @@ pub struct LoadedMethod {
 unsafe impl Whole for Loaded {}
 
 impl Loaded {
-    pub fn new(file: FileBytes, data: Vec<FileBytes>, engines: Engines) -> Self {
-        Self { file: Rc::new(file), data: data.into_iter().map(Rc::new).collect(), engines, methods: Vec::new() }
+    /// A program whose executions the recorder observes, if there is one.
+    pub fn new(file: FileBytes, data: Vec<FileBytes>, engines: Engines, recorder: Option<Arc<Recorder>>) -> Self {
+        let engines = match &recorder {
+            Some(recorder) => engines.observed_by(recorder.clone()),
+            None => engines,
+        };
+        let data = data.into_iter().map(Rc::new).collect();
+        Self { file: Rc::new(file), data, engines, recorder, methods: Vec::new() }
     }
 
     pub fn method(&mut self, index: usize) -> Option<&mut LoadedMethod> {
@@ -101,7 +113,8 @@ impl Loaded {
         };
         let module = named(only_results(module));
         let arrays = (0..module.output_count()?).map(|_| None).collect();
-        self.methods.push(LoadedMethod { name: name.to_owned(), module, library: None, arrays });
+        let recorder = self.recorder.clone();
+        self.methods.push(LoadedMethod { name: name.to_owned(), module, library: None, arrays, recorder });
         Ok(())
     }
 }

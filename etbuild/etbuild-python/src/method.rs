@@ -159,8 +159,19 @@ fn run(py: Python<'_>, method: &mut LoadedMethod) -> PyResult<()> {
     let mut watch = Watch::default();
     let done = without_interpreter(py, &mut method.module, |module| module.execute_while(|| watch.goes_on()));
     match done {
-        Ok(true) => Ok(()),
+        Ok(true) => complete(py, method),
         Ok(false) => watch.raised(),
         Err(error) => Err(failed(py, &error)),
+    }
+}
+
+/// Fails where the tensors of the executions are more than the debug buffer holds.
+fn complete(py: Python<'_>, method: &LoadedMethod) -> PyResult<()> {
+    match method.recorder.as_ref().and_then(|recorder| recorder.excess()) {
+        Some(bytes) => Err(usage(
+            py,
+            &format!("the debug buffer is too small: the tensors since the last ETDump have {bytes} bytes"),
+        )),
+        None => Ok(()),
     }
 }

@@ -1,15 +1,18 @@
 //! A program file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use et_module::recording::{EtDump, Keep, Recorder, as_recorded, etdump};
 use et_module::{Engines, FileBytes, is_bundled};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 
 use crate::describe::{MethodFacts, describe};
 use crate::engines::{ENGINES, threads};
 use crate::exclusive::{Exclusive, Held};
-use crate::failure::failed;
+use crate::failure::{failed, usage};
 use crate::loaded::Loaded;
 
 /// A data file: the path, or the bytes.
@@ -34,19 +37,31 @@ pub struct Program(Exclusive<Loaded>);
 
 #[pymethods]
 impl Program {
-    /// Maps a program file.
+    /// Maps a program file. `debug_buffer` is the size of the debug buffer of an ETDump, in bytes; `None` for no ETDump.
     #[staticmethod]
-    #[pyo3(signature = (path, data = Vec::new(), threads = 0))]
-    fn open(py: Python<'_>, path: PathBuf, data: Vec<DataSource>, threads: usize) -> PyResult<Self> {
+    #[pyo3(signature = (path, data = Vec::new(), threads = 0, debug_buffer = None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        data: Vec<DataSource>,
+        threads: usize,
+        debug_buffer: Option<usize>,
+    ) -> PyResult<Self> {
         let file = FileBytes::open(&path).map_err(|error| failed(py, &error))?;
-        Self::new(py, file, data, threads)
+        Self::new(py, (file, data), threads, debug_buffer)
     }
 
     /// Copies a program file from bytes.
     #[staticmethod]
-    #[pyo3(signature = (content, data = Vec::new(), threads = 0))]
-    fn from_bytes(py: Python<'_>, content: &[u8], data: Vec<DataSource>, threads: usize) -> PyResult<Self> {
-        Self::new(py, FileBytes::copied(content), data, threads)
+    #[pyo3(signature = (content, data = Vec::new(), threads = 0, debug_buffer = None))]
+    fn from_bytes(
+        py: Python<'_>,
+        content: &[u8],
+        data: Vec<DataSource>,
+        threads: usize,
+        debug_buffer: Option<usize>,
+    ) -> PyResult<Self> {
+        Self::new(py, (FileBytes::copied(content), data), threads, debug_buffer)
     }
 
     /// The names of the methods, in the order of the file.
@@ -59,6 +74,19 @@ impl Program {
         Ok(is_bundled(&self.lock(py)?.file))
     }
 
+    /// Whether executions are recorded for an ETDump.
+    fn has_etdump(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.lock(py)?.recorder.is_some())
+    }
+
+    /// The ETDump and the debug buffer of the executions since the last call.
+    fn etdump<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let missing = || usage(py, "the program was loaded without `enable_etdump=True`");
+        let recording = self.lock(py)?.recorder.as_ref().ok_or_else(missing)?.take();
+        let EtDump { dump, buffer } = etdump(&recording, |run, facts| Some(as_recorded(run, facts)));
+        Ok((PyBytes::new(py, &dump), PyBytes::new(py, &buffer)))
+    }
+
     /// The names and types of a method's inputs and outputs.
     fn describe(&self, py: Python<'_>, name: &str) -> PyResult<MethodFacts> {
         describe(&self.lock(py)?.file, name).map_err(|error| failed(py, &error))
@@ -66,9 +94,17 @@ impl Program {
 }
 
 impl Program {
-    fn new(py: Python<'_>, file: FileBytes, data: Vec<DataSource>, number: usize) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        (file, data): (FileBytes, Vec<DataSource>),
+        number: usize,
+        debug_buffer: Option<usize>,
+    ) -> PyResult<Self> {
         let data = data.into_iter().map(|source| source.open(py)).collect::<PyResult<Vec<_>>>()?;
-        let program = Self(Exclusive::new(Loaded::new(file, data, Engines::new(ENGINES, threads(number)?))));
+        let engines = Engines::new(ENGINES, threads(number)?);
+        let keep = |size| if size == 0 { Keep::Times } else { Keep::Kernels(size) };
+        let recorder = debug_buffer.map(|size| Arc::new(Recorder::new(keep(size))));
+        let program = Self(Exclusive::new(Loaded::new(file, data, engines, recorder)));
         // A file that is no program is refused here, and not at its first method.
         program.method_names(py)?;
         Ok(program)
