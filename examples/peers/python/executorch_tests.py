@@ -24,12 +24,20 @@ FILES = [
     "executorch.runtime.test.test_runtime_xnnpack",
     "executorch.extension.pybindings.test.test_pybindings",
     "executorch.extension.pybindings.test.test_backend_pybinding",
+    "executorch.devtools.etrecord.tests.etrecord_test",
+    "executorch.devtools.inspector.tests.event_blocks_test",
+    "executorch.devtools.inspector.tests.inspector_test",
+    "executorch.devtools.inspector.tests.inspector_utils_test",
+    "executorch.devtools.inspector.tests.intermediate_output_capturer_test",
+    "executorch.devtools.inspector.tests.l1_comparator_test",
+    "executorch.devtools.inspector.tests.mse_comparator_test",
+    "executorch.devtools.inspector.tests.snr_comparator_test",
+    "executorch.devtools.inspector.tests.vgf_neural_statistics_test",
 ]
 
 # What does not apply: the test, or the file, and the reason.
 LEFT_OUT = {
     "test_runtime_xnnpack": "programs of XNNPACK",
-    "test_runtime_etdump_gen": "ETDump",
     "test_backend_pybinding": "asks for XNNPACK by name",
 }
 
