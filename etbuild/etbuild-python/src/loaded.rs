@@ -1,7 +1,10 @@
 //! A program with what Python remembers of the loaded methods.
 #![allow(unsafe_code)] // Promises that the parts of a program stay together.
 
+use std::sync::Arc;
+
 use et_core::Shape;
+use et_module::recording::Recorder;
 use etbuild_run::{Error, Method, Program};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -12,6 +15,8 @@ use crate::library::Library;
 /// A program file with the loaded methods.
 pub struct Loaded {
     pub program: Program,
+    /// The observer of the executions, for an ETDump.
+    pub recorder: Option<Arc<Recorder>>,
     /// A row per loaded method.
     memories: Vec<Memory>,
 }
@@ -27,6 +32,7 @@ pub struct Memory {
 /// A loaded method.
 pub struct LoadedMethod<'l> {
     pub method: Method<'l>,
+    pub recorder: Option<&'l Recorder>,
     pub memory: &'l mut Memory,
 }
 
@@ -34,13 +40,14 @@ pub struct LoadedMethod<'l> {
 unsafe impl Whole for Loaded {}
 
 impl Loaded {
-    pub const fn new(program: Program) -> Self {
-        Self { program, memories: Vec::new() }
+    pub const fn new(program: Program, recorder: Option<Arc<Recorder>>) -> Self {
+        Self { program, recorder, memories: Vec::new() }
     }
 
     pub fn method(&mut self, index: usize) -> Option<LoadedMethod<'_>> {
         let memory = self.memories.get_mut(index)?;
-        self.program.loaded(index).map(|method| LoadedMethod { method, memory })
+        let recorder = self.recorder.as_deref();
+        self.program.loaded(index).map(|method| LoadedMethod { method, recorder, memory })
     }
 
     /// Loads a method, unless the method is loaded; returns the number of the method.

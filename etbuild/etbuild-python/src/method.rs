@@ -1,5 +1,6 @@
 //! A loaded method.
 
+use et_module::recording::Recorder;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -159,8 +160,19 @@ fn run(py: Python<'_>, method: &mut LoadedMethod<'_>) -> PyResult<()> {
     let mut watch = Watch::default();
     let done = without_interpreter(py, &mut method.method, |method| method.run_while(|| watch.goes_on()));
     match done {
-        Ok(true) => Ok(()),
+        Ok(true) => complete(py, method),
         Ok(false) => watch.raised(),
         Err(error) => Err(run_failed(py, &error)),
+    }
+}
+
+/// Fails where the tensors of the executions are more than the debug buffer holds.
+fn complete(py: Python<'_>, method: &LoadedMethod<'_>) -> PyResult<()> {
+    match method.recorder.and_then(Recorder::excess) {
+        Some(bytes) => Err(usage(
+            py,
+            &format!("the debug buffer is too small: the tensors since the last ETDump have {bytes} bytes"),
+        )),
+        None => Ok(()),
     }
 }

@@ -202,6 +202,23 @@ class Calls(unittest.TestCase):
         self.assertTrue(all(runtime.backend_registry.is_available(name) for name in names) and names)
         self.assertFalse(runtime.backend_registry.is_available("NoBackend"))
 
+    def test_executions_are_written_as_etdump(self):
+        x = torch.rand(2, 3)
+        program = Runtime.get().load_program(ADD, enable_etdump=True, debug_buffer_size=64)
+        method = program.load_method("forward")
+        total = method.execute((x, x))[0]
+        program.write_etdump_result_to_file("add.etdp", "add.debug")
+        dump = Path("add.etdp").read_bytes()
+        self.assertEqual(dump[8:12], b"ED00")
+        self.assertIn(b"native_call_add.out", dump)
+        self.assertIn(total.numpy().tobytes(), Path("add.debug").read_bytes())
+        with self.assertRaisesRegex(etbuild.Error, "debug buffer is too small"):
+            for _ in range(3):
+                method.execute((x, x))
+        with self.assertRaisesRegex(etbuild.Error, "enable_etdump"):
+            Runtime.load(ADD).write_etdump_result_to_file("none.etdp")
+        self.assertFalse(Path("none.etdp").exists())
+
 
 class Threads(unittest.TestCase):
     """The interpreter's lock and signals."""

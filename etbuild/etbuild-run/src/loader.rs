@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use et_module::{DataFiles, Engine, Engines, FileBytes, checked_threads};
+use et_module::{DataFiles, Engine, Engines, FileBytes, Observer, checked_threads};
 
 use crate::kernels::KernelSource;
 use crate::{Error, Program};
@@ -22,8 +23,18 @@ pub struct Loader {
     engines: &'static [Engine],
     threads: usize,
     data: Vec<Source>,
+    observer: Option<Observed>,
     #[cfg(feature = "text")]
     guesses_from_text: bool,
+}
+
+/// What hears of the executions.
+struct Observed(Arc<dyn Observer>);
+
+impl std::fmt::Debug for Observed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("an observer")
+    }
 }
 
 #[derive(Debug)]
@@ -72,6 +83,7 @@ impl Loader {
             engines,
             threads: 0,
             data: Vec::new(),
+            observer: None,
             #[cfg(feature = "text")]
             guesses_from_text: false,
         }
@@ -96,6 +108,13 @@ impl Loader {
     #[must_use]
     pub fn data_bytes(mut self, bytes: &[u8]) -> Self {
         self.data.push(Source::Bytes(FileBytes::copied(bytes)));
+        self
+    }
+
+    /// An observer, such as [`et_module`]'s recorder, hears when each instruction of a method begins and ends. Language models have none.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(Observed(observer));
         self
     }
 
@@ -127,7 +146,12 @@ impl Loader {
     fn load(self, file: FileBytes) -> Result<Program, Error> {
         let threads = checked_threads(self.threads).map_err(Error::Argument)?;
         let data = opened(self.data)?;
-        Program::new(file, data, self.kernels, Engines::new(self.engines, threads))
+        let engines = Engines::new(self.engines, threads);
+        let engines = match self.observer {
+            Some(Observed(observer)) => engines.observed_by(observer),
+            None => engines,
+        };
+        Program::new(file, data, self.kernels, engines)
     }
 }
 

@@ -1,4 +1,4 @@
-"""Runs ExecuTorch's own tests of its Python runtime against etbuild: the files of the installed wheel, with the imports redirected.
+"""Runs ExecuTorch's own tests of its Python runtime and of its Inspector against etbuild: the files of the installed wheel, with the imports redirected.
 
     python executorch_tests.py [--list]
 
@@ -24,13 +24,23 @@ FILES = [
     "executorch.runtime.test.test_runtime_xnnpack",
     "executorch.extension.pybindings.test.test_pybindings",
     "executorch.extension.pybindings.test.test_backend_pybinding",
+    "executorch.devtools.etrecord.tests.etrecord_test",
+    "executorch.devtools.inspector.tests.event_blocks_test",
+    "executorch.devtools.inspector.tests.inspector_test",
+    "executorch.devtools.inspector.tests.inspector_utils_test",
+    "executorch.devtools.inspector.tests.intermediate_output_capturer_test",
+    "executorch.devtools.inspector.tests.l1_comparator_test",
+    "executorch.devtools.inspector.tests.mse_comparator_test",
+    "executorch.devtools.inspector.tests.snr_comparator_test",
+    "executorch.devtools.inspector.tests.vgf_neural_statistics_test",
 ]
 
 # What does not apply: the test, or the file, and the reason.
 LEFT_OUT = {
     "test_runtime_xnnpack": "programs of XNNPACK",
-    "test_runtime_etdump_gen": "ETDump",
     "test_backend_pybinding": "asks for XNNPACK by name",
+    "test_intermediate_tensor_comparison_with_torch_export": "programs of XNNPACK",
+    "test_transformer_block_xnnpack_numeric_gap_within_tolerance": "programs of XNNPACK",
 }
 
 
@@ -61,7 +71,8 @@ def reason(test):
 def main():
     redirect()
     loader = unittest.TestLoader()
-    found = [test for file in FILES for test in tests(loader.loadTestsFromName(file))]
+    # Some files import the tests of another: a test runs once.
+    found = {test.id(): test for file in FILES for test in tests(loader.loadTestsFromName(file))}.values()
     left_out = [test for test in found if reason(test)]
     run = unittest.TestSuite(test for test in found if not reason(test))
     count = run.countTestCases()

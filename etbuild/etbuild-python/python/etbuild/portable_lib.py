@@ -85,8 +85,12 @@ class ExecuTorchProgram:
         return self._program.metadata(method_name)
 
     def has_etdump(self) -> bool:
-        """False: this runtime records no ETDump."""
-        return False
+        """Whether executions are recorded for an ETDump."""
+        return self._program.has_etdump()
+
+    def write_etdump_result_to_file(self, path: str, debug_buffer_path: Optional[str] = None) -> None:
+        """Writes the executions since the load, or since the last call, as an ETDump, and their tensors as its debug buffer."""
+        self._program.write_etdump_result_to_file(path, debug_buffer_path)
 
 
 class ExecuTorchModule:
@@ -116,8 +120,12 @@ class ExecuTorchModule:
         return list(self._program._names)
 
     def has_etdump(self) -> bool:
-        """False: this runtime records no ETDump."""
-        return False
+        """Whether executions are recorded for an ETDump."""
+        return self._program.has_etdump()
+
+    def write_etdump_result_to_file(self, path: str, debug_buffer_path: Optional[str] = None) -> None:
+        """Writes the executions since the load, or since the last call, as an ETDump, and their tensors as its debug buffer."""
+        self._program.write_etdump_result_to_file(path, debug_buffer_path)
 
 
 class BundledModule:
@@ -130,9 +138,8 @@ class BundledModule:
 def _program(
     program: Union[str, bytes], data: Union[None, str, bytes], enable_etdump: bool, debug_buffer_size: int
 ) -> Program:
-    if enable_etdump or debug_buffer_size:
-        raise RuntimeError("this runtime records no ETDump: `etbuild report --latency` measures a model")
-    return Runtime.load(program, data=[] if data is None else [data])
+    files = [] if data is None else [data]
+    return Runtime.load(program, data=files, enable_etdump=enable_etdump, debug_buffer_size=debug_buffer_size)
 
 
 def _load_for_executorch(

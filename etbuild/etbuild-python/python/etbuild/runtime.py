@@ -203,8 +203,9 @@ class Method(_native.Method):
 class Program:
     """A program file in memory."""
 
-    def __init__(self, native: _native.Program) -> None:
+    def __init__(self, native: _native.Program, keeps_tensors: bool = False) -> None:
         self._native = native
+        self._keeps_tensors = keeps_tensors
         self._names = native.method_names()
         self._methods: dict[str, Method] = {}
         self._lock = threading.Lock()
@@ -231,9 +232,23 @@ class Program:
         """The inputs and outputs of a method, which is not loaded for it."""
         return MethodMeta(method_name, self._native.describe(method_name))
 
-    def write_etdump_result_to_file(self, etdump_path: str, debug_buffer_path: str) -> None:
-        """Not supported: this runtime records no ETDump."""
-        raise RuntimeError("this runtime records no ETDump: `etbuild report --latency` measures a model")
+    def has_etdump(self) -> bool:
+        """Whether executions are recorded for an ETDump."""
+        return self._native.has_etdump()
+
+    def write_etdump_result_to_file(
+        self, etdump_path: PathLike, debug_buffer_path: Optional[PathLike] = None
+    ) -> None:
+        """Writes the executions since the load, or since the last call, as an ETDump, and their tensors as its debug buffer.
+
+        A program with a debug buffer of 0 bytes keeps no tensors, and writes no second file. ``etbuild.Error`` for a program that was loaded
+        without ``enable_etdump``.
+        """
+        dump, buffer = self._native.etdump()
+        # The buffer first: a dump never lies beside the buffer of another.
+        if debug_buffer_path is not None and self._keeps_tensors:
+            Path(debug_buffer_path).write_bytes(buffer)
+        Path(etdump_path).write_bytes(dump)
 
     def __repr__(self) -> str:
         return f"<etbuild program with {', '.join(self._names)}>"
@@ -283,16 +298,24 @@ class Runtime:
         *,
         data: Iterable[Union[bytes, PathLike]] = (),
         threads: int = 0,
+        enable_etdump: bool = False,
+        debug_buffer_size: int = 0,
     ) -> Program:
         """Loads a program file: a path, which is mapped, or its bytes, which are copied.
 
         ``data`` are files with weights (``.ptd``), or their bytes. ``threads`` is the largest number of threads of backends, 0 for a thread per
         physical core, at most 16. ``etbuild.Error`` for a file that is no program.
+
+        With ``enable_etdump``, ``Program.write_etdump_result_to_file`` writes what was executed. A debug buffer of more than 0 bytes keeps the
+        tensors that portable kernels write; an execution whose tensors do not fit raises ``etbuild.Error``.
         """
         files = [content if isinstance(content, bytes) else Path(content) for content in data]
+        buffer = debug_buffer_size if enable_etdump else None
         if isinstance(program, (bytes, bytearray, memoryview)):
-            return Program(_native.Program.from_bytes(bytes(program), files, threads))
-        return Program(_native.Program.open(Path(program), files, threads))
+            native = _native.Program.from_bytes(bytes(program), files, threads, buffer)
+        else:
+            native = _native.Program.open(Path(program), files, threads, buffer)
+        return Program(native, bool(buffer))
 
     def load_program(
         self,
@@ -304,11 +327,9 @@ class Runtime:
         data_path: Optional[PathLike] = None,
     ) -> Program:
         """Loads a program from a path, bytes, or a file that is open for reading."""
-        if enable_etdump:
-            raise RuntimeError("this runtime records no ETDump: `etbuild report --latency` measures a model")
         files = [] if data_path is None else [data_path]
-        if isinstance(data, (str, os.PathLike, bytes, bytearray)):
-            return self.load(data, data=files)
         if hasattr(data, "read"):
-            return self.load(data.read(), data=files)
-        raise TypeError(f"a program is a path, bytes or an open file, not {type(data).__name__}")
+            data = data.read()
+        if not isinstance(data, (str, os.PathLike, bytes, bytearray)):
+            raise TypeError(f"a program is a path, bytes or an open file, not {type(data).__name__}")
+        return self.load(data, data=files, enable_etdump=enable_etdump, debug_buffer_size=debug_buffer_size)

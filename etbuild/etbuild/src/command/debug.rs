@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use et_module::recording::{Recorder, Recording};
+use et_module::recording::{Keep, Recorder, Recording};
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, TensorView, read_tensors};
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
@@ -131,7 +131,7 @@ fn record(
     inputs: &[Vec<OwnedTensor>],
 ) -> Result<Vec<Recording>, Vec<Diagnostic>> {
     let failed = |error| vec![failed(path, &error)];
-    let recorder = Arc::new(Recorder::new(true));
+    let recorder = Arc::new(Recorder::new(Keep::Everything));
     let engines = Engines::new(ENGINES, 1).observed_by(recorder.clone());
     let bytes = Rc::new(bytes);
     let mut recordings = Vec::new();

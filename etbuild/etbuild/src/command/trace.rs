@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use et_module::recording::{Recorder, Recording};
+use et_module::recording::{EtDump, Keep, Recorder, Recording};
 use et_module::{Array, Engines, FileBytes, Observer, TensorView, default_threads, run_cases};
 use etbuild_diagnostic::{Code, Diagnostic, unreadable, unwritable};
 use etbuild_engine::Mode;
@@ -114,7 +114,7 @@ fn finish(
         write(session, path, perfetto(recording, &profile, names).to_string().as_bytes())?;
     }
     if let Some(path) = &arguments.etdump {
-        let (dump, buffer) = etdump(recording, &profile, names);
+        let EtDump { dump, buffer } = etdump(recording, &profile, names);
         // The buffer first: a dump never lies beside the buffer of another.
         if arguments.intermediates {
             write(session, &debug_buffer(path), &buffer)?;
@@ -158,7 +158,7 @@ struct Recorded {
 
 fn record(session: &Session, arguments: &arguments::Trace, bytes: FileBytes) -> Result<Recorded, Vec<Diagnostic>> {
     let run = &arguments.run;
-    let recorder = Arc::new(Recorder::new(arguments.intermediates));
+    let recorder = Arc::new(Recorder::new(if arguments.intermediates { Keep::Everything } else { Keep::Times }));
     let observer: Arc<dyn Observer> = recorder.clone();
     if language::is_asked(&run.language) {
         language::run(session, run, bytes, Some(&observer))?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use et_module::recording::Recorder;
+use et_module::recording::{Keep, Recorder};
 use et_module::{DataFiles, Engines, Error, FileBytes, Kernels, Module};
 use etbuild_inspect::UnitAnatomy;
 use serde::Serialize;
@@ -52,7 +52,7 @@ fn of_method(folder: &Path, anatomy: &UnitAnatomy, method: &str) -> Result<Vec<L
     let file = |ending: &str| folder.join(format!("{}.{ending}", anatomy.recipe));
     let data = Some(file("ptd")).filter(|path| path.exists());
     let data = DataFiles::open(&data.into_iter().collect::<Vec<_>>())?;
-    let recorder = Arc::new(Recorder::new(false));
+    let recorder = Arc::new(Recorder::new(Keep::Times));
     let engines = Engines::new(ENGINES, 1).observed_by(recorder.clone());
     let bytes = FileBytes::open(&file("pte"))?;
     let mut module = Module::load_method(bytes, data, method, Kernels::Lookup(&kernel), &engines)?;

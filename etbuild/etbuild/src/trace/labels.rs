@@ -1,18 +1,13 @@
 //! The events of an execution under the names that ExecuTorch's tools know them by.
 
-use std::collections::BTreeMap;
-
 use et_module::Array;
-use et_module::recording::{Event, Run};
+use et_module::recording::{Event, MethodFacts, Named, Run, named};
 use etbuild_engine::partition::StoredValue;
 use etbuild_inspect::PlannedCall;
 use serde_json::json;
 
 use super::profile::{MethodProfile, Row, key};
 use super::values::gathered;
-
-/// The name of the call of a delegate.
-pub const DELEGATE_CALL: &str = "DELEGATE_CALL";
 
 /// An event with its names.
 pub struct Label<'p> {
@@ -30,41 +25,29 @@ pub struct Label<'p> {
 }
 
 /// The events of a run that have a name.
-pub fn labels<'p>(run: &'p Run, profile: &'p MethodProfile, calls: &'p [PlannedCall]) -> Vec<Label<'p>> {
+pub fn labels<'p>(
+    run: &'p Run,
+    facts: &MethodFacts,
+    profile: &'p MethodProfile,
+    calls: &'p [PlannedCall],
+) -> Vec<Label<'p>> {
     let rows = profile.by_key();
-    // The Inspector keeps one event of a name: further instructions of a value and kind have their number.
-    let mut first: BTreeMap<(u32, u32, String), Option<u32>> = BTreeMap::new();
-    let label = |event: &'p Event| {
-        let (chain, instruction, step) = key(event);
-        let row = rows.get(&(chain, instruction, step)).copied();
-        let is_call = rows.contains_key(&(chain, instruction, Some(0)));
-        let name = match row {
-            Some(row) if step.is_none() && row.partition.is_some() => DELEGATE_CALL.to_owned(),
-            Some(row) if step.is_none() => format!("native_call_{}", local_name(&row.operator)),
-            None if is_call => DELEGATE_CALL.to_owned(),
-            Some(_) => String::new(),
-            None => return None,
-        };
-        let mut label = Label { event, row, call: calls.get(instruction as usize), name, delegate: String::new() };
-        label.delegate = label.identifier();
-        if *first.entry((chain, instruction, label.delegate.clone())).or_insert(step) != step {
-            label.delegate += &format!("#{}", step.unwrap_or(0));
-        }
-        Some(label)
+    let row = |event: &Event| rows.get(&key(event)).copied();
+    let call = |event: &Event| calls.get(event.at.instruction as usize);
+    let value = |event: &Event| {
+        let stored = stored(call(event), event).map(|stored| stored.value.as_str());
+        stored.or_else(|| Some(row(event)?.value.as_str()))
     };
-    run.events.iter().filter_map(label).collect()
+    let label = |Named { event, name, delegate }| Label { event, row: row(event), call: call(event), name, delegate };
+    named(run, facts, value).into_iter().map(label).collect()
+}
+
+/// The last value that an instruction of a delegate leaves in memory.
+fn stored<'p>(call: Option<&'p PlannedCall>, event: &Event) -> Option<&'p StoredValue> {
+    call?.stored.get(event.step.as_ref()?.0 as usize)?.last()
 }
 
 impl Label<'_> {
-    fn identifier(&self) -> String {
-        let Some(row) = self.inside() else { return String::new() };
-        let value = self.stored().map_or(&row.value, |stored| &stored.value);
-        match value.as_str() {
-            "" => format!("{}:{}", row.step.unwrap_or(0), row.operator),
-            value => format!("{value}:{}", row.operator),
-        }
-    }
-
     /// The row of an instruction of a delegate.
     fn inside(&self) -> Option<&Row> {
         self.row.filter(|_| self.event.step.is_some())
@@ -79,7 +62,7 @@ impl Label<'_> {
 
     /// The last value that an instruction of a delegate leaves in memory.
     pub fn stored(&self) -> Option<&StoredValue> {
-        self.call?.stored.get(self.event.step.as_ref()?.0 as usize)?.last()
+        stored(self.call, self.event)
     }
 
     /// The results: of a kernel all, of a backend's instruction the last value in memory.
@@ -95,9 +78,4 @@ impl Label<'_> {
         });
         array.into_iter().collect()
     }
-}
-
-/// `aten::add.out` is `add.out`.
-fn local_name(operator: &str) -> &str {
-    operator.rsplit("::").next().unwrap_or(operator)
 }

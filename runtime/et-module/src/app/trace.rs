@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::recording::Recorder;
+use crate::recording::{Keep, Recorder};
 use crate::{Error, Observer};
 
 /// The name of the option.
@@ -66,7 +66,7 @@ impl Tracing {
     }
 
     fn new(path: &Path) -> Self {
-        let recorder = Arc::new(Recorder::new(false));
+        let recorder = Arc::new(Recorder::new(Keep::Times));
         Self { observer: recorder.clone(), recorder, path: path.to_owned() }
     }
 

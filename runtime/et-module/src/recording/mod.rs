@@ -1,8 +1,14 @@
 //! Recordings of executions: made by an observer, written to a file on a device, read at the desk.
 
+#[cfg(feature = "etdump")]
+mod etdump;
 mod file;
+mod named;
 mod recorded;
 mod recorder;
 
+#[cfg(feature = "etdump")]
+pub use etdump::{Described, EtDump, as_recorded, etdump};
+pub use named::{DELEGATE_CALL, Named, named};
 pub use recorded::{Event, MethodFacts, Recording, Run, Task};
-pub use recorder::Recorder;
+pub use recorder::{Keep, Recorder};

@@ -14,11 +14,21 @@ use crate::{Observed, Observer};
 /// The most events and tasks of a recording; the rest is counted.
 const MOST: usize = 1_000_000;
 
+/// What a recorder keeps beside the times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing.
+    Times,
+    /// The tensors that kernels write, up to this number of bytes.
+    Kernels(usize),
+    /// The tensors that kernels write, and the memory that instructions of delegates write.
+    Everything,
+}
+
 /// An observer that keeps the events of executions.
 pub struct Recorder {
     start: Instant,
-    /// Whether the tensors that instructions write are kept.
-    keeps_results: bool,
+    keep: Keep,
     state: Mutex<State>,
     tasks: Mutex<Tasks>,
 }
@@ -38,6 +48,8 @@ struct State {
     steps: Vec<Event>,
     /// The number of events of the recording.
     kept: usize,
+    /// The bytes of the tensors that kernels wrote, kept or not.
+    written: usize,
 }
 
 #[derive(Default)]
@@ -50,15 +62,15 @@ struct Tasks {
 
 impl Recorder {
     /// A recorder that starts now.
-    pub fn new(keeps_results: bool) -> Self {
+    pub fn new(keep: Keep) -> Self {
         let tasks = Tasks { threads: vec![thread::current().id()], names: vec!["main".to_owned()], ..Tasks::default() };
-        Self { start: Instant::now(), keeps_results, state: Mutex::default(), tasks: Mutex::new(tasks) }
+        Self { start: Instant::now(), keep, state: Mutex::default(), tasks: Mutex::new(tasks) }
     }
 
     /// Takes the recording so far; a warm-up ends this way. Facts about methods stay.
     pub fn take(&self) -> Recording {
         let (mut state, mut tasks) = (lock(&self.state), lock(&self.tasks));
-        state.kept = 0;
+        (state.kept, state.written) = (0, 0);
         let methods = state.recording.methods.clone();
         let left_out = take(&mut state.recording.left_out) + take(&mut tasks.left_out);
         Recording {
@@ -68,6 +80,13 @@ impl Recorder {
             threads: tasks.names.clone(),
             left_out,
         }
+    }
+
+    /// The bytes that the tensors of the kernels need, where these are more than the recorder may keep.
+    pub fn excess(&self) -> Option<usize> {
+        let Keep::Kernels(most) = self.keep else { return None };
+        let written = lock(&self.state).written;
+        (written > most).then_some(written)
     }
 
     fn now(&self) -> u64 {
@@ -87,6 +106,18 @@ impl State {
     /// The facts about the method that executes.
     fn facts(&mut self) -> Option<&mut MethodFacts> {
         self.recording.methods.get_mut(self.method)
+    }
+
+    /// Whether the results of a kernel are kept, which have this number of bytes.
+    fn takes(&mut self, keep: Keep, size: impl FnOnce() -> usize) -> bool {
+        match keep {
+            Keep::Times => false,
+            Keep::Kernels(most) => {
+                self.written = self.written.saturating_add(size());
+                self.written <= most
+            }
+            Keep::Everything => true,
+        }
     }
 
     /// Adds the instruction and its steps to the execution.
@@ -140,7 +171,7 @@ impl Observer for Recorder {
             facts.callees.insert(key, method.callee(at).unwrap_or_default());
             facts.bytes.insert((key.0, key.1, None), method.result_bytes(at));
         }
-        let results = if self.keeps_results { method.results(at) } else { Vec::new() };
+        let results = if state.takes(self.keep, || method.result_bytes(at)) { method.results(at) } else { Vec::new() };
         state.add(Event { at, step: None, begin, end, results, memory: Vec::new() });
     }
 
@@ -158,7 +189,7 @@ impl Observer for Recorder {
             facts.bytes.insert(key, size);
         }
         let mut memory = Vec::new();
-        if self.keeps_results {
+        if self.keep == Keep::Everything {
             (event.results)(&mut |bytes| memory.push(bytes.to_vec()));
         }
         state.steps.push(Event {

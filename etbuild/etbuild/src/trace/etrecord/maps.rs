@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use et_module::recording::Recording;
+use et_module::recording::{DELEGATE_CALL, Recording};
 use etbuild_engine::import::ExportedGraph;
 use etbuild_ir::TensorSpec;
 use serde::{Serialize, Serializer};
 
 use super::handles::{Handles, handle};
 use super::sizes::fits;
-use crate::trace::labels::{DELEGATE_CALL, Label, labels};
+use crate::trace::labels::{Label, labels};
 use crate::trace::profile::{Names, Profile};
 
 /// The handles by instruction of the method.
@@ -37,7 +37,7 @@ impl Maps {
         let Some(run) = recording.runs.first() else { return maps };
         let Some(facts) = recording.methods.get(run.method) else { return maps };
         let Some(profile) = profile.methods.iter().find(|method| method.method == facts.name) else { return maps };
-        let labels = labels(run, profile, names.calls(&facts.name));
+        let labels = labels(run, facts, profile, names.calls(&facts.name));
         let keeps = run.events.iter().any(|event| !event.results.is_empty() || !event.memory.is_empty());
         let values: Vec<&str> = labels.iter().map(|label| names.float(&facts.name, value(label))).collect();
         let mut handles = Handles::new(graph, values.iter().copied());
