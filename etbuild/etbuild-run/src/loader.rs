@@ -155,6 +155,17 @@ impl Loader {
     }
 }
 
+#[cfg(feature = "catalogue")]
+impl Program {
+    /// Maps a program file, for the kernels of all operators, the backends of all features, and all physical cores.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no program file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Loader::new().open(path)
+    }
+}
+
 #[cfg(feature = "text")]
 impl Loader {
     /// Lets a language model guess tokens from its text, and verify several in one call: needs a program with `export.speculate`.

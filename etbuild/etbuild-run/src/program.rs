@@ -1,14 +1,10 @@
 //! A program file with the loaded methods.
 #![allow(unsafe_code, reason = "promises that the parts of a program stay together")]
 
-#[cfg(feature = "catalogue")]
-use std::path::Path;
 use std::rc::Rc;
 
 use et_module::{DataFiles, Engines, FileBytes, Module, is_bundled, program_in};
 
-#[cfg(feature = "catalogue")]
-use crate::Loader;
 use crate::describe::{self, MethodFacts};
 use crate::kernels::KernelSource;
 use crate::{Error, Method};
@@ -45,15 +41,6 @@ impl Program {
         // A file that is no program is refused here, and not at its first method.
         program.method_names()?;
         Ok(program)
-    }
-
-    /// Maps a program file, for the kernels of all operators, the backends of all features, and all physical cores.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is no program file.
-    #[cfg(feature = "catalogue")]
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
-        Loader::new().open(path)
     }
 
     /// The names of the methods, in the order of the file.
