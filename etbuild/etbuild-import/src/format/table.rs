@@ -21,7 +21,7 @@ macro_rules! formats {
             $(#[doc = $name] $format,)*
         }
 
-        const TABLE: &[Row] = &[$(Row {
+        static TABLE: &[Row] = &[$(Row {
             format: Format::$format,
             name: $name,
             advice: advice::$advice,
