@@ -135,7 +135,7 @@ impl Loader {
         self.load(FileBytes::copied(bytes))
     }
 
-    /// Uses a program file that is part of the binary in place; weights must begin at multiples of 64 bytes, as in [`Aligned`].
+    /// Uses a program file that is part of the binary in place; weights must begin at multiples of 64 bytes, as in [`Aligned`](crate::Aligned).
     ///
     /// # Errors
     /// As [`Self::copy`].
