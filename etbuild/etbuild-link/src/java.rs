@@ -8,7 +8,7 @@ use std::io::{Cursor, Write};
 
 use serde::Serialize;
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
+use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use crate::digest::digest;
 use crate::embedded::JAVA;
@@ -65,6 +65,7 @@ fn archive(files: &[(String, &[u8])]) -> zip::result::ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .last_modified_time(DateTime::DEFAULT)
+        .system(System::Unix)
         .unix_permissions(0o644);
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (path, bytes) in files {
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_classes_are_those_of_the_sources() {
+    fn the_classes_of_the_app_are_there() {
         let names: Vec<String> =
             opened(java_classes().unwrap()).file_names().map(|name| name.unwrap().into_owned()).collect();
         for class in ["Module", "Tensor", "LanguageModel", "Native", "EtbuildException"] {

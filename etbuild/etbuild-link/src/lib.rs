@@ -68,7 +68,7 @@ pub use messages::Compiled;
 pub use missing::MissingKernel;
 pub use operators::{CustomKernel, OperatorCrate};
 pub use prebuilt::{PrebuiltRuntime, all_features};
-pub use process_package::{process_package, process_package_names};
+pub use process_package::{cmake_name, process_package, process_package_names};
 pub use project::{Project, kernel_crates, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, SelectedKernel, select};
 pub use size::SizeReport;

@@ -7,6 +7,9 @@ use crate::render::fill_in_with;
 use crate::symbol::symbol;
 use crate::{CompileTarget, LibraryForm, LinkError};
 
+/// The ending of a package of CMake.
+const CMAKE: &str = "-config.cmake";
+
 /// The headers, which are those of the crate of the interface.
 const HEADERS: [&str; 2] = ["etbuild.h", "etbuild.hpp"];
 
@@ -40,14 +43,20 @@ impl<'a> Variables<'a> {
 
 /// The templates of the packages, and the endings of their names behind the name of the model.
 fn packages(target: &CompileTarget) -> Vec<(&'static str, &'static str)> {
-    let cmake = ("process.cmake.tera", "-config.cmake");
+    let cmake = ("process.cmake.tera", CMAKE);
     let has_archive = !target.is_android() && !target.is_windows();
     [cmake].into_iter().chain(has_archive.then_some(("library.pc.tera", ".pc"))).collect()
 }
 
+/// The file of CMake's package of a model: CMake finds a name in lower case, however `find_package` is asked.
+pub fn cmake_name(name: &str) -> String {
+    format!("{}{CMAKE}", name.to_ascii_lowercase())
+}
+
 /// The names of the files, in order.
 pub fn process_package_names(name: &str, target: &CompileTarget) -> Vec<String> {
-    let packages = packages(target).into_iter().map(|(_, ending)| format!("{name}{ending}"));
+    let file = |ending| if ending == CMAKE { cmake_name(name) } else { format!("{name}{ending}") };
+    let packages = packages(target).into_iter().map(|(_, ending)| file(ending));
     HEADERS.iter().map(ToString::to_string).chain(packages).collect()
 }
 
@@ -120,5 +129,7 @@ mod tests {
             ["etbuild.h", "etbuild.hpp", "tiny-net-config.cmake", "tiny-net.pc"]
         );
         assert_eq!(names("aarch64-linux-android"), ["etbuild.h", "etbuild.hpp", "tiny-net-config.cmake"]);
+        let linux = target("x86_64-unknown-linux-gnu");
+        assert_eq!(process_package_names("TinyNet", &linux)[2..], ["tinynet-config.cmake", "TinyNet.pc"]);
     }
 }

@@ -76,8 +76,9 @@ impl Generation {
         let mut speaker = model.get().lock(py)?;
         let options = options.all(speaker.model.sampling())?;
         let begun = without_interpreter(py, &mut speaker.model, |model| begin(model, &options));
-        begun.map_err(|error| run_failed(py, &error))?;
+        // Earlier answers have ended also where this one fails to begin.
         speaker.begun += 1;
+        begun.map_err(|error| run_failed(py, &error))?;
         Ok(Self { model: model.clone().unbind(), number: speaker.begun, is_text })
     }
 

@@ -67,13 +67,6 @@ pub(crate) fn names(file: ProgramFile<'_>) -> et_core::Result<Vec<String>> {
     file.program().execution_plans()?.iter().map(|plan| Ok(plan?.name()?.to_owned())).collect()
 }
 
-/// The number of results in a pytree of outputs: the leaves, which are nodes without a type. The outputs of a method are the new
-/// values of mutated inputs, and then the results.
-pub(crate) fn results(tree: &str) -> usize {
-    let dense: String = tree.split_whitespace().collect();
-    dense.matches(r#""type":null"#).count()
-}
-
 /// The tensors in slots of the value table; `None` for numbers, texts and lists.
 fn tensors(plan: ExecutionPlan<'_>, slots: Indices<'_>) -> et_core::Result<Vec<Option<TensorFacts>>> {
     let facts = |slot: i32| {
@@ -114,19 +107,4 @@ fn tensor(tensor: Tensor<'_>) -> et_core::Result<TensorFacts> {
         dynamic: tensor.shape_dynamism()? != ShapeDynamism::Static,
         planned: tensor.allocation()?.is_some() || tensor.data_buffer_index()? > 0,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::results;
-
-    #[test]
-    fn results_are_the_leaves_of_the_tree() {
-        let leaf = r#"{"type": null, "context": null, "children_spec": []}"#;
-        assert_eq!(results(&format!("[1, {leaf}]")), 1);
-        let text = format!(
-            r#"[1, {{"type": "builtins.dict", "context": "[\"\\\"type\\\": null\"]", "children_spec": [{leaf}, {leaf}]}}]"#
-        );
-        assert_eq!(results(&text), 2);
-    }
 }

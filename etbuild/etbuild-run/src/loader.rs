@@ -45,19 +45,16 @@ enum Source {
 
 /// The data files, of which each tensor is in one.
 fn opened(sources: Vec<Source>) -> Result<Vec<Rc<FileBytes>>, Error> {
-    let path = |source: &Source| match source {
-        Source::Path(path) => Some(path.clone()),
-        Source::Bytes(_) => None,
-    };
-    DataFiles::open(&sources.iter().filter_map(path).collect::<Vec<PathBuf>>())?;
-    Ok(sources.into_iter().map(|source| source.open().map(Rc::new)).collect::<Result<_, _>>()?)
+    let opened = sources.into_iter().enumerate().map(|(index, source)| source.open(index));
+    Ok(DataFiles::checked(opened.collect::<Result<_, _>>()?)?.into_files())
 }
 
 impl Source {
-    fn open(self) -> Result<FileBytes, et_module::Error> {
+    /// The bytes, and the path in messages.
+    fn open(self, index: usize) -> Result<(PathBuf, FileBytes), et_module::Error> {
         match self {
-            Self::Path(path) => FileBytes::open(&path),
-            Self::Bytes(bytes) => Ok(bytes),
+            Self::Path(path) => FileBytes::open(&path).map(|bytes| (path, bytes)),
+            Self::Bytes(bytes) => Ok((format!("data file {index}").into(), bytes)),
         }
     }
 }

@@ -89,14 +89,24 @@ impl Program {
             return Ok(index);
         }
         if self.shares_state()? {
-            for other in self.method_names()? {
-                self.add(&other, true)?;
-            }
+            self.load_all()?;
         }
         match self.position(name) {
             Some(index) => Ok(index),
             None => self.add(name, false).map(|()| self.methods.len() - 1),
         }
+    }
+
+    /// Loads all methods or none: a method that is loaded beside others begins with the first values of their state.
+    fn load_all(&mut self) -> Result<(), Error> {
+        let loaded = self.methods.len();
+        for name in self.method_names()? {
+            if let Err(error) = self.add(&name, true) {
+                self.methods.truncate(loaded);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     fn read(&self) -> Result<et_runtime::Program<'_>, Error> {
@@ -127,7 +137,7 @@ impl Program {
             Some(first) => first.module.load_beside(file, data, name, kernels, &self.engines)?,
             None => Module::load_method(file, data, name, kernels, &self.engines)?,
         };
-        self.methods.push(Loaded { name: name.to_owned(), module: only_results(named(module)) });
+        self.methods.push(Loaded { name: name.to_owned(), module: named(module).with_only_results() });
         Ok(())
     }
 }
@@ -146,14 +156,6 @@ impl std::fmt::Debug for Program {
 fn named(module: Module) -> Module {
     let names = module.stored_input_names().unwrap_or_default();
     module.with_input_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// The module without the new values of mutated inputs: these values come before the results, whose number the file holds.
-fn only_results(module: Module) -> Module {
-    match module.output_tree().ok().flatten().map(describe::results) {
-        Some(results) => module.with_last_outputs(results),
-        None => module,
-    }
 }
 
 /// Bytes that begin at a multiple of 64, for program files that are part of the binary:

@@ -110,6 +110,8 @@ class Server:
         self.answer(tokens(), 1)
         times = []
         while len(times) < 8 and all(thread.is_alive() for thread in background):
+            # Clients come at any moment of a step, not right after the answer before.
+            time.sleep(chance.uniform(0, 0.1))
             times.append(self.answer(tokens(), 1)[0])
         for thread in background:
             thread.join()

@@ -234,14 +234,14 @@ int et_language_transcribe(et_language *language, const et_part *sound, const et
 
 /* ---- updates ------------------------------------------------------------------------------------------------------- */
 
-/* In libraries of recipes with `updates:`. `deployed` is a program file, or the folder of a version: one that no method and no
- * model of any process has loaded at the time of the call. Load it again after the call. */
+/* In libraries of recipes with `updates:`. `deployed` is a program file, or the folder of a version: on Windows
+ * one that no method and no model of any process has loaded. Loaded ones stay what they are: load them again after the call. */
 
 /* Brings the new version to the place of the deployed version: `update` is a file of `etbuild delta`. With a key in the recipe, an
  * update that the key did not sign is refused. The deployed version is unchanged after a failure, and after a power cut the old or
  * the new version is there. The earlier version is kept. An update that is in place already is a success. */
 int et_update_apply(const char *deployed, const char *update);
-/* Completes a switch of several files that a power cut stopped; without one, does nothing. Call it before the first load. */
+/* Completes the switches of several files that a power cut stopped; without one, does nothing. Call it before the first load. */
 int et_update_recover(const char *deployed);
 /* Returns to the version before the last update. */
 int et_update_rollback(const char *deployed);

@@ -90,10 +90,17 @@ pub type Transcribe = unsafe extern "C" fn(
     *mut Transcript,
 ) -> c_int;
 
+/// The version of the table and of the types that the functions take.
+const VERSION: i32 = 1;
+
+/// Other sizes than those of this version need the next one: the process calls all libraries through the native methods of one of them.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Functions>() == 176 && size_of::<Options>() == 96 && size_of::<GivenPart>() == 48);
+
 impl Functions {
     /// The functions that all libraries have.
     pub const COMMON: Self = Self {
-        version: 1,
+        version: VERSION,
         error_message: et_c::et_error_message,
         module_load: None,
         module_load_bytes: None,

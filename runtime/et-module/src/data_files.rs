@@ -1,6 +1,7 @@
 //! The data files (`.ptd`) that a program refers to.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use et_core::TensorLayout;
 use et_format::{DataFile, TensorLocation};
@@ -18,24 +19,34 @@ pub struct DataFiles(Vec<FileBytes>);
 impl DataFiles {
     /// Maps data files.
     pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Error> {
+        let opened = paths.iter().map(|path| Ok((path.as_ref().to_owned(), FileBytes::open(path.as_ref())?)));
+        Self::checked(opened.collect::<Result<_, Error>>()?)
+    }
+
+    /// Data files with the paths that messages name.
+    ///
+    /// # Errors
+    /// A damaged file; a name that is in two files.
+    pub fn checked(files: Vec<(PathBuf, FileBytes)>) -> Result<Self, Error> {
         let mut owners = Named::new();
-        let mut files = Vec::new();
-        for path in paths {
-            let bytes = FileBytes::open(path.as_ref())?;
-            let names = names(&bytes).map_err(|problem| unusable(path.as_ref(), problem.message()))?;
-            for name in names {
-                if let Some(other) = owners.insert(name.clone(), path.as_ref()) {
-                    return Err(unusable(path.as_ref(), &format!("{name} is in {} already", other.display())));
+        for (path, bytes) in &files {
+            for name in names(bytes).map_err(|problem| unusable(path, problem.message()))? {
+                if let Some(other) = owners.insert(name.clone(), path) {
+                    return Err(unusable(path, &format!("{name} is in {} already", other.display())));
                 }
             }
-            files.push(bytes);
         }
-        Ok(Self(files))
+        Ok(Self(files.into_iter().map(|(_, bytes)| bytes).collect()))
     }
 
     /// Data files that are in memory already.
     pub const fn of(files: Vec<FileBytes>) -> Self {
         Self(files)
+    }
+
+    /// The files, each shared.
+    pub fn into_files(self) -> Vec<Rc<FileBytes>> {
+        self.0.into_iter().map(Rc::new).collect()
     }
 
     /// The files.

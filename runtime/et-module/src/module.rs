@@ -135,6 +135,15 @@ impl Module {
         self
     }
 
+    /// Returns the results alone, if the file says how many there are.
+    #[must_use]
+    pub fn with_only_results(self) -> Self {
+        match self.output_tree().ok().flatten().and_then(crate::result_count) {
+            Some(results) => self.with_last_outputs(results),
+            None => self,
+        }
+    }
+
     /// How Python saw the outputs: their pytree as JSON, if the file says.
     pub fn output_tree(&self) -> Result<Option<&str>, Error> {
         let container = self.loaded.method().plan().plan().container_metadata()?;

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -35,9 +35,9 @@ impl Trace {
     /// A trace in a file; `None` for no trace.
     ///
     /// # Errors
-    /// A file that cannot be created.
+    /// A file that cannot be created, or has something else than a trace in it.
     pub fn open(path: Option<&Path>, slots: usize) -> io::Result<Self> {
-        let file = path.map(File::create).transpose()?;
+        let file = path.map(created).transpose()?;
         Ok(Self(file.map(|file| RefCell::new(Writer::new(Box::new(BufWriter::new(file)), slots, MOST)))))
     }
 
@@ -136,6 +136,17 @@ impl Writer {
     }
 }
 
+/// A new file in the place of an earlier trace. Another file stays: it may be the program file, which is mapped.
+fn created(path: &Path) -> io::Result<File> {
+    let mut first = [0];
+    let is_other =
+        File::open(path).is_ok_and(|mut file| file.read(&mut first).is_ok_and(|read| read == 1 && first != *b"["));
+    if is_other {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the file is no trace: remove it, or name another"));
+    }
+    File::create(path)
+}
+
 /// The thread of a slot.
 const fn thread(slot: usize) -> usize {
     slot + 1
@@ -146,6 +157,19 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
+
+    #[test]
+    fn a_file_that_is_no_trace_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let [program, trace] = ["model.pte", "trace.json"].map(|name| folder.path().join(name));
+        std::fs::write(&program, "weights").unwrap();
+        assert_eq!(created(&program).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&program).unwrap(), b"weights");
+        for _ in 0..2 {
+            created(&trace).unwrap().write_all(b"[{}").unwrap();
+        }
+        assert_eq!(std::fs::read(&trace).unwrap(), b"[{}");
+    }
 
     /// A file that a test reads.
     #[derive(Clone, Default)]

@@ -28,15 +28,21 @@ pub fn apply(deployed: &Path, update: &Path, key: Option<&PublicKey>) -> Result<
     crate::apply(&SystemDisk, &place, delta, key)
 }
 
-/// Completes a switch that a stopped process left open.
+/// Completes the switches that a stopped process left open: [`Recovery::Completed`] if there was one.
 ///
 /// # Errors
-/// As of [`recover`](crate::recover), and [`Error::SeveralVersions`].
+/// As of [`recover`](crate::recover).
 pub fn recover(deployed: &Path) -> Result<Recovery, Error> {
-    match updated(deployed) {
-        Err(Error::NoEarlierVersion) => Ok(Recovery::None),
-        place => crate::recover(&SystemDisk, &place?),
+    if !deployed.is_dir() {
+        return crate::recover(&SystemDisk, &Place::file(deployed));
     }
+    let mut done = Recovery::None;
+    for name in updated_names(deployed)? {
+        if let Recovery::Completed = crate::recover(&SystemDisk, &Place::folder(deployed, &name))? {
+            done = Recovery::Completed;
+        }
+    }
+    Ok(done)
 }
 
 /// Returns to the earlier version.
@@ -60,14 +66,18 @@ fn updated(deployed: &Path) -> Result<Place, Error> {
     if !deployed.is_dir() {
         return Ok(Place::file(deployed));
     }
-    let found = SystemDisk.list(deployed).map_err(Error::at(deployed))?;
-    let names: Vec<String> =
-        found.iter().filter_map(|path| Some(name(path.file_name()?.to_str()?)?.to_owned())).collect();
+    let names = updated_names(deployed)?;
     match &names[..] {
         [name] => Ok(Place::folder(deployed, name)),
         [] => Err(Error::NoEarlierVersion),
         _ => Err(Error::SeveralVersions { folder: deployed.to_owned(), names: names.join(", ") }),
     }
+}
+
+/// The names of the updated versions in a folder.
+fn updated_names(folder: &Path) -> Result<Vec<String>, Error> {
+    let found = SystemDisk.list(folder).map_err(Error::at(folder))?;
+    Ok(found.iter().filter_map(|path| Some(name(path.file_name()?.to_str()?)?.to_owned())).collect())
 }
 
 fn name(file: &str) -> Option<&str> {
@@ -89,5 +99,6 @@ mod tests {
         assert_eq!(updated(folder.path()).unwrap(), Place::folder(folder.path(), "digits"));
         fs::create_dir(folder.path().join(".other.update")).unwrap();
         assert!(matches!(updated(folder.path()), Err(Error::SeveralVersions { .. })));
+        assert!(matches!(recover(folder.path()), Ok(Recovery::None)));
     }
 }

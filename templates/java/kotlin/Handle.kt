@@ -12,19 +12,31 @@ internal class Handle(val library: Long, private var number: Long, private val f
     var isClosing = false
         private set
 
+    /** The calls in progress, one within another: a listener may use the object that calls the listener. */
+    private var calls = 0
+
     /** Uses the object. */
     @Synchronized
     fun <R> use(work: (Long, Long) -> R): R {
-        check(number != 0L) { "the model is closed" }
-        return work(library, number)
+        check(number != 0L && !isClosing) { "the model is closed" }
+        calls++
+        try {
+            return work(library, number)
+        } finally {
+            calls--
+            if (isClosing) free()
+        }
     }
 
-    /** Frees the object once. */
+    /** Frees the object once: at the end of the call in progress, if a listener closes the object. */
     fun close() {
         isClosing = true
-        synchronized(this) {
-            if (number != 0L) free(library, number)
-            number = 0
-        }
+        synchronized(this) { free() }
+    }
+
+    private fun free() {
+        if (calls > 0 || number == 0L) return
+        free(library, number)
+        number = 0
     }
 }

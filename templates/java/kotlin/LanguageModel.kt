@@ -43,12 +43,14 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
     private val handle = Handle(library, model, Native::languageFree)
 
     /** The most tokens of a text; 0 where nobody knows. */
-    public val context: Long get() = handle.use(Native::languageContext)
+    public val context: Long = Native.languageContext(library, model)
+
+    /** The options that the model's makers state, which are asked for once: the model may be busy later. */
+    private val stated = Options().also { Native.languageOptions(library, model, it) }
 
     /** The options that the model's makers state, with the changes of `change`. */
     @JvmOverloads
-    public fun options(change: Options.() -> Unit = {}): Options =
-        Options().also { handle.use { library, model -> Native.languageOptions(library, model, it) } }.apply(change)
+    public fun options(change: Options.() -> Unit = {}): Options = Options().also { it.take(stated) }.apply(change)
 
     /** Continues a text: the pieces of the continuation as they come. */
     public fun complete(prompt: String, options: Options = options()): Flow<String> = complete(listOf(Part.text(prompt)), options)

@@ -1,6 +1,7 @@
 package etbuild
 
 import java.nio.ByteBuffer
+import java.util.concurrent.ConcurrentHashMap
 
 /** The native methods, which the libraries of models implement, and the libraries of this process. */
 internal object Native {
@@ -8,21 +9,19 @@ internal object Native {
     private const val VERSION = 1
 
     /** The tables of functions by the names of their libraries. */
-    private val libraries = HashMap<String, Long>()
+    private val libraries = ConcurrentHashMap<String, Long>()
 
     /** The functions of a library, which is loaded where the process does not have it yet. */
-    @Synchronized
     fun library(name: String): Long {
-        if (name !in libraries) System.loadLibrary(name)
+        if (!libraries.containsKey(name)) System.loadLibrary(name)
         return libraries[name] ?: throw EtbuildException("the library `$name` was not made by etbuild, or for another class loader")
     }
 
-    /** A library tells its functions when it is loaded. */
+    /** A library tells its functions when it is loaded, in a thread that may hold the lock of the class loader. */
     @JvmStatic
-    @Synchronized
     fun loaded(name: String, version: Int, functions: Long) {
         if (version != VERSION) {
-            throw EtbuildException("the library `$name` was made by another version of etbuild than the classes of the app")
+            throw EtbuildException("the library `$name` has another native interface than the classes of the app")
         }
         libraries[name] = functions
     }

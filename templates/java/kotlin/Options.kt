@@ -43,4 +43,19 @@ public class Options internal constructor() {
 
     /** A grammar of the answer, in Lark's syntax; null for any answer. */
     @JvmField public var grammar: String? = null
+
+    /** Takes the values that a model states; none states a form of the answer. */
+    internal fun take(from: Options) {
+        maxNewTokens = from.maxNewTokens
+        temperature = from.temperature
+        topK = from.topK
+        topP = from.topP
+        minP = from.minP
+        typicalP = from.typicalP
+        seed = from.seed
+        repetitionPenalty = from.repetitionPenalty
+        frequencyPenalty = from.frequencyPenalty
+        presencePenalty = from.presencePenalty
+        noRepeatNgramSize = from.noRepeatNgramSize
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use etbuild_link::{
-    LibraryForm, SizeReport, c_package_binaries, c_package_names, process_package_names, web_package_names,
+    LibraryForm, SizeReport, c_package_binaries, c_package_names, cmake_name, process_package_names, web_package_names,
 };
 use etbuild_store::BlobRef;
 
@@ -179,7 +179,7 @@ fn library_files(unit: &Unit, linked: &Staged) -> Result<Vec<Deliverable>, Block
     }
     let header = linked.blob(ArtifactKind::Header)?;
     files.push(file(format!("{name}.h"), header));
-    files.push(file(format!("{name}-config.cmake"), linked.blob(ArtifactKind::Cmake)?));
+    files.push(file(cmake_name(name), linked.blob(ArtifactKind::Cmake)?));
     let binaries = c_package_binaries(name, &target).into_iter().zip([header, library]);
     let package = c_package_names(name).zip(texts).chain(binaries);
     files.extend(package.map(|(name, blob)| file(format!("library/{name}"), blob)));

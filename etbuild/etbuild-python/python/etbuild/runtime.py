@@ -12,6 +12,7 @@ The shorter form is ``Runtime.load("model.pte").method("forward")(inputs)``.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import os
 import threading
@@ -244,11 +245,16 @@ class Program:
         A program with a debug buffer of 0 bytes keeps no tensors, and writes no second file. ``etbuild.Error`` for a program that was loaded
         without ``enable_etdump``.
         """
-        dump, buffer = self._native.etdump()
-        # The buffer first: a dump never lies beside the buffer of another.
-        if debug_buffer_path is not None and self._keeps_tensors:
-            Path(debug_buffer_path).write_bytes(buffer)
-        Path(etdump_path).write_bytes(dump)
+        has_buffer = debug_buffer_path is not None and self._keeps_tensors
+        paths = [etdump_path, debug_buffer_path] if has_buffer else [etdump_path]
+        with contextlib.ExitStack() as files:
+            # A path that cannot be written is refused before the recording is taken.
+            opened = [files.enter_context(open(path, "ab")) for path in paths]
+            contents = self._native.etdump()
+            # The buffer first: a dump never lies beside the buffer of another.
+            for file, content in reversed(list(zip(opened, contents))):
+                file.truncate(0)
+                file.write(content)
 
     def __repr__(self) -> str:
         return f"<etbuild program with {', '.join(self._names)}>"

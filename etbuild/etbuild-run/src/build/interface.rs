@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use et_core::Indices;
 use et_format::{ExecutionPlan, Kind, ProgramFile};
-use et_module::program_in;
+use et_module::{program_in, result_count};
 
 use super::Error;
 use super::kernels::{KernelRow, KernelTable};
 use super::rust_type::{self, RustType};
-use crate::describe::{MethodFacts, results};
+use crate::describe::MethodFacts;
 
 /// The backends by the names of their delegates in program files, with their constants in [`crate::backends`].
 pub const BACKENDS: [(&str, &str); 5] = [
@@ -120,7 +120,7 @@ impl MethodInterface {
 /// The number of outputs ahead of the results: new values of inputs that the method mutates.
 fn hidden_outputs(plan: ExecutionPlan<'_>, count: usize) -> et_core::Result<usize> {
     let tree = plan.container_metadata()?.map(|container| container.outputs()).transpose()?;
-    Ok(tree.filter(|tree| !tree.is_empty()).map_or(0, |tree| count.saturating_sub(results(tree))))
+    Ok(tree.and_then(result_count).map_or(0, |results| count.saturating_sub(results)))
 }
 
 /// The type of an output that is no tensor; `None` for Python's `None`, and the kind of a list.

@@ -109,7 +109,7 @@ const EMBEDDED: &str = "
 ";
 
 fn function(method: &MethodInterface, name: &str, outputs: &str) -> String {
-    let parameters = distinct(method.inputs.iter().map(|input| snake(&input.name)), &["method"]);
+    let parameters = distinct(method.inputs.iter().map(|input| snake(&input.name)), &["method", "KERNELS", "ENGINES"]);
     let shown: String = method
         .inputs
         .iter()
@@ -120,7 +120,8 @@ fn function(method: &MethodInterface, name: &str, outputs: &str) -> String {
     let mut text = format!(
         "\n    /// Runs the method `{}`.\n    ///\n    /// # Errors\n    /// An input of another shape than the method takes; a kernel or a delegate fails.\n    \
          pub fn {name}(&mut self{shown}) -> {result} {{\n        let mut method = self.0.method({:?})?;\n",
-        method.name, method.name
+        method.name.escape_debug(),
+        method.name
     );
     for (input, name) in method.inputs.iter().zip(&parameters) {
         let value = match input.rust {
@@ -162,7 +163,7 @@ fn taken(output: &Port) -> String {
 fn outputs(method: &MethodInterface, name: &str) -> String {
     let mut text = format!(
         "\n/// The outputs of the method `{}`.\n#[derive(Clone, Debug, PartialEq)]\npub struct {name} {{\n",
-        method.name
+        method.name.escape_debug()
     );
     for Port { name, rust, .. } in &method.outputs {
         let kind = match rust {

@@ -146,12 +146,12 @@ impl LanguageModel {
     /// Begins to continue tokens, which [`Self::advance`] goes on with; `text` decodes the answer, if text is wanted.
     fn begin(&mut self, tokens: Vec<u32>, text: Option<Rc<dyn Text>>, options: &Options) -> Result<(), Error> {
         let Self { session, current } = self;
+        *current = None;
         let sampler = options.sampler(session)?;
         let tokens = session.model.open(tokens)?;
         if let Some(context) = session.model.context().filter(|context| tokens.len() > *context) {
             return Err(et_llm::Error::ContextFull { tokens: tokens.len(), context }.into());
         }
-        *current = None;
         let known = session.model.rewind(&tokens);
         let mut pieces = pieces(&session.model, tokens.get(known..).unwrap_or_default());
         let last = pieces.pop().unwrap_or_default();
@@ -178,8 +178,7 @@ impl LanguageModel {
             return Ok(Advance::Ended(String::new()));
         };
         if let Some(piece) = current.pieces.pop() {
-            session.model.read(&piece)?;
-            return Ok(Advance::Read);
+            return self.read(&piece);
         }
         let limits = Limits { tokens: current.most, stops: &session.facts.stops };
         let Current { continuation, sampler, stream, text, ended, .. } = current;
@@ -194,6 +193,18 @@ impl LanguageModel {
                 Advance::Ended(text.map_or(Ok(String::new()), |text| stream.finish(text))?)
             }
         })
+    }
+
+    /// Reads a piece of the prompt; a text that lacks a piece has no continuation.
+    fn read(&mut self, piece: &[u32]) -> Result<Advance, Error> {
+        match self.session.model.read(piece) {
+            Ok(_) => Ok(Advance::Read),
+            Err(error) => {
+                self.session.model.reset();
+                self.current = None;
+                Err(error.into())
+            }
+        }
     }
 
     /// The new tokens of the text that was begun last.

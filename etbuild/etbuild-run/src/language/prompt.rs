@@ -136,6 +136,7 @@ impl LanguageModel {
     /// Makes the pictures of a prompt those of the next text.
     fn begin_prompt(&mut self, prompt: et_llm::Prompt, options: &Options) -> Result<(), Error> {
         let text = self.session.text()?;
+        self.current = None;
         self.session.model.show(&prompt.tiles);
         self.begin(prompt.tokens, Some(text), options)
     }

@@ -6,7 +6,6 @@ use et_module::{
 };
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::device::Device;
-use serde_json::Value;
 
 use super::inputs::Inputs;
 use super::program::{failed, program, write_outputs};
@@ -66,7 +65,7 @@ pub(super) fn with_inputs<T>(
     let tensors = inputs.tensors(stored_names.as_deref())?;
     let names = stored_names.unwrap_or_else(|| inputs.names(&tensors));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut module = only_results(module.with_input_names(&names));
+    let mut module = module.with_input_names(&names).with_only_results();
     module.set_constants(&inputs.scalars).map_err(|error| vec![failed(&arguments.file, &error)])?;
     use_them(module, &tensors)
 }
@@ -97,26 +96,6 @@ fn bundle(arguments: &arguments::Run) -> Result<Option<FileBytes>, Vec<Diagnosti
             Err(vec![usage("--bundled needs a bundled program").help("name a `.bpte` file, or give --inputs")])
         }
         false => Ok(None),
-    }
-}
-
-/// The module without the new values of mutated inputs: these values come before the results, whose number
-/// the file holds.
-fn only_results(module: Module) -> Module {
-    let tree = module.output_tree().ok().flatten();
-    let tree = tree.and_then(|tree| serde_json::from_str::<Value>(tree).ok());
-    match tree.as_ref().and_then(|tree| tree.get(1)).map(leaves) {
-        Some(results) => module.with_last_outputs(results),
-        None => module,
-    }
-}
-
-/// The leaves of a pytree: nodes without a type.
-fn leaves(tree: &Value) -> usize {
-    let children = tree.get("children_spec").and_then(Value::as_array);
-    match tree.get("type") {
-        Some(Value::Null) => 1,
-        _ => children.map_or(0, |children| children.iter().map(leaves).sum()),
     }
 }
 

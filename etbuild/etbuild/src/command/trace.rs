@@ -39,13 +39,19 @@ pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
 /// Refuses options of `etbuild run` that a trace has no use for.
 fn refuse(arguments: &arguments::Trace) -> Result<(), Vec<Diagnostic>> {
     let run = &arguments.run;
-    let usage = |message, help| Err(vec![Diagnostic::error(Code::Usage, message).help(help)]);
+    let usage = |message: &str, help| Err(vec![Diagnostic::error(Code::Usage, message).help(help)]);
     if run.bundled {
         return usage("`--bundled` is an option of `etbuild run`", "leave `--bundled` out");
     }
     if run.outputs.is_some() || run.inputs.is_none() && (run.scalars.is_some() || !run.input_names.is_empty()) {
         let message = "`--outputs` is an option of `etbuild run`, and `--scalars` and `--input-names` need `--inputs`";
         return usage(message, "leave these options out");
+    }
+    let written = [&arguments.perfetto, &arguments.etdump, &arguments.etrecord];
+    let written: Vec<_> = written.into_iter().flatten().collect();
+    if let Some((_, path)) = written.iter().enumerate().find(|(index, path)| written[..*index].contains(path)) {
+        let message = format!("two files of the trace have the path `{}`", path.display());
+        return usage(&message, "give each file a path of its own");
     }
     if arguments.intermediates && run.device.is_some() {
         let message = "a recording of a device has times, and `--intermediates` keeps tensors";

@@ -78,10 +78,9 @@ fn events(run: &Run, described: Vec<Described<'_>>, buffer: &mut Vec<u8>) -> Vec
     events
 }
 
-/// Appends a tensor to the debug buffer. The buffer aligns each tensor for any type.
+/// Appends a tensor to the debug buffer.
 fn put(array: &Array, buffer: &mut Vec<u8>) -> DumpTensor {
-    const ALIGNMENT: usize = 16;
-    buffer.resize(buffer.len().next_multiple_of(ALIGNMENT), 0);
+    buffer.resize(buffer.len().next_multiple_of(super::TENSOR_ALIGNMENT), 0);
     let offset = buffer.len() as u64;
     buffer.extend_from_slice(&array.bytes);
     let sizes = array.shape.iter().map(|size| *size as i64).collect();

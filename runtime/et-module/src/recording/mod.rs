@@ -12,3 +12,6 @@ pub use etdump::{Described, EtDump, as_recorded, etdump};
 pub use named::{DELEGATE_CALL, Named, named};
 pub use recorded::{Event, MethodFacts, Recording, Run, Task};
 pub use recorder::{Keep, Recorder};
+
+/// The alignment of a tensor in a debug buffer, for any type.
+const TENSOR_ALIGNMENT: usize = 16;

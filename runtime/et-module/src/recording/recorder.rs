@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use et_runtime::{DelegateEvent, Position};
 
+use super::TENSOR_ALIGNMENT;
 use super::recorded::{Event, MethodFacts, Recording, Run, Task};
 use crate::{Observed, Observer};
 
@@ -113,7 +114,7 @@ impl State {
         match keep {
             Keep::Times => false,
             Keep::Kernels(most) => {
-                self.written = self.written.saturating_add(size());
+                self.written = self.written.saturating_add(size().next_multiple_of(TENSOR_ALIGNMENT));
                 self.written <= most
             }
             Keep::Everything => true,

@@ -13,6 +13,7 @@ import java.nio.channels.FileChannel
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Job
 import kotlinx.coroutines.MainScope
+import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.async
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.launch
@@ -55,7 +56,17 @@ class StoryActivity : Activity() {
     }
 
     override fun onDestroy() {
-        scope.cancel()
+        story?.cancel()
+        scope.launch(Dispatchers.IO + NonCancellable) { close() }.invokeOnCompletion { scope.cancel() }
         super.onDestroy()
+    }
+
+    /** Gives the memory of the model back, which may have to be loaded yet. */
+    private suspend fun close() {
+        try {
+            teller.await().close()
+        } catch (problem: EtbuildException) {
+            // The press of the button has shown the reason: no model was loaded.
+        }
     }
 }
