@@ -1,6 +1,6 @@
 // The library of WebAssembly: its memory, its texts, its errors, and the files that it reads.
 
-import { File, Wasi } from "./wasi.js";
+import { File, Wasi, randomSource } from "./wasi.js";
 
 /**
  * The chunks of a file: of a URL, or of bytes that are in memory already. `onProgress` is told the bytes so far, and
@@ -32,11 +32,6 @@ async function compiled(source) {
   return WebAssembly.compile(await new Blob(await chunksOf(source)).arrayBuffer());
 }
 
-/** Random bytes: a module of Node.js 18 has no global `crypto`. */
-async function randomSource() {
-  return globalThis.crypto ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:crypto")).webcrypto;
-}
-
 /** What follows a value, now or once the value is there. */
 export function after(value, next) {
   return value instanceof Promise ? value.then(next) : next(value);
@@ -48,13 +43,19 @@ async function gpuOf(module) {
   return isAsked ? new (await import("./gpu.js")).Gpu() : undefined;
 }
 
+/** The threads of a library whose memory can be shared. */
+async function threadsOf(module, wasi) {
+  const isShared = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+  return isShared ? new (await import("./threads.js")).Threads(module, wasi) : undefined;
+}
+
 /** The library with the files of a program. */
 export class Library {
   /**
    * `onText` is told each new token of a language model with its text, or the text of a segment with the address of the
    * segment, and returns whether to go on.
    */
-  static async open({ library, program, data = [], onProgress }, onText = () => true) {
+  static async open({ library, program, data = [], threads: wanted, onProgress }, onText = () => true) {
     const sources = [program, ...data];
     const [module, ...chunks] = await Promise.all([
       compiled(library),
@@ -63,20 +64,23 @@ export class Library {
     const names = sources.map((_, index) => (index === 0 ? "program.pte" : `data-${index}.ptd`));
     const files = new Map(names.map((name, index) => [name, new File(chunks[index])]));
     const [wasi, gpu] = [new Wasi(files, await randomSource()), await gpuOf(module)];
+    const threads = await threadsOf(module, wasi);
     const see = (context, token, text, size) => Number(onText(token >>> 0, wasi.text(text, size), context >>> 0));
     const instance = await WebAssembly.instantiate(module, {
       wasi_snapshot_preview1: wasi.imports(module),
       etbuild: { see },
       ...gpu?.imports(),
+      ...threads?.imports(),
     });
     wasi.memory = instance.exports.memory;
     if (gpu) gpu.memory = wasi.memory;
-    instance.exports._initialize?.();
-    return new Library(wasi, gpu, instance.exports, names);
+    await threads?.start(instance.exports, wanted);
+    return new Library(wasi, gpu, threads, instance.exports, names);
   }
 
-  constructor(wasi, gpu, functions, [program, ...data]) {
+  constructor(wasi, gpu, threads, functions, [program, ...data]) {
     this.wasi = wasi;
+    this.threads = threads;
     this.functions = gpu?.exports(functions) ?? functions;
     this.waits = gpu !== undefined;
     this.last = Promise.resolve();
@@ -86,6 +90,16 @@ export class Library {
 
   get view() {
     return this.wasi.view;
+  }
+
+  /** The number of threads that compute. */
+  get threadCount() {
+    return this.threads?.count ?? 1;
+  }
+
+  /** Ends the other threads. */
+  end() {
+    this.threads?.end();
   }
 
   bytes(pointer, size) {
@@ -102,6 +116,7 @@ export class Library {
 
   /** Memory until the end of `use`, which is called with a function that gives out zeroed pieces of it. */
   with(use) {
+    this.threads?.check();
     const pieces = [];
     const take = (size) => {
       const pointer = this.functions.malloc(Math.max(size, 1)) >>> 0;
@@ -110,7 +125,10 @@ export class Library {
       this.bytes(pointer, size).fill(0);
       return pointer;
     };
-    const end = () => pieces.forEach((pointer) => this.functions.free(pointer));
+    const end = () => {
+      // The allocator may wait for a thread that failed.
+      if (!this.threads?.failure) pieces.forEach((pointer) => this.functions.free(pointer));
+    };
     let result;
     try {
       result = use(take);
@@ -152,7 +170,7 @@ export class Library {
   /** A text that ends with a zero byte. */
   get(address) {
     const pointer = address >>> 0;
-    const end = new Uint8Array(this.wasi.memory.buffer).indexOf(0, pointer);
+    const end = new Uint8Array(this.wasi.buffer(0)).indexOf(0, pointer);
     return this.wasi.text(pointer, end - pointer);
   }
 

@@ -7,6 +7,11 @@ const EVERY_RIGHT = 0xffff_ffff_ffff_ffffn;
 const MOST_RANDOM_BYTES = 65536;
 const CURRENT = 1;
 
+/** Random bytes: a module of Node.js 18 has no global `crypto`. */
+export async function randomSource() {
+  return globalThis.crypto ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:crypto")).webcrypto;
+}
+
 /** A file in memory as a list of chunks. A chunk is let go when it has been read, so no file is in memory twice. */
 export class File {
   constructor(chunks) {
@@ -38,6 +43,7 @@ export class Wasi {
     this.random = random;
     this.opened = new Map();
     this.memory = undefined;
+    this.onYield = () => {};
     this.lines = new Map();
   }
 
@@ -49,7 +55,13 @@ export class Wasi {
   }
 
   get view() {
-    return new DataView(this.memory.buffer);
+    return new DataView(this.buffer(0));
+  }
+
+  /** The memory up to `end` at least. Where another thread made the memory larger, this thread sees that once it asks. */
+  buffer(end) {
+    if (end > this.memory.buffer.byteLength) this.memory.grow(0);
+    return this.memory.buffer;
   }
 
   /** Writes a number of 32 bits. */
@@ -66,11 +78,14 @@ export class Wasi {
 
   /** A part of memory. JavaScript reads addresses from 2 GiB on as negative numbers. */
   bytes(pointer, size) {
-    return new Uint8Array(this.memory.buffer, pointer >>> 0, size >>> 0);
+    const [start, count] = [pointer >>> 0, size >>> 0];
+    return new Uint8Array(this.buffer(start + count), start, count);
   }
 
   text(pointer, size) {
-    return new TextDecoder().decode(this.bytes(pointer, size));
+    const bytes = this.bytes(pointer, size);
+    // A decoder takes no memory that threads share.
+    return new TextDecoder().decode(bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice());
   }
 
   /** The parts of memory that a list of pointers and sizes names. */
@@ -105,12 +120,16 @@ export class Wasi {
 
   random_get(pointer, size) {
     for (let at = 0; at < size; at += MOST_RANDOM_BYTES) {
-      this.random.getRandomValues(this.bytes(pointer + at, Math.min(MOST_RANDOM_BYTES, size - at)));
+      // Nor does this function.
+      const values = this.random.getRandomValues(new Uint8Array(Math.min(MOST_RANDOM_BYTES, size - at)));
+      this.bytes(pointer + at, values.length).set(values);
     }
     return SUCCESS;
   }
 
+  /** A thread that waits for others yields again and again. */
   sched_yield() {
+    this.onYield();
     return SUCCESS;
   }
 

@@ -68,6 +68,10 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
         // JavaScript puts texts and tensors into memory of the module.
         options.extend(["malloc", "free"].map(|name| format!("link-arg=--export-if-defined={name}")));
     }
+    if target.is_wasm_with_threads() {
+        options.extend(START_OF_THREADS.map(|name| format!("link-arg=--export={name}")));
+        options.push(format!("link-arg=--max-memory={}", 1_u64 << 32));
+    }
     // The folder of `EMPTY_LIBRARY`. A project without the library gets the flag too: projects with equal flags share compiled crates.
     if target.crt_static || SystemFiles::of(target).is_some() {
         options.push("link-arg=-L.".to_owned());
@@ -77,6 +81,10 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     }
     options
 }
+
+/// What the start code of a library with threads does, and rustc links no start code into a library: without the first function
+/// the first new thread waits for ever. `templates/web/threads.js` calls both.
+const START_OF_THREADS: [&str; 2] = ["__wasi_init_tp", "__wasm_call_ctors"];
 
 /// The options of binaries and shared libraries of Android. A binary is linked with the name of the shared library too, by which
 /// a loader finds the binary itself: the flags of a project are those of all its files.

@@ -78,6 +78,11 @@ impl CompileTarget {
         self.triple.starts_with("wasm")
     }
 
+    /// Whether the target is WebAssembly with threads, whose memory is shared and imported.
+    pub fn is_wasm_with_threads(&self) -> bool {
+        self.is_wasm() && self.triple.ends_with("-threads")
+    }
+
     /// Whether the target has no operating system.
     pub fn is_bare_metal(&self) -> bool {
         self.triple.split('-').any(|part| part == "none")

@@ -11,19 +11,23 @@ use crate::{LinkError, ProjectFacts};
 const LANGUAGE: &str = "language-app";
 
 /// The files of the package of a program: a template's name below `templates/web`, and the name in the package.
-const PROGRAM_FILES: [(&str, &str); 7] = [
+const PROGRAM_FILES: [(&str, &str); 10] = [
     ("package.json.tera", "package.json"),
+    ("program/README.md.tera", "README.md"),
     ("program/index.js.tera", "index.js"),
     ("program/index.d.ts.tera", "index.d.ts"),
     ("program/program.js", "program.js"),
     ("library.js", "library.js"),
     ("gpu.js", "gpu.js"),
+    ("threads.js", "threads.js"),
+    ("thread.js", "thread.js"),
     ("wasi.js", "wasi.js"),
 ];
 
 /// The files of the package of a language model.
-const LANGUAGE_FILES: [(&str, &str); 10] = [
+const LANGUAGE_FILES: [(&str, &str); 13] = [
     ("package.json.tera", "package.json"),
+    ("language/README.md.tera", "README.md"),
     ("language/index.js.tera", "index.js"),
     ("language/index.d.ts", "index.d.ts"),
     ("language/client.js", "client.js"),
@@ -32,6 +36,8 @@ const LANGUAGE_FILES: [(&str, &str); 10] = [
     ("language/media.js", "media.js"),
     ("library.js", "library.js"),
     ("gpu.js", "gpu.js"),
+    ("threads.js", "threads.js"),
+    ("thread.js", "thread.js"),
     ("wasi.js", "wasi.js"),
 ];
 

@@ -47,6 +47,7 @@ const KNOWN: &[&str] = &[
     "thumbv8m.main-none-eabi",
     "thumbv8m.main-none-eabihf",
     "wasm32-wasip1",
+    "wasm32-wasip1-threads",
     "x86_64-linux-android",
     "x86_64-pc-windows-gnullvm",
     "x86_64-unknown-linux-gnu",

@@ -79,6 +79,7 @@ mod watch;
 mod web;
 mod web_gpu;
 mod web_media;
+mod web_threads;
 mod windows;
 mod workers;
 

@@ -75,7 +75,7 @@ fn typescript_knows_the_types_of_packages() {
         Ran::of(Command::new("node").arg("app.js").current_dir(&app)).expect(0).json()
     };
     let classified = said(DIGITS, "digits", "classify.ts");
-    let wanted = serde_json::json!({ "names": ["x"], "type": "float32", "length": 10, "equal": true });
+    let wanted = serde_json::json!({ "names": ["x"], "threads": 1, "type": "float32", "length": 10, "equal": true });
     assert_eq!(classified, wanted);
     let told = said(LANGUAGE, "tiny-llama", "chat.ts");
     assert!(told["text"].as_str().is_some_and(|text| !text.is_empty()), "{told}");

@@ -12,8 +12,8 @@ use et_runtime::Workers;
 
 use crate::threads::MOST_THREADS;
 
-/// How often a thread polls for the next call before sleeping: about 0.1 ms.
-const SPINS: u32 = 2_000;
+/// How often a thread polls for the next call before sleeping: about 0.1 ms. WebAssembly has no instruction to pause with.
+const SPINS: u32 = if cfg!(target_family = "wasm") { 50_000 } else { 2_000 };
 
 /// Threads that share the tasks of successive calls.
 pub struct Pool {

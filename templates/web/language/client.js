@@ -25,13 +25,13 @@ function exchanged(source) {
 }
 
 export class LanguageModel {
-  static async load({ onProgress, library, program, data = [], lookup }) {
-    const files = { lookup, library: exchanged(library), program: exchanged(program), data: data.map(exchanged) };
+  static async load({ onProgress, library, program, data = [], lookup, threads }) {
+    const files = { lookup, threads, library: exchanged(library), program: exchanged(program), data: data.map(exchanged) };
     const model = new LanguageModel();
     model.worker = await startWorker((message) => model.receive(message), (error) => model.fail(error));
     const heard = ({ kind, loaded, total }) => kind === "progress" && onProgress?.(loaded, total);
     try {
-      model.context = (await model.request({ kind: "load", files }, heard)).context;
+      Object.assign(model, await model.request({ kind: "load", files }, heard));
     } catch (error) {
       model.free();
       throw error;

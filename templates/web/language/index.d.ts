@@ -10,6 +10,11 @@ export interface LoadOptions {
   program?: Source;
   /** Data files with weights outside the program file. */
   data?: Source[];
+  /**
+   * The most threads that compute, of packages for the target `web-threads`: a number from 1 on. Left out, threads for the
+   * processors, at most 8.
+   */
+  threads?: number;
   /** Is told the bytes of the program file so far, and their number where the server says so. */
   onProgress?: (loaded: number, total?: number) => void;
 }
@@ -111,6 +116,8 @@ export interface Transcript extends TranscriptFacts {
 export interface LanguageModel {
   /** The most tokens of a text. */
   readonly context: number;
+  /** The number of threads that compute: 1 where memory cannot be shared. */
+  readonly threads: number;
   /**
    * The pieces of the continuation of a text or of parts, or of the answer to a conversation. Prompts wait for each other; the KV
    * cache keeps the common prefix with the previous text. Leaving the loop ends the generation in Node.js and in pages

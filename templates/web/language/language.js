@@ -39,7 +39,7 @@ export class Language {
     const library = await Library.open(files, (token, text, segment) => see(token, text, segment));
     const model = await library.with((take) => {
       const [program, data] = [library.put(take, library.program), library.putData(take)];
-      const made = library.functions.et_language_load(program, data, library.data.length, 1, Number(lookup));
+      const made = library.functions.et_language_load(program, data, library.data.length, library.threadCount, Number(lookup));
       return after(made, (pointer) => library.made(pointer));
     });
     return new Language(library, model, (seer) => (see = seer));

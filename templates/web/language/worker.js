@@ -12,7 +12,7 @@ let model;
 const requests = {
   async load({ files }, send) {
     model = await Language.load({ ...files, onProgress: (loaded, total) => send({ kind: "progress", loaded, total }) });
-    return { context: model.context };
+    return { context: model.context, threads: model.library.threadCount };
   },
   async generate({ prompt, options, stopped }, send) {
     return model.generate(prompt, options, teller(stopped, send));

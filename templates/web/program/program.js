@@ -40,13 +40,22 @@ export class Program {
   /** Loads a method. */
   static async load({ method, ...files }) {
     const library = await Library.open(files);
-    const module = await library.with((take) => {
+    try {
+      return new Program(library, await Program.open(library, method));
+    } catch (error) {
+      library.end();
+      throw error;
+    }
+  }
+
+  /** The module of a method. */
+  static open(library, method) {
+    return library.with((take) => {
       const [program, name] = [library.put(take, library.program), method ? library.put(take, method) : 0];
       const data = library.putData(take);
-      const made = library.functions.et_module_load(program, data, library.data.length, name, 1);
+      const made = library.functions.et_module_load(program, data, library.data.length, name, library.threadCount);
       return after(made, (pointer) => library.made(pointer));
     });
-    return new Program(library, module);
   }
 
   constructor(library, module) {
@@ -55,6 +64,11 @@ export class Program {
     const { et_module_input_count, et_module_input_name } = library.functions;
     const count = et_module_input_count(module);
     this.inputNames = Array.from({ length: count }, (_, index) => library.get(et_module_input_name(module, index)));
+  }
+
+  /** The number of threads that compute. */
+  get threads() {
+    return this.library.threadCount;
   }
 
   /** Runs the method on tensors by name, or in order; returns `output_0`, `output_1`, ..., or on a GPU a promise of these. */
@@ -113,12 +127,14 @@ export class Program {
     });
   }
 
-  /** Frees the memory of the method. */
+  /** Frees the memory of the method, and ends the other threads. */
   free() {
-    return this.library.inTurn(() => {
-      const { module } = this;
+    const { library, module } = this;
+    return library.inTurn(() => {
       this.module = 0;
-      return this.library.functions.et_module_free(module);
+      // A library whose thread failed would wait for the thread.
+      const freed = library.threads?.failure ? undefined : library.functions.et_module_free(module);
+      return after(freed, () => library.end());
     });
   }
 }

@@ -1,7 +1,7 @@
 // A program with the package of a language model: what the types allow, and, behind `@ts-expect-error`, what they refuse.
 import { load, type Generation, type LanguageModel, type Message, type Transcript } from "tiny-llama";
 
-const model: LanguageModel = await load({ lookup: false });
+const model: LanguageModel = await load({ lookup: false, threads: 2 });
 const messages: Message[] = [{ role: "user", content: "Tell me a tale about a fox." }];
 const pieces = model.generate(messages, { temperature: 0, maxNewTokens: 4 });
 let [text, ended]: [string, Generation["ended"] | undefined] = ["", undefined];
@@ -29,4 +29,4 @@ export async function unread(picture: ImageData, sound: AudioBuffer): Promise<Tr
 }
 
 model.free();
-console.log(JSON.stringify({ text, ended, same }));
+console.log(JSON.stringify({ text, ended, same, threads: model.threads }));
