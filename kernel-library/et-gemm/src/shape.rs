@@ -149,14 +149,14 @@ impl Shape {
         let fits = self.pixel_stride >= self.groups.saturating_mul(self.channels) || pixels <= 1;
         let pointwise = !self.is_pointwise() || self.input == self.output;
         let planes = self.planes == 1 || (self.planes > 1 && [self.groups, self.channels] == [1, 1]);
-        let addressable = self.is_addressable() && self.input_length().is_ok_and(|size| size <= LARGEST);
+        let addressable = self.is_addressable(LARGEST) && self.input_length().is_ok_and(|size| size <= LARGEST);
         let valid = steps && fits && pointwise && planes && self.groups > 0 && addressable;
         if valid { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
-    /// Whether no product of sizes that follow from the shape wraps around: input, output, packed weights, an indirection
-    /// buffer, the rows of A in a strip, coordinates. Shapes come from program files.
-    fn is_addressable(&self) -> bool {
+    /// Whether the sizes that follow from the shape are at most `largest`, so that none wraps around: input, output, packed weights, an
+    /// indirection buffer, the rows of a group's A in a strip, coordinates. Shapes come from program files.
+    fn is_addressable(&self, largest: usize) -> bool {
         let product = |sizes: &[usize]| sizes.iter().try_fold(1, |product: usize, size| product.checked_mul(*size));
         // Packing pads the K segments of a row and the columns of a group, each to less than 64 more.
         let padded = |size: usize| size.checked_add(PADDING);
@@ -165,7 +165,7 @@ impl Shape {
         let sizes = || {
             let (positions, rows) = (positions?, rows?);
             let depth = product(&[positions, padded(self.channels)?]).and_then(padded)?;
-            let strip = product(&[rows.min(MOST_ROWS), self.groups, depth])?;
+            let strip = product(&[rows.min(MOST_ROWS), depth])?;
             let table = product(&[rows, self.groups, positions])?;
             let output = product(&[rows, self.groups, self.columns])?;
             // The transformed weights of Winograd are at most four times as many.
@@ -178,7 +178,7 @@ impl Shape {
             let reach = product(&[self.kernel[axis], self.dilation[axis]])?;
             last.checked_add(reach)?.checked_add(self.padding[axis])?.checked_add(self.input[axis])
         };
-        let fits = |size: usize| size <= LARGEST;
+        let fits = |size: usize| size <= largest;
         sizes().is_some_and(|sizes| sizes.into_iter().all(fits))
             && [coordinate(0), coordinate(1)].iter().all(|size| size.is_some_and(fits))
     }
@@ -314,6 +314,13 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_depthwise_convolution_fits_into_32_bits() {
+        let rows = Shape { output: [28, 28], input: [28, 28], ..Shape::product(1, 1, 1) };
+        let shape = Shape { groups: 240, pixel_stride: 240, kernel: [5, 5], padding: [2, 2], ..rows };
+        assert!(shape.is_addressable(i32::MAX as usize / 8));
+    }
 
     /// Sizes of a program file whose products wrap around: the number of kernel positions is 2^62.
     #[test]
