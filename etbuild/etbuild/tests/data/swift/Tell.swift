@@ -103,7 +103,7 @@ enum Tell {
             let ended = try onThisThread(model) {
                 do { try model.complete("b", see: { _ in true }) } catch { inner = error }
             }
-            problems.append("\(inner.map { "\($0)" } ?? "no failure") \(ended)")
+            problems.append(ended == .brokenOff ? inner.map { "\(type(of: $0)): \($0)" } ?? "no failure" : "\(ended)")
         } catch {
             problems.append("\(error)")
         }
