@@ -49,7 +49,7 @@ pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
     let binary = artifacts().find_map(|artifact| Some((artifact.executable.as_ref()?, &artifact.package_id)));
     let executable = binary.map(|(executable, _)| executable);
     // A crate of a registry may be a library for C besides. Without a binary, cargo's last package is the project.
-    let own = binary.map(|(_, own)| own).or_else(|| artifacts().last().map(|artifact| &artifact.package_id));
+    let own = binary.map(|(_, own)| own).or_else(|| artifacts().next_back().map(|artifact| &artifact.package_id));
     let is_own = |package| own == Some(package);
     let kinds = [TargetKind::StaticLib, TargetKind::CDyLib];
     let libraries = artifacts().filter(|artifact| kinds.iter().any(|kind| artifact.target.is_kind(kind.clone())));
