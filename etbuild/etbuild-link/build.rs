@@ -27,7 +27,9 @@ fn main() -> Result<(), Failure> {
         ["web", "library"].map(|name| folder.join(name)).map(|folder| embedded(&folder, &[folder.as_path()], &["."]));
     let java = folder.join("java");
     let java = embedded(&java, &[java.as_path()], &["aar", "classes.jar"]);
-    let (crates, web, library, java) = (crates?, web?, library?, java?);
+    let swift = folder.join("swift");
+    let swift = embedded(&swift, &[swift.as_path()], &["."]);
+    let (crates, web, library, java, swift) = (crates?, web?, library?, java?, swift?);
     let mut templates = subfolders(&folder)?;
     templates.retain(|folder| ["Cargo.toml", "Cargo.toml.tera"].iter().any(|name| folder.join(name).is_file())); // The others are not of projects.
     let templates: Result<String, Failure> = templates.iter().map(|template| of_template(&folder, template)).collect();
@@ -41,6 +43,7 @@ fn main() -> Result<(), Failure> {
          /// The project templates.\npub static TEMPLATES: &[EmbeddedFolder] = &[\n{templates}];\n\
          /// The package for JavaScript.\npub static WEB: &[EmbeddedFolder] = &[\n{web}];\n\
          /// The package for Java and Android.\npub static JAVA: &[EmbeddedFolder] = &[\n{java}];\n\
+         /// The package for Swift.\npub static SWIFT: &[EmbeddedFolder] = &[\n{swift}];\n\
          /// The package for firmware.\npub static LIBRARY: &[EmbeddedFolder] = &[\n{library}];\n\
          /// The manifest of the workspace that the device crates belong to.\n\
          pub static WORKSPACE_MANIFEST: &str = include_str!({root:?});\n\

@@ -20,8 +20,8 @@ use crate::{
 /// The results of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// The linked file.
-    pub binary: Vec<u8>,
+    /// The linked file; `None` for a target without a linker.
+    pub binary: Option<Vec<u8>>,
     /// The static library with a C interface, for a project with a library.
     pub library: Option<Vec<u8>>,
     /// The shared library with the same interface, for a project with one.
@@ -76,7 +76,7 @@ pub fn build_telling(
         error => system::explained(error, SystemFiles::of(target)),
     })?;
     let read = |path: PathBuf| system.read(&path).map_err(|source| LinkError::Io { path, source });
-    let (binary, library) = (read(made.executable)?, made.library.map(read).transpose()?);
+    let (binary, library) = (made.executable.map(read).transpose()?, made.library.map(read).transpose()?);
     let shared = made.shared.map(read).transpose()?;
     let map = system.read(&folder.project().join(MAP)).unwrap_or_default();
     let code = code::parts(&String::from_utf8_lossy(&map));
@@ -100,7 +100,7 @@ fn cargo(
     sources: &[PathBuf],
 ) -> Invocation {
     let mut invocation = Invocation::new(toolchain.cargo())
-        .args(arguments(&target.triple))
+        .args(arguments(target))
         .current_dir(folder.project())
         .env("CARGO_ENCODED_RUSTFLAGS", flags::encoded(toolchain, target, project, &folder.project(), sources))
         .env("CARGO_TARGET_DIR", folder.target())
@@ -118,8 +118,11 @@ fn cargo(
 }
 
 /// The arguments of cargo in every folder.
-pub fn arguments(triple: &str) -> [&str; 8] {
+pub fn arguments(target: &CompileTarget) -> impl Iterator<Item = &str> {
+    let triple = target.triple.as_str();
     ["build", "--release", "--quiet", "--message-format=json", "--target", triple, "--config", "profile.toml"]
+        .into_iter()
+        .chain((!target.has_binary()).then_some("--lib"))
 }
 
 /// Builds the standard library along with the project. The library's own dependencies come from the registry, or from the user's

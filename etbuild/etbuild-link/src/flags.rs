@@ -23,7 +23,7 @@ pub fn encoded(
     if toolchain.route == Route::BuildStd {
         flags.push(remap(&toolchain.sysroot, "/rustc"));
     }
-    flags.push(everywhere(target, project));
+    flags.extend(Some(everywhere(target, project)).filter(|options| !options.is_empty()));
     flags.join(SEPARATOR)
 }
 
@@ -50,6 +50,9 @@ fn codegen_options(target: &CompileTarget) -> Vec<String> {
 }
 
 fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
+    if !target.has_binary() {
+        return Vec::new();
+    }
     let mut options = match target.linker.compiler() {
         Some(compiler) => vec![format!("linker={compiler}"), format!("link-arg=-Wl,--build-id=none,-Map={MAP}")],
         None => {

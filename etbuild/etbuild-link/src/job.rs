@@ -77,7 +77,7 @@ impl BuildJob {
         }
         let archives = third_party::archives(system, toolchain, project, workshop).ok()?;
         let mut words = vec!["/bin/sh".to_owned(), format!("../{SCRIPT_FILE}")];
-        words.extend(arguments(&target.triple).into_iter().chain(["--offline"]).map(str::to_owned));
+        words.extend(arguments(target).chain(["--offline"]).map(str::to_owned));
         let release = format!("target/{}/release", target.triple);
         let made = BINARIES.iter().chain(&SHARED).chain([&LIBRARY]).map(|file| format!("{release}/{file}"));
         let outputs: BTreeSet<String> = made.chain([MAP.to_owned()]).collect();
@@ -105,10 +105,10 @@ impl JobAnswer {
         let (binary, shared) = (BINARIES.into_iter().find_map(&mut take), SHARED.into_iter().find_map(&mut take));
         let library = take(LIBRARY);
         let code = code::parts(&String::from_utf8_lossy(&outputs.remove(MAP).unwrap_or_default()));
-        match binary {
-            Some(binary) => JobEnd::Ended(Ok(Built { binary, library, shared, code })),
-            None => JobEnd::Unsuited("a worker returned no output".to_owned()),
+        if binary.is_none() && library.is_none() {
+            return JobEnd::Unsuited("a worker returned no output".to_owned());
         }
+        JobEnd::Ended(Ok(Built { binary, library, shared, code }))
     }
 }
 

@@ -12,8 +12,8 @@ use crate::error::DISK_FULL;
 /// The results of a build.
 #[derive(Debug)]
 pub struct Made {
-    /// The executable.
-    pub executable: PathBuf,
+    /// The executable; `None` for a target without a linker.
+    pub executable: Option<PathBuf>,
     /// The static library, for a project with a library.
     pub library: Option<PathBuf>,
     /// The shared library, for a project with one.
@@ -48,8 +48,9 @@ pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
     };
     let binary = artifacts().find_map(|artifact| Some((artifact.executable.as_ref()?, &artifact.package_id)));
     let executable = binary.map(|(executable, _)| executable);
-    // A crate of a registry may be a library for C besides.
-    let is_own = |package| binary.is_some_and(|(_, own)| own == package);
+    // A crate of a registry may be a library for C besides. Without a binary, cargo's last package is the project.
+    let own = binary.map(|(_, own)| own).or_else(|| artifacts().next_back().map(|artifact| &artifact.package_id));
+    let is_own = |package| own == Some(package);
     let kinds = [TargetKind::StaticLib, TargetKind::CDyLib];
     let libraries = artifacts().filter(|artifact| kinds.iter().any(|kind| artifact.target.is_kind(kind.clone())));
     let libraries = libraries.filter(|artifact| is_own(&artifact.package_id));
@@ -57,14 +58,10 @@ pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
     let library = |ending: &str| {
         files.iter().find(|file| file.extension() == Some(ending)).map(|file| file.as_std_path().to_owned())
     };
-    match executable {
-        Some(path) if outcome.success() => Ok(Made {
-            executable: path.as_std_path().to_owned(),
-            library: library("a"),
-            shared: ["so", "wasm", "dll"].into_iter().find_map(library),
-        }),
-        _ => Err(failure(&messages, outcome)),
-    }
+    let executable = executable.map(|path| path.as_std_path().to_owned());
+    let made = Made { executable, library: library("a"), shared: ["so", "wasm", "dll"].into_iter().find_map(library) };
+    let is_made = outcome.success() && (made.executable.is_some() || made.library.is_some());
+    if is_made { Ok(made) } else { Err(failure(&messages, outcome)) }
 }
 
 fn failure(messages: &[Message], outcome: &Outcome) -> LinkError {
@@ -125,7 +122,9 @@ mod tests {
         };
         let both = made(other.clone() + &own + &binary);
         assert_eq!((both.library, both.shared), (Some("/t/libown.a".into()), None));
-        assert_eq!(made(other + &binary).library, None);
+        assert_eq!(made(other.clone() + &binary).library, None);
+        let alone = made(other + &own);
+        assert_eq!((alone.executable, alone.library), (None, Some("/t/libown.a".into())));
     }
 
     #[test]

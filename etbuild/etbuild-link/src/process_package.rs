@@ -44,7 +44,7 @@ impl<'a> Variables<'a> {
 /// The templates of the packages, and the endings of their names behind the name of the model.
 fn packages(target: &CompileTarget) -> Vec<(&'static str, &'static str)> {
     let cmake = ("process.cmake.tera", CMAKE);
-    let has_archive = !target.is_android() && !target.is_windows();
+    let has_archive = ![target.is_android(), target.is_windows(), target.is_apple()].contains(&true);
     [cmake].into_iter().chain(has_archive.then_some(("library.pc.tera", ".pc"))).collect()
 }
 

@@ -31,6 +31,8 @@ pub enum Linker {
     Compiler(String),
     /// The linker inside the Rust toolchain.
     RustLld,
+    /// None: a static library alone is made.
+    None,
 }
 
 impl Linker {
@@ -39,7 +41,7 @@ impl Linker {
         match self {
             Self::System => Some("cc"),
             Self::Compiler(name) => Some(name),
-            Self::RustLld => None,
+            Self::RustLld | Self::None => None,
         }
     }
 }
@@ -71,6 +73,16 @@ impl CompileTarget {
     /// Whether the target is Windows.
     pub fn is_windows(&self) -> bool {
         self.triple.split('-').any(|part| part == "windows")
+    }
+
+    /// Whether the target is a system of Apple.
+    pub fn is_apple(&self) -> bool {
+        self.triple.split('-').any(|part| part == "apple")
+    }
+
+    /// Whether the linker makes a binary.
+    pub fn has_binary(&self) -> bool {
+        self.linker != Linker::None
     }
 
     /// Whether the target is WebAssembly.

@@ -39,4 +39,7 @@ pub const REMOVED: &[&str] = &[
     "CARGO_MAKEFLAGS",
     "MAKEFLAGS",
     "SOURCE_DATE_EPOCH",
+    // The least versions of Apple's systems, which the compiler writes into objects.
+    "IPHONEOS_DEPLOYMENT_TARGET",
+    "MACOSX_DEPLOYMENT_TARGET",
 ];

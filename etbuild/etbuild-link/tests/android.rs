@@ -89,7 +89,7 @@ fn a_binary_and_a_shared_library_are_what_the_loader_of_android_asks_for() {
     for triple in TRIPLES {
         let target = tiny::process(triple, Linker::RustLld);
         let built = built(&target, &tiny::project(&facts(&target))).unwrap();
-        let binary = Linked::new(&built.binary);
+        let binary = Linked::new(built.binary.as_ref().unwrap());
         binary.check();
         assert_eq!(binary.interpreter().as_deref(), Some("/system/bin/linker64"));
         assert!(binary.file.section_by_name(".note.android.ident").is_some());

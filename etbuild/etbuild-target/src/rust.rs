@@ -84,4 +84,6 @@ pub enum Linker {
     RustLld,
     /// A C compiler by its name on `PATH`, such as `aarch64-linux-gnu-gcc` or the compiler of Android's NDK.
     Compiler(Name),
+    /// No linker: the target has the static library of `library: true`, which the system's own tools link into apps, and no binary.
+    None,
 }

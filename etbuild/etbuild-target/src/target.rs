@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::gpu::GpuFile;
 use crate::memory::MemoryFile;
 use crate::npu::Npu;
-use crate::{Console, Gpu, Image, Memory, Run, Rust};
+use crate::{Console, Gpu, Image, Linker, Memory, Run, Rust};
 
 /// Whether a target has an operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -117,6 +117,7 @@ impl TargetFile {
     fn check(self) -> Result<Target, Diagnostic> {
         check_pointer_width(&self.pointer_width)?;
         let memory = check_memory(&self.kind, self.memory)?;
+        check_linker(&self.kind, &self.rust.linker)?;
         let gpus = check_gpus(&self.kind, self.gpus)?;
         let npu = check_npu(self.kind.value, self.rust.crt_static, self.npu)?;
         Ok(Target {
@@ -146,6 +147,15 @@ fn check_pointer_width(width: &Spanned<u32>) -> Result<(), Diagnostic> {
     }
     let message = format!("unsupported pointer width {}", width.value);
     Err(Diagnostic::error(Code::BadValue, message).at((*width.span).clone()).help("write 32 or 64"))
+}
+
+fn check_linker(kind: &Spanned<Kind>, linker: &Linker) -> Result<(), Diagnostic> {
+    if kind.value == Kind::Hosted || *linker != Linker::None {
+        return Ok(());
+    }
+    let message = "firmware needs a linker";
+    let diagnostic = Diagnostic::error(Code::TargetInconsistent, message).at((*kind.span).clone());
+    Err(diagnostic.help("write `linker: rust-lld` in `rust:`"))
 }
 
 fn check_gpus(kind: &Spanned<Kind>, gpus: Vec<Spanned<GpuFile>>) -> Result<Vec<Gpu>, Diagnostic> {
@@ -279,6 +289,11 @@ impl Target {
         self.image.contains(&Image::Wasm)
     }
 
+    /// Whether recipes have a binary for the target, and not a library alone.
+    pub fn has_binary(&self) -> bool {
+        self.rust.linker != Linker::None
+    }
+
     /// The file name of the binary of a recipe's name.
     pub fn binary_name(&self, recipe: &str) -> String {
         let ending = self.image.iter().find_map(Image::binary_ending).unwrap_or_default();
@@ -408,6 +423,13 @@ mod tests {
         let (code, ..) = mistake("linux-aarch64", "template:", &format!("{npu}\ntemplate:"));
         assert_eq!(code, Code::TargetInconsistent);
         assert_eq!(mistake("corstone-300", "u55-128", "u55-100").0, Code::BadValue);
+    }
+
+    #[test]
+    fn firmware_needs_a_linker() {
+        assert!(!target("ios-arm64").has_binary() && target("linux-aarch64").has_binary());
+        let (code, ..) = mistake("pico2", "linker: rust-lld", "linker: none");
+        assert_eq!(code, Code::TargetInconsistent);
     }
 
     #[test]

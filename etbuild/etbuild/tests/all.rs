@@ -6,6 +6,7 @@ mod casd;
 
 mod adapters;
 mod android;
+mod apple;
 mod attest;
 mod boards;
 mod browser;

@@ -87,6 +87,9 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     if matches!(maker, Maker::Prebuilt(_)) {
         report.notes.push(prebuilt(unit));
     }
+    if !unit.target.has_binary() {
+        report.notes.push("a library for apps and no binary: the linker of the app makes it".to_owned());
+    }
     check_budget(db, unit, &emitted, &linked, report)?;
     let verified = if goal == Goal::Deploy { verify(db, unit, &maker, report) } else { Ok(()) };
     let folder = out.join(unit.folder());
@@ -150,10 +153,10 @@ fn check_budget(
     linked: &Staged,
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
-    let bytes = db.world().open_blob(&linked.blob(ArtifactKind::Sizes)?);
-    let sizes: SizeReport =
-        serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))?;
-    report.sizes = Some(sizes);
+    let sizes = linked.artifacts.get(ArtifactKind::Sizes).map(|sizes| db.world().open_blob(&sizes.blob()));
+    let sizes = sizes.map(|bytes| serde_json::from_slice::<SizeReport>(&bytes)).transpose();
+    report.sizes = sizes.map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))?;
+    let sizes = report.sizes.unwrap_or_default();
     let data: u64 = data_files(emitted).iter().map(|(_, data)| data.size).sum();
     let file = emitted.blob(ArtifactKind::ProgramFile)?.size + data;
     let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &sizes);
@@ -188,11 +191,13 @@ fn library_files(unit: &Unit, linked: &Staged) -> Result<Vec<Deliverable>, Block
 
 fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
     let name = unit.name();
-    let mut files = vec![
-        Deliverable { name: unit.target.binary_name(name), blob: linked.blob(ArtifactKind::Binary)?, executable: true },
-        Deliverable { name: format!("{name}.pte"), blob: emitted.blob(ArtifactKind::ProgramFile)?, executable: false },
-        Deliverable { name: "size.json".to_owned(), blob: linked.blob(ArtifactKind::Sizes)?, executable: false },
-    ];
+    let program = emitted.blob(ArtifactKind::ProgramFile)?;
+    let mut files = vec![Deliverable { name: format!("{name}.pte"), blob: program, executable: false }];
+    if unit.target.has_binary() {
+        let (binary, sizes) = (linked.blob(ArtifactKind::Binary)?, linked.blob(ArtifactKind::Sizes)?);
+        files.insert(0, Deliverable { name: unit.target.binary_name(name), blob: binary, executable: true });
+        files.push(Deliverable { name: "size.json".to_owned(), blob: sizes, executable: false });
+    }
     for (ending, blob) in data_files(emitted) {
         files.push(Deliverable { name: format!("{name}.{ending}"), blob, executable: false });
     }
@@ -206,7 +211,9 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
         let ending = if target.is_android() { "aar" } else { "jar" };
         files.push(Deliverable { name: format!("{name}.{ending}"), blob: package.blob(), executable: false });
     }
-    files.extend(library_files(unit, linked)?);
+    // The table names the first file.
+    let place = if unit.target.has_binary() { files.len() } else { 0 };
+    files.splice(place..place, library_files(unit, linked)?);
     if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {
         files.push(Deliverable { name: format!("{name}.uf2"), blob: image.blob(), executable: false });
     }

@@ -1,6 +1,7 @@
 //! Deploying: the units of a request are built, verified and written out.
 
 mod android;
+mod apple;
 mod budget;
 mod build;
 mod limits;

@@ -8,7 +8,7 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_target::Kind;
 
 use super::build::{Goal, build};
-use super::{UnitReport, android, limits};
+use super::{UnitReport, android, apple, limits};
 use crate::action::{Blocked, Failed};
 use crate::failure;
 use crate::input::EngineDatabase;
@@ -48,6 +48,7 @@ pub fn deploy(
     let reports = outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient)));
     let mut reports: Vec<UnitReport> = reports.map(|report| with(report, &settled)).collect();
     android::join(world, &units, &mut reports, out);
+    apple::join(world, &units, &mut reports, out);
     Ok(reports)
 }
 
@@ -65,6 +66,10 @@ fn device_mistake(world: &World, units: &[Unit]) -> Option<Diagnostic> {
     let hosted = || units.iter().filter(|unit| unit.target.kind() == Kind::Hosted);
     if hosted().any(|unit| unit.target.is_wasm()) {
         let message = format!("device `{device}` runs no WebAssembly");
+        return Some(Diagnostic::error(Code::Usage, message).help("leave out `--device`, or name another `--target`"));
+    }
+    if let Some(unit) = hosted().find(|unit| !unit.target.has_binary()) {
+        let message = format!("device `{device}` runs binaries, and `{}` has none", unit.target.name());
         return Some(Diagnostic::error(Code::Usage, message).help("leave out `--device`, or name another `--target`"));
     }
     let targets: BTreeSet<&str> = hosted().map(|unit| unit.target.name()).collect();

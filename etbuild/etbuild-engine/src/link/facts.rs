@@ -15,6 +15,7 @@ pub fn compile_target(rust: &target::Rust) -> CompileTarget {
             target::Linker::Default => etbuild_link::Linker::System,
             target::Linker::RustLld => etbuild_link::Linker::RustLld,
             target::Linker::Compiler(name) => etbuild_link::Linker::Compiler(name.to_string()),
+            target::Linker::None => etbuild_link::Linker::None,
         },
         crt_static: rust.crt_static,
     }

@@ -60,10 +60,11 @@ pub fn compile(
     let told = &mut |compiled| crates.tell(compiled);
     let built =
         build_telling(world.system(), &toolchain, &compile_target, &project, &workshop, told).map_err(failed)?;
+    let binary = built.binary.ok_or_else(|| failure::internal("a runtime has a binary"))?;
     let path = folder.join(runtime.file_name(&project));
-    let written = world.system().write(&path, &built.binary, true);
+    let written = world.system().write(&path, &binary, true);
     written.map_err(|error| vec![unwritable(&path, &error)])?;
-    Ok((path, built.binary.len()))
+    Ok((path, binary.len()))
 }
 
 /// Whether there is a prebuilt runtime for a target.

@@ -196,6 +196,7 @@ impl ProjectInputs {
             server: options.server
                 && options.command_line == CommandLine::Language
                 && board.is_none()
+                && target.has_binary()
                 && !target.is_wasm(),
             constrain: options.constrain && interface.has_tokenizer() && board.is_none(),
             trace: options.trace && board.is_none(),

@@ -81,16 +81,11 @@ impl Action for Link {
 
 impl Link {
     fn put(&self, built: &Built, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
-        products.put(ArtifactKind::Binary, &built.binary);
-        for image in &self.images {
-            if let (Image::Uf2(format), Some(flash)) = (image, &self.flash) {
-                let packed = uf2::write(&built.binary, format.family, flash).map_err(link_failure)?;
-                products.put(ArtifactKind::Image, &packed);
-            }
-        }
-        let sizes = SizeReport::of(&built.binary).map_err(link_failure)?;
-        let text = serde_json::to_vec_pretty(&sizes).map_err(|error| failure::internal(&error.to_string()))?;
-        products.put(ArtifactKind::Sizes, &text);
+        let sizes = match &built.binary {
+            Some(binary) => self.put_binary(binary, products)?,
+            // What an app takes of a library is known when the app is linked.
+            None => SizeReport::default(),
+        };
         if let Some(shared) = &built.shared {
             products.put(ArtifactKind::SharedLibrary, shared);
         }
@@ -109,6 +104,21 @@ impl Link {
             package.iter().for_each(|file| products.put(ArtifactKind::Package, file));
         }
         Ok(())
+    }
+
+    /// The binary with the image and the sizes.
+    fn put_binary(&self, binary: &[u8], products: &mut Products<'_>) -> Result<SizeReport, Vec<Diagnostic>> {
+        products.put(ArtifactKind::Binary, binary);
+        for image in &self.images {
+            if let (Image::Uf2(format), Some(flash)) = (image, &self.flash) {
+                let packed = uf2::write(binary, format.family, flash).map_err(link_failure)?;
+                products.put(ArtifactKind::Image, &packed);
+            }
+        }
+        let sizes = SizeReport::of(binary).map_err(link_failure)?;
+        let text = serde_json::to_vec_pretty(&sizes).map_err(|error| failure::internal(&error.to_string()))?;
+        products.put(ArtifactKind::Sizes, &text);
+        Ok(sizes)
     }
 
     /// The package for Java.

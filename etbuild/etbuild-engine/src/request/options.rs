@@ -39,7 +39,7 @@ pub fn link_options(
         name: recipe.name.as_str().to_owned(),
         link: recipe.link.clone(),
         is_single: recipe.output == Output::Single,
-        library: recipe.library.as_ref().is_some_and(|library| library.value),
+        library: recipe.library.as_ref().is_some_and(|library| library.value) || !target.has_binary(),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
         trace: recipe.trace.as_ref().is_some_and(|trace| trace.value),
         updates: recipe.updates.as_ref().map(|updates| updates.value),

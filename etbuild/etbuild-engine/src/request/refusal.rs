@@ -6,9 +6,9 @@ use etbuild_system::System;
 use etbuild_target::Target;
 use etbuild_yaml::{Spanned, suggest};
 
-use super::compiler;
 use super::first_look::is_media_case;
 use super::quantization::needs_data;
+use super::{compiler, encoder};
 use crate::quantize::no_data;
 use crate::session::World;
 
@@ -47,6 +47,18 @@ pub fn no_file_system(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
     let message = format!("`{}` has no file system, so weights cannot be in a file of their own", target.name());
     let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*weights.span).clone());
     Some(diagnostic.help("leave `weights` out for this target: they lie in its flash, and are used in place"))
+}
+
+/// A target with a library alone, of a recipe that can have none.
+pub fn no_binary(system: &dyn System, recipe: &Recipe, target: &Target, name: &Spanned<String>) -> Option<Diagnostic> {
+    let is_encoder = matches!(&recipe.model, Model::Checkpoint(folder) if encoder::is_encoder(system, &folder.path));
+    let is_refused = recipe.library.as_ref().is_some_and(|library| !library.value);
+    if target.has_binary() || !(is_encoder || is_refused || recipe.diffusion.is_some()) {
+        return None;
+    }
+    let message = format!("`{}` has a library alone, and the recipe has none", target.name());
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*name.span).clone());
+    Some(diagnostic.help("leave `library: false` out; encoders and pipelines have no library yet"))
 }
 
 /// Updates for a target that runs no process with files.

@@ -15,7 +15,9 @@ use super::compiler::missing_by_default;
 use super::operators::{Operators, read_crates};
 use super::options::{banks, best_backends, file_options, link_options, memory_options, program_source};
 use super::quantization::measure_options;
-use super::refusal::{no_decoder, no_file_system, no_prompt, no_target, no_updates, partition_mistakes, unavailable};
+use super::refusal::{
+    no_binary, no_decoder, no_file_system, no_prompt, no_target, no_updates, partition_mistakes, unavailable,
+};
 use super::target_facts;
 use super::{diffusion, encoder, first_look, vision};
 use crate::emit::ReadingOptions;
@@ -177,6 +179,7 @@ fn units_of_recipe(
     for name in targets {
         match catalogue.find(name) {
             Ok(target) => {
+                mistakes.extend(no_binary(db.world().system(), recipe, target, name));
                 mistakes.extend(no_file_system(recipe, target));
                 mistakes.extend(no_updates(recipe, target));
                 mistakes.extend(no_decoder(db.world().system(), recipe, target));

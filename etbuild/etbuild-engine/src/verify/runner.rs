@@ -68,7 +68,10 @@ pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>>
 
 fn no_runner(target: &Target) -> Diagnostic {
     let message = format!("`{}` is built and not run: its target says `run: none`", target.name());
-    let help = "bring the binary to the machine, or name an emulator in the target: docs/targets.md";
+    let help = match target.has_binary() {
+        true => "bring the binary to the machine, or name an emulator in the target: docs/targets.md",
+        false => "link the library into an app: docs/apple.md",
+    };
     Diagnostic::warning(Code::NotVerified, message).help(help)
 }
 

@@ -133,7 +133,7 @@ pub fn build_on(
 ) -> Result<Vec<u8>, LinkError> {
     let toolchain = toolchain::find(system, target, true)?;
     build(system, &toolchain, target, &project(facts), &Workshop { folder, offline: false, slots: &Slots::new(1) })
-        .map(|built| built.binary)
+        .map(|built| built.binary.unwrap())
 }
 
 /// Builds in two folders of different length, and asserts that this makes no difference.

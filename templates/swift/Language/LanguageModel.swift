@@ -1,0 +1,153 @@
+import CEtbuild
+import Foundation
+
+/// A language model, and the text that it has read: what a text has in common with the one before it is not read again.
+///
+/// A model may be used by any thread and any task; calls come one after the other. The functions that return a stream compute on a queue of the
+/// model, and begin when the function is called. The end of the task that reads the stream ends the computation at the next token; nothing ends
+/// the computation while the model reads the prompt.
+public final class LanguageModel: @unchecked Sendable {
+    private let model: OpaquePointer
+    /// A function that sees tokens may call the model, which refuses the call.
+    private let lock = NSRecursiveLock()
+    private let queue = DispatchQueue(label: "etbuild.LanguageModel", qos: .userInitiated)
+
+    /// The options that the model's makers state.
+    public let options: Options
+    /// The most tokens of a text; 0 where nobody knows.
+    public let context: Int
+
+    /// Loads a language model from its program file, which is mapped.
+    ///
+    /// - Parameters:
+    ///   - program: the program file, `<name>.pte`
+    ///   - data: the files with weights, for a program that keeps weights outside the program file
+    ///   - threads: the most threads that the model uses; 0 for one per physical core
+    ///   - lookup: whether tokens are guessed from the text before, which changes no answer; for programs with a method `verify`
+    public init(contentsOf program: URL, data: [URL] = [], threads: Int = 0, lookup: Bool = false) throws {
+        let texts = Texts()
+        let path = try texts.copy(program.path)
+        let files = try texts.paths(data)
+        let loaded = withExtendedLifetime(texts) { et_language_load(path, files, files.count, threads, lookup) }
+        guard let loaded = loaded else { throw EtbuildError.last }
+        var stated = et_options()
+        guard et_language_options(loaded, &stated) == 0 else {
+            let error = EtbuildError.last
+            et_language_free(loaded)
+            throw error
+        }
+        (model, options, context) = (loaded, Options(stated), et_language_context(loaded))
+    }
+
+    deinit {
+        et_language_free(model)
+    }
+
+    /// Continues a text: the pieces of the continuation as they come.
+    public func complete(_ prompt: String, options: Options? = nil) -> AsyncThrowingStream<String, Error> {
+        stream { model, show in try model.complete(prompt, options: options, see: show) }
+    }
+
+    /// Answers in a conversation: the pieces of the answer as they come.
+    public func answer(_ conversation: [Message], options: Options? = nil) -> AsyncThrowingStream<String, Error> {
+        stream { model, show in try model.answer(conversation, options: options, see: show) }
+    }
+
+    /// Continues a text on this thread. `see` is told each token with the text that the token makes certain, which may be empty; false ends the
+    /// continuation.
+    @discardableResult
+    public func complete(_ prompt: String, options: Options? = nil, see: (String) -> Bool) throws -> Ended {
+        let texts = Texts()
+        let prompt = try texts.copy(prompt)
+        return try reply(options, texts, see) { options, listener, answer in
+            et_language_continue(model, prompt, options, heard, listener, answer)
+        }
+    }
+
+    /// Answers in a conversation on this thread, as `complete` does.
+    @discardableResult
+    public func answer(_ conversation: [Message], options: Options? = nil, see: (String) -> Bool) throws -> Ended {
+        let texts = Texts()
+        let messages = try conversation.map { message in
+            et_message(role: try texts.copy(message.role.rawValue), content: try texts.copy(message.content))
+        }
+        return try reply(options, texts, see) { options, listener, answer in
+            et_language_answer(model, messages, messages.count, options, heard, listener, answer)
+        }
+    }
+
+    private typealias Call = (
+        UnsafePointer<et_options>, UnsafeMutableRawPointer, UnsafeMutablePointer<et_answer>
+    ) -> Int32
+
+    private func reply(_ options: Options?, _ texts: Texts, _ see: (String) -> Bool, _ call: Call) throws -> Ended {
+        lock.lock()
+        defer { lock.unlock() }
+        var (options, answer) = (try (options ?? self.options).forC(texts), et_answer())
+        try withoutActuallyEscaping(see) { see in
+            let listener = Listener(see)
+            try withExtendedLifetime((texts, listener)) {
+                try EtbuildError.check(call(&options, Unmanaged.passUnretained(listener).toOpaque(), &answer))
+            }
+        }
+        return Ended(rawValue: answer.ended) ?? .stopped
+    }
+
+    /// The pieces that `work` shows. To show says whether somebody reads the stream.
+    private func stream(
+        _ work: @escaping @Sendable (LanguageModel, (String) -> Bool) throws -> Ended
+    ) -> AsyncThrowingStream<String, Error> {
+        AsyncThrowingStream { continuation in
+            let reader = Reader()
+            continuation.onTermination = { _ in reader.leave() }
+            queue.async {
+                guard reader.isThere else { return }
+                do {
+                    _ = try work(self) { text in
+                        if !text.isEmpty {
+                            continuation.yield(text)
+                        }
+                        return reader.isThere
+                    }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+        }
+    }
+}
+
+/// What sees the tokens of an answer.
+private final class Listener {
+    let see: (String) -> Bool
+
+    init(_ see: @escaping (String) -> Bool) {
+        self.see = see
+    }
+}
+
+/// Tells a listener the text of a token.
+private let heard: et_token_function = { context, _, text, size in
+    guard let context = context else { return false }
+    let bytes = UnsafeRawBufferPointer(start: text, count: size)
+    return Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().see(String(decoding: bytes, as: UTF8.self))
+}
+
+/// Whether somebody reads a stream.
+private final class Reader: @unchecked Sendable {
+    private let lock = NSLock()
+    private var hasLeft = false
+
+    var isThere: Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return !hasLeft
+    }
+
+    func leave() {
+        lock.lock()
+        hasLeft = true
+        lock.unlock()
+    }
+}

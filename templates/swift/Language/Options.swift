@@ -1,0 +1,88 @@
+import CEtbuild
+
+/// How an answer is made. `LanguageModel.options` has the values that the model's makers state.
+public struct Options: Sendable, Equatable {
+    /// The most tokens of an answer.
+    public var maxNewTokens: Int
+    /// What logits are divided by; 0 takes the most probable token each time.
+    public var temperature: Float
+    /// The number of the most probable tokens to pick from; 0 for all.
+    public var topK: Int
+    /// Only the most probable tokens that make up this share; 1 for all.
+    public var topP: Float
+    /// Only tokens with at least this share of the largest probability; 0 for all.
+    public var minP: Float
+    /// Only the tokens nearest to the entropy that make up this share; 1 for all.
+    public var typicalP: Float
+    /// The seed of the random numbers.
+    public var seed: UInt64
+    /// Divides positive logits, and multiplies negative logits, of tokens in the text; 1 for none.
+    public var repetitionPenalty: Float
+    /// Is subtracted from logits of tokens in the answer, for each time; 0 for none.
+    public var frequencyPenalty: Float
+    /// Is subtracted from logits of tokens in the answer, once; 0 for none.
+    public var presencePenalty: Float
+    /// No sequence of so many tokens comes twice; 0 for any.
+    public var noRepeatNgramSize: Int
+    /// A JSON schema that accepts the answer; nil for any answer.
+    public var jsonSchema: String?
+    /// A regular expression that matches the answer; nil for any answer.
+    public var regex: String?
+    /// A grammar in Lark's syntax that the answer is a text of; nil for any answer.
+    public var grammar: String?
+
+    init(_ options: et_options) {
+        maxNewTokens = options.max_new_tokens
+        temperature = options.temperature
+        (topK, topP, minP, typicalP) = (options.top_k, options.top_p, options.min_p, options.typical_p)
+        seed = options.seed
+        repetitionPenalty = options.repetition_penalty
+        (frequencyPenalty, presencePenalty) = (options.frequency_penalty, options.presence_penalty)
+        noRepeatNgramSize = options.no_repeat_ngram_size
+    }
+
+    func forC(_ texts: Texts) throws -> et_options {
+        if maxNewTokens < 0 || topK < 0 || noRepeatNgramSize < 0 {
+            throw EtbuildError("a number is negative")
+        }
+        var options = et_options()
+        options.max_new_tokens = maxNewTokens
+        options.temperature = temperature
+        (options.top_k, options.top_p, options.min_p, options.typical_p) = (topK, topP, minP, typicalP)
+        options.seed = seed
+        options.repetition_penalty = repetitionPenalty
+        (options.frequency_penalty, options.presence_penalty) = (frequencyPenalty, presencePenalty)
+        options.no_repeat_ngram_size = noRepeatNgramSize
+        options.json_schema = try texts.copy(ifAny: jsonSchema)
+        options.regex = try texts.copy(ifAny: regex)
+        options.grammar = try texts.copy(ifAny: grammar)
+        return options
+    }
+}
+
+/// What somebody says in a conversation.
+public struct Message: Sendable, Equatable {
+    /// Who says a message.
+    public enum Role: String, Sendable {
+        case system, user, assistant
+    }
+
+    public var role: Role
+    public var content: String
+
+    public init(_ role: Role, _ content: String) {
+        (self.role, self.content) = (role, content)
+    }
+}
+
+/// Why an answer ended.
+public enum Ended: Int32, Sendable {
+    /// The model ended the answer, or the answer is complete by its form.
+    case stopped = 0
+    /// The answer has as many tokens as were asked for.
+    case enough = 1
+    /// The text has as many tokens as the program can.
+    case contextFull = 2
+    /// The caller wanted no more.
+    case brokenOff = 3
+}
