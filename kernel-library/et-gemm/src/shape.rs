@@ -168,8 +168,8 @@ impl Shape {
             let strip = product(&[rows.min(MOST_ROWS), depth])?;
             let table = product(&[rows, self.groups, positions])?;
             let output = product(&[rows, self.groups, self.columns])?;
-            // The transformed weights of Winograd are at most four times as many.
-            let transformed = if positions == 1 { 1 } else { 4 };
+            // The transformed weights of Winograd, which one group can have, are at most four times as many.
+            let transformed = if positions == 1 || self.groups > 1 { 1 } else { 4 };
             let weights = product(&[self.groups, padded(self.columns)?, depth, transformed])?;
             Some([strip, table, output, weights])
         };
