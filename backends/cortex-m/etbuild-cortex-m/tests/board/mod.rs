@@ -237,7 +237,7 @@ impl Firmware {
         let project = Project::new(&self.facts, &Sources::embedded().unwrap()).unwrap();
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let workshop = Workshop { folder, offline: false, slots: &Slots::new(1) };
-        let binary = build(&system, &toolchain, &target, &project, &workshop).unwrap().binary;
+        let binary = build(&system, &toolchain, &target, &project, &workshop).unwrap().binary.unwrap();
         let name = format!("{}-{}-{}.elf", board.machine, board.cpu, etbuild_ir::Digest::of(&binary));
         let path = folder.join(name);
         system.write(&path, &binary, true).unwrap();
