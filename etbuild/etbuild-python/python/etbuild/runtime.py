@@ -245,6 +245,8 @@ class Program:
         A program with a debug buffer of 0 bytes keeps no tensors, and writes no second file. ``etbuild.Error`` for a program that was loaded
         without ``enable_etdump``.
         """
+        if not self.has_etdump():
+            self._native.etdump()  # Says why there is none.
         has_buffer = debug_buffer_path is not None and self._keeps_tensors
         paths = [etdump_path, debug_buffer_path] if has_buffer else [etdump_path]
         with contextlib.ExitStack() as files:
