@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::digest::digest;
-use crate::embedded::LIBRARY;
+use crate::embedded::{LIBRARY, embedded_file};
 use crate::render::fill_in_with;
 use crate::symbol::symbol;
 use crate::{CompileTarget, LinkError, ProjectFacts};
@@ -73,10 +73,7 @@ pub fn c_model(facts: &ProjectFacts, target: &CompileTarget, memory: u64) -> Res
         inputs: sizes.map(|(index, size)| Input { name: name(index), size: *size }).collect(),
         outputs: &facts.method.output_bytes,
     };
-    let file = |template: &str| {
-        let bytes = LIBRARY.iter().find_map(|folder| folder.file(template));
-        fill_in_with(bytes.ok_or_else(|| LinkError::Template(format!("`{template}` is missing")))?, &variables)
-    };
+    let file = |template: &str| fill_in_with(embedded_file(LIBRARY, template)?, &variables);
     Ok(CModel {
         header: file("model.h.tera")?,
         cmake: file("model.cmake.tera")?,

@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use crate::digest::digest;
-use crate::embedded::JAVA;
+use crate::embedded::{JAVA, embedded_file};
 use crate::render::fill_in_with;
 use crate::symbol::symbol;
 use crate::{API_LEVEL, LibraryForm, LinkError};
@@ -76,8 +76,7 @@ fn archive(files: &[(String, &[u8])]) -> zip::result::ZipResult<Vec<u8>> {
 }
 
 fn file(path: &str) -> Result<&'static [u8], LinkError> {
-    let file = JAVA.iter().find_map(|folder| folder.file(path));
-    file.ok_or_else(|| LinkError::Template(format!("`{path}` is missing")))
+    embedded_file(JAVA, path)
 }
 
 #[cfg(test)]

@@ -2,13 +2,10 @@
 
 use serde::Serialize;
 
-use crate::embedded::{CRATES, LIBRARY};
+use crate::embedded::{LIBRARY, embedded_file, header};
 use crate::render::fill_in_with;
 use crate::symbol::symbol;
 use crate::{CompileTarget, LibraryForm, LinkError};
-
-/// The ending of a package of CMake.
-const CMAKE: &str = "-config.cmake";
 
 /// The headers, which are those of the crate of the interface.
 const HEADERS: [&str; 2] = ["etbuild.h", "etbuild.hpp"];
@@ -41,22 +38,23 @@ impl<'a> Variables<'a> {
     }
 }
 
-/// The templates of the packages, and the endings of their names behind the name of the model.
-fn packages(target: &CompileTarget) -> Vec<(&'static str, &'static str)> {
-    let cmake = ("process.cmake.tera", CMAKE);
-    let has_archive = ![target.is_android(), target.is_windows(), target.is_apple()].contains(&true);
-    [cmake].into_iter().chain(has_archive.then_some(("library.pc.tera", ".pc"))).collect()
+/// The templates of the packages of a model, and the names of the files.
+fn packages(name: &str, target: &CompileTarget) -> Vec<(&'static str, String)> {
+    let mut packages = vec![("process.cmake.tera", cmake_name(name))];
+    if !(target.is_android() || target.is_windows() || target.is_apple()) {
+        packages.push(("library.pc.tera", format!("{name}.pc")));
+    }
+    packages
 }
 
 /// The file of CMake's package of a model: CMake finds a name in lower case, however `find_package` is asked.
 pub fn cmake_name(name: &str) -> String {
-    format!("{}{CMAKE}", name.to_ascii_lowercase())
+    format!("{}-config.cmake", name.to_ascii_lowercase())
 }
 
 /// The names of the files, in order.
 pub fn process_package_names(name: &str, target: &CompileTarget) -> Vec<String> {
-    let file = |ending| if ending == CMAKE { cmake_name(name) } else { format!("{name}{ending}") };
-    let packages = packages(target).into_iter().map(|(_, ending)| file(ending));
+    let packages = packages(name, target).into_iter().map(|(_, file)| file);
     HEADERS.iter().map(ToString::to_string).chain(packages).collect()
 }
 
@@ -65,16 +63,10 @@ pub fn process_package_names(name: &str, target: &CompileTarget) -> Vec<String> 
 /// # Errors
 /// [`LinkError::Template`], which a test excludes.
 pub fn process_package(name: &str, target: &CompileTarget) -> Result<Vec<Vec<u8>>, LinkError> {
-    let missing = |file: &str| LinkError::Template(format!("`{file}` is missing"));
-    let owner = CRATES.iter().find(|folder| folder.name == "et-c");
-    let header = |file: &&str| owner.and_then(|owner| owner.file(&format!("src/{file}"))).ok_or_else(|| missing(file));
     let headers = HEADERS.iter().map(|file| header(file).map(<[u8]>::to_vec));
     let variables = Variables::of(name, target);
-    let package = |(template, _): (&str, &str)| {
-        let text = LIBRARY.iter().find_map(|folder| folder.file(template)).ok_or_else(|| missing(template))?;
-        fill_in_with(text, &variables)
-    };
-    headers.chain(packages(target).into_iter().map(package)).collect()
+    let package = |(template, _)| fill_in_with(embedded_file(LIBRARY, template)?, &variables);
+    headers.chain(packages(name, target).into_iter().map(package)).collect()
 }
 
 #[cfg(test)]

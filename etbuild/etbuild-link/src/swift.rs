@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::embedded::{CRATES, SWIFT};
+use crate::embedded::{SWIFT, embedded_file, header};
 use crate::render::fill_in_with;
 use crate::{CompileTarget, LibraryForm, LinkError};
 
@@ -85,10 +85,10 @@ pub fn swift_package<'a>(
     let platforms = libraries.keys().collect();
     let variables = Variables { name, framework: &framework, library: &library, platforms };
     let mut files = BTreeMap::from([
-        ("Package.swift".to_owned(), fill_in_with(template("Package.swift.tera")?, &variables)?.into()),
-        (format!("{framework}/Info.plist"), fill_in_with(template("Info.plist.tera")?, &variables)?.into()),
+        ("Package.swift".to_owned(), fill_in_with(embedded_file(SWIFT, "Package.swift.tera")?, &variables)?.into()),
+        (format!("{framework}/Info.plist"), fill_in_with(embedded_file(SWIFT, "Info.plist.tera")?, &variables)?.into()),
     ]);
-    let (header, module) = (header()?, template(MODULE_MAP)?);
+    let (header, module) = (header(HEADER)?, embedded_file(SWIFT, MODULE_MAP)?);
     for (platform, bytes) in libraries {
         let folder = format!("{framework}/{}", platform.identifier);
         files.insert(format!("{folder}/{library}"), Cow::Borrowed(*bytes));
@@ -105,19 +105,6 @@ fn sources(api: SwiftApi) -> impl Iterator<Item = (&'static str, &'static [u8])>
         let name = ["Common/", api.folder()].into_iter().find_map(|folder| file.path.strip_prefix(folder))?;
         Some((name, file.bytes))
     })
-}
-
-fn header() -> Result<&'static [u8], LinkError> {
-    let owner = CRATES.iter().find(|folder| folder.name == "et-c");
-    owner.and_then(|owner| owner.file(&format!("src/{HEADER}"))).ok_or_else(|| missing(HEADER))
-}
-
-fn template(path: &str) -> Result<&'static [u8], LinkError> {
-    SWIFT.iter().find_map(|folder| folder.file(path)).ok_or_else(|| missing(path))
-}
-
-fn missing(path: &str) -> LinkError {
-    LinkError::Template(format!("`{path}` is missing"))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod android;
 mod apple;
 mod budget;
 mod build;
+mod joined;
 mod limits;
 mod on_device;
 mod package;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use etbuild_diagnostic::unwritable;
+use etbuild_diagnostic::{Diagnostic, unwritable};
 use etbuild_store::{BlobRef, Digest};
 use serde::Serialize;
 
@@ -57,12 +57,20 @@ pub fn write(
     };
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
     let path = folder.join("manifest.json");
-    if world.system().read(&path).ok().as_deref() != Some(text.as_bytes()) {
-        let written = world.system().write(&path, text.as_bytes(), false);
-        written.unwrap_or_else(|error| interrupt(Transient::Environment(Box::new(unwritable(&path, &error)))));
-    }
-    files.push(OutputFile { path, size: text.len() as u64, digest: Digest::of(text.as_bytes()).to_string() });
+    let written = write_changed(world, path, text.as_bytes());
+    files.push(written.unwrap_or_else(|diagnostic| interrupt(Transient::Environment(diagnostic))));
     files
+}
+
+/// Writes a file that does not have these bytes already.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_changed(world: &World, path: PathBuf, bytes: &[u8]) -> Result<OutputFile, Box<Diagnostic>> {
+    if world.system().read(&path).ok().as_deref() != Some(bytes) {
+        world.system().write(&path, bytes, false).map_err(|error| Box::new(unwritable(&path, &error)))?;
+    }
+    Ok(OutputFile { path, size: bytes.len() as u64, digest: Digest::of(bytes).to_string() })
 }
 
 fn manifest_file(deliverable: &Deliverable) -> ManifestFile {

@@ -47,8 +47,8 @@ pub fn deploy(
     let outcomes = reports.into_iter().zip(&units);
     let reports = outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient)));
     let mut reports: Vec<UnitReport> = reports.map(|report| with(report, &settled)).collect();
-    android::join(world, &units, &mut reports, out);
-    apple::join(world, &units, &mut reports, out);
+    android::join_processors(world, &units, &mut reports, out);
+    apple::join_platforms(world, &units, &mut reports, out);
     Ok(reports)
 }
 
