@@ -1,12 +1,8 @@
 // A thread of a library with shared memory.
 
+import { listen, port } from "./port.js";
 import { FAILED, FREE } from "./threads.js";
 import { Wasi, randomSource } from "./wasi.js";
-
-const isNode = typeof globalThis.postMessage !== "function";
-const port = isNode
-  ? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads")).parentPort
-  : globalThis;
 
 let run;
 
@@ -37,5 +33,4 @@ async function hear(message) {
   else await prepare(message);
 }
 
-if (isNode) port.on("message", hear);
-else port.addEventListener("message", ({ data }) => hear(data));
+listen(hear);

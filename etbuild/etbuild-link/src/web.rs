@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::digest::digest;
-use crate::embedded::WEB;
+use crate::embedded::{WEB, embedded_file};
 use crate::render::fill_in_with;
 use crate::{LinkError, ProjectFacts};
 
@@ -11,7 +11,7 @@ use crate::{LinkError, ProjectFacts};
 const LANGUAGE: &str = "language-app";
 
 /// The files of the package of a program: a template's name below `templates/web`, and the name in the package.
-const PROGRAM_FILES: [(&str, &str); 10] = [
+const PROGRAM_FILES: [(&str, &str); 11] = [
     ("package.json.tera", "package.json"),
     ("program/README.md.tera", "README.md"),
     ("program/index.js.tera", "index.js"),
@@ -19,13 +19,14 @@ const PROGRAM_FILES: [(&str, &str); 10] = [
     ("program/program.js", "program.js"),
     ("library.js", "library.js"),
     ("gpu.js", "gpu.js"),
+    ("port.js", "port.js"),
     ("threads.js", "threads.js"),
     ("thread.js", "thread.js"),
     ("wasi.js", "wasi.js"),
 ];
 
 /// The files of the package of a language model.
-const LANGUAGE_FILES: [(&str, &str); 13] = [
+const LANGUAGE_FILES: [(&str, &str); 14] = [
     ("package.json.tera", "package.json"),
     ("language/README.md.tera", "README.md"),
     ("language/index.js.tera", "index.js"),
@@ -36,6 +37,7 @@ const LANGUAGE_FILES: [(&str, &str); 13] = [
     ("language/media.js", "media.js"),
     ("library.js", "library.js"),
     ("gpu.js", "gpu.js"),
+    ("port.js", "port.js"),
     ("threads.js", "threads.js"),
     ("thread.js", "thread.js"),
     ("wasi.js", "wasi.js"),
@@ -90,7 +92,6 @@ pub fn web_package(facts: &ProjectFacts, data: &[&str]) -> Result<Vec<Vec<u8>>, 
 }
 
 fn file(template: &str, variables: &Variables<'_>) -> Result<Vec<u8>, LinkError> {
-    let bytes = WEB.iter().find_map(|folder| folder.file(template));
-    let bytes = bytes.ok_or_else(|| LinkError::Template(format!("`{template}` is missing")))?;
+    let bytes = embedded_file(WEB, template)?;
     if template.ends_with(".tera") { fill_in_with(bytes, variables) } else { Ok(bytes.to_vec()) }
 }

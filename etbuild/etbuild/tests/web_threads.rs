@@ -172,7 +172,7 @@ fn a_thread_that_fails_ends_the_call_that_waits() {
     compile.args(functions.map(|name| format!("-Clink-arg=--export={name}"))).arg("-Clink-arg=--max-memory=4294967296");
     Ran::of(compile.arg(source).arg("-o").arg(&library)).expect(0);
     let folder = place.file("package/package.json", r#"{ "type": "module" }"#).parent().unwrap().to_owned();
-    for name in ["library.js", "thread.js", "threads.js", "wasi.js"] {
+    for name in ["library.js", "port.js", "thread.js", "threads.js", "wasi.js"] {
         fs::copy(repository().join("templates/web").join(name), folder.join(name)).unwrap();
     }
     let said = node(&place, WAIT, &[&folder, &library]).expect(0).json();

@@ -1,11 +1,7 @@
 // The thread of a language model: requests in, texts out.
 
 import { Language } from "./language.js";
-
-const isNode = typeof globalThis.postMessage !== "function";
-const port = isNode
-  ? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads")).parentPort
-  : globalThis;
+import { listen, port } from "./port.js";
 
 let model;
 
@@ -39,5 +35,4 @@ async function answer(request) {
   }
 }
 
-if (isNode) port.on("message", answer);
-else port.addEventListener("message", ({ data }) => answer(data));
+listen(answer);
