@@ -50,7 +50,7 @@ public class LanguageModel private constructor(library: Long, model: Long) : Aut
 
     /** The options that the model's makers state, with the changes of `change`. */
     @JvmOverloads
-    public fun options(change: Options.() -> Unit = {}): Options = Options().also { it.take(stated) }.apply(change)
+    public fun options(change: Options.() -> Unit = {}): Options = stated.copy().apply(change)
 
     /** Continues a text: the pieces of the continuation as they come. */
     public fun complete(prompt: String, options: Options = options()): Flow<String> = complete(listOf(Part.text(prompt)), options)

@@ -1,7 +1,7 @@
 package etbuild
 
 /** How an answer is made. [LanguageModel.options] has the values that the model's makers state. */
-public class Options internal constructor() {
+public class Options internal constructor() : Cloneable {
     /** The most tokens of an answer. */
     @JvmField public var maxNewTokens: Long = 0
 
@@ -44,18 +44,6 @@ public class Options internal constructor() {
     /** A grammar of the answer, in Lark's syntax; null for any answer. */
     @JvmField public var grammar: String? = null
 
-    /** Takes the values that a model states; none states a form of the answer. */
-    internal fun take(from: Options) {
-        maxNewTokens = from.maxNewTokens
-        temperature = from.temperature
-        topK = from.topK
-        topP = from.topP
-        minP = from.minP
-        typicalP = from.typicalP
-        seed = from.seed
-        repetitionPenalty = from.repetitionPenalty
-        frequencyPenalty = from.frequencyPenalty
-        presencePenalty = from.presencePenalty
-        noRepeatNgramSize = from.noRepeatNgramSize
-    }
+    /** The same values in an object of their own. */
+    internal fun copy(): Options = clone() as Options
 }
