@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use et_module::safetensors::SafeTensors;
 use object::macho::{CPU_TYPE_ARM64, LC_VERSION_MIN_IPHONEOS, MachHeader64, PLATFORM_IOS, PLATFORM_MACOS, Platform};
@@ -12,6 +12,7 @@ use object::read::archive::ArchiveFile;
 use object::read::macho::{MachHeader, MachOFile64};
 use object::{Endianness, Object, ObjectSymbol};
 
+use crate::support::programs::{compiler, has_required};
 use crate::support::{Place, Ran, repository, tensors, unit};
 
 const CASES: usize = 40;
@@ -139,17 +140,10 @@ fn an_app_in_swift_equals_pytorch_and_the_binaries() {
 }
 
 /// The compiler of Swift; `None` where it is missing.
-#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
 fn swift() -> Option<String> {
-    let named = std::env::var("ETBUILD_TEST_SWIFTC").ok();
-    let compiler = named.clone().unwrap_or_else(|| "swiftc".to_owned());
-    let mut version = Command::new(&compiler);
-    let is_there = version.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    assert!(is_there || named.is_none(), "{compiler} is missing");
-    if !is_there {
-        eprintln!("skipped: {compiler} is missing");
-    }
-    is_there.then_some(compiler)
+    let (variable, arguments) = ("ETBUILD_TEST_SWIFTC", ["--version"]);
+    let compiler = compiler(variable, "swiftc");
+    has_required(&compiler, &arguments, std::env::var_os(variable).is_some()).then_some(compiler)
 }
 
 /// Compiles the Swift module of programs or of language models, and an app with the module and the library.

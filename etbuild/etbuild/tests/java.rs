@@ -15,7 +15,7 @@ use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, elf};
 use zip::ZipArchive;
 
-use crate::support::programs::has;
+use crate::support::programs::{compiler, has};
 use crate::support::{Place, Ran, repository, tensors, unit};
 
 const TARGET: &str = "linux-x86_64";
@@ -30,7 +30,7 @@ const OPTIONS: &str = "-module-name etbuild -Xexplicit-api=strict -jvm-target 1.
 
 /// The compiler of Kotlin with the folder of its libraries; `None` where it or Java is missing.
 fn kotlin() -> Option<(String, PathBuf)> {
-    let compiler = std::env::var("ETBUILD_TEST_KOTLINC").unwrap_or_else(|_| "kotlinc".to_owned());
+    let compiler = compiler("ETBUILD_TEST_KOTLINC", "kotlinc");
     if !has("java", &["-version"]) || !has(&compiler, &["-version"]) {
         return None;
     }

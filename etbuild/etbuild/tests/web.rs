@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::chromium::{respond, respond_with_script, said_by};
-use crate::support::programs::has;
+use crate::support::programs::{compiler, has};
 use crate::support::{Place, Ran, repository};
 
 const DIGITS: &str = "recipes/digits.yaml --target web --set library=true --set partition=auto";
@@ -52,7 +52,7 @@ fn npm_packs_and_installs_a_package_that_classifies() {
 
 /// The compiler of TypeScript, whose path is in `ETBUILD_TEST_TSC`; `None` where it is missing.
 fn typescript() -> Option<String> {
-    let program = std::env::var("ETBUILD_TEST_TSC").unwrap_or_else(|_| "tsc".to_owned());
+    let program = compiler("ETBUILD_TEST_TSC", "tsc");
     has(&program, &["--version"]).then_some(program)
 }
 
