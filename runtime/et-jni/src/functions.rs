@@ -93,7 +93,7 @@ pub type Transcribe = unsafe extern "C" fn(
 /// The version of the table and of the types that the functions take.
 const VERSION: i32 = 1;
 
-/// Other sizes than those of this version need the next one: the process calls all libraries through the native methods of one of them.
+/// Whoever changes a size raises the version: the native methods of one library call the functions of every other library in the process.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Functions>() == 176 && size_of::<Options>() == 96 && size_of::<GivenPart>() == 48);
 
