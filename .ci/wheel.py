@@ -1,10 +1,10 @@
-"""Packs a static etbuild binary, the Python package and perhaps its extension module as a wheel, so that `pip install` and `uv tool install`
+"""Packs an etbuild binary, the Python package and perhaps its extension module as a wheel, so that `pip install` and `uv tool install`
 put the command on the PATH and the package on the path of imports.
 
     wheel.py BINARY TARGET FOLDER [--module LIBRARY] [--runtimes FOLDER]
 
-LIBRARY is `libetbuild_native.so` for glibc. Without it, the wheel has the command and the functions that call the command, for every
-Python and C library. The runtimes are those of `etbuild prebuild`; pip installs them in `share/etbuild/runtimes`. The bytes
+LIBRARY is the compiled extension module, on Linux for glibc. Without it, the wheel has the command and the functions that call the command,
+for every Python, and on Linux for every C library. The runtimes are those of `etbuild prebuild`; pip installs them in `share/etbuild/runtimes`. The bytes
 depend on the files, the target, Cargo's metadata, the README and SOURCE_DATE_EPOCH alone. The
 format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 """
@@ -22,6 +22,12 @@ from pathlib import Path
 
 # A static binary needs no C library, so it fulfils the oldest policies of glibc and of musl alike.
 POLICIES = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"]
+# The tags of other systems, by Rust target: the oldest macOS is that of the Rust target.
+SYSTEMS = {
+    "aarch64-apple-darwin": "macosx_11_0_arm64",
+    "x86_64-apple-darwin": "macosx_10_12_x86_64",
+    "x86_64-pc-windows-gnu": "win_amd64",
+}
 # The Python package.
 PACKAGE = Path("etbuild/etbuild-python/python")
 # The first Python for the package, and the first whose stable interface has the buffer protocol, for the extension module.
@@ -37,12 +43,15 @@ def package():
 
 def tags(target, module):
     """The Pythons, the interface and the platforms of a wheel."""
-    machine = target.split("-")[0]
+    machine, system = target.split("-")[0], SYSTEMS.get(target)
     if module is None:
-        return "py3", "none", [f"{policy}_{machine}" for policy in POLICIES]
-    # The library needs the newest version of glibc that one of its symbols has.
-    versions = re.findall(rb"GLIBC_2\.(\d+)", module)
-    return "cp{}{}".format(*MODULE_PYTHON), "abi3", [f"manylinux_2_{max(map(int, versions))}_{machine}"]
+        return "py3", "none", [system] if system else [f"{policy}_{machine}" for policy in POLICIES]
+    return "cp{}{}".format(*MODULE_PYTHON), "abi3", [system or f"manylinux_2_{newest_glibc(module)}_{machine}"]
+
+
+def newest_glibc(module):
+    """The minor version of glibc that a library needs: the newest that one of its symbols has."""
+    return max(map(int, re.findall(rb"GLIBC_2\.(\d+)", module)))
 
 
 def texts(package, python, interface, platforms):
@@ -89,8 +98,8 @@ def main():
     information = f"etbuild-{version}.dist-info"
     files = sources()
     if module:
-        files["etbuild/_native.abi3.so"] = (module, 0o755)
-    files[f"etbuild-{version}.data/scripts/etbuild"] = (arguments.binary.read_bytes(), 0o755)
+        files["etbuild/_native.pyd" if "windows" in arguments.target else "etbuild/_native.abi3.so"] = (module, 0o755)
+    files[f"etbuild-{version}.data/scripts/{arguments.binary.name}"] = (arguments.binary.read_bytes(), 0o755)
     for runtime in sorted(arguments.runtimes.iterdir()) if arguments.runtimes else []:
         files[f"etbuild-{version}.data/data/share/etbuild/runtimes/{runtime.name}"] = (runtime.read_bytes(), 0o755)
     for name, text in texts(etbuild, python, interface, platforms).items():

@@ -38,7 +38,8 @@ impl Compiler {
             (Search::Program, Some(program)) => vec![PathBuf::from(program)],
             (Search::Program, None) => {
                 let path = variable("PATH").unwrap_or_default();
-                std::env::split_paths(&path).map(|folder| folder.join(self.file)).collect()
+                let file = format!("{}{}", self.file, std::env::consts::EXE_SUFFIX);
+                std::env::split_paths(&path).map(|folder| folder.join(&file)).collect()
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use etbuild_checkpoint::{ADAPTER_SHARD, CONFIG, SHARD, SHARD_INDEX, part_names, shard_names};
-use etbuild_system::System;
+use etbuild_system::{System, host};
 
 use crate::reference::is_commit;
 use crate::{HubError, Reference};
@@ -58,9 +58,8 @@ fn root(system: &dyn System) -> Option<PathBuf> {
 
 /// The folder of the hub's tools.
 pub(crate) fn home(system: &dyn System) -> Option<PathBuf> {
-    let folder = |name: &str| variable(system, name).map(PathBuf::from);
-    let shared = || folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-    folder("HF_HOME").or_else(|| Some(shared()?.join("huggingface")))
+    let own = variable(system, "HF_HOME").map(PathBuf::from);
+    own.or_else(|| Some(host::caches(system)?.join("huggingface")))
 }
 
 /// The value of an environment variable that is not blank.

@@ -166,7 +166,10 @@ fn link(blob: &Path, place: &Path, depth: usize) -> Result<(), HubError> {
         std::os::unix::fs::symlink(target.join("blobs").join(name), place).map_err(failed)
     }
     #[cfg(not(unix))]
-    fs::copy(blob, place).map(|_| ()).map_err(failed)
+    {
+        let _ = depth;
+        fs::copy(blob, place).map(|_| ()).map_err(failed)
+    }
 }
 
 /// Waits until no other tool downloads the same file. The lock ends with the value.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use etbuild_system::{Invocation, System};
+use etbuild_system::{Invocation, System, host};
 use toml::{Table, Value};
 
 use crate::scratch::Scratch;
@@ -96,7 +96,7 @@ pub fn archives(
 
 /// Cargo's own folder.
 fn cargo_home(system: &dyn System) -> Option<PathBuf> {
-    let home = || system.variable("HOME").map(|home| PathBuf::from(home).join(".cargo"));
+    let home = || host::home(system).map(|home| home.join(".cargo"));
     system.variable("CARGO_HOME").map(PathBuf::from).or_else(home)
 }
 

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etbuild_system::{Invocation, System};
+use etbuild_system::{Invocation, System, host};
 
 use crate::{CompileTarget, LinkError};
 
@@ -46,12 +46,12 @@ pub struct Watched {
 impl Toolchain {
     /// The compiler.
     pub fn rustc(&self) -> PathBuf {
-        self.sysroot.join("bin/rustc")
+        host::program(self.sysroot.join("bin/rustc"))
     }
 
     /// The build tool.
     pub fn cargo(&self) -> PathBuf {
-        self.sysroot.join("bin/cargo")
+        host::program(self.sysroot.join("bin/cargo"))
     }
 
     /// The toolchain in an action key: everything that can change the bytes of results, and no path.
@@ -64,11 +64,11 @@ impl Toolchain {
     /// The inputs of the search for `target`.
     pub fn watched(&self, system: &dyn System, target: &CompileTarget) -> Watched {
         let mut paths = vec![self.rustc(), self.cargo(), self.library(&target.triple), self.sources()];
-        paths.extend(in_path(system, "rustc"));
+        paths.extend(host::in_path(system, "rustc"));
         paths.extend(rustup_home(system).map(|home| home.join("settings.toml")));
         if let Some(compiler) = target.linker.compiler() {
-            paths.extend(in_path(system, compiler));
-            paths.extend(in_path(system, "ld"));
+            paths.extend(host::in_path(system, compiler));
+            paths.extend(host::in_path(system, "ld"));
         }
         Watched { paths, variables: VARIABLES.to_vec() }
     }
@@ -83,7 +83,7 @@ impl Toolchain {
 }
 
 /// The environment variables that decide which toolchain is found.
-pub const VARIABLES: [&str; 4] = ["PATH", "HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+pub const VARIABLES: [&str; 5] = ["PATH", "HOME", "USERPROFILE", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
 /// Finds a toolchain for `target`. Where `install`, may install the target's standard library through rustup.
 ///
@@ -130,14 +130,14 @@ fn toolchain_name(system: &dyn System, sysroot: &Path) -> Option<String> {
 }
 
 fn rustup_home(system: &dyn System) -> Option<PathBuf> {
-    let default = || system.variable("HOME").map(|home| PathBuf::from(home).join(".rustup"));
+    let default = || host::home(system).map(|home| home.join(".rustup"));
     system.variable("RUSTUP_HOME").map(PathBuf::from).or_else(default)
 }
 
 /// Asks the compiler, from the compiler's folder: the folder in which etbuild was started must not choose the toolchain.
 fn rustc(system: &dyn System, arguments: &[&str]) -> Result<String, LinkError> {
     let mut invocation = Invocation::new("rustc").args(arguments);
-    invocation.directory = in_path(system, "rustc").and_then(|path| path.parent().map(Path::to_owned));
+    invocation.directory = host::in_path(system, "rustc").and_then(|path| path.parent().map(Path::to_owned));
     output(system, "rustc", &invocation)
 }
 
@@ -155,10 +155,4 @@ fn output(system: &dyn System, program: &str, invocation: &Invocation) -> Result
         return Ok(String::from_utf8_lossy(&outcome.stdout).into_owned());
     }
     Err(missing(String::from_utf8_lossy(&outcome.stderr).trim().to_owned()))
-}
-
-/// The first file of this name in the folders of `PATH`.
-fn in_path(system: &dyn System, name: &str) -> Option<PathBuf> {
-    let path = system.variable("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| system.stamp(file).is_ok())
 }

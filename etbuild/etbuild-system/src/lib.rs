@@ -14,6 +14,7 @@
 //! assert!(system.read(Path::new("absent")).is_err());
 //! ```
 
+pub mod host;
 mod memory;
 mod processes;
 mod real;

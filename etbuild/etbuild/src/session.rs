@@ -8,7 +8,7 @@ use etbuild_engine::device::Device;
 use etbuild_engine::{Mode, Request, Revisions, World};
 use etbuild_recipe::Override;
 use etbuild_store::StoreError;
-use etbuild_system::{RealSystem, System};
+use etbuild_system::{RealSystem, System, host};
 
 use crate::arguments::{Global, RecipeOptions, Recipes};
 use crate::engines::{BACKENDS, SIMULATED};
@@ -109,10 +109,8 @@ impl Session {
 
     /// `ETBUILD_CACHE_DIR`, else the cache folder of the XDG specification.
     pub fn cache_folder(&self) -> Result<PathBuf, Vec<Diagnostic>> {
-        let variable = |name: &str| self.system.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let own = variable("ETBUILD_CACHE_DIR");
-        let shared = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-        own.or_else(|| Some(shared()?.join("etbuild"))).ok_or_else(|| vec![no_home()])
+        let own = self.system.variable("ETBUILD_CACHE_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+        own.or_else(|| Some(host::caches(&*self.system)?.join("etbuild"))).ok_or_else(|| vec![no_home()])
     }
 
     /// The folders with prebuilt runtimes: that of `ETBUILD_RUNTIMES`, else those that a release installs with the command.

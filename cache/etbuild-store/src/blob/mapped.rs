@@ -52,6 +52,8 @@ impl Blob {
         allow(unsafe_code, reason = "the advice loses what was written to private memory; this is not written")
     )]
     pub fn release(&self, part: Range<usize>) {
+        #[cfg(not(unix))]
+        let _ = part;
         #[cfg(unix)]
         if part.start < part.end && part.end <= self.map.len() {
             // SAFETY: the mapping is of a file, shared and never written, so the pages come back unchanged.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_store::Digest;
+use etbuild_system::host;
 use serde::{Deserialize, Serialize};
 
 use super::protocol::{Probe, probe};
@@ -60,17 +61,13 @@ fn recall(world: &World, program: &Path) -> Option<Interpreter> {
 fn find(world: &World, named: Option<&Path>) -> Result<PathBuf, Box<Diagnostic>> {
     let system = world.system();
     let exists = |path: &PathBuf| system.stamp(path).is_ok();
-    let on_path = |name: &Path| {
-        let folders = system.variable("PATH").unwrap_or_default();
-        std::env::split_paths(&folders).map(|folder| folder.join(name)).find(exists)
-    };
     let found = match named {
         Some(path) if path.components().count() > 1 => Some(path.to_owned()).filter(exists),
-        Some(name) => on_path(name),
+        Some(name) => host::in_path(system, name),
         None => {
             let active = system.variable("VIRTUAL_ENV").filter(|folder| !folder.is_empty());
-            let active = active.map(|folder| Path::new(&folder).join("bin").join("python")).filter(exists);
-            active.or_else(|| on_path(Path::new("python3")))
+            let active = active.map(|folder| Path::new(&folder).join(host::PYTHON_OF_ENVIRONMENT)).filter(exists);
+            active.or_else(|| host::in_path(system, host::PYTHON))
         }
     };
     let found = found.ok_or_else(|| Box::new(missing(named)))?;

@@ -15,12 +15,16 @@ use crate::session::{Transient, World, interrupt};
 const SCRIPT: &str = include_str!("export.py");
 
 /// The variables that the script gets from the environment. The variables name paths; results do not depend on the variables.
-const VARIABLES: [&str; 17] = [
+const VARIABLES: [&str; 21] = [
     "PATH",
     "HOME",
+    "USERPROFILE",
     "USER",
+    "USERNAME",
     "LOGNAME",
     "TMPDIR",
+    "TEMP",
+    "TMP",
     "LD_LIBRARY_PATH",
     "VIRTUAL_ENV",
     "XDG_CACHE_HOME",

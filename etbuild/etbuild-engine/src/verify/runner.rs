@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_store::Digest;
+use etbuild_system::host;
 use etbuild_target::{Device as Board, Emulator, Kind, Run, Target};
 
 use crate::device::Device;
@@ -61,7 +62,9 @@ pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>>
         // The devices of the last two are found above.
         Run::None | Run::Adb | Run::Ssh(_) => Err(Box::new(no_runner(target))),
         Run::Native => native(target),
-        Run::Emulator(emulator) => find_emulator(world, emulator),
+        Run::Emulator(emulator) => {
+            find_emulator(world, emulator).or_else(|missing| native(target).map_err(|_| missing))
+        }
         Run::Device(device) => drive(world, device),
     }
 }
@@ -87,13 +90,11 @@ fn native(target: &Target) -> Result<Runner, Box<Diagnostic>> {
 }
 
 fn find_emulator(world: &World, emulator: &Emulator) -> Result<Runner, Box<Diagnostic>> {
-    let path = world.system().variable("PATH").unwrap_or_default();
-    let candidates = std::env::split_paths(&path).map(|folder| folder.join(&emulator.program));
-    for program in candidates {
-        if let Ok(digest) = file_digest::of(world, &program) {
-            let twin = emulator.twin.as_ref().map(|rust| link::tools_of(world, rust)).transpose()?.map(Box::new);
-            return Ok(Runner::Emulator { program, arguments: emulator.arguments.clone(), digest, twin });
-        }
+    let program = host::in_path(world.system(), &emulator.program);
+    if let Some((program, digest)) = program.and_then(|path| Some((path.clone(), file_digest::of(world, &path).ok()?)))
+    {
+        let twin = emulator.twin.as_ref().map(|rust| link::tools_of(world, rust)).transpose()?.map(Box::new);
+        return Ok(Runner::Emulator { program, arguments: emulator.arguments.clone(), digest, twin });
     }
     let message = format!("the emulator `{}` is not installed", emulator.program);
     let help = format!("install it: `apt-get install {}`", emulator.package);

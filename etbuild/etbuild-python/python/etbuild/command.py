@@ -278,7 +278,8 @@ def _finish(command: Sequence[str], progress: bool) -> "subprocess.CompletedProc
     try:
         stdout, stderr = process.communicate()
     except BaseException:
-        process.send_signal(signal.SIGINT)
+        # Windows has no such signal for another process; Ctrl-C of a console reaches both.
+        process.terminate() if os.name == "nt" else process.send_signal(signal.SIGINT)
         process.communicate()
         raise
     return subprocess.CompletedProcess(words, process.returncode, stdout, stderr or "")

@@ -29,13 +29,19 @@ fn signal(leader: u32, signal: rustix::process::Signal) {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub fn own(command: &mut Command) -> &mut Command {
     command
 }
 
-#[cfg(not(unix))]
-pub fn terminate(_leader: u32) {}
+/// Windows has no request to end that a compiler would heed.
+#[cfg(windows)]
+pub fn terminate(leader: u32) {
+    kill(leader);
+}
 
-#[cfg(not(unix))]
-pub fn kill(_leader: u32) {}
+/// Ends the leader and its descendants.
+#[cfg(windows)]
+pub fn kill(leader: u32) {
+    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &leader.to_string()]).output();
+}
