@@ -22,10 +22,10 @@ from pathlib import Path
 
 # A static binary needs no C library, so it fulfils the oldest policies of glibc and of musl alike.
 POLICIES = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"]
-# The tags of other systems, by Rust target: the oldest macOS is that of the Rust target.
+# The tags of other systems, by Rust target.
 SYSTEMS = {
     "aarch64-apple-darwin": "macosx_11_0_arm64",
-    "x86_64-apple-darwin": "macosx_10_12_x86_64",
+    "x86_64-apple-darwin": "macosx_11_0_x86_64",
     "x86_64-pc-windows-gnu": "win_amd64",
 }
 # The Python package.

@@ -4,8 +4,9 @@
 //! <https://developer.apple.com/documentation/xcode/distributing-binary-frameworks-as-swift-packages>.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use object::read::archive::ArchiveFile;
 use serde::Serialize;
 
 use crate::embedded::{SWIFT, embedded_file, header};
@@ -45,24 +46,15 @@ impl ApplePlatform {
     }
 }
 
-/// The functions of a library that Swift calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SwiftApi {
-    /// Programs of tensors.
-    Program,
-    /// Language models.
-    Language,
-}
-
-impl SwiftApi {
-    /// The folder of the sources besides the common ones.
-    const fn folder(self) -> &'static str {
-        match self {
-            Self::Program => "Program/",
-            Self::Language => "Language/",
-        }
-    }
-}
+/// The folders of sources, each with a function that the folder's sources call: libraries have functions for what their models can do.
+const SOURCES: [(&str, &str); 6] = [
+    ("Common/", "et_error_message"),
+    ("Program/", "et_module_load"),
+    ("Language/", "et_language_load"),
+    ("Parts/", "et_language_answer_parts"),
+    ("Speech/", "et_language_transcribe"),
+    ("Updates/", "et_update_apply"),
+];
 
 #[derive(Serialize)]
 struct Variables<'a> {
@@ -72,13 +64,13 @@ struct Variables<'a> {
     platforms: Vec<&'a ApplePlatform>,
 }
 
-/// The files of the package of the model `name`, by their paths below its folder: `libraries` are the static libraries of platforms.
+/// The files of the package of the model `name`, by their paths below its folder: `libraries` are the static libraries of platforms, with the same
+/// functions.
 ///
 /// # Errors
-/// [`LinkError::Template`], which a test excludes.
+/// [`LinkError::Link`] for a library that is no archive with a list of symbols, and [`LinkError::Template`], which a test excludes.
 pub fn swift_package<'a>(
     name: &str,
-    api: SwiftApi,
     libraries: &BTreeMap<ApplePlatform, &'a [u8]>,
 ) -> Result<BTreeMap<String, Cow<'a, [u8]>>, LinkError> {
     let (framework, library) = (format!("{name}.xcframework"), LibraryForm::Static.linked_name(name));
@@ -95,15 +87,29 @@ pub fn swift_package<'a>(
         files.insert(format!("{folder}/Headers/{C_MODULE}/{HEADER}"), header.into());
         files.insert(format!("{folder}/Headers/{C_MODULE}/{MODULE_MAP}"), module.into());
     }
-    files.extend(sources(api).map(|(file, bytes)| (format!("Sources/Etbuild/{file}"), bytes.into())));
+    let functions = libraries.values().next().map(|library| functions(library)).transpose()?.unwrap_or_default();
+    files.extend(sources(&functions).map(|(file, bytes)| (format!("Sources/Etbuild/{file}"), bytes.into())));
     Ok(files)
 }
 
-/// The sources of Swift by their names.
-fn sources(api: SwiftApi) -> impl Iterator<Item = (&'static str, &'static [u8])> {
-    SWIFT.iter().flat_map(|folder| folder.files).filter_map(move |file| {
-        let name = ["Common/", api.folder()].into_iter().find_map(|folder| file.path.strip_prefix(folder))?;
-        Some((name, file.bytes))
+/// The functions of a library for C.
+fn functions(library: &[u8]) -> Result<BTreeSet<&str>, LinkError> {
+    let symbols = ArchiveFile::parse(library).and_then(|archive| archive.symbols());
+    let malformed = |error: object::Error| LinkError::Link(error.to_string());
+    let mut names = BTreeSet::new();
+    for symbol in symbols.map_err(malformed)?.into_iter().flatten() {
+        // Apple's compilers begin names with an underscore.
+        let name = std::str::from_utf8(symbol.map_err(malformed)?.name()).unwrap_or_default();
+        names.extend(name.strip_prefix('_').filter(|name| name.starts_with("et_")));
+    }
+    Ok(names)
+}
+
+/// The sources of Swift over these functions, by their names.
+fn sources(functions: &BTreeSet<&str>) -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    SWIFT.iter().flat_map(|folder| folder.files).filter_map(|file| {
+        let (folder, function) = SOURCES.iter().find(|(folder, _)| file.path.starts_with(folder))?;
+        functions.contains(function).then(|| (&file.path[folder.len()..], file.bytes))
     })
 }
 
@@ -117,22 +123,30 @@ mod tests {
         ApplePlatform::of(&CompileTarget { triple, cpu: None, features: Vec::new(), linker, crt_static: false })
     }
 
-    fn package(api: SwiftApi, triples: &[&str]) -> BTreeMap<String, String> {
-        let libraries = triples.iter().map(|triple| (platform(triple).unwrap(), triple.as_bytes())).collect();
-        let files = swift_package("tiny-net", api, &libraries).unwrap();
+    fn package(functions: &[&str], triples: &[&str]) -> BTreeMap<String, String> {
+        let library = library(functions);
+        let libraries = triples.iter().map(|triple| (platform(triple).unwrap(), &*library)).collect();
+        let files = swift_package("tiny-net", &libraries).unwrap();
         files.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes.into_owned()).unwrap())).collect()
+    }
+
+    /// An archive whose list of symbols has the functions.
+    fn library(functions: &[&str]) -> Vec<u8> {
+        let names: Vec<u8> = functions.iter().flat_map(|name| format!("_{name}\0").into_bytes()).collect();
+        let count = u32::try_from(functions.len()).unwrap();
+        let mut list = [count.to_be_bytes().to_vec(), vec![0; 4 * functions.len()], names].concat();
+        list.resize(list.len().next_multiple_of(2), 0);
+        let header = format!("!<arch>\n{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "/", 0, 0, 0, 0, list.len());
+        [header.into_bytes(), list].concat()
     }
 
     #[test]
     fn a_framework_has_a_library_and_headers_for_each_platform() {
-        let files = package(SwiftApi::Program, &["aarch64-apple-ios", "aarch64-apple-darwin", "aarch64-apple-ios-sim"]);
+        let files =
+            package(&["et_module_load"], &["aarch64-apple-ios", "aarch64-apple-darwin", "aarch64-apple-ios-sim"]);
         let framework = "tiny-net.xcframework";
-        for (identifier, triple) in [
-            ("ios-arm64", "aarch64-apple-ios"),
-            ("macos-arm64", "aarch64-apple-darwin"),
-            ("ios-arm64-simulator", "aarch64-apple-ios-sim"),
-        ] {
-            assert_eq!(files[&format!("{framework}/{identifier}/libtiny-net.a")], triple);
+        for identifier in ["ios-arm64", "macos-arm64", "ios-arm64-simulator"] {
+            assert!(files[&format!("{framework}/{identifier}/libtiny-net.a")].starts_with("!<arch>"));
             let headers = format!("{framework}/{identifier}/Headers/CEtbuild");
             assert!(files[&format!("{headers}/etbuild.h")].contains("et_module_execute"));
             assert!(files[&format!("{headers}/module.modulemap")].contains("module CEtbuild"));
@@ -144,13 +158,26 @@ mod tests {
     }
 
     #[test]
-    fn sources_call_functions_that_the_library_has() {
-        let calls = |api, name: &str| {
-            let files = package(api, &["aarch64-apple-ios"]);
-            files.iter().any(|(path, text)| path.starts_with("Sources/Etbuild/") && text.contains(name))
+    fn sources_are_those_over_functions_of_the_library() {
+        let sources = |functions: &[&str]| {
+            let files = package(functions, &["aarch64-apple-ios"]);
+            let names = files.keys().filter_map(|path| path.strip_prefix("Sources/Etbuild/"));
+            names.map(str::to_owned).collect::<Vec<_>>()
         };
-        assert!(calls(SwiftApi::Program, "et_module_") && !calls(SwiftApi::Program, "et_language_"));
-        assert!(calls(SwiftApi::Language, "et_language_") && !calls(SwiftApi::Language, "et_module_"));
+        assert_eq!(sources(&["et_error_message"]), ["EtbuildError.swift"]);
+        let program = ["et_error_message", "et_module_load", "et_update_apply"];
+        assert_eq!(sources(&program), ["EtbuildError.swift", "Module.swift", "Tensor.swift", "Updates.swift"]);
+        let language = ["et_error_message", "et_language_load"];
+        assert_eq!(sources(&language), ["EtbuildError.swift", "LanguageModel.swift", "Options.swift"]);
+        let hearing = [&language[..], &["et_language_answer_parts", "et_language_transcribe"]].concat();
+        let wanted = ["EtbuildError.swift", "LanguageModel.swift", "Options.swift", "Parts.swift", "Speech.swift"];
+        assert_eq!(sources(&hearing), wanted);
+    }
+
+    #[test]
+    fn a_damaged_library_is_an_error() {
+        let library = [(platform("aarch64-apple-ios").unwrap(), &b"!<arch>\nnot"[..])].into();
+        assert!(swift_package("tiny-net", &library).is_err());
     }
 
     #[test]

@@ -131,24 +131,24 @@ fn an_app_in_swift_equals_pytorch_and_the_binaries() {
     place.run("build recipes/digits.yaml recipes/tiny-llama.yaml --set library=true --target linux-x86_64").expect(0);
     let [digits, llama] = ["digits", "tiny-llama"].map(|recipe| place.out().join(recipe).join("linux-x86_64"));
     let data = repository().join("etbuild/etbuild/tests/data/swift");
-    let classify = app(&compiler, &place, "Program", &digits.join("libdigits.a"), &[data.join("Classify.swift")]);
+    let classify = app(&compiler, &place, &["Program"], &digits.join("libdigits.a"), &[data.join("Classify.swift")]);
     classifies(&place, &classify, &digits);
     // The part of the sample app without SwiftUI.
     let files = [data.join("Tell.swift"), repository().join("examples/apple/Storyteller.swift")];
-    let tell = app(&compiler, &place, "Language", &llama.join("libtiny-llama.a"), &files);
+    let tell = app(&compiler, &place, &["Language"], &llama.join("libtiny-llama.a"), &files);
     tells(&tell, &llama);
 }
 
 /// The compiler of Swift; `None` where it is missing.
-fn swift() -> Option<String> {
+pub fn swift() -> Option<String> {
     let (variable, arguments) = ("ETBUILD_TEST_SWIFTC", ["--version"]);
     let compiler = compiler(variable, "swiftc");
     has_required(&compiler, &arguments, std::env::var_os(variable).is_some()).then_some(compiler)
 }
 
-/// Compiles the Swift module of programs or of language models, and an app with the module and the library.
-fn app(compiler: &str, place: &Place, api: &str, library: &Path, sources: &[PathBuf]) -> PathBuf {
-    let folder = place.path().join(api);
+/// Compiles the Swift module of these folders of sources, and an app with the module and the library.
+pub fn app(compiler: &str, place: &Place, api: &[&str], library: &Path, sources: &[PathBuf]) -> PathBuf {
+    let folder = place.path().join(api.concat());
     let templates = repository().join("templates/swift");
     let header = repository().join("runtime/et-c/src/etbuild.h");
     let headers = folder.join("CEtbuild");
@@ -156,7 +156,7 @@ fn app(compiler: &str, place: &Place, api: &str, library: &Path, sources: &[Path
     for file in [header, templates.join("module.modulemap")] {
         fs::copy(&file, headers.join(file.file_name().unwrap())).unwrap();
     }
-    let module = ["Common", api].into_iter().flat_map(|part| fs::read_dir(templates.join(part)).unwrap());
+    let module = ["Common"].iter().chain(api).flat_map(|part| fs::read_dir(templates.join(part)).unwrap());
     let module: Vec<PathBuf> = module.map(|entry| entry.unwrap().path()).collect();
     let command = |options: &str, files: &[PathBuf]| {
         let mut command = Command::new(compiler);

@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::java::App;
 use crate::library::linked;
 use crate::support::{Place, Ran, repository};
-use crate::{hearing, vision};
+use crate::{apple, hearing, vision};
 
 /// Builds a binary and a library of a checkpoint; returns the folder of the results.
 fn built(place: &Place, folder: &Path, context: usize) -> PathBuf {
@@ -65,6 +65,16 @@ fn a_program_in_c_reads_pictures_from_files_and_from_pixels() {
         assert_eq!(said(&["wide.png", "high.png"]), wanted);
         assert_eq!(said(&[place.path().join("noise.ppm").to_str().unwrap()]), noise);
     }
+    if let Some(look) = swift_app(&place, &out, &["Language", "Parts"], "Look.swift") {
+        for (pictures, wanted) in
+            [(&["wide.png", "high.png"][..], &wanted), (&[place.path().join("noise.ppm").to_str().unwrap()], &noise)]
+        {
+            let mut look = Command::new(&look);
+            look.arg(out.join("senses.pte")).arg("What is this?").args(pictures).current_dir(&folder);
+            let said = Ran::of(&mut look).expect(0).stdout;
+            assert_eq!(said, format!("{wanted}the picture: neither PNG nor JPEG\n"));
+        }
+    }
     assert!(said(&["cases.json".as_ref()]).expect(8).stderr.contains("neither PNG nor JPEG"));
     let refused = Ran::of(&mut program(&place, &out, PARTS, &[])).expect(0).stdout;
     let wanted = "there is no kind 9 of parts
@@ -76,6 +86,12 @@ the model does not hear: the program has no audio encoder, or the binary was bui
 the samples are not at an address for `float`
 ";
     assert_eq!(refused, twice(wanted));
+}
+
+/// An app in Swift over the library in a folder of results; `None` without a compiler of Swift.
+fn swift_app(place: &Place, out: &Path, api: &[&str], source: &str) -> Option<PathBuf> {
+    let source = repository().join("etbuild/etbuild/tests/data/swift").join(source);
+    Some(apple::app(&apple::swift()?, place, api, &out.join("libsenses.a"), &[source]))
 }
 
 /// A program that gives parts which a model refuses, once in a conversation and once in a prompt.
@@ -102,6 +118,7 @@ fn a_program_in_cpp_transcribes_files_and_samples() {
         hear.arg(file).args(more).current_dir(&folder);
         hear
     };
+    let swift = swift_app(&place, &out, &["Language", "Parts", "Speech"], "Hear.swift");
     for (sound, language) in [("short.wav", "de"), ("long.wav", "fr")] {
         let wanted = segments(&told(&out, &folder, &["--audio", sound, "--timestamps", "--language", language]));
         let ran = Ran::of(&mut hear(sound, &[language])).expect(0);
@@ -110,6 +127,13 @@ fn a_program_in_cpp_transcribes_files_and_samples() {
         let samples = place.file("sound.samples", &fs::read(folder.join(sound)).unwrap()[44..]);
         let ran = Ran::of(hear("-", &[language]).stdin(fs::File::open(&samples).unwrap())).expect(0);
         assert_eq!(segments(&ran.stdout), wanted);
+        if let Some(app) = &swift {
+            for sound in [&folder.join(sound), &samples] {
+                let mut hear = Command::new(app);
+                let ran = Ran::of(hear.arg(out.join("senses.pte")).arg(sound).arg(language)).expect(0);
+                assert_eq!(segments(&ran.stdout), wanted);
+            }
+        }
         if let Some(app) = App::compiled() {
             for sound in [folder.join(sound), samples] {
                 let mut hear = app.run("SensesKt", &[&out]);

@@ -26,7 +26,7 @@ public struct EtbuildError: LocalizedError, Sendable, CustomStringConvertible {
 }
 
 /// Texts for C, which live as long as the object.
-final class Texts {
+class Texts {
     private var copies: [UnsafeMutablePointer<CChar>] = []
 
     func copy(_ text: String) throws -> UnsafePointer<CChar> {

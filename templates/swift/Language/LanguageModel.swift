@@ -7,7 +7,7 @@ import Foundation
 /// model, and begin when the function is called. The end of the task that reads the stream ends the computation at the next token; nothing ends
 /// the computation while the model reads the prompt.
 public final class LanguageModel: @unchecked Sendable {
-    private let model: OpaquePointer
+    let model: OpaquePointer
     /// A function that sees tokens may call the model, which refuses the call.
     private let lock = NSRecursiveLock()
     private let queue = DispatchQueue(label: "etbuild.LanguageModel", qos: .userInitiated)
@@ -45,12 +45,12 @@ public final class LanguageModel: @unchecked Sendable {
 
     /// Continues a text: the pieces of the continuation as they come.
     public func complete(_ prompt: String, options: Options? = nil) -> AsyncThrowingStream<String, Error> {
-        stream { model, show in try model.complete(prompt, options: options, see: show) }
+        texts { model, see in try model.complete(prompt, options: options, see: see) }
     }
 
     /// Answers in a conversation: the pieces of the answer as they come.
     public func answer(_ conversation: [Message], options: Options? = nil) -> AsyncThrowingStream<String, Error> {
-        stream { model, show in try model.answer(conversation, options: options, see: show) }
+        texts { model, see in try model.answer(conversation, options: options, see: see) }
     }
 
     /// Continues a text on this thread. `see` is told each token with the text that the token makes certain, which may be empty; false ends the
@@ -76,36 +76,50 @@ public final class LanguageModel: @unchecked Sendable {
         }
     }
 
-    private typealias Call = (
-        UnsafePointer<et_options>, UnsafeMutableRawPointer, UnsafeMutablePointer<et_answer>
-    ) -> Int32
+    typealias Reply = (UnsafePointer<et_options>, UnsafeMutableRawPointer, UnsafeMutablePointer<et_answer>) -> Int32
 
-    private func reply(_ options: Options?, _ texts: Texts, _ see: (String) -> Bool, _ call: Call) throws -> Ended {
-        lock.lock()
-        defer { lock.unlock() }
-        var (options, answer) = (try (options ?? self.options).forC(texts), et_answer())
-        try withoutActuallyEscaping(see) { see in
-            let listener = Listener(see)
-            try withExtendedLifetime((texts, listener)) {
-                try EtbuildError.check(call(&options, Unmanaged.passUnretained(listener).toOpaque(), &answer))
-            }
-        }
+    func reply(_ options: Options?, _ texts: Texts, _ see: (String) -> Bool, _ function: Reply) throws -> Ended {
+        var answer = et_answer()
+        try call(options, texts, see) { options, listener in function(options, listener, &answer) }
         return Ended(rawValue: answer.ended) ?? .stopped
     }
 
-    /// The pieces that `work` shows. To show says whether somebody reads the stream.
-    private func stream(
+    /// Calls a function of the library, which tells a listener tokens or segments.
+    func call<Heard>(
+        _ options: Options?, _ texts: Texts, _ see: (Heard) -> Bool,
+        _ function: (UnsafePointer<et_options>, UnsafeMutableRawPointer) -> Int32
+    ) throws {
+        lock.lock()
+        defer { lock.unlock() }
+        var options = try (options ?? self.options).forC(texts)
+        try withoutActuallyEscaping(see) { see in
+            let listener = Listener(see)
+            try withExtendedLifetime((texts, listener)) {
+                try EtbuildError.check(function(&options, Unmanaged.passUnretained(listener).toOpaque()))
+            }
+        }
+    }
+
+    /// The texts that `work` sees, without the empty ones.
+    func texts(
         _ work: @escaping @Sendable (LanguageModel, (String) -> Bool) throws -> Ended
     ) -> AsyncThrowingStream<String, Error> {
+        stream { model, see in try work(model) { text in see(text.isEmpty ? nil : text) } }
+    }
+
+    /// The elements that `work` sees. To see says whether somebody reads the stream, and nil asks that alone.
+    func stream<Element: Sendable, Result>(
+        _ work: @escaping @Sendable (LanguageModel, (Element?) -> Bool) throws -> Result
+    ) -> AsyncThrowingStream<Element, Error> {
         AsyncThrowingStream { continuation in
             let reader = Reader()
             continuation.onTermination = { _ in reader.leave() }
             queue.async {
                 guard reader.isThere else { return }
                 do {
-                    _ = try work(self) { text in
-                        if !text.isEmpty {
-                            continuation.yield(text)
+                    _ = try work(self) { element in
+                        if let element = element {
+                            continuation.yield(element)
                         }
                         return reader.isThere
                     }
@@ -118,20 +132,25 @@ public final class LanguageModel: @unchecked Sendable {
     }
 }
 
-/// What sees the tokens of an answer.
-private final class Listener {
-    let see: (String) -> Bool
+/// What sees the tokens of an answer, or the segments of a transcript.
+final class Listener<Heard> {
+    let see: (Heard) -> Bool
 
-    init(_ see: @escaping (String) -> Bool) {
+    init(_ see: @escaping (Heard) -> Bool) {
         self.see = see
+    }
+
+    /// The function of the listener that C hands back.
+    static func of(_ context: UnsafeMutableRawPointer) -> (Heard) -> Bool {
+        Unmanaged<Listener<Heard>>.fromOpaque(context).takeUnretainedValue().see
     }
 }
 
 /// Tells a listener the text of a token.
-private let heard: et_token_function = { context, _, text, size in
+let heard: et_token_function = { context, _, text, size in
     guard let context = context else { return false }
     let bytes = UnsafeRawBufferPointer(start: text, count: size)
-    return Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().see(String(decoding: bytes, as: UTF8.self))
+    return Listener<String>.of(context)(String(decoding: bytes, as: UTF8.self))
 }
 
 /// Whether somebody reads a stream.

@@ -77,6 +77,19 @@ impl Staged {
         Ok(())
     }
 
+    /// The same for a name that tells the bytes, of which there are `size`: Windows replaces no file that is mapped, and such a file has the
+    /// bytes already.
+    pub fn publish_bytes(self, destination: &Path, size: u64) -> Result<(), StoreError> {
+        match self.publish(destination) {
+            Err(StoreError::Denied { .. })
+                if cfg!(windows) && fs::metadata(destination).is_ok_and(|found| found.len() == size) =>
+            {
+                Ok(())
+            }
+            published => published,
+        }
+    }
+
     /// The same for another name of a file: a rename to a name of the same file succeeds and leaves both names.
     pub fn publish_name(self, destination: &Path) -> Result<(), StoreError> {
         self.rename(destination)

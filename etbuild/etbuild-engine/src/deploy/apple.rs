@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use et_module::app::CommandLine;
 use etbuild_diagnostic::Diagnostic;
-use etbuild_link::{ApplePlatform, LibraryForm, SwiftApi, swift_package};
+use etbuild_link::{ApplePlatform, LibraryForm, swift_package};
 
 use super::joined::{Group, join};
 use super::package::write_changed;
@@ -30,11 +29,9 @@ fn package(
     libraries: &Group<'_, ApplePlatform>,
     out: &Path,
 ) -> Result<Vec<OutputFile>, Vec<Diagnostic>> {
-    let is_language = libraries.units().any(|unit| unit.link.command_line == CommandLine::Language);
-    let api = if is_language { SwiftApi::Language } else { SwiftApi::Program };
     let libraries = libraries.libraries(world, out, &LibraryForm::Static.linked_name(name))?;
     let libraries = libraries.iter().map(|(platform, bytes)| (*platform, bytes.as_slice())).collect();
-    let files = swift_package(name, api, &libraries).map_err(|error| failure::internal(&error.to_string()))?;
+    let files = swift_package(name, &libraries).map_err(|error| failure::internal(&error.to_string()))?;
     let folder = out.join(name).join("swift");
     let written = files.iter().map(|(path, bytes)| write_changed(world, folder.join(path), bytes));
     written.collect::<Result<_, _>>().map_err(|error| vec![*error])
