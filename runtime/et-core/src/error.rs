@@ -52,7 +52,7 @@ impl Error {
             Self::InvalidProgram => "the program file is malformed",
             Self::InvalidExternalData => "a data file is malformed or does not fit the program",
             Self::OutOfResources => "the instruction limit was reached",
-            Self::DelegateInvalidCompatibility => "a delegate refused its blob",
+            Self::DelegateInvalidCompatibility => "the blob of a delegate is for another device or version",
             Self::DelegateMemoryAllocationFailed => "a delegate could not get memory",
             Self::DelegateInvalidHandle => "a delegate handle is not usable",
         }

@@ -11,7 +11,10 @@ enum Look {
         options.maxNewTokens = 50
         let parts = try arguments.dropFirst(3).map(picture) + [.text(arguments[2])]
         let conversation = [Turn(.user, parts)]
-        let answer = try await model.answer(conversation, options: options).reduce(into: "") { $0 += $1 }
+        var answer = ""
+        for try await piece in model.answer(conversation, options: options) {
+            answer += piece
+        }
         print(answer)
         var synchronous = ""
         try model.answer(conversation, options: options) { piece in

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Vision encoders in their real configurations with random weights: etbuild beside llama.cpp's mtmd, on the processor of this machine.
+
+    mtmd.py --etbuild ETBUILD --llama LLAMA_CPP --mtmd LLAMA_MTMD_CLI --work FOLDER [--models gemma3,qwen2.5-vl] [--layers 2] [--threads 2]
+            [--rounds 3]
+
+`LLAMA_CPP` is a checkout of llama.cpp, whose `convert_hf_to_gguf.py` converts the checkpoint; `LLAMA_MTMD_CLI` is the program of a build. Decoders
+are cut to `--layers` layers and a small vocabulary, so that the times are those of pictures. The time is that from the picture to the first
+token: of etbuild with the decoding of the file, of mtmd the encoder and the image tokens in the decoder, as it prints them. Weights of both have
+16 bits. A round runs each program once, one after the other; the table has medians, and the peak of the resident memory, mapped weights included.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+import numpy
+import torch
+import transformers
+from PIL import Image
+
+sys.path.append(str(Path(__file__).parent.parent / "language"))
+from qwen3 import random_vocabulary, write_tokenizer
+
+VOCABULARY = 32768
+GEMMA = ["<start_of_image>", "<end_of_image>", "<image_soft_token>"]
+QWEN = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
+# The converter asks which of the published tokenizers splits texts; the texts here are a few letters.
+CONVERT = "import sys, runpy; sys.path[:0] = [{root!r}, {root!r} + '/gguf-py']; import conversion.base as base; " \
+    "base.TextModel.get_vocab_base_pre = lambda self, tokenizer: 'qwen2'; " \
+    "sys.argv[1:] = {words!r}; runpy.run_path({root!r} + '/convert_hf_to_gguf.py', run_name='__main__')"
+
+
+def gemma3(layers):
+    """Gemma 3 4B: SigLIP with 896 x 896 pixels, 256 image tokens."""
+    start, end, soft = range(VOCABULARY, VOCABULARY + 3)
+    text = dict(hidden_size=2560, intermediate_size=10240, num_attention_heads=8, num_key_value_heads=4, head_dim=256, sliding_window=1024,
+                query_pre_attn_scalar=256, num_hidden_layers=layers, vocab_size=VOCABULARY + 64, max_position_embeddings=8192)
+    vision = dict(hidden_size=1152, intermediate_size=4304, num_hidden_layers=27, num_attention_heads=16, image_size=896, patch_size=14,
+                  vision_use_head=False)
+    config = transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=256, image_token_index=soft,
+                                       boi_token_index=start, eoi_token_index=end)
+    steps = dict(image_processor_type="Gemma3ImageProcessor", do_convert_rgb=None, do_normalize=True, do_pan_and_scan=None, do_rescale=True,
+                 do_resize=True, image_mean=[0.5] * 3, image_std=[0.5] * 3, image_seq_length=256, resample=2, rescale_factor=1 / 255,
+                 size=dict(height=896, width=896), processor_class="Gemma3Processor")
+    names = dict(boi_token=GEMMA[0], eoi_token=GEMMA[1], image_token=GEMMA[2])
+    return config, steps, GEMMA, names, GEMMA[0]
+
+
+def qwen(layers):
+    """Qwen2.5-VL-3B: patches of 14 x 14 pixels in windows, an image token for four patches."""
+    start, end, image, video = range(VOCABULARY, VOCABULARY + 4)
+    rope = dict(rope_type="default", rope_theta=1e6, mrope_section=[16, 24, 24])
+    text = dict(hidden_size=2048, intermediate_size=11008, num_attention_heads=16, num_key_value_heads=2, num_hidden_layers=layers,
+                vocab_size=VOCABULARY + 64, rope_parameters=rope, max_position_embeddings=8192, tie_word_embeddings=True)
+    vision = dict(depth=32, hidden_size=1280, intermediate_size=3420, num_heads=16, patch_size=14, spatial_merge_size=2, temporal_patch_size=2,
+                  window_size=112, fullatt_block_indexes=[7, 15, 23, 31], out_hidden_size=2048)
+    config = transformers.Qwen2_5_VLConfig(text_config=text, vision_config=vision, image_token_id=image, video_token_id=video,
+                                           vision_start_token_id=start, vision_end_token_id=end, tie_word_embeddings=True)
+    steps = dict(image_processor_type="Qwen2VLImageProcessor", image_mean=[0.48145466, 0.4578275, 0.40821073],
+                 image_std=[0.26862954, 0.26130258, 0.27577711], max_pixels=1280 * 784, min_pixels=3136, merge_size=2, patch_size=14,
+                 temporal_patch_size=2, processor_class="Qwen2_5_VLProcessor")
+    names = dict(image_token=QWEN[2], video_token=QWEN[3])
+    return config, steps, QWEN, names, f"{QWEN[0]}{QWEN[2]}{QWEN[1]}"
+
+
+MODELS = {"gemma3": gemma3, "qwen2.5-vl": qwen}
+
+
+def write_checkpoint(folder, made):
+    config, steps, special, names, mark = made
+    torch.manual_seed(5)
+    torch.set_default_dtype(torch.bfloat16)
+    model = transformers.AutoModelForImageTextToText.from_config(config)
+    model.save_pretrained(folder)
+    write_tokenizer(folder, random_vocabulary(VOCABULARY))
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), bos_token="!", eos_token="\"", pad_token="#",
+                                                extra_special_tokens=names)
+    fast.add_special_tokens(dict(additional_special_tokens=special))
+    part = "{% if part.type == 'image' %}" + mark + "{% else %}{{ part.text }}{% endif %}"
+    fast.chat_template = ("{% for message in messages %}{{ message.role }}: {% if message.content is string %}{{ message.content }}{% else %}"
+                          "{% for part in message.content %}" + part + "{% endfor %}{% endif %}\n{% endfor %}"
+                          "{% if add_generation_prompt %}assistant:{% endif %}")
+    fast.save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps(steps))
+    (folder / "processor_config.json").write_text(json.dumps(dict(processor_class=steps["processor_class"], image_seq_length=256)))
+
+
+def write_picture(path):
+    rows, columns = numpy.mgrid[0:448, 0:672]
+    smooth = numpy.stack([rows * 255 / 448, columns * 255 / 672, (rows + columns) % 255], -1)
+    Image.fromarray(smooth.astype(numpy.uint8)).save(path)
+
+
+def convert(llama, folder, path, *more):
+    words = [str(folder), "--outfile", str(path), "--outtype", "f16", *more]
+    subprocess.run([sys.executable, "-c", CONVERT.format(root=str(llama.resolve()), words=words)], check=True, stdout=subprocess.DEVNULL)
+
+
+def ran(words):
+    """What a command prints, and the peak of its memory in MiB."""
+    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    told = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{words[0]}: status {process.returncode}\n{told}")
+    return told, used.ru_maxrss / 1024
+
+
+def deploy(etbuild, work, name, tokens):
+    recipe = work / f"{name}.yaml"
+    recipe.write_text(f"etbuild: 1\nname: {name}\nmodel: {{ checkpoint: {(work / name).resolve()} }}\n"
+                      f"export: {{ context: 1024, {tokens} }}\ntargets: [linux-x86_64]\n")
+    subprocess.run([etbuild, "build", recipe, "--out", work / "out"], check=True, stdout=subprocess.DEVNULL)
+    return work / "out" / name / "linux-x86_64" / name
+
+
+def time_etbuild(binary, picture, threads):
+    told, memory = ran([binary, "--image", picture, "--prompt", "abc", "--chat", "--temperature", "0", "--max-new-tokens", "2", "--stats",
+                        "--threads", threads])
+    return float(re.search(r"first token ([\d.]+) ms", told)[1]), memory
+
+
+def time_mtmd(program, text, vision, picture, threads):
+    told, memory = ran([program, "-m", text, "--mmproj", vision, "--image", picture, "-p", "abc", "-n", "2", "-t", threads, "-c", "1024",
+                        "--temp", "0", "-ngl", "0", "--no-mmproj-offload", "--chat-template", "chatml"])
+    times = re.findall(r"(?:encoded|decoded \(batch \d+/\d+\)) in (\d+) ms", told)
+    assert times, told
+    return float(sum(map(int, times))), memory
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--etbuild", required=True)
+    parser.add_argument("--llama", required=True, type=Path)
+    parser.add_argument("--mtmd", required=True)
+    parser.add_argument("--work", required=True, type=Path)
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    work = arguments.work
+    work.mkdir(parents=True, exist_ok=True)
+    picture = work / "picture.png"
+    write_picture(picture)
+    print("| model | picture to first token, ms: etbuild | mtmd | ratio | memory, MiB: etbuild | mtmd | ratio |\n|---|---|---|---|---|---|---|")
+    for name in arguments.models.split(","):
+        folder, text, vision = work / name, work / f"{name}.gguf", work / f"mmproj-{name}.gguf"
+        if not vision.exists():
+            write_checkpoint(folder, MODELS[name](arguments.layers))
+            convert(arguments.llama, folder, text)
+            convert(arguments.llama, folder, vision, "--mmproj")
+        binary = deploy(arguments.etbuild, work, name, "image_tokens: 384" if name.startswith("qwen") else "prefill: [256]")
+        rounds = [(time_etbuild(binary, picture, arguments.threads), time_mtmd(arguments.mtmd, text, vision, picture, arguments.threads))
+                  for _ in range(arguments.rounds)]
+        ours, theirs = ([median(numbers) for numbers in zip(*kind)] for kind in zip(*rounds))
+        cells = [f"{own:.0f} | {other:.0f} | {own / other:.2f}" for own, other in zip(ours, theirs)]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
