@@ -137,3 +137,8 @@ pub fn execute(blob: &[u8], inputs: &[Array]) -> Result<Vec<Vec<u8>>, Fault> {
     assert!(executed.operations > 0);
     Ok(blob.outputs().map(|port| scratch[range(port)].to_vec()).collect())
 }
+
+/// Whether a program runs on the NPU of a target: softmax is for Ethos-U85.
+pub fn runs(name: &str, target: &TargetFacts) -> bool {
+    name != "softmax" || accelerator(target).starts_with("u85")
+}
