@@ -1,7 +1,8 @@
 //! Weights: compressed streams, in the order in which the NPU multiplies.
 
-mod bits;
+mod bit_stream;
 mod decode;
+mod fast;
 mod order;
 mod order_u85;
 
@@ -12,6 +13,7 @@ use crate::kernel::Kernel;
 use crate::machine::Machine;
 use crate::memory::Place;
 use crate::npu::Series;
+use crate::registers::bits;
 use crate::registers::name::{self, Register};
 use order::Order;
 use order_u85::OrderU85;
@@ -87,6 +89,15 @@ impl Placement<'_> {
     }
 }
 
+/// An order of weights.
+trait Arrange {
+    /// Places the stream of a core of several; `None` where the stream is too short.
+    fn arrange(&self, to: &mut Placement<'_>, cores: [usize; 2]) -> Option<()>;
+
+    /// The weights of a core that are beside each other in a stream for all cores.
+    fn block(&self, cores: usize) -> usize;
+}
+
 /// The address and the length of each core's stream.
 const STREAMS: [[Register; 2]; 4] = [
     [name::WEIGHT_BASE, name::WEIGHT_LENGTH],
@@ -100,36 +111,47 @@ const STREAMS: [[Register; 2]; 4] = [
 /// # Errors
 /// [`Problem::Weights`] for streams that have other weights than the kernel.
 pub fn load(machine: &Machine<'_, '_>, shape: Shape, kernel: &Kernel, depthwise: bool) -> Result<Weights, Problem> {
-    let count = (shape.outputs * shape.inputs).checked_mul(shape.height * shape.width);
-    let streams = streams(machine)?;
-    // A stream may say in a byte that weights are zero, up to the filling.
-    let most = streams.iter().map(Vec::len).sum();
-    let count = count.filter(|count| *count <= most).ok_or(Problem::Weights)?;
-    let mut weights = Weights { shape, values: vec![0; count] };
+    let order: Box<dyn Arrange> = match machine.npu.series {
+        Series::U55 | Series::U65 => Box::new(Order::of(machine, kernel, depthwise)?),
+        Series::U85 => Box::new(OrderU85::of(machine, kernel, depthwise)?),
+    };
+    let is_fast = machine.npu.is_u85() && bits(machine.registers.parameter(name::WEIGHT_FORMAT)?, 0, 1) != 0;
     let cores = machine.npu.cores();
+    let streams = if is_fast { fast(machine, order.block(cores))? } else { streams(machine)? };
+    let filling = if is_fast { fast::FILLING } else { 0 };
+    let count = (shape.outputs * shape.inputs).checked_mul(shape.height * shape.width);
+    let stored = streams.iter().map(Vec::len).sum();
+    let count = count.filter(|count| *count <= stored).ok_or(Problem::Weights)?;
+    let mut weights = Weights { shape, values: vec![0; count] };
     for (core, stream) in streams.into_iter().enumerate() {
         let mut placement = Placement { weights: &mut weights, stream: stream.into_iter() };
-        let placed = match machine.npu.series {
-            Series::U55 | Series::U65 => Order::of(machine, kernel, depthwise)?.arrange(&mut placement, [core, cores]),
-            Series::U85 => OrderU85::of(machine, kernel, depthwise)?.arrange(&mut placement, [core, cores]),
-        };
-        let is_whole = placed.is_some() && placement.stream.next().is_none();
+        let placed = order.arrange(&mut placement, [core, cores]);
+        let is_whole = placed.is_some() && placement.stream.len() <= filling;
         is_whole.then_some(()).ok_or(Problem::Weights)?;
     }
     Ok(weights)
 }
 
-/// The decoded stream of each core.
-fn streams(machine: &Machine<'_, '_>) -> Result<Vec<Vec<i16>>, Problem> {
+/// The bytes of a core's stream.
+fn bytes<'s>(machine: &'s Machine<'_, '_>, [base, length]: &[Register; 2]) -> Result<&'s [u8], Problem> {
     let registers = &machine.registers;
     let region = Place::Region((registers.parameter(name::WEIGHT_REGION)? & 7) as u8);
-    let stream = |[base, length]: &[Register; 2]| {
-        let length = registers.payload(*length)?;
-        if length == 0 {
-            return Ok(Vec::new());
-        }
-        let bytes = machine.memory.read(region, registers.address(*base)?, u64::from(length))?;
-        decode(bytes).ok_or(Problem::Weights)
-    };
+    match registers.payload(*length)? {
+        0 => Ok(&[]),
+        length => machine.memory.read(region, registers.address(*base)?, u64::from(length)),
+    }
+}
+
+/// The decoded stream of each core.
+fn streams(machine: &Machine<'_, '_>) -> Result<Vec<Vec<i16>>, Problem> {
+    let stream = |registers| decode(bytes(machine, registers)?).ok_or(Problem::Weights);
     STREAMS.iter().take(machine.npu.cores()).map(stream).collect()
+}
+
+/// The decoded streams of all cores, which are one stream for the fast decoder: a block for each core in turn.
+fn fast(machine: &Machine<'_, '_>, block: usize) -> Result<Vec<Vec<i16>>, Problem> {
+    let stream = fast::decode(bytes(machine, &STREAMS[0])?).ok_or(Problem::Weights)?;
+    let cores = machine.npu.cores();
+    let of_core = |core: usize| stream.chunks(block.max(1)).skip(core).step_by(cores).flatten().copied().collect();
+    Ok((0..cores).map(of_core).collect())
 }

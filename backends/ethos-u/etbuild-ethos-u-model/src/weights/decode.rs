@@ -4,7 +4,7 @@
 //! zeros, in unary digits, and the remainders for the quotients of the chunk before. A weight is an index into the palette, or beyond the palette
 //! a number whose lowest bit is the sign.
 
-use super::bits::Bits;
+use super::bit_stream::Bits;
 
 /// The divisor of zero runs that ends a section of the stream; the next section begins at a whole byte.
 const END: u32 = 7;

@@ -1,6 +1,6 @@
 //! The order of weights on Ethos-U55 and U65.
 
-use super::{Placement, Position, Shape};
+use super::{Arrange, Placement, Position, Shape};
 use crate::fault::Problem;
 use crate::feature_map::IFM;
 use crate::kernel::Kernel;
@@ -65,8 +65,10 @@ impl Order {
         })
     }
 
-    /// Places a stream of weights, of a core of several.
-    pub fn arrange(&self, to: &mut Placement<'_>, [core, cores]: [usize; 2]) -> Option<()> {
+}
+
+impl Arrange for Order {
+    fn arrange(&self, to: &mut Placement<'_>, [core, cores]: [usize; 2]) -> Option<()> {
         let Shape { outputs, height, width, inputs } = to.weights.shape;
         let of_core = |channels: usize| (channels + cores - 1 - core) / cores;
         let (channels, block) = (of_core(outputs), of_core(self.outputs).max(1));
@@ -88,6 +90,13 @@ impl Order {
         Some(())
     }
 
+    /// No series with this order has a stream for all cores.
+    fn block(&self, _cores: usize) -> usize {
+        0
+    }
+}
+
+impl Order {
     fn place_part(
         &self,
         to: &mut Placement<'_>,

@@ -1,6 +1,6 @@
 //! The order of weights on Ethos-U85.
 
-use super::{Placement, Position, Shape};
+use super::{Arrange, Placement, Position, Shape};
 use crate::fault::Problem;
 use crate::feature_map::IFM;
 use crate::kernel::Kernel;
@@ -34,9 +34,7 @@ pub struct OrderU85 {
 impl OrderU85 {
     /// The order that registers describe.
     pub fn of(machine: &Machine<'_, '_>, kernel: &Kernel, is_depthwise: bool) -> Result<Self, Problem> {
-        if machine.registers.parameter(name::WEIGHT_FORMAT)? != 0 {
-            return Err(Problem::Unsupported("weights for the fast decoder, and none that are sparse"));
-        }
+        let is_sparse = bits(machine.registers.parameter(name::WEIGHT_FORMAT)?, 4, 1) != 0;
         let bytes = IFM.element(&machine.registers)?.bytes;
         let micro = bits(machine.registers.parameter(name::ACC_FORMAT)?, 8, 3);
         let area = AREAS.get(usize::from(micro)).ok_or(Problem::Contradiction("the micro-block is none of the NPU"))?;
@@ -45,14 +43,17 @@ impl OrderU85 {
         let is_small = machine.npu.multiplications <= 256;
         let block = match is_part_first {
             true => 16,
-            false if bytes == 4 || is_small && micro == 16 => 32,
+            false if bytes == 4 || is_small && micro == 16 && !is_sparse => 32,
+            false if bytes == 1 && is_sparse => 128,
             false => 64,
         };
+        let beside = if is_sparse { 16 } else { 8 };
         let (inputs, round) = match (is_depthwise, is_part_first, bytes) {
             (true, ..) => ([1, 1, 1], 10),
-            (false, true, 1) => ([block, block, 8], 5),
-            (false, true, _) => ([block, 8, 8], 10),
-            (false, false, _) => ([block, block, 8], 1),
+            (false, false, _) => ([block, block, beside], 1),
+            (false, true, 1) if !is_sparse => ([block, block, beside], 5),
+            (false, true, 1) => ([block, block, beside], 10),
+            (false, true, _) => ([block, beside, beside], 10),
         };
         let filling = match machine.npu.multiplications {
             ..=256 if bytes == 1 => 0,
@@ -72,8 +73,10 @@ impl OrderU85 {
         })
     }
 
-    /// Places a stream of weights, of a core of several.
-    pub fn arrange(&self, to: &mut Placement<'_>, cores: [usize; 2]) -> Option<()> {
+}
+
+impl Arrange for OrderU85 {
+    fn arrange(&self, to: &mut Placement<'_>, cores: [usize; 2]) -> Option<()> {
         let Shape { outputs, height, width, inputs } = to.weights.shape;
         let mut blocks: Vec<usize> = (0..inputs).step_by(self.inputs[0]).collect();
         for output in (0..outputs).step_by(self.outputs[0]) {
@@ -97,6 +100,12 @@ impl OrderU85 {
         Some(())
     }
 
+    fn block(&self, cores: usize) -> usize {
+        self.outputs[1] * self.inputs[1] * self.round / cores
+    }
+}
+
+impl OrderU85 {
     /// Places the weights of a micro-block for a part of the kernel.
     fn place_part(&self, to: &mut Placement<'_>, first: Position, size: [usize; 2], cores: [usize; 2]) -> Option<()> {
         let filling = |elements: usize| elements * self.inputs[1] * self.outputs[1] / cores[1];
