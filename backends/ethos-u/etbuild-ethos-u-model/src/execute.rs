@@ -1,6 +1,6 @@
 //! The execution of a command stream from its first command to its stop.
 
-use crate::command::{Command, Commands};
+use crate::command::{Command, Commands, PAYLOAD};
 use crate::fault::{Fault, Problem};
 use crate::machine::Machine;
 use crate::memory::Memory;
@@ -14,10 +14,8 @@ const STOP: u16 = 0x000;
 const ORDER: [u16; 4] = [0x001, 0x011, 0x012, 0x013];
 /// Operations that the model knows and does not have.
 const ABSENT: [(u16, &str); 2] = [(0x007, "resize"), (0x4100, "branch")];
-/// Codes from here on, but for a payload's bit, set registers.
-const REGISTERS: u16 = 0x100;
-/// The bit of a code that says that the command sets a register with a payload or is an operation with one.
-const OPERATION_WITH_PAYLOAD: u16 = 0x4100;
+/// The bit of a code that registers have, or operations where the command has a payload.
+const KIND: u16 = 0x100;
 
 /// What a stream did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,8 +48,8 @@ pub fn execute(commands: &[u8], config: u32, memory: &mut Memory<'_>) -> Result<
 }
 
 fn step(machine: &mut Machine<'_, '_>, command: Command, executed: &mut Executed) -> Result<(), Problem> {
-    let is_register = command.code & REGISTERS != 0 && command.code != OPERATION_WITH_PAYLOAD;
-    if is_register || command.code & 0x4000 != 0 && command.code != OPERATION_WITH_PAYLOAD {
+    let is_register = (command.code & KIND != 0) != (command.code & PAYLOAD != 0);
+    if is_register {
         machine.registers.set(command)?;
         return check_cores(machine, command);
     }
@@ -62,13 +60,18 @@ fn step(machine: &mut Machine<'_, '_>, command: Command, executed: &mut Executed
     let unknown = absent.map_or(Problem::Command(command.code), |(_, what)| Problem::Unsupported(what));
     let (code, operation) = OPERATIONS.iter().find(|(code, _)| *code == command.code).ok_or(unknown)?;
     operation(machine, command.parameter)?;
-    if *code == COPY { executed.copies += 1 } else { executed.operations += 1 }
+    if *code == COPY {
+        executed.copies += 1
+    } else {
+        executed.operations += 1
+    }
     Ok(())
 }
 
 /// The cores of U65 that a stream uses are those of the NPU.
 fn check_cores(machine: &Machine<'_, '_>, command: Command) -> Result<(), Problem> {
-    let is_other = command.code == name::PARALLEL_MODE.code && usize::from(command.parameter) + 1 != machine.npu.cores();
+    let is_other =
+        command.code == name::PARALLEL_MODE.code && usize::from(command.parameter) + 1 != machine.npu.cores();
     match is_other && machine.npu.series == Series::U65 {
         true => Err(Problem::Contradiction("the stream is for another number of cores")),
         false => Ok(()),

@@ -38,6 +38,9 @@ pub enum Problem {
     /// A feature map that is larger than its region.
     #[error("the feature map is larger than region {0}")]
     Size(u8),
+    /// An operation that takes minutes.
+    #[error("the operation is larger than any of a network")]
+    Work,
     /// The weights cannot be decoded, or are more or fewer than those of the kernel.
     #[error("the weights cannot be decoded for this kernel")]
     Weights,

@@ -112,7 +112,7 @@ impl Side {
             Storage::Chained(buffer) => machine.chained(buffer, size)?,
             Storage::Nowhere => return Err(Problem::Contradiction("an input has no storage")),
         };
-        volume.values.iter_mut().for_each(|value| *value -= zero);
+        volume.values.iter_mut().for_each(|value| *value = value.wrapping_sub(zero));
         Ok(volume)
     }
 }
@@ -170,7 +170,7 @@ impl FeatureMap {
     }
 
     /// A map whose elements do not overlap fits its region.
-    fn check(&self, machine: &Machine<'_, '_>, size: Size) -> Result<(), Problem> {
+    pub fn check(&self, machine: &Machine<'_, '_>, size: Size) -> Result<(), Problem> {
         let bytes = (size.elements() as u64).saturating_mul(self.element.bytes);
         let fits = bytes <= machine.memory.bytes(self.place).len() as u64;
         fits.then_some(()).ok_or(Problem::Size(self.place.number()))

@@ -6,6 +6,9 @@ use crate::fault::Problem;
 use crate::registers::{Registers, bits, name};
 use crate::volume::{Size, Volume};
 
+/// The most multiplications of an operation: tenfold those of the largest networks for these NPUs.
+const MOST: u64 = 1 << 34;
+
 /// A kernel along one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
@@ -96,6 +99,14 @@ impl Kernel {
         Ok([pixels(self.rows, output.height)?, pixels(self.columns, output.width)?])
     }
 
+    /// Refuses an operation that would take minutes.
+    pub fn check_work(&self, output: Size, inputs: usize) -> Result<(), Problem> {
+        let [height, width] = self.extent(output)?;
+        let elements = [self.rows.size.min(height), self.columns.size.min(width), inputs];
+        let work = elements.into_iter().fold(output.elements() as u64, |work, count| work.saturating_mul(count as u64));
+        (work <= MOST).then_some(()).ok_or(Problem::Work)
+    }
+
     /// The size of the input in memory.
     pub fn input(&self, output: Size, depth: usize) -> Result<Size, Problem> {
         let factor = if self.upscale == Upscale::None { 1 } else { 2 };
@@ -110,9 +121,14 @@ impl Kernel {
         match self.upscale {
             Upscale::None => input,
             Upscale::Nearest => Volume::of(size, |y, x, channel| input.broadcast(y / 2, x / 2, channel)),
-            Upscale::Zeros => Volume::of(size, |y, x, channel| {
-                if y % 2 + x % 2 == 0 { input.broadcast(y / 2, x / 2, channel) } else { 0 }
-            }),
+            Upscale::Zeros => {
+                Volume::of(
+                    size,
+                    |y, x, channel| {
+                        if y % 2 + x % 2 == 0 { input.broadcast(y / 2, x / 2, channel) } else { 0 }
+                    },
+                )
+            }
         }
     }
 

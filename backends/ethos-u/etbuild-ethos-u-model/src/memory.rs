@@ -107,7 +107,8 @@ mod tests {
             Memory::default().with(&[0], Bank::Constant(&weights)).with(&[1, 2], Bank::Writable(&mut scratch));
         memory.write(Place::Region(1), 2, &[7, 8]).unwrap();
         assert_eq!(memory.read(Place::Region(2), 3, 1).unwrap(), [8]);
-        for (place, address, size) in [(Place::Region(0), 3, 2), (Place::Region(3), 0, 1), (Place::Region(1), u64::MAX, 1)]
+        for (place, address, size) in
+            [(Place::Region(0), 3, 2), (Place::Region(3), 0, 1), (Place::Region(1), u64::MAX, 1)]
         {
             let region = place.number();
             assert_eq!(memory.read(place, address, size), Err(Problem::Memory { region, address, size }));

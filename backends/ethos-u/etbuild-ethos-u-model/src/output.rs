@@ -10,13 +10,20 @@ use crate::rounding::{Rounding, Scale};
 use crate::table::Activation;
 use crate::volume::{Size, Volume};
 
-/// The size of the output, before its dimensions are ordered.
-pub fn size(registers: &Registers) -> Result<Size, Problem> {
-    Ok(Size {
-        height: registers.size(name::OFM_HEIGHT_M1)?,
-        width: registers.size(name::OFM_WIDTH_M1)?,
-        depth: registers.size(name::OFM_DEPTH_M1)?,
-    })
+/// The most elements of an output that is not in memory.
+const MOST: usize = 1 << 24;
+
+/// The size of the output, before its dimensions are ordered. The output has room where it goes.
+pub fn size(machine: &Machine<'_, '_>) -> Result<Size, Problem> {
+    let registers = &machine.registers;
+    let [height, width, depth] = [name::OFM_HEIGHT_M1, name::OFM_WIDTH_M1, name::OFM_DEPTH_M1];
+    let size = Size { height: registers.size(height)?, width: registers.size(width)?, depth: registers.size(depth)? };
+    match OFM.storage(machine)? {
+        Storage::Tiles => FeatureMap::of(&OFM, registers)?.check(machine, size)?,
+        Storage::Chained(_) | Storage::Nowhere if size.elements() <= MOST => {}
+        Storage::Chained(_) | Storage::Nowhere => return Err(Problem::Work),
+    }
+    Ok(size)
 }
 
 /// Whether one scale is for all channels.
@@ -26,14 +33,8 @@ pub fn is_global(registers: &Registers) -> Result<bool, Problem> {
 
 /// The ways of rounding of U55 and U65, and those of U85, by number.
 const ROUNDINGS: [Rounding; 3] = [Rounding::Double, Rounding::Truncate, Rounding::Natural];
-const ROUNDINGS_U85: [Rounding; 6] = [
-    Rounding::Double,
-    Rounding::Natural,
-    Rounding::DoubleUp,
-    Rounding::Symmetric,
-    Rounding::Truncate,
-    Rounding::Down,
-];
+const ROUNDINGS_U85: [Rounding; 6] =
+    [Rounding::Double, Rounding::Natural, Rounding::DoubleUp, Rounding::Symmetric, Rounding::Truncate, Rounding::Down];
 
 /// The way in which the output is rounded.
 pub fn rounding(npu: Npu, registers: &Registers) -> Result<Rounding, Problem> {

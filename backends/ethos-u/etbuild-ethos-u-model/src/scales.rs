@@ -4,8 +4,8 @@ use crate::fault::Problem;
 use crate::machine::Machine;
 use crate::memory::Place;
 use crate::npu::Series;
-use crate::registers::name::{self, Register};
 use crate::registers::bits;
+use crate::registers::name::{self, Register};
 use crate::rounding::{Rounding, Scale};
 
 /// The bytes of a channel.

@@ -127,7 +127,7 @@ impl Table {
             machine.memory.read(Place::Internal, address, bytes)
         };
         match self.form {
-            Form::Each(element) => Ok(element.decode(entry(value - self.lowest, element.bytes)?)),
+            Form::Each(element) => Ok(element.decode(entry(value.wrapping_sub(self.lowest), element.bytes)?)),
             Form::Between { has_fraction } => {
                 let bytes = entry((value >> FRACTION) + 256, 4)?;
                 let half = |start: usize| bytes.get(start..).and_then(|bytes| bytes.first_chunk());

@@ -20,13 +20,14 @@ pub fn convolution(machine: &mut Machine<'_, '_>, parameter: u16) -> Result<(), 
 
 /// A depthwise convolution.
 pub fn depthwise(machine: &mut Machine<'_, '_>, _parameter: u16) -> Result<(), Problem> {
-    let depth = output::size(&machine.registers)?.depth;
+    let depth = output::size(machine)?.depth;
     run(machine, depth, true)
 }
 
 fn run(machine: &mut Machine<'_, '_>, depth: usize, is_depthwise: bool) -> Result<(), Problem> {
     let kernel = Kernel::of(&machine.registers)?;
-    let size = output::size(&machine.registers)?;
+    let size = output::size(machine)?;
+    kernel.check_work(size, if is_depthwise { 1 } else { depth })?;
     let input = kernel.enlarge(IFM.load(machine, kernel.input(size, depth)?)?);
     let [height, width] = [kernel.rows.size, kernel.columns.size];
     let inputs = if is_depthwise { 1 } else { depth };

@@ -26,6 +26,11 @@ pub fn copy(machine: &mut Machine<'_, '_>, _parameter: u16) -> Result<(), Proble
     };
     let [rows, planes] = [count(name::DMA0_SIZE0, 1)?, count(name::DMA0_SIZE1, 2)?];
     let [from, to] = sides(machine, dimensions, length, rows)?;
+    // Rows that do not overlap fit their place.
+    let all = length.saturating_mul(rows).saturating_mul(planes);
+    if length == 0 || all > machine.memory.bytes(to.place).len() as u64 {
+        return Err(Problem::Memory { region: to.place.number(), address: to.address, size: all });
+    }
     for (plane, row) in (0..planes).flat_map(|plane| (0..rows).map(move |row| (plane, row))) {
         let bytes = machine.memory.read(from.place, from.at(plane, row), length)?.to_vec();
         machine.memory.write(to.place, to.at(plane, row), &bytes)?;
@@ -35,7 +40,8 @@ pub fn copy(machine: &mut Machine<'_, '_>, _parameter: u16) -> Result<(), Proble
 
 /// Rows, rows of several, or planes of rows.
 fn dimensions(machine: &Machine<'_, '_>) -> Result<usize, Problem> {
-    let [from, to] = [name::DMA0_SRC_REGION, name::DMA0_DST_REGION].map(|register| machine.registers.parameter(register));
+    let [from, to] =
+        [name::DMA0_SRC_REGION, name::DMA0_DST_REGION].map(|register| machine.registers.parameter(register));
     let (from, to) = (from?, to?);
     let is_indexed = machine.npu.is_u85() && (bits(from, 11, 1) != 0 || bits(to, 9, 1) != 0);
     let mode = match machine.npu.series {

@@ -14,9 +14,10 @@ use crate::volume::{Size, Volume};
 pub fn elementwise(machine: &mut Machine<'_, '_>, parameter: u16) -> Result<(), Problem> {
     let mode = MODES.iter().find(|mode| mode.number == parameter && (machine.npu.is_u85() || !mode.is_u85));
     let mode = mode.ok_or(Problem::Unsupported("such operation on elements"))?;
-    let size = output::size(&machine.registers)?;
+    let size = output::size(machine)?;
     let first = operand(machine, &IFM, size)?;
-    let second = if mode.is_binary { operand(machine, &IFM2, size)? } else { Volume { size: Size::ONE, values: vec![0] } };
+    let second =
+        if mode.is_binary { operand(machine, &IFM2, size)? } else { Volume { size: Size::ONE, values: vec![0] } };
     let is_reversed = mode.is_binary && is_reversed(machine)?;
     let scales = if machine.npu.is_u85() { scales_u85(machine, mode)? } else { scales_u55(machine, mode)? };
     let [left, right] = if is_reversed { [&second, &first] } else { [&first, &second] };
@@ -39,7 +40,9 @@ impl Scales {
         let [first, second] = self.operands;
         let operands = match mode.own {
             Own::Nothing => Operands { left: first.apply(left), right: second.apply(right), rounding: self.rounding },
-            Own::Slope => Operands { left: if left < 0 { second } else { first }.apply(left), right: 0, rounding: self.rounding },
+            Own::Slope => {
+                Operands { left: if left < 0 { second } else { first }.apply(left), right: 0, rounding: self.rounding }
+            }
         };
         self.output.apply((mode.compute)(operands))
     }
@@ -127,7 +130,8 @@ fn operand_scales(registers: &Registers) -> Result<[Scale; 2], Problem> {
     let scaled = Scale { shifted, ..first };
     match bits(precision, 8, 2) {
         0 => {
-            let factor = |register| Ok(Scale::new(i64::from(registers.payload(register)? & 0xffff), 0, Rounding::Natural));
+            let factor =
+                |register| Ok(Scale::new(i64::from(registers.payload(register)? & 0xffff), 0, Rounding::Natural));
             Ok([factor(name::OPA_SCALE)?, factor(name::OPB_SCALE)?])
         }
         1 => Ok([scaled, other]),

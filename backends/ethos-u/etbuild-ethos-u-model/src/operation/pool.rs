@@ -17,7 +17,7 @@ pub fn pool(machine: &mut Machine<'_, '_>, parameter: u16) -> Result<(), Problem
     if is_u85 && !machine.npu.is_u85() {
         return Err(Problem::Contradiction("the pool is one of U85"));
     }
-    let size = output::size(&machine.registers)?;
+    let size = output::size(machine)?;
     let results = compute(machine, size)?;
     output::store(machine, results)
 }
@@ -45,6 +45,7 @@ fn sum(pixels: Pixels<'_>) -> i64 {
 /// Joins the values under the kernel that are not padding.
 fn fold(machine: &Machine<'_, '_>, size: Size, join: impl Fn(Pixels<'_>) -> i64) -> Result<Volume, Problem> {
     let kernel = Kernel::of(&machine.registers)?;
+    kernel.check_work(size, 1)?;
     let input = kernel.enlarge(IFM.load(machine, kernel.input(size, size.depth)?)?);
     let [height, width] = kernel.extent(size)?;
     Ok(Volume::of(size, |y, x, channel| {
@@ -94,7 +95,8 @@ fn average(machine: &Machine<'_, '_>, size: Size) -> Result<Volume, Problem> {
     }
     let mut sums = fold(machine, size, sum)?;
     let [height, width] = kernel.extent(size)?;
-    let counts = size.pixels().map(|(y, x)| kernel.rows.inside(y, height).len() * kernel.columns.inside(x, width).len());
+    let counts =
+        size.pixels().map(|(y, x)| kernel.rows.inside(y, height).len() * kernel.columns.inside(x, width).len());
     for (pixel, count) in sums.values.chunks_mut(size.depth).zip(counts) {
         let division = reciprocal(count.max(1), rounding);
         pixel.iter_mut().for_each(|sum| *sum = division.apply(*sum));

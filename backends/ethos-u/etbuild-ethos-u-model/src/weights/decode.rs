@@ -219,7 +219,7 @@ impl Lane {
     fn remainders(&mut self, bits: &mut Bits<'_>, quotients: Vec<u32>) -> Option<()> {
         for quotient in std::mem::replace(&mut self.pending, quotients) {
             let remainder = bits.take(self.shift)?;
-            self.values.push((quotient << self.shift) + remainder);
+            self.values.push(quotient.saturating_mul(1 << self.shift).saturating_add(remainder));
         }
         Some(())
     }

@@ -64,7 +64,6 @@ impl Order {
             mode,
         })
     }
-
 }
 
 impl Arrange for Order {

@@ -72,7 +72,6 @@ impl OrderU85 {
             is_depthwise,
         })
     }
-
 }
 
 impl Arrange for OrderU85 {
