@@ -30,7 +30,8 @@ fn map(region: u16, base: u16, precision: u16, zero: i32, [address, depth]: [u32
     let tiles = (0..4).flat_map(|tile| long(base + tile, 0, if tile == 0 { address } else { 0 }));
     let strides = [depth, depth, 1].into_iter().zip([4, 5, 6]).flat_map(|(stride, code)| long(base + code, 0, stride));
     let sizes = [0xa, 0xb, 0xc].into_iter().flat_map(|code| short((region & 0xff0) + code, 0));
-    let rest = [short(region, 1), short(precision, 1), short((region & 0xff0) + if region == 0x11f { 8 } else { 9 }, zero)];
+    let rest =
+        [short(region, 1), short(precision, 1), short((region & 0xff0) + if region == 0x11f { 8 } else { 9 }, zero)];
     tiles.chain(strides).chain(sizes).chain(rest.concat()).collect()
 }
 

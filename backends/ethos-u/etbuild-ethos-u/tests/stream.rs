@@ -35,3 +35,24 @@ fn command_streams_equal_the_reference_model() {
     }
     assert_eq!(streams, 19 * 11 + 5);
 }
+
+/// Every command of a stream and every byte of its weights, damaged: an error or other numbers, and never a panic.
+#[test]
+fn damaged_command_streams_and_weights_never_panic() {
+    let Some(_) = tools::folder() else { return };
+    let (mut runs, mut faults) = (0, 0);
+    for (npu, name) in [(2, "residual"), (5, "table"), (7, "convolution"), (7, "softmax"), (9, "depthwise")] {
+        let target = &tools::targets()[npu];
+        let (_, graph) = tools::programs().into_iter().find(|(found, _)| found == name).unwrap();
+        let inputs = tools::inputs(&lower_to_tosa(&graph, Series::U85).unwrap().graph, 1);
+        let blob = BACKEND.lower(&graph, target).unwrap().bytes;
+        let start = et_ethos_u::Blob::read(&blob).unwrap().header().commands as usize;
+        for place in start..blob.len() {
+            let mut damaged = blob.clone();
+            damaged[place] ^= [1, 0x10, 0x80, 0xff][place % 4];
+            runs += 1;
+            faults += usize::from(tools::try_execute(&damaged, &inputs).is_err());
+        }
+    }
+    assert!(faults * 4 > runs, "{faults} of {runs}");
+}

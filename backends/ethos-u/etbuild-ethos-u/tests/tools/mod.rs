@@ -8,7 +8,7 @@ use std::process::Command;
 use et_ethos_u::{Blob, Port};
 use etbuild_backend::{EthosU, NpuFacts, TargetFacts};
 use etbuild_ethos_u::{Array, Graph, Kind, write};
-use etbuild_ethos_u_model::{Bank, Fault, Memory};
+use etbuild_ethos_u_model::{Bank, Executed, Fault, Memory};
 use etbuild_golden::parse;
 
 /// The folder that `ETBUILD_TEST_ETHOS` names.
@@ -125,6 +125,13 @@ pub fn targets() -> Vec<TargetFacts> {
 
 /// The outputs of a blob, whose command stream the model of the NPU executes.
 pub fn execute(blob: &[u8], inputs: &[Array]) -> Result<Vec<Vec<u8>>, Fault> {
+    let (outputs, executed) = try_execute(blob, inputs)?;
+    assert!(executed.operations > 0);
+    Ok(outputs)
+}
+
+/// The same, and what the stream did, perhaps nothing.
+pub fn try_execute(blob: &[u8], inputs: &[Array]) -> Result<(Vec<Vec<u8>>, Executed), Fault> {
     let blob = Blob::read(blob).unwrap();
     let mut scratch = vec![0; blob.header().scratch as usize];
     let range = |port: Port| port.offset as usize..(port.offset + port.count) as usize;
@@ -134,8 +141,7 @@ pub fn execute(blob: &[u8], inputs: &[Array]) -> Result<Vec<Vec<u8>>, Fault> {
     let weights = Bank::Constant(blob.weights());
     let mut memory = Memory::default().with(&[0], weights).with(&[1, 2], Bank::Writable(&mut scratch));
     let executed = etbuild_ethos_u_model::execute(blob.commands(), blob.header().config, &mut memory)?;
-    assert!(executed.operations > 0);
-    Ok(blob.outputs().map(|port| scratch[range(port)].to_vec()).collect())
+    Ok((blob.outputs().map(|port| scratch[range(port)].to_vec()).collect(), executed))
 }
 
 /// Whether a program runs on the NPU of a target: softmax is for Ethos-U85.
