@@ -81,7 +81,7 @@ fn faults_name_the_command_and_what_is_wrong() {
     let other = "the stream is for another number of cores";
     assert_eq!(fault(&[0x0123, STOP], U65), at(0, Problem::Contradiction(other)));
     let text = fault(&sum(99), U55).to_string();
-    assert!(text.ends_with("of the command stream: the model has no such operation on elements"), "{text}");
+    assert!(text.ends_with("of the command stream: the model has no operation on elements with this number"), "{text}");
 }
 
 #[test]

@@ -34,10 +34,10 @@ fn run(machine: &mut Machine<'_, '_>, depth: usize, is_depthwise: bool) -> Resul
     let shape = Shape { outputs: size.depth, height, width, inputs };
     let weights = weights::load(machine, shape, &kernel, is_depthwise)?;
     let sums = initial(machine, size)?;
-    let sums = if is_depthwise {
-        add_by_channel(sums, &input, &weights, &kernel)?
-    } else {
-        add_products(sums, &input, &weights, &kernel)?
+    let operands = (&input, &weights);
+    let sums = match is_depthwise {
+        true => add(sums, operands, &kernel, of_one_channel)?,
+        false => add(sums, operands, &kernel, of_all_channels)?,
     };
     let results = scale(machine, sums)?;
     output::store(machine, results)
@@ -56,38 +56,37 @@ pub fn initial(machine: &Machine<'_, '_>, size: Size) -> Result<Volume, Problem>
     }
 }
 
-/// Adds the products of weights with all input channels.
-fn add_products(mut sums: Volume, input: &Volume, weights: &Weights, kernel: &Kernel) -> Result<Volume, Problem> {
+/// Adds what each element of the kernel contributes to an output channel: `product` gets the channels of a pixel of the input, the output channel,
+/// and the weights of all input channels.
+fn add(
+    mut sums: Volume,
+    (input, weights): (&Volume, &Weights),
+    kernel: &Kernel,
+    product: impl Fn(&[i64], usize, &[i16]) -> i64,
+) -> Result<Volume, Problem> {
     let [height, width] = kernel.extent(sums.size)?;
     let positions = sums.size.pixels().flat_map(|(y, x)| (0..sums.size.depth).map(move |channel| (y, x, channel)));
     for ((y, x, channel), sum) in positions.zip(&mut sums.values) {
         for row in kernel.rows.inside(y, height) {
             for column in kernel.columns.inside(x, width) {
                 let pixel = input.pixel(kernel.rows.pixel(y, row), kernel.columns.pixel(x, column));
-                let products = pixel.iter().zip(weights.inputs(channel, row, column));
-                let products = products.map(|(value, weight)| value.wrapping_mul(i64::from(*weight)));
-                *sum = products.fold(*sum, i64::wrapping_add);
+                *sum = sum.wrapping_add(product(pixel, channel, weights.inputs(channel, row, column)));
             }
         }
     }
     Ok(sums)
 }
 
-/// Adds the products of weights with the input channel of the same number.
-fn add_by_channel(mut sums: Volume, input: &Volume, weights: &Weights, kernel: &Kernel) -> Result<Volume, Problem> {
-    let [height, width] = kernel.extent(sums.size)?;
-    let positions = sums.size.pixels().flat_map(|(y, x)| (0..sums.size.depth).map(move |channel| (y, x, channel)));
-    for ((y, x, channel), sum) in positions.zip(&mut sums.values) {
-        for row in kernel.rows.inside(y, height) {
-            for column in kernel.columns.inside(x, width) {
-                let pixel = input.pixel(kernel.rows.pixel(y, row), kernel.columns.pixel(x, column));
-                let value = pixel.get(channel).copied().unwrap_or_default();
-                let weight = weights.inputs(channel, row, column).first().copied().unwrap_or_default();
-                *sum = sum.wrapping_add(value.wrapping_mul(i64::from(weight)));
-            }
-        }
-    }
-    Ok(sums)
+/// The products of weights with all input channels.
+fn of_all_channels(pixel: &[i64], _channel: usize, weights: &[i16]) -> i64 {
+    let products = pixel.iter().zip(weights).map(|(value, weight)| value.wrapping_mul(i64::from(*weight)));
+    products.fold(0, i64::wrapping_add)
+}
+
+/// The product of a weight with the input channel of the output channel's number.
+fn of_one_channel(pixel: &[i64], channel: usize, weights: &[i16]) -> i64 {
+    let (value, weight) = (pixel.get(channel).copied(), weights.first().copied());
+    value.unwrap_or_default().wrapping_mul(i64::from(weight.unwrap_or_default()))
 }
 
 /// Adds biases, and scales each channel.

@@ -13,7 +13,7 @@ use crate::volume::{Size, Volume};
 /// Executes an operation; the parameter is the number of the mode.
 pub fn elementwise(machine: &mut Machine<'_, '_>, parameter: u16) -> Result<(), Problem> {
     let mode = MODES.iter().find(|mode| mode.number == parameter && (machine.npu.is_u85() || !mode.is_u85));
-    let mode = mode.ok_or(Problem::Unsupported("such operation on elements"))?;
+    let mode = mode.ok_or(Problem::Unsupported("operation on elements with this number"))?;
     let size = output::size(machine)?;
     let first = operand(machine, &IFM, size)?;
     let second =

@@ -13,7 +13,7 @@ use crate::volume::{Size, Volume};
 /// A pool; the parameter is the number of the way.
 pub fn pool(machine: &mut Machine<'_, '_>, parameter: u16) -> Result<(), Problem> {
     let way = WAYS.iter().find(|(number, ..)| *number == parameter);
-    let (_, is_u85, compute) = *way.ok_or(Problem::Unsupported("such pool"))?;
+    let (_, is_u85, compute) = *way.ok_or(Problem::Unsupported("pool with this number"))?;
     if is_u85 && !machine.npu.is_u85() {
         return Err(Problem::Contradiction("the pool is one of U85"));
     }
