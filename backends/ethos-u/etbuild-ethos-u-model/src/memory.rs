@@ -51,6 +51,15 @@ impl<'a> Memory<'a> {
         self.internal = vec![0; internal];
     }
 
+    /// The bytes of all regions.
+    pub fn size(&self) -> usize {
+        let size = |(bank, _): &(Bank<'_>, u8)| match bank {
+            Bank::Constant(bytes) => bytes.len(),
+            Bank::Writable(bytes) => bytes.len(),
+        };
+        self.banks.iter().map(size).sum()
+    }
+
     /// All bytes of a place.
     pub fn bytes(&self, place: Place) -> &[u8] {
         let Place::Region(region) = place else { return &self.internal };

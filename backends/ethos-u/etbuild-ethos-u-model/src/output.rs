@@ -10,9 +10,6 @@ use crate::rounding::{Rounding, Scale};
 use crate::table::Activation;
 use crate::volume::{Size, Volume};
 
-/// The most elements of an output that is not in memory.
-const MOST: usize = 1 << 24;
-
 /// The size of the output, before its dimensions are ordered. The output has room where it goes.
 pub fn size(machine: &Machine<'_, '_>) -> Result<Size, Problem> {
     let registers = &machine.registers;
@@ -20,7 +17,8 @@ pub fn size(machine: &Machine<'_, '_>) -> Result<Size, Problem> {
     let size = Size { height: registers.size(height)?, width: registers.size(width)?, depth: registers.size(depth)? };
     match OFM.storage(machine)? {
         Storage::Tiles => FeatureMap::of(&OFM, registers)?.check(machine, size)?,
-        Storage::Chained(_) | Storage::Nowhere if size.elements() <= MOST => {}
+        // At the end of a chain results go to memory.
+        Storage::Chained(_) | Storage::Nowhere if size.elements() <= machine.memory.size() => {}
         Storage::Chained(_) | Storage::Nowhere => return Err(Problem::Work),
     }
     Ok(size)
