@@ -6,7 +6,7 @@ use crate::fault::Problem;
 use crate::registers::{Registers, bits, name};
 use crate::volume::{Size, Volume};
 
-/// The most multiplications of an operation: tenfold those of the largest networks for these NPUs.
+/// The most multiplications of an operation: far above those of networks for microcontrollers.
 const MOST: u64 = 1 << 34;
 
 /// A kernel along one dimension.

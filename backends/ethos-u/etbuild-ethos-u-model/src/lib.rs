@@ -2,7 +2,7 @@
 //!
 //! The model reads the words of the stream, keeps the state of the registers, and computes each operation on whole feature maps, in order.
 //! Results are the integers of the NPU; time, blocks and the order of overlapping accesses are not modelled. Facts about commands, registers and
-//! the coding of weights are those of Arm's compiler Vela and of Arm's driver, which are public.
+//! the coding of weights are those of Arm's compiler Vela, whose sources are public.
 //!
 //! [`execute`] runs a stream on [`Memory`]. Every error is a [`Fault`] with the offset of the command; no stream makes the model panic.
 
