@@ -47,6 +47,7 @@ fn describe(tools: &link::Tools) -> String {
 fn name(runner: &Runner) -> String {
     match runner {
         Runner::Native => "this machine".to_owned(),
+        Runner::Model { .. } => "this machine, with a model of the NPU".to_owned(),
         Runner::Device(device) => device.to_string(),
         Runner::Emulator { program, .. } | Runner::Drive(program) => program.display().to_string(),
     }

@@ -52,6 +52,9 @@ pub enum Run {
     None,
     /// As a process of the machine that etbuild runs on, where that machine is of the same kind.
     Native,
+    /// On the machine that etbuild runs on, as a program file: the kernels of the processor natively, and the command streams of an Ethos-U on a
+    /// model of the NPU. The binary itself does not run.
+    Model,
     /// Inside an emulator.
     Emulator(Emulator),
     /// On a board.

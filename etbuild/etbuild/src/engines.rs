@@ -33,7 +33,11 @@ pub static ENGINES: &[Engine] = &[
         },
         problem: || None,
     },
-    Engine { id: et_ethos_u::ID, make: |host| Box::new(et_ethos_u::delegate(host.workers)), problem: || None },
+    Engine {
+        id: et_ethos_u::ID,
+        make: |host| Box::new(etbuild_ethos_u::delegate(host.workers)),
+        problem: etbuild_ethos_u::problem,
+    },
     Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None },
     #[cfg(feature = "gpu")]
     Engine {

@@ -103,7 +103,7 @@ impl Session {
         world
             .map(|world| world.backends(BACKENDS).absent_backends(ABSENT).reading_texts(MAKE_TEXT))
             .map(|world| world.revisions_of_models(Revisions::Locked(lock::commits)))
-            .map(|world| world.prebuilt_runtimes(self.runtime_folders()))
+            .map(|world| world.prebuilt_runtimes(self.runtime_folders()).run_by(std::env::current_exe().ok()))
             .map_err(|error| vec![store_unavailable(&error)])
     }
 

@@ -27,7 +27,7 @@ fn recipe(place: &Place) -> String {
     let example = |name: &str| repository().join("examples/digits").join(name).display().to_string();
     let text = format!(
         "etbuild: 1\nname: digits-npu\nmodel: {{ pt2: {} }}\ntargets: [{}]\n\
-         quantize: {{ scheme: w8a8, calibrate: {} }}\nverify: {{ inputs: {}, tolerance: null }}\n",
+         quantize: {{ scheme: w8a8, calibrate: {} }}\nverify: {{ inputs: {}, tolerance: 1.1 }}\n",
         example("digits.pt2"),
         TARGETS.join(", "),
         example("calibration.safetensors"),
@@ -37,12 +37,16 @@ fn recipe(place: &Place) -> String {
 }
 
 #[test]
-fn firmware_with_a_command_stream_links_for_both_boards() {
+fn firmware_with_a_command_stream_is_verified_on_a_model_for_both_boards() {
     if !has_vela() {
         return;
     }
     let place = Place::cold_with_compiled_crates();
     let told = place.run(&format!("deploy {}", recipe(&place))).expect(0).stdout;
+    let verified =
+        told.lines().filter(|line| line.contains(": verified as a program file on this machine: command streams"));
+    assert_eq!(verified.count(), TARGETS.len(), "{told}");
+    assert_eq!(told.lines().filter(|line| line.contains("99.17 % (357/360)")).count(), TARGETS.len(), "{told}");
     place.run(&format!("report {}", recipe(&place))).expect(0);
     for target in TARGETS {
         let line = told.lines().find(|line| line.starts_with(&format!("digits-npu@{target}: the NPU takes ")));

@@ -256,7 +256,11 @@ const STATED: &[Stated] = &[
     ("npu.registers", "corstone-300", &["registers: 0x58102000", "registers: 0x48102000"]),
     ("npu.soc", "linux-x86_64", &["soc: SM8750", "soc: SM8450"]),
     ("npu.system_config", "corstone-300", &["Ethos_U55_High_End_Embedded", "Ethos_U55_Deep_Embedded"]),
-    ("run", "linux-x86_64", &["run: native", "run: { emulator: { program: sh, arguments: [], package: dash } }"]),
+    (
+        "run",
+        "linux-x86_64",
+        &["run: native", "run: model", "run: { emulator: { program: sh, arguments: [], package: dash } }"],
+    ),
     ("run.emulator.arguments", "mps2-an505", &["- -nographic", "- -no-reboot"]),
     ("run.emulator.program", "mps2-an505", &["program: qemu-system-arm", "program: sh"]),
     ("rust.cpu", "mps2-an505", &["cpu: cortex-m33", "cpu: cortex-m55"]),

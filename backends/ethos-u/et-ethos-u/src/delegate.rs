@@ -12,11 +12,32 @@ use crate::{ALIGNMENT, Blob, Npu, Port};
 /// The backend id in program files.
 pub const ID: &str = "EtbuildEthosU";
 
+/// What executes command streams in the place of an NPU and its driver.
+pub trait Execute {
+    /// Executes the command stream of a blob on the scratch memory.
+    ///
+    /// # Errors
+    /// A command stream that cannot be executed.
+    fn execute(&self, blob: &Blob<'_>, scratch: &mut [u8]) -> Result<()>;
+}
+
+/// What runs a blob.
+#[derive(Clone, Copy, Default)]
+enum Means<'a> {
+    /// The NPU at the address in the blob.
+    #[default]
+    OnChip,
+    /// An NPU behind its driver.
+    Npu(&'a dyn Npu),
+    /// Something else.
+    Other(&'a dyn Execute),
+}
+
 /// The delegate of a partition. The default uses the registers at the address in the blob, on bare metal only.
 #[derive(Default)]
 pub struct Engine<'a> {
     blob: Cell<Option<Blob<'a>>>,
-    npu: Option<&'a dyn Npu>,
+    means: Means<'a>,
     listener: Listener<'a>,
 }
 
@@ -28,37 +49,49 @@ pub fn delegate(_workers: &dyn Workers) -> impl Delegate<'_> {
 impl<'a> Engine<'a> {
     /// A delegate with an NPU.
     pub const fn with(npu: &'a dyn Npu) -> Self {
-        Self { blob: Cell::new(None), npu: Some(npu), listener: Listener::SILENT }
+        Self { blob: Cell::new(None), means: Means::Npu(npu), listener: Listener::SILENT }
+    }
+
+    /// A delegate that hands its command streams to something else than an NPU.
+    pub const fn executed_by(other: &'a dyn Execute) -> Self {
+        Self { blob: Cell::new(None), means: Means::Other(other), listener: Listener::SILENT }
     }
 
     /// A delegate with a listener, for the registers at the address in the blob.
     pub const fn heard_by(listener: Listener<'a>) -> Self {
-        Self { blob: Cell::new(None), npu: None, listener }
+        Self { blob: Cell::new(None), means: Means::OnChip, listener }
     }
 
-    /// Runs the blob on the NPU.
+    /// Runs the blob on an NPU.
     fn run(&self, npu: &dyn Npu, blob: &Blob<'a>, arguments: &Args<'a, '_>) -> Result<()> {
-        let (inputs, outputs) = (blob.header().inputs as usize, blob.header().outputs as usize);
-        let scratch = inputs + outputs;
-        for (index, port) in blob.inputs().enumerate() {
-            let mut operands = Operands::default();
-            let memory = operands.write(arguments, scratch, blob.header().scratch as usize)?;
-            let input = operands.read(arguments, index, port.count as usize)?;
-            part(memory, port)?.copy_from_slice(input);
-        }
-        let memory = Operands::default().write(arguments, scratch, blob.header().scratch as usize)?;
-        let base = memory.as_mut_ptr().expose_provenance();
-        if !base.is_multiple_of(ALIGNMENT) || !blob.commands().as_ptr().addr().is_multiple_of(ALIGNMENT) {
-            return Err(Error::InvalidProgram);
-        }
-        npu.clean(memory);
-        driver::run(npu, &job(blob, base), self.listener)?;
-        npu.invalidate(memory);
-        for (index, port) in blob.outputs().enumerate() {
-            write(arguments, (scratch, blob.header().scratch as usize), inputs + index, port)?;
-        }
-        Ok(())
+        call(blob, arguments, |memory| {
+            let base = memory.as_mut_ptr().expose_provenance();
+            if !base.is_multiple_of(ALIGNMENT) || !blob.commands().as_ptr().addr().is_multiple_of(ALIGNMENT) {
+                return Err(Error::InvalidProgram);
+            }
+            npu.clean(memory);
+            driver::run(npu, &job(blob, base), self.listener)?;
+            npu.invalidate(memory);
+            Ok(())
+        })
     }
+}
+
+/// Copies the inputs to the scratch memory, executes, and copies the outputs.
+fn call(blob: &Blob<'_>, arguments: &Args<'_, '_>, execute: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+    let (inputs, outputs) = (blob.header().inputs as usize, blob.header().outputs as usize);
+    let (scratch, size) = (inputs + outputs, blob.header().scratch as usize);
+    for (index, port) in blob.inputs().enumerate() {
+        let mut operands = Operands::default();
+        let memory = operands.write(arguments, scratch, size)?;
+        let input = operands.read(arguments, index, port.count as usize)?;
+        part(memory, port)?.copy_from_slice(input);
+    }
+    execute(Operands::default().write(arguments, scratch, size)?)?;
+    for (index, port) in blob.outputs().enumerate() {
+        write(arguments, (scratch, size), inputs + index, port)?;
+    }
+    Ok(())
 }
 
 /// The command stream of a blob, with the scratch memory at an address.
@@ -103,9 +136,10 @@ impl<'a> Delegate<'a> for Engine<'a> {
 
     fn execute(&self, arguments: &Args<'a, '_>) -> Result<()> {
         let blob = self.blob.get().ok_or(Error::DelegateInvalidHandle)?;
-        match self.npu {
-            Some(npu) => self.run(npu, &blob, arguments),
-            None => on_chip(self, &blob, arguments),
+        match self.means {
+            Means::OnChip => on_chip(self, &blob, arguments),
+            Means::Npu(npu) => self.run(npu, &blob, arguments),
+            Means::Other(other) => call(&blob, arguments, |memory| other.execute(&blob, memory)),
         }
     }
 }

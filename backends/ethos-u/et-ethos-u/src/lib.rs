@@ -15,5 +15,5 @@ mod memory;
 mod npu;
 
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Port, VERSION};
-pub use delegate::{Engine, ID, delegate};
+pub use delegate::{Engine, Execute, ID, delegate};
 pub use npu::{Mapped, Npu};

@@ -1,5 +1,5 @@
-//! The four networks of MLPerf Tiny, quantized by etbuild: the interpreter against Arm's reference model, bit for bit, and against the portable
-//! kernels. `examples/tinyml/export.py` writes the networks with the Python of `ETBUILD_TEST_PYTHON`, unless they are there.
+//! The four networks of MLPerf Tiny, quantized by etbuild: the interpreter and Vela's command streams against Arm's reference model, bit for bit,
+//! and the interpreter against the portable kernels. `examples/tinyml/export.py` writes the networks with the Python of `ETBUILD_TEST_PYTHON`, unless they are there.
 #![allow(clippy::disallowed_methods, reason = "tests read files and run programs")]
 
 mod tools;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
-use etbuild_backend::{Backend, Blob, EthosU, NpuFacts, Refusal, TargetFacts};
+use etbuild_backend::{Backend, Blob, Refusal, TargetFacts};
 use etbuild_ethos_u::{Array, BACKEND, Kind, Lowered, Series, lower_to_tosa};
 use etbuild_ir::{Graph, Links, LoweredProgram, Node};
 use etbuild_quantize::{Data, InMemory, Options, Scheme};
@@ -25,6 +25,8 @@ fn file(name: &str) -> PathBuf {
 
 /// Writes the networks unless they are there.
 fn export() {
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _writing = WRITING.lock();
     if NETWORKS.iter().all(|name| file(&format!("out/{name}-test.safetensors")).exists()) {
         return;
     }
@@ -78,32 +80,24 @@ impl Backend for Keeping {
     }
 }
 
-/// The one partition of a network.
-fn partition(name: &str) -> Graph {
-    let npu = EthosU {
-        accelerator: "u85-256".to_owned(),
-        system_config: String::new(),
-        memory_mode: String::new(),
-        registers: 0,
-    };
-    let target =
-        TargetFacts { architecture: "thumb".to_owned(), npu: Some(NpuFacts::EthosU(npu)), ..TargetFacts::default() };
+/// The one partition of a network for an NPU, and the number of nodes that stay with the processor.
+fn partition(program: LoweredProgram, target: &TargetFacts) -> (Graph, usize) {
     let keeping = Keeping::default();
-    let parted =
-        etbuild_partition::partition(quantized(name), &[&keeping], &target, &etbuild_partition::InMemory).unwrap();
+    let parted = etbuild_partition::partition(program, &[&keeping], target, &etbuild_partition::InMemory).unwrap();
     let rest = parted.report.iter().filter(|node| !node.refusals.is_empty()).count();
-    assert_eq!(rest, 2, "{name}: the quantization of the input and the dequantization of the output stay");
     let mut graphs = keeping.0.into_inner().unwrap();
-    assert_eq!(graphs.len(), 1, "{name}");
-    graphs.remove(0)
+    assert_eq!(graphs.len(), 1);
+    (graphs.remove(0), rest)
 }
 
 #[test]
 fn networks_equal_the_reference_model_and_are_near_the_simulation() {
     let Some(folder) = tools::folder() else { return };
     export();
+    let target = tools::target("u85-256", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only");
     for name in NETWORKS {
-        let graph = partition(name);
+        let (graph, rest) = partition(quantized(name), &target);
+        assert_eq!(rest, 2, "{name}: the quantization of the input and the dequantization of the output stay");
         let Lowered { graph: tosa, .. } = lower_to_tosa(&graph, Series::U85).unwrap();
         let inputs = tools::inputs(&tosa, 1);
         let found = tosa.evaluate(&inputs).unwrap();
@@ -118,5 +112,24 @@ fn networks_equal_the_reference_model_and_are_near_the_simulation() {
         let most = distances.max().unwrap();
         // Each layer rounds by itself, and adds to the steps.
         assert!(most <= 2, "{name}: {most} steps");
+    }
+}
+
+#[test]
+fn command_streams_of_networks_equal_the_reference_model() {
+    let Some(folder) = tools::folder() else { return };
+    export();
+    for name in NETWORKS {
+        let program = quantized(name);
+        for target in tools::targets() {
+            let npu = tools::accelerator(&target);
+            let (graph, _) = partition(program.clone(), &target);
+            let Lowered { graph: tosa, outputs } = lower_to_tosa(&graph, Series::of(npu).unwrap()).unwrap();
+            let inputs = tools::inputs(&tosa, 1);
+            let expected = tools::reference(&folder, &tosa, &inputs);
+            let expected: Vec<_> = outputs.iter().map(|output| expected[output.position].bytes()).collect();
+            let blob = BACKEND.lower(&graph, &target).unwrap();
+            assert_eq!(tools::execute(&blob.bytes, &inputs), Ok(expected), "{name} on {npu}");
+        }
     }
 }

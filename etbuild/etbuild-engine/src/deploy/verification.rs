@@ -37,14 +37,18 @@ pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) 
             return Ok(());
         }
     };
-    let twin = runner.twin().map(|tools| tools.target.triple.clone());
+    let twin = runner.twin().map(|tools| twin_note(&tools.target.triple));
+    let model = matches!(runner, Runner::Model { .. }).then(|| MODEL_NOTE.to_owned());
     let Some(verified) = unit.verified(db, maker, runner).transpose()? else { return Ok(()) };
     noted(db, unit, None, &verified, report);
-    report.notes.extend(twin.map(|triple| twin_note(&triple)));
+    report.notes.extend(twin.into_iter().chain(model));
     report.cost = cost(db, unit, &verified);
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
     judged(db, unit, &outputs, report)
 }
+
+/// What the report says about a run without the binary.
+const MODEL_NOTE: &str = "verified as a program file on this machine: command streams executed on a model of the NPU, other operators natively";
 
 /// What the report says about a run of the twin.
 fn twin_note(triple: &str) -> String {

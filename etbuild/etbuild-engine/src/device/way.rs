@@ -38,7 +38,7 @@ impl Device {
         match run {
             Run::Adb => Some(Self::Adb(None)),
             Run::Ssh(host) => Some(Self::Ssh(host.clone())),
-            Run::None | Run::Native | Run::Emulator(_) | Run::Device(_) => None,
+            Run::None | Run::Native | Run::Model | Run::Emulator(_) | Run::Device(_) => None,
         }
     }
 

@@ -68,6 +68,7 @@ pub struct World {
     revisions: Revisions,
     device: Option<Device>,
     runtimes: Vec<PathBuf>,
+    command: Option<PathBuf>,
     held: Mutex<BTreeMap<Digest, Blob>>,
     shared: Mutex<Vec<Blob>>,
     toolchains: Mutex<BTreeMap<Digest, Result<Toolchain, Box<Diagnostic>>>>,
@@ -100,6 +101,7 @@ impl World {
             revisions: Revisions::default(),
             device: None,
             runtimes: Vec::new(),
+            command: None,
             held: Mutex::default(),
             shared: Mutex::default(),
             toolchains: Mutex::default(),
@@ -144,6 +146,17 @@ impl World {
     /// The folders with prebuilt runtimes.
     pub fn runtimes(&self) -> &[PathBuf] {
         &self.runtimes
+    }
+
+    /// The same world with the file of the running command, which runs program files as `COMMAND run FILE`.
+    #[must_use]
+    pub fn run_by(self, command: Option<PathBuf>) -> Self {
+        Self { command, ..self }
+    }
+
+    /// The file of the running command.
+    pub fn command(&self) -> Option<&Path> {
+        self.command.as_deref()
     }
 
     /// The same world with a remote cache behind the store.

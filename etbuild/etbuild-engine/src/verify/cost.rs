@@ -34,7 +34,7 @@ impl Cost {
     pub fn of(target: &Target, effort: Effort) -> Self {
         let timer = match target.run() {
             Run::Emulator(emulator) => emulator.timer.filter(|_| effort.ticks > 0),
-            Run::None | Run::Native | Run::Device(_) | Run::Adb | Run::Ssh(_) => None,
+            Run::None | Run::Native | Run::Model | Run::Device(_) | Run::Adb | Run::Ssh(_) => None,
         };
         let count = |timer: Frequency| (u128::from(effort.ticks) * NANOSECONDS / u128::from(timer.0)) as u64;
         let instructions = timer.map(count);

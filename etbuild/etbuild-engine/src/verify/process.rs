@@ -40,6 +40,10 @@ impl Keyed for VerifyOptions {
         } = self;
         match runner {
             Runner::Native => key.fact("runner", "native"),
+            Runner::Model {
+                program: _, // The digest stands for the program.
+                digest,
+            } => key.fact("runner", "model").tool("etbuild", *digest),
             Runner::Emulator {
                 program: _, // The digest stands for the program.
                 arguments,
@@ -86,6 +90,29 @@ impl Process<'_> {
         self.world.system().read(outputs).map_err(|error| failure::unreadable(outputs, &error))
     }
 
+    /// Runs a program file with data files by this etbuild, whose delegates have models of the NPUs that are not here, as [`Self::hosted`] runs a
+    /// binary.
+    pub fn modelled(
+        &self,
+        program: &BlobRef,
+        data: &[(&str, BlobRef)],
+        inputs: &[u8],
+    ) -> Result<Vec<u8>, Vec<Diagnostic>> {
+        let folder = self.folder();
+        let at = |ending: &str| folder.path().join(format!("{}.{ending}", self.options.name));
+        self.materialise(program, &at("pte"), false);
+        let [given, outputs] = ["inputs.safetensors", "outputs.safetensors"].map(|name| folder.path().join(name));
+        self.world.system().write(&given, inputs, false).map_err(|error| failure::unreadable(&given, &error))?;
+        let mut arguments: Vec<OsString> = vec!["run".into(), at("pte").into()];
+        for (ending, data) in data {
+            self.materialise(data, &at(ending), false);
+            arguments.extend(["--data".into(), at(ending).into()]);
+        }
+        arguments.extend(["--inputs".into(), given.into(), "--outputs".into(), outputs.clone().into()]);
+        self.checked(&at("pte"), arguments)?;
+        self.world.system().read(&outputs).map_err(|error| failure::unreadable(&outputs, &error))
+    }
+
     /// Runs firmware and returns the console's text.
     pub fn board(&self, binary: &BlobRef) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let folder = self.folder();
@@ -108,6 +135,7 @@ impl Process<'_> {
     fn invocation(&self, binary: &Path) -> Invocation {
         match &self.options.runner {
             Runner::Native | Runner::Drive(_) | Runner::Device(_) => Invocation::new(binary),
+            Runner::Model { program, .. } => Invocation::new(program),
             Runner::Emulator { program, arguments, .. } => {
                 let path = binary.to_string_lossy();
                 Invocation::new(program).args(arguments.iter().map(|argument| argument.replace("{binary}", &path)))

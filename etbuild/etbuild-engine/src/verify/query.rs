@@ -4,7 +4,7 @@ use etbuild_diagnostic::Diagnostic;
 use etbuild_store::{BlobRef, KeyBuilder};
 
 use super::process::Process;
-use super::{VerifyOptions, board_report};
+use super::{Runner, VerifyOptions, board_report};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
 use crate::emit::data_files;
 use crate::failure;
@@ -16,7 +16,8 @@ use crate::pipeline::Stage;
 #[salsa::tracked(returns(clone))]
 pub fn verified(db: &dyn Db, source: BinarySource, maker: Maker, verify: VerifyOptions) -> StageResult {
     let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
-    let is_board = source.link.target.memory().is_some();
+    let is_modelled = matches!(verify.runner, Runner::Model { .. });
+    let is_board = source.link.target.memory().is_some() && !is_modelled;
     let linked = match verify.runner.twin() {
         Some(twin) => linked(db, source.without_library(), Maker::Compiler(twin.clone())),
         None => linked(db, source, maker),
@@ -71,6 +72,9 @@ impl Action for Verify {
                 let report = board_report::read(&process.board(&self.binary)?, sizes)?;
                 products.put(ArtifactKind::Effort, &failure::json(&report.effort)?);
                 report.outputs
+            }
+            None if matches!(self.options.runner, Runner::Model { .. }) => {
+                process.modelled(&self.program, &self.data, &self.inputs.read(db)?)?
             }
             None => process.hosted(&self.binary, &self.program, &self.data, &self.inputs.read(db)?)?,
         };

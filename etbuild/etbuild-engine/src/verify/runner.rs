@@ -20,6 +20,13 @@ const MOUNTS: [&str; 3] = ["/media", "/run/media", "/mnt"];
 pub enum Runner {
     /// The machine itself.
     Native,
+    /// This etbuild, which runs program files.
+    Model {
+        /// The command.
+        program: PathBuf,
+        /// The digest of the command.
+        digest: Digest,
+    },
     /// An emulator.
     Emulator {
         /// The program.
@@ -42,7 +49,7 @@ impl Runner {
     pub fn twin(&self) -> Option<&Tools> {
         match self {
             Self::Emulator { twin, .. } => twin.as_deref(),
-            Self::Native | Self::Drive(_) | Self::Device(_) => None,
+            Self::Native | Self::Model { .. } | Self::Drive(_) | Self::Device(_) => None,
         }
     }
 }
@@ -62,6 +69,7 @@ pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>>
         // The devices of the last two are found above.
         Run::None | Run::Adb | Run::Ssh(_) => Err(Box::new(no_runner(target))),
         Run::Native => native(target),
+        Run::Model => model(world),
         Run::Emulator(emulator) => {
             find_emulator(world, emulator).or_else(|missing| native(target).map_err(|_| missing))
         }
@@ -87,6 +95,15 @@ fn native(target: &Target) -> Result<Runner, Box<Diagnostic>> {
     }
     let message = format!("this machine cannot run binaries for {triple}");
     Err(Box::new(Diagnostic::error(Code::DeviceMissing, message).help("run etbuild on a machine of this kind")))
+}
+
+fn model(world: &World) -> Result<Runner, Box<Diagnostic>> {
+    let found = world.command().and_then(|program| Some((program.to_owned(), file_digest::of(world, program).ok()?)));
+    let (program, digest) = found.ok_or_else(|| {
+        let message = "the file of the running command cannot be read, and no other runs program files";
+        Box::new(Diagnostic::error(Code::EmulatorMissing, message).help("start etbuild by its path"))
+    })?;
+    Ok(Runner::Model { program, digest })
 }
 
 fn find_emulator(world: &World, emulator: &Emulator) -> Result<Runner, Box<Diagnostic>> {

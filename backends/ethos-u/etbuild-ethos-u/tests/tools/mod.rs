@@ -5,7 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use et_ethos_u::{Blob, Port};
+use etbuild_backend::{EthosU, NpuFacts, TargetFacts};
+use etbuild_ethos_u::vela::{self, Compiled, Device};
 use etbuild_ethos_u::{Array, Graph, Kind, write};
+use etbuild_ethos_u_model::{Bank, Executed, Fault, Memory};
 use etbuild_golden::parse;
 
 /// The folder that `ETBUILD_TEST_ETHOS` names.
@@ -21,7 +25,7 @@ pub fn folder() -> Option<PathBuf> {
         eprintln!("skipped: needs Arm's tools");
     }
     // The backend finds Vela by `PATH`, or by `VELA`, as etbuild does.
-    assert!(folder.is_none() || etbuild_ethos_u::vela::version().is_ok(), "set VELA to Arm's Vela");
+    assert!(folder.is_none() || vela::version().is_ok(), "set VELA to Arm's Vela");
     folder
 }
 
@@ -91,4 +95,78 @@ fn npy(array: &Array) -> Vec<u8> {
     bytes.extend(header.into_bytes());
     bytes.extend(array.bytes());
     bytes
+}
+
+/// A target with an NPU such as `u55-128`.
+pub fn target(accelerator: &str, system_config: &str, memory_mode: &str) -> TargetFacts {
+    let npu = EthosU {
+        accelerator: accelerator.to_owned(),
+        system_config: system_config.to_owned(),
+        memory_mode: memory_mode.to_owned(),
+        registers: 0x5810_2000,
+    };
+    TargetFacts { architecture: "thumb".to_owned(), npu: Some(NpuFacts::EthosU(npu)), ..TargetFacts::default() }
+}
+
+/// The NPU of a target.
+pub fn accelerator(target: &TargetFacts) -> &str {
+    let Some(NpuFacts::EthosU(npu)) = &target.npu else { panic!("the target has no Ethos-U") };
+    &npu.accelerator
+}
+
+/// Targets of each series, with one core and with several.
+pub fn targets() -> Vec<TargetFacts> {
+    let u55 = ["u55-32", "u55-64", "u55-128", "u55-256"];
+    let u55 = u55.map(|npu| target(npu, "Ethos_U55_High_End_Embedded", "Shared_Sram"));
+    let u65 = ["u65-256", "u65-512"].map(|npu| target(npu, "Ethos_U65_High_End", "Sram_Only"));
+    let u85 = ["u85-128", "u85-256", "u85-512", "u85-1024", "u85-2048"];
+    let u85 = u85.map(|npu| target(npu, "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"));
+    u55.into_iter().chain(u65).chain(u85).collect()
+}
+
+/// The outputs of a blob, whose command stream the model of the NPU executes.
+pub fn execute(blob: &[u8], inputs: &[Array]) -> Result<Vec<Vec<u8>>, Fault> {
+    let (outputs, executed) = try_execute(blob, inputs)?;
+    assert!(executed.operations > 0);
+    Ok(outputs)
+}
+
+/// The same, and what the stream did, perhaps nothing.
+pub fn try_execute(blob: &[u8], inputs: &[Array]) -> Result<(Vec<Vec<u8>>, Executed), Fault> {
+    let blob = Blob::read(blob).unwrap();
+    let mut scratch = vec![0; blob.header().scratch as usize];
+    let range = |port: Port| port.offset as usize..(port.offset + port.count) as usize;
+    for (port, input) in blob.inputs().zip(inputs) {
+        scratch[range(port)].copy_from_slice(&input.bytes());
+    }
+    let weights = Bank::Constant(blob.weights());
+    let mut memory = Memory::default().with(&[0], weights).with(&[1, 2], Bank::Writable(&mut scratch));
+    let executed = etbuild_ethos_u_model::execute(blob.commands(), blob.header().config, &mut memory)?;
+    Ok((blob.outputs().map(|port| scratch[range(port)].to_vec()).collect(), executed))
+}
+
+/// Whether a program runs on the NPU of a target: softmax is for Ethos-U85.
+pub fn runs(name: &str, target: &TargetFacts) -> bool {
+    name != "softmax" || accelerator(target).starts_with("u85")
+}
+
+/// What Vela makes of a graph, also of one that the backend would not lower for the NPU.
+pub fn compile(graph: &Graph, target: &TargetFacts) -> Compiled {
+    let Some(NpuFacts::EthosU(npu)) = &target.npu else { panic!("the target has no Ethos-U") };
+    let EthosU { accelerator, system_config, memory_mode, .. } = npu.clone();
+    vela::compile(&write(graph), &Device { accelerator, system_config, memory_mode }).unwrap()
+}
+
+/// The outputs of a compiled graph by the model of the NPU.
+pub fn execute_compiled(compiled: &Compiled, inputs: &[Array]) -> Result<Vec<Vec<u8>>, Fault> {
+    let mut scratch = vec![0; compiled.scratch];
+    for (place, input) in compiled.inputs.iter().zip(inputs) {
+        scratch[place.offset..place.offset + place.count].copy_from_slice(&input.bytes());
+    }
+    let weights = Bank::Constant(&compiled.weights);
+    let mut memory = Memory::default().with(&[0], weights).with(&[1, 2], Bank::Writable(&mut scratch));
+    let commands = &compiled.commands;
+    etbuild_ethos_u_model::execute(&commands.bytes, commands.config, &mut memory)?;
+    let output = |place: &vela::Place| scratch[place.offset..place.offset + place.count].to_vec();
+    Ok(compiled.outputs.iter().map(output).collect())
 }
