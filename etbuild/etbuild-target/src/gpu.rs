@@ -55,7 +55,7 @@ pub enum GpuApi {
 }
 
 /// A version of Metal's shading language.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema)]
 pub enum MslVersion {
     /// Of iOS 14 and macOS 11.
     #[default]
@@ -80,6 +80,16 @@ impl MslVersion {
             Self::V2_4 => [2, 4],
             Self::V3_0 => [3, 0],
             Self::V3_1 => [3, 1],
+        }
+    }
+
+    /// The first versions of iOS and macOS that have the language.
+    pub const fn systems(self) -> [&'static str; 2] {
+        match self {
+            Self::V2_3 => ["14.0", "11.0"],
+            Self::V2_4 => ["15.0", "12.0"],
+            Self::V3_0 => ["16.0", "13.0"],
+            Self::V3_1 => ["17.0", "14.0"],
         }
     }
 }

@@ -40,6 +40,10 @@ impl Backend for Gpu {
         true
     }
 
+    fn frameworks(&self) -> &'static [&'static str] {
+        &["Foundation", "Metal"]
+    }
+
     fn revision(&self) -> &'static str {
         env!("ETBUILD_GPU_REVISION")
     }

@@ -1,4 +1,5 @@
 //! What the tests share: the delegate, and the driver of this machine.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use et_module::Engine;
 use etbuild_backend::{GpuApi, GpuFacts, TargetFacts};
