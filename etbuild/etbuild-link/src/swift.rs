@@ -189,7 +189,8 @@ mod tests {
         let frameworks = BTreeSet::from(["Foundation", "Metal"]);
         let gpu = manifest(&AppleNeeds { frameworks, systems: Some(["14.0", "11.0"]) });
         assert!(gpu.contains("[.iOS(\"14.0\"), .macOS(\"11.0\")]"), "{gpu}");
-        let settings = "linkerSettings: [.linkedFramework(\"Foundation\"), .linkedFramework(\"Metal\"), .linkedLibrary(\"objc\")]";
+        let settings =
+            "linkerSettings: [.linkedFramework(\"Foundation\"), .linkedFramework(\"Metal\"), .linkedLibrary(\"objc\")]";
         assert!(gpu.contains(settings), "{gpu}");
     }
 

@@ -15,6 +15,8 @@ pub mod faults;
 mod kernels;
 mod limits;
 mod loaded;
+#[cfg(not(target_family = "wasm"))]
+mod mapping;
 #[cfg(target_vendor = "apple")]
 mod metal;
 mod msl;

@@ -116,6 +116,15 @@ impl Default for Profile {
     fn default() -> Self {
         let texels = TexelLimits { storage: Storage::Image, side: 16384, layers: 2048 };
         let buffer = 128 << 20;
-        Self { api: GpuApi::Vulkan, texels, clamps_to_zero: true, int64: true, float64: true, subgroup: 8, units: 0, buffer }
+        Self {
+            api: GpuApi::Vulkan,
+            texels,
+            clamps_to_zero: true,
+            int64: true,
+            float64: true,
+            subgroup: 8,
+            units: 0,
+            buffer,
+        }
     }
 }

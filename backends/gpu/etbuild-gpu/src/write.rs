@@ -3,9 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use et_gpu::{
-    Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum, list,
-};
+use et_gpu::{Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum, list};
 use et_record::Record;
 use etbuild_backend::{Blob, DeviceReport, GpuApi, Refusal, Weights as Packed};
 use rayon::prelude::*;

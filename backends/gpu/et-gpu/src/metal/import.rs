@@ -18,7 +18,7 @@ const PAGE: u64 = 16384;
 const ELEMENT: u64 = 16;
 
 /// A buffer of `size` bytes over the memory of weights or of a state; `None` where the bytes begin within an element, or end
-/// before the buffer. Kernels write the buffer only if `writes`: the tensor is writable then, and has `size` bytes.
+/// before the buffer, and where Metal refuses the pages, as it may for pages of several mappings. Kernels write the buffer only if `writes`: the tensor is writable then, and has `size` bytes.
 ///
 /// The tensor outlives the buffer: a session owns a reference to the buffer, and lives as long as the tensors of its calls.
 pub fn import(device: &Arc<Device>, tensor: &Tensor<'_>, size: u64, writes: bool) -> Option<Buffer> {

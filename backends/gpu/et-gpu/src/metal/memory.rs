@@ -1,12 +1,12 @@
 //! Memory of the CPU and the GPU, and copies between it and the tensors of a call.
-#![allow(unsafe_code, reason = "copies through pointers, and hands memory of the host to Metal")]
+#![allow(unsafe_code, reason = "hands memory of the host to Metal")]
 
 use core::ffi::c_void;
 use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use et_core::{Access, Error, Tensor};
+use et_core::Tensor;
 use objc2::rc::Retained;
 use objc2::runtime::ProtocolObject;
 use objc2_metal::{MTLBuffer, MTLDevice, MTLResourceOptions};
@@ -14,16 +14,17 @@ use objc2_metal::{MTLBuffer, MTLDevice, MTLResourceOptions};
 use super::device::Device;
 use super::failure::no_memory;
 use crate::device_memory::{Counted, Purpose};
+use crate::mapping::Mapping;
 use crate::problem::Outcome;
 
 /// A buffer of Metal, in which the objects of a blob have places.
 pub struct Memory {
     raw: Retained<ProtocolObject<dyn MTLBuffer>>,
-    size: u64,
+    mapping: Mapping,
     _counted: Counted,
 }
 
-// SAFETY: a buffer may be bound and freed by any thread, and copies through its address are synchronized by the owner.
+// SAFETY: a buffer may be bound and freed by any thread.
 unsafe impl Send for Memory {}
 // SAFETY: as before.
 unsafe impl Sync for Memory {}
@@ -43,7 +44,7 @@ impl Memory {
         device.check()?;
         let raw = device.raw.newBufferWithLength_options(size as usize, MTLResourceOptions::StorageModeShared);
         let raw = raw.ok_or_else(|| no_memory(&format!("hold {size} bytes of tensors")))?;
-        Ok(Arc::new(Self { raw, size, _counted: Counted::new(purpose, size) }))
+        Ok(Self::of(raw, size, purpose))
     }
 
     /// Memory of the host without a copy: whole pages.
@@ -57,7 +58,13 @@ impl Memory {
         let raw = unsafe {
             device.raw.newBufferWithBytesNoCopy_length_options_deallocator(address, size as usize, options, None)
         }?;
-        Some(Arc::new(Self { raw, size, _counted: Counted::new(Purpose::Imported, size) }))
+        Some(Self::of(raw, size, Purpose::Imported))
+    }
+
+    fn of(raw: Retained<ProtocolObject<dyn MTLBuffer>>, size: u64, purpose: Purpose) -> Arc<Self> {
+        // SAFETY: the buffer has the bytes as long as the memory, and an execution ends before the host copies.
+        let mapping = unsafe { Mapping::new(raw.contents().cast(), size) };
+        Arc::new(Self { raw, mapping, _counted: Counted::new(purpose, size) })
     }
 
     /// The buffer.
@@ -65,43 +72,14 @@ impl Memory {
         &self.raw
     }
 
-    /// Copies bytes `range` of a tensor to offset `offset`, and fills the last 4 bytes with zeros.
+    /// As [`Mapping::write`].
     pub fn write(&self, offset: u64, tensor: &Tensor<'_>, range: Range<usize>) -> Outcome<()> {
-        if range.start > range.end || range.end > tensor.nbytes() || (tensor.data().is_null() && !range.is_empty()) {
-            return Err(Error::AccessFailed.into());
-        }
-        let padding = range.len().next_multiple_of(4) - range.len();
-        let start = self.place(offset, range.len() + padding)?;
-        // SAFETY: the tensor has the range, `place` checked the target, and no other copy accesses the target now.
-        unsafe {
-            core::ptr::copy_nonoverlapping(tensor.data().add(range.start), start, range.len());
-            core::ptr::write_bytes(start.add(range.len()), 0, padding);
-        }
-        Ok(())
+        self.mapping.write(offset, tensor, range)
     }
 
-    /// Copies the bytes from offset `offset` to bytes `range` of a tensor.
+    /// As [`Mapping::read`].
     pub fn read(&self, offset: u64, tensor: &Tensor<'_>, range: Range<usize>) -> Outcome<()> {
-        let fits = range.start <= range.end && range.end <= tensor.nbytes();
-        if !fits || tensor.access() == Access::Constant || tensor.data().is_null() {
-            return Err(Error::AccessFailed.into());
-        }
-        let start = self.place(offset, range.len())?;
-        // SAFETY: the tensor is writable and has the range, `place` checked the source, and no kernel accesses the source now.
-        unsafe {
-            core::ptr::copy_nonoverlapping(start.cast_const(), tensor.data().add(range.start), range.len());
-        }
-        Ok(())
-    }
-
-    /// The start of bytes.
-    fn place(&self, offset: u64, size: usize) -> Outcome<*mut u8> {
-        let end = offset.checked_add(size as u64).ok_or(Error::Internal)?;
-        if end > self.size {
-            return Err(Error::Internal.into());
-        }
-        // SAFETY: the buffer has the offset.
-        Ok(unsafe { self.raw.contents().cast::<u8>().as_ptr().add(offset as usize) })
+        self.mapping.read(offset, tensor, range)
     }
 
     /// Makes writes of the host visible to kernels: they are, when an execution begins.

@@ -91,6 +91,8 @@ fn check(raw: &ProtocolObject<dyn MTLComputePipelineState>, shader: &Shader, dev
     let invocations = shader.workgroup.iter().try_fold(1_usize, |all, size| all.checked_mul(*size as usize));
     match invocations.ok_or(Error::Internal)? <= raw.maxTotalThreadsPerThreadgroup() {
         true => Ok(()),
-        false => Err(Problem::unsupported(format!("the GPU ({name}) has too few registers for the kernel's workgroups"))),
+        false => {
+            Err(Problem::unsupported(format!("the GPU ({name}) has too few registers for the kernel's workgroups")))
+        }
     }
 }

@@ -18,11 +18,8 @@ pub fn msl(module: &Module, info: &ModuleInfo, version: [u8; 2]) -> Result<Vec<u
     let text = text(module, info, version)?;
     let entry = module.entry_points.first().ok_or_else(|| refuse("there is no entry point"))?;
     let lengths = lengths(module, info);
-    let head = Metal {
-        version: version.map(u32::from),
-        workgroup: entry.workgroup_size,
-        variables: lengths.len() as u32,
-    };
+    let head =
+        Metal { version: version.map(u32::from), workgroup: entry.workgroup_size, variables: lengths.len() as u32 };
     let mut all = Vec::new();
     head.write(&mut |word| all.push(word));
     all.extend(lengths);

@@ -1,6 +1,8 @@
 //! What the tests share: the delegate, and the driver of this machine.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod large;
+
 use et_module::Engine;
 use etbuild_backend::{GpuApi, GpuFacts, TargetFacts};
 

@@ -116,8 +116,7 @@ impl<'a> Delegate<'a> for Executing {
 impl Executing {
     /// The objects and the dispatches for the program.
     fn request(&self, arguments: &Args<'_, '_>) -> Result<Vec<u8>> {
-        let (objects, dispatches, bindings) =
-            (self.objects.borrow(), self.dispatches.borrow(), self.bindings.borrow());
+        let (objects, dispatches, bindings) = (self.objects.borrow(), self.dispatches.borrow(), self.bindings.borrow());
         let mut request = Vec::new();
         let put = |request: &mut Vec<u8>, word: usize| request.extend((word as u32).to_le_bytes());
         put(&mut request, objects.len());
