@@ -72,7 +72,7 @@ fn a_program_for_the_gpu_has_kernels_for_metal_and_links_metal() {
         check_functions(
             &fs::read(linked).unwrap(),
             &called,
-            &[opens, "_objc_", "_OBJC_CLASS_$_MTL", "_OBJC_CLASS_$_NS"],
+            &[opens, "_objc_", "_object_", "_class_", "_sel_", "_CCRandomGenerateBytes"],
         );
     }
 }
