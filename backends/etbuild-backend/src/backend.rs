@@ -50,6 +50,11 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// The frameworks of Apple's systems that the device crate calls, by name.
+    fn frameworks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Environment variables by which the device crate finds the libraries of the device, for a run in the folder of the binary:
     /// names with values, in which `.` is that folder.
     fn device_variables(&self) -> &'static [(&'static str, &'static str)] {

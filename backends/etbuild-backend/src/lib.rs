@@ -27,4 +27,4 @@ pub use gpu::{GpuDispatch, GpuProgram, GpuRole, GpuScratch, GpuStorage, GpuTenso
 pub use npu::{NpuEstimate, NpuOperator};
 pub use refusal::{Refusal, RefusalKind};
 pub use scratch::{Life, ScratchPlan, plan_scratch};
-pub use target::{EthosU, GpuFacts, NpuFacts, TargetFacts};
+pub use target::{EthosU, GpuApi, GpuFacts, NpuFacts, TargetFacts};

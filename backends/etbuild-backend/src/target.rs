@@ -49,8 +49,8 @@ pub struct EthosU {
 /// What kernels may rely on of a target's GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GpuFacts {
-    /// Whether kernels run in a page, by WebGPU, instead of by Vulkan.
-    pub web: bool,
+    /// The interface to the GPU.
+    pub api: GpuApi,
     /// Whether texels of four channels are in images, and not in buffers, where both objects can hold them.
     pub images: bool,
     /// The greatest width and height of an image, in texels.
@@ -69,6 +69,21 @@ pub struct GpuFacts {
     pub int64: bool,
     /// 64-bit floating point.
     pub float64: bool,
+}
+
+/// The interface to a GPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GpuApi {
+    /// Vulkan.
+    #[default]
+    Vulkan,
+    /// WebGPU, in a page.
+    WebGpu,
+    /// Metal.
+    Metal {
+        /// Major and minor version of the shading language.
+        msl: [u8; 2],
+    },
 }
 
 impl TargetFacts {

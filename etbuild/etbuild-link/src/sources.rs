@@ -168,7 +168,7 @@ mod tests {
             let names: Vec<String> = sources.third_party(&[source]).keys().cloned().collect();
             let expected: &[&str] = match source.name() {
                 "et-constrain" => &["llguidance", "serde_json"],
-                "et-gpu" => &["ash"],
+                "et-gpu" => &["ash", "objc2", "objc2-foundation", "objc2-metal"],
                 "et-media" => &["hound", "png", "zune-core", "zune-jpeg"],
                 "et-qnn" => &["libloading"],
                 "et-serve" => &["axum", "hyper", "hyper-util", "serde", "serde_json", "tokio", "tokio-stream"],

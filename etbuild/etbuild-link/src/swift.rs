@@ -62,6 +62,26 @@ struct Variables<'a> {
     framework: &'a str,
     library: &'a str,
     platforms: Vec<&'a ApplePlatform>,
+    frameworks: &'a BTreeSet<&'static str>,
+    ios: String,
+    macos: String,
+}
+
+/// What the libraries of a package need of the systems beside the C library.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AppleNeeds {
+    /// The frameworks by name.
+    pub frameworks: BTreeSet<&'static str>,
+    /// The first versions of iOS and macOS; `None` for those that the Swift sources need.
+    pub systems: Option<[&'static str; 2]>,
+}
+
+impl AppleNeeds {
+    /// The first versions of iOS and macOS, as Swift states them.
+    fn systems(&self) -> [String; 2] {
+        let stated = self.systems.map(|systems| systems.map(|version| format!("{version:?}")));
+        stated.unwrap_or_else(|| [".v13", ".v10_15"].map(str::to_owned))
+    }
 }
 
 /// The files of the package of the model `name`, by their paths below its folder: `libraries` are the static libraries of platforms, with the same
@@ -71,11 +91,13 @@ struct Variables<'a> {
 /// [`LinkError::Link`] for a library that is no archive with a list of symbols, and [`LinkError::Template`], which a test excludes.
 pub fn swift_package<'a>(
     name: &str,
+    needs: &AppleNeeds,
     libraries: &BTreeMap<ApplePlatform, &'a [u8]>,
 ) -> Result<BTreeMap<String, Cow<'a, [u8]>>, LinkError> {
     let (framework, library) = (format!("{name}.xcframework"), LibraryForm::Static.linked_name(name));
     let platforms = libraries.keys().collect();
-    let variables = Variables { name, framework: &framework, library: &library, platforms };
+    let ([ios, macos], frameworks) = (needs.systems(), &needs.frameworks);
+    let variables = Variables { name, framework: &framework, library: &library, platforms, frameworks, ios, macos };
     let mut files = BTreeMap::from([
         ("Package.swift".to_owned(), fill_in_with(embedded_file(SWIFT, "Package.swift.tera")?, &variables)?.into()),
         (format!("{framework}/Info.plist"), fill_in_with(embedded_file(SWIFT, "Info.plist.tera")?, &variables)?.into()),
@@ -124,9 +146,13 @@ mod tests {
     }
 
     fn package(functions: &[&str], triples: &[&str]) -> BTreeMap<String, String> {
+        package_with(functions, &AppleNeeds::default(), triples)
+    }
+
+    fn package_with(functions: &[&str], needs: &AppleNeeds, triples: &[&str]) -> BTreeMap<String, String> {
         let library = library(functions);
         let libraries = triples.iter().map(|triple| (platform(triple).unwrap(), &*library)).collect();
-        let files = swift_package("tiny-net", &libraries).unwrap();
+        let files = swift_package("tiny-net", needs, &libraries).unwrap();
         files.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes.into_owned()).unwrap())).collect()
     }
 
@@ -177,7 +203,22 @@ mod tests {
     #[test]
     fn a_damaged_library_is_an_error() {
         let library = [(platform("aarch64-apple-ios").unwrap(), &b"!<arch>\nnot"[..])].into();
-        assert!(swift_package("tiny-net", &library).is_err());
+        assert!(swift_package("tiny-net", &AppleNeeds::default(), &library).is_err());
+    }
+
+    #[test]
+    fn a_package_links_the_frameworks_that_its_libraries_need() {
+        let manifest = |needs: &AppleNeeds| {
+            package_with(&["et_module_load"], needs, &["aarch64-apple-ios"]).remove("Package.swift").unwrap()
+        };
+        let plain = manifest(&AppleNeeds::default());
+        assert!(plain.contains("[.iOS(.v13), .macOS(.v10_15)]") && !plain.contains("linkerSettings"), "{plain}");
+        let frameworks = BTreeSet::from(["Foundation", "Metal"]);
+        let gpu = manifest(&AppleNeeds { frameworks, systems: Some(["14.0", "11.0"]) });
+        assert!(gpu.contains("[.iOS(\"14.0\"), .macOS(\"11.0\")]"), "{gpu}");
+        let settings =
+            "linkerSettings: [.linkedFramework(\"Foundation\"), .linkedFramework(\"Metal\"), .linkedLibrary(\"objc\")]";
+        assert!(gpu.contains(settings), "{gpu}");
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub struct GpuFile {
     /// The interface to the GPU; default: Vulkan.
     #[serde(default)]
     api: GpuApi,
+    /// The version of Metal's shading language, beside `api: metal`; default: 2.3, of iOS 14 and macOS 11.
+    #[serde(default)]
+    msl: Option<Spanned<MslVersion>>,
     /// The object that keeps texels of four channels where both objects can.
     storage: TexelStorage,
     /// The greatest width and height of an image, in texels.
@@ -47,6 +50,60 @@ pub enum GpuApi {
     Vulkan,
     /// WebGPU in a page, which takes kernels in WGSL, with the limits that every browser has.
     Webgpu,
+    /// Apple's Metal, which takes kernels in its own language.
+    Metal,
+}
+
+/// A version of Metal's shading language.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema)]
+pub enum MslVersion {
+    /// Of iOS 14 and macOS 11.
+    #[default]
+    #[serde(rename = "2.3")]
+    V2_3,
+    /// Of iOS 15 and macOS 12.
+    #[serde(rename = "2.4")]
+    V2_4,
+    /// Of iOS 16 and macOS 13.
+    #[serde(rename = "3.0")]
+    V3_0,
+    /// Of iOS 17 and macOS 14.
+    #[serde(rename = "3.1")]
+    V3_1,
+}
+
+impl MslVersion {
+    /// Major and minor version.
+    pub const fn numbers(self) -> [u8; 2] {
+        match self {
+            Self::V2_3 => [2, 3],
+            Self::V2_4 => [2, 4],
+            Self::V3_0 => [3, 0],
+            Self::V3_1 => [3, 1],
+        }
+    }
+
+    /// The first versions of iOS and macOS that have the language.
+    pub const fn systems(self) -> [&'static str; 2] {
+        match self {
+            Self::V2_3 => ["14.0", "11.0"],
+            Self::V2_4 => ["15.0", "12.0"],
+            Self::V3_0 => ["16.0", "13.0"],
+            Self::V3_1 => ["17.0", "14.0"],
+        }
+    }
+}
+
+/// The checked interface to a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GpuInterface {
+    /// Vulkan.
+    Vulkan,
+    /// WebGPU in a page.
+    Webgpu,
+    /// Metal, with a version of the shading language.
+    Metal(MslVersion),
 }
 
 /// The object that keeps texels of four channels.
@@ -65,7 +122,7 @@ pub struct Gpu {
     /// The name of the GPU, for people.
     pub name: Name,
     /// The interface to the GPU.
-    pub api: GpuApi,
+    pub api: GpuInterface,
     /// The object that keeps texels of four channels where both objects can.
     pub storage: TexelStorage,
     /// The greatest width and height of an image, in texels; not 0.
@@ -92,13 +149,10 @@ const LARGEST_SUBGROUP: u32 = 128;
 impl GpuFile {
     /// Checks the numbers.
     pub fn check(self) -> Result<Gpu, Diagnostic> {
-        let has_more = self.storage == TexelStorage::Image || self.subgroup.value > 0 || self.int64 || self.float64;
-        if self.api == GpuApi::Webgpu && has_more {
-            return Err(more_than_webgpu(&self.subgroup));
-        }
+        let api = self.interface()?;
         Ok(Gpu {
             name: self.name,
-            api: self.api,
+            api,
             storage: self.storage,
             max_image: positive("max_image", &self.max_image)?,
             max_layers: positive("max_layers", &self.max_layers)?,
@@ -109,6 +163,23 @@ impl GpuFile {
             int64: self.int64,
             float64: self.float64,
         })
+    }
+
+    /// The interface, which has what the class states.
+    fn interface(&self) -> Result<GpuInterface, Diagnostic> {
+        if let (Some(version), GpuApi::Vulkan | GpuApi::Webgpu) = (&self.msl, self.api) {
+            return Err(language_without_metal(version));
+        }
+        let images = self.storage == TexelStorage::Image;
+        match self.api {
+            GpuApi::Vulkan => Ok(GpuInterface::Vulkan),
+            GpuApi::Webgpu if images || self.subgroup.value > 0 || self.int64 || self.float64 => {
+                Err(more_than_webgpu(&self.subgroup))
+            }
+            GpuApi::Webgpu => Ok(GpuInterface::Webgpu),
+            GpuApi::Metal if images || self.float64 => Err(more_than_metal(&self.subgroup)),
+            GpuApi::Metal => Ok(GpuInterface::Metal(self.msl.as_ref().map(|msl| msl.value).unwrap_or_default())),
+        }
     }
 }
 
@@ -121,12 +192,24 @@ fn more_than_webgpu(at: &Spanned<u32>) -> Diagnostic {
     diagnostic.help("write `storage: buffer`, `subgroup: 0`, `int64: false` and `float64: false` beside `api: webgpu`")
 }
 
+fn more_than_metal(at: &Spanned<u32>) -> Diagnostic {
+    let message = "kernels for Metal have texels in buffers and no float64";
+    let diagnostic = Diagnostic::error(Code::TargetInconsistent, message).at((*at.span).clone());
+    diagnostic.help("write `storage: buffer` and `float64: false` beside `api: metal`")
+}
+
+fn language_without_metal(at: &Spanned<MslVersion>) -> Diagnostic {
+    let message = "`msl` is the version of Metal's shading language";
+    let diagnostic = Diagnostic::error(Code::TargetInconsistent, message).at((*at.span).clone());
+    diagnostic.help("write `api: metal`, or leave `msl` out")
+}
+
 fn positive(key: &str, number: &Spanned<u32>) -> Result<u32, Diagnostic> {
     if number.value > 0 {
         return Ok(number.value);
     }
     let diagnostic = Diagnostic::error(Code::BadValue, format!("`{key}` is 0")).at((*number.span).clone());
-    Err(diagnostic.help("write the limit of the GPU's Vulkan driver"))
+    Err(diagnostic.help("write the limit of the GPU's driver"))
 }
 
 fn subgroup(size: &Spanned<u32>) -> Result<u32, Diagnostic> {

@@ -28,7 +28,7 @@ mod triple;
 
 pub use catalogue::Catalogue;
 pub use console::{Console, RegisterBits, RegisterStep, RegisterValue, Uart};
-pub use gpu::{Gpu, GpuApi, TexelStorage};
+pub use gpu::{Gpu, GpuApi, GpuInterface, MslVersion, TexelStorage};
 pub use memory::{Access, Bank, BootBlock, Memory};
 pub use npu::{Accelerator, EthosU, Npu, Qualcomm};
 pub use run::{Device, Emulator, Host, Image, Run, Uf2};

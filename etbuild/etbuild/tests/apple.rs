@@ -40,7 +40,7 @@ fn a_package_for_swift_has_a_library_that_links_for_each_platform() {
         check_objects(&fs::read(&library).unwrap(), platform);
         let linked = place.path().join(identifier);
         link(&library, version, &linked);
-        check_functions(&fs::read(linked).unwrap(), &called(&package.join("Sources/Etbuild")));
+        check_functions(&fs::read(linked).unwrap(), &called(&package.join("Sources/Etbuild")), &[]);
         check_headers(&framework.join(identifier).join("Headers"), &place.path().join("app.c"));
     }
     let first = fs::read(framework.join("ios-arm64/libdigits.a")).unwrap();
@@ -48,6 +48,33 @@ fn a_package_for_swift_has_a_library_that_links_for_each_platform() {
     place.run(BUILD).expect(0);
     assert!(fs::read(framework.join("ios-arm64/libdigits.a")).unwrap() == first);
     assert_eq!(fs::read_to_string(framework.join("Info.plist")).unwrap(), list);
+}
+
+#[test]
+fn a_program_for_the_gpu_has_kernels_for_metal_and_links_metal() {
+    let place = Place::cold_with_compiled_crates();
+    place.run(&format!("{BUILD} --partition gpu,cpu")).expect(0);
+    let package = place.out().join("digits/swift");
+    let manifest = fs::read_to_string(package.join("Package.swift")).unwrap();
+    for line in [".linkedFramework(\"Foundation\"), .linkedFramework(\"Metal\")", "[.iOS(\"14.0\"), .macOS(\"11.0\")]"]
+    {
+        assert!(manifest.contains(line), "{manifest}");
+    }
+    let called = called(&package.join("Sources/Etbuild"));
+    // Each system opens the GPU by a function of its own.
+    let systems =
+        [("ios-arm64", "ios 13.0 13.0", "_MTLCreate"), ("macos-arm64", "macos 11.0 11.0", "_MTLCopyAllDevices")];
+    for (identifier, version, opens) in systems {
+        let program = fs::read(place.out().join("digits").join(identifier).join("digits.pte")).unwrap();
+        assert!(program.windows(18).any(|bytes| bytes == b"kernel void main_("), "{identifier}");
+        let (library, linked) = (package.join("digits.xcframework").join(identifier), place.path().join(identifier));
+        link(&library.join("libdigits.a"), version, &linked);
+        check_functions(
+            &fs::read(linked).unwrap(),
+            &called,
+            &[opens, "_objc_", "_object_", "_class_", "_sel_", "_CCRandomGenerateBytes"],
+        );
+    }
 }
 
 #[test]
@@ -98,7 +125,8 @@ fn called(sources: &Path) -> BTreeSet<String> {
 }
 
 /// A linked library has the functions, and takes what Apple's C library, threads, queues and unwinder have.
-fn check_functions(linked: &[u8], called: &BTreeSet<String>) {
+/// `frameworks` are the beginnings of what frameworks have.
+fn check_functions(linked: &[u8], called: &BTreeSet<String>, frameworks: &[&str]) {
     let file = MachOFile64::<Endianness>::parse(linked).unwrap();
     let (undefined, defined): (Vec<_>, Vec<_>) = file.symbols().partition(ObjectSymbol::is_undefined);
     let exported = defined.iter().filter(|symbol| symbol.is_global());
@@ -109,10 +137,14 @@ fn check_functions(linked: &[u8], called: &BTreeSet<String>) {
                  opendir pause posix_memalign read readdir_r realloc sched_yield sigaltstack stat strerror_r strlen sysconf \
                  sysctlbyname write writev";
     let plain: BTreeSet<&str> = plain.split_whitespace().collect();
+    let mut found = BTreeSet::new();
     for symbol in undefined {
         let name = symbol.name().unwrap();
-        assert!(known.iter().any(|start| name.starts_with(start)) || plain.contains(&name[1..]), "{name}");
+        let mut starts = known.iter().chain(frameworks);
+        assert!(starts.any(|start| name.starts_with(start)) || plain.contains(&name[1..]), "{name}");
+        found.extend(frameworks.iter().filter(|start| name.starts_with(**start)));
     }
+    assert_eq!(found.len(), frameworks.len(), "{found:?}");
 }
 
 /// The module map names the header, which compiles as C.

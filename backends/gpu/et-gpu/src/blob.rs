@@ -113,6 +113,8 @@ numbered! {
         Spirv,
         /// WGSL in UTF-8, for WebGPU; spaces fill the last word.
         Wgsl,
+        /// MSL in UTF-8 behind a [`Metal`](crate::Metal), for Metal; spaces fill the last word.
+        Msl,
     }
 
     /// The kind of GPU memory of an [`Object`].

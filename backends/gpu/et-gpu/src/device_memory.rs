@@ -23,7 +23,10 @@ pub struct DeviceMemory {
 
 /// What memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "a page stages and imports nothing"))]
+#[cfg_attr(
+    any(target_family = "wasm", target_vendor = "apple"),
+    expect(dead_code, reason = "not every driver stages and imports")
+)]
 pub enum Purpose {
     /// [`DeviceMemory::weights`].
     Weights,

@@ -1,5 +1,8 @@
 //! Injected faults for tests, and another device. A fault happens once, and counts the calls of all delegates of the process.
-#![cfg_attr(target_family = "wasm", allow(dead_code, reason = "the faults are of Vulkan"))]
+#![cfg_attr(
+    any(target_family = "wasm", target_vendor = "apple"),
+    allow(dead_code, reason = "the faults are of Vulkan")
+)]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -5,6 +5,7 @@ use et_core::Error;
 use crate::blob::{Blob, Kernel, Language, Object};
 use crate::descriptor::Descriptor;
 use crate::limits::Limits;
+use crate::msl::MetalKernel;
 use crate::problem::{Outcome, Problem, within};
 use crate::spirv;
 use crate::step::Step;
@@ -111,6 +112,11 @@ fn check(
             (requirements.workgroup, fits.and_then(|()| requirements.check(subgroup, limits)))
         }
         Language::Wgsl => (wgsl::read(words, &descriptors)?, fits),
+        Language::Msl => {
+            let kernel = MetalKernel::read(words)?;
+            kernel.check_bindings(&descriptors)?;
+            (kernel.head.workgroup, fits.and_then(|()| kernel.check(subgroup, limits)))
+        }
     };
     Ok(Checked { module: Module { words: words.to_vec(), descriptors, subgroup, workgroup }, runs })
 }

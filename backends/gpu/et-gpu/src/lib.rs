@@ -1,6 +1,6 @@
-//! The GPU delegate: executes a partition as compute shaders through Vulkan, or through WebGPU in a page.
+//! The GPU delegate: executes a partition as compute shaders through Vulkan, through Metal on Apple's systems, or through WebGPU in a page.
 //!
-//! A [`Blob`] holds the kernels in SPIR-V or WGSL, made and validated at build time, the GPU objects, and the dispatches in order. A
+//! A [`Blob`] holds the kernels in SPIR-V, MSL or WGSL, made and validated at build time, the GPU objects, and the dispatches in order. A
 //! [`Session`] is a loaded blob: pipelines, buffers and images, and a command buffer that each execution submits once. All
 //! sessions of a process share one device, pipelines of equal kernels, equal weights, and states.
 
@@ -15,7 +15,16 @@ pub mod faults;
 mod kernels;
 mod limits;
 mod loaded;
+#[cfg(not(target_family = "wasm"))]
+mod mapping;
+#[cfg(target_vendor = "apple")]
+mod metal;
+mod msl;
 mod objects;
+#[cfg(not(target_family = "wasm"))]
+mod pages;
+#[cfg(any(target_family = "wasm", target_vendor = "apple"))]
+mod parts;
 mod placement;
 mod plan;
 mod pool;
@@ -33,7 +42,7 @@ mod state;
 mod step;
 #[cfg(not(target_family = "wasm"))]
 mod summary;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(not(any(target_family = "wasm", target_vendor = "apple")))]
 mod vulkan;
 #[cfg(target_family = "wasm")]
 mod webgpu;
@@ -45,6 +54,7 @@ pub use blob::{
 };
 pub use delegate::{delegate, reporting_delegate};
 pub use device_memory::{DeviceMemory, peak_memory};
+pub use msl::{METAL_ENTRY, Metal, MetalKernel};
 pub use placement::{Item, Place, Placement, place};
 pub use problem::{Outcome, Problem, problem};
 pub use programs::list;
@@ -53,7 +63,7 @@ pub use session::{Ended, Observe, Session};
 pub use shared::{live_objects, live_states};
 #[cfg(not(target_family = "wasm"))]
 pub use summary::{DeviceKind, Summary, device_summary};
-#[cfg(not(target_family = "wasm"))]
+#[cfg(not(any(target_family = "wasm", target_vendor = "apple")))]
 pub use vulkan::validation::validation_messages;
 
 /// The delegate id in program files.

@@ -1,6 +1,7 @@
 //! What a device has and allows.
 
 use crate::blob::Language;
+use crate::problem::{Outcome, Problem};
 
 /// The features and limits of a device that matter to blobs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +59,35 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Checks that a pipeline may require subgroups of `subgroup` invocations; 0 stands for any number.
+    pub fn check_subgroup(&self, subgroup: u32) -> Outcome<()> {
+        if subgroup == 0 || self.requires_subgroup(subgroup) {
+            return Ok(());
+        }
+        Err(Problem::unsupported(format!("the GPU ({}) lacks subgroups of {subgroup} invocations", self.name)))
+    }
+
+    /// Checks that a workgroup has `shared` bytes of shared memory.
+    pub fn check_shared(&self, shared: u64) -> Outcome<()> {
+        if shared <= self.shared {
+            return Ok(());
+        }
+        let sentence = format!("the GPU ({}) has less shared memory than the kernel's {shared}", self.name);
+        Err(Problem::unsupported(sentence))
+    }
+
+    /// Checks the size of a workgroup in subgroups of `subgroup` invocations.
+    pub fn check_workgroup(&self, size: [u32; 3], subgroup: u32) -> Outcome<()> {
+        let invocations = size.iter().fold(1_u32, |product, size| product.saturating_mul(*size));
+        let fits = size.iter().zip(self.workgroup).all(|(size, most)| *size <= most);
+        let few = subgroup == 0 || invocations <= subgroup.saturating_mul(self.workgroup_subgroups);
+        if fits && few && invocations <= self.invocations {
+            return Ok(());
+        }
+        let sentence = format!("the GPU ({}) has no workgroups of {invocations} invocations", self.name);
+        Err(Problem::unsupported(sentence))
+    }
+
     /// Whether a pipeline may require subgroups of `size` invocations.
     pub fn requires_subgroup(&self, size: u32) -> bool {
         !lacks_subgroups() && size.is_power_of_two() && self.subgroups.0 <= size && size <= self.subgroups.1

@@ -58,6 +58,7 @@ fn check_language(language: Language, limits: &Limits) -> Outcome<()> {
     let driver = match language {
         Language::Spirv => "Vulkan",
         Language::Wgsl => "WebGPU",
+        Language::Msl => "Metal",
     };
     Err(Problem::unsupported(format!("the GPU program is for {driver}")))
 }

@@ -40,6 +40,14 @@ pub struct Ended {
     pub duration: Option<Duration>,
 }
 
+/// The times of the dispatches of a command buffer.
+struct Times<'t> {
+    /// A time for each dispatch.
+    stamps: Option<&'t Timestamps>,
+    /// The time of the whole command buffer, which has a single dispatch where there are no stamps.
+    whole: Option<Duration>,
+}
+
 /// What is called with each dispatch.
 pub type Observe<'o> = &'o dyn Fn(&Ended);
 
@@ -89,7 +97,8 @@ impl<'a> Session<'a> {
         for (steps, commands) in &mut prepared.commands {
             commands.run()?;
             if let Some(observe) = observe {
-                self.report(steps.clone(), prepared.timestamps.as_ref(), observe)?;
+                let times = Times { stamps: prepared.timestamps.as_ref(), whole: commands.duration() };
+                self.report(steps.clone(), &times, observe)?;
             }
         }
         prepared.states.iter().try_for_each(State::store)?;
@@ -122,11 +131,11 @@ impl<'a> Session<'a> {
     }
 
     /// Tells an observer of executed dispatches.
-    fn report(&self, range: Range<usize>, timestamps: Option<&Timestamps>, observe: Observe<'_>) -> Outcome<()> {
-        let durations = timestamps.map(Timestamps::durations).transpose()?;
+    fn report(&self, range: Range<usize>, times: &Times<'_>, observe: Observe<'_>) -> Outcome<()> {
+        let durations = times.stamps.map(Timestamps::durations).transpose()?;
         let steps = self.loaded.steps.iter().enumerate().filter(|(index, _)| range.contains(index));
         for (dispatch, step) in steps {
-            let duration = durations.as_ref().and_then(|durations| durations.get(dispatch).copied());
+            let duration = durations.as_ref().and_then(|durations| durations.get(dispatch).copied()).or(times.whole);
             observe(&Ended { dispatch, kernel: step.kernel, workgroups: step.workgroups, duration });
         }
         Ok(())

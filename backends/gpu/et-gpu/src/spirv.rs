@@ -55,16 +55,10 @@ impl Requirements {
         if *version > limits.spirv {
             return Err(Problem::unsupported(format!("the GPU ({}) lacks the version of SPIR-V", limits.name)));
         }
-        if subgroup > 0 && !limits.requires_subgroup(subgroup) {
-            let sentence = format!("the GPU ({}) lacks subgroups of {subgroup} invocations", limits.name);
-            return Err(Problem::unsupported(sentence));
-        }
+        limits.check_subgroup(subgroup)?;
         capabilities.iter().try_for_each(|capability| check_capability(*capability, limits))?;
-        if *shared > limits.shared {
-            let sentence = format!("the GPU ({}) has less shared memory than the kernel's {shared}", limits.name);
-            return Err(Problem::unsupported(sentence));
-        }
-        check_workgroup(*workgroup, subgroup, limits)
+        limits.check_shared(*shared)?;
+        limits.check_workgroup(*workgroup, subgroup)
     }
 }
 
@@ -85,17 +79,6 @@ fn check_capability(capability: u32, limits: &Limits) -> Outcome<()> {
         return Ok(());
     }
     let sentence = format!("the GPU ({}) lacks capability {capability} of SPIR-V", limits.name);
-    Err(Problem::unsupported(sentence))
-}
-
-fn check_workgroup(size: [u32; 3], subgroup: u32, limits: &Limits) -> Outcome<()> {
-    let invocations = size.iter().fold(1_u32, |product, size| product.saturating_mul(*size));
-    let fits = size.iter().zip(limits.workgroup).all(|(size, most)| *size <= most);
-    let few = subgroup == 0 || invocations <= subgroup.saturating_mul(limits.workgroup_subgroups);
-    if fits && few && invocations <= limits.invocations {
-        return Ok(());
-    }
-    let sentence = format!("the GPU ({}) has no workgroups of {invocations} invocations", limits.name);
     Err(Problem::unsupported(sentence))
 }
 

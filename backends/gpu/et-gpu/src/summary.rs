@@ -1,8 +1,7 @@
 //! A description of the GPU for people.
 
-use ash::vk;
-
-use crate::problem::{Outcome, report};
+use crate::driver::summary::summary;
+use crate::problem::report;
 use crate::shared::Shared;
 
 /// The GPU that delegates use.
@@ -16,8 +15,10 @@ pub struct Summary {
     pub driver: String,
     /// The version of the driver in the driver's words.
     pub driver_version: String,
-    /// The version of Vulkan: major, minor, patch.
-    pub api_version: [u32; 3],
+    /// The interface to the driver: `Vulkan` or `Metal`.
+    pub api: &'static str,
+    /// The version of the interface.
+    pub api_version: String,
     /// The number of invocations of a subgroup.
     pub subgroup: u32,
     /// fp16 arithmetic, and fp16 in storage buffers.
@@ -60,41 +61,5 @@ pub enum DeviceKind {
 /// # Errors
 /// The errors of loading a delegate; the words of a failure are in [`crate::problem()`].
 pub fn device_summary() -> et_core::Result<Summary> {
-    report(summary())
-}
-
-fn summary() -> Outcome<Summary> {
-    let shared = Shared::get()?;
-    let device = &shared.device;
-    let (description, limits) = (&device.description, device.limits());
-    let version = description.properties.api_version;
-    let heaps = description.memory.memory_heaps_as_slice();
-    let local = heaps.iter().filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
-    Ok(Summary {
-        name: limits.name.clone(),
-        kind: kind(description.properties.device_type),
-        driver: description.driver.0.clone(),
-        driver_version: description.driver.1.clone(),
-        api_version: [vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version)],
-        subgroup: limits.subgroup,
-        float16: limits.float16,
-        float64: limits.float64,
-        int64: limits.int64,
-        zero_clamp: limits.zero_clamp,
-        buffer: limits.buffer,
-        image: limits.image,
-        heap: local.map(|heap| heap.size).max().unwrap_or_default(),
-        imports_weights: description.is_unified() && device.import.is_some(),
-        validates: device.validates(),
-    })
-}
-
-const fn kind(kind: vk::PhysicalDeviceType) -> DeviceKind {
-    match kind {
-        vk::PhysicalDeviceType::DISCRETE_GPU => DeviceKind::Discrete,
-        vk::PhysicalDeviceType::INTEGRATED_GPU => DeviceKind::Integrated,
-        vk::PhysicalDeviceType::VIRTUAL_GPU => DeviceKind::Virtual,
-        vk::PhysicalDeviceType::CPU => DeviceKind::Cpu,
-        _ => DeviceKind::Other,
-    }
+    report(Shared::get().map(|shared| summary(&shared.device)))
 }

@@ -17,5 +17,6 @@ mod pipeline_cache;
 pub mod queue;
 pub mod resource;
 pub mod staging;
+pub mod summary;
 pub mod timestamps;
 pub mod validation;

@@ -203,5 +203,5 @@ fn the_summary_names_the_device() {
     start();
     let summary = et_gpu::device_summary().unwrap();
     assert!(!summary.name.is_empty() && summary.buffer >= 1 << 27 && summary.heap > 0);
-    assert!(summary.api_version >= [1, 2, 0] && summary.subgroup > 0);
+    assert!(summary.api == "Vulkan" && summary.api_version.starts_with("1.") && summary.subgroup > 0);
 }

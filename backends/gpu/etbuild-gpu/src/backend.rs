@@ -40,6 +40,10 @@ impl Backend for Gpu {
         true
     }
 
+    fn frameworks(&self) -> &'static [&'static str] {
+        &["Foundation", "Metal"]
+    }
+
     fn revision(&self) -> &'static str {
         env!("ETBUILD_GPU_REVISION")
     }
@@ -47,7 +51,7 @@ impl Backend for Gpu {
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
         let of_gpu = |(position, gpu): (usize, &GpuFacts)| {
             let GpuFacts {
-                web,
+                api,
                 images,
                 max_image,
                 max_layers,
@@ -59,7 +63,7 @@ impl Backend for Gpu {
                 float64,
             } = *gpu;
             let facts = [
-                ("web", web.to_string()),
+                ("api", format!("{api:?}")),
                 ("images", images.to_string()),
                 ("max_image", max_image.to_string()),
                 ("max_layers", max_layers.to_string()),

@@ -192,7 +192,7 @@ impl<'g> Builder<'g> {
         let spec = links.graph.spec(id);
         if let (true, Some(number)) = (spec.numel() == 1, single(links, id)) {
             let number = match number {
-                Literal::Long(number) if self.profile.web => {
+                Literal::Long(number) if self.profile.is_web() => {
                     Literal::Int(number.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
                 }
                 number => number,

@@ -342,7 +342,7 @@ impl<'p> Emitter<'p> {
     /// some number, and the browser's renderer on the CPU compiles branches slowly.
     fn chooses(&self, id: ExprId) -> bool {
         let is_costly = |expr: &Expr| matches!(expr, Expr::Fold { .. } | Expr::Product(_) | Expr::If { .. });
-        self.scope.profile.web && !self.scope.exprs.has(id, is_costly)
+        self.scope.profile.is_web() && !self.scope.exprs.has(id, is_costly)
     }
 
     /// The chosen ones of two expressions, of which both are computed.
@@ -447,7 +447,7 @@ impl<'p> Emitter<'p> {
     /// The element of a buffer at an index.
     fn element(&mut self, id: TensorId, scalar_type: ScalarType, index: &Value) -> String {
         let binding = self.binding(id);
-        if self.scope.profile.web && scalar_type == ScalarType::Long {
+        if self.scope.profile.is_web() && scalar_type == ScalarType::Long {
             return format!("nearest_i32({binding}[{}])", index.text());
         }
         let per_word = 4 / scalar_type.size().max(1);

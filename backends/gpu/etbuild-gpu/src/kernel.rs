@@ -68,7 +68,7 @@ fn module(scope: Scope<'_>, reads: &[TensorId], output: TensorId, workgroup: &st
         let (space, ty) = read(scope.tensor(*id), scope.profile);
         source += &format!("@group(0) @binding({position}) {space} b{position}: {ty};\n");
     }
-    let (space, ty) = written(scope.tensor(output));
+    let (space, ty) = written(scope.tensor(output), scope.profile);
     source += &format!("@group(0) @binding({}) {space} out: {ty};\n", reads.len());
     source += workgroup;
     source += &called(body);
@@ -115,56 +115,61 @@ pub fn shared(count: usize, Sharing { lanes, across }: Sharing, stores: Stores) 
 }
 
 /// The address space and the type of a tensor that is read.
-fn read(tensor: &Tensor, profile: Profile) -> (&'static str, &'static str) {
+fn read(tensor: &Tensor, profile: Profile) -> (&'static str, String) {
     // A page binds parts of one buffer for what kernels write, and WebGPU has no buffer that a dispatch writes and only reads.
     let space = match tensor.source {
-        Source::Scratch | Source::Output(_) if profile.web => "var<storage, read_write>",
+        Source::Scratch | Source::Output(_) if profile.is_web() => "var<storage, read_write>",
         _ => "var<storage, read>",
     };
     match &tensor.layout {
-        Layout::Elements(_) if profile.web && tensor.scalar_type == ScalarType::Long => (space, "array<vec2<u32>>"),
-        Layout::Elements(_) => (space, elements(tensor.scalar_type)),
-        Layout::Texels(texels) => match texels.storage {
-            Storage::Buffer => (space, vectors(tensor.scalar_type)),
-            Storage::Image if texels.extent[2] > 1 => ("var", "texture_2d_array<f32>"),
-            Storage::Image => ("var", "texture_2d<f32>"),
-        },
+        Layout::Elements(_) if profile.is_web() && tensor.scalar_type == ScalarType::Long => {
+            (space, "array<vec2<u32>>".to_owned())
+        }
+        Layout::Texels(texels) if texels.storage == Storage::Image => {
+            ("var", if texels.extent[2] > 1 { "texture_2d_array<f32>" } else { "texture_2d<f32>" }.to_owned())
+        }
+        _ => (space, array(tensor, profile)),
     }
 }
 
 /// The address space and the type of a tensor that is written.
-fn written(tensor: &Tensor) -> (&'static str, &'static str) {
+fn written(tensor: &Tensor, profile: Profile) -> (&'static str, String) {
     let is_half = tensor.scalar_type == ScalarType::Half;
     match &tensor.layout {
-        Layout::Elements(_) => ("var<storage, read_write>", elements(tensor.scalar_type)),
-        Layout::Texels(texels) => match texels.storage {
-            Storage::Buffer => ("var<storage, read_write>", vectors(tensor.scalar_type)),
-            Storage::Image => (
-                "var",
-                match (texels.extent[2] > 1, is_half) {
-                    (false, false) => "texture_storage_2d<rgba32float, write>",
-                    (false, true) => "texture_storage_2d<rgba16float, write>",
-                    (true, false) => "texture_storage_2d_array<rgba32float, write>",
-                    (true, true) => "texture_storage_2d_array<rgba16float, write>",
-                },
-            ),
-        },
+        Layout::Texels(texels) if texels.storage == Storage::Image => (
+            "var",
+            match (texels.extent[2] > 1, is_half) {
+                (false, false) => "texture_storage_2d<rgba32float, write>",
+                (false, true) => "texture_storage_2d<rgba16float, write>",
+                (true, false) => "texture_storage_2d_array<rgba32float, write>",
+                (true, true) => "texture_storage_2d_array<rgba16float, write>",
+            }
+            .to_owned(),
+        ),
+        _ => ("var<storage, read_write>", array(tensor, profile)),
     }
 }
 
-fn elements(scalar_type: ScalarType) -> &'static str {
-    match scalar_type {
-        ScalarType::Float => "array<f32>",
-        ScalarType::Double => "array<f64>",
-        ScalarType::Int => "array<i32>",
-        ScalarType::Long => "array<i64>",
-        _ => "array<u32>",
+/// The type of a tensor in a buffer: an array, with the length where the GPU wants it.
+fn array(tensor: &Tensor, profile: Profile) -> String {
+    let (item, size) = match &tensor.layout {
+        Layout::Elements(_) => element(tensor.scalar_type),
+        Layout::Texels(_) if tensor.scalar_type == ScalarType::Half => ("vec2<u32>", 8),
+        Layout::Texels(_) => ("vec4<f32>", 16),
+    };
+    match profile.states_lengths() {
+        true => format!("array<{item}, {}>", tensor.bytes() / size),
+        false => format!("array<{item}>"),
     }
 }
 
-fn vectors(scalar_type: ScalarType) -> &'static str {
+/// The type and the bytes of an element in a buffer; narrow elements share a word.
+const fn element(scalar_type: ScalarType) -> (&'static str, u64) {
     match scalar_type {
-        ScalarType::Half => "array<vec2<u32>>",
-        _ => "array<vec4<f32>>",
+        ScalarType::Float => ("f32", 4),
+        ScalarType::Double => ("f64", 8),
+        ScalarType::Int => ("i32", 4),
+        ScalarType::Long => ("i64", 8),
+        _ => ("u32", 4),
     }
 }

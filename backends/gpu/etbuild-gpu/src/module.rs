@@ -1,29 +1,38 @@
-//! Modules of kernels: validated WGSL, for Vulkan as SPIR-V.
+//! Modules of kernels: validated WGSL, for Vulkan as SPIR-V, for Metal as MSL.
 
-use et_gpu::Language;
-use etbuild_backend::{Refusal, RefusalKind};
+mod msl;
+mod spirv;
+
+use etbuild_backend::{GpuApi, Refusal, RefusalKind};
 use naga::Module;
-use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
-/// The words of a module in a language.
+/// The words of a module for an interface.
 ///
 /// # Errors
 /// A module that is not valid WGSL: a bug of a rule, whose text the refusal has.
-pub fn compile(source: &str, language: Language) -> Result<Vec<u32>, Refusal> {
-    match language {
-        Language::Spirv => {
-            // Subgroups exchange values in control flow that is uniform in each of them.
-            let flags = ValidationFlags::all() - ValidationFlags::CONTROL_FLOW_UNIFORMITY;
-            let (module, info) = validated(source, flags, Capabilities::all())?;
-            spirv(&module, &info)
+pub fn compile(source: &str, api: GpuApi) -> Result<Vec<u32>, Refusal> {
+    match api {
+        GpuApi::Vulkan => {
+            let (module, info) = validated(source, without_uniformity(), Capabilities::all())?;
+            spirv::spirv(&module, &info)
         }
-        Language::Wgsl => {
+        GpuApi::WebGpu => {
             validated(source, ValidationFlags::all(), Capabilities::empty())?;
             Ok(words(source))
         }
+        GpuApi::Metal { msl } => {
+            let has = Capabilities::SHADER_INT64 | Capabilities::SUBGROUP;
+            let (module, info) = validated(source, without_uniformity(), has)?;
+            msl::msl(&module, &info, msl)
+        }
     }
+}
+
+/// The checks of kernels that may exchange values in subgroups, in control flow that is uniform in each of them.
+fn without_uniformity() -> ValidationFlags {
+    ValidationFlags::all() - ValidationFlags::CONTROL_FLOW_UNIFORMITY
 }
 
 fn refuse(problem: &str) -> Refusal {
@@ -43,33 +52,13 @@ fn words(source: &str) -> Vec<u32> {
     text.as_bytes().as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
 }
 
-/// The SPIR-V of a module.
-fn spirv(module: &Module, info: &ModuleInfo) -> Result<Vec<u32>, Refusal> {
-    let bindings = module.global_variables.iter().filter_map(|(_, variable)| variable.binding);
-    let binding_map = bindings
-        .map(|binding| {
-            let place =
-                spv::BindingInfo { descriptor_set: binding.group, binding: binding.binding, binding_array_size: None };
-            (binding, place)
-        })
-        .collect();
-    let checks = BoundsCheckPolicies {
-        index: BoundsCheckPolicy::Unchecked,
-        buffer: BoundsCheckPolicy::Unchecked,
-        image_load: BoundsCheckPolicy::Unchecked,
-        binding_array: BoundsCheckPolicy::Unchecked,
-    };
-    let options = spv::Options {
-        lang_version: (1, 3),
-        flags: spv::WriterFlags::empty(),
-        fake_missing_bindings: false,
-        binding_map,
-        bounds_check_policies: checks,
-        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
-        force_loop_bounding: false,
-        emit_int_div_checks: false,
-        ..spv::Options::default()
-    };
-    let entry = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: "main".to_owned() };
-    spv::write_vec(module, info, &options, Some(&entry)).map_err(|error| refuse(&error.to_string()))
-}
+/// Kernels read and write within their tensors, so that no access is compared with a length.
+const UNCHECKED: BoundsCheckPolicies = BoundsCheckPolicies {
+    index: BoundsCheckPolicy::Unchecked,
+    buffer: BoundsCheckPolicy::Unchecked,
+    image_load: BoundsCheckPolicy::Unchecked,
+    binding_array: BoundsCheckPolicy::Unchecked,
+};
+
+/// The entry point of every kernel.
+const ENTRY: &str = "main";

@@ -3,11 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use et_gpu::{
-    Binding, Dispatch, Header, Kernel as Module, Language, MAGIC, Needs, Object, Role, VERSION, checksum, list,
-};
+use et_gpu::{Binding, Dispatch, Header, Kernel as Module, MAGIC, Needs, Object, Role, VERSION, checksum, list};
 use et_record::Record;
-use etbuild_backend::{Blob, DeviceReport, Refusal, Weights as Packed};
+use etbuild_backend::{Blob, DeviceReport, GpuApi, Refusal, Weights as Packed};
 use rayon::prelude::*;
 
 use crate::builder::{Builder, Weights};
@@ -66,7 +64,7 @@ impl Arguments {
 /// The blob of one program, whose used weights are at these positions among `weights` of the call.
 fn program(builder: &Builder<'_>, used: &Used, positions: &[usize], weights: usize) -> Result<Vec<u8>, Refusal> {
     let graph = builder.links.graph;
-    let modules = Modules::compile(&builder.kernels, builder.profile.language())?;
+    let modules = Modules::compile(&builder.kernels, builder.profile.api)?;
     let inputs = graph.inputs.len();
     let position_of: HashMap<usize, usize> = used.weights.iter().copied().zip(positions.iter().copied()).collect();
     let mut objects = Vec::new();
@@ -154,11 +152,11 @@ struct Modules {
 }
 
 impl Modules {
-    fn compile(kernels: &[Kernel], language: Language) -> Result<Self, Refusal> {
+    fn compile(kernels: &[Kernel], api: GpuApi) -> Result<Self, Refusal> {
         let mut sources = Sources::default();
         let of_kernel = kernels.iter().map(|kernel| sources.kernel(kernel)).collect();
         let compiled =
-            sources.list.par_iter().map(|(source, ..)| compile(source, language)).collect::<Result<Vec<_>, _>>()?;
+            sources.list.par_iter().map(|(source, ..)| compile(source, api)).collect::<Result<Vec<_>, _>>()?;
         let mut all = Self { of_kernel, ..Self::default() };
         for (words, (_, subgroup, otherwise)) in compiled.into_iter().zip(sources.list) {
             let start = all.words.len() as u32;

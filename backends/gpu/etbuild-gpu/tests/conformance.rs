@@ -3,7 +3,7 @@
 mod common;
 
 use common::{CPU_DRIVER, ENGINES, target};
-use etbuild_backend::{GpuFacts, TargetFacts};
+use etbuild_backend::{GpuApi, GpuFacts, TargetFacts};
 use etbuild_conformance::{Candidate, check_blobs, check_cases, check_refusals, check_targets};
 use etbuild_gpu::BACKEND;
 
@@ -56,7 +56,7 @@ fn damaged_blobs_are_errors() {
 fn kernels_for_pages_are_valid_and_vulkan_refuses_them() {
     for units in [0, 16] {
         let gpu = GpuFacts {
-            web: true,
+            api: GpuApi::WebGpu,
             images: false,
             subgroup: 0,
             units,

@@ -3,36 +3,64 @@
 use std::path::Path;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_link::{ApplePlatform, LibraryForm, swift_package};
+use etbuild_link::{AppleNeeds, ApplePlatform, LibraryForm, swift_package};
+use etbuild_target::{GpuInterface, Target};
 
 use super::joined::{Group, join};
 use super::package::write_changed;
 use super::{OutputFile, UnitReport};
 use crate::failure;
-use crate::link;
-use crate::session::World;
+use crate::input::Db;
+use crate::link::{self, read_interface};
 use crate::unit::Unit;
 
 /// Writes the package of each recipe with libraries for Apple to the folder of the recipe.
-pub fn join_platforms(world: &World, units: &[Unit], reports: &mut [UnitReport], out: &Path) {
+pub fn join_platforms(db: &dyn Db, units: &[Unit], reports: &mut [UnitReport], out: &Path) {
     let platform = |unit: &Unit, report: &UnitReport| {
         let library = out.join(unit.folder()).join(LibraryForm::Static.linked_name(unit.name()));
         let is_written = report.files.iter().any(|file| file.path == library);
         ApplePlatform::of(&link::compile_target(unit.target.rust())).filter(|_| is_written)
     };
-    join(units, reports, platform, |name, libraries| package(world, name, libraries, out));
+    join(units, reports, platform, |name, libraries| package(db, name, libraries, out));
 }
 
 fn package(
-    world: &World,
+    db: &dyn Db,
     name: &str,
     libraries: &Group<'_, ApplePlatform>,
     out: &Path,
 ) -> Result<Vec<OutputFile>, Vec<Diagnostic>> {
+    let (world, needs) = (db.world(), needs(db, libraries));
     let libraries = libraries.libraries(world, out, &LibraryForm::Static.linked_name(name))?;
     let libraries = libraries.iter().map(|(platform, bytes)| (*platform, bytes.as_slice())).collect();
-    let files = swift_package(name, &libraries).map_err(|error| failure::internal(&error.to_string()))?;
+    let files = swift_package(name, &needs, &libraries).map_err(|error| failure::internal(&error.to_string()))?;
     let folder = out.join(name).join("swift");
     let written = files.iter().map(|(path, bytes)| write_changed(world, folder.join(path), bytes));
     written.collect::<Result<_, _>>().map_err(|error| vec![*error])
+}
+
+/// What the libraries need of Apple's systems: the frameworks of the backends that the programs call, and the systems with the language of
+/// kernels for Metal.
+fn needs(db: &dyn Db, libraries: &Group<'_, ApplePlatform>) -> AppleNeeds {
+    let mut needs = AppleNeeds::default();
+    for unit in libraries.units() {
+        // A unit with a library has a program.
+        let Ok(interface) = unit.emitted(db).and_then(|emitted| read_interface(db, &emitted)) else { continue };
+        let backends = interface.backends(db.world().engines());
+        let frameworks: Vec<_> = backends.flat_map(|backend| backend.frameworks()).copied().collect();
+        if !frameworks.is_empty() {
+            needs.systems = needs.systems.max(language(&unit.target));
+        }
+        needs.frameworks.extend(frameworks);
+    }
+    needs
+}
+
+/// The first versions of iOS and macOS with the newest language of a target's kernels for Metal.
+fn language(target: &Target) -> Option<[&'static str; 2]> {
+    let versions = target.gpus().iter().filter_map(|gpu| match gpu.api {
+        GpuInterface::Metal(version) => Some(version),
+        GpuInterface::Vulkan | GpuInterface::Webgpu => None,
+    });
+    versions.max().map(etbuild_target::MslVersion::systems)
 }

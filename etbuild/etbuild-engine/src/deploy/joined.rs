@@ -19,6 +19,11 @@ impl<K: Copy + Ord> Group<'_, K> {
         self.0.len()
     }
 
+    /// The units.
+    pub fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.0.values().copied()
+    }
+
     /// The libraries, which have this name in the folders of their units.
     pub fn libraries(&self, world: &World, out: &Path, name: &str) -> Result<BTreeMap<K, Vec<u8>>, Vec<Diagnostic>> {
         let read = |unit: &Unit| world.system().read(&out.join(unit.folder()).join(name));

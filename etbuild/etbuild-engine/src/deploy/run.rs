@@ -48,7 +48,7 @@ pub fn deploy(
     let reports = outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient)));
     let mut reports: Vec<UnitReport> = reports.map(|report| with(report, &settled)).collect();
     android::join_processors(world, &units, &mut reports, out);
-    apple::join_platforms(world, &units, &mut reports, out);
+    apple::join_platforms(&db, &units, &mut reports, out);
     Ok(reports)
 }
 

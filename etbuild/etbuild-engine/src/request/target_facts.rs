@@ -1,7 +1,7 @@
 //! Targets in the form for backends.
 
-use etbuild_backend::{EthosU, GpuFacts, NpuFacts, TargetFacts};
-use etbuild_target::{Gpu, GpuApi, Kind, Npu, Target, TexelStorage};
+use etbuild_backend::{EthosU, GpuApi, GpuFacts, NpuFacts, TargetFacts};
+use etbuild_target::{Gpu, GpuInterface, Kind, Npu, Target, TexelStorage};
 
 /// The facts of a target that backends may read.
 pub fn of(target: &Target) -> TargetFacts {
@@ -28,8 +28,12 @@ fn gpu(gpu: &Gpu) -> GpuFacts {
     let Gpu { name: _, api, storage, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 } =
         *gpu;
     let images = storage == TexelStorage::Image;
-    let web = api == GpuApi::Webgpu;
-    GpuFacts { web, images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 }
+    let api = match api {
+        GpuInterface::Vulkan => GpuApi::Vulkan,
+        GpuInterface::Webgpu => GpuApi::WebGpu,
+        GpuInterface::Metal(msl) => GpuApi::Metal { msl: msl.numbers() },
+    };
+    GpuFacts { api, images, max_image, max_layers, max_buffer, subgroup, units, zero_clamp, int64, float64 }
 }
 
 /// The facts of an NPU.

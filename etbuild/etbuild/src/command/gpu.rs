@@ -62,14 +62,14 @@ fn none(problem: &str) -> Gpu {
 
 #[cfg(feature = "gpu")]
 fn value(summary: &et_gpu::Summary) -> Value {
-    let (version, features) = (version(summary), features(summary));
+    let features = features(summary);
     serde_json::json!({
         "name": summary.name,
         "kind": kind(summary.kind),
         "driver": summary.driver,
         "driver_version": summary.driver_version,
-        "api": "vulkan",
-        "api_version": version,
+        "api": summary.api.to_lowercase(),
+        "api_version": summary.api_version,
         "subgroup": summary.subgroup,
         "features": features,
         "max_buffer": summary.buffer,
@@ -80,19 +80,13 @@ fn value(summary: &et_gpu::Summary) -> Value {
 
 #[cfg(feature = "gpu")]
 fn text(summary: &et_gpu::Summary) -> String {
-    let et_gpu::Summary { name, driver, driver_version, subgroup, heap, .. } = summary;
+    let et_gpu::Summary { name, driver, driver_version, api, api_version, subgroup, heap, .. } = summary;
     let features = features(summary).join(", ");
     format!(
-        "{name}, {}; driver {driver} {driver_version}, Vulkan {}, subgroups of {subgroup}, {} MiB; {features}",
+        "{name}, {}; driver {driver} {driver_version}, {api} {api_version}, subgroups of {subgroup}, {} MiB; {features}",
         kind(summary.kind),
-        version(summary),
         heap >> 20,
     )
-}
-
-#[cfg(feature = "gpu")]
-fn version(summary: &et_gpu::Summary) -> String {
-    summary.api_version.map(|part| part.to_string()).join(".")
 }
 
 /// The features that kernels may need or that save memory, by name.

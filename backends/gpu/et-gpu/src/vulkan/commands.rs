@@ -1,6 +1,7 @@
 //! Command buffers: recorded once, executed often.
 #![allow(unsafe_code, reason = "calls the Vulkan driver")]
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use ash::vk;
@@ -80,6 +81,12 @@ impl Commands {
     /// Executes the commands and waits for their end. The receiver is exclusive, because a command buffer executes once at a time.
     pub fn run(&mut self) -> Outcome<()> {
         self.device.queue.run(&self.device.raw, self.raw)
+    }
+
+    /// The time of the last execution, which the driver does not tell of itself.
+    #[expect(clippy::unused_self, reason = "the interface of drivers")]
+    pub const fn duration(&self) -> Option<Duration> {
+        None
     }
 }
 

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use et_core::{Access, Tensor};
+use et_core::Tensor;
 
 use super::buffer::Buffer;
 use super::device::Device;
 use super::memory::Memory;
+use crate::pages::{Pages, whole_pages};
 
 /// The smallest page of a supported operating system: bytes of the page of a tensor can be read.
 const PAGE: u64 = 4096;
@@ -17,17 +18,13 @@ const PAGE: u64 = 4096;
 ///
 /// The tensor outlives the buffer: a session owns a reference to the buffer, and lives as long as the tensors of its calls.
 pub fn import(device: &Arc<Device>, tensor: &Tensor<'_>, size: u64, writes: bool) -> Option<Buffer> {
-    if writes && (tensor.access() == Access::Constant || tensor.nbytes() as u64 != size) {
-        return None;
-    }
     let alignment = device.description.import.filter(|alignment| *alignment <= PAGE)?;
-    if !device.description.is_unified() || tensor.data().is_null() {
+    if !device.description.is_unified() {
         return None;
     }
+    let Pages { offset, size: whole } = whole_pages(tensor, size, writes, alignment)?;
     let mut buffer = Buffer::create(device, size, true).ok()?;
     let requirements = buffer.requirements();
-    let offset = tensor.data().addr() as u64 % alignment;
-    let whole = (offset + tensor.nbytes() as u64).next_multiple_of(alignment);
     if !offset.is_multiple_of(requirements.alignment) || offset + requirements.size > whole {
         return None;
     }

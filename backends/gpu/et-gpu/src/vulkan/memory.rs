@@ -1,5 +1,5 @@
 //! Memory allocations, and copies between them and the tensors of a call.
-#![allow(unsafe_code, reason = "calls the Vulkan driver, and copies through pointers")]
+#![allow(unsafe_code, reason = "calls the Vulkan driver")]
 
 use core::ffi::c_void;
 use core::ops::Range;
@@ -7,11 +7,12 @@ use core::ptr::NonNull;
 use std::sync::Arc;
 
 use ash::vk;
-use et_core::{Access, Error, Tensor};
+use et_core::{Error, Tensor};
 
 use super::device::Device;
 use super::failure::failed;
 use crate::device_memory::{Counted, Purpose};
+use crate::mapping::Mapping;
 use crate::problem::{Outcome, Problem};
 
 /// A memory allocation, mapped if the host can access the memory and [`Use`] says so.
@@ -19,15 +20,10 @@ pub struct Memory {
     device: Arc<Device>,
     raw: vk::DeviceMemory,
     size: u64,
-    mapped: Option<NonNull<u8>>,
+    mapped: Option<Mapping>,
     coherent: bool,
     _counted: Counted,
 }
-
-// SAFETY: the driver synchronizes accesses to memory, and copies through the mapping are synchronized by the owner.
-unsafe impl Send for Memory {}
-// SAFETY: as before.
-unsafe impl Sync for Memory {}
 
 /// Who accesses memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,7 +95,9 @@ impl Memory {
     fn map(&mut self) -> Outcome<()> {
         // SAFETY: the memory is host-visible and not mapped.
         let start = unsafe { self.device.raw.map_memory(self.raw, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
-        self.mapped = NonNull::new(start.map_err(failed("map memory"))?.cast());
+        let start = NonNull::new(start.map_err(failed("map memory"))?.cast());
+        // SAFETY: the mapping has the bytes until the memory is freed, and an execution ends before the host copies.
+        self.mapped = start.map(|start| unsafe { Mapping::new(start, self.size) });
         Ok(())
     }
 
@@ -108,44 +106,18 @@ impl Memory {
         self.raw
     }
 
-    /// Copies bytes `range` of a tensor to offset `offset`, and fills the last 4 bytes with zeros.
+    /// As [`Mapping::write`].
     pub fn write(&self, offset: u64, tensor: &Tensor<'_>, range: Range<usize>) -> Outcome<()> {
-        if range.start > range.end || range.end > tensor.nbytes() || (tensor.data().is_null() && !range.is_empty()) {
-            return Err(Error::AccessFailed.into());
-        }
-        let padding = range.len().next_multiple_of(4) - range.len();
-        let start = self.place(offset, range.len() + padding)?;
-        // SAFETY: the tensor has the range, `place` checked the target, and no other copy accesses the target now.
-        unsafe {
-            core::ptr::copy_nonoverlapping(tensor.data().add(range.start), start, range.len());
-            core::ptr::write_bytes(start.add(range.len()), 0, padding);
-        }
-        Ok(())
+        self.mapping()?.write(offset, tensor, range)
     }
 
-    /// Copies the bytes from offset `offset` to bytes `range` of a tensor.
+    /// As [`Mapping::read`].
     pub fn read(&self, offset: u64, tensor: &Tensor<'_>, range: Range<usize>) -> Outcome<()> {
-        let fits = range.start <= range.end && range.end <= tensor.nbytes();
-        if !fits || tensor.access() == Access::Constant || tensor.data().is_null() {
-            return Err(Error::AccessFailed.into());
-        }
-        let start = self.place(offset, range.len())?;
-        // SAFETY: the tensor is writable and has the range, `place` checked the source, and no kernel accesses the source now.
-        unsafe {
-            core::ptr::copy_nonoverlapping(start.cast_const(), tensor.data().add(range.start), range.len());
-        }
-        Ok(())
+        self.mapping()?.read(offset, tensor, range)
     }
 
-    /// The start of mapped bytes.
-    fn place(&self, offset: u64, size: usize) -> Outcome<*mut u8> {
-        let mapped = self.mapped.ok_or(Error::Internal)?;
-        let end = offset.checked_add(size as u64).ok_or(Error::Internal)?;
-        if end > self.size {
-            return Err(Error::Internal.into());
-        }
-        // SAFETY: the mapping has the offset.
-        Ok(unsafe { mapped.as_ptr().add(offset as usize) })
+    fn mapping(&self) -> Outcome<&Mapping> {
+        self.mapped.as_ref().ok_or_else(|| Error::Internal.into())
     }
 
     /// Makes writes of the host visible to kernels.

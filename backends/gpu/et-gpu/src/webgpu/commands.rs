@@ -2,13 +2,14 @@
 //! a list for each execution, and the browser finds the barriers.
 
 use core::cell::RefCell;
+use core::time::Duration;
 use std::sync::Arc;
 
 use super::calls::{self, Dispatched};
 use super::device::Device;
-use super::image::Image;
 use super::pipeline::Pipeline;
-use super::timestamps::Timestamps;
+use crate::parts::image::Image;
+use crate::parts::timestamps::Timestamps;
 use crate::problem::Outcome;
 
 /// Recorded dispatches. The owner keeps the recorded objects until all executions have ended.
@@ -46,6 +47,12 @@ impl Commands {
         self.device.check()?;
         calls::submit(self.device.number(), &self.dispatches);
         Ok(())
+    }
+
+    /// The time of the last execution: a page takes none.
+    #[expect(clippy::unused_self, reason = "the interface of drivers")]
+    pub const fn duration(&self) -> Option<Duration> {
+        None
     }
 }
 

@@ -7,8 +7,9 @@ use et_core::Error;
 use super::calls::{self, Bound};
 use super::device::Device;
 use super::pipeline::Pipeline;
-use super::resource::Resource;
 use crate::descriptor::Descriptor;
+use crate::parts::buffer::Buffer;
+use crate::parts::resource::Resource;
 use crate::problem::Outcome;
 
 /// The bindings of a dispatch.
@@ -27,8 +28,8 @@ impl Descriptors {
     pub fn create(device: &Arc<Device>, dispatches: &[Bindings<'_>]) -> Outcome<Self> {
         let mut descriptors = Self(Vec::new());
         for Bindings { pipeline, objects } in dispatches {
-            let bound = |(_, resource): &(Descriptor, &Resource)| resource.buffer()?.bound();
-            let bound: Vec<Bound> = objects.iter().map(bound).collect::<Option<_>>().ok_or(Error::Internal)?;
+            let of_object = |(_, resource): &(Descriptor, &Resource)| bound(resource.buffer()?);
+            let bound: Vec<Bound> = objects.iter().map(of_object).collect::<Option<_>>().ok_or(Error::Internal)?;
             descriptors.0.push(calls::bindings(device.number(), pipeline.number(), &bound));
         }
         Ok(descriptors)
@@ -38,6 +39,12 @@ impl Descriptors {
     pub fn set(&self, dispatch: usize) -> Option<u32> {
         self.0.get(dispatch).copied()
     }
+}
+
+/// A buffer for bindings.
+fn bound(buffer: &Buffer) -> Option<Bound> {
+    let (memory, offset) = buffer.place()?;
+    Some([memory.number(), *offset as u32, buffer.size() as u32])
 }
 
 impl Drop for Descriptors {

@@ -14,7 +14,7 @@ const PRODUCT_READS: usize = 4;
 impl Builder<'_> {
     /// Stores operands of a node, those of the most reads first, until a kernel may read all that the node reads.
     pub fn limit_reads(&mut self, node: &Node) -> Result<(), Refusal> {
-        if !self.profile.web {
+        if self.profile.most_reads() == usize::MAX {
             return Ok(());
         }
         let mut operands = Vec::new();
@@ -39,7 +39,7 @@ impl Builder<'_> {
     /// Adds a kernel, which reads no more tensors than the GPU binds.
     pub fn add_kernel(&mut self, kernel: Kernel) -> Result<(), Refusal> {
         let most = self.profile.most_reads();
-        if kernel.reads.len() > most || self.profile.web && kernel.reads.contains(&kernel.output) {
+        if kernel.reads.len() > most || !self.profile.binds_twice() && kernel.reads.contains(&kernel.output) {
             return Err(Refusal::new(RefusalKind::Shape, format!("a kernel reads more than {most} other tensors")));
         }
         self.kernels.push(kernel);

@@ -64,7 +64,7 @@ impl Builder<'_> {
     /// is a result of the partition.
     pub fn set(&mut self, id: ValueId, expr: ExprId) -> Result<(), Refusal> {
         let ty = self.ty(id)?;
-        if self.profile.web && self.links.graph.spec(id).scalar_type == ScalarType::Long {
+        if self.profile.is_web() && self.links.graph.spec(id).scalar_type == ScalarType::Long {
             return Err(Refusal::new(RefusalKind::Type, "a page's GPU reads int64 and computes none"));
         }
         if ty == Type::Double && self.is_lossy(id, expr) {

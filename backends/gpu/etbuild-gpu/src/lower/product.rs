@@ -128,7 +128,11 @@ pub fn addmm(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
             *expr = builder.exprs.apply("({0} * {1})", &[*expr, factor], ty);
         }
     }
-    let expr = builder.exprs.apply("({0} + {1})", &[bias, product], ty);
+    // A factor of 0 hides a bias that is not a number.
+    let expr = match call.number(3)? {
+        Some(0.0) => product,
+        _ => builder.exprs.apply("({0} + {1})", &[bias, product], ty),
+    };
     builder.set(call.output()?, expr)
 }
 

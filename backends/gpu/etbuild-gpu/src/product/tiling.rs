@@ -116,6 +116,8 @@ impl Tile {
 
 #[cfg(test)]
 mod tests {
+    use etbuild_backend::GpuApi;
+
     use super::*;
     use crate::expr::{Exprs, TensorId};
     use crate::product::{Limits, RightTexel};
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_operands_of_a_tile_fit_in_workgroup_memory() {
-        let page = Profile { web: true, ..gpu(128) };
+        let page = Profile { api: GpuApi::WebGpu, ..gpu(128) };
         let tile = Tiling::of(&product([4096, 4096, 4096], 4096), &page).unwrap().tile;
         assert_eq!((tile.rows, tile.columns), (128, 64));
         assert!(TILES[0].bytes() > page.workgroup_memory());

@@ -1,7 +1,10 @@
 //! What the tests share: the delegate, and the driver of this machine.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+pub mod large;
 
 use et_module::Engine;
-use etbuild_backend::{GpuFacts, TargetFacts};
+use etbuild_backend::{GpuApi, GpuFacts, TargetFacts};
 
 /// The delegate.
 pub static ENGINES: &[Engine] =
@@ -9,7 +12,7 @@ pub static ENGINES: &[Engine] =
 
 /// What Mesa's driver for CPUs has.
 pub const CPU_DRIVER: GpuFacts = GpuFacts {
-    web: false,
+    api: GpuApi::Vulkan,
     images: true,
     max_image: 16384,
     max_layers: 2048,

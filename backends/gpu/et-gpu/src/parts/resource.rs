@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::buffer::Buffer;
-use super::device::Device;
 use super::image::Image;
-use super::memory::{Memory, Use};
 use crate::blob::{Kind, Object};
 use crate::device_memory::Purpose;
+use crate::driver::device::Device;
+use crate::driver::memory::{Memory, Use};
 use crate::placement::Wanted;
 use crate::problem::{Outcome, Problem};
 
@@ -25,7 +25,7 @@ impl Resource {
     pub fn create(device: &Arc<Device>, object: &Object) -> Outcome<Self> {
         match object.kind {
             Kind::Buffer => Ok(Self::Buffer(Buffer::new(device, object.size))),
-            _ => Err(Problem::blob("a program in WGSL has an image")),
+            _ => Err(Problem::blob("a program for a driver without images has an image")),
         }
     }
 

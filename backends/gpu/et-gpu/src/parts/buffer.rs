@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::calls::Bound;
-use super::device::Device;
-use super::memory::Memory;
+use crate::driver::device::Device;
+use crate::driver::memory::Memory;
 
 /// A storage buffer. The buffer owns its memory.
 pub struct Buffer {
@@ -37,11 +36,5 @@ impl Buffer {
     /// The memory, and the first byte in it.
     pub const fn place(&self) -> Option<&(Arc<Memory>, u64)> {
         self.memory.as_ref()
-    }
-
-    /// The buffer for bindings.
-    pub fn bound(&self) -> Option<Bound> {
-        let (memory, offset) = self.place()?;
-        Some([memory.number(), *offset as u32, self.size as u32])
     }
 }

@@ -1,4 +1,4 @@
-//! Images: programs for WebGPU keep texels in buffers.
+//! Images: programs keep texels in buffers.
 
 /// The type of images, without values.
 pub enum Image {}

@@ -1,9 +1,9 @@
-//! Times of dispatches, which programs for WebGPU do not take.
+//! Times of dispatches in a command buffer, which the drivers do not take.
 
 use core::time::Duration;
 use std::sync::Arc;
 
-use super::device::Device;
+use crate::driver::device::Device;
 use crate::problem::Outcome;
 
 /// The type of timestamps, without values.

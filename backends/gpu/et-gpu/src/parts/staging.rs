@@ -1,13 +1,13 @@
-//! Copies between tensors and the memory of a device, which the browser stages.
+//! Copies between tensors and the memory of a device, without a buffer between.
 
 use std::sync::Arc;
 
 use et_core::{Error, Tensor};
 
 use super::buffer::Buffer;
-use super::device::Device;
 use super::resource::Resource;
 use crate::blob::Object;
+use crate::driver::device::Device;
 use crate::problem::Outcome;
 
 /// Copies a tensor to an object.
@@ -16,7 +16,7 @@ pub fn fill(device: &Arc<Device>, resource: &Resource, _object: &Object, tensor:
     Staging::for_buffer(device, buffer)?.fill_buffer(buffer, tensor)
 }
 
-/// The browser's own buffers.
+/// The memory of a buffer.
 pub struct Staging;
 
 impl Staging {
@@ -29,7 +29,8 @@ impl Staging {
     #[expect(clippy::unused_self, reason = "the interface of drivers")]
     pub fn fill_buffer(&self, buffer: &Buffer, tensor: &Tensor<'_>) -> Outcome<()> {
         let (memory, offset) = buffer.place().ok_or(Error::Internal)?;
-        memory.write(*offset, tensor, 0..tensor.nbytes())
+        memory.write(*offset, tensor, 0..tensor.nbytes())?;
+        memory.flush()
     }
 
     /// Copies a buffer to a tensor, which keeps its bytes after a failure.
