@@ -19,7 +19,7 @@ pub struct GpuFile {
     #[serde(default)]
     msl: Option<Spanned<MslVersion>>,
     /// The object that keeps texels of four channels where both objects can.
-    storage: TexelStorage,
+    storage: Spanned<TexelStorage>,
     /// The greatest width and height of an image, in texels.
     max_image: Spanned<u32>,
     /// The most layers of an array of images.
@@ -153,7 +153,7 @@ impl GpuFile {
         Ok(Gpu {
             name: self.name,
             api,
-            storage: self.storage,
+            storage: self.storage.value,
             max_image: positive("max_image", &self.max_image)?,
             max_layers: positive("max_layers", &self.max_layers)?,
             max_buffer: self.max_buffer.as_ref().map_or(Ok(LEAST_BUFFER), |size| positive("max_buffer", size))?,
@@ -170,14 +170,14 @@ impl GpuFile {
         if let (Some(version), GpuApi::Vulkan | GpuApi::Webgpu) = (&self.msl, self.api) {
             return Err(language_without_metal(version));
         }
-        let images = self.storage == TexelStorage::Image;
+        let images = self.storage.value == TexelStorage::Image;
         match self.api {
             GpuApi::Vulkan => Ok(GpuInterface::Vulkan),
             GpuApi::Webgpu if images || self.subgroup.value > 0 || self.int64 || self.float64 => {
                 Err(more_than_webgpu(&self.subgroup))
             }
             GpuApi::Webgpu => Ok(GpuInterface::Webgpu),
-            GpuApi::Metal if images || self.float64 => Err(more_than_metal(&self.subgroup)),
+            GpuApi::Metal if images || self.float64 => Err(more_than_metal(&self.storage)),
             GpuApi::Metal => Ok(GpuInterface::Metal(self.msl.as_ref().map(|msl| msl.value).unwrap_or_default())),
         }
     }
@@ -192,7 +192,7 @@ fn more_than_webgpu(at: &Spanned<u32>) -> Diagnostic {
     diagnostic.help("write `storage: buffer`, `subgroup: 0`, `int64: false` and `float64: false` beside `api: webgpu`")
 }
 
-fn more_than_metal(at: &Spanned<u32>) -> Diagnostic {
+fn more_than_metal(at: &Spanned<TexelStorage>) -> Diagnostic {
     let message = "kernels for Metal have texels in buffers and no float64";
     let diagnostic = Diagnostic::error(Code::TargetInconsistent, message).at((*at.span).clone());
     diagnostic.help("write `storage: buffer` and `float64: false` beside `api: metal`")

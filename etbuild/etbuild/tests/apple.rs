@@ -137,7 +137,7 @@ fn check_functions(linked: &[u8], called: &BTreeSet<String>, frameworks: &[&str]
                  opendir pause posix_memalign read readdir_r realloc sched_yield sigaltstack stat strerror_r strlen sysconf \
                  sysctlbyname write writev";
     let plain: BTreeSet<&str> = plain.split_whitespace().collect();
-    let mut found = BTreeSet::new();
+    let mut found: BTreeSet<&&str> = BTreeSet::new();
     for symbol in undefined {
         let name = symbol.name().unwrap();
         let mut starts = known.iter().chain(frameworks);

@@ -14,8 +14,12 @@ use crate::events::{Observed, Reporting};
 use crate::lent::{Borrowed, Lend, WithBorrowed};
 use crate::{DataFiles, Engines, Error, FileBytes, Observer, bundled_file, data_files};
 
-/// The alignment of arenas in bytes: a cache line, and a multiple of the runtime's alignment.
-const ALIGNMENT: usize = 64;
+/// The alignment of arenas in bytes: a cache line, and a multiple of the runtime's alignment. Metal takes whole pages of Apple's systems.
+const ALIGNMENT: usize = if cfg!(target_vendor = "apple") { 16384 } else { 64 };
+
+/// The bytes beside an arena: those ahead of the first multiple of the alignment, and on Apple's systems the rest of the last page, which a GPU takes
+/// with the arena.
+const BESIDE: usize = if cfg!(target_vendor = "apple") { 2 * ALIGNMENT } else { ALIGNMENT };
 
 /// A method and everything that the method refers to. The method's lifetime is a lie that stays in this crate: no borrow from the method
 /// may outlive this struct.
@@ -256,7 +260,7 @@ impl Delegates {
 /// `size` zeroed bytes at a multiple of `ALIGNMENT`, owned by `memory`. The size is a number of a program file, so an absurd
 /// size is an error and not an abort.
 fn allocate(memory: &mut Vec<Owned<[u8]>>, size: usize) -> CoreResult<&'static mut [u8]> {
-    let whole = size.checked_add(ALIGNMENT).ok_or(CoreError::MemoryAllocationFailed)?;
+    let whole = size.checked_add(BESIDE).ok_or(CoreError::MemoryAllocationFailed)?;
     let mut owned = Owned::new(zeroed(whole)?);
     // SAFETY: callers store `memory` next to the method that uses these bytes.
     let bytes = unsafe { owned.borrow() };

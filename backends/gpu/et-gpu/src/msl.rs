@@ -23,6 +23,9 @@ records! {
     }
 }
 
+/// The most variables in workgroup memory that Metal takes.
+const MOST_VARIABLES: usize = 31;
+
 /// A kernel in MSL.
 #[derive(Debug, PartialEq)]
 pub struct MetalKernel {
@@ -51,7 +54,8 @@ impl MetalKernel {
         let lengths: Vec<u32> = core::iter::from_fn(|| lengths.word()).collect();
         let text = String::from_utf8(words.bytes().as_flattened().to_vec()).ok()?;
         let is_kernel = !text.trim().is_empty() && !head.workgroup.contains(&0);
-        let is_whole = lengths.iter().all(|length| *length > 0 && length.is_multiple_of(16));
+        let is_whole =
+            lengths.len() <= MOST_VARIABLES && lengths.iter().all(|length| *length > 0 && length.is_multiple_of(16));
         (is_kernel && is_whole).then_some(Self { head, lengths, text })
     }
 
@@ -106,7 +110,10 @@ mod tests {
         let odd = words(head(), &[8, 4096], b"kernel  ");
         let no_workgroup = words(Metal { workgroup: [64, 0, 1], ..head() }, &[16, 4096], b"kernel  ");
         let many = words(Metal { variables: u32::MAX, ..head() }, &[16, 4096], b"kernel  ");
-        for damaged in [&whole[..5], &whole[..7], &whole[..8], &no_text, &bad_text, &odd, &no_workgroup, &many] {
+        let too_many = words(Metal { variables: 32, ..head() }, &[16; 32], b"kernel  ");
+        for damaged in
+            [&whole[..5], &whole[..7], &whole[..8], &no_text, &bad_text, &odd, &no_workgroup, &many, &too_many]
+        {
             assert_eq!(MetalKernel::read(damaged).unwrap_err().error, Error::InvalidProgram, "{damaged:?}");
         }
     }

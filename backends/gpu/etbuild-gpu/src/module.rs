@@ -52,7 +52,7 @@ fn words(source: &str) -> Vec<u32> {
     text.as_bytes().as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
 }
 
-/// Kernels read and write within their tensors, so that no access is compared with a length.
+/// Kernels read and write within their tensors for the inputs that programs allow; a driver of Vulkan and a browser check the others.
 const UNCHECKED: BoundsCheckPolicies = BoundsCheckPolicies {
     index: BoundsCheckPolicy::Unchecked,
     buffer: BoundsCheckPolicy::Unchecked,

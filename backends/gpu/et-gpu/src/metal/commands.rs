@@ -45,7 +45,8 @@ pub struct Recorder<'r> {
 /// A memory barrier.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Barrier {
-    /// Before the first kernel. Metal keeps the order of command buffers that access the same memory.
+    /// Before the first kernel. Each execution waits for its end: Metal orders accesses to one buffer, and states of sessions are several buffers over
+    /// the same memory.
     Start,
     /// Between kernels.
     Kernels,
@@ -117,7 +118,7 @@ fn encode(command: &Command, encoder: &Encoder) {
         unsafe { encoder.setBuffer_offset_atIndex(Some(memory.raw()), *offset, number) };
     }
     for (number, length) in pipeline.lengths.iter().enumerate() {
-        // SAFETY: the kernel has the variable.
+        // SAFETY: `MetalKernel::read` counted the variables.
         unsafe { encoder.setThreadgroupMemoryLength_atIndex(*length, number) };
     }
     encoder.dispatchThreadgroups_threadsPerThreadgroup(size(*workgroups), pipeline.workgroup);

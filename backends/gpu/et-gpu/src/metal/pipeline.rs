@@ -7,7 +7,8 @@ use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::NSString;
 use objc2_metal::{
-    MTLCompileOptions, MTLComputePipelineState, MTLDevice, MTLFunction, MTLLanguageVersion, MTLLibrary, MTLSize,
+    MTLCompileOptions, MTLComputePipelineState, MTLDevice, MTLFunction, MTLFunctionType, MTLLanguageVersion,
+    MTLLibrary, MTLSize,
 };
 
 use super::device::Device;
@@ -71,6 +72,7 @@ fn function(device: &Device, head: &Metal, text: &str) -> Outcome<Retained<Proto
     let library = device.raw.newLibraryWithSource_options_error(&NSString::from_str(text), Some(&options));
     let library = library.map_err(|error| failed("compile a kernel")(&error))?;
     let function = library.newFunctionWithName(&NSString::from_str(METAL_ENTRY));
+    let function = function.filter(|function| function.functionType() == MTLFunctionType::Kernel);
     function.ok_or_else(|| Problem::blob("a kernel in MSL has no entry point"))
 }
 

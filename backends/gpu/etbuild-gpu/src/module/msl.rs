@@ -4,11 +4,15 @@ use et_gpu::{METAL_ENTRY, Metal};
 use et_record::Record;
 use etbuild_backend::Refusal;
 use naga::back::msl;
-
+use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::ModuleInfo;
 use naga::{AddressSpace, Module, ShaderStage};
 
 use super::{ENTRY, UNCHECKED, refuse, words};
+
+/// Kernels change states in the memory of the process, where inputs choose the place, and Metal by itself keeps no access within a buffer: an index
+/// beyond a tensor is that of the last element.
+const CHECKED: BoundsCheckPolicies = BoundsCheckPolicies { buffer: BoundsCheckPolicy::Restrict, ..UNCHECKED };
 
 /// The bytes that Metal allocates workgroup memory in.
 const UNIT: u32 = 16;
@@ -40,7 +44,7 @@ fn text(module: &Module, info: &ModuleInfo, [major, minor]: [u8; 2]) -> Result<S
         lang_version: (major, minor),
         per_entry_point_map: [(ENTRY.to_owned(), resources)].into_iter().collect(),
         fake_missing_bindings: false,
-        bounds_check_policies: UNCHECKED,
+        bounds_check_policies: CHECKED,
         zero_initialize_workgroup_memory: false,
         force_loop_bounding: false,
         emit_int_div_checks: false,

@@ -13,7 +13,7 @@ use et_gpu::{METAL_ENTRY, MetalKernel};
 const PARTS: usize = 4;
 
 /// Numbers without suffix are of 32 bits in MSL.
-const OPTIONS: &str = "-std=c++14 -O1 -fsingle-precision-constant -ffp-contract=off -fno-strict-aliasing \
+const OPTIONS: &str = "-std=c++14 -O1 -U_FORTIFY_SOURCE -fsingle-precision-constant -ffp-contract=off -fno-strict-aliasing \
                        -fsanitize=bounds-strict -fno-sanitize-recover=all -w";
 
 /// The program that executes dispatches of these kernels, numbered in order.
@@ -42,7 +42,7 @@ fn sources() -> PathBuf {
 }
 
 fn compiler() -> Command {
-    let mut command = Command::new("c++");
+    let mut command = Command::new("g++");
     command.args(OPTIONS.split_whitespace()).arg("-I").arg(sources());
     command
 }
