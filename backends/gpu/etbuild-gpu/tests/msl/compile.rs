@@ -1,5 +1,5 @@
 //! Compiles kernels in MSL as C++ for this machine. MSL is C++ with attributes and a library, of which `metal_stdlib.hpp` has what
-//! kernels use. Every index of a tensor and of workgroup memory is checked.
+//! kernels use. Every index of workgroup memory is checked; those of tensors are limited in the text.
 
 use std::fmt::Write as _;
 use std::fs;
