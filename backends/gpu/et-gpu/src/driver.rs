@@ -5,12 +5,14 @@
 //! `Commands` are recorded once and run often. All else is this crate's own, and the same for all.
 
 #[cfg(target_vendor = "apple")]
-pub use crate::metal::{commands, descriptors, device, import, memory, pipeline, summary};
-#[cfg(any(target_family = "wasm", target_vendor = "apple"))]
-pub use crate::parts::{buffer, image, resource, staging, timestamps};
+pub use crate::metal::{
+    buffer, commands, descriptors, device, image, import, memory, pipeline, resource, staging, summary, timestamps,
+};
 #[cfg(not(any(target_family = "wasm", target_vendor = "apple")))]
 pub use crate::vulkan::{
     buffer, commands, descriptors, device, image, import, memory, pipeline, resource, staging, summary, timestamps,
 };
 #[cfg(target_family = "wasm")]
-pub use crate::webgpu::{commands, descriptors, device, import, memory, pipeline};
+pub use crate::webgpu::{
+    buffer, commands, descriptors, device, image, import, memory, pipeline, resource, staging, timestamps,
+};

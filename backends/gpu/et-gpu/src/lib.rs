@@ -7,6 +7,8 @@
 mod blob;
 mod declared;
 mod delegate;
+#[cfg(not(target_family = "wasm"))]
+mod described;
 mod descriptor;
 mod device_memory;
 mod driver;
@@ -23,8 +25,6 @@ mod msl;
 mod objects;
 #[cfg(not(target_family = "wasm"))]
 mod pages;
-#[cfg(any(target_family = "wasm", target_vendor = "apple"))]
-mod parts;
 mod placement;
 mod plan;
 mod pool;
@@ -53,6 +53,8 @@ pub use blob::{
     Binding, Blob, Dispatch, Header, Kernel, Kind, Language, MAGIC, Needs, Object, Records, Role, VERSION, checksum,
 };
 pub use delegate::{delegate, reporting_delegate};
+#[cfg(not(target_family = "wasm"))]
+pub use described::device_summary;
 pub use device_memory::{DeviceMemory, peak_memory};
 pub use msl::{METAL_ENTRY, Metal, MetalKernel};
 pub use placement::{Item, Place, Placement, place};
@@ -62,7 +64,7 @@ pub use session::{Ended, Observe, Session};
 #[cfg(any(test, feature = "faults"))]
 pub use shared::{live_objects, live_states};
 #[cfg(not(target_family = "wasm"))]
-pub use summary::{DeviceKind, Summary, device_summary};
+pub use summary::{DeviceKind, Summary};
 #[cfg(not(any(target_family = "wasm", target_vendor = "apple")))]
 pub use vulkan::validation::validation_messages;
 

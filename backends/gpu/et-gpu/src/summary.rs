@@ -1,9 +1,5 @@
 //! A description of the GPU for people.
 
-use crate::driver::summary::summary;
-use crate::problem::report;
-use crate::shared::Shared;
-
 /// The GPU that delegates use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
@@ -54,12 +50,4 @@ pub enum DeviceKind {
     Cpu,
     /// Another device.
     Other,
-}
-
-/// Opens the GPU, if no delegate has, and describes it.
-///
-/// # Errors
-/// The errors of loading a delegate; the words of a failure are in [`crate::problem()`].
-pub fn device_summary() -> et_core::Result<Summary> {
-    report(Shared::get().map(|shared| summary(&shared.device)))
 }

@@ -17,9 +17,9 @@ use objc2_metal::{
 use super::descriptors::Bound;
 use super::device::Device;
 use super::failure::{failed, no_memory};
+use super::image::Image;
 use super::pipeline::{Pipeline, size};
-use crate::parts::image::Image;
-use crate::parts::timestamps::Timestamps;
+use super::timestamps::Timestamps;
 use crate::problem::{Outcome, Problem};
 
 /// A recorded command.

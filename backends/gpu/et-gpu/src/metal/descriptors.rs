@@ -7,8 +7,8 @@ use et_core::Error;
 use super::device::Device;
 use super::memory::Memory;
 use super::pipeline::Pipeline;
+use super::resource::Resource;
 use crate::descriptor::Descriptor;
-use crate::parts::resource::Resource;
 use crate::problem::Outcome;
 
 /// The bindings of a dispatch.

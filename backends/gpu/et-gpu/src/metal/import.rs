@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use et_core::Tensor;
 
+use super::buffer::Buffer;
 use super::device::Device;
 use super::memory::Memory;
 use crate::pages::whole_pages;
-use crate::parts::buffer::Buffer;
 
 /// The page of every system on Apple's 64-bit processors.
 const PAGE: u64 = 16384;

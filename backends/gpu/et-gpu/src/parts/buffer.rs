@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::driver::device::Device;
-use crate::driver::memory::Memory;
+use super::device::Device;
+use super::memory::Memory;
 
 /// A storage buffer. The buffer owns its memory.
 pub struct Buffer {

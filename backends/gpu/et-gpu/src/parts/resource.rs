@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::buffer::Buffer;
+use super::device::Device;
 use super::image::Image;
+use super::memory::{Memory, Use};
 use crate::blob::{Kind, Object};
 use crate::device_memory::Purpose;
-use crate::driver::device::Device;
-use crate::driver::memory::{Memory, Use};
 use crate::placement::Wanted;
 use crate::problem::{Outcome, Problem};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use et_core::{Error, Tensor};
 
 use super::buffer::Buffer;
+use super::device::Device;
 use super::resource::Resource;
 use crate::blob::Object;
-use crate::driver::device::Device;
 use crate::problem::Outcome;
 
 /// Copies a tensor to an object.

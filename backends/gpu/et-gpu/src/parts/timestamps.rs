@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use crate::driver::device::Device;
+use super::device::Device;
 use crate::problem::Outcome;
 
 /// The type of timestamps, without values.

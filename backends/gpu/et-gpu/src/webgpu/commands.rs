@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::calls::{self, Dispatched};
 use super::device::Device;
+use super::image::Image;
 use super::pipeline::Pipeline;
-use crate::parts::image::Image;
-use crate::parts::timestamps::Timestamps;
+use super::timestamps::Timestamps;
 use crate::problem::Outcome;
 
 /// Recorded dispatches. The owner keeps the recorded objects until all executions have ended.

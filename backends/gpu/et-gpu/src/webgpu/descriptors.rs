@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use et_core::Error;
 
+use super::buffer::Buffer;
 use super::calls::{self, Bound};
 use super::device::Device;
 use super::pipeline::Pipeline;
+use super::resource::Resource;
 use crate::descriptor::Descriptor;
-use crate::parts::buffer::Buffer;
-use crate::parts::resource::Resource;
 use crate::problem::Outcome;
 
 /// The bindings of a dispatch.
