@@ -168,7 +168,11 @@ fn link(blob: &Path, place: &Path, depth: usize) -> Result<(), HubError> {
     #[cfg(not(unix))]
     {
         let _ = depth;
-        fs::copy(blob, place).map(|_| ()).map_err(failed)
+        let copied = || {
+            let part = place.with_extension("incomplete");
+            fs::copy(blob, &part).and_then(|_| fs::rename(&part, place))
+        };
+        fs::hard_link(blob, place).or_else(|_| copied()).map_err(failed)
     }
 }
 

@@ -119,7 +119,8 @@ fn functions(library: &[u8]) -> Result<BTreeSet<&str>, LinkError> {
     let symbols = ArchiveFile::parse(library).and_then(|archive| archive.symbols());
     let malformed = |error: object::Error| LinkError::Link(error.to_string());
     let mut names = BTreeSet::new();
-    for symbol in symbols.map_err(malformed)?.into_iter().flatten() {
+    let missing = || LinkError::Link("the library has no list of symbols".to_owned());
+    for symbol in symbols.map_err(malformed)?.ok_or_else(missing)? {
         // Apple's compilers begin names with an underscore.
         let name = std::str::from_utf8(symbol.map_err(malformed)?.name()).unwrap_or_default();
         names.extend(name.strip_prefix('_').filter(|name| name.starts_with("et_")));
@@ -202,8 +203,10 @@ mod tests {
 
     #[test]
     fn a_damaged_library_is_an_error() {
-        let library = [(platform("aarch64-apple-ios").unwrap(), &b"!<arch>\nnot"[..])].into();
-        assert!(swift_package("tiny-net", &AppleNeeds::default(), &library).is_err());
+        for bytes in [&b"!<arch>\nnot"[..], b"!<arch>\n"] {
+            let library = [(platform("aarch64-apple-ios").unwrap(), bytes)].into();
+            assert!(swift_package("tiny-net", &AppleNeeds::default(), &library).is_err());
+        }
     }
 
     #[test]

@@ -13,17 +13,19 @@ pub const PYTHON_OF_ENVIRONMENT: &str = if cfg!(windows) { "Scripts/python.exe" 
 
 /// The path of a program whose name may lack the suffix of executables.
 pub fn program(path: impl AsRef<Path>) -> PathBuf {
-    let path = path.as_ref();
-    match path.extension() {
-        None => path.with_extension(EXE_SUFFIX.trim_start_matches('.')),
-        Some(_) => path.to_owned(),
+    let path = path.as_ref().as_os_str();
+    let mut name = path.to_owned();
+    if !path.to_string_lossy().to_ascii_lowercase().ends_with(EXE_SUFFIX) {
+        name.push(EXE_SUFFIX);
     }
+    PathBuf::from(name)
 }
 
 /// The first program of this name in the folders of `PATH`.
 pub fn in_path(system: &dyn System, name: impl AsRef<Path>) -> Option<PathBuf> {
     let (folders, file) = (system.variable("PATH")?, program(name));
-    std::env::split_paths(&folders).map(|folder| folder.join(&file)).find(|path| system.stamp(path).is_ok())
+    let is_file = |path: &PathBuf| system.stamp(path).is_ok() && !system.is_dir(path);
+    std::env::split_paths(&folders).map(|folder| folder.join(&file)).find(is_file)
 }
 
 /// The user's home folder.
@@ -44,9 +46,10 @@ mod tests {
     use crate::MemorySystem;
 
     #[test]
-    fn a_name_with_a_dot_is_whole() {
-        assert_eq!(program("python3.11"), Path::new("python3.11"));
-        assert_eq!(program("bin/rustc").file_stem(), Some("rustc".as_ref()));
+    fn a_name_gets_the_suffix_once() {
+        let whole = format!("python3.11{EXE_SUFFIX}");
+        assert_eq!(program("python3.11"), Path::new(&whole));
+        assert_eq!(program(&whole), Path::new(&whole));
     }
 
     #[test]

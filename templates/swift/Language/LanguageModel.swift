@@ -4,8 +4,8 @@ import Foundation
 /// A language model, and the text that it has read: what a text has in common with the one before it is not read again.
 ///
 /// A model may be used by any thread and any task; calls come one after the other. The functions that return a stream compute on a queue of the
-/// model, and begin when the function is called. The end of the task that reads the stream ends the computation at the next token; nothing ends
-/// the computation while the model reads the prompt.
+/// model, and begin when the function is called. The end of the task that reads the stream ends the computation at the next token, of a transcript
+/// at the next segment; nothing ends the computation while the model reads the prompt.
 public final class LanguageModel: @unchecked Sendable {
     let model: OpaquePointer
     /// A function that sees tokens may call the model, which refuses the call.

@@ -59,6 +59,7 @@ extension LanguageModel {
 /// Parts for C, which live as long as the object.
 final class PartMemory: Texts {
     private var contents: [NSData] = []
+    private var sounds: [UnsafeMutableBufferPointer<Float>] = []
     private var lists: [UnsafeMutableBufferPointer<et_part>] = []
 
     func part(_ part: Part) throws -> et_part {
@@ -76,7 +77,10 @@ final class PartMemory: Texts {
             (made.kind, made.data, made.size) = (3, bytes(file), file.count)
         case .samples(let samples, let rate):
             guard let rate = UInt32(exactly: rate) else { throw EtbuildError("\(rate) is no rate of samples") }
-            (made.kind, made.data, made.size) = (4, bytes(samples.withUnsafeBytes { Data($0) }), samples.count)
+            let copy = UnsafeMutableBufferPointer<Float>.allocate(capacity: samples.count)
+            _ = copy.initialize(from: samples)
+            sounds.append(copy)
+            (made.kind, made.data, made.size) = (4, UnsafeRawPointer(copy.baseAddress), samples.count)
             made.rate = rate
         }
         return made
@@ -99,5 +103,6 @@ final class PartMemory: Texts {
 
     deinit {
         lists.forEach { $0.deallocate() }
+        sounds.forEach { $0.deallocate() }
     }
 }

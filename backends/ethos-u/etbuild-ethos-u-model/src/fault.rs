@@ -39,7 +39,7 @@ pub enum Problem {
     #[error("the feature map is larger than region {0}")]
     Size(u8),
     /// An operation that takes minutes.
-    #[error("the operation is larger than any of a network")]
+    #[error("the operations are more than those of any network")]
     Work,
     /// The weights cannot be decoded, or are more or fewer than those of the kernel.
     #[error("the weights cannot be decoded for this kernel")]

@@ -99,7 +99,10 @@ impl Side {
             _ if !machine.npu.is_u85() => Ok(Storage::Tiles),
             0 => Ok(Storage::Tiles),
             1 => Err(Problem::Unsupported("tiles above each other")),
-            2 => Ok(Storage::Chained(machine.registers.parameter(self.region)?)),
+            2 => match machine.registers.parameter(self.region)? {
+                buffer @ ..CHAINS => Ok(Storage::Chained(buffer)),
+                _ => Err(Problem::Contradiction("the NPU has no such buffer of a chain")),
+            },
             _ => Ok(Storage::Nowhere),
         }
     }
@@ -116,6 +119,9 @@ impl Side {
         Ok(volume)
     }
 }
+
+/// The most buffers of a chain: more than a chain of the compiler has.
+const CHAINS: u16 = 8;
 
 /// A feature map in memory.
 #[derive(Clone, Copy, Debug)]

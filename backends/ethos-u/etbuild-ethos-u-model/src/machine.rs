@@ -1,5 +1,6 @@
 //! The state of an NPU between two commands.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::fault::Problem;
@@ -19,13 +20,24 @@ pub struct Machine<'m, 'a> {
     pub memory: &'m mut Memory<'a>,
     /// Results for the next operation of a chain, by number of the buffer.
     pub chains: BTreeMap<u16, Volume>,
+    /// The multiplications that the stream may still take.
+    left: Cell<u64>,
 }
+
+/// The most multiplications of a stream: far above those of networks for microcontrollers, and about a minute.
+const MOST: u64 = 1 << 36;
 
 impl<'m, 'a> Machine<'m, 'a> {
     /// An NPU after its reset.
     pub fn new(npu: Npu, memory: &'m mut Memory<'a>) -> Self {
         memory.reset(npu.internal());
-        Self { npu, registers: Registers::of(npu), memory, chains: BTreeMap::new() }
+        Self { npu, registers: Registers::of(npu), memory, chains: BTreeMap::new(), left: Cell::new(MOST) }
+    }
+
+    /// Takes work from what the stream may take.
+    pub fn spend(&self, work: u64) -> Result<(), Problem> {
+        self.left.set(self.left.get().checked_sub(work).ok_or(Problem::Work)?);
+        Ok(())
     }
 
     /// The result in a buffer of a chain.

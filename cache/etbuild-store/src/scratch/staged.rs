@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::StoreError;
+use crate::{BlobRef, StoreError};
 
 /// Whether a file's bytes are on the disk before the name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +77,11 @@ impl Staged {
         Ok(())
     }
 
-    /// The same for a name that tells the bytes, of which there are `size`: Windows replaces no file that is mapped, and such a file has the
-    /// bytes already.
-    pub fn publish_bytes(self, destination: &Path, size: u64) -> Result<(), StoreError> {
+    /// The same for a name that tells the bytes: Windows replaces no file that is mapped, and one with the bytes need not be replaced.
+    pub fn publish_bytes(self, destination: &Path, blob: &BlobRef) -> Result<(), StoreError> {
         match self.publish(destination) {
             Err(StoreError::Denied { .. })
-                if cfg!(windows) && fs::metadata(destination).is_ok_and(|found| found.len() == size) =>
+                if cfg!(windows) && fs::read(destination).is_ok_and(|bytes| BlobRef::of(&bytes) == *blob) =>
             {
                 Ok(())
             }

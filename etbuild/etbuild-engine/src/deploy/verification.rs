@@ -48,7 +48,7 @@ pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) 
 }
 
 /// What the report says about a run without the binary.
-const MODEL_NOTE: &str = "verified as a program file on this machine: command streams executed on a model of the NPU, other operators natively";
+const MODEL_NOTE: &str = "verified as a program file on this machine: command streams, if any, executed on a model of the NPU, other operators natively";
 
 /// What the report says about a run of the twin.
 fn twin_note(triple: &str) -> String {

@@ -62,7 +62,7 @@ fn find(world: &World, named: Option<&Path>) -> Result<PathBuf, Box<Diagnostic>>
     let system = world.system();
     let exists = |path: &PathBuf| system.stamp(path).is_ok();
     let found = match named {
-        Some(path) if path.components().count() > 1 => Some(path.to_owned()).filter(exists),
+        Some(path) if path.components().count() > 1 => [path.to_owned(), host::program(path)].into_iter().find(exists),
         Some(name) => host::in_path(system, name),
         None => {
             let active = system.variable("VIRTUAL_ENV").filter(|folder| !folder.is_empty());

@@ -70,6 +70,8 @@ pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>>
         Run::None | Run::Adb | Run::Ssh(_) => Err(Box::new(no_runner(target))),
         Run::Native => native(target),
         Run::Model => model(world),
+        // The binary itself runs on no machine where a twin stands for it.
+        Run::Emulator(emulator) if emulator.twin.is_some() => find_emulator(world, emulator),
         Run::Emulator(emulator) => {
             find_emulator(world, emulator).or_else(|missing| native(target).map_err(|_| missing))
         }

@@ -27,7 +27,7 @@ pub fn depthwise(machine: &mut Machine<'_, '_>, _parameter: u16) -> Result<(), P
 fn run(machine: &mut Machine<'_, '_>, depth: usize, is_depthwise: bool) -> Result<(), Problem> {
     let kernel = Kernel::of(&machine.registers)?;
     let size = output::size(machine)?;
-    kernel.check_work(size, if is_depthwise { 1 } else { depth })?;
+    machine.spend(kernel.work(size, if is_depthwise { 1 } else { depth })?)?;
     let input = kernel.enlarge(IFM.load(machine, kernel.input(size, depth)?)?);
     let [height, width] = [kernel.rows.size, kernel.columns.size];
     let inputs = if is_depthwise { 1 } else { depth };

@@ -45,7 +45,7 @@ fn sum(pixels: Pixels<'_>) -> i64 {
 /// Joins the values under the kernel that are not padding.
 fn fold(machine: &Machine<'_, '_>, size: Size, join: impl Fn(Pixels<'_>) -> i64) -> Result<Volume, Problem> {
     let kernel = Kernel::of(&machine.registers)?;
-    kernel.check_work(size, 1)?;
+    machine.spend(kernel.work(size, 1)?)?;
     let input = kernel.enlarge(IFM.load(machine, kernel.input(size, size.depth)?)?);
     let [height, width] = kernel.extent(size)?;
     Ok(Volume::of(size, |y, x, channel| {

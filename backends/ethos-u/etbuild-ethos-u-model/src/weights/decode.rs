@@ -124,15 +124,21 @@ fn chunks(bits: &mut Bits<'_>, indices: &mut Lane, zeros: &mut Lane, has_runs: b
     Some(())
 }
 
+/// The most weights of a stream, far above those of an operation for microcontrollers: runs of zeros take a bit for each 8 weights.
+const MOST_WEIGHTS: usize = 1 << 26;
+
 /// Appends weights with the zeros before and behind.
 fn join(palette: &Palette, indices: &Lane, zeros: &Lane, leading: usize, weights: &mut Vec<i16>) -> Option<()> {
     let zero = |count: Option<&u32>, weights: &mut Vec<i16>| {
-        weights.extend(std::iter::repeat_n(0, count.copied().unwrap_or(0) as usize));
+        let count = count.copied().unwrap_or(0) as usize;
+        (weights.len().saturating_add(count) <= MOST_WEIGHTS).then_some(())?;
+        weights.extend(std::iter::repeat_n(0, count));
+        Some(())
     };
-    zero(zeros.values.first().filter(|_| leading > 0), weights);
+    zero(zeros.values.first().filter(|_| leading > 0), weights)?;
     for (position, index) in indices.values.iter().enumerate() {
         weights.push((*index < INDICES).then(|| palette.weight(*index))?);
-        zero(zeros.values.get(position + leading), weights);
+        zero(zeros.values.get(position + leading), weights)?;
     }
     Some(())
 }
