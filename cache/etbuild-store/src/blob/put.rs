@@ -23,7 +23,7 @@ impl Store {
         if !matches!(self.condition_for_use(blob, u64::MAX)?, Condition::Sound(_)) {
             let mut staged = self.scratch().stage()?;
             staged.append(bytes)?;
-            staged.publish_bytes(&self.layout().blob(&blob.digest), blob)?;
+            staged.publish_bytes(&self.layout().blob(&blob.digest), &blob.digest)?;
         }
         Ok(())
     }
@@ -36,7 +36,7 @@ impl Store {
         staged.append_file(&mut file, path)?;
         let map = staged.map(map)?;
         let reference = BlobRef { digest: Digest::of(&map), size: map.len() as u64 };
-        staged.publish_bytes(&self.layout().blob(&reference.digest), &reference)?;
+        staged.publish_bytes(&self.layout().blob(&reference.digest), &reference.digest)?;
         let blob = Blob::new(reference, Arc::new(map));
         blob.release(0..blob.len());
         Ok(blob)

@@ -53,7 +53,7 @@ impl BlobWriter<'_> {
     pub fn finish(mut self) -> Result<BlobRef, StoreError> {
         self.write_pending()?;
         let blob = BlobRef { digest: self.hasher.finish(), size: self.size };
-        self.staged.publish_bytes(&self.store.layout().blob(&blob.digest), &blob)?;
+        self.staged.publish_bytes(&self.store.layout().blob(&blob.digest), &blob.digest)?;
         Ok(blob)
     }
 
@@ -62,7 +62,7 @@ impl BlobWriter<'_> {
         self.write_pending()?;
         let reference = BlobRef { digest: self.hasher.finish(), size: self.size };
         let map = self.staged.map(map)?;
-        self.staged.publish_bytes(&self.store.layout().blob(&reference.digest), &reference)?;
+        self.staged.publish_bytes(&self.store.layout().blob(&reference.digest), &reference.digest)?;
         Ok(Blob::new(reference, Arc::new(map)))
     }
 
@@ -72,7 +72,7 @@ impl BlobWriter<'_> {
         if (BlobRef { digest: self.hasher.finish(), size: self.size }) != *expected {
             return Err(StoreError::Corrupt { blob: expected.digest });
         }
-        self.staged.publish_bytes(&self.store.layout().blob(&expected.digest), expected)
+        self.staged.publish_bytes(&self.store.layout().blob(&expected.digest), &expected.digest)
     }
 
     fn write_pending(&mut self) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{BlobRef, StoreError};
+use crate::{Digest, StoreError};
 
 /// Whether a file's bytes are on the disk before the name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,10 +78,10 @@ impl Staged {
     }
 
     /// The same for a name that tells the bytes: Windows replaces no file that is mapped, and one with the bytes need not be replaced.
-    pub fn publish_bytes(self, destination: &Path, blob: &BlobRef) -> Result<(), StoreError> {
+    pub fn publish_bytes(self, destination: &Path, digest: &Digest) -> Result<(), StoreError> {
         match self.publish(destination) {
             Err(StoreError::Denied { .. })
-                if cfg!(windows) && fs::read(destination).is_ok_and(|bytes| BlobRef::of(&bytes) == *blob) =>
+                if cfg!(windows) && fs::read(destination).is_ok_and(|bytes| Digest::of(&bytes) == *digest) =>
             {
                 Ok(())
             }
