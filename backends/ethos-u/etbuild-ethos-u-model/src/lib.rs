@@ -25,6 +25,6 @@ mod weights;
 
 pub use execute::{Executed, execute};
 pub use fault::{Fault, Problem};
-pub use memory::{Bank, Memory};
+pub use memory::Memory;
 pub use npu::{Npu, Series};
 pub use weights::decode as decode_weights;

@@ -2,19 +2,14 @@
 
 use crate::fault::Problem;
 
-/// Memory behind one or more regions.
-#[derive(Debug)]
-pub enum Bank<'a> {
-    /// Memory that the NPU only reads, such as weights in flash.
-    Constant(&'a [u8]),
-    /// Memory that the NPU writes too.
-    Writable(&'a mut [u8]),
-}
+/// The regions of the scratch memory; region 0 has the weights. So Vela numbers regions.
+const SCRATCH: [u8; 2] = [1, 2];
 
-/// The memory of a command stream. Addresses of a region are offsets into its bank.
-#[derive(Debug, Default)]
+/// The memory of a command stream. Addresses of a region are offsets into its memory.
+#[derive(Debug)]
 pub struct Memory<'a> {
-    banks: Vec<(Bank<'a>, u8)>,
+    weights: &'a [u8],
+    scratch: &'a mut [u8],
     internal: Vec<u8>,
 }
 
@@ -38,12 +33,9 @@ impl Place {
 }
 
 impl<'a> Memory<'a> {
-    /// Adds memory for regions, each a number below 8. Of two banks with the same region the first is used.
-    #[must_use]
-    pub fn with(mut self, regions: &[u8], bank: Bank<'a>) -> Self {
-        let mask = regions.iter().filter(|region| **region < 8).fold(0, |mask, region| mask | 1 << region);
-        self.banks.push((bank, mask));
-        self
+    /// Weights, which the NPU only reads, such as those in flash, and scratch memory.
+    pub const fn of(weights: &'a [u8], scratch: &'a mut [u8]) -> Self {
+        Self { weights, scratch, internal: Vec::new() }
     }
 
     /// Gives the memory inside the NPU a size; what was there is lost.
@@ -52,29 +44,25 @@ impl<'a> Memory<'a> {
     }
 
     /// The bytes of all regions.
-    pub fn size(&self) -> usize {
-        let size = |(bank, _): &(Bank<'_>, u8)| match bank {
-            Bank::Constant(bytes) => bytes.len(),
-            Bank::Writable(bytes) => bytes.len(),
-        };
-        self.banks.iter().map(size).sum()
+    pub const fn size(&self) -> usize {
+        self.weights.len() + self.scratch.len()
     }
 
     /// All bytes of a place.
     pub fn bytes(&self, place: Place) -> &[u8] {
-        let Place::Region(region) = place else { return &self.internal };
-        match self.banks.iter().find(|(_, mask)| mask >> region & 1 != 0) {
-            Some((Bank::Constant(bytes), _)) => bytes,
-            Some((Bank::Writable(bytes), _)) => bytes,
-            None => &[],
+        match place {
+            Place::Internal => &self.internal,
+            Place::Region(0) => self.weights,
+            Place::Region(region) if SCRATCH.contains(&region) => self.scratch,
+            Place::Region(_) => &[],
         }
     }
 
     fn writable(&mut self, place: Place) -> &mut [u8] {
-        let Place::Region(region) = place else { return &mut self.internal };
-        match self.banks.iter_mut().find(|(_, mask)| *mask >> region & 1 != 0) {
-            Some((Bank::Writable(bytes), _)) => bytes,
-            _ => &mut [],
+        match place {
+            Place::Internal => &mut self.internal,
+            Place::Region(region) if SCRATCH.contains(&region) => self.scratch,
+            Place::Region(_) => &mut [],
         }
     }
 
@@ -110,10 +98,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regions_share_a_bank_and_constant_memory_is_not_written() {
+    fn regions_share_scratch_memory_and_weights_are_not_written() {
         let (weights, mut scratch) = ([1_u8; 4], [0_u8; 4]);
-        let mut memory =
-            Memory::default().with(&[0], Bank::Constant(&weights)).with(&[1, 2], Bank::Writable(&mut scratch));
+        let mut memory = Memory::of(&weights, &mut scratch);
         memory.write(Place::Region(1), 2, &[7, 8]).unwrap();
         assert_eq!(memory.read(Place::Region(2), 3, 1).unwrap(), [8]);
         for (place, address, size) in

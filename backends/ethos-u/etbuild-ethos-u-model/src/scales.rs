@@ -11,7 +11,7 @@ use crate::rounding::{Rounding, Scale};
 /// The bytes of a channel.
 const CHANNEL: usize = 10;
 
-/// What an output channel adds to its sums, and how the channel scales them.
+/// The bias and the scale of an output channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// The bias.

@@ -1,6 +1,6 @@
-//! Streams of a few commands: what they compute, and the faults of those that no NPU executes.
+//! Command streams of a few commands: the results, and the fault of each command that no NPU executes.
 
-use etbuild_ethos_u_model::{Bank, Executed, Fault, Memory, Problem, execute};
+use etbuild_ethos_u_model::{Executed, Fault, Memory, Problem, execute};
 
 /// The configurations of Ethos-U55-128, U65-512 and U85-256.
 const U55: u32 = 0x1807;
@@ -21,7 +21,7 @@ fn long(code: u16, parameter: u32, payload: u32) -> Vec<u32> {
 
 fn run(words: &[u32], config: u32, scratch: &mut [u8]) -> Result<Executed, Fault> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut memory = Memory::default().with(&[0], Bank::Constant(&[5; 32])).with(&[1, 2], Bank::Writable(scratch));
+    let mut memory = Memory::of(&[5; 32], scratch);
     execute(&bytes, config, &mut memory)
 }
 

@@ -4,11 +4,7 @@ use et_core::Result;
 use et_ethos_u::{Blob, Engine, Execute};
 use et_problem::{Problem, report};
 use et_runtime::{Delegate, Workers};
-use etbuild_ethos_u_model::{Bank, Memory, execute};
-
-/// The region of the weights, and those of the scratch memory.
-const WEIGHTS: u8 = 0;
-const SCRATCH: [u8; 2] = [1, 2];
+use etbuild_ethos_u_model::{Memory, execute};
 
 /// The model of the NPU that a blob is for.
 struct Model;
@@ -17,9 +13,7 @@ static MODEL: Model = Model;
 
 impl Execute for Model {
     fn execute(&self, blob: &Blob<'_>, scratch: &mut [u8]) -> Result<()> {
-        let weights = Bank::Constant(blob.weights());
-        let mut memory = Memory::default().with(&[WEIGHTS], weights).with(&SCRATCH, Bank::Writable(scratch));
-        let executed = execute(blob.commands(), blob.header().config, &mut memory);
+        let executed = execute(blob.commands(), blob.header().config, &mut Memory::of(blob.weights(), scratch));
         report(executed.map(drop).map_err(|fault| Problem::blob(fault.to_string())))
     }
 }

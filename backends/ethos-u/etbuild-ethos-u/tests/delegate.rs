@@ -14,7 +14,7 @@ use et_runtime::Listener;
 use etbuild_backend::{Backend, TargetFacts};
 use etbuild_conformance::{Candidate, compile, load, run as run_module};
 use etbuild_ethos_u::{Array, BACKEND, Series, lower_to_tosa};
-use etbuild_ethos_u_model::{Bank, Memory, execute};
+use etbuild_ethos_u_model::{Memory, execute};
 use etbuild_ir::{LoweredProgram, Program};
 
 /// The bytes of memory behind the addresses in the registers.
@@ -105,7 +105,7 @@ impl Model {
             )
         };
         assert_eq!(self.address(register::BASES + 8), self.address(register::BASES + 16));
-        let mut memory = Memory::default().with(&[0], Bank::Constant(weights)).with(&[1, 2], Bank::Writable(scratch));
+        let mut memory = Memory::of(weights, scratch);
         match execute(commands, self.registers.borrow()[&register::CONFIG], &mut memory) {
             Ok(executed) => self.executed.set(self.executed.get() + executed.operations),
             Err(_) => self.faults.set(status::COMMAND_FAULT),

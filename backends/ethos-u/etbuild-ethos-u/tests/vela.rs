@@ -3,18 +3,9 @@
 mod tools;
 
 use et_ethos_u::{Blob, driver};
-use etbuild_backend::{Backend, EthosU, NpuFacts, TargetFacts};
+use etbuild_backend::{Backend, TargetFacts};
 use etbuild_ethos_u::BACKEND;
-
-fn target(accelerator: &str, system_config: &str, memory_mode: &str) -> TargetFacts {
-    let npu = EthosU {
-        accelerator: accelerator.to_owned(),
-        system_config: system_config.to_owned(),
-        memory_mode: memory_mode.to_owned(),
-        registers: 0x5810_2000,
-    };
-    TargetFacts { architecture: "thumb".to_owned(), npu: Some(NpuFacts::EthosU(npu)), ..TargetFacts::default() }
-}
+use tools::target;
 
 /// The targets, with the product and the logarithm of multiplications per cycle of the NPU's register.
 fn targets() -> [(TargetFacts, u32); 2] {

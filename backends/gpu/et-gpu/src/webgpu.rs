@@ -19,3 +19,5 @@ pub mod resource;
 pub mod staging;
 #[path = "parts/timestamps.rs"]
 pub mod timestamps;
+#[path = "parts/usage.rs"]
+pub mod usage;

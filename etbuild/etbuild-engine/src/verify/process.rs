@@ -1,7 +1,7 @@
 //! Running a binary: as a process, in an emulator.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use etbuild_diagnostic::{Code, Diagnostic};
@@ -75,19 +75,10 @@ impl Process<'_> {
         inputs: &[u8],
     ) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let folder = self.folder();
-        let path = folder.path();
-        let name = &self.options.name;
-        self.materialise(binary, &path.join(name), true);
-        self.materialise(program, &path.join(format!("{name}.pte")), false);
-        for (ending, data) in data {
-            self.materialise(data, &path.join(format!("{name}.{ending}")), false);
-        }
-        let files = [path.join("inputs.safetensors"), path.join("outputs.safetensors")];
-        let [given, outputs] = &files;
-        self.world.system().write(given, inputs, false).map_err(|error| failure::unreadable(given, &error))?;
-        let arguments = ["--inputs".into(), given.into(), "--outputs".into(), outputs.into()];
-        self.checked(&path.join(name), arguments.to_vec())?;
-        self.world.system().read(outputs).map_err(|error| failure::unreadable(outputs, &error))
+        let path = folder.path().join(&self.options.name);
+        self.materialise(binary, &path, true);
+        self.place(folder.path(), program, data);
+        self.answers(folder.path(), &path, Vec::new(), inputs)
     }
 
     /// Runs a program file with data files by this etbuild, whose delegates have models of the NPUs that are not here, as [`Self::hosted`] runs a
@@ -99,17 +90,34 @@ impl Process<'_> {
         inputs: &[u8],
     ) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let folder = self.folder();
-        let at = |ending: &str| folder.path().join(format!("{}.{ending}", self.options.name));
-        self.materialise(program, &at("pte"), false);
-        let [given, outputs] = ["inputs.safetensors", "outputs.safetensors"].map(|name| folder.path().join(name));
+        let (program, data) = self.place(folder.path(), program, data);
+        let data = data.into_iter().flat_map(|path| ["--data".into(), path.into()]);
+        let arguments = ["run".into(), program.clone().into()].into_iter().chain(data).collect();
+        self.answers(folder.path(), &program, arguments, inputs)
+    }
+
+    /// Writes a program file and its data files, by their endings, to a folder; returns the paths.
+    fn place(&self, folder: &Path, program: &BlobRef, data: &[(&str, BlobRef)]) -> (PathBuf, Vec<PathBuf>) {
+        let place = |ending: &str, blob: &BlobRef| {
+            let path = folder.join(format!("{}.{ending}", self.options.name));
+            self.materialise(blob, &path, false);
+            path
+        };
+        (place("pte", program), data.iter().map(|(ending, blob)| place(ending, blob)).collect())
+    }
+
+    /// Runs `binary` with the arguments, on the contents of a safetensors file; returns the contents of the file with the outputs.
+    fn answers(
+        &self,
+        folder: &Path,
+        binary: &Path,
+        mut arguments: Vec<OsString>,
+        inputs: &[u8],
+    ) -> Result<Vec<u8>, Vec<Diagnostic>> {
+        let [given, outputs] = ["inputs.safetensors", "outputs.safetensors"].map(|name| folder.join(name));
         self.world.system().write(&given, inputs, false).map_err(|error| failure::unreadable(&given, &error))?;
-        let mut arguments: Vec<OsString> = vec!["run".into(), at("pte").into()];
-        for (ending, data) in data {
-            self.materialise(data, &at(ending), false);
-            arguments.extend(["--data".into(), at(ending).into()]);
-        }
         arguments.extend(["--inputs".into(), given.into(), "--outputs".into(), outputs.clone().into()]);
-        self.checked(&at("pte"), arguments)?;
+        self.checked(binary, arguments)?;
         self.world.system().read(&outputs).map_err(|error| failure::unreadable(&outputs, &error))
     }
 

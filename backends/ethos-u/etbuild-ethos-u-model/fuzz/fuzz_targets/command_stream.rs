@@ -4,7 +4,7 @@
 
 #![no_main]
 
-use etbuild_ethos_u_model::{Bank, Memory, decode_weights, execute};
+use etbuild_ethos_u_model::{Memory, decode_weights, execute};
 use libfuzzer_sys::fuzz_target;
 
 /// The configurations of Ethos-U55-128, U65-512, U85-256 and U85-2048.
@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((npu, bytes)) = bytes.split_first() else { return };
     let (commands, weights) = bytes.split_at(bytes.len() / 2);
     let mut scratch = [3_u8; 256];
-    let mut memory = Memory::default().with(&[0], Bank::Constant(weights)).with(&[1, 2], Bank::Writable(&mut scratch));
+    let mut memory = Memory::of(weights, &mut scratch);
     if let Err(fault) = execute(commands, NPUS[usize::from(npu % 4)], &mut memory) {
         assert!(fault.offset <= commands.len() && !fault.to_string().is_empty());
     }

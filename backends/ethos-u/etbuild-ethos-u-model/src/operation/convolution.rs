@@ -27,10 +27,10 @@ pub fn depthwise(machine: &mut Machine<'_, '_>, _parameter: u16) -> Result<(), P
 fn run(machine: &mut Machine<'_, '_>, depth: usize, is_depthwise: bool) -> Result<(), Problem> {
     let kernel = Kernel::of(&machine.registers)?;
     let size = output::size(machine)?;
-    machine.spend(kernel.work(size, if is_depthwise { 1 } else { depth })?)?;
+    let inputs = if is_depthwise { 1 } else { depth };
+    machine.spend(kernel.work(size, inputs)?)?;
     let input = kernel.enlarge(IFM.load(machine, kernel.input(size, depth)?)?);
     let [height, width] = [kernel.rows.size, kernel.columns.size];
-    let inputs = if is_depthwise { 1 } else { depth };
     let shape = Shape { outputs: size.depth, height, width, inputs };
     let weights = weights::load(machine, shape, &kernel, is_depthwise)?;
     let sums = initial(machine, size)?;

@@ -83,7 +83,7 @@ fn number(machine: &Machine<'_, '_>, side: &Side) -> Result<i64, Problem> {
     Ok(if element.is_signed { i64::from(word.cast_signed()) } else { i64::from(word) })
 }
 
-/// The scale of the output where it has one.
+/// The scale of the output: 1 where the operation does not scale.
 fn output_scale(machine: &Machine<'_, '_>) -> Result<Scale, Problem> {
     match output::is_global(&machine.registers)? {
         true => output::global(machine.npu, &machine.registers),

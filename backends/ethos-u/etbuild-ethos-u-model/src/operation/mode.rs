@@ -13,7 +13,7 @@ pub struct Operands {
     pub rounding: Rounding,
 }
 
-/// What a mode has of its own.
+/// The way in which a mode treats its operands or rounding differently from the other modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     /// Nothing.
@@ -33,7 +33,7 @@ pub struct Mode {
     pub is_binary: bool,
     /// Whether the operands have scales on U55 and U65.
     pub is_sum: bool,
-    /// What the operation has of its own.
+    /// The difference of the mode from the others.
     pub own: Own,
     /// The result before the scale of the output.
     pub compute: fn(Operands) -> i64,

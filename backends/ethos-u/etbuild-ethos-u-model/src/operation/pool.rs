@@ -70,7 +70,7 @@ fn sum_of_channels(machine: &Machine<'_, '_>, size: Size) -> Result<Volume, Prob
     }))
 }
 
-/// Scales with the scale of all channels. Without it results stay as they are.
+/// Multiplies the results by the global scale, if the operation has one.
 fn scale(machine: &Machine<'_, '_>, mut results: Volume) -> Result<Volume, Problem> {
     if output::is_global(&machine.registers)? {
         let scale = output::global(machine.npu, &machine.registers)?;

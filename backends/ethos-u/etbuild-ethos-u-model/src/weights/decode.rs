@@ -8,9 +8,9 @@ use super::bit_stream::Bits;
 
 /// The divisor of zero runs that ends a section of the stream; the next section begins at a whole byte.
 const END: u32 = 7;
-/// The divisor of zero runs that says that there are none.
+/// The divisor of zero runs in a slice without zero runs.
 const NO_RUNS: u32 = 6;
-/// The divisor of weights that says that weights have no quotients.
+/// The divisor of weights in a slice whose weights have no quotients.
 const DIRECT: u32 = 7;
 /// The highest divisors, as shifts.
 const MOST: [u32; 2] = [5, 3];

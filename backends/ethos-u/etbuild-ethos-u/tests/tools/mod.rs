@@ -9,7 +9,7 @@ use et_ethos_u::{Blob, Port};
 use etbuild_backend::{EthosU, NpuFacts, TargetFacts};
 use etbuild_ethos_u::vela::{self, Compiled, Device};
 use etbuild_ethos_u::{Array, Graph, Kind, write};
-use etbuild_ethos_u_model::{Bank, Executed, Fault, Memory};
+use etbuild_ethos_u_model::{Executed, Fault, Memory};
 use etbuild_golden::parse;
 
 /// The folder that `ETBUILD_TEST_ETHOS` names.
@@ -131,7 +131,7 @@ pub fn execute(blob: &[u8], inputs: &[Array]) -> Result<Vec<Vec<u8>>, Fault> {
     Ok(outputs)
 }
 
-/// The same, and what the stream did, perhaps nothing.
+/// The outputs of a blob, and the numbers of operations and copies of its command stream, which may be 0.
 pub fn try_execute(blob: &[u8], inputs: &[Array]) -> Result<(Vec<Vec<u8>>, Executed), Fault> {
     let blob = Blob::read(blob).unwrap();
     let mut scratch = vec![0; blob.header().scratch as usize];
@@ -139,8 +139,7 @@ pub fn try_execute(blob: &[u8], inputs: &[Array]) -> Result<(Vec<Vec<u8>>, Execu
     for (port, input) in blob.inputs().zip(inputs) {
         scratch[range(port)].copy_from_slice(&input.bytes());
     }
-    let weights = Bank::Constant(blob.weights());
-    let mut memory = Memory::default().with(&[0], weights).with(&[1, 2], Bank::Writable(&mut scratch));
+    let mut memory = Memory::of(blob.weights(), &mut scratch);
     let executed = etbuild_ethos_u_model::execute(blob.commands(), blob.header().config, &mut memory)?;
     Ok((blob.outputs().map(|port| scratch[range(port)].to_vec()).collect(), executed))
 }
@@ -163,8 +162,7 @@ pub fn execute_compiled(compiled: &Compiled, inputs: &[Array]) -> Result<Vec<Vec
     for (place, input) in compiled.inputs.iter().zip(inputs) {
         scratch[place.offset..place.offset + place.count].copy_from_slice(&input.bytes());
     }
-    let weights = Bank::Constant(&compiled.weights);
-    let mut memory = Memory::default().with(&[0], weights).with(&[1, 2], Bank::Writable(&mut scratch));
+    let mut memory = Memory::of(&compiled.weights, &mut scratch);
     let commands = &compiled.commands;
     etbuild_ethos_u_model::execute(&commands.bytes, commands.config, &mut memory)?;
     let output = |place: &vela::Place| scratch[place.offset..place.offset + place.count].to_vec();

@@ -19,7 +19,6 @@ use super::device::Device;
 use super::failure::{failed, no_memory};
 use super::image::Image;
 use super::pipeline::{Pipeline, size};
-use super::timestamps::Timestamps;
 use crate::problem::{Outcome, Problem};
 
 /// A recorded command.
@@ -135,17 +134,5 @@ impl Recorder<'_> {
     /// Records an execution of a kernel.
     pub fn dispatch(&self, pipeline: &Pipeline, bound: Bound, workgroups: [u32; 3]) {
         self.commands.borrow_mut().push(Command::Dispatch { pipeline: pipeline.clone(), bound, workgroups });
-    }
-
-    /// Records that timestamps are taken anew.
-    #[expect(clippy::unused_self, reason = "the interface of drivers")]
-    pub const fn start(&self, timestamps: &Timestamps) {
-        match *timestamps {}
-    }
-
-    /// Records that a timestamp is taken.
-    #[expect(clippy::unused_self, reason = "the interface of drivers")]
-    pub const fn stamp(&self, timestamps: &Timestamps, _index: u32) {
-        match *timestamps {}
     }
 }

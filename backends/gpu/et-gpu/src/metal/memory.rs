@@ -13,6 +13,7 @@ use objc2_metal::{MTLBuffer, MTLDevice, MTLResourceOptions};
 
 use super::device::Device;
 use super::failure::no_memory;
+pub use super::usage::Use;
 use crate::device_memory::{Counted, Purpose};
 use crate::mapping::Mapping;
 use crate::problem::Outcome;
@@ -28,15 +29,6 @@ pub struct Memory {
 unsafe impl Send for Memory {}
 // SAFETY: as before.
 unsafe impl Sync for Memory {}
-
-/// Who accesses memory, which is the same memory for both.
-#[derive(Clone, Copy)]
-pub enum Use {
-    /// Kernels.
-    Device,
-    /// The host and kernels.
-    Shared,
-}
 
 impl Memory {
     /// Allocates `size` bytes; there is one type of memory.

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use super::commands::Recorder;
 use super::device::Device;
 use crate::problem::Outcome;
 
@@ -19,5 +20,19 @@ impl Timestamps {
     /// The time of each dispatch.
     pub const fn durations(&self) -> Outcome<Vec<Duration>> {
         match *self {}
+    }
+}
+
+impl Recorder<'_> {
+    /// Records that timestamps are taken anew.
+    #[expect(clippy::unused_self, reason = "the interface of drivers")]
+    pub const fn start(&self, timestamps: &Timestamps) {
+        match *timestamps {}
+    }
+
+    /// Records that a timestamp is taken.
+    #[expect(clippy::unused_self, reason = "the interface of drivers")]
+    pub const fn stamp(&self, timestamps: &Timestamps, _index: u32) {
+        match *timestamps {}
     }
 }

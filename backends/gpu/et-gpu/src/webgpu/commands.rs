@@ -9,7 +9,6 @@ use super::calls::{self, Dispatched};
 use super::device::Device;
 use super::image::Image;
 use super::pipeline::Pipeline;
-use super::timestamps::Timestamps;
 use crate::problem::Outcome;
 
 /// Recorded dispatches. The owner keeps the recorded objects until all executions have ended.
@@ -64,17 +63,5 @@ impl Recorder<'_> {
     /// Records an execution of a kernel.
     pub fn dispatch(&self, pipeline: &Pipeline, set: u32, [x, y, z]: [u32; 3]) {
         self.dispatches.borrow_mut().push([pipeline.number(), set, x, y, z]);
-    }
-
-    /// Records that timestamps are taken anew.
-    #[expect(clippy::unused_self, reason = "the interface of drivers")]
-    pub const fn start(&self, timestamps: &Timestamps) {
-        match *timestamps {}
-    }
-
-    /// Records that a timestamp is taken.
-    #[expect(clippy::unused_self, reason = "the interface of drivers")]
-    pub const fn stamp(&self, timestamps: &Timestamps, _index: u32) {
-        match *timestamps {}
     }
 }

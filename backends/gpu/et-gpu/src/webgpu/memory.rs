@@ -8,6 +8,7 @@ use et_core::{Access, Error, Tensor};
 
 use super::calls;
 use super::device::Device;
+pub use super::usage::Use;
 use crate::device_memory::{Counted, Purpose};
 use crate::problem::Outcome;
 
@@ -18,15 +19,6 @@ pub struct Memory {
     // Released after the buffer.
     _device: Arc<Device>,
     _counted: Counted,
-}
-
-/// Who accesses memory. The browser's buffers are the same for both.
-#[derive(Clone, Copy)]
-pub enum Use {
-    /// Kernels.
-    Device,
-    /// The host and kernels.
-    Shared,
 }
 
 impl Memory {

@@ -122,7 +122,7 @@ impl Executing {
         put(&mut request, objects.len());
         for object in objects.iter() {
             put(&mut request, object.size as usize);
-            // What no kernel has written is a number that is none.
+            // Elements that no kernel has written are NaN.
             let mut bytes = vec![0xff; object.size as usize];
             if matches!(object.role, Role::Input | Role::Weights | Role::State) {
                 let tensor = arguments.tensor(object.argument as usize)?.bytes()?;

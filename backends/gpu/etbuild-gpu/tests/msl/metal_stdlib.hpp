@@ -139,7 +139,7 @@ struct Place {
 /// A compiled kernel.
 struct Kernel {
     void (*invoke)(const Place&, char* const* buffers);
-    /// Fills workgroup memory with the bytes of a number that is none.
+    /// Fills workgroup memory with NaN.
     void (*forget)();
     /// Whether invocations meet at barriers.
     bool meets;
