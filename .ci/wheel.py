@@ -3,7 +3,7 @@ put the command on the PATH and the package on the path of imports.
 
     wheel.py BINARY TARGET FOLDER [--module LIBRARY] [--runtimes FOLDER]
 
-LIBRARY is the compiled extension module, on Linux for glibc. Without it, the wheel has the command and the functions that call the command,
+LIBRARY is the compiled extension module, on Linux for one of the C libraries. Without it, the wheel has the command and the functions that call the command,
 for every Python, and on Linux for every C library. The runtimes are those of `etbuild prebuild`; pip installs them in `share/etbuild/runtimes`. The bytes
 depend on the files, the target, Cargo's metadata, the README and SOURCE_DATE_EPOCH alone. The
 format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
@@ -22,6 +22,8 @@ from pathlib import Path
 
 # A static binary needs no C library, so it fulfils the oldest policies of glibc and of musl alike.
 POLICIES = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"]
+# The policy of extension modules for musl, whose symbols have no versions.
+MUSL_POLICY = "musllinux_1_2"
 # The tags of other systems, by Rust target.
 SYSTEMS = {
     "aarch64-apple-darwin": "macosx_11_0_arm64",
@@ -46,12 +48,13 @@ def tags(target, module):
     machine, system = target.split("-")[0], SYSTEMS.get(target)
     if module is None:
         return "py3", "none", [system] if system else [f"{policy}_{machine}" for policy in POLICIES]
-    return "cp{}{}".format(*MODULE_PYTHON), "abi3", [system or f"manylinux_2_{newest_glibc(module)}_{machine}"]
+    return "cp{}{}".format(*MODULE_PYTHON), "abi3", [system or f"{c_library(module)}_{machine}"]
 
 
-def newest_glibc(module):
-    """The minor version of glibc that a library needs: the newest that one of its symbols has."""
-    return max(map(int, re.findall(rb"GLIBC_2\.(\d+)", module)))
+def c_library(module):
+    """The policy of the C library that a library of Linux needs: of glibc, the newest version that one of its symbols has."""
+    minors = [int(minor) for minor in re.findall(rb"GLIBC_2\.(\d+)", module)]
+    return f"manylinux_2_{max(minors)}" if minors else MUSL_POLICY
 
 
 def texts(package, python, interface, platforms):

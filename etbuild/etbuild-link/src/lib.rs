@@ -74,7 +74,7 @@ pub use project::{Project, kernel_crates, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, SelectedKernel, select};
 pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources, device_crates_digest};
-pub use swift::{AppleNeeds, ApplePlatform, swift_package};
+pub use swift::{AppleNeeds, ApplePlatform, swift_folders, swift_package};
 pub use system::SystemFiles;
 pub use target::{API_LEVEL, CompileTarget, Linker};
 pub use toolchain::{Route, Toolchain, Watched};

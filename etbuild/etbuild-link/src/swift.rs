@@ -94,7 +94,7 @@ pub fn swift_package<'a>(
     needs: &AppleNeeds,
     libraries: &BTreeMap<ApplePlatform, &'a [u8]>,
 ) -> Result<BTreeMap<String, Cow<'a, [u8]>>, LinkError> {
-    let (framework, library) = (format!("{name}.xcframework"), LibraryForm::Static.linked_name(name));
+    let ([framework, sources], library) = (swift_folders(name), LibraryForm::Static.linked_name(name));
     let platforms = libraries.keys().collect();
     let ([ios, macos], frameworks) = (needs.systems(), &needs.frameworks);
     let variables = Variables { name, framework: &framework, library: &library, platforms, frameworks, ios, macos };
@@ -110,8 +110,13 @@ pub fn swift_package<'a>(
         files.insert(format!("{folder}/Headers/{C_MODULE}/{MODULE_MAP}"), module.into());
     }
     let functions = libraries.values().next().map(|library| functions(library)).transpose()?.unwrap_or_default();
-    files.extend(sources(&functions).map(|(file, bytes)| (format!("Sources/Etbuild/{file}"), bytes.into())));
+    files.extend(sources_over(&functions).map(|(file, bytes)| (format!("{sources}/{file}"), bytes.into())));
     Ok(files)
+}
+
+/// The folders of the package of the model `name` that hold files of [`swift_package`] alone: the framework, and the sources.
+pub fn swift_folders(name: &str) -> [String; 2] {
+    [format!("{name}.xcframework"), "Sources/Etbuild".to_owned()]
 }
 
 /// The functions of a library for C.
@@ -129,7 +134,7 @@ fn functions(library: &[u8]) -> Result<BTreeSet<&str>, LinkError> {
 }
 
 /// The sources of Swift over these functions, by their names.
-fn sources(functions: &BTreeSet<&str>) -> impl Iterator<Item = (&'static str, &'static [u8])> {
+fn sources_over(functions: &BTreeSet<&str>) -> impl Iterator<Item = (&'static str, &'static [u8])> {
     SWIFT.iter().flat_map(|folder| folder.files).filter_map(|file| {
         let (folder, function) = SOURCES.iter().find(|(folder, _)| file.path.starts_with(folder))?;
         functions.contains(function).then(|| (&file.path[folder.len()..], file.bytes))

@@ -221,6 +221,9 @@ impl System for Polluted {
     fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
         self.0.write(path, bytes, executable)
     }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(path)
+    }
     fn variable(&self, name: &str) -> Option<String> {
         self.0.variable(name)
     }

@@ -60,6 +60,9 @@ impl System for Machine {
     fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
         self.files.write(path, bytes, executable)
     }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.files.remove(path)
+    }
     fn variable(&self, name: &str) -> Option<String> {
         self.files.variable(name)
     }

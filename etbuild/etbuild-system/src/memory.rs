@@ -68,6 +68,13 @@ impl System for MemorySystem {
         Ok(())
     }
 
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut files = self.files();
+        let before = files.len();
+        files.retain(|file, _| !file.starts_with(path));
+        if files.len() == before { Err(not_found()) } else { Ok(()) }
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         self.variables.get(name).cloned()
     }

@@ -92,6 +92,11 @@ impl System for RealSystem {
         result
     }
 
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        // A link to a folder is a file of its own.
+        if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
     }

@@ -38,6 +38,9 @@ pub trait System: Send + Sync {
     /// Replaces a file whole: a reader sees the old bytes or the new, never a mixture. Makes missing folders.
     fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()>;
 
+    /// Removes a file, or a folder with all that is in it.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
     /// An environment variable, if it is set and valid UTF-8.
     fn variable(&self, name: &str) -> Option<String>;
 

@@ -48,6 +48,19 @@ fn a_package_for_swift_has_a_library_that_links_for_each_platform() {
     place.run(BUILD).expect(0);
     assert!(fs::read(framework.join("ios-arm64/libdigits.a")).unwrap() == first);
     assert_eq!(fs::read_to_string(framework.join("Info.plist")).unwrap(), list);
+    check_leftovers(&place, &package);
+}
+
+/// What another build left in the folders of the package goes, and a file of Xcode's stays.
+fn check_leftovers(place: &Place, package: &Path) {
+    let (framework, xcode) = (package.join("digits.xcframework"), package.join(".swiftpm/config"));
+    let source = package.join("Sources/Etbuild/Former.swift");
+    fs::write(&source, "no Swift").unwrap();
+    fs::create_dir_all(xcode.parent().unwrap()).unwrap();
+    fs::write(&xcode, "kept").unwrap();
+    place.run("deploy recipes/digits.yaml --target ios-arm64").expect(0);
+    assert!(framework.join("ios-arm64/libdigits.a").exists() && !framework.join("macos-arm64").exists());
+    assert!(!source.exists() && xcode.exists());
 }
 
 #[test]

@@ -278,6 +278,9 @@ impl System for Elsewhere<'_> {
     fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> std::io::Result<()> {
         self.0.write(path, bytes, executable)
     }
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        self.0.remove(path)
+    }
     fn variable(&self, name: &str) -> Option<String> {
         self.0.variable(name)
     }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_link::{AppleNeeds, ApplePlatform, LibraryForm, swift_package};
+use etbuild_link::{AppleNeeds, ApplePlatform, LibraryForm, swift_folders, swift_package};
 use etbuild_target::{GpuInterface, Target};
 
 use super::joined::{Group, join};
-use super::package::write_changed;
+use super::package::{keep_only, write_changed};
 use super::{OutputFile, UnitReport};
 use crate::failure;
 use crate::input::Db;
@@ -36,7 +36,12 @@ fn package(
     let files = swift_package(name, &needs, &libraries).map_err(|error| failure::internal(&error.to_string()))?;
     let folder = out.join(name).join("swift");
     let written = files.iter().map(|(path, bytes)| write_changed(world, folder.join(path), bytes));
-    written.collect::<Result<_, _>>().map_err(|error| vec![*error])
+    let written: Vec<_> = written.collect::<Result<_, _>>().map_err(|error| vec![*error])?;
+    // Xcode keeps files of its own beside these folders, and takes what is in them for parts of the package.
+    let paths = written.iter().map(|file| file.path.clone()).collect();
+    let cleaned = swift_folders(name).iter().try_for_each(|owned| keep_only(world, &folder.join(owned), &paths));
+    cleaned.map_err(|error| vec![*error])?;
+    Ok(written)
 }
 
 /// What the libraries need of Apple's systems: the frameworks of the backends that the programs call, and the systems with the language of

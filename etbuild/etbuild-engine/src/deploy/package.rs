@@ -1,6 +1,6 @@
 //! Results in the output folder: the binary, the program file, the size report and the manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Diagnostic, unwritable};
@@ -71,6 +71,25 @@ pub fn write_changed(world: &World, path: PathBuf, bytes: &[u8]) -> Result<Outpu
         world.system().write(&path, bytes, false).map_err(|error| Box::new(unwritable(&path, &error)))?;
     }
     Ok(OutputFile { path, size: bytes.len() as u64, digest: Digest::of(bytes).to_string() })
+}
+
+/// Removes what is in a folder beside these files, such as what an earlier build of other units left there.
+///
+/// # Errors
+/// A folder that cannot be listed, or a file that cannot be removed.
+pub fn keep_only(world: &World, folder: &Path, files: &BTreeSet<PathBuf>) -> Result<(), Box<Diagnostic>> {
+    let system = world.system();
+    for entry in system.list(folder).map_err(|error| Box::new(unwritable(folder, &error)))? {
+        if files.contains(&entry) {
+            continue;
+        }
+        if files.iter().any(|file| file.starts_with(&entry)) {
+            keep_only(world, &entry, files)?;
+        } else {
+            system.remove(&entry).map_err(|error| Box::new(unwritable(&entry, &error)))?;
+        }
+    }
+    Ok(())
 }
 
 fn manifest_file(deliverable: &Deliverable) -> ManifestFile {
