@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -136,46 +136,86 @@ const text = await model.text([{ role: "user", content: "Tell me a tale about a 
 say({ threads: model.threads, text });
 "#;
 
-/// A library of Rust's standard library, whose second thread fails while the first waits as a pool of threads waits.
-const FAILING: &str = r#"
+/// A library over the pool of threads of the backends. Each of the two tasks of `meet` waits for the other, so that one thread alone would end
+/// neither. The second thread of `fail` fails, while the first waits as a pool waits.
+const LIBRARY: &str = r#"
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::yield_now;
+
+use et_runtime::Workers;
+
+#[unsafe(no_mangle)]
+pub extern "C" fn meet() -> usize {
+    let (pool, arrived, met) = (et_module::Pool::new(2), AtomicUsize::new(0), AtomicUsize::new(0));
+    pool.run(2, &|_| {
+        arrived.fetch_add(1, Ordering::SeqCst);
+        let is_met = (0..10_000_000).any(|_| {
+            yield_now();
+            arrived.load(Ordering::SeqCst) == 2
+        });
+        met.fetch_add(usize::from(is_met), Ordering::SeqCst);
+    });
+    met.into_inner()
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn fail() {
     std::thread::spawn(|| panic!("a fault"));
     loop {
-        std::thread::yield_now();
+        yield_now();
     }
 }
 "#;
 
 /// The call that waits fails, and so does each call that follows.
-const WAIT: &str = r#"
+const CALLS: &str = r#"
 const [folder, library] = process.argv.slice(2);
 const { Library } = await import(`${folder}/library.js`);
 const bytes = await (await import("node:fs/promises")).readFile(library);
-const opened = await Library.open({ library: bytes, program: new Uint8Array(0), threads: 2 });
+const open = () => Library.open({ library: bytes, program: new Uint8Array(0), threads: 2 });
 const caught = (call) => { try { return call(); } catch (error) { return error.message; } };
-const [first, second] = [() => opened.functions.fail(), () => opened.with(() => 0)].map(caught);
-opened.end();
-console.log(JSON.stringify({ first, second }));
+const [meeting, failing] = [await open(), await open()];
+const met = meeting.functions.meet();
+const [first, second] = [() => failing.functions.fail(), () => failing.with(() => 0)].map(caught);
+for (const library of [meeting, failing]) library.end();
+console.log(JSON.stringify({ met, first, second }));
 "#;
 
-#[test]
-fn a_thread_that_fails_ends_the_call_that_waits() {
-    if !has("node", &["--version"]) {
-        return;
-    }
-    let place = Place::cold();
-    let (source, library) = (place.file("failing.rs", FAILING), place.path().join("failing.wasm"));
-    let mut compile = Command::new("rustc");
-    compile.args("--edition 2024 --crate-type cdylib --target wasm32-wasip1-threads -Clinker=rust-lld".split(' '));
-    let functions = ["__wasi_init_tp", "__wasm_call_ctors", "malloc", "free"];
-    compile.args(functions.map(|name| format!("-Clink-arg=--export={name}"))).arg("-Clink-arg=--max-memory=4294967296");
-    Ran::of(compile.arg(source).arg("-o").arg(&library)).expect(0);
+/// The library as WebAssembly, and the package's scripts for libraries.
+fn library(place: &Place) -> [PathBuf; 2] {
+    let crates = ["module", "runtime"].map(|name| {
+        let folder = repository().join(format!("runtime/et-{name}"));
+        format!("et-{name} = {{ path = {folder:?} }}\n")
+    });
+    let manifest = format!(
+        "[package]\nname = \"meeting\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n[dependencies]\n{}[workspace]\n",
+        crates.concat()
+    );
+    let manifest = place.file("meeting/Cargo.toml", manifest);
+    place.file("meeting/src/lib.rs", LIBRARY);
+    place.file("meeting/Cargo.lock", fs::read(repository().join("Cargo.lock")).unwrap());
+    let target = place.path().join("meeting/target");
+    let exported =
+        ["__wasi_init_tp", "__wasm_call_ctors", "malloc", "free"].map(|name| format!(" -Clink-arg=--export={name}"));
+    let flags = format!("-Clinker=rust-lld -Clink-arg=--max-memory=4294967296{}", exported.concat());
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--quiet", "--target", "wasm32-wasip1-threads", "--manifest-path"]).arg(manifest);
+    Ran::of(cargo.env("CARGO_TARGET_DIR", &target).env("RUSTFLAGS", flags)).expect(0);
     let folder = place.file("package/package.json", r#"{ "type": "module" }"#).parent().unwrap().to_owned();
     for name in ["library.js", "port.js", "thread.js", "threads.js", "wasi.js"] {
         fs::copy(repository().join("templates/web").join(name), folder.join(name)).unwrap();
     }
-    let said = node(&place, WAIT, &[&folder, &library]).expect(0).json();
+    [folder, target.join("wasm32-wasip1-threads/debug/meeting.wasm")]
+}
+
+#[test]
+fn two_threads_share_tasks_and_one_that_fails_ends_the_call_that_waits() {
+    if !has("node", &["--version"]) {
+        return;
+    }
+    let place = Place::cold();
+    let [folder, library] = library(&place);
+    let said = node(&place, CALLS, &[&folder, &library]).expect(0).json();
     let failed = "a thread of the library failed: load the program again";
-    assert_eq!(said, json!({ "first": failed, "second": failed }));
+    assert_eq!(said, json!({ "met": 2, "first": failed, "second": failed }));
 }
