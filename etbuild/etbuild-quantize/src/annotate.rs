@@ -141,7 +141,7 @@ impl<'g> Walk<'g> {
         let Some(kind) = rule::of(node).filter(|_| Control::of(node).is_none()) else { return };
         let (scheme, asked) = self.options.scheme_of(self.graph, node);
         if scheme.is_whole()
-            && !matches!(kind, Kind::Embedding | Kind::Cache | Kind::Recurrent)
+            && !matches!(kind, Kind::Embedding | Kind::Cache | Kind::Recurrent | Kind::Experts { .. })
             && !self.leaves(node, kind, scheme)
         {
             self.results(node, scheme.activation());
@@ -154,6 +154,7 @@ impl<'g> Walk<'g> {
         }
         let done = match kind {
             Kind::Gemm { input, weight, .. } => self.product(node, (input, weight), scheme),
+            Kind::Experts { weights, .. } => self.experts(node, weights, scheme),
             _ if !scheme.is_static() => false,
             Kind::Recurrent => asked && !scheme.is_whole() && self.recurrent(node),
             Kind::Move if wanted.is_some_and(|want| want != Want::Fused) => {
@@ -226,6 +227,16 @@ impl<'g> Walk<'g> {
             self.found.want(self.graph, input, scheme.activation());
         }
         true
+    }
+
+    /// All weights must be constants, or integers that stay.
+    fn experts(&self, node: &Node, weights: usize, scheme: Scheme) -> bool {
+        let Some(Argument::Values(weights)) = node.arguments.get(weights) else { return false };
+        let is_stored = |id: ValueId| {
+            let is_float = self.graph.spec(id).scalar_type == ScalarType::Float;
+            is_float && (self.sources.constant(self.graph, id).is_some() || self.sources.stay(id, scheme))
+        };
+        scheme.is_for_rows() && weights.iter().all(|id| id.is_some_and(is_stored))
     }
 
     /// Weights must be constants. The result has the steps of the hidden state.

@@ -104,6 +104,9 @@ impl<'a> Conversion<'a> {
                 let scheme = if rule::is_grouped(&node) { scheme.of_groups() } else { scheme };
                 self.product(&mut node, [input, weight, channel, bias], scheme);
             }
+            Some(Kind::Experts { input, weights }) if scheme != Scheme::Float => {
+                self.experts(&mut node, [input, weights], scheme);
+            }
             Some(Kind::Recurrent) if scheme != Scheme::Float => self.recurrent(&mut node),
             Some(Kind::Embedding) => node = self.table(&node).unwrap_or(node),
             Some(Kind::Cache) if scheme.is_whole() => return self.cache(node),
@@ -180,18 +183,8 @@ impl<'a> Conversion<'a> {
                 _ => conversion.weights.stored(&mut conversion.builder, weight, channel, scheme, &least),
             }
         });
-        let new_input = match scheme {
-            Scheme::Int8 | Scheme::Int8x4 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => {
-                self.dequantized.get(input).copied()
-            }
-            Scheme::DynamicInt8 => {
-                self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
-            }
-            Scheme::Dynamic8Weight4 => {
-                self.once(input, scheme, |conversion| Some(activation::by_rows(&mut conversion.builder, input)))
-            }
-            Scheme::Float | Scheme::Int8Weights | Scheme::Int4Weights => None,
-        };
+        let new_input =
+            if scheme.is_static() { self.dequantized.get(input).copied() } else { self.rows(input, scheme) };
         let Some(new_weight) = new_weight else { return };
         for argument in &mut node.arguments {
             match argument {
@@ -199,6 +192,37 @@ impl<'a> Conversion<'a> {
                 Argument::Value(id) if *id == input => *id = new_input.unwrap_or(input),
                 _ => {}
             }
+        }
+    }
+
+    /// The form of activations whose scales are found at run time; `None` where a scheme is for weights alone.
+    fn rows(&mut self, input: ValueId, scheme: Scheme) -> Option<ValueId> {
+        match scheme {
+            Scheme::DynamicInt8 => {
+                self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
+            }
+            Scheme::Dynamic8Weight4 => {
+                self.once(input, scheme, |conversion| Some(activation::by_rows(&mut conversion.builder, input)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Stores the matrices of all experts as integers.
+    fn experts(&mut self, node: &mut Node, [input, weights]: [usize; 2], scheme: Scheme) {
+        let Some(read) = annotate::tensor(node, input) else { return };
+        let Some(Argument::Values(matrices)) = node.arguments.get_mut(weights) else { return };
+        for id in matrices.iter_mut().flatten() {
+            let weight = *id;
+            if !self.weights.sources().stay(weight, scheme) {
+                let stored = self.once(weight, scheme, |conversion| {
+                    conversion.weights.stored(&mut conversion.builder, weight, 0, scheme, &[])
+                });
+                *id = stored.unwrap_or(weight);
+            }
+        }
+        if let (Some(rows), Some(argument)) = (self.rows(read, scheme), node.arguments.get_mut(input)) {
+            *argument = Argument::Value(rows);
         }
     }
 

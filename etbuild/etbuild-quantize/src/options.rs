@@ -45,6 +45,11 @@ impl Scheme {
         matches!(self, Self::Int8 | Self::Int8x4) || self.is_whole()
     }
 
+    /// Whether weights alone are quantized at build time: activations stay float, or get their scales at run time.
+    pub const fn is_for_rows(self) -> bool {
+        !matches!(self, Self::Float) && !self.is_static()
+    }
+
     /// Whether every operator with a rule computes in integers, also where no neighbour does.
     pub const fn is_whole(self) -> bool {
         matches!(self, Self::W8A8 | Self::W8A16 | Self::W4A16 | Self::Int16x8)

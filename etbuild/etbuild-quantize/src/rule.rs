@@ -52,6 +52,14 @@ pub enum Kind {
     Recurrent,
     /// An embedding: gathers rows of a constant table.
     Embedding,
+    /// Linear layers of which each row chooses some, with constant weights: quantized by schemes for weights, and by those that find the scales
+    /// of activations at run time.
+    Experts {
+        /// The activations.
+        input: usize,
+        /// The list of weights.
+        weights: usize,
+    },
     /// Writes rows to a KV cache, which becomes int8 with the qparams of the rows in a scheme for NPUs.
     Cache,
 }
@@ -133,6 +141,7 @@ pub const RULES: &[(&str, Kind)] = &[
     ("etbuild.attend_block.default", Kind::Float),
     ("etbuild.attend_cache.default", Kind::Float),
     ("etbuild.attend_segments.default", Kind::Float),
+    ("etbuild.expert_linear.default", Kind::Experts { input: 0, weights: 2 }),
     ("etbuild.rotate.default", Kind::Float),
     ("etbuild.write_cache.default", Kind::Cache),
 ];

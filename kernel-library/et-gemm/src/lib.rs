@@ -40,7 +40,7 @@ mod int8;
 mod kernels;
 mod output;
 mod panels;
-mod scratch;
+pub mod scratch;
 mod shape;
 mod weight_only;
 mod window;

@@ -47,4 +47,9 @@ impl<'a> Scratch<'a> {
         // SAFETY: the part starts on a cache line, holds `count` elements, and any bytes are elements.
         Ok(unsafe { core::slice::from_raw_parts_mut(taken.as_mut_ptr().cast(), count) })
     }
+
+    /// The bytes that are not taken.
+    pub fn rest(self) -> &'a mut [u8] {
+        self.rest
+    }
 }

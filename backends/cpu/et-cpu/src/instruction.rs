@@ -3,6 +3,7 @@
 mod attention;
 mod conv2d;
 mod elementwise;
+mod experts;
 mod operand;
 mod rows;
 mod text;
@@ -12,6 +13,7 @@ use et_record::{Access, Operand, Record, Text, Words};
 pub use attention::{Attention, BatchMatmul, Strided};
 pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
+pub use experts::ExpertGemm;
 pub use operand::{BlockScales, Place, QParams, Rows, Weights};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax};
 pub use text::{
@@ -122,10 +124,11 @@ instructions! {
     17 => FusedMlp if "fused-mlp",
     18 => AttendBlock if "cached-attention",
     19 => AttendSegments if "attention",
+    20 => ExpertGemm if "experts",
 }
 
 /// The cargo features of kernels, and whether this build has each.
-const FEATURES: [(&str, bool); 16] = [
+const FEATURES: [(&str, bool); 17] = [
     ("float-products", cfg!(feature = "float-products")),
     ("byte-products", cfg!(feature = "byte-products")),
     ("wide-products", cfg!(feature = "wide-products")),
@@ -137,6 +140,7 @@ const FEATURES: [(&str, bool); 16] = [
     ("elementwise", cfg!(feature = "elementwise")),
     ("normalization", cfg!(feature = "normalization")),
     ("gather", cfg!(feature = "gather")),
+    ("experts", cfg!(feature = "experts")),
     ("fused-mlp", cfg!(feature = "fused-mlp")),
     ("byte-copies", cfg!(feature = "byte-copies")),
     ("wide-copies", cfg!(feature = "wide-copies")),

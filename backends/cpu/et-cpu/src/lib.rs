@@ -17,9 +17,9 @@ pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
 pub use et_record::{Access, Write};
 pub use instruction::{
     Activation, ActivationKind, AttendBlock, AttendCache, AttendSegments, Attention, BatchMatmul, BlockScales,
-    CacheType, Conv2d, Copy, Depthwise, DequantizeRows, Elementwise, Epilogue, FusedMlp, Gather, GatherColumns, Gemm,
-    Instruction, Mean, Normalize, Piece, Place, Pool, PoolKind, QParams, QuantizeRows, RotaryPairing, Rotate, Rows,
-    Softmax, Step, Stream, Strided, Term, Weights, Window,
+    CacheType, Conv2d, Copy, Depthwise, DequantizeRows, Elementwise, Epilogue, ExpertGemm, FusedMlp, Gather,
+    GatherColumns, Gemm, Instruction, Mean, Normalize, Piece, Place, Pool, PoolKind, QParams, QuantizeRows,
+    RotaryPairing, Rotate, Rows, Softmax, Step, Stream, Strided, Term, Weights, Window,
 };
 pub use memory::Memory;
 pub use record::{Opcode, SlotNumber};

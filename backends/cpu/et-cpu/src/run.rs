@@ -5,6 +5,7 @@ mod attention;
 mod conv2d;
 mod copy;
 mod elementwise;
+mod experts;
 mod fused_mlp;
 mod gather;
 mod rows;
@@ -139,6 +140,7 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         AttendBlock => text::attend_block,
         AttendSegments => segments::run,
         FusedMlp => fused_mlp::run,
+        ExpertGemm => experts::run,
     }
 }
 
@@ -152,6 +154,7 @@ fn workspace_of(instruction: &Instruction, isa: Isa, size: &dyn Fn(SlotNumber) -
         Instruction::Conv2d(fields) => conv2d::workspace(fields, isa, size(fields.weights.slot)),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::AttendSegments(fields) => segments::workspace(fields),
+        Instruction::ExpertGemm(fields) => experts::workspace(fields, isa),
         Instruction::FusedMlp(fields) => fused_mlp::workspace(fields, isa),
         Instruction::AttendCache(fields) | Instruction::AttendBlock(crate::AttendBlock { causal: fields }) => {
             text::workspace(fields)

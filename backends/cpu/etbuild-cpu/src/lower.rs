@@ -4,6 +4,7 @@ mod attention;
 mod conv2d;
 mod dynamic;
 mod elementwise;
+mod experts;
 mod find_attention;
 mod pool;
 mod quantized;
@@ -167,6 +168,7 @@ static RULES: &[Rule] = &[
     Rule::new("etbuild.attend_block.default", text::attend_block_check, text::attend_block),
     Rule::new("etbuild.attend_cache.default", text::attend_cache_check, text::attend_cache),
     Rule::new("etbuild.attend_segments.default", text::segments_check, text::attend_segments),
+    Rule::new("etbuild.expert_linear.default", experts::check, experts::lower),
     Rule::new("etbuild.rotate.default", text::rotate_check, text::rotate),
     Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, quantized::nothing),
     Rule::new("quantized_decomposed.dequantize_per_channel.default", capability::known, quantized::nothing),

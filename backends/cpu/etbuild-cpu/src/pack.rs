@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use et_cpu::{QParams, Window};
-use et_gemm::{Bias, FloatProduct, Int4Format, Int4Gemm, Int8Gemm, Shape, Weights};
+use et_cpu::{ALIGNMENT, QParams, SlotNumber, Window};
+use et_gemm::{Bias, FloatProduct, Int4Format, Int4Gemm, Int8Gemm, Scales, Shape, Weights};
 use etbuild_backend::{ByteWeights, floats_of};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
@@ -155,7 +155,71 @@ impl Packing {
     }
 }
 
+/// The weights of several matrices of one shape and form, such as those of the experts of a mixture.
+#[derive(Clone, Debug)]
+pub struct Stack(pub Vec<Packing>);
+
+impl Stack {
+    /// Bytes of the packed forms, each rounded up to a cache line.
+    pub fn size(&self, architecture: Architecture) -> Result<usize, Problem> {
+        let size = |packing: &Packing| Ok(packing.size(architecture)?.next_multiple_of(ALIGNMENT));
+        self.0.iter().map(size).sum()
+    }
+
+    /// Gives the packed forms to `take`.
+    pub fn write(&self, architecture: Architecture, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
+        for packing in &self.0 {
+            packing.write(architecture, take)?;
+            let size = packing.size(architecture)?;
+            take(&[0; ALIGNMENT][..size.next_multiple_of(ALIGNMENT) - size]);
+            packing.weights.release();
+        }
+        Ok(())
+    }
+
+    /// A text that no packed form of other bytes has.
+    pub fn identity(&self, architecture: Architecture) -> String {
+        let each: Vec<String> = self.0.iter().map(|packing| packing.identity(architecture)).collect();
+        format!("stack {} {}", each.len(), Digest::of(each.join("\n").as_bytes()))
+    }
+}
+
 impl Form {
+    /// Gives the forms of a stack one packed format. `None` for forms of several types, and for forms with a bias and without one.
+    pub fn unify<'f>(forms: impl Iterator<Item = &'f mut Self>) -> Option<()> {
+        let mut forms: Vec<&mut Self> = forms.collect();
+        let have_steps = |form: &&mut Self| matches!(form, Self::Groups(Int4Format { scales: Scales::Steps, .. }, ..));
+        if !forms.iter().all(have_steps) {
+            for form in &mut forms {
+                if let Self::Groups(format, ..) = &mut **form {
+                    format.scales = Scales::Halves;
+                }
+            }
+        }
+        let (first, others) = forms.split_first()?;
+        others.iter().all(|form| form.is_like(first)).then_some(())
+    }
+
+    /// Whether weights of one shape have equal sizes and layouts in both forms.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Floats(_), Self::Floats(_))
+            | (Self::Bytes(..), Self::Bytes(..))
+            | (Self::BytesForRows(..), Self::BytesForRows(..)) => true,
+            (Self::Groups(one, ..), Self::Groups(other, ..)) => one == other,
+            _ => false,
+        }
+    }
+
+    /// The operand of weights in this form.
+    pub const fn weights(&self, slot: SlotNumber) -> et_cpu::Weights {
+        match self {
+            Self::Floats(_) => et_cpu::Weights::of_bits(slot, 32),
+            Self::Bytes(..) | Self::BytesForRows(..) => et_cpu::Weights::of_bits(slot, 8),
+            Self::Groups(form, ..) => et_cpu::Weights::of_form(slot, *form),
+        }
+    }
+
     fn identity(&self) -> String {
         let floats = |numbers: &[f32]| digest(numbers.iter().map(|number| number.to_le_bytes()));
         let integers = |numbers: &[i32]| digest(numbers.iter().map(|number| number.to_le_bytes()));
@@ -203,8 +267,6 @@ pub fn accumulator_scales(weights: &ByteWeights, input: QParams) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use et_gemm::Scales;
-
     use super::*;
 
     #[test]

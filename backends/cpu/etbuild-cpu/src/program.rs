@@ -7,7 +7,7 @@ use et_cpu::{Access, Instruction, SlotNumber, Weights};
 use etbuild_backend::ByteWeights;
 use etbuild_ir::{ConstantData, Graph, ValueId};
 
-use crate::pack::{Form, Packing};
+use crate::pack::{Packing, Stack};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Architecture, Problem};
 
@@ -26,6 +26,8 @@ pub enum Storage {
     Made(Vec<u8>),
     /// Weights packed when the blob is written.
     Packed(Packing),
+    /// The packed weights of several matrices of one shape and form, each from a cache line on.
+    Stacked(Stack),
 }
 
 /// A buffer with a size in bytes.
@@ -94,12 +96,15 @@ impl<'g> Program<'g> {
     /// Weights packed when the blob is written; equal weights are packed once.
     pub fn packed(&mut self, packing: Packing) -> Result<Weights, Problem> {
         let (size, form) = (packing.size(self.architecture)?, packing.form.clone());
-        let slot = SlotNumber(self.buffer(Storage::Packed(packing), size).0);
-        Ok(match form {
-            Form::Floats(_) => Weights::of_bits(slot, 32),
-            Form::Bytes(..) | Form::BytesForRows(..) => Weights::of_bits(slot, 8),
-            Form::Groups(form, ..) => Weights::of_form(slot, form),
-        })
+        Ok(form.weights(SlotNumber(self.buffer(Storage::Packed(packing), size).0)))
+    }
+
+    /// Weights of several matrices, packed one behind another.
+    pub fn stacked(&mut self, packings: Vec<Packing>) -> Result<Weights, Problem> {
+        let form = packings.first().ok_or(Problem::Weights)?.form.clone();
+        let stack = Stack(packings);
+        let size = stack.size(self.architecture)?;
+        Ok(form.weights(SlotNumber(self.buffer(Storage::Stacked(stack), size).0)))
     }
 
     /// The storage and size of an operand's buffer; `None` for an absent operand.

@@ -7,7 +7,7 @@ use etbuild_backend::{Content, Weights};
 use etbuild_ir::{ConstantData, Digest, Graph, ValueKind};
 
 use crate::Architecture;
-use crate::pack::Packing;
+use crate::pack::{Packing, Stack};
 
 /// Packed weights in the order of their positions; equal weights share a position.
 pub struct Shared {
@@ -35,6 +35,18 @@ impl Shared {
         };
         let origin = self.names.get(&packing.weights.digest()).cloned();
         self.add(packing.identity(architecture), packing.name(architecture), origin, size, content)
+    }
+
+    /// The input position of a stack of weights whose packed forms have `size` bytes.
+    pub fn stack(&mut self, stack: &Stack, size: usize) -> usize {
+        let architecture = self.architecture;
+        let content = || -> Arc<Content> {
+            let stack = stack.clone();
+            Arc::new(move |take| Ok(stack.write(architecture, take)?))
+        };
+        let first = stack.0.first().map(|packing| packing.weights.digest());
+        let origin = first.and_then(|digest| self.names.get(&digest).cloned());
+        self.add(stack.identity(architecture), None, origin, size, content)
     }
 
     /// The position among the inputs of elements that are read as the model has them.

@@ -51,7 +51,7 @@ impl Text for Printer<'_> {
             Some(Storage::Input(position)) => format!("input{position}"),
             Some(Storage::Output(position)) => format!("output{position}"),
             Some(Storage::Scratch) => format!("%{}", slot.0),
-            Some(Storage::Packed(_)) => format!("weights{}", slot.0),
+            Some(Storage::Packed(_) | Storage::Stacked(_)) => format!("weights{}", slot.0),
             Some(Storage::Model(_) | Storage::Made(_)) => format!("constant{}", slot.0),
             None => "none".to_owned(),
         };

@@ -54,7 +54,8 @@ pub fn blob(program: &Program<'_>, sizes: &DynamicSizes) -> Blob {
             Storage::Model(data) if lives => (SlotKind::Constant, constants.add(data.bytes())),
             Storage::Made(bytes) if lives => (SlotKind::Constant, constants.add(bytes)),
             Storage::Packed(packing) if lives => (SlotKind::Input, shared.position(packing, memory.size)),
-            Storage::Model(_) | Storage::Made(_) | Storage::Packed(_) => (SlotKind::Constant, 0),
+            Storage::Stacked(stack) if lives => (SlotKind::Input, shared.stack(stack, memory.size)),
+            Storage::Model(_) | Storage::Made(_) | Storage::Packed(_) | Storage::Stacked(_) => (SlotKind::Constant, 0),
         };
         let size = if lives || start > 0 { memory.size } else { 0 };
         body.extend(words(&Slot { kind: kind as u32, start: start as u64, size: size as u64 }));

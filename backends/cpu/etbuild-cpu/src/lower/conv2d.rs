@@ -20,7 +20,7 @@ struct Input {
 }
 
 /// Weights, the form that the GEMM reads, and the name of the weights of an adapter.
-type Unpacked = (ConstantData, Form, Option<String>);
+pub type Unpacked = (ConstantData, Form, Option<String>);
 
 /// Convolution; a one-dimensional convolution has images of height 1.
 pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
@@ -43,7 +43,7 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     } else {
         let weights = match int8 {
             Some(int8) => static_int8(builder, &call, int8, input.qparams)?,
-            None => floating(builder, &call)?,
+            None => floating(builder, call.value(1)?, bias_of(builder, &call, 2)?)?,
         };
         let rows = pixels(&input, if is_planar { 1 } else { window.input[2] });
         gemm(builder, Input { rows, qparams: input.qparams, row_scales: Place::ABSENT }, weights, &output, window)?;
@@ -61,10 +61,13 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         let input = builder.stored(id)?;
         let weights = static_int8(builder, &call, int8, input.qparams)?;
         (input, weights)
-    } else if let Some(weights) = dequantizing(builder, &call)? {
-        (quantized_rows.map_or_else(|| builder.dense(id), Ok)?, weights)
     } else {
-        (builder.tensor(id)?, floating(builder, &call)?)
+        let weights = weights_of_rows(builder, call.value(1)?, bias_of(builder, &call, 2)?)?;
+        match (&weights.1, quantized_rows) {
+            (Form::Floats(_), _) => (builder.tensor(id)?, weights),
+            (_, Some(rows)) => (rows, weights),
+            (_, None) => (builder.dense(id)?, weights),
+        }
     };
     let input = if rows(&input).is_some() { input } else { builder.in_row_major(input) };
     let (left, count, inner) = rows(&input).ok_or(Problem::Arguments)?;
@@ -116,33 +119,31 @@ fn static_int8(
     input: QParams,
 ) -> Result<Unpacked, Problem> {
     let scales = accumulator_scales(&weights, input);
-    let bias = int32_bias(&bias_of(builder, call)?, &scales);
+    let bias = int32_bias(&bias_of(builder, call, 2)?, &scales);
     Ok((weights.bytes, Form::Bytes(scales, bias), None))
 }
 
-/// int8 or int4 weights for dynamically quantized rows or f32 rows; `None` for other weights.
-fn dequantizing(builder: &Builder<'_>, call: &Call<'_>) -> Result<Option<Unpacked>, Problem> {
-    let (links, id, bias) = (builder.links, call.value(1)?, bias_of(builder, call)?);
-    if let Some(weights) = constant::byte_weights(links, id) {
-        return Ok(Some((weights.bytes, Form::BytesForRows(weights.scales, bias), None)));
+/// Weights for rows: int8 or int4 for dynamically quantized rows or f32 rows, or f32 for f32 rows.
+pub fn weights_of_rows(builder: &Builder<'_>, id: ValueId, bias: Vec<f32>) -> Result<Unpacked, Problem> {
+    if let Some(weights) = constant::byte_weights(builder.links, id) {
+        return Ok((weights.bytes, Form::BytesForRows(weights.scales, bias), None));
     }
-    let blocks = constant::grouped_weights(links, id);
-    Ok(blocks.map(|weights| {
+    if let Some(weights) = constant::grouped_weights(builder.links, id) {
         let form = weights.form(!bias.is_empty());
-        (weights.bytes, Form::Groups(form, weights.scales, bias), None)
-    }))
+        return Ok((weights.bytes, Form::Groups(form, weights.scales, bias), None));
+    }
+    floating(builder, id, bias)
 }
 
 /// f32 weights.
-fn floating(builder: &Builder<'_>, call: &Call<'_>) -> Result<Unpacked, Problem> {
-    let (bias, id) = (bias_of(builder, call)?, call.value(1)?);
+fn floating(builder: &Builder<'_>, id: ValueId, bias: Vec<f32>) -> Result<Unpacked, Problem> {
     let weights = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
     Ok((weights, Form::Floats(bias), constant::name_in_adapter(builder.links, id)))
 }
 
-/// The bias of a call; empty without a bias.
-fn bias_of(builder: &Builder<'_>, call: &Call<'_>) -> Result<Vec<f32>, Problem> {
-    call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))
+/// The bias at a position of a call's arguments; empty without a bias.
+pub fn bias_of(builder: &Builder<'_>, call: &Call<'_>, index: usize) -> Result<Vec<f32>, Problem> {
+    call.optional_value(index)?.map_or(Ok(Vec::new()), |id| floats(builder, id))
 }
 
 /// The maximum channels of an NCHW input: an RGBA picture.

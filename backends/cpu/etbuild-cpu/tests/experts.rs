@@ -1,0 +1,186 @@
+//! The experts of a mixture: one instruction for all experts, with weights of every form, any number of rows and threads. Each output row
+//! is the row of a linear layer with the weights of its expert.
+
+mod part;
+
+use std::fmt::Write;
+
+use et_cpu::Instruction;
+use etbuild_conformance::{compile, load, run};
+use etbuild_ir::LoweredProgram;
+use part::{TOLD, bytes, candidate, numbers, this_machine};
+
+const EXPERTS: usize = 5;
+const CHOSEN: usize = 2;
+const INNER: usize = 64;
+/// The last panel is not full.
+const COLUMNS: usize = 100;
+
+/// A layer: `[tokens, 1 or CHOSEN, INNER]` by the chosen ones of five matrices.
+#[derive(Clone, Copy, Debug)]
+struct Layer {
+    /// The weights of an expert as IR.
+    weights: fn(usize) -> String,
+    /// Whether the rows are quantized at run time.
+    quantizes: bool,
+    tokens: usize,
+    /// Input rows of a token.
+    vectors: usize,
+    has_biases: bool,
+}
+
+/// Weights of an expert differ from those of the others by their scale.
+fn float(expert: usize) -> String {
+    let most = (expert + 1) as f64 / 5.0;
+    format!("  constant %w{expert}: float32[{COLUMNS}, {INNER}] = \"w{expert}\" ramp({:?}, {most:?})\n", -most)
+}
+
+fn int8(expert: usize) -> String {
+    integers(expert, [-128, 127], INNER)
+}
+
+fn int4(expert: usize) -> String {
+    integers(expert, [-8, 7], 32)
+}
+
+fn integers(expert: usize, [least, most]: [i32; 2], group: usize) -> String {
+    let scale = (expert + 1) as f64 / 64.0;
+    format!(
+        "  constant %i{expert}: int8[{COLUMNS}, {INNER}] = \"i{expert}\" ramp({least}, {most})
+  constant %s{expert}: float32[{COLUMNS}, {}] = \"s{expert}\" splat({scale:?})
+  %w{expert}: float32[{COLUMNS}, {INNER}] = torchao.dequantize_affine.default(%i{expert}, [1, {group}], %s{expert}, none, int8, {least}, {most}, float32)
+",
+        INNER / group
+    )
+}
+
+impl Layer {
+    /// The program: the experts, then a linear layer with the weights of each.
+    fn program(&self) -> LoweredProgram {
+        let (Self { tokens, vectors, .. }, rows) = (self, format!("{}, {}", self.tokens, self.vectors));
+        let mut text = format!(
+            "etbuild-ir 1 lowered\nmethod forward\n  input %x: float32[{rows}, {INNER}]\n  input %chosen: int64[{tokens}, {CHOSEN}]\n"
+        );
+        let bias = |expert: usize| if self.has_biases { format!("%b{expert}") } else { "none".to_owned() };
+        // The constants of a program precede its nodes.
+        let parts: Vec<String> = (0..EXPERTS).map(self.weights).collect();
+        let (constants, nodes): (Vec<&str>, Vec<&str>) =
+            parts.iter().flat_map(|part| part.lines()).partition(|line| line.starts_with("  constant"));
+        let _ = write!(
+            text,
+            "{}\n  constant %b: float32[{EXPERTS}, {COLUMNS}] = \"b\" ramp(-1.0, 1.0)\n",
+            constants.join("\n")
+        );
+        for expert in 0..EXPERTS {
+            let [least, most] = [expert, expert + 1].map(|row| (row * COLUMNS) as f64);
+            let at = |row: f64| row / ((EXPERTS * COLUMNS - 1) as f64) * 2.0 - 1.0;
+            let _ = writeln!(
+                text,
+                "  constant %b{expert}: float32[{COLUMNS}] = \"b{expert}\" ramp({:?}, {:?})",
+                at(least),
+                at(most - 1.0)
+            );
+        }
+        for node in nodes {
+            let _ = writeln!(text, "{node}");
+        }
+        let input = if self.quantizes {
+            let block = format!("[1, 1, {INNER}]");
+            let _ = write!(
+                text,
+                "  (%scale: float32[{rows}], %zero: int8[{rows}]) = torchao.choose_qparams_affine.default(%x, \"ASYMMETRIC\", {block}, int8, -128, 127, none, none, int8, false)
+  %q: int8[{rows}, {INNER}] = torchao.quantize_affine.default(%x, {block}, %scale, %zero, int8, -128, 127)
+  %r: float32[{rows}, {INNER}] = torchao.dequantize_affine.default(%q, {block}, %scale, %zero, int8, -128, 127, float32)
+"
+            );
+            "%r"
+        } else {
+            "%x"
+        };
+        let list: Vec<String> = (0..EXPERTS).map(|expert| format!("%w{expert}")).collect();
+        let biases = if self.has_biases { "%b" } else { "none" };
+        let _ = writeln!(
+            text,
+            "  %out: float32[{tokens}, {CHOSEN}, {COLUMNS}] = etbuild.expert_linear.default({input}, %chosen, values[{}], {biases})",
+            list.join(", ")
+        );
+        for expert in 0..EXPERTS {
+            let _ = writeln!(
+                text,
+                "  %l{expert}: float32[{tokens}, {vectors}, {COLUMNS}] = aten.linear.default({input}, %w{expert}, {})",
+                bias(expert)
+            );
+        }
+        let outputs: Vec<String> = (0..EXPERTS).map(|expert| format!("%l{expert}")).collect();
+        let _ = writeln!(text, "  return %out, {}", outputs.join(", "));
+        LoweredProgram::verify(etbuild_golden::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))).unwrap()
+    }
+
+    /// Compares the experts with the linear layers, on several numbers of threads.
+    fn check(&self) {
+        let chosen: Vec<i64> =
+            (0..self.tokens * CHOSEN).map(|row| ((row * 7 + row / 3) % (EXPERTS - 1)) as i64).collect();
+        let inputs = [
+            bytes(&numbers(self.tokens * self.vectors * INNER, 3)),
+            chosen.iter().flat_map(|expert| expert.to_le_bytes()).collect(),
+        ];
+        let target = this_machine();
+        let computed = |threads: usize| {
+            let candidate = candidate(&target, threads);
+            let compiled = compile(self.program(), &candidate).unwrap();
+            let outputs = run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap();
+            outputs.into_iter().map(|output| output.bytes).collect::<Vec<_>>()
+        };
+        let alone = computed(1);
+        assert!(alone == computed(3), "{self:?}");
+        let floats =
+            |bytes: &[u8]| bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect::<Vec<_>>();
+        let [experts, linear @ ..] = &alone.iter().map(|bytes| floats(bytes)).collect::<Vec<_>>()[..] else { panic!() };
+        for (row, expert) in chosen.iter().enumerate() {
+            let from = if self.vectors == 1 { row / CHOSEN } else { row };
+            let [made, wanted] = [(experts, row), (&linear[*expert as usize], from)]
+                .map(|(rows, row)| &rows[row * COLUMNS..(row + 1) * COLUMNS]);
+            // Sums of few rows and of many are in another order.
+            let scale = wanted.iter().fold(0.1_f32, |most, one| most.max(one.abs()));
+            for (made, wanted) in made.iter().zip(wanted) {
+                assert!((made - wanted).abs() <= 1e-5 * scale, "{self:?} row {row}: {made} and {wanted}");
+            }
+        }
+        assert!(experts.iter().any(|one| one.abs() > 0.01));
+    }
+}
+
+#[test]
+fn every_row_is_that_of_a_linear_layer_with_the_weights_of_its_expert() {
+    let forms: [(fn(usize) -> String, bool); 5] =
+        [(float, false), (int8, false), (int4, false), (int8, true), (int4, true)];
+    for (weights, quantizes) in forms {
+        for (tokens, vectors, has_biases) in [(1, 1, false), (1, CHOSEN, true), (6, 1, true), (150, CHOSEN, false)] {
+            Layer { weights, quantizes, tokens, vectors, has_biases }.check();
+        }
+    }
+}
+
+#[test]
+fn a_mixture_is_one_instruction_for_all_experts() {
+    let layer = Layer { weights: int4, quantizes: true, tokens: 1, vectors: 1, has_biases: false };
+    TOLD.with_borrow_mut(Vec::clear);
+    layer.check();
+    let told = TOLD.with_borrow(|told| told.iter().filter(|one| matches!(one, Instruction::ExpertGemm(_))).count());
+    assert_eq!(told, 2, "one in each of two runs");
+}
+
+#[test]
+fn a_number_that_no_expert_has_is_an_error() {
+    let target = this_machine();
+    let candidate = candidate(&target, 1);
+    let layer = Layer { weights: float, quantizes: false, tokens: 1, vectors: 1, has_biases: false };
+    let compiled = compile(layer.program(), &candidate).unwrap();
+    for wrong in [-1, EXPERTS as i64, i64::MAX] {
+        let chosen = [0, wrong].iter().flat_map(|expert| expert.to_le_bytes()).collect();
+        assert!(
+            run(&mut load(&compiled.file, &candidate).unwrap(), &[bytes(&[0.5; INNER]), chosen]).is_err(),
+            "{wrong}"
+        );
+    }
+}
