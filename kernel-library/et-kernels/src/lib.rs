@@ -37,4 +37,5 @@ mod rows;
 pub mod softmax;
 #[cfg(test)]
 mod test;
+pub mod topk;
 pub mod window;

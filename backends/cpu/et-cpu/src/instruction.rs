@@ -15,7 +15,7 @@ pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedM
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use experts::ExpertGemm;
 pub use operand::{BlockScales, Place, QParams, Rows, Weights};
-pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax};
+pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax, TopK};
 pub use text::{
     AttendBlock, AttendCache, AttendSegments, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate,
 };
@@ -125,10 +125,11 @@ instructions! {
     18 => AttendBlock if "cached-attention",
     19 => AttendSegments if "attention",
     20 => ExpertGemm if "experts",
+    21 => TopK if "topk",
 }
 
 /// The cargo features of kernels, and whether this build has each.
-const FEATURES: [(&str, bool); 17] = [
+const FEATURES: [(&str, bool); 18] = [
     ("float-products", cfg!(feature = "float-products")),
     ("byte-products", cfg!(feature = "byte-products")),
     ("wide-products", cfg!(feature = "wide-products")),
@@ -142,6 +143,7 @@ const FEATURES: [(&str, bool); 17] = [
     ("gather", cfg!(feature = "gather")),
     ("experts", cfg!(feature = "experts")),
     ("fused-mlp", cfg!(feature = "fused-mlp")),
+    ("topk", cfg!(feature = "topk")),
     ("byte-copies", cfg!(feature = "byte-copies")),
     ("wide-copies", cfg!(feature = "wide-copies")),
     ("attention", cfg!(feature = "attention")),

@@ -141,6 +141,7 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         AttendSegments => segments::run,
         FusedMlp => fused_mlp::run,
         ExpertGemm => experts::run,
+        TopK => rows::topk,
     }
 }
 

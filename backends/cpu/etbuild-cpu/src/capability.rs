@@ -159,6 +159,14 @@ pub fn softmax(call: &Call<'_>) -> Checked {
     floats(call)
 }
 
+/// The greatest or least elements along the last dimension.
+pub fn topk(call: &Call<'_>) -> Checked {
+    let rank = call.output_sizes()?.len();
+    let is_last = rank > 0 && call.dim(2, rank)? + 1 == rank;
+    ensure(is_last, RefusalKind::Argument, "it runs along the last dimension only")?;
+    floats(call)
+}
+
 /// LayerNorm with constant weight and bias.
 pub fn layer_norm(call: &Call<'_>) -> Checked {
     constants(call, &[2, 3])

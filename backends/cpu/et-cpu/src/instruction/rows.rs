@@ -6,6 +6,22 @@ use super::operand::{Place, QParams, Rows};
 use crate::record::SlotNumber;
 
 records! {
+    /// The greatest or least elements of each row, in order, and their indices in int64.
+    pub struct TopK {
+        /// The contiguous f32 input tensor.
+        pub input: Place,
+        /// The elements.
+        pub values: Write<Place>,
+        /// The indices.
+        pub indices: Write<Place>,
+        /// Rows, and elements of a row.
+        pub sizes: [u32; 2],
+        /// The elements wanted of each row.
+        pub count: u32,
+        /// Whether the greatest are wanted, instead of the least.
+        pub is_largest: bool,
+    }
+
     /// Dynamic quantization of f32 rows to int8, with per-row (per-token) qparams.
     pub struct QuantizeRows {
         /// The contiguous f32 rows.

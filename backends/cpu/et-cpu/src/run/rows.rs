@@ -7,17 +7,20 @@ use et_kernels::normalize::{Normalization, normalize as normalize_rows};
 use et_kernels::pool::{Divisor, average_pool_bytes};
 use et_kernels::quantized::{self, Quantization};
 use et_kernels::softmax::softmax as softmax_rows;
+use et_kernels::topk::topk as best_of_rows;
 use et_kernels::window::{Image, Window};
 
 use crate::memory::Operands;
 use crate::run::window::quantization;
 use crate::split::{self, Chunks, Context, Elements, count};
-use crate::{DequantizeRows, Mean, Normalize, QuantizeRows, Rows, Softmax};
+use crate::{DequantizeRows, Mean, Normalize, QuantizeRows, Rows, Softmax, TopK};
 
 /// The minimum elements of a task of softmax and normalization.
 const LEAST: usize = 1 << 13;
 /// The minimum elements of a task of quantization.
 const LEAST_QUANTIZED: usize = 1 << 14;
+/// The minimum elements of a task that finds the greatest of each row.
+const LEAST_ORDERED: usize = 1 << 11;
 
 /// Softmax of each row.
 pub fn softmax(context: &Context<'_, '_, '_>, fields: &Softmax) -> Result<()> {
@@ -92,6 +95,24 @@ fn mean_of_bytes(context: &Context<'_, '_, '_>, fields: &Mean, input: &[i8], out
     images.into_iter().try_for_each(|(input, output)| {
         let image = Image { window: &window, channels, input, rows: 0..1, output };
         average_pool_bytes(context.level, image, from, divisor, to)
+    })
+}
+
+/// The greatest or least elements of each row.
+pub fn topk(context: &Context<'_, '_, '_>, fields: &TopK) -> Result<()> {
+    let ([rows, columns], wanted) = (fields.sizes.map(|size| size as usize), fields.count as usize);
+    let mut operands = context.memory.operands();
+    let input = operands.read::<f32>(fields.input, count(&[rows, columns])?)?;
+    let values = operands.write::<f32>(*fields.values, count(&[rows, wanted])?)?;
+    let indices = operands.write::<i64>(*fields.indices, rows * wanted)?;
+    let (values, indices) = (Elements::new(&values), Elements::new(&indices));
+    split::tasks(context, Chunks::new(context, rows, LEAST_ORDERED / columns.max(1) + 1), |chunk| {
+        let part = chunk.range(rows);
+        let input = &input[part.start * columns..part.end * columns];
+        let results = part.start * wanted..part.end * wanted;
+        // SAFETY: tasks have disjoint rows of both results, which are accessed here alone.
+        let results = unsafe { (values.part(results.clone()), indices.part(results)) };
+        if part.is_empty() { Ok(()) } else { best_of_rows(input, columns, fields.is_largest, results, wanted) }
     })
 }
 

@@ -1,10 +1,13 @@
 //! Softmax, LayerNorm, RMSNorm and mean.
 
-use et_cpu::{Mean, Normalize, QParams, SlotNumber, Softmax, Write};
+use et_core::ScalarType;
+use et_cpu::{Mean, Normalize, QParams, SlotNumber, Softmax, TopK, Write};
+use et_kernels::elementwise::Operation;
 use etbuild_ir::ValueId;
 
 use crate::Problem;
 use crate::builder::{Builder, place, rows, slot};
+use crate::chain::Operand;
 use crate::lower::Lowered;
 use crate::tensor::FLOAT;
 use crate::tensor::Tensor;
@@ -91,6 +94,36 @@ pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     builder.emit(Mean { input: place(&input), from, output: Write(place(&output)), to, sizes: shape });
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     Ok(Some(output))
+}
+
+/// The sum over neighbouring dimensions: the mean times the number of elements.
+pub fn sum(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (sizes, all) = (call.output_sizes()?, call.sizes(call.value(0)?));
+    let count = all.iter().product::<usize>() / sizes.iter().product::<usize>().max(1);
+    let mean = mean(builder, call)?.ok_or(Problem::Order)?;
+    builder
+        .computed(&[Operand::Tensor(mean), Operand::Number(count as f32)], &sizes, Operation::Mul, QParams::FLOAT)
+        .map(Some)
+}
+
+/// The greatest or least elements of each row, and their indices.
+pub fn topk(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let input = builder.dense(call.value(0)?)?;
+    let ([rows, columns], sizes) = (input.rows_and_columns(), call.output_sizes()?);
+    let count = sizes.last().copied().ok_or(Problem::Arguments)?;
+    let values = builder.row_major(FLOAT, &sizes);
+    let indices = builder.row_major(ScalarType::Long, &sizes);
+    builder.emit(TopK {
+        input: place(&input),
+        values: Write(place(&values)),
+        indices: Write(place(&indices)),
+        sizes: [rows, columns].map(|size| size as u32),
+        count: count as u32,
+        is_largest: call.node.arguments.len() < 4 || call.flag(3)?,
+    });
+    let places = call.node.outputs.get(1).copied().ok_or(Problem::Arguments)?;
+    builder.set(places, indices);
+    Ok(Some(values))
 }
 
 /// The position in a memory order from which on `dims` follow each other; `None` where other dimensions are in between.
