@@ -5,8 +5,8 @@ beside the bandwidth of the memory, on the processor of this machine.
     experts.py --etbuild ETBUILD --llama FOLDER --work FOLDER [--layers 2] [--threads 1,2] [--rounds 5]
 
 `--llama` is a folder with the libraries of llama.cpp and no library of a GPU. etbuild's weights are `8da4w` in groups of 32, llama.cpp's are
-`Q4_0`: 18 bytes for 32 weights. Tokens differ, and so do their experts. The bandwidth is that of a sum over memory that no cache holds; a token
-reads the chosen experts, and other weights, once. A round measures everything once, in turns.
+`Q4_0`: 18 bytes for 32 weights. Tokens differ, and so do their experts. The bandwidth is that of C's `memchr` over as many bytes as the model
+has; a token reads the chosen experts, and other weights, once. A round measures everything once, in turns.
 """
 import argparse
 import ctypes
@@ -120,17 +120,18 @@ def model(llama, work, layers):
     return made
 
 
-def bandwidth(threads):
-    """Bytes per second of a sum over 512 MiB, each thread over its part."""
-    memory = np.ones(1 << 26, np.int64)
-    parts = np.array_split(memory, threads)
+def bandwidth(threads, size):
+    """Bytes per second of a search through memory of the size of the weights, each thread through its part."""
+    search = ctypes.CDLL(None).memchr
+    search.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+    memory = np.ones(size // threads * threads, np.uint8)
     def read():
-        workers = [Thread(target=part.sum) for part in parts]
+        starts = range(memory.ctypes.data, memory.ctypes.data + memory.nbytes, memory.nbytes // threads)
+        workers = [Thread(target=search, args=(start, 2, memory.nbytes // threads)) for start in starts]
         start = perf_counter()
         [worker.start() for worker in workers]
         [worker.join() for worker in workers]
         return perf_counter() - start
-    read()
     return memory.nbytes / min(read() for _ in range(5))
 
 
@@ -173,7 +174,7 @@ def main():
     print("| threads | etbuild, ms | GB/s | of the bandwidth | llama.cpp, ms | ratio |\n|---|---|---|---|---|---|")
     for threads in arguments.threads:
         llama = Llama(arguments.llama, theirs, threads)
-        rounds = [(time_etbuild(ours, threads), time_llama(llama), bandwidth(threads)) for _ in range(arguments.rounds)]
+        rounds = [(time_etbuild(ours, threads), time_llama(llama), bandwidth(threads, theirs.stat().st_size)) for _ in range(arguments.rounds)]
         mine, other = (median(row[index] for row in rounds) for index in range(2))
         share = median(read / row[0] * 1e3 / row[2] for row in rounds)
         ratio = median(row[0] / row[1] for row in rounds)
