@@ -18,9 +18,14 @@ impl LanguageModel {
     #[staticmethod]
     #[pyo3(signature = (path, data = Vec::new(), threads = 0, lookup = false))]
     fn open(py: Python<'_>, path: PathBuf, data: Vec<PathBuf>, threads: usize, lookup: bool) -> PyResult<Self> {
-        let loader = data.into_iter().fold(Loader::new().threads(self::threads(threads)?), Loader::data);
-        let loader = if lookup { loader.guess_from_text() } else { loader };
-        let model = loader.open_language_model(path).map_err(|error| run_failed(py, &error))?;
+        let threads = self::threads(threads)?;
+        // Other threads of Python go on while a large file is read.
+        let model = py.detach(|| {
+            let loader = data.into_iter().fold(Loader::new().threads(threads), Loader::data);
+            let loader = if lookup { loader.guess_from_text() } else { loader };
+            loader.open_language_model(path)
+        });
+        let model = model.map_err(|error| run_failed(py, &error))?;
         Ok(Self::new(Speaker { model, begun: 0 }))
     }
 

@@ -97,17 +97,20 @@ impl Program {
         py: Python<'_>,
         (data, number): (Vec<DataSource>, usize),
         debug_buffer: Option<usize>,
-        load: impl FnOnce(Loader) -> Result<etbuild_run::Program, Error>,
+        load: impl FnOnce(Loader) -> Result<etbuild_run::Program, Error> + Send,
     ) -> PyResult<Self> {
-        let loader = Loader::new().threads(threads(number)?);
-        let loader = data.into_iter().fold(loader, |loader, source| source.add_to(loader));
+        let threads = threads(number)?;
         let keep = |size| if size == 0 { Keep::Times } else { Keep::Kernels(size) };
         let recorder = debug_buffer.map(|size| Arc::new(Recorder::new(keep(size))));
-        let loader = match &recorder {
-            Some(recorder) => loader.observed_by(recorder.clone()),
-            None => loader,
-        };
-        let program = load(loader).map_err(|error| run_failed(py, &error))?;
+        // Other threads of Python go on while a large file is read.
+        let program = py.detach(|| {
+            let loader = data.into_iter().fold(Loader::new().threads(threads), |loader, source| source.add_to(loader));
+            load(match &recorder {
+                Some(recorder) => loader.observed_by(recorder.clone()),
+                None => loader,
+            })
+        });
+        let program = program.map_err(|error| run_failed(py, &error))?;
         Ok(Self(Exclusive::new(Loaded::new(program, recorder))))
     }
 

@@ -57,7 +57,8 @@ pub struct Recipe {
     /// kernels, for which nothing is compiled. If omitted: `selective` where a Rust toolchain for the target is installed.
     #[serde(default)]
     pub link: Option<Spanned<Link>>,
-    /// Whether to build a static library with a C interface, for an app or for firmware; default: no.
+    /// Whether to build a library with a C interface, for an app or for firmware, and the package that the target's tools take: an AAR, a Swift
+    /// package, an npm package, files for CMake; default: no.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,
     /// Whether the binary of a language model or of an encoder has an OpenAI-compatible server, `--serve`; default: no. `etbuild serve` sets the key.

@@ -82,7 +82,7 @@ impl<'a> Page<'a> {
         }
         match value["type"].as_array().and_then(|types| types.first()).unwrap_or(&value["type"]).as_str() {
             Some("array") => format!("list of {}s", self.kind(self.resolve(&value["items"]))),
-            Some("string") if value["type"].is_array() => "size".to_owned(),
+            Some("string") if array(&value["type"]).iter().any(|other| other == "integer") => "size".to_owned(),
             Some("string") => "text".to_owned(),
             Some("integer") => "whole number".to_owned(),
             Some("object") => "map".to_owned(),

@@ -256,6 +256,9 @@ fn an_archive_for_android_has_the_libraries_of_all_processors() {
     fs::remove_file(out.join("digits.aar")).unwrap();
     place.run(build).expect(0);
     assert_eq!(fs::read(out.join("digits.aar")).unwrap(), first);
+    // An app that keeps the path must not get the libraries of another build.
+    place.run("build recipes/digits.yaml --set library=true --target android-arm64").expect(0);
+    assert!(!out.join("digits.aar").exists() && out.join("android-arm64/digits.aar").exists());
 }
 
 /// A library has the native methods of the classes, for pages of 16 KiB.

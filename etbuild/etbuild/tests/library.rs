@@ -126,6 +126,15 @@ fn a_token_function_that_calls_the_model_is_refused_and_changes_nothing() {
     assert_eq!(told("enter"), told("leave"));
 }
 
+#[test]
+fn tokens_continue_tokens_in_cpp() {
+    let place = Place::cold_with_compiled_crates();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tokens.cpp");
+    let (folder, program) = compiled(&place, "tiny-llama", &source);
+    let told = Ran::of(Command::new(program.get_program()).arg(folder.join("tiny-llama.pte"))).expect(0).stdout;
+    assert_eq!(told, "equal\nenough\n");
+}
+
 /// A board for a program in C: the target, the compiler's processor, QEMU's machine, flash and RAM.
 type Board = (&'static str, &'static [&'static str], &'static str, [&'static str; 2]);
 

@@ -28,13 +28,14 @@ android {
         }
     }
 
-    kotlinOptions { jvmTarget = "1.8" }
     compileOptions {
         sourceCompatibility = JavaVersion.VERSION_1_8
         targetCompatibility = JavaVersion.VERSION_1_8
     }
     sourceSets["main"].assets.srcDir(layout.buildDirectory.dir("model"))
 }
+
+kotlin { compilerOptions { jvmTarget = org.jetbrains.kotlin.gradle.dsl.JvmTarget.JVM_1_8 } }
 
 val asset by tasks.registering(Copy::class) {
     from(model.resolve("android-arm64")) { include("*.pte") }

@@ -294,6 +294,8 @@ inline et_part samples(const float *samples, std::size_t count, std::uint32_t ra
 
 /* Sees the text of each token. False ends the answer; an exception ends it and goes on to the caller. */
 using See = std::function<bool(std::string_view)>;
+/* Sees each token. */
+using SeeToken = std::function<bool(std::uint32_t)>;
 /* Sees each segment of a transcript. */
 using SeeSegment = std::function<bool(const et_segment &)>;
 
@@ -325,11 +327,18 @@ class BasicLanguage {
       return functions_.language_continue()(language_.get(), prompt.c_str(), &options, token, seen, answer);
     });
   }
-  et_answer continue_tokens(const std::vector<std::uint32_t> &tokens, const et_options &options, const See &see = {}) {
-    return watched(see, [&](et_token_function token, void *seen, et_answer *answer) {
-      return functions_.language_continue_tokens()(language_.get(), tokens.data(), tokens.size(), &options, token, seen,
-                                                   answer);
-    });
+  et_answer continue_tokens(const std::vector<std::uint32_t> &tokens, const et_options &options,
+                            const SeeToken &see = {}) {
+    detail::Seen<SeeToken> seen{see};
+    const auto token = [](void *context, std::uint32_t token, const char *, std::size_t) {
+      return token == UINT32_MAX || static_cast<detail::Seen<SeeToken> *>(context)->call(token);
+    };
+    et_answer answer;
+    const int status = functions_.language_continue_tokens()(language_.get(), tokens.data(), tokens.size(), &options,
+                                                             token, &seen, &answer);
+    seen.rethrow();
+    detail::check(functions_, status);
+    return answer;
   }
   et_answer answer(const std::vector<Message> &messages, const et_options &options, const See &see = {}) {
     std::vector<et_message> said;

@@ -274,7 +274,7 @@ class _Shared:
 def _finish(command: Sequence[str], progress: bool) -> "subprocess.CompletedProcess[str]":
     """Runs a command to its end. Ctrl-C ends the command, which removes unfinished files, and then raises."""
     words = list(command) if progress else [*command, *(["--progress", "none"] if len(command) > 2 else [])]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=None if progress else subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=None if progress else subprocess.PIPE, encoding="utf-8", errors="replace")
     try:
         stdout, stderr = process.communicate()
     except BaseException:

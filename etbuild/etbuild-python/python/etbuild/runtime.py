@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Iterable, Optional, Union
 try:
     from etbuild import _native
 except ImportError as error:
-    message = "this wheel of etbuild has no extension module: the wheel for Linux with glibc has, and source builds have"
+    message = f"the extension module of etbuild cannot be loaded ({error}): its wheels are for CPython 3.11 and later"
     raise ImportError(message) from error
 
 __all__ = [
