@@ -62,6 +62,12 @@ impl Operator {
         self.schema.split_once('(').map_or(self.schema, |(name, _)| name)
     }
 
+    /// Whether the outputs are random numbers, ATen's tag `nondeterministic_seeded`: equal operands do not mean equal
+    /// outputs.
+    pub fn is_random(&self) -> bool {
+        matches!(self.functional, "aten::rand" | "aten::randn")
+    }
+
     /// Where a kernel of this operator stores its outputs.
     pub fn outs(&self) -> Outs {
         let arguments = self.argument_list();

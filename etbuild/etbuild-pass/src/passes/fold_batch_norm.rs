@@ -102,29 +102,81 @@ impl Norm {
     }
 }
 
-/// Weight and bias of a convolution, or of a linear layer of a matrix, whose last dimension is the norm's.
-fn product<'n>(graph: &Graph, node: &'n Node) -> Option<(ValueId, &'n Argument)> {
+/// A layer whose outputs the norm reads.
+struct Layer<'n> {
+    weight: ValueId,
+    bias: &'n Argument,
+    filters: Filters,
+}
+
+/// The output channels of the filters of a weight, in the order of memory.
+#[derive(Clone, Copy)]
+enum Filters {
+    /// `[outputs, ...]`: a filter per output channel.
+    ByOutput,
+    /// `[inputs, outputs of a group, ...]` of a transposed convolution: each input channel has a filter for every
+    /// output channel of its group.
+    ByInput { group_inputs: usize, group_outputs: usize },
+}
+
+impl Filters {
+    fn count(self, channels: usize) -> usize {
+        match self {
+            Self::ByOutput => channels,
+            Self::ByInput { group_inputs, .. } => group_inputs * channels,
+        }
+    }
+
+    /// The output channel of the filter at `index`.
+    const fn channel(self, index: usize) -> Option<usize> {
+        match self {
+            Self::ByOutput => Some(index),
+            Self::ByInput { group_inputs, group_outputs } => {
+                let (Some(group), Some(output)) =
+                    (index.checked_div(group_inputs * group_outputs), index.checked_rem(group_outputs))
+                else {
+                    return None;
+                };
+                Some(group * group_outputs + output)
+            }
+        }
+    }
+}
+
+/// A convolution, or a linear layer of a matrix, whose last dimension is the norm's.
+fn layer<'n>(graph: &Graph, node: &'n Node) -> Option<Layer<'n>> {
     match (node.operator.as_str(), &node.arguments[..]) {
-        ("aten.convolution.default", [_, Argument::Value(weight), bias, _, _, _, Argument::Bool(false), ..]) => {
-            Some((*weight, bias))
+        (
+            "aten.convolution.default",
+            [_, Argument::Value(weight), bias, _, _, _, Argument::Bool(transposed), _, Argument::Int(groups), ..],
+        ) => {
+            let filters = if *transposed { by_input(graph, *weight, *groups)? } else { Filters::ByOutput };
+            Some(Layer { weight: *weight, bias, filters })
         }
         ("aten.linear.default", [Argument::Value(input), Argument::Value(weight), rest @ ..])
             if graph.spec(*input).rank() == 2 =>
         {
-            Some((*weight, rest.first().unwrap_or(&Argument::None)))
+            let bias = rest.first().unwrap_or(&Argument::None);
+            Some(Layer { weight: *weight, bias, filters: Filters::ByOutput })
         }
         _ => None,
     }
 }
 
+fn by_input(graph: &Graph, weight: ValueId, groups: i64) -> Option<Filters> {
+    let size = |dim| usize::try_from(*graph.spec(weight).sizes.get::<usize>(dim)?).ok();
+    let group_inputs = size(0)?.checked_div(usize::try_from(groups).ok()?)?;
+    Some(Filters::ByInput { group_inputs, group_outputs: size(1)? })
+}
+
 /// The arguments of the layer with normalized weights.
 fn fold_into(graph: &mut Graph, node: &Node, norm: &Norm, beta: &Argument) -> Option<Vec<Argument>> {
-    let (weight, bias) = product(graph, node)?;
+    let Layer { weight, bias, filters } = layer(graph, node)?;
     let channels = norm.mean.len();
     let old_bias = per_channel(graph, bias, channels, 0.0)?;
     let new_bias: Vec<f32> =
         old_bias.iter().enumerate().map(|(channel, bias)| norm.bias(channel, *bias)).collect::<Option<_>>()?;
-    let new_weight = scale_weight(float_bytes(graph, weight)?, norm, channels)?;
+    let new_weight = scale_weight(float_bytes(graph, weight)?, norm, filters)?;
     graph.constant(weight).into_iter().for_each(ConstantData::release);
     let named = if matches!(bias, Argument::Value(_)) { bias } else { beta };
     let bias_name = constant_name(graph, named).unwrap_or_else(|| format!("{}_bias", graph.value(weight).name));
@@ -137,14 +189,14 @@ fn fold_into(graph: &mut Graph, node: &Node, norm: &Norm, beta: &Argument) -> Op
     Some(arguments)
 }
 
-/// Scales each output channel, the outermost dimension of the weight. A single pass over the bytes, since weights are
-/// large.
-fn scale_weight(weight: &[u8], norm: &Norm, channels: usize) -> Option<Vec<u8>> {
+/// Scales each filter by its output channel. A single pass over the bytes, since weights are large.
+fn scale_weight(weight: &[u8], norm: &Norm, filters: Filters) -> Option<Vec<u8>> {
     let (elements, _) = weight.as_chunks::<4>();
-    let each = elements.len().checked_div(channels).filter(|each| *each > 0 && each * channels == elements.len())?;
+    let count = filters.count(norm.mean.len());
+    let each = elements.len().checked_div(count).filter(|each| *each > 0 && each * count == elements.len())?;
     let mut scaled = Vec::with_capacity(elements.len());
-    for (channel, filter) in elements.chunks_exact(each).enumerate() {
-        let scale = norm.scale(channel)?;
+    for (index, filter) in elements.chunks_exact(each).enumerate() {
+        let scale = norm.scale(filters.channel(index)?)?;
         scaled
             .extend(filter.iter().map(|bytes| ((f64::from(f32::from_le_bytes(*bytes)) * scale) as f32).to_le_bytes()));
     }

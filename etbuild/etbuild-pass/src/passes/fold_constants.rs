@@ -1,4 +1,5 @@
-//! Evaluates nodes with constant operands only, with the portable kernels.
+//! Evaluates nodes with constant operands only, with the portable kernels. Random operators stay: their numbers are
+//! not constants.
 
 use et_core::ScalarType;
 use et_ops::Outs;
@@ -63,7 +64,7 @@ fn foldable(graph: &Graph, node: &Node, allowance: usize) -> bool {
     let read: usize = node.uses().map(bytes).sum();
     let written: usize = node.outputs.iter().copied().map(bytes).sum();
     let operator = et_ops::find_functional(&node.operator.qualified());
-    operator.is_some_and(|operator| operator.outs() != Outs::FirstArgument)
+    operator.is_some_and(|operator| operator.outs() != Outs::FirstArgument && !operator.is_random())
         && written <= read * GROWTH + allowance
         && node.uses().all(|id| graph.constant(id).is_some())
 }

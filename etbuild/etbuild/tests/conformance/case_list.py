@@ -39,6 +39,14 @@ def special():
     return torch.tensor([0.0, -0.0, 1.5, -1.5, 2.5, -2.5, 0.5, float("inf"), -float("inf"), float("nan")])
 
 
+def trained(norm):
+    """The batch norm with statistics and weights that change its input."""
+    for tensor in (norm.running_mean, norm.weight, norm.bias):
+        nn.init.normal_(tensor)
+    nn.init.uniform_(norm.running_var, 0.5, 2)
+    return norm
+
+
 def each(function, *shapes, make=x, dtypes=(F32,)):
     """The same call for several types: a name behind the call's for each."""
     kind = {dtype: str(dtype).removeprefix("torch.") for dtype in dtypes}
@@ -431,6 +439,8 @@ images = {
     "conv_transpose2d": lambda: (nn.ConvTranspose2d(4, 3, 3, stride=2, output_padding=1), x(1, 4, 5, 5)),
     "conv_transpose1d": lambda: (nn.ConvTranspose1d(4, 6, 3, stride=2, groups=2), x(1, 4, 5)),
     "conv_bn_relu": lambda: (nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU6()), x(1, 3, 6, 6)),
+    "conv_transpose_bn": lambda: (nn.Sequential(nn.ConvTranspose2d(4, 6, 3, stride=2), trained(nn.BatchNorm2d(6))), x(1, 4, 5, 5)),
+    "conv_transpose_groups_bn": lambda: (nn.Sequential(nn.ConvTranspose1d(4, 6, 3, groups=2, bias=False), trained(nn.BatchNorm1d(6))), x(1, 4, 5)),
     "batch_norm1d": lambda: (nn.BatchNorm1d(4), x(3, 4)),
     "instance_norm": lambda: (nn.InstanceNorm2d(4, affine=True), x(2, 4, 5, 5)),
     "group_norm": lambda: (nn.GroupNorm(2, 4), x(2, 4, 5)),
