@@ -29,6 +29,7 @@ mod idefics3;
 mod llama;
 mod llava;
 mod ministral;
+mod ministral3;
 mod mistral;
 mod mixtral;
 mod mpt;
@@ -100,6 +101,7 @@ pub const FAMILIES: &[&Family] = &[
     &llama::FAMILY,
     &llava::FAMILY,
     &ministral::FAMILY,
+    &ministral3::FAMILY,
     &mistral::FAMILY,
     &mixtral::FAMILY,
     &mpt::FAMILY,

@@ -10,9 +10,11 @@ mod header;
 mod names;
 mod reader;
 mod tokenizer;
+mod unread;
 mod value;
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use etbuild_ir::Buffer;
@@ -52,6 +54,8 @@ pub struct Gguf<'f> {
     files: Vec<(&'f String, &'f Arc<dyn Buffer>, Vec<Place>)>,
     metadata: value::Metadata,
     architecture: &'static Architecture,
+    /// The keys of the architecture that something has asked for.
+    asked: RefCell<BTreeSet<String>>,
 }
 
 impl<'f> Gguf<'f> {
@@ -72,7 +76,7 @@ impl<'f> Gguf<'f> {
         }
         let metadata = metadata.unwrap_or_default();
         let architecture = architecture(&metadata).map_err(|error| vec![error])?;
-        Ok(Self { files: parts, metadata, architecture })
+        Ok(Self { files: parts, metadata, architecture, asked: RefCell::default() })
     }
 
     /// The configuration, as the contents of `config.json`.
@@ -88,6 +92,9 @@ impl<'f> Gguf<'f> {
     /// The model, as the converter changed the family's.
     pub fn decoder(&self) -> Result<Decoder, CheckpointError> {
         let mut decoder = describe(&self.config()?)?;
+        if self.has_window() && decoder.layers.iter().all(|layer| layer.window.is_none()) {
+            return Err(self.unsupported("attention.sliding_window", "a window in the families that have windows"));
+        }
         let has = |role: &str| self.has(&format!("blk.0.{role}"));
         decoder.transposed = false;
         decoder.norm.less_one = false;
@@ -111,6 +118,11 @@ impl<'f> Gguf<'f> {
             experts.storage = Storage::Listed;
         }
         Ok(decoder)
+    }
+
+    /// The keys that mean something which no part of the description has asked for.
+    pub fn unread(&self) -> Vec<CheckpointError> {
+        unread::mistakes(self)
     }
 
     /// The tensors under the names of the decoder's modules.
@@ -139,7 +151,14 @@ impl<'f> Gguf<'f> {
 
     /// The value of a key of the architecture.
     fn value(&self, key: &str) -> Option<&Value> {
+        self.asked.borrow_mut().insert(key.to_owned());
         self.metadata.get(&format!("{}.{key}", self.architecture.name))
+    }
+
+    /// Whether the file states a window that is shorter than the context.
+    fn has_window(&self) -> bool {
+        let context = self.count("context_length").unwrap_or(u64::MAX);
+        self.count("attention.sliding_window").is_some_and(|window| (1..context).contains(&window))
     }
 
     fn count(&self, key: &str) -> Option<u64> {

@@ -53,7 +53,7 @@ use decoder::Weights;
 pub use description::{
     Activation, Attention, Biases, Clamped, Cross, Decoder, Experts, FeedForward, Gate, HeadNorm, Hearing, Inputs,
     Layer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader, Relative, Rotary, Scaling, SoundTower,
-    Source, Storage, Tower, Vision, VisionEncoder, Windows,
+    Source, Storage, Tower, Vision, VisionEncoder, Warmth, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
@@ -144,6 +144,10 @@ impl Model {
             Self::Gguf(files) => {
                 let file = Gguf::open(files)?;
                 let decoder = file.decoder().map_err(|error| vec![error])?;
+                let unread = file.unread();
+                if !unread.is_empty() {
+                    return Err(unread);
+                }
                 let tensors = file.tensors(&decoder)?;
                 Ok((decoder, tensors))
             }

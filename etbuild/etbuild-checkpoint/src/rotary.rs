@@ -1,7 +1,7 @@
 //! The cosines and sines of rotary position embedding, computed as by `transformers`: frequencies and angles are
 //! rounded to `float32`, and so are the functions of both.
 
-use crate::{Rotary, Scaling};
+use crate::{Rotary, Scaling, Warmth};
 
 /// The elements of the two tables, `[positions, pairs]`: cosines and sines for a context of so many positions.
 pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
@@ -20,6 +20,15 @@ pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
         }
     }
     [cosines, sines]
+}
+
+/// Multiplies a table of so many pairs by the factor of each position, which is then the factor of the rotated queries.
+pub fn warm(table: &mut [f32], pairs: usize, warmth: Warmth) {
+    for (position, row) in table.chunks_mut(pairs.max(1)).enumerate() {
+        let periods = (position / warmth.period.max(1)) as f32;
+        let factor = 1.0 + warmth.slope as f32 * (1.0 + periods).ln();
+        row.iter_mut().for_each(|element| *element *= factor);
+    }
 }
 
 /// The frequency of each pair in a context of so many positions.

@@ -218,6 +218,27 @@ fn every_mistake_of_a_model_has_a_reason() {
 }
 
 #[test]
+fn a_key_of_the_architecture_that_nothing_reads_is_an_error_unless_it_changes_nothing() {
+    let flag = |value| [&7_u32.to_le_bytes()[..], &[value]].concat();
+    for (key, value) in [
+        ("llama.attention.temperature_scale", number(1)),
+        ("llama.rope.scaling.yarn_log_multiplier", number(1)),
+        ("llama.attention.causal", flag(0)),
+        ("llama.expert_gating_func", number(2)),
+        ("llama.attention.sliding_window", number(9)),
+    ] {
+        assert!(message(|file| file.values.push((key, value))).contains(key), "{key}");
+    }
+    let mut file = File::small();
+    file.values.push(("llama.attention.causal", flag(1)));
+    file.values.push(("llama.vocab_size", number(16)));
+    file.values.push(("llama.nextn_predict_layers", number(0)));
+    file.values.push(("llama.attention.sliding_window", number(64)));
+    file.values.push(("general.basename", [&8_u32.to_le_bytes()[..], &text("a")].concat()));
+    import(file.bytes()).unwrap();
+}
+
+#[test]
 fn a_tokenizer_of_another_kind_is_refused_with_its_key() {
     let mut file = File::small();
     file.values.push(("tokenizer.ggml.model", [&8_u32.to_le_bytes()[..], &text("bert")].concat()));

@@ -72,6 +72,9 @@ MODELS = {
     "nemotron": ("Nemotron", SMALL | dict(num_hidden_layers=2)),
     "nemotron-biases": ("Nemotron", MQA | dict(head_dim=16, num_hidden_layers=2, attention_bias=True, mlp_bias=True,
                                                partial_rotary_factor=1.0)),
+    "ministral3": ("Ministral3", SMALL | dict(head_dim=10, rope_parameters=dict(
+        rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=16, mscale=1.0, mscale_all_dim=1.0,
+        llama_4_scaling_beta=0.1))),
     "ministral": ("Ministral", SMALL | dict(head_dim=10, sliding_window=9, layer_types=LAYERS)),
     "exaone4": ("Exaone4", SMALL | dict(sliding_window=9, layer_types=LAYERS, rope_parameters=LLAMA3)),
     "exaone4-plain": ("Exaone4", SMALL | dict(sliding_window=None, layer_types=["full_attention"] * 3)),

@@ -24,6 +24,9 @@ FORMATS = ["F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K",
            "IQ4_XS", "MXFP4"]
 LAYERS = ["sliding_attention", "full_attention"]
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=64)
+# The first context ends within the prompt.
+MINISTRAL3 = dict(original_max_position_embeddings=16, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1,
+                  beta_fast=16.0, beta_slow=2.0)
 LONG = dict(rope_type="longrope", rope_theta=10000.0, short_factor=[1.0 + index / 64 for index in range(32)],
             long_factor=[2.0 + index / 8 for index in range(32)])
 
@@ -51,6 +54,10 @@ MODELS = {f"{arch}-{form.lower()}": (arch, kind, WIDE | keys, form)
     "granite": ("granite", "Granite", WIDE | dict(embedding_multiplier=6.0, logits_scaling=3.0, residual_multiplier=0.25,
                                                   attention_multiplier=0.05), "Q5_K"),
     "olmo2": ("olmo2", "Olmo2", WIDE, "Q4_0"),
+    "olmo3": ("olmo2", "Olmo3", WIDE | dict(num_hidden_layers=4, sliding_window=9, rope_parameters=dict(
+        full_attention=YARN | dict(attention_factor=1.2), sliding_attention=dict(rope_type="default", rope_theta=10000.0))), "Q8_0"),
+    "ministral3": ("mistral3", "Ministral3", WIDE | dict(head_dim=64, rope_parameters=YARN | MINISTRAL3), "Q8_0"),
+    "mistral-small": ("mistral3", "Mistral", WIDE | dict(head_dim=64, sliding_window=None), "F16"),
     "olmoe": ("olmoe", "Olmoe", WIDE | dict(num_key_value_heads=4, num_experts=4, num_experts_per_tok=2), "Q8_0"),
     "stablelm": ("stablelm", "StableLm", WIDE | dict(partial_rotary_factor=0.5, use_qkv_bias=True), "Q4_0"),
     "stablelm-norms": ("stablelm", "StableLm", WIDE | dict(partial_rotary_factor=0.25, qk_layernorm=True,
@@ -71,7 +78,7 @@ MODELS = {f"{arch}-{form.lower()}": (arch, kind, WIDE | keys, form)
 }
 
 # The converter turns halves of the heads of queries and keys into neighbours.
-PERMUTED = {"llama", "smollm3", "granite", "arcee"}
+PERMUTED = {"llama", "mistral3", "smollm3", "granite", "arcee"}
 # The converter adds the 1 that the norms lack.
 LESS_ONE = {"gemma", "gemma2", "gemma3", "nemotron"}
 
@@ -224,8 +231,7 @@ def keys(writer, arch, config):
     else:
         writer.add_layer_norm_eps(get("layer_norm_eps", "norm_epsilon", "norm_eps", "layer_norm_epsilon"))
     rope = get("rope_parameters") or {}
-    if arch == "gemma3":
-        rope = rope["full_attention"]
+    rope = rope.get("full_attention", rope)
     if rope.get("rope_theta"):
         writer.add_rope_freq_base(rope["rope_theta"])
     writer.add_rope_dimension_count(int(depth * rope.get("partial_rotary_factor", 1.0)))
@@ -234,10 +240,20 @@ def keys(writer, arch, config):
         writer.add_rope_scaling_factor(rope["factor"])
         if rope["rope_type"] == "yarn":
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+            for key, add in [("attention_factor", writer.add_rope_scaling_attn_factors),
+                             ("beta_fast", writer.add_rope_scaling_yarn_beta_fast),
+                             ("beta_slow", writer.add_rope_scaling_yarn_beta_slow),
+                             ("mscale_all_dim", writer.add_rope_scaling_yarn_log_mul),
+                             ("llama_4_scaling_beta", writer.add_attn_temperature_scale)]:
+                if key in rope:
+                    add(rope[key])
     if rope.get("rope_type") == "longrope":
         writer.add_rope_scaling_orig_ctx_len(config.original_max_position_embeddings)
     if get("sliding_window") and arch in ("gemma2", "gemma3", "cohere2", "gpt-oss"):
         writer.add_sliding_window(config.sliding_window)
+    if arch == "olmo2" and get("sliding_window"):
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
     experts = get("num_experts", "num_local_experts")
     if experts:
         writer.add_expert_count(experts)

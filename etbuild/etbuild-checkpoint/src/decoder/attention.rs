@@ -129,7 +129,7 @@ fn attend(
         }
         let is_late = attention.head_norm == HeadNorm::EachRotated;
         let early = if is_late { shaped } else { heads::norm(decoder, sketch, weights, module, role, shaped) };
-        let rotated = heads::rotate(decoder, sketch, weights, rotary, text, early);
+        let rotated = heads::rotate(decoder, sketch, weights, rotary, role, text, early);
         if is_late { heads::norm(decoder, sketch, weights, module, role, rotated) } else { rotated }
     });
     sketch.enter(place.module.as_str());

@@ -12,7 +12,7 @@ pub fn turning(parts: &mut Parts<'_, '_>, sections: [usize; 3], count: usize) ->
     let positions = INPUTS.map(|name| sketch.input(name, &[count]));
     sketch.enter("model.rotary_emb");
     let first = sketch.constant(&weights.integers("first", &[0]));
-    let tables = weights.rotary(0).map(|table| {
+    let tables = weights.rotary(0, None).map(|table| {
         let table = sketch.constant(&table);
         let mut start = 0;
         let turned = std::array::from_fn::<_, 3, _>(|axis| {

@@ -14,8 +14,8 @@ use stored::Rows;
 use crate::constant::{Constant, Part, floats, spec, vector_of};
 use crate::shards::Tensors;
 use crate::{
-    Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Relative, Rotary, Rotation, relative,
-    rotary, slopes,
+    Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Relative, Rotary, Rotation, Warmth,
+    relative, rotary, slopes,
 };
 
 /// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
@@ -172,15 +172,22 @@ impl<'d> Weights<'d> {
         })
     }
 
-    /// The cosines and the sines of a rotary.
-    pub fn rotary(&mut self, index: usize) -> [Constant; 2] {
+    /// The cosines and the sines of a rotary, for queries of this warmth multiplied by the factor of the position.
+    pub fn rotary(&mut self, index: usize, warmth: Option<Warmth>) -> [Constant; 2] {
         let (context, rotary) = (self.context, self.decoder.rotaries.get(index));
         let Some(rotary) = rotary else { return ["cosines", "sines"].map(|name| self.nothing(name)) };
-        self.angles(&format!("rotary.{index}"), rotary, context)
+        match warmth.filter(|warmth| context as usize > warmth.period) {
+            Some(warmth) => self.turns(&format!("rotary.{index}.queries"), rotary, context, Some(warmth)),
+            None => self.angles(&format!("rotary.{index}"), rotary, context),
+        }
     }
 
     /// The cosines and the sines of so many positions.
     pub fn angles(&mut self, name: &str, rotary: &Rotary, positions: u32) -> [Constant; 2] {
+        self.turns(name, rotary, positions, None)
+    }
+
+    fn turns(&mut self, name: &str, rotary: &Rotary, positions: u32, warmth: Option<Warmth>) -> [Constant; 2] {
         // Sizes that no tensor has confirmed are not allocated.
         if !self.errors.is_empty() {
             return ["cosines", "sines"].map(|name| self.nothing(name));
@@ -189,7 +196,10 @@ impl<'d> Weights<'d> {
         if let [Some(cosines), Some(sines)] = names.each_ref().map(|name| self.made.get(name)) {
             return [cosines.clone(), sines.clone()];
         }
-        let tables = rotary::tables(rotary, positions);
+        let mut tables = rotary::tables(rotary, positions);
+        if let Some(warmth) = warmth {
+            tables.iter_mut().for_each(|table| rotary::warm(table, rotary.pairs, warmth));
+        }
         let shape = [positions as usize, rotary.pairs];
         let mut pairs = names.into_iter().zip(tables);
         std::array::from_fn(|_| {

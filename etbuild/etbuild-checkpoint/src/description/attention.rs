@@ -19,6 +19,8 @@ pub struct Attention {
     pub relative: Option<Relative>,
     /// Whether each head has a sink: a score without a value, which takes a share of the weights.
     pub has_sinks: bool,
+    /// What queries of late tokens are multiplied by, if anything.
+    pub warmth: Option<Warmth>,
     /// Elements of queries, keys and values are at most this far from 0.
     pub clip: Option<f64>,
     /// Which projections have biases.
@@ -29,6 +31,16 @@ pub struct Attention {
     pub inputs: Inputs,
     /// The normalization of the heads of queries and keys.
     pub head_norm: HeadNorm,
+}
+
+/// Queries that grow with the position, so that attention over long texts stays sharp (Llama 4): by the factor
+/// `1 + slope * ln(1 + floor(position / period))`, which is 1 for the first `period` tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Warmth {
+    /// The slope.
+    pub slope: f64,
+    /// The tokens with the same factor.
+    pub period: usize,
 }
 
 /// Numbers that are added to scores by the distance of token and key (Raffel et al. 2020): distances share buckets, the wider the larger

@@ -13,6 +13,8 @@ pub struct Architecture {
     pub class: &'static str,
     /// The class where the file has experts.
     pub mixture: &'static str,
+    /// The class where the file states a window.
+    pub windowed: &'static str,
     /// Whether the converter turned rotated halves into rotated neighbours, by moving rows of queries and keys.
     pub is_permuted: bool,
     /// Adds the keys of the configuration that are this architecture's own.
@@ -20,7 +22,7 @@ pub struct Architecture {
 }
 
 const fn plain(name: &'static str, class: &'static str) -> Architecture {
-    Architecture { name, class, mixture: class, is_permuted: false, own: |_, _| {} }
+    Architecture { name, class, mixture: class, windowed: class, is_permuted: false, own: |_, _| {} }
 }
 
 const fn permuted(name: &'static str, class: &'static str) -> Architecture {
@@ -42,10 +44,10 @@ pub const ARCHITECTURES: &[Architecture] = &[
     Architecture { own: granite, ..permuted("granite", "GraniteForCausalLM") },
     plain("hunyuan-dense", "HunYuanDenseV1ForCausalLM"),
     Architecture { mixture: "MixtralForCausalLM", ..permuted("llama", "LlamaForCausalLM") },
-    permuted("mistral3", "MistralForCausalLM"),
+    Architecture { own: ministral3, ..permuted("mistral3", "Ministral3ForCausalLM") },
     plain("nemotron", "NemotronForCausalLM"),
     permuted("olmo", "OlmoForCausalLM"),
-    plain("olmo2", "Olmo2ForCausalLM"),
+    Architecture { windowed: "Olmo3ForCausalLM", own: olmo, ..plain("olmo2", "Olmo2ForCausalLM") },
     plain("olmoe", "OlmoeForCausalLM"),
     plain("phi2", "PhiForCausalLM"),
     plain("phi3", "Phi3ForCausalLM"),
@@ -93,10 +95,33 @@ fn gemma(file: &Gguf<'_>, config: &mut Map<String, Value>) {
 /// Layers with a window turn by a base of their own, without the scaling of the others.
 fn gemma3(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     gemma(file, config);
-    let theta = file.value("rope.freq_base_swa").cloned().unwrap_or_else(|| 10_000.into());
+    rotate_by_kind(file, config, 10_000.into());
+}
+
+/// OLMo 3 is OLMo 2 with windows, whose layers turn by the base of the others.
+fn olmo(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    if file.has_window() {
+        let base = file.value("rope.freq_base").cloned().unwrap_or_else(|| 10_000.into());
+        rotate_by_kind(file, config, base);
+    }
+}
+
+/// Gives layers with a window a rotary embedding without scaling, of the base that the file states for it or of `base`.
+fn rotate_by_kind(file: &Gguf<'_>, config: &mut Map<String, Value>, base: Value) {
+    let theta = file.value("rope.freq_base_swa").cloned().unwrap_or(base);
     let local = json!({"rope_type": "default", "rope_theta": theta});
     let global = config.remove("rope_parameters").unwrap_or_default();
     config.insert("rope_parameters".to_owned(), json!({"full_attention": global, "sliding_attention": local}));
+}
+
+/// Queries that grow with the position, and YaRN's factor as a ratio.
+fn ministral3(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let Some(Value::Object(rope)) = config.get_mut("rope_parameters") else { return };
+    if let Some(all) = file.value("rope.scaling.yarn_log_multiplier").filter(|all| all.as_f64() != Some(0.0)) {
+        rope.insert("mscale".to_owned(), 1.0.into());
+        rope.insert("mscale_all_dim".to_owned(), all.clone());
+    }
+    copy(file, rope, &[("attention.temperature_scale", "llama_4_scaling_beta")]);
 }
 
 fn granite(file: &Gguf<'_>, config: &mut Map<String, Value>) {
@@ -127,7 +152,9 @@ fn qwen_moe(file: &Gguf<'_>, config: &mut Map<String, Value>) {
         ("expert_shared_feed_forward_length", "shared_expert_intermediate_size"),
     ];
     copy(file, config, &sizes);
-    config.insert("norm_topk_prob".to_owned(), (file.architecture.name == "qwen3moe").into());
+    let divides = file.value("expert_weights_norm").cloned();
+    let divides = divides.unwrap_or_else(|| (file.architecture.name == "qwen3moe").into());
+    config.insert("norm_topk_prob".to_owned(), divides);
     config.insert("decoder_sparse_step".to_owned(), 1.into());
 }
 

@@ -21,6 +21,16 @@ const KEYS: &[(&str, &str)] = &[
     ("attention.clamp_kqv", "clip_qkv"),
 ];
 
+/// More layers than any model has.
+const MOST_LAYERS: u64 = 1 << 12;
+
+/// The keys of YaRN.
+const YARN: &[(&str, &str)] = &[
+    ("rope.scaling.yarn_attn_factor", "attention_factor"),
+    ("rope.scaling.yarn_beta_fast", "beta_fast"),
+    ("rope.scaling.yarn_beta_slow", "beta_slow"),
+];
+
 /// The configuration.
 ///
 /// # Errors
@@ -45,10 +55,13 @@ pub fn config(file: &Gguf<'_>) -> Result<Map<String, Value>, CheckpointError> {
     config.insert("tie_word_embeddings".to_owned(), (!file.has("output.weight")).into());
     config.insert("rope_parameters".to_owned(), rope(file)?);
     rotated(file, &mut config);
-    layer_kinds(file, &mut config);
+    layer_kinds(file, &mut config)?;
     (file.architecture.own)(file, &mut config);
-    let is_mixture = config.get("num_experts").is_some();
-    let class = if is_mixture { file.architecture.mixture } else { file.architecture.class };
+    let class = match &file.architecture {
+        of if config.contains_key("num_experts") => of.mixture,
+        of if file.has_window() => of.windowed,
+        of => of.class,
+    };
     config.insert("architectures".to_owned(), json!([class]));
     let keys = family::find(class).map_or(&[][..], |family| family.keys);
     Ok(config.into_iter().map(|(key, value)| (own_key(keys, key), value)).collect())
@@ -91,11 +104,22 @@ fn rotated(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     }
 }
 
-/// The layers with a window, where the file names each.
-fn layer_kinds(file: &Gguf<'_>, config: &mut Map<String, Value>) {
-    let Some(Value::Array(pattern)) = file.value("attention.sliding_window_pattern") else { return };
-    let kind = |slides: &Value| if slides.as_bool() == Some(true) { "sliding_attention" } else { "full_attention" };
-    config.insert("layer_types".to_owned(), pattern.iter().map(kind).collect());
+/// The layers with a window, where the file names each, or says how many layers are a period, of which the last has no window.
+fn layer_kinds(file: &Gguf<'_>, config: &mut Map<String, Value>) -> Result<(), CheckpointError> {
+    const KEY: &str = "attention.sliding_window_pattern";
+    let kind = |slides: bool| if slides { "sliding_attention" } else { "full_attention" };
+    let layers = file.count("block_count").unwrap_or(0).min(MOST_LAYERS);
+    let kinds: Vec<&str> = match (file.value(KEY), file.count(KEY)) {
+        (None, _) => return Ok(()),
+        (Some(Value::Array(pattern)), _) => {
+            pattern.iter().map(|slides| kind(slides.as_bool().unwrap_or_else(|| slides.as_u64() == Some(1)))).collect()
+        }
+        (_, Some(0)) => vec![kind(true); layers as usize],
+        (_, Some(period)) => (0..layers).map(|layer| kind(layer % period + 1 < period)).collect(),
+        _ => return Err(file.unsupported(KEY, "a flag for each layer, or a number of layers")),
+    };
+    config.insert("layer_types".to_owned(), kinds.into());
+    Ok(())
 }
 
 /// The parameters of rotary position embedding. Factors of each pair are tensors.
@@ -106,7 +130,7 @@ fn rope(file: &Gguf<'_>) -> Result<Value, CheckpointError> {
     let original = file.value("rope.scaling.original_context_length").or_else(|| file.value("context_length"));
     rope.extend(original.map(|tokens| ("original_max_position_embeddings".to_owned(), tokens.clone())));
     let factor = file.value("rope.scaling.factor").or_else(|| file.value("rope.scale_linear"));
-    let attention = file.value("rope.scaling.attn_factor").cloned();
+    let attention = || Some(("attention_factor".to_owned(), file.value("rope.scaling.attn_factor")?.clone()));
     let tensor = |name: &str| file.numbers(name);
     let kind =
         match (tensor("rope_freqs.weight")?, tensor("rope_factors_short.weight")?, tensor("rope_factors_long.weight")?)
@@ -118,7 +142,7 @@ fn rope(file: &Gguf<'_>) -> Result<Value, CheckpointError> {
                 "longrope"
             }
             (None, Some(short), Some(long)) => {
-                rope.extend(attention.map(|factor| ("attention_factor".to_owned(), factor)));
+                rope.extend(attention());
                 rope.insert("short_factor".to_owned(), short);
                 rope.insert("long_factor".to_owned(), long);
                 "longrope"
@@ -131,6 +155,10 @@ fn rope(file: &Gguf<'_>) -> Result<Value, CheckpointError> {
                 }
                 (Some("yarn"), Some(factor)) => {
                     rope.insert("factor".to_owned(), factor.clone());
+                    rope.extend(attention());
+                    rope.extend(
+                        YARN.iter().filter_map(|(from, to)| Some(((*to).to_owned(), file.value(from)?.clone()))),
+                    );
                     "yarn"
                 }
                 // A scaling without a factor, or with factors in tensors that the file lacks.

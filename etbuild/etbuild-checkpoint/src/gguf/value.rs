@@ -77,6 +77,11 @@ impl Metadata {
         Ok(Self(values))
     }
 
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
