@@ -37,6 +37,7 @@ mod sketch;
 mod slopes;
 mod small_floats;
 mod sounds;
+mod spare;
 mod texts;
 mod tokenizer;
 
@@ -103,6 +104,15 @@ pub enum Model {
     Gguf(BTreeMap<String, Arc<dyn Buffer>>),
 }
 
+/// A model's description and tensors.
+struct Opened {
+    decoder: Decoder,
+    /// The tensors under the names of the description's modules.
+    tensors: Tensors,
+    /// How many tensors of each kind no computation needs.
+    spare: BTreeMap<&'static str, usize>,
+}
+
 impl Model {
     /// Whether the model is an encoder.
     fn is_encoder(&self) -> bool {
@@ -118,7 +128,7 @@ impl Model {
     }
 
     /// The description of the model, and the tensors under the names of the description's modules.
-    fn open(&self) -> Result<(Decoder, Tensors), Vec<CheckpointError>> {
+    fn open(&self) -> Result<Opened, Vec<CheckpointError>> {
         match self {
             Self::Folder { config, shards, more } => {
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
@@ -136,10 +146,11 @@ impl Model {
                 }
                 let quantized = Config::parse(config.bytes()).and_then(|config| quantized::method(&config));
                 let quantized = quantized.map_err(|error| vec![error])?;
-                if let Some((config, method)) = quantized {
-                    (method.add)(&config, &mut decoder, &mut tensors).map_err(|error| vec![error])?;
+                if let Some((config, method)) = &quantized {
+                    (method.add)(config, &mut decoder, &mut tensors).map_err(|error| vec![error])?;
                 }
-                Ok((decoder, tensors))
+                let spare = spare::take(&decoder, &mut tensors, quantized.is_some());
+                Ok(Opened { decoder, tensors, spare })
             }
             Self::Gguf(files) => {
                 let file = Gguf::open(files)?;
@@ -149,7 +160,7 @@ impl Model {
                     return Err(unread);
                 }
                 let tensors = file.tensors(&decoder)?;
-                Ok((decoder, tensors))
+                Ok(Opened { decoder, tensors, spare: BTreeMap::new() })
             }
         }
     }
@@ -450,7 +461,7 @@ pub fn import_checkpoint(
     if let Some(encoding) = &options.encoder {
         return encoder::import(checkpoint, encoding);
     }
-    let (decoder, tensors) = checkpoint.model.open()?;
+    let Opened { decoder, tensors, .. } = checkpoint.model.open()?;
     let beside = decoder.vision.as_ref().map(|_| "reads pictures").or(decoder.hearing.as_ref().map(|_| "hears"));
     let beside = beside.or(decoder.source.as_ref().map(|_| "has a text encoder"));
     if let Some(does) = beside.filter(|_| checkpoint.adapter.is_some()) {
@@ -473,7 +484,7 @@ pub fn import_checkpoint(
 }
 
 /// A sentence about the quantized weights of other tools in a checkpoint: which matrices keep their integers, and which matrices become
-/// `float32`; `None` without such weights. Reads headers, and zero points.
+/// `float32`; and which tensors are left out, since no computation needs them. `None` without either. Reads headers, zero points and biases.
 ///
 /// # Errors
 /// Malformed files, as for [`import_checkpoint`].
@@ -481,7 +492,7 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
     if model.is_encoder() {
         return Ok(None);
     }
-    let (_, tensors) = model.open()?;
+    let Opened { tensors, spare, .. } = model.open()?;
     let forms = tensors.forms(|matrix| keeps.grid(matrix).is_some());
     let of = |stays: bool| {
         let some = forms.iter().filter(|((stay, _), _)| *stay == stays);
@@ -489,14 +500,16 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
     };
     let [kept, decoded] = [true, false].map(of);
     let fate = if keeps == Kept::All { "become float32" } else { "become float32, which the recipe quantizes" };
-    Ok(match (kept.is_empty(), decoded.is_empty()) {
+    let matrices = match (kept.is_empty(), decoded.is_empty()) {
         (true, true) => None,
         (false, true) => Some(format!("stored matrices keep their integers and scales: {kept}")),
         (true, false) => Some(format!("stored matrices {fate}: {decoded}")),
         (false, false) => {
             Some(format!("stored matrices keep their integers and scales: {kept}; others {fate}: {decoded}"))
         }
-    })
+    };
+    let said: Vec<String> = matrices.into_iter().chain(spare::told(&spare)).collect();
+    Ok((!said.is_empty()).then(|| said.join("; ")))
 }
 
 /// The configuration and the files about texts of a model in GGUF, by the names in Hugging Face's layout.

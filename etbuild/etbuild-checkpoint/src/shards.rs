@@ -66,7 +66,8 @@ impl Tensor {
         self.shape == other.shape && self.pieces().zip(other.pieces()).all(same)
     }
 
-    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+    /// The bytes, in pieces of whole elements.
+    pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let size = self.scalar_type.size();
         let length = self.shape.iter().product::<usize>() * size;
         let bytes = self.shard.bytes().get(self.start..self.start + length).unwrap_or_default();
@@ -185,6 +186,22 @@ impl Tensors {
     /// The names of all arrays.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)
+    }
+
+    /// The names of all tensors, in whichever form.
+    pub fn all_names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().chain(self.encoded.keys()).map(String::as_str)
+    }
+
+    /// Forgets the tensor of a name.
+    pub fn discard(&mut self, name: &str) {
+        self.tensors.remove(name);
+        self.encoded.remove(name);
+    }
+
+    /// Whether the tensor of a name is in a form of another tool.
+    pub fn has_encoded(&self, name: &str) -> bool {
+        self.encoded.contains_key(name)
     }
 
     /// Whether a tensor has this name.

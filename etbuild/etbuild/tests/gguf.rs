@@ -93,6 +93,34 @@ fn named(models: Vec<PathBuf>, name: &str) -> PathBuf {
     models.into_iter().find(|model| model.ends_with(name)).unwrap()
 }
 
+/// Writes bytes over the first ones of a tensor in a file of safetensors.
+fn overwrite(file: &Path, tensor: &str, bytes: &[u8]) {
+    let mut contents = fs::read(file).unwrap();
+    let length = u64::from_le_bytes(contents[..8].try_into().unwrap()) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&contents[8..8 + length]).unwrap();
+    let start = 8 + length + header[tensor]["data_offsets"][0].as_u64().unwrap() as usize;
+    contents[start..start + bytes.len()].copy_from_slice(bytes);
+    fs::write(file, contents).unwrap();
+}
+
+#[test]
+fn a_bias_that_the_model_lacks_is_an_error_unless_it_is_zero() {
+    let Some(folders) = quantized() else { return };
+    let (place, from) = (Place::cold(), named(folders, "llama-gptq").join("model"));
+    let folder = place.path().join("biased");
+    fs::create_dir(&folder).unwrap();
+    for entry in fs::read_dir(&from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
+    }
+    let build = |model: &Path| place.run(&format!("build {} --target linux-x86_64", model.display()));
+    assert_eq!(build(&from).stderr.matches("ETB0307").count(), 0);
+    let bias = "model.layers.1.mlp.up_proj.bias";
+    overwrite(&folder.join("model.safetensors"), bias, &0x3800_u16.to_le_bytes());
+    let said = build(&folder).stderr;
+    assert!(said.contains("ETB0307") && said.contains(bias), "{said}");
+}
+
 #[test]
 fn a_scheme_keeps_stored_integers_and_rounds_the_activations() {
     let (Some(files), Some(folders)) = (gguf(), quantized()) else { return };

@@ -160,7 +160,22 @@ def write(family, method, folder):
             del stored[f"{name}.weight"]
             stored |= {f"{name}.{ending}": tensor for ending, tensor in tensors.items()}
             module.weight = torch.nn.Parameter(numbers.float())
+    if family == "llama":
+        extra(stored, description)
     finish(model, stored, description, folder)
+
+
+def extra(stored, description):
+    """Tensors of published checkpoints that no computation needs: zeros as biases, scales for other kernels, a layer that predicts tokens."""
+    if description["quant_method"] == "gptq":
+        for name in [name for name in stored if name.endswith(".qweight")]:
+            stored[name.replace("qweight", "bias")] = torch.zeros(stored[name].shape[1], dtype=torch.float16)
+    if description["quant_method"] in ("fp8", "compressed-tensors"):
+        for layer in range(2):
+            for ending in ("k_scale", "v_scale", "q_proj.input_scale", "q_proj.input_zero_point"):
+                stored[f"model.layers.{layer}.self_attn.{ending}"] = torch.ones(1)
+    for name in ("mtp.fc.weight", "model.layers.2.eh_proj.weight", "model.layers.2.input_layernorm.weight"):
+        stored[name] = torch.ones(4)
 
 
 def finish(model, stored, description, folder):

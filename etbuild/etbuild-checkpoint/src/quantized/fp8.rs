@@ -45,10 +45,6 @@ fn matrices(tensors: &mut Tensors, ending: &str, block: Option<[usize; 2]>) -> R
             let (found, wanted) = (scales.0.shape, wanted.to_vec());
             return Err(CheckpointError::Shape { tensor: format!("{module}.{ending}"), found, wanted });
         }
-        // Scales of activations are for other kernels.
-        for other in ["input_scale", "activation_scale"] {
-            optional(tensors, &module, other);
-        }
         let codes = typed(part(tensors, &module, "weight", &[rows, columns])?, &module, &[ScalarType::Byte])?;
         let form = Arc::new(Scaled { codes, scales, block, columns });
         tensors.add_encoded(format!("{module}.weight"), vec![rows, columns], Encoded { form, columns })?;

@@ -1,0 +1,95 @@
+//! Tensors of published checkpoints that no computation needs: they are left out, and a sentence says so.
+
+use std::collections::BTreeMap;
+
+use crate::shards::Tensors;
+use crate::{Decoder, reals};
+
+/// Endings of tensors of quantized checkpoints that are for kernels with fewer bits than the program's.
+const KERNELS: &[(&str, &str)] = &[
+    (".activation_scale", ACTIVATIONS),
+    (".input_scale", ACTIVATIONS),
+    (".input_zero_point", ACTIVATIONS),
+    (".k_scale", CACHE),
+    (".k_zero_point", CACHE),
+    (".kv_scale", CACHE),
+    (".output_scale", CACHE),
+    (".output_zero_point", CACHE),
+    (".q_scale", CACHE),
+    (".v_scale", CACHE),
+    (".v_zero_point", CACHE),
+];
+
+const ACTIVATIONS: &str = "scales of activations";
+const CACHE: &str = "scales of a KV cache of 8 bits";
+const BIASES: &str = "biases of zeros";
+const LATER: &str = "tensors for the prediction of later tokens";
+
+/// Modules that predict later tokens from a text's hidden states (multi-token prediction), ahead of the names of their tensors.
+const PREDICTORS: &[&str] = &["mtp.", "model.mtp.", "model.mtp_layers."];
+/// What a layer that predicts later tokens has and no other layer: the projection of hidden states and embeddings side by side.
+const PREDICTOR: &str = "eh_proj.weight";
+
+/// Takes out what no computation needs. Returns how many tensors of each kind that were.
+pub fn take(decoder: &Decoder, tensors: &mut Tensors, is_quantized: bool) -> BTreeMap<&'static str, usize> {
+    let kind = |name: &str| {
+        let of_kernel = || KERNELS.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, kind)| *kind);
+        let is_bias = || has_spare_bias(decoder, tensors, name);
+        match is_quantized {
+            _ if predicts(decoder, tensors, name) => Some(LATER),
+            true => of_kernel().or_else(|| is_bias().then_some(BIASES)),
+            false => None,
+        }
+    };
+    let spare: Vec<(String, &str)> =
+        tensors.all_names().filter_map(|name| Some((name.to_owned(), kind(name)?))).collect();
+    let mut counts = BTreeMap::new();
+    for (name, kind) in spare {
+        tensors.discard(&name);
+        *counts.entry(kind).or_default() += 1;
+    }
+    counts
+}
+
+/// What was taken out, in words.
+pub fn told(counts: &BTreeMap<&'static str, usize>) -> Option<String> {
+    let kinds: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    (!kinds.is_empty()).then(|| format!("left out, since no computation needs them: {}", kinds.join(", ")))
+}
+
+/// Whether a tensor is of a module that predicts later tokens: one beside the layers, or a layer behind the last.
+fn predicts(decoder: &Decoder, tensors: &Tensors, name: &str) -> bool {
+    let behind = || {
+        let index = name.strip_prefix(decoder.names.layers)?.strip_prefix('.')?.split_once('.')?.0.parse().ok()?;
+        (index >= decoder.layers.len()).then(|| format!("{}.{PREDICTOR}", decoder.names.layer(index)))
+    };
+    PREDICTORS.iter().any(|start| name.starts_with(start)) || behind().is_some_and(|mark| tensors.has(&mark))
+}
+
+/// Whether a tensor is a bias of zeros of a quantized linear layer without a bias, as the first tools for GPTQ wrote.
+fn has_spare_bias(decoder: &Decoder, tensors: &Tensors, name: &str) -> bool {
+    let Some(module) = name.strip_suffix(".bias") else { return false };
+    tensors.has_encoded(&format!("{module}.weight"))
+        && !has_bias(decoder, module)
+        && tensors.get(name).is_some_and(|bias| bias.pieces().all(|piece| is_zero(bias.scalar_type, piece)))
+}
+
+fn is_zero(scalar_type: et_core::ScalarType, bytes: &[u8]) -> bool {
+    reals::read(scalar_type, bytes).iter().all(|number| *number == 0.0)
+}
+
+/// Whether the decoder has the bias of a projection.
+fn has_bias(decoder: &Decoder, module: &str) -> bool {
+    let (names, attention) = (&decoder.names, &decoder.attention);
+    let name = module.rsplit('.').next().unwrap_or_default();
+    let [query, key, value] = names.inputs;
+    if name == names.output && module.contains(names.attention) {
+        attention.biases.output
+    } else if name == key {
+        attention.biases.inputs && attention.has_key_bias
+    } else if [query, value, names.fused_inputs].contains(&name) {
+        attention.biases.inputs
+    } else {
+        decoder.feed_forward.biases || decoder.experts.as_ref().is_some_and(|experts| experts.has_biases)
+    }
+}
