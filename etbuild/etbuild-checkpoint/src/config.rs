@@ -1,5 +1,9 @@
 //! `config.json` and similar files: values by key, with messages for missing keys and wrong types.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use serde_json::{Map, Value};
 
 use crate::{CONFIG, CheckpointError};
@@ -17,6 +21,8 @@ pub struct Config {
     map: Map<String, Value>,
     /// The keys of the family, by the common key.
     keys: Keys,
+    /// The keys that something has asked for, with their paths. Maps within the configuration share the set.
+    asked: Rc<RefCell<BTreeSet<String>>>,
 }
 
 /// The keys of a family whose configuration names common facts otherwise: the common key and the family's key.
@@ -32,7 +38,7 @@ impl Config {
     pub fn parse_file(file: &'static str, bytes: &[u8]) -> Result<Self, CheckpointError> {
         let malformed = |reason: String| CheckpointError::Json { file, reason };
         match serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))? {
-            Value::Object(map) => Ok(Self { file, path: String::new(), map, keys: &[] }),
+            Value::Object(map) => Ok(Self { file, path: String::new(), map, keys: &[], asked: Rc::default() }),
             _ => Err(malformed("it is no map".to_owned())),
         }
     }
@@ -76,6 +82,11 @@ impl Config {
         self.map.iter().filter(move |(_, value)| is_telling(value)).map(|(key, _)| key.as_str())
     }
 
+    /// Whether something has asked for the key, or for the key of a family by the common key.
+    pub fn was_asked(&self, key: &str) -> bool {
+        self.asked.borrow().contains(&format!("{}{key}", self.path))
+    }
+
     /// The keys.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.map.keys().map(String::as_str)
@@ -93,6 +104,7 @@ impl Config {
 
     /// The value of a key; `None` where the key is absent or null.
     fn get(&self, key: &str) -> Option<&Value> {
+        self.asked.borrow_mut().insert(format!("{}{}", self.path, self.key(key)));
         self.map.get(self.key(key)).filter(|value| !value.is_null())
     }
 
@@ -232,6 +244,12 @@ impl Config {
     /// The map under a key, if present.
     pub fn optional_map(&self, key: &str) -> Result<Option<Self>, CheckpointError> {
         let map = self.read(key, "a map", |value| value.as_object().cloned())?;
-        Ok(map.map(|map| Self { path: format!("{}{}.", self.path, self.key(key)), map, keys: &[], ..*self }))
+        Ok(map.map(|map| Self {
+            path: format!("{}{}.", self.path, self.key(key)),
+            map,
+            keys: &[],
+            asked: self.asked.clone(),
+            file: self.file,
+        }))
     }
 }

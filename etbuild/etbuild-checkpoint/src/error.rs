@@ -4,6 +4,11 @@ use etbuild_ir::Violation;
 
 use crate::CONFIG;
 
+/// What no family reads, in words.
+fn said(missing: &[String]) -> String {
+    if missing.is_empty() { String::new() } else { format!(", and no family has its `{}`", missing.join("`, `")) }
+}
+
 /// A reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
@@ -46,7 +51,7 @@ pub enum CheckpointError {
         supported: String,
     },
     /// A family without a description.
-    #[error("`{file}`: `{key}` names `{found}`, which is unknown; known are {}", known.join(", "))]
+    #[error("`{file}`: `{key}` names `{found}`, which is unknown{}; known are {}", said(.missing), known.join(", "))]
     Architecture {
         /// The file's name.
         file: &'static str,
@@ -54,6 +59,8 @@ pub enum CheckpointError {
         key: &'static str,
         /// The architecture in the file.
         found: String,
+        /// What the configuration has and no family reads.
+        missing: Vec<String>,
         /// Every architecture with a description.
         known: Vec<&'static str>,
     },

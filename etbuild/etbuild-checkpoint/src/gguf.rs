@@ -213,6 +213,7 @@ fn architecture(metadata: &value::Metadata) -> Result<&'static Architecture, Che
         file: METADATA,
         key: KEY,
         found: name.to_owned(),
+        missing: Vec::new(),
         known: ARCHITECTURES.iter().map(|architecture| architecture.name).collect(),
     })
 }

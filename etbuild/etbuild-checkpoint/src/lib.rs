@@ -40,6 +40,7 @@ mod sounds;
 mod spare;
 mod texts;
 mod tokenizer;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,6 +78,7 @@ pub use shards::{SHARD, SHARD_INDEX, shard_names};
 pub use sounds::read_sounds;
 pub use texts::{GENERATION, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
 pub use tokenizer::{made_texts, tokenizer_sources};
+pub use unread::of_family as unread_keys;
 
 /// The file that describes the model.
 pub const CONFIG: &str = "config.json";
@@ -421,6 +423,7 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
         file: CONFIG,
         key: "architectures",
         found: name,
+        missing: unread::of_none(&config),
         known: family::FAMILIES
             .iter()
             .flat_map(|family| family.architectures)
@@ -484,7 +487,7 @@ pub fn import_checkpoint(
 }
 
 /// A sentence about the quantized weights of other tools in a checkpoint: which matrices keep their integers, and which matrices become
-/// `float32`; and which tensors are left out, since no computation needs them. `None` without either. Reads headers, zero points and biases.
+/// `float32`; and which tensors are left out, since no computation needs them; and which keys of the configuration nothing reads. `None` without any. Reads headers, zero points and biases.
 ///
 /// # Errors
 /// Malformed files, as for [`import_checkpoint`].
@@ -508,7 +511,12 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
             Some(format!("stored matrices keep their integers and scales: {kept}; others {fate}: {decoded}"))
         }
     };
-    let said: Vec<String> = matrices.into_iter().chain(spare::told(&spare)).collect();
+    let unread = match model {
+        Model::Folder { config, .. } => unread::of_family(config.bytes()).map_err(|error| vec![error])?,
+        Model::Gguf(_) => Vec::new(),
+    };
+    let unread = (!unread.is_empty()).then(|| format!("nothing reads these keys of `{CONFIG}`: {}", unread.join(", ")));
+    let said: Vec<String> = matrices.into_iter().chain(spare::told(&spare)).chain(unread).collect();
     Ok((!said.is_empty()).then(|| said.join("; ")))
 }
 

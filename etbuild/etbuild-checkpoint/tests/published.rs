@@ -2,7 +2,7 @@
 
 use etbuild_checkpoint::{
     Activation, Biases, CheckpointError, Gate, HeadNorm, Inputs, NormPlaces, Scaling, Tower, Vision, VisionEncoder,
-    describe,
+    describe, unread_keys,
 };
 
 const COMMON: &str = r#""vocab_size": 1000, "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 7,
@@ -147,6 +147,27 @@ fn what_nobody_knows_is_refused_by_name() {
     // The common key is `hidden_size`.
     assert_eq!(key("GPT2LMHeadModel", r#""n_layer": 2, "n_head": 2"#), "n_embd");
     assert!(matches!(describe(b"[1"), Err(CheckpointError::Json { .. })));
+}
+
+#[test]
+fn keys_that_nothing_reads_are_listed_and_bookkeeping_is_not() {
+    let llama = r#""attention_bias": false, "attention_dropout": 0.0, "bos_token_id": 128000, "eos_token_id": [128001, 128008],
+        "head_dim": 64, "hidden_act": "silu", "initializer_range": 0.02, "mlp_bias": false, "model_type": "llama",
+        "pretraining_tp": 1, "rope_scaling": {"factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0,
+        "original_max_position_embeddings": 8192, "rope_type": "llama3"}, "rope_theta": 500000.0, "tie_word_embeddings": true,
+        "torch_dtype": "bfloat16", "transformers_version": "4.45.0.dev0", "use_cache": true"#;
+    let qwen = r#""attention_bias": false, "attention_dropout": 0.0, "bos_token_id": 151643, "eos_token_id": 151645, "head_dim": 128,
+        "hidden_act": "silu", "initializer_range": 0.02, "max_window_layers": 28, "model_type": "qwen3", "rope_scaling": null,
+        "rope_theta": 1000000, "sliding_window": 4096, "tie_word_embeddings": true, "torch_dtype": "bfloat16",
+        "transformers_version": "4.51.0", "use_cache": true, "use_sliding_window": false"#;
+    let unread = |name: &str, rest: &str| unread_keys(&config(name, rest)).unwrap();
+    assert_eq!(unread("LlamaForCausalLM", llama), [""; 0]);
+    assert_eq!(unread("Qwen3ForCausalLM", qwen), [""; 0]);
+    let more = r#""residual_multiplier": 0.5, "n_group": 8, "n_shared": null, "rope_parameters": {"rope_type": "yarn", "factor": 4.0,
+        "original_max_position_embeddings": 64, "llama_4_scaling_beta": 0.1}"#;
+    let expected = ["residual_multiplier", "n_group", "rope_parameters.llama_4_scaling_beta"];
+    assert_eq!(unread("LlamaForCausalLM", more), expected);
+    assert_eq!(unread("Ministral3ForCausalLM", more), expected[..2]);
 }
 
 #[test]

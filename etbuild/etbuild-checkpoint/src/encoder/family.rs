@@ -50,6 +50,7 @@ pub fn describe(config: &Config) -> Result<Encoder, CheckpointError> {
         file: CONFIG,
         key: "architectures",
         found: name,
+        missing: Vec::new(),
         known: super::encoder_architectures().collect(),
     })?;
     conventions::encoder(&config.clone().with_keys(family.keys), &family.class, part)

@@ -16,7 +16,8 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     decoder.attention.biases = Biases::all(config.flag("attention_bias")?);
     let width = config.optional_size("moe_intermediate_size")?.unwrap_or(768);
     decoder.experts = Some(qwen2_moe::described(&mut decoder, config, width, [128, 8])?);
-    let window = if config.flag("use_sliding_window")? { conventions::window(config, &CLASS)? } else { None };
+    let is_used = config.flag("use_sliding_window")?;
+    let window = conventions::window(config, &CLASS)?.filter(|_| is_used);
     decoder.layers.iter_mut().for_each(|layer| layer.window = window);
     Ok(decoder)
 }
