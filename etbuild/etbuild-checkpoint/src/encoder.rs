@@ -60,6 +60,8 @@ pub fn describe_encoder(files: &BTreeMap<String, &[u8]>, encoding: &Encoding) ->
         *normalize = encoding.normalize.unwrap_or(sentence.normalize);
     } else if let Some(key) = encoding.pooling.map(|_| "pooling").or(encoding.normalize.map(|_| "normalize")) {
         return Err(CheckpointError::TextOption { key, task: encoder.task().name() });
+    } else {
+        sentence.refuse_projection(encoder.task().name())?;
     }
     config.refuse_quantized()?;
     let longest = encoder.positions;

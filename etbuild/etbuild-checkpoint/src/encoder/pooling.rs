@@ -79,6 +79,17 @@ impl Sentence {
         Ok(sentence)
     }
 
+    /// Refuses a linear layer for embeddings beside a head of another kind, which `task` names.
+    ///
+    /// # Errors
+    /// Such a layer.
+    pub fn refuse_projection(&self, task: &str) -> Result<(), CheckpointError> {
+        match self.projection {
+            Some(_) => Err(unsupported("type", DENSE, &format!("no linear layer behind a model that gives {task}"))),
+            None => Ok(()),
+        }
+    }
+
     /// The linear layer behind the pooling of a model of this width, if any.
     ///
     /// # Errors
@@ -198,6 +209,8 @@ mod tests {
         let expected = Projection { width: 4, has_bias: false, has_tanh: false };
         let sentence = found(config).unwrap();
         assert_eq!(sentence.projection(8), Ok(Some(expected)));
+        assert!(sentence.refuse_projection("classes").unwrap_err().to_string().contains("gives classes"));
+        assert_eq!(Sentence::default().refuse_projection("classes"), Ok(()));
         assert!(sentence.projection(16).unwrap_err().to_string().contains("in_features"));
         assert!(found(&config.replace("linear.Identity", "activation.ReLU")).unwrap_err().to_string().contains("ReLU"));
         let early = modules.replace("models.Transformer", "models.Dense");
