@@ -16,11 +16,13 @@ const INNER: usize = 64;
 /// The last panel is not full.
 const COLUMNS: usize = 100;
 
+/// Writes the weights of an expert as IR.
+type Weights = fn(usize) -> String;
+
 /// A layer: `[tokens, 1 or CHOSEN, INNER]` by the chosen ones of five matrices.
 #[derive(Clone, Copy, Debug)]
 struct Layer {
-    /// The weights of an expert as IR.
-    weights: fn(usize) -> String,
+    weights: Weights,
     /// Whether the rows are quantized at run time.
     quantizes: bool,
     tokens: usize,
@@ -152,8 +154,7 @@ impl Layer {
 
 #[test]
 fn every_row_is_that_of_a_linear_layer_with_the_weights_of_its_expert() {
-    let forms: [(fn(usize) -> String, bool); 5] =
-        [(float, false), (int8, false), (int4, false), (int8, true), (int4, true)];
+    let forms: [(Weights, bool); 5] = [(float, false), (int8, false), (int4, false), (int8, true), (int4, true)];
     for (weights, quantizes) in forms {
         for (tokens, vectors, has_biases) in [(1, 1, false), (1, CHOSEN, true), (6, 1, true), (150, CHOSEN, false)] {
             Layer { weights, quantizes, tokens, vectors, has_biases }.check();

@@ -17,6 +17,16 @@ pub fn window(config: &Config, class: &Class) -> Result<Option<usize>, Checkpoin
     config.or_default("sliding_window", Config::optional_tokens, class.window)
 }
 
+/// The window of a family whose models state a window that they do not use, unless `use_sliding_window` says so.
+pub fn switched_window(config: &Config, class: &Class) -> Result<Option<usize>, CheckpointError> {
+    if config.flag("use_sliding_window")? {
+        return window(config, class);
+    }
+    // Without a use, the key is read all the same, whatever its value.
+    let _ = config.value("sliding_window");
+    Ok(None)
+}
+
 /// A decoder by Llama's keys: the parts that the class states, no biases, no windows, one rotary embedding.
 pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointError> {
     let (width, attention) = (config.size("hidden_size")?, attention(config, class)?);

@@ -19,8 +19,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
 
 /// Layers behind the first `max_window_layers` see a window, where the model uses any.
 pub fn windows(decoder: &mut Decoder, config: &Config) -> Result<(), CheckpointError> {
-    let is_used = config.flag("use_sliding_window")?;
-    let window = conventions::window(config, &CLASS)?.filter(|_| is_used);
+    let window = conventions::switched_window(config, &CLASS)?;
     let first = config.optional_count("max_window_layers")?.unwrap_or(28);
     conventions::slide(decoder, config, window, |index| index >= first)?;
     Ok(())

@@ -17,8 +17,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let shared = config.optional_size("shared_expert_intermediate_size")?.unwrap_or(5632);
     let experts = described(&mut decoder, config, width, [60, 4])?;
     decoder.experts = Some(Experts { shared: Some(shared), ..experts });
-    let is_used = config.flag("use_sliding_window")?;
-    let window = conventions::window(config, &CLASS)?.filter(|_| is_used);
+    let window = conventions::switched_window(config, &CLASS)?;
     let first = config.optional_count("max_window_layers")?.unwrap_or(28);
     conventions::slide(&mut decoder, config, window, |index| index % 2 == 0 && index < first)?;
     Ok(decoder)

@@ -16,8 +16,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     decoder.attention.biases = Biases::all(config.flag("attention_bias")?);
     let width = config.optional_size("moe_intermediate_size")?.unwrap_or(768);
     decoder.experts = Some(qwen2_moe::described(&mut decoder, config, width, [128, 8])?);
-    let is_used = config.flag("use_sliding_window")?;
-    let window = conventions::window(config, &CLASS)?.filter(|_| is_used);
+    let window = conventions::switched_window(config, &CLASS)?;
     decoder.layers.iter_mut().for_each(|layer| layer.window = window);
     Ok(decoder)
 }
