@@ -7,7 +7,7 @@ mod position;
 mod source;
 mod vision;
 
-pub use attention::{Attention, Biases, HeadNorm, Inputs, Relative, Warmth};
+pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Relative};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
 pub use position::{Rotary, Scaling};

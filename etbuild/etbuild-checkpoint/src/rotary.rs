@@ -1,7 +1,7 @@
 //! The cosines and sines of rotary position embedding, computed as by `transformers`: frequencies and angles are
 //! rounded to `float32`, and so are the functions of both.
 
-use crate::{Rotary, Scaling, Warmth};
+use crate::{AttentionTemperature, Rotary, Scaling};
 
 /// The elements of the two tables, `[positions, pairs]`: cosines and sines for a context of so many positions.
 pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
@@ -23,10 +23,10 @@ pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
 }
 
 /// Multiplies a table of so many pairs by the factor of each position, which is then the factor of the rotated queries.
-pub fn warm(table: &mut [f32], pairs: usize, warmth: Warmth) {
+pub fn scale_queries(table: &mut [f32], pairs: usize, temperature: AttentionTemperature) {
     for (position, row) in table.chunks_mut(pairs.max(1)).enumerate() {
-        let periods = (position / warmth.period.max(1)) as f32;
-        let factor = 1.0 + warmth.slope as f32 * (1.0 + periods).ln();
+        let periods = (position / temperature.period.max(1)) as f32;
+        let factor = 1.0 + temperature.slope as f32 * (1.0 + periods).ln();
         row.iter_mut().for_each(|element| *element *= factor);
     }
 }

@@ -1,4 +1,4 @@
-//! The keys of a configuration that nothing reads: what a model may compute and its program does not.
+//! The keys of a configuration that nothing reads. Such a key may state a computation that the program lacks.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ const GROUPS: &[&str] = &["summary_", "task_specific_"];
 
 /// The maps of rotary position embedding.
 const ROPE: [&str; 2] = ["rope_parameters", "rope_scaling"];
-/// Keys of such a map that say what others say, or that hold for other kinds of scaling.
+/// Keys of these maps that repeat the value of another key, or that belong to another kind of scaling.
 const OF_ROPE: &[&str] = &[
     "finetuned",
     "max_position_embeddings",

@@ -183,8 +183,7 @@ impl<'a> Conversion<'a> {
                 _ => conversion.weights.stored(&mut conversion.builder, weight, channel, scheme, &least),
             }
         });
-        let new_input =
-            if scheme.is_static() { self.dequantized.get(input).copied() } else { self.rows(input, scheme) };
+        let new_input = self.activations(input, scheme);
         let Some(new_weight) = new_weight else { return };
         for argument in &mut node.arguments {
             match argument {
@@ -195,16 +194,19 @@ impl<'a> Conversion<'a> {
         }
     }
 
-    /// The form of activations whose scales are found at run time; `None` where a scheme is for weights alone.
-    fn rows(&mut self, input: ValueId, scheme: Scheme) -> Option<ValueId> {
+    /// The dequantized form of the activations of a layer; `None` where a scheme is for weights alone.
+    fn activations(&mut self, input: ValueId, scheme: Scheme) -> Option<ValueId> {
         match scheme {
+            Scheme::Int8 | Scheme::Int8x4 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => {
+                self.dequantized.get(input).copied()
+            }
             Scheme::DynamicInt8 => {
                 self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
             }
             Scheme::Dynamic8Weight4 => {
                 self.once(input, scheme, |conversion| Some(activation::by_rows(&mut conversion.builder, input)))
             }
-            _ => None,
+            Scheme::Float | Scheme::Int8Weights | Scheme::Int4Weights => None,
         }
     }
 
@@ -221,7 +223,7 @@ impl<'a> Conversion<'a> {
                 *id = stored.unwrap_or(weight);
             }
         }
-        if let (Some(rows), Some(argument)) = (self.rows(read, scheme), node.arguments.get_mut(input)) {
+        if let (Some(rows), Some(argument)) = (self.activations(read, scheme), node.arguments.get_mut(input)) {
             *argument = Argument::Value(rows);
         }
     }

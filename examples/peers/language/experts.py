@@ -20,7 +20,7 @@ from time import perf_counter
 
 import gguf
 import numpy as np
-from qwen3 import Llama, quantize
+from qwen3 import Llama, add_shape, finish, quantize
 from safetensors.numpy import save_file
 
 HIDDEN, INNER, HEADS, KEY_HEADS, DEPTH, EXPERTS, CHOSEN, VOCABULARY = 2048, 768, 32, 4, 128, 128, 8, 8192
@@ -73,28 +73,15 @@ def write_checkpoint(folder, layers):
 
 def write_gguf(path, layers):
     writer = gguf.GGUFWriter(path, "qwen3moe")
-    writer.add_context_length(4096)
-    writer.add_embedding_length(HIDDEN)
-    writer.add_block_count(layers)
-    writer.add_feed_forward_length(3 * HIDDEN)
+    add_shape(writer, layers=layers, hidden=HIDDEN, inner=3 * HIDDEN, heads=HEADS, key_heads=KEY_HEADS, depth=DEPTH, vocabulary=VOCABULARY)
     writer.add_expert_feed_forward_length(INNER)
     writer.add_expert_count(EXPERTS)
     writer.add_expert_used_count(CHOSEN)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(KEY_HEADS)
-    writer.add_key_length(DEPTH)
-    writer.add_value_length(DEPTH)
-    writer.add_layer_norm_rms_eps(1e-6)
-    writer.add_rope_freq_base(1e6)
-    writer.add_vocab_size(VOCABULARY)
     writer.add_tokenizer_model("none")
     for _, name, numbers in tensors(layers):
         is_float = numbers.ndim == 1 or "gate_inp" in name
         writer.add_tensor(name, numbers.astype(np.float32) if is_float else numbers)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
 
 
 def binary(etbuild, work, layers):

@@ -76,19 +76,31 @@ def write_tokenizer(folder, vocabulary):
     (folder / "tokenizer.json").write_text(json.dumps(made))
 
 
-def write_gguf(path, layers, vocabulary, tokenizer=None):
-    writer = gguf.GGUFWriter(path, "qwen3")
+def add_shape(writer, *, layers, hidden, inner, heads, key_heads, depth, vocabulary):
+    """The keys of GGUF that all shapes of Qwen3 have."""
     writer.add_context_length(4096)
-    writer.add_embedding_length(HIDDEN)
+    writer.add_embedding_length(hidden)
     writer.add_block_count(layers)
-    writer.add_feed_forward_length(INNER)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(KEY_HEADS)
-    writer.add_key_length(DEPTH)
-    writer.add_value_length(DEPTH)
+    writer.add_feed_forward_length(inner)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(key_heads)
+    writer.add_key_length(depth)
+    writer.add_value_length(depth)
     writer.add_layer_norm_rms_eps(1e-6)
     writer.add_rope_freq_base(1e6)
     writer.add_vocab_size(vocabulary)
+
+
+def finish(writer):
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def write_gguf(path, layers, vocabulary, tokenizer=None):
+    writer = gguf.GGUFWriter(path, "qwen3")
+    add_shape(writer, layers=layers, hidden=HIDDEN, inner=INNER, heads=HEADS, key_heads=KEY_HEADS, depth=DEPTH, vocabulary=vocabulary)
     if tokenizer is None:
         writer.add_tokenizer_model("none")
     else:
@@ -102,10 +114,7 @@ def write_gguf(path, layers, vocabulary, tokenizer=None):
         writer.add_eos_token_id(vocabulary - 1)
     for _, name, numbers in tensors(layers, vocabulary):
         writer.add_tensor(name, numbers.astype(np.float32) if numbers.ndim == 1 else numbers)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
 
 
 class Parameters(ctypes.Structure):

@@ -329,16 +329,10 @@ class BasicLanguage {
   }
   et_answer continue_tokens(const std::vector<std::uint32_t> &tokens, const et_options &options,
                             const SeeToken &see = {}) {
-    detail::Seen<SeeToken> seen{see};
-    const auto token = [](void *context, std::uint32_t token, const char *, std::size_t) {
-      return token == UINT32_MAX || static_cast<detail::Seen<SeeToken> *>(context)->call(token);
-    };
-    et_answer answer;
-    const int status = functions_.language_continue_tokens()(language_.get(), tokens.data(), tokens.size(), &options,
-                                                             token, &seen, &answer);
-    seen.rethrow();
-    detail::check(functions_, status);
-    return answer;
+    return watched(see, show_token, [&](et_token_function token, void *seen, et_answer *answer) {
+      return functions_.language_continue_tokens()(language_.get(), tokens.data(), tokens.size(), &options, token, seen,
+                                                   answer);
+    });
   }
   et_answer answer(const std::vector<Message> &messages, const et_options &options, const See &see = {}) {
     std::vector<et_message> said;
@@ -389,12 +383,21 @@ class BasicLanguage {
     }
   }
 
+  static bool show_text(void *context, std::uint32_t, const char *text, std::size_t size) {
+    return static_cast<detail::Seen<See> *>(context)->call(std::string_view(text, size));
+  }
+  /* Text that is left at the end comes with no token. */
+  static bool show_token(void *context, std::uint32_t token, const char *, std::size_t) {
+    return token == UINT32_MAX || static_cast<detail::Seen<SeeToken> *>(context)->call(token);
+  }
+
   template <class Ask>
   et_answer watched(const See &see, const Ask &ask) {
-    detail::Seen<See> seen{see};
-    const auto token = [](void *context, std::uint32_t, const char *text, std::size_t size) {
-      return static_cast<detail::Seen<See> *>(context)->call(std::string_view(text, size));
-    };
+    return watched(see, show_text, ask);
+  }
+  template <class Shown, class Ask>
+  et_answer watched(const Shown &see, et_token_function token, const Ask &ask) {
+    detail::Seen<Shown> seen{see};
     et_answer answer;
     const int status = ask(token, &seen, &answer);
     seen.rethrow();

@@ -14,8 +14,8 @@ use stored::Rows;
 use crate::constant::{Constant, Part, floats, spec, vector_of};
 use crate::shards::Tensors;
 use crate::{
-    Adapter, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Relative, Rotary, Rotation, Warmth,
-    relative, rotary, slopes,
+    Adapter, AttentionTemperature, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Relative, Rotary,
+    Rotation, relative, rotary, slopes,
 };
 
 /// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
@@ -172,12 +172,12 @@ impl<'d> Weights<'d> {
         })
     }
 
-    /// The cosines and the sines of a rotary, for queries of this warmth multiplied by the factor of the position.
-    pub fn rotary(&mut self, index: usize, warmth: Option<Warmth>) -> [Constant; 2] {
+    /// The cosines and the sines of a rotary, for queries of this attention temperature multiplied by the factor of the position.
+    pub fn rotary(&mut self, index: usize, temperature: Option<AttentionTemperature>) -> [Constant; 2] {
         let (context, rotary) = (self.context, self.decoder.rotaries.get(index));
         let Some(rotary) = rotary else { return ["cosines", "sines"].map(|name| self.nothing(name)) };
-        match warmth.filter(|warmth| context as usize > warmth.period) {
-            Some(warmth) => self.turns(&format!("rotary.{index}.queries"), rotary, context, Some(warmth)),
+        match temperature.filter(|temperature| context as usize > temperature.period) {
+            Some(temperature) => self.turns(&format!("rotary.{index}.queries"), rotary, context, Some(temperature)),
             None => self.angles(&format!("rotary.{index}"), rotary, context),
         }
     }
@@ -187,7 +187,13 @@ impl<'d> Weights<'d> {
         self.turns(name, rotary, positions, None)
     }
 
-    fn turns(&mut self, name: &str, rotary: &Rotary, positions: u32, warmth: Option<Warmth>) -> [Constant; 2] {
+    fn turns(
+        &mut self,
+        name: &str,
+        rotary: &Rotary,
+        positions: u32,
+        temperature: Option<AttentionTemperature>,
+    ) -> [Constant; 2] {
         // Sizes that no tensor has confirmed are not allocated.
         if !self.errors.is_empty() {
             return ["cosines", "sines"].map(|name| self.nothing(name));
@@ -197,8 +203,8 @@ impl<'d> Weights<'d> {
             return [cosines.clone(), sines.clone()];
         }
         let mut tables = rotary::tables(rotary, positions);
-        if let Some(warmth) = warmth {
-            tables.iter_mut().for_each(|table| rotary::warm(table, rotary.pairs, warmth));
+        if let Some(temperature) = temperature {
+            tables.iter_mut().for_each(|table| rotary::scale_queries(table, rotary.pairs, temperature));
         }
         let shape = [positions as usize, rotary.pairs];
         let mut pairs = names.into_iter().zip(tables);

@@ -19,8 +19,8 @@ pub struct Attention {
     pub relative: Option<Relative>,
     /// Whether each head has a sink: a score without a value, which takes a share of the weights.
     pub has_sinks: bool,
-    /// What queries of late tokens are multiplied by, if anything.
-    pub warmth: Option<Warmth>,
+    /// The scaling of queries by their position, in models that have one.
+    pub temperature: Option<AttentionTemperature>,
     /// Elements of queries, keys and values are at most this far from 0.
     pub clip: Option<f64>,
     /// Which projections have biases.
@@ -33,10 +33,10 @@ pub struct Attention {
     pub head_norm: HeadNorm,
 }
 
-/// Queries that grow with the position, so that attention over long texts stays sharp (Llama 4): by the factor
+/// Attention temperature tuning (Llama 4): queries grow with the position, so that attention over long texts stays sharp. The factor is
 /// `1 + slope * ln(1 + floor(position / period))`, which is 1 for the first `period` tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Warmth {
+pub struct AttentionTemperature {
     /// The slope.
     pub slope: f64,
     /// The tokens with the same factor.

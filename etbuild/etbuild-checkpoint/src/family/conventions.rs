@@ -96,7 +96,7 @@ fn attention(config: &Config, class: &Class) -> Result<Attention, CheckpointErro
         has_slopes: false,
         relative: None,
         has_sinks: false,
-        warmth: None,
+        temperature: None,
         clip: None,
         biases: Biases::NONE,
         has_key_bias: true,

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::conventions::Class;
 use super::{Family, conventions};
 use crate::config::Config;
-use crate::{CheckpointError, Decoder, Warmth};
+use crate::{AttentionTemperature, CheckpointError, Decoder};
 
 pub const FAMILY: Family = Family { architectures: &["Ministral3ForCausalLM"], keys: &[], describe };
 
@@ -17,8 +17,8 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let config = &with_rope(config);
     let mut decoder = conventions::decoder(config, &CLASS)?;
     let rope = conventions::rope(config)?;
-    decoder.attention.warmth = match rope.optional_number("llama_4_scaling_beta")? {
-        Some(slope) => Some(Warmth { slope, period: period(&rope)? }),
+    decoder.attention.temperature = match rope.optional_number("llama_4_scaling_beta")? {
+        Some(slope) => Some(AttentionTemperature { slope, period: period(&rope)? }),
         None => None,
     };
     let window = conventions::window(config, &CLASS)?;

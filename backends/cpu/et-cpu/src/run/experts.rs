@@ -30,6 +30,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &ExpertGemm) -> Result<()> {
         fields: &fields.gemm,
         isa: context.isa,
         weights: operands.read_all::<u8>(fields.gemm.weights.slot)?,
+        packed_size: packed_size(&fields.gemm, sizes, context.isa)?,
         input: Input::read(fields, &sizes, &mut operands)?,
         activation: activation(&fields.gemm.epilogue.activation),
         sizes,
@@ -270,11 +271,22 @@ impl Product {
     }
 }
 
+/// Bytes of the packed weights of an expert.
+fn packed_size(fields: &Conv2d, Sizes { inner, columns, .. }: Sizes, isa: Isa) -> Result<usize> {
+    Ok(match (fields.gemm().ok_or(Error::InvalidProgram)?, fields.weights.form()?) {
+        (Gemm::Float, _) => FloatProduct::new(Shape::product(1, inner, columns), isa)?.packed_size(),
+        (_, Some(form)) => Int4Gemm::new([1, inner, columns], form, isa)?.packed_size(),
+        (_, None) => Int8Gemm::new(Shape::product(1, inner, columns), isa)?.packed_size(),
+    })
+}
+
 /// The operands of an instruction.
 struct Layer<'m> {
     fields: &'m Conv2d,
     isa: Isa,
     weights: &'m [u8],
+    /// Bytes of the packed weights of an expert, without padding.
+    packed_size: usize,
     input: Input<'m>,
     activation: Activation,
     sizes: Sizes,
@@ -287,20 +299,9 @@ impl Layer<'_> {
 
     /// The packed weights of an expert.
     fn weights(&self, expert: usize) -> Result<&[u8]> {
-        let size = self.packed_size()?;
-        let step = size.next_multiple_of(ALIGNMENT);
-        let start = expert.checked_mul(step).ok_or(Error::InvalidProgram)?;
-        let end = start.checked_add(size).ok_or(Error::InvalidProgram)?;
+        let start = expert.checked_mul(self.packed_size.next_multiple_of(ALIGNMENT)).ok_or(Error::InvalidProgram)?;
+        let end = start.checked_add(self.packed_size).ok_or(Error::InvalidProgram)?;
         self.weights.get(start..end).ok_or(Error::InvalidProgram)
-    }
-
-    fn packed_size(&self) -> Result<usize> {
-        let Sizes { inner, columns, .. } = self.sizes;
-        Ok(match (self.fields.gemm().ok_or(Error::InvalidProgram)?, self.fields.weights.form()?) {
-            (Gemm::Float, _) => FloatProduct::new(Shape::product(1, inner, columns), self.isa)?.packed_size(),
-            (_, Some(form)) => Int4Gemm::new([1, inner, columns], form, self.isa)?.packed_size(),
-            (_, None) => Int8Gemm::new(Shape::product(1, inner, columns), self.isa)?.packed_size(),
-        })
     }
 
     /// A part of the columns of a single row.

@@ -92,9 +92,9 @@ pub fn rotate(
     let Some(index) = rotary else { return heads };
     let is_interleaved = decoder.rotaries.get(index).is_some_and(|rotary| rotary.is_interleaved);
     sketch.enter("model.rotary_emb");
-    let warmth = decoder.attention.warmth.filter(|_| role == Role::Query);
+    let temperature = decoder.attention.temperature.filter(|_| role == Role::Query);
     let [cosines, sines] =
-        text.tables.unwrap_or_else(|| weights.rotary(index, warmth).map(|table| sketch.constant(&table)));
+        text.tables.unwrap_or_else(|| weights.rotary(index, temperature).map(|table| sketch.constant(&table)));
     let read = [heads, cosines, sines, text.turn, text.last];
     sketch.own("etbuild.rotate.default", &read, &[Argument::Bool(is_interleaved)])
 }
