@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use tera::{Context, Kwargs, State, Tera};
 
+use crate::digest::digest;
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, UpdateFacts};
 use crate::plan::PlanFacts;
 use crate::symbol::symbol;
-use crate::{LibraryForm, LinkError, OperatorCrate, SelectedKernel, SystemFiles};
+use crate::{LibraryForm, LinkError, OperatorCrate, SelectedKernel, SystemFiles, report};
 
 const SUFFIX: &str = ".tera";
 
@@ -20,7 +21,7 @@ struct Variables<'a> {
     /// The name as an identifier of C.
     symbol: String,
     stamp: &'a str,
-    /// The stamp as a line of a machine-readable report.
+    /// The stamp, and a digest of program file and verification cases, as a line of a machine-readable report.
     banner: String,
     method: &'a MethodFacts,
     /// The values and instructions of the method, for firmware.
@@ -82,8 +83,8 @@ struct Engine<'a> {
 
 /// The files of `template` with `facts` filled in, and the data that the facts carry.
 pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
-    let context = Context::from_serialize(&variables(facts)?).map_err(|error| failed(&error))?;
     let mut files = data(facts)?;
+    let context = Context::from_serialize(&variables(facts, &digest(&files))?).map_err(|error| failed(&error))?;
     for file in template.files {
         let (path, bytes) = match file.path.strip_suffix(SUFFIX) {
             Some(path) => (path, fill_in(file.bytes, &context)?),
@@ -120,7 +121,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     template.files.iter().map(file).collect()
 }
 
-fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
+fn variables<'f>(facts: &'f ProjectFacts, data: &str) -> Result<Variables<'f>, LinkError> {
     let program_file = match &facts.program {
         Program::Beside(name) => Some(name.as_str()),
         Program::Embedded(_) | Program::Later => None,
@@ -129,7 +130,7 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
         name: &facts.name,
         symbol: symbol(&facts.name),
         stamp: &facts.stamp,
-        banner: format!("{}\n", serde_json::json!({ "producer": facts.stamp })),
+        banner: report::banner(&facts.stamp, data),
         method: &facts.method,
         plan: plan(facts)?,
         kernels: facts.kernels.kernels().iter().map(kernel).collect(),

@@ -54,6 +54,30 @@ enum Line {
     Exit { exit: u32 },
 }
 
+/// What a banner begins with.
+const BANNER: &str = "{\"producer\":";
+
+/// What an exit status begins with: the last line of a report.
+const EXIT: &str = "{\"exit\":";
+
+/// The first line of a report: who made the firmware, and a digest of its program file and verification cases.
+pub fn banner(producer: &str, data: &str) -> String {
+    format!("{BANNER}{},\"data\":\"{data:.16}\"}}\n", serde_json::Value::from(producer))
+}
+
+/// The banner that `firmware` writes; `None` for a file without one.
+pub fn banner_in(firmware: &[u8]) -> Option<&str> {
+    let start = firmware.windows(BANNER.len()).position(|window| window == BANNER.as_bytes())?;
+    let line = firmware[start..].split_inclusive(|byte| *byte == b'\n').next()?;
+    std::str::from_utf8(line).ok()
+}
+
+/// The last whole report on a serial line of the firmware with this banner: an earlier firmware of the board may have written too.
+pub fn whole<'t>(text: &'t str, banner: &str) -> Option<&'t str> {
+    let report = &text[text.rfind(banner.trim_end())?..];
+    report.split_inclusive('\n').any(|line| line.starts_with(EXIT) && line.ends_with('\n')).then_some(report)
+}
+
 /// Reads a report. Other lines come from an emulator or a boot loader, and are passed over.
 ///
 /// # Errors
@@ -94,6 +118,19 @@ mod tests {
         let end = Some(End::Finished { cases: 2, max_error_bits: 1, argmax_equal: 2, ticks: 3, stack: 4 });
         let outputs = vec![vec![0, 255], vec![0x1a]];
         assert_eq!(parse(text).unwrap(), Report { producer: "p".to_owned(), outputs, end, exit: Some(0) });
+    }
+
+    #[test]
+    fn a_report_is_whole_with_the_exit_status_behind_the_banner_of_the_firmware() {
+        let (old, new) = (banner("p", "0"), banner("p \"q\"", "0123456789abcdef0123"));
+        assert_eq!(new, "{\"producer\":\"p \\\"q\\\"\",\"data\":\"0123456789abcdef\"}\n");
+        let firmware = [b"\x7fELF\xff".as_slice(), new.as_bytes(), b"{\"outputs\":\""].concat();
+        assert_eq!((banner_in(&firmware), banner_in(b"\x7fELF")), (Some(new.as_str()), None));
+        let exit = "{\"exit\":0}\r\n";
+        assert_eq!(whole(&format!("{old}{exit}"), &new), None);
+        assert_eq!(whole(&format!("{new}{{\"exit\":"), &new), None);
+        let text = format!("rubbish{new}{exit}");
+        assert_eq!(whole(&format!("{old}{exit}{new}{exit}{text}"), &new), Some(&text["rubbish".len()..]));
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod host;
 mod memory;
 mod processes;
 mod real;
+mod serial;
 mod slots;
 mod system;
 
@@ -25,4 +26,4 @@ pub use memory::MemorySystem;
 pub use processes::Processes;
 pub use real::RealSystem;
 pub use slots::{Slot, Slots};
-pub use system::{FileStamp, Input, Invocation, Outcome, QUIET, System};
+pub use system::{FileStamp, Input, Invocation, Outcome, QUIET, SERIAL_WAIT, System};

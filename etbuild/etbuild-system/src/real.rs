@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::processes::Process;
-use crate::{FileStamp, Input, Invocation, Outcome, Processes, QUIET, System};
+use crate::{FileStamp, Input, Invocation, Outcome, Processes, QUIET, System, serial};
 
 /// How much of a file is read at once.
 const PIECE: usize = 8 << 20;
@@ -135,6 +135,14 @@ impl System for RealSystem {
         drop(process);
         self.processes.not_interrupted()?;
         Ok(Outcome { status, timed_out, stdout, stderr: stderr.join().unwrap_or_default() })
+    }
+
+    fn serial_ports(&self) -> Vec<PathBuf> {
+        serial::ports()
+    }
+
+    fn open_serial(&self, port: &Path, baud: u32) -> io::Result<Box<dyn Read + Send>> {
+        serial::open(port, baud)
     }
 
     #[cfg(unix)]

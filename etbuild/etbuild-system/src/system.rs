@@ -8,6 +8,9 @@ use std::time::Duration;
 /// The time after which a process without a line of output is reported as quiet.
 pub const QUIET: Duration = Duration::from_secs(10);
 
+/// How long a read of a serial port waits for a byte.
+pub const SERIAL_WAIT: Duration = Duration::from_millis(100);
+
 /// The operations of the machine that etbuild uses.
 pub trait System: Send + Sync {
     /// The whole file.
@@ -68,6 +71,17 @@ pub trait System: Send + Sync {
     /// The bytes of the file system that a folder is on, used or not; `None` where unknown.
     fn disk_size(&self, _folder: &Path) -> Option<u64> {
         None
+    }
+
+    /// The serial ports of the machine, sorted.
+    fn serial_ports(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Opens a serial port with 8 data bits, no parity and one stop bit. A read that finds no byte for [`SERIAL_WAIT`] fails with
+    /// [`io::ErrorKind::TimedOut`].
+    fn open_serial(&self, _port: &Path, _baud: u32) -> io::Result<Box<dyn io::Read + Send>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Whether etbuild was interrupted: outcomes of processes since then are meaningless.

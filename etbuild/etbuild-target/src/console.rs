@@ -33,6 +33,13 @@ pub struct Uart {
     /// The bits of the status register that are set while the transmit queue takes a byte; default: none.
     #[serde(default)]
     pub ready: u32,
+    /// The bits per second that the setup chooses; default: 115200.
+    #[serde(default = "usual_baud")]
+    pub baud: u32,
+}
+
+const fn usual_baud() -> u32 {
+    115_200
 }
 
 /// A register write of the setup.

@@ -31,7 +31,7 @@ pub use console::{Console, RegisterBits, RegisterStep, RegisterValue, Uart};
 pub use gpu::{Gpu, GpuApi, GpuInterface, MslVersion, TexelStorage};
 pub use memory::{Access, Bank, BootBlock, Memory};
 pub use npu::{Accelerator, EthosU, Npu, Qualcomm};
-pub use run::{Device, Emulator, Host, Image, Run, Uf2};
+pub use run::{Board, Emulator, Flash, Host, Image, Run, Uf2};
 pub use rust::{Feature, Linker, Rust};
 pub use schema::target_schema;
 pub use shipped::SHIPPED;

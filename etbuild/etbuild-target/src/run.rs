@@ -58,7 +58,7 @@ pub enum Run {
     /// Inside an emulator.
     Emulator(Emulator),
     /// On a board.
-    Device(Device),
+    Device(Board),
     /// On the one Android device that is attached, through the Android Debug Bridge.
     Adb,
     /// On a host, as `ssh` takes it: `user@host`, or `ssh://user@host:port`.
@@ -125,12 +125,28 @@ pub struct Emulator {
     pub twin: Option<Rust>,
 }
 
-/// A board that appears as a drive and runs an image copied to the drive.
+/// A board, and the way to bring firmware to it: exactly one of `drive` and `flash`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Device {
-    /// The label of the drive.
-    pub drive: Name,
-    /// The instruction for a person that makes the drive appear.
+pub struct Board {
+    /// The label of the drive as which the board appears, and which takes a UF2 image.
+    #[serde(default)]
+    pub drive: Option<Name>,
+    /// The program that writes the linked file to the board and starts it.
+    #[serde(default)]
+    pub flash: Option<Flash>,
+    /// The instruction for a person that makes the board appear.
     pub attach: String,
+}
+
+/// A program that flashes a board through a debug probe.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flash {
+    /// The program, looked up in `PATH`.
+    pub program: String,
+    /// The arguments; `{binary}` is replaced by the path of the linked file.
+    pub arguments: Vec<String>,
+    /// The command that installs the program.
+    pub install: String,
 }

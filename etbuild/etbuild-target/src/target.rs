@@ -78,7 +78,7 @@ pub struct TargetFile {
     image: Vec<Image>,
     /// How the binary is run; left out, it is built and not run.
     #[serde(default)]
-    run: Run,
+    run: Option<Spanned<Run>>,
 }
 
 /// A checked target. Values only: two files that state the same facts make equal targets.
@@ -135,8 +135,8 @@ impl TargetFile {
             clock: self.clock,
             memory,
             console: self.console,
+            run: check_run(self.run, &self.image)?,
             image: self.image,
-            run: self.run,
         })
     }
 }
@@ -189,6 +189,25 @@ fn check_npu(kind: Kind, is_static: bool, npu: Option<Spanned<Npu>>) -> Result<O
         return inconsistent("a static binary cannot load the vendor's library of an NPU", help);
     }
     Ok(Some(npu.value))
+}
+
+/// A board is brought firmware in one way, and a drive takes a UF2 image.
+fn check_run(run: Option<Spanned<Run>>, images: &[Image]) -> Result<Run, Diagnostic> {
+    let Some(run) = run else { return Ok(Run::None) };
+    let Run::Device(board) = &run.value else { return Ok(run.value) };
+    let has_uf2 = images.iter().any(|image| matches!(image, Image::Uf2(_)));
+    let mistake = match (&board.drive, &board.flash) {
+        (Some(_), Some(_)) => Some(("a board has a drive or a program that flashes it", "remove `drive:` or `flash:`")),
+        (None, None) => Some(("a board needs a way to bring firmware to it", "write `drive:` or `flash:`")),
+        (Some(_), None) if !has_uf2 => {
+            Some(("a drive takes an image in UF2", "write `image: [elf, { uf2: { family: ... } }]`"))
+        }
+        _ => None,
+    };
+    match mistake {
+        Some((message, help)) => Err(Diagnostic::error(Code::TargetInconsistent, message).at(*run.span).help(help)),
+        None => Ok(run.value),
+    }
 }
 
 fn check_memory(kind: &Spanned<Kind>, memory: Option<Spanned<MemoryFile>>) -> Result<Option<Memory>, Diagnostic> {
@@ -332,6 +351,19 @@ mod tests {
     }
 
     #[test]
+    fn a_board_is_brought_firmware_in_one_way() {
+        let told = |from, to| {
+            let (code, _, help) = mistake("pico2", from, to);
+            assert_eq!(code, Code::TargetInconsistent);
+            help
+        };
+        assert_eq!(told("    drive: RP2350\n", ""), "write `drive:` or `flash:`");
+        let both = "    drive: RP2350\n    flash: { program: p, arguments: [], install: i }\n";
+        assert_eq!(told("    drive: RP2350\n", both), "remove `drive:` or `flash:`");
+        assert!(told("image: [elf, { uf2: { family: 0xe48bff59 } }]", "image: [elf]").contains("uf2"));
+    }
+
+    #[test]
     fn every_shipped_target_is_named_as_its_file() {
         for (file, text) in SHIPPED {
             let name = file.strip_prefix("targets/").and_then(|file| file.strip_suffix(".yaml")).unwrap();
@@ -352,7 +384,9 @@ mod tests {
     fn a_board_states_its_image_and_how_it_is_reached() {
         let target = target("pico2");
         assert_eq!(target.image(), [Image::Elf, Image::Uf2(crate::Uf2 { family: 0xe48b_ff59 })]);
-        assert!(matches!(target.run(), Run::Device(device) if device.drive.as_str() == "RP2350"));
+        assert!(
+            matches!(target.run(), Run::Device(board) if board.drive.as_ref().is_some_and(|drive| drive.as_str() == "RP2350"))
+        );
     }
 
     #[test]

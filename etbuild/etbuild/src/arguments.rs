@@ -230,7 +230,7 @@ pub struct Deploy {
     /// Fail with status 8 if a target cannot be verified on this machine
     #[arg(long)]
     pub require_verify: bool,
-    /// Bring the binary to this device and run it there: `adb`, `adb:SERIAL` or `ssh:HOST`
+    /// Bring the binary to this device and run it there: `adb`, `adb:SERIAL`, `ssh:HOST`, or a board: `serial:PORT`, `probe`
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
 }

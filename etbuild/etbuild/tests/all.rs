@@ -64,6 +64,7 @@ mod report;
 mod reproducible;
 mod rust;
 mod seq2seq;
+mod serial;
 mod serve;
 mod serve_prefix;
 mod sessions;

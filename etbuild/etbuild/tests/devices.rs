@@ -307,7 +307,7 @@ fn check_interrupt(there: &There) {
         size: text.len() as u64,
         executable: true,
     };
-    let (device, real) = (Device::parse(&there.name).unwrap(), RealSystem::default());
+    let (device, real) = (Device::parse(&there.name).unwrap().shell().unwrap(), RealSystem::default());
     let (processes, system) = (real.processes(), Elsewhere(real, there));
     let folder = DeviceFolder::new(&system, &device, "sleeping");
     folder.push(&[file]).unwrap();

@@ -288,9 +288,13 @@ const STATED: &[Stated] = &[
 /// Why the keys of a twin are in no key of a plan.
 const TWIN: &str = "the twin is compiled by the rules of `rust`, and its bytes are an input of the run";
 
+/// Why the ways to a board are in no key.
+const BOARD: &str = "a board may be another one than before: its report is not stored";
+
 /// The keys of target files that no stage reads, each with the reason.
 const UNSTATED: &[(&str, &str)] = &[
     ("aliases", "recipes find the target by these names; results have the name"),
+    ("console.uart.baud", BOARD),
     ("clock", "an estimate of the time is computed after the run"),
     ("endian", "compared with other keys where the file is read; the triple decides"),
     ("etbuild", "the version of the format, of which there is one"),
@@ -300,7 +304,10 @@ const UNSTATED: &[(&str, &str)] = &[
     ("name", "the folder of the results"),
     ("pointer_width", "compared with other keys where the file is read; the triple decides"),
     ("run.device.attach", "a text for people"),
-    ("run.device.drive", "etbuild installs there, and reads no result"),
+    ("run.device.drive", BOARD),
+    ("run.device.flash.arguments", BOARD),
+    ("run.device.flash.install", "a text for people"),
+    ("run.device.flash.program", BOARD),
     ("run.emulator.package", "a text for people"),
     ("run.ssh", "a device may be another one than before: its outputs are not stored"),
     ("run.emulator.timer", "instructions are computed after the run"),

@@ -6,6 +6,7 @@ mod budget;
 mod build;
 mod joined;
 mod limits;
+mod on_board;
 mod on_device;
 mod package;
 mod record;

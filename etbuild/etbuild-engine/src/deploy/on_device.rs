@@ -8,7 +8,7 @@ use etbuild_store::{BlobRef, Digest};
 use super::UnitReport;
 use super::verdict::judged;
 use crate::action::{ArtifactKind, Blocked, Staged};
-use crate::device::{Command, Device, DeviceFile, DeviceFolder};
+use crate::device::{Command, DeviceFile, DeviceFolder, Shell};
 use crate::emit::data_files;
 use crate::input::{Db, hashed_file};
 use crate::link::{Maker, read_interface};
@@ -26,7 +26,7 @@ pub fn on_device(
     db: &dyn Db,
     unit: &Unit,
     maker: &Maker,
-    device: &Device,
+    device: &Shell,
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
     let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, maker)?);
@@ -97,7 +97,7 @@ fn variables(db: &dyn Db, emitted: &Staged) -> Result<Vec<(String, String)>, Blo
 }
 
 /// A failure of the device: the files that were built are written all the same.
-fn away(diagnostic: Diagnostic) -> Blocked {
+pub fn away(diagnostic: Diagnostic) -> Blocked {
     match diagnostic.code {
         Code::Interrupted => interrupt(Transient::Interrupted),
         _ => Blocked::failed(Stage::Verify, [diagnostic]),

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_target::Kind;
+use etbuild_target::{Kind, Run};
 
 use super::build::{Goal, build};
 use super::{UnitReport, android, apple, limits};
 use crate::action::{Blocked, Failed};
+use crate::device::{Device, Line, Shell};
 use crate::failure;
 use crate::input::EngineDatabase;
 use crate::pipeline::Stage;
@@ -60,9 +61,37 @@ fn with(mut report: UnitReport, settled: &Result<(), Box<Diagnostic>>) -> UnitRe
     report
 }
 
-/// A device runs the binaries of one hosted target.
+/// A device runs the binaries of one target.
 fn device_mistake(world: &World, units: &[Unit]) -> Option<Diagnostic> {
     let device = world.device()?;
+    match device {
+        Device::Shell(device) => shell_mistake(device, units),
+        Device::Board(line) => board_mistake(line, units),
+    }
+}
+
+/// A board runs the firmware of a target that says how the board is flashed.
+fn board_mistake(line: &Line, units: &[Unit]) -> Option<Diagnostic> {
+    let names = |is_wanted: fn(&Unit) -> bool| -> BTreeSet<&str> {
+        units.iter().filter(|unit| is_wanted(unit)).map(|unit| unit.target.name()).collect()
+    };
+    let boards = names(|unit| matches!(unit.target.run(), Run::Device(_)));
+    let others = names(|unit| !matches!(unit.target.run(), Run::Device(_)));
+    if let Some(name) = others.first() {
+        let message = format!("device `{line}` is a board, and `{name}` does not say how one is flashed");
+        let help =
+            "name the board's `--target`, or write `run: { device: { flash: ... } }` in the target: docs/targets.md";
+        return Some(Diagnostic::error(Code::Usage, message).help(help));
+    }
+    if let Some(mistake) = units.iter().find_map(|unit| line.check(unit.target.console()).err()) {
+        return Some(mistake);
+    }
+    let message = format!("device `{line}` is one board, and the request has {} targets", boards.len());
+    (boards.len() != 1)
+        .then(|| Diagnostic::error(Code::Usage, message).help("name the board's target: `--target pico2`"))
+}
+
+fn shell_mistake(device: &Shell, units: &[Unit]) -> Option<Diagnostic> {
     let hosted = || units.iter().filter(|unit| unit.target.kind() == Kind::Hosted);
     if hosted().any(|unit| unit.target.is_wasm()) {
         let message = format!("device `{device}` runs no WebAssembly");

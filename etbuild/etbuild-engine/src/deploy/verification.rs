@@ -5,6 +5,7 @@ use std::path::Path;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_target::Run;
 
+use super::on_board::on_board;
 use super::on_device::on_device;
 use super::record::noted;
 use super::verdict::judged;
@@ -21,6 +22,9 @@ use crate::verify::{self, Cost, Runner};
 pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) -> Result<(), Blocked> {
     if let Some(device) = verify::device(db.world(), &unit.target) {
         return on_device(db, unit, maker, &device, report);
+    }
+    if let Some(line) = verify::board(db.world(), &unit.target) {
+        return on_board(db, unit, maker, line, report);
     }
     if let Some(reason) = needs_device(db, unit)? {
         report.verification = Verification::Skipped { reason: Box::new(reason) };

@@ -3,7 +3,7 @@
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_system::Outcome;
 
-use super::Device;
+use super::Shell;
 
 /// A failure that a program tells of.
 struct Known {
@@ -68,18 +68,18 @@ const KNOWN: &[Known] = &[
 ];
 
 /// The way's program cannot be started.
-pub fn no_program(device: &Device, error: &std::io::Error) -> Diagnostic {
+pub fn no_program(device: &Shell, error: &std::io::Error) -> Diagnostic {
     let message = format!("`{}` cannot be started: {error}", device.program());
     Diagnostic::error(Code::ToolMissing, message).help(format!("install it: `apt-get install {}`", device.package()))
 }
 
 /// The failure that `outcome` tells of, if it is the device's or the way's.
-pub fn known(device: &Device, outcome: &Outcome) -> Option<Diagnostic> {
+pub fn known(device: &Shell, outcome: &Outcome) -> Option<Diagnostic> {
     let said = String::from_utf8_lossy(&outcome.stderr);
     // Else the words are the program's.
     let is_way = match device {
-        Device::Ssh(_) => outcome.status == Some(255),
-        Device::Adb(_) => said.lines().any(|line| line.starts_with("adb: ") || line.starts_with("error: ")),
+        Shell::Ssh(_) => outcome.status == Some(255),
+        Shell::Adb(_) => said.lines().any(|line| line.starts_with("adb: ") || line.starts_with("error: ")),
     };
     let mut known = KNOWN.iter().filter(|known| is_way || known.code == Code::DiskFull);
     let known = known.find(|known| said.contains(known.text))?;
@@ -88,7 +88,7 @@ pub fn known(device: &Device, outcome: &Outcome) -> Option<Diagnostic> {
 }
 
 /// A step on the device failed.
-pub fn failed(device: &Device, step: &str, outcome: &Outcome) -> Diagnostic {
+pub fn failed(device: &Shell, step: &str, outcome: &Outcome) -> Diagnostic {
     known(device, outcome).unwrap_or_else(|| {
         let how = outcome.status.map_or("by a signal".to_owned(), |status| format!("with status {status}"));
         let message = format!("{step} on device `{device}` ended {how}");
@@ -104,13 +104,14 @@ fn last_lines(diagnostic: Diagnostic, said: &str) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Device;
 
     #[test]
     fn what_programs_say_is_a_code_and_a_hint() {
         let code = |device: &str, said: &str| {
             let stderr = said.as_bytes().to_vec();
             let outcome = Outcome { status: Some(255), timed_out: false, stdout: Vec::new(), stderr };
-            failed(&Device::parse(device).unwrap(), "the program", &outcome).code
+            failed(&Device::parse(device).unwrap().shell().unwrap(), "the program", &outcome).code
         };
         assert_eq!(code("adb", "error: no devices/emulators found"), Code::DeviceMissing);
         assert_eq!(code("adb", "error: more than one device/emulator"), Code::DeviceMissing);

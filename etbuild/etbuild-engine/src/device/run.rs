@@ -6,12 +6,12 @@ use std::time::Duration;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_system::{Input, Invocation, Outcome, System};
 
-use super::{Device, DeviceFile, failure, script};
+use super::{DeviceFile, Shell, failure, script};
 
 /// The folder of a recipe on a device.
 pub struct DeviceFolder<'a> {
     system: &'a dyn System,
-    device: &'a Device,
+    device: &'a Shell,
     path: String,
 }
 
@@ -32,7 +32,7 @@ pub struct Command {
 
 impl<'a> DeviceFolder<'a> {
     /// The folder for the recipe `name`, which [`DeviceFolder::push`] makes.
-    pub fn new(system: &'a dyn System, device: &'a Device, name: &str) -> Self {
+    pub fn new(system: &'a dyn System, device: &'a Shell, name: &str) -> Self {
         Self { system, device, path: format!("{}/{name}", device.folder()) }
     }
 

@@ -27,6 +27,8 @@ pub struct Cost {
     /// An estimate of the time on the board, in milliseconds: a cycle for each instruction at the clock of the target. Real processors
     /// wait for memory, and execute some instructions side by side. `None` without a clock.
     pub estimated_milliseconds: Option<f64>,
+    /// The processor's cycles, of the inference that took most, where a board counted them.
+    pub cycles: Option<u64>,
 }
 
 impl Cost {
@@ -39,7 +41,15 @@ impl Cost {
         let count = |timer: Frequency| (u128::from(effort.ticks) * NANOSECONDS / u128::from(timer.0)) as u64;
         let instructions = timer.map(count);
         let time = |instructions: u64| Some(instructions as f64 * 1000.0 / target.clock()?.0 as f64);
-        Self { stack: effort.stack, instructions, estimated_milliseconds: instructions.and_then(time) }
+        Self { stack: effort.stack, instructions, estimated_milliseconds: instructions.and_then(time), cycles: None }
+    }
+
+    /// The cost on a board: a Cortex-M counts cycles, and RISC-V instructions. The clock that the firmware ran at is not known.
+    pub fn on_board(target: &Target, effort: Effort) -> Self {
+        let count = Some(u64::from(effort.ticks)).filter(|count| *count > 0);
+        let (cycles, instructions) =
+            if target.rust().triple.as_str().starts_with("riscv") { (None, count) } else { (count, None) };
+        Self { stack: effort.stack, instructions, estimated_milliseconds: None, cycles }
     }
 }
 

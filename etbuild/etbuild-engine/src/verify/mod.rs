@@ -1,6 +1,6 @@
 //! Verifying: the binary runs, and the outputs are judged.
 
-mod board_report;
+pub mod board_report;
 mod cost;
 mod judge;
 mod process;
@@ -11,4 +11,4 @@ pub use cost::{Cost, Effort};
 pub use judge::{Judgement, judge};
 pub use process::VerifyOptions;
 pub use query::verified;
-pub use runner::{Runner, device, runner};
+pub use runner::{Runner, board, device, runner};

@@ -1,19 +1,16 @@
 //! Finding the runner of a target's binaries on this machine.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_store::Digest;
 use etbuild_system::host;
-use etbuild_target::{Device as Board, Emulator, Kind, Run, Target};
+use etbuild_target::{Console, Emulator, Kind, Run, Target};
 
-use crate::device::Device;
+use crate::device::{self, Device, Line, Shell};
 use crate::input::file_digest;
 use crate::link::{self, Tools};
 use crate::session::World;
-
-/// Where drives appear when a person plugs a board in.
-const MOUNTS: [&str; 3] = ["/media", "/run/media", "/mnt"];
 
 /// The runner of a binary.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +38,7 @@ pub enum Runner {
     /// A board that takes an image as a file.
     Drive(PathBuf),
     /// A device that takes files and runs a binary.
-    Device(Device),
+    Device(Shell),
 }
 
 impl Runner {
@@ -55,9 +52,20 @@ impl Runner {
 }
 
 /// The device that runs binaries of `target`: that of the command, else that of the target's file.
-pub fn device(world: &World, target: &Target) -> Option<Device> {
-    let given = world.device().filter(|_| target.kind() == Kind::Hosted).cloned();
-    given.or_else(|| Device::of(target.run()))
+pub fn device(world: &World, target: &Target) -> Option<Shell> {
+    let given = match world.device() {
+        Some(Device::Shell(shell)) if target.kind() == Kind::Hosted => Some(shell.clone()),
+        _ => None,
+    };
+    given.or_else(|| Shell::of(target.run()))
+}
+
+/// Where the board of the command reports, for firmware.
+pub fn board<'w>(world: &'w World, target: &Target) -> Option<&'w Line> {
+    match world.device() {
+        Some(Device::Board(line)) if target.kind() == Kind::BareMetal => Some(line),
+        _ => None,
+    }
 }
 
 /// The runner of binaries of `target` here, or the missing program and the way to install the program.
@@ -75,7 +83,8 @@ pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>>
         Run::Emulator(emulator) => {
             find_emulator(world, emulator).or_else(|missing| native(target).map_err(|_| missing))
         }
-        Run::Device(device) => drive(world, device),
+        Run::Device(board) if board.flash.is_some() => Err(Box::new(no_board(target, &board.attach))),
+        Run::Device(board) => device::drive(world.system(), board).map(Runner::Drive).map_err(Box::new),
     }
 }
 
@@ -86,6 +95,12 @@ fn no_runner(target: &Target) -> Diagnostic {
         false => "link the library into an app: docs/apple.md",
     };
     Diagnostic::warning(Code::NotVerified, message).help(help)
+}
+
+fn no_board(target: &Target, attach: &str) -> Diagnostic {
+    let message = format!("`{}` is built and not run: no board is named", target.name());
+    let device = if matches!(target.console(), Console::Uart(_)) { "serial:PORT" } else { "probe" };
+    Diagnostic::warning(Code::NotVerified, message).help(format!("{attach}, and write `--device {device}`"))
 }
 
 fn native(target: &Target) -> Result<Runner, Box<Diagnostic>> {
@@ -118,16 +133,4 @@ fn find_emulator(world: &World, emulator: &Emulator) -> Result<Runner, Box<Diagn
     let message = format!("the emulator `{}` is not installed", emulator.program);
     let help = format!("install it: `apt-get install {}`", emulator.package);
     Err(Box::new(Diagnostic::error(Code::EmulatorMissing, message).help(help)))
-}
-
-/// The drive of a board, directly below a mount folder or below a user's folder there.
-fn drive(world: &World, device: &Board) -> Result<Runner, Box<Diagnostic>> {
-    let system = world.system();
-    let users = MOUNTS.iter().flat_map(|mount| system.list(Path::new(mount)).unwrap_or_default());
-    let folders = MOUNTS.iter().map(PathBuf::from).chain(users);
-    let found = folders.map(|folder| folder.join(device.drive.as_str())).find(|drive| system.is_dir(drive));
-    found.map(Runner::Drive).ok_or_else(|| {
-        let message = format!("no board is attached: there is no drive `{}`", device.drive);
-        Box::new(Diagnostic::error(Code::DeviceMissing, message).help(device.attach.clone()))
-    })
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use et_llm::SpokenTask;
 use et_module::app::CommandLine;
 use etbuild_diagnostic::{Code, Diagnostic, Severity, unwritable};
-use etbuild_engine::device::{Command, Device, DeviceFile, DeviceFolder};
+use etbuild_engine::device::{Command, Device, DeviceFile, DeviceFolder, Shell};
 use etbuild_engine::{EngineDatabase, Goal, Mode, Request, UnitReport, resolve};
 use etbuild_store::Digest;
 
@@ -17,7 +17,7 @@ use crate::arguments::{self, Output};
 use crate::engines::BACKENDS;
 use crate::session::{Session, shorthands};
 
-pub fn run(session: &Session, arguments: &arguments::Run, device: &Device) -> Outcome {
+pub fn run(session: &Session, arguments: &arguments::Run, device: &Shell) -> Outcome {
     let call = Call::new(arguments).map_err(one)?;
     let report = built(session, &request(session, arguments, None)?, device, &session.global.out)?;
     perform(session, device, &report, &call)?;
@@ -29,7 +29,7 @@ const RECORDING: &str = "recording.ettrace";
 
 /// The recording that the binary of a model makes on a device. The files of an earlier deploy stay as they are: a binary that records
 /// is another one.
-pub fn record(session: &Session, arguments: &arguments::Trace, device: &Device) -> Result<Vec<u8>, Vec<Diagnostic>> {
+pub fn record(session: &Session, arguments: &arguments::Trace, device: &Shell) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let run = &arguments.run;
     let mut call = Call::new(run).map_err(one)?;
     let request = request(session, run, Some("trace=true"))?;
@@ -58,7 +58,7 @@ fn takes_prompt(session: &Session, request: &Request) -> Result<bool, Vec<Diagno
 /// Brings the binary and the files of a call to a device, runs the binary, and brings back the results that the call names.
 fn perform<'a>(
     session: &'a Session,
-    device: &'a Device,
+    device: &'a Shell,
     report: &UnitReport,
     call: &Call,
 ) -> Result<DeviceFolder<'a>, Vec<Diagnostic>> {
@@ -241,8 +241,8 @@ pub(super) fn request(
 }
 
 /// The one unit of a request, built.
-fn built(session: &Session, request: &Request, device: &Device, out: &Path) -> Result<UnitReport, Vec<Diagnostic>> {
-    let world = session.world_on(Mode::Build, Some(device.clone()))?;
+fn built(session: &Session, request: &Request, device: &Shell, out: &Path) -> Result<UnitReport, Vec<Diagnostic>> {
+    let world = session.world_on(Mode::Build, Some(Device::Shell(device.clone())))?;
     let mut reports = deploy_locked(session, &world, request, Goal::Build, out)?;
     let found = diagnostics(&reports, false);
     if found.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {

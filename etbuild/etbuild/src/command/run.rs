@@ -16,7 +16,8 @@ use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     if let Some(device) = &arguments.device {
-        return on_device::run(session, arguments, &Device::parse(device).map_err(|error| vec![error])?);
+        let device = Device::parse(device).and_then(Device::shell).map_err(|error| vec![error])?;
+        return on_device::run(session, arguments, &device);
     }
     if language::is_asked(&arguments.language) {
         let bytes = program(session, arguments)?;

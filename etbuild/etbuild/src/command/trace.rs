@@ -22,7 +22,8 @@ use crate::trace::{GivenInputs, Names, Profile, etdump, etrecord, perfetto};
 
 pub fn run(session: &Session, arguments: &arguments::Trace) -> Outcome {
     refuse(arguments)?;
-    let device = arguments.run.device.as_deref().map(Device::parse).transpose().map_err(|error| vec![error])?;
+    let device = arguments.run.device.as_deref().map(Device::parse).transpose();
+    let device = device.and_then(|device| device.map(Device::shell).transpose()).map_err(|error| vec![error])?;
     match (&arguments.recording, device) {
         (None, None) => here(session, arguments),
         (Some(file), _) => {

@@ -96,6 +96,7 @@ pub fn figures(report: &DeployReport) -> Vec<(&'static str, String)> {
     if let Some(cost) = &report.deploy.cost {
         figures.push(("Stack in use", bytes(cost.stack.into())));
         figures.extend(cost.instructions.map(|count| ("Instructions of an inference", count.to_string())));
+        figures.extend(cost.cycles.map(|count| ("Cycles of an inference", count.to_string())));
         let time = cost.estimated_milliseconds.map(|time| ("Estimated time of an inference", format!("{time:.2} ms")));
         figures.extend(time);
     }

@@ -61,7 +61,8 @@ fn cost(report: &UnitReport) -> [String; 2] {
     let unknown = || "-".to_owned();
     let Some(cost) = &report.cost else { return [unknown(), unknown()] };
     let time = cost.estimated_milliseconds.map_or_else(unknown, |time| format!("{time:.2} ms"));
-    [cost.instructions.map_or_else(unknown, |count| count.to_string()), time]
+    let cycles = cost.cycles.map(|count| format!("{count} cycles"));
+    [cost.instructions.map(|count| count.to_string()).or(cycles).unwrap_or_else(unknown), time]
 }
 
 /// The stack in use, and the stack that the target keeps.

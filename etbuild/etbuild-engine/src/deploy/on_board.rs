@@ -1,0 +1,59 @@
+//! Firmware on a board: flashed, run on the verification cases inside it, and judged.
+
+use std::time::Duration;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::report;
+use etbuild_target::Run;
+
+use super::UnitReport;
+use super::on_device::away;
+use super::verdict::judged;
+use crate::action::{ArtifactKind, Blocked};
+use crate::device::{Firmware, Line};
+use crate::input::Db;
+use crate::link::{Maker, read_interface};
+use crate::pipeline::Stage;
+use crate::unit::Unit;
+use crate::verify::{Cost, board_report};
+
+/// The time limit of firmware without verification cases.
+const ONCE: Duration = Duration::from_secs(60);
+
+/// Flashes the board of the unit's target, and judges the report. Nothing of that is cached: the board may be another one than before.
+pub fn on_board(db: &dyn Db, unit: &Unit, maker: &Maker, line: &Line, report: &mut UnitReport) -> Result<(), Blocked> {
+    let Run::Device(board) = unit.target.run() else { return Ok(()) };
+    let world = db.world();
+    let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, maker)?);
+    let here = tempfile::tempdir().map_err(|error| {
+        let message = format!("there is no temporary folder for the firmware: {error}");
+        away(Diagnostic::error(Code::OutputUnwritable, message))
+    })?;
+    let binary = here.path().join(unit.name());
+    let blob = linked.blob(ArtifactKind::Binary)?;
+    world.materialise(&blob, &binary, true);
+    let image = match board.drive {
+        Some(_) => world.open_blob(&linked.blob(ArtifactKind::Image)?).to_vec(),
+        None => Vec::new(),
+    };
+    let bytes = world.open_blob(&blob);
+    let Some(banner) = report::banner_in(&bytes) else {
+        return Err(Blocked::internal(Stage::Verify, "firmware has no banner"));
+    };
+    let firmware = Firmware {
+        system: world.system(),
+        board,
+        console: unit.target.console(),
+        binary: &binary,
+        image: (&format!("{}.uf2", unit.name()), &image),
+        banner,
+        timeout: unit.recipe.verify.as_ref().map_or(ONCE, |options| options.timeout.0),
+    };
+    let console = firmware.run(line).map_err(away)?;
+    let method = read_interface(db, &emitted)?.method();
+    let sizes = method.map(|method| method.output_bytes).unwrap_or_default();
+    let found = board_report::read(&console, &sizes).map_err(|found| Blocked::failed(Stage::Verify, found))?;
+    report.cost = Some(Cost::on_board(&unit.target, found.effort));
+    report.notes.push(format!("run on the board at `{line}`"));
+    judged(db, unit, &found.outputs, report)
+}

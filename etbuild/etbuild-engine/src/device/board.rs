@@ -1,0 +1,230 @@
+//! A board: firmware is flashed, and what it writes to its console is read.
+
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::report;
+use etbuild_system::{Invocation, Outcome, System};
+use etbuild_target::{Board, Console, Flash};
+
+use super::Line;
+
+/// Where drives appear when a person plugs a board in.
+const MOUNTS: [&str; 3] = ["/media", "/run/media", "/mnt"];
+
+/// The most time that flashing may take.
+const FLASHING: Duration = Duration::from_secs(300);
+
+/// How often the end of a report is looked for.
+const POLL: Duration = Duration::from_millis(20);
+
+/// What programs say where no board is attached: OpenOCD, probe-rs.
+const NO_BOARD: [&str; 4] = ["open failed", "unable to find", "No connected probes", "probe could not be"];
+
+/// Firmware for a board.
+pub struct Firmware<'a> {
+    /// The machine.
+    pub system: &'a dyn System,
+    /// The board.
+    pub board: &'a Board,
+    /// Where the firmware writes its report.
+    pub console: &'a Console,
+    /// The linked file.
+    pub binary: &'a Path,
+    /// The name and the bytes of the image for a drive.
+    pub image: (&'a str, &'a [u8]),
+    /// The first line of the firmware's report.
+    pub banner: &'a str,
+    /// The most time that the firmware may take.
+    pub timeout: Duration,
+}
+
+impl Firmware<'_> {
+    /// Flashes the firmware, which starts; returns its report.
+    ///
+    /// # Errors
+    /// A line that the console does not write to; a board or a port that is not there; a report that does not end in time.
+    pub fn run(&self, line: &Line) -> Result<Vec<u8>, Diagnostic> {
+        line.check(self.console)?;
+        match (line, self.console) {
+            (Line::Serial(port), Console::Uart(uart)) => self.listening(port.as_deref(), uart.baud),
+            _ => self.probed(),
+        }
+    }
+
+    /// Flashes while a thread reads the port: firmware may begin before the program that flashes ends.
+    fn listening(&self, port: Option<&Path>, baud: u32) -> Result<Vec<u8>, Diagnostic> {
+        let port = port.map_or_else(|| self.only_port(), |port| Ok(port.to_owned()))?;
+        let mut line = self.system.open_serial(&port, baud).map_err(|error| self.not_opened(&port, &error))?;
+        let stop = AtomicBool::new(false);
+        let (flashed, read) = thread::scope(|scope| {
+            let reader = scope.spawn(|| self.read(line.as_mut(), &stop));
+            let flashed = self.flash();
+            if flashed.is_ok() {
+                let start = self.system.now();
+                while !reader.is_finished()
+                    && self.system.now().saturating_sub(start) < self.timeout
+                    && !self.system.is_interrupted()
+                {
+                    thread::sleep(POLL);
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            (flashed, reader.join().unwrap_or_else(|_| Err(ErrorKind::Other.into())))
+        });
+        flashed?;
+        let text = read.map_err(|error| {
+            let message = format!("serial port `{}` broke off: {error}", port.display());
+            Diagnostic::error(Code::RunFailed, message).help(self.board.attach.clone())
+        })?;
+        if self.system.is_interrupted() {
+            return Err(Diagnostic::error(Code::Interrupted, "interrupted"));
+        }
+        report::whole(&text, self.banner).map(|report| report.as_bytes().to_vec()).ok_or_else(|| {
+            let message =
+                format!("the report of the board at `{}` did not end within {:?}", port.display(), self.timeout);
+            let shown = text.lines().rev().take(3).map(|line| line.chars().take(100).collect::<String>());
+            let diagnostic = Diagnostic::error(Code::RunTimedOut, message)
+                .help(format!("check the wires and the rate of {baud} baud, or raise `verify.timeout`"));
+            shown.collect::<Vec<_>>().into_iter().rev().fold(diagnostic, |diagnostic, line| diagnostic.note(line))
+        })
+    }
+
+    /// What comes on a line, until the report is whole or nobody waits for it.
+    fn read(&self, line: &mut dyn Read, stop: &AtomicBool) -> std::io::Result<String> {
+        let (mut text, mut buffer) = (String::new(), [0; 4096]);
+        while !stop.load(Ordering::Relaxed) {
+            let length = match line.read(&mut buffer) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(length) => length,
+                Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::Interrupted) => continue,
+                Err(error) => return Err(error),
+            };
+            // Noise of the line is no part of a report, whose bytes are ASCII.
+            text.extend(buffer[..length].iter().map(|byte| char::from(*byte)));
+            if buffer[..length].contains(&b'\n') && report::whole(&text, self.banner).is_some() {
+                break;
+            }
+        }
+        Ok(text)
+    }
+
+    /// Flashes with a program that answers semihosting and ends with the firmware.
+    fn probed(&self) -> Result<Vec<u8>, Diagnostic> {
+        let Some(flash) = &self.board.flash else {
+            let message = "a debug probe needs a program that flashes";
+            return Err(Diagnostic::error(Code::Usage, message).help("write `flash:` in the target: docs/targets.md"));
+        };
+        let outcome = self.flashed_by(flash, self.timeout + FLASHING)?;
+        let text = String::from_utf8_lossy(&[outcome.stdout, outcome.stderr].concat()).into_owned();
+        let report = text.rfind(self.banner.trim_end()).map(|start| text[start..].as_bytes().to_vec());
+        report.ok_or_else(|| {
+            let message = format!("`{}` ended without a report of the firmware", flash.program);
+            text.lines().rev().take(3).fold(Diagnostic::error(Code::RunFailed, message), Diagnostic::note)
+        })
+    }
+
+    fn flash(&self) -> Result<(), Diagnostic> {
+        match &self.board.flash {
+            Some(flash) => self.flashed_by(flash, FLASHING).map(drop),
+            None => {
+                let (name, bytes) = self.image;
+                let path = drive(self.system, self.board)?.join(name);
+                self.system.write(&path, bytes, false).map_err(|error| {
+                    Diagnostic::error(
+                        Code::OutputUnwritable,
+                        format!("`{}` cannot be written: {error}", path.display()),
+                    )
+                })
+            }
+        }
+    }
+
+    fn flashed_by(&self, flash: &Flash, timeout: Duration) -> Result<Outcome, Diagnostic> {
+        let binary = self.binary.to_string_lossy();
+        let arguments = flash.arguments.iter().map(|argument| argument.replace("{binary}", &binary));
+        let mut invocation = Invocation::new(&flash.program).args(arguments);
+        invocation.timeout = Some(timeout);
+        let outcome = self.system.run(&invocation).map_err(|error| match self.system.is_interrupted() {
+            true => Diagnostic::error(Code::Interrupted, "interrupted"),
+            false => {
+                let message = format!("`{}` cannot be started: {error}", flash.program);
+                Diagnostic::error(Code::ToolMissing, message).help(format!("install it: `{}`", flash.install))
+            }
+        })?;
+        if outcome.success() { Ok(outcome) } else { Err(self.not_flashed(flash, &outcome)) }
+    }
+
+    fn not_flashed(&self, flash: &Flash, outcome: &Outcome) -> Diagnostic {
+        let said = String::from_utf8_lossy(&[&*outcome.stdout, &*outcome.stderr].concat()).into_owned();
+        let diagnostic = match (NO_BOARD.iter().any(|text| said.contains(text)), outcome.timed_out, outcome.status) {
+            (true, ..) => Diagnostic::error(Code::DeviceMissing, format!("`{}` finds no board", flash.program)),
+            (_, true, _) => Diagnostic::error(Code::RunTimedOut, format!("`{}` did not end in time", flash.program)),
+            (.., Some(status)) => {
+                Diagnostic::error(Code::RunFailed, format!("`{}` ended with status {status}", flash.program))
+            }
+            (.., None) => Diagnostic::error(Code::RunFailed, format!("`{}` ended by a signal", flash.program)),
+        };
+        let lines: Vec<&str> = said.lines().rev().take(3).collect();
+        lines.into_iter().rev().fold(diagnostic.help(self.board.attach.clone()), Diagnostic::note)
+    }
+
+    fn only_port(&self) -> Result<PathBuf, Diagnostic> {
+        let mut ports = self.system.serial_ports();
+        match ports.len() {
+            1 => Ok(ports.remove(0)),
+            0 => {
+                let message = "this machine has no serial port";
+                Err(Diagnostic::error(Code::DeviceMissing, message).help(self.board.attach.clone()))
+            }
+            count => {
+                let message = format!("this machine has {count} serial ports: {}", listed(&ports));
+                Err(Diagnostic::error(Code::DeviceMissing, message).help("name the board's: `--device serial:PORT`"))
+            }
+        }
+    }
+
+    fn not_opened(&self, port: &Path, error: &std::io::Error) -> Diagnostic {
+        let name = port.display();
+        match error.kind() {
+            ErrorKind::NotFound => {
+                let ports = self.system.serial_ports();
+                let others = if ports.is_empty() { "no serial port".to_owned() } else { listed(&ports) };
+                let message = format!("there is no serial port `{name}`; this machine has {others}");
+                Diagnostic::error(Code::DeviceMissing, message).help(self.board.attach.clone())
+            }
+            ErrorKind::PermissionDenied => {
+                let message = format!("serial port `{name}` may not be opened by this user");
+                let help = "join the group that owns the port, and log in again: `sudo usermod -aG dialout $USER`";
+                Diagnostic::error(Code::DeviceRefused, message).help(help)
+            }
+            _ => {
+                let message = format!("serial port `{name}` cannot be opened: {error}");
+                Diagnostic::error(Code::DeviceRefused, message).help("close other programs that use the port")
+            }
+        }
+    }
+}
+
+fn listed(ports: &[PathBuf]) -> String {
+    ports.iter().map(|port| format!("`{}`", port.display())).collect::<Vec<_>>().join(", ")
+}
+
+/// The drive of a board, directly below a mount folder or below a user's folder there.
+///
+/// # Errors
+/// A board that is not attached, or has no drive.
+pub fn drive(system: &dyn System, board: &Board) -> Result<PathBuf, Diagnostic> {
+    let users = MOUNTS.iter().flat_map(|mount| system.list(Path::new(mount)).unwrap_or_default());
+    let folders: Vec<PathBuf> = MOUNTS.iter().map(PathBuf::from).chain(users).collect();
+    let name = board.drive.as_ref().map_or("", |drive| drive.as_str());
+    let found = folders.iter().map(|folder| folder.join(name)).find(|drive| !name.is_empty() && system.is_dir(drive));
+    found.ok_or_else(|| {
+        let message = format!("no board is attached: there is no drive `{name}`");
+        Diagnostic::error(Code::DeviceMissing, message).help(board.attach.clone())
+    })
+}

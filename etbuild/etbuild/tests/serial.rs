@@ -1,0 +1,145 @@
+//! Boards that are flashed by a program, and report on a serial line or through a debug probe.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::programs::has;
+use crate::support::{Place, RECIPE, tensors, unit};
+
+const BOARD: &str = "stm32f4-discovery";
+const CASES: usize = 4;
+
+/// A process that ends with the test.
+struct Board {
+    process: Child,
+    /// The script and its emulator end with the pipe.
+    power: Option<ChildStdin>,
+    place: Place,
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        drop(self.power.take());
+        let _ = self.process.wait();
+    }
+}
+
+impl Board {
+    /// A board at a serial port, or `None` without an emulator.
+    fn plugged_in(how: &str) -> Option<Self> {
+        if !has("qemu-system-arm", &["--version"]) || !has("python3", &["--version"]) {
+            return None;
+        }
+        let place = Place::warm();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serial_board.py");
+        let mut script = Command::new("python3");
+        script.arg(path).arg(place.path()).args(how.split_whitespace()).stdin(Stdio::piped());
+        let mut process = script.spawn().unwrap();
+        let board = Self { power: process.stdin.take(), process, place };
+        while fs::symlink_metadata(board.port()).is_err() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        Some(board)
+    }
+
+    fn port(&self) -> PathBuf {
+        self.place.path().join("port")
+    }
+
+    /// Deploys the digits to the board; the result.
+    fn deployed(&self, options: &str, status: i32) -> Value {
+        let script = "cp \"$0\" part && mv part firmware && while [ -e firmware ]; do sleep 0.02; done";
+        let script = script.replace("part", &format!("{}/part", self.place.path().display()));
+        let script = script.replace("firmware", &format!("{}/firmware", self.place.path().display()));
+        let target = flashed_by(&self.place, BOARD, "sh", &format!("[-c, '{script}', \"{{binary}}\"]"));
+        let device = format!("--device serial:{}", self.port().display());
+        deploy(&self.place, &target, &format!("{device} {options}"), status)
+    }
+}
+
+/// The file of a shipped board, with another program that flashes it.
+fn flashed_by(place: &Place, board: &str, program: &str, arguments: &str) -> PathBuf {
+    let text = fs::read_to_string(place.root.join(format!("targets/{board}.yaml"))).unwrap();
+    let (before, _) = text.split_once("run:\n").unwrap();
+    let own = |line: &str| line.replace(&format!("name: {board}"), &format!("name: my-{board}")) + "\n";
+    let before: String = before.lines().filter(|line| !line.starts_with("aliases:")).map(own).collect();
+    let flash = format!("flash: {{ program: {program}, arguments: {arguments}, install: get it }}");
+    let run = format!("run:\n  device:\n    {flash}\n    attach: plug it in\n");
+    place.file(&format!("{board}.yaml"), format!("{before}{run}"))
+}
+
+/// Deploys the digits to a target; the result, which ends with `status`.
+fn deploy(place: &Place, target: &Path, options: &str, status: i32) -> Value {
+    let data = tensors::first_cases(&place.root.join("examples/digits/test.safetensors"), CASES);
+    let data = place.file("test.safetensors", data);
+    let command = format!(
+        "deploy {RECIPE} --target {} --set verify.inputs={} --output json {options}",
+        target.display(),
+        data.display()
+    );
+    place.run(&command).expect(status).json()
+}
+
+fn check_verified(result: &Value, board: &str) {
+    let unit = unit(result, &format!("my-{board}"));
+    let verification = &unit["verification"];
+    assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &CASES.into()), "{unit}");
+    assert!(verification["max_error"].as_f64().unwrap() <= 1e-4, "{verification}");
+    assert!(unit["cost"]["stack"].as_u64().unwrap() >= 512, "{unit}");
+    assert!(unit["notes"].to_string().contains("run on the board at"), "{unit}");
+}
+
+fn code(result: &Value) -> &str {
+    result["diagnostics"][0]["code"].as_str().unwrap_or_else(|| panic!("{result}"))
+}
+
+#[test]
+fn a_board_reports_over_its_serial_line() {
+    let Some(board) = Board::plugged_in("") else { return };
+    check_verified(&board.deployed("", 0), BOARD);
+}
+
+#[test]
+fn a_silent_board_is_an_error_with_what_it_wrote_last() {
+    let Some(board) = Board::plugged_in("--silent") else { return };
+    let result = board.deployed("--set verify.timeout=2s", 8);
+    assert_eq!(code(&result), "ETB0704", "{result}");
+    assert!(result.to_string().contains("115200 baud"), "{result}");
+}
+
+#[test]
+fn a_debug_probe_hands_on_the_report() {
+    if !has("qemu-system-arm", &["--version"]) {
+        return;
+    }
+    let place = Place::warm();
+    // The emulator in place of the probe's program: both write what firmware says through semihosting, and end with it.
+    let machine =
+        "[-machine, mps2-an386, -nographic, -semihosting-config, \"enable=on,target=native\", -kernel, \"{binary}\"]";
+    let target = flashed_by(&place, "mps2-an386", "qemu-system-arm", machine);
+    check_verified(&deploy(&place, &target, "--device probe", 0), "mps2-an386");
+    let result = deploy(&place, &target, "--device serial:/dev/ttyACM0", 2);
+    assert_eq!(code(&result), "ETB0801", "{result}");
+}
+
+#[test]
+fn boards_that_are_not_there_are_errors() {
+    let place = Place::warm();
+    let told = |target: &Path, options: &str, status| code(&deploy(&place, target, options, status)).to_owned();
+    let absent = "--device serial:/dev/absent";
+    let target = flashed_by(&place, BOARD, "sh", "[-c, \"echo Error: open failed >&2; exit 1\"]");
+    assert_eq!(told(&target, absent, 8), "ETB0705");
+    assert_eq!(told(&target, "--device probe", 2), "ETB0801");
+    let probed = flashed_by(&place, "nrf52840-dk", "sh", "[-c, \"echo Error: open failed >&2; exit 1\"]");
+    assert_eq!(told(&probed, "--device probe", 8), "ETB0705");
+    let missing = flashed_by(&place, "nrf52840-dk", "absent-program", "[]");
+    assert_eq!(told(&missing, "--device probe", 1), "ETB0501");
+    let emulated = place.root.join("targets/mps2-an386.yaml");
+    assert_eq!(told(&emulated, absent, 2), "ETB0801");
+    // Without a device, firmware is built and not run.
+    let result = deploy(&place, &target, "", 0);
+    assert_eq!(unit(&result, &format!("my-{BOARD}"))["verification"]["state"], "skipped", "{result}");
+}
