@@ -230,9 +230,9 @@ pub struct Deploy {
     /// Fail with status 8 if a target cannot be verified on this machine
     #[arg(long)]
     pub require_verify: bool,
-    /// Bring the binary to this device and run it there: `adb`, `adb:SERIAL`, `ssh:HOST`, or a board: `serial:PORT`, `probe`
+    /// Bring the binary to this device and run it there: `adb`, `adb:SERIAL`, `ssh:HOST`, or a board: `serial:PORT`, `probe`; may be given several times
     #[arg(long, value_name = "DEVICE")]
-    pub device: Option<String>,
+    pub device: Vec<String>,
 }
 
 /// Arguments of `serve`.

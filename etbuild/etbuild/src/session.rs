@@ -46,13 +46,13 @@ impl Session {
 
     /// Opens the store for a build, with progress shown.
     pub fn world(&self, mode: Mode) -> Result<Arc<World>, Vec<Diagnostic>> {
-        self.world_on(mode, None)
+        self.world_on(mode, Vec::new())
     }
 
-    /// The world of a mode, whose hosted binaries run on `device`; on this machine for `None`.
-    pub fn world_on(&self, mode: Mode, device: Option<Device>) -> Result<Arc<World>, Vec<Diagnostic>> {
+    /// The world of a mode, whose binaries run on `devices`; on this machine for none.
+    pub fn world_on(&self, mode: Mode, devices: Vec<Device>) -> Result<Arc<World>, Vec<Diagnostic>> {
         let mode = if self.global.no_cache && mode == Mode::Build { Mode::Rebuild } else { mode };
-        let world = self.open(mode, &self.cache_folder()?)?.on_device(device);
+        let world = self.open(mode, &self.cache_folder()?)?.on_devices(devices);
         self.connected(world, mode)
     }
 

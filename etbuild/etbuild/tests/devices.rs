@@ -194,6 +194,33 @@ fn a_host_with_ssh_runs_what_it_lacks_and_no_more() {
 }
 
 #[test]
+fn several_hosts_run_a_binary_at_once() {
+    let (Some(there), Some(other)) = (ssh("key"), ssh("key")) else { return };
+    let hosts = other.place.path().join("ssh/config");
+    let hosts = fs::read_to_string(hosts).unwrap().replace("Host board", "Host other");
+    let config = there.place.path().join("ssh/config");
+    fs::write(&config, fs::read_to_string(&config).unwrap() + &hosts).unwrap();
+    let deploy = format!("deploy {RECIPE} --target {TARGET} --output json --device DEVICE --device");
+    let result = there.run(&format!("{deploy} ssh:other")).expect(0).json();
+    let devices = unit(&result, TARGET)["devices"].as_array().unwrap();
+    let states = devices.iter().map(|device| (device["device"].as_str().unwrap(), device["state"].as_str().unwrap()));
+    assert_eq!(states.collect::<Vec<_>>(), [("ssh:board", "done"), ("ssh:other", "done")]);
+    for home in [&there.home, &other.home] {
+        assert!(home.join(".cache/etbuild/device").join(format!("digits@{TARGET}/digits.pte")).exists());
+    }
+    // A host that is not there keeps no other from its work.
+    let result = there.run(&format!("{deploy} ssh:absent.invalid")).expect(8).json();
+    let unit = unit(&result, TARGET);
+    assert_eq!(
+        (&unit["devices"][0]["state"], &unit["devices"][1]["state"]),
+        (&"done".into(), &"none".into()),
+        "{unit}"
+    );
+    assert_eq!(unit["diagnostics"][0]["code"], "ETB0705", "{unit}");
+    there.run(&format!("{deploy} DEVICE")).expect(2);
+}
+
+#[test]
 fn a_host_with_ssh_records_prompts_of_language_models() {
     let Some(there) = ssh("key") else { return };
     let words = format!("trace recipes/tiny-llama.yaml --target {TARGET}");

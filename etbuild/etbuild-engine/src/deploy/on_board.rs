@@ -1,5 +1,6 @@
 //! Firmware on a board: flashed, run on the verification cases inside it, and judged.
 
+use std::slice;
 use std::time::Duration;
 
 use etbuild_diagnostic::{Code, Diagnostic};
@@ -7,8 +8,7 @@ use etbuild_link::report;
 use etbuild_target::Run;
 
 use super::UnitReport;
-use super::on_device::away;
-use super::verdict::judged;
+use super::on_each::{Given, away, on_each};
 use crate::action::{ArtifactKind, Blocked};
 use crate::device::{Firmware, Line};
 use crate::input::Db;
@@ -49,11 +49,12 @@ pub fn on_board(db: &dyn Db, unit: &Unit, maker: &Maker, line: &Line, report: &m
         banner,
         timeout: unit.recipe.verify.as_ref().map_or(ONCE, |options| options.timeout.0),
     };
-    let console = firmware.run(line).map_err(away)?;
     let method = read_interface(db, &emitted)?.method();
     let sizes = method.map(|method| method.output_bytes).unwrap_or_default();
+    let console = firmware.run(line).map_err(away)?;
     let found = board_report::read(&console, &sizes).map_err(|found| Blocked::failed(Stage::Verify, found))?;
     report.cost = Some(Cost::on_board(&unit.target, found.effort));
-    report.notes.push(format!("run on the board at `{line}`"));
-    judged(db, unit, &found.outputs, report)
+    on_each(db, unit, slice::from_ref(line), report, |line| {
+        Ok(Given { note: format!("run on the board at `{line}`"), outputs: Some(found.outputs.clone()) })
+    })
 }

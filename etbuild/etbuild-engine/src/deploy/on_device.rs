@@ -6,55 +6,65 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_store::{BlobRef, Digest};
 
 use super::UnitReport;
-use super::verdict::judged;
+use super::on_each::{Given, away, on_each};
 use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::device::{Command, DeviceFile, DeviceFolder, Shell};
 use crate::emit::data_files;
 use crate::input::{Db, hashed_file};
 use crate::link::{Maker, read_interface};
 use crate::pipeline::Stage;
-use crate::session::{Transient, World, interrupt};
+use crate::session::World;
 use crate::unit::Unit;
 
 /// The names of the files for a run.
 const INPUTS: &str = "inputs.safetensors";
 const OUTPUTS: &str = "outputs.safetensors";
 
-/// Brings what the device lacks, and runs and judges the binary where the recipe names verification data. Nothing of that is cached: the
+/// Brings what each device lacks, and runs and judges the binary where the recipe names verification data. Nothing of that is cached: a
 /// device may be another one than before.
 pub fn on_device(
     db: &dyn Db,
     unit: &Unit,
     maker: &Maker,
-    device: &Shell,
+    devices: &[Shell],
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
     let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, maker)?);
     let here = tempfile::tempdir().map_err(|error| away(no_folder(&error)))?;
     let mut files = binary_files(db.world(), unit, here.path(), (&emitted, &linked))?;
     files.extend(inputs(db, unit, here.path())?);
-    let folder = DeviceFolder::new(db.world().system(), device, &unit.instance());
-    let brought = folder.push(&files).map_err(away)?.len();
-    report.notes.push(format!(
-        "{brought} of {} files brought to `{}` on device `{device}`",
-        files.len(),
-        folder.path()
-    ));
-    let Some(options) = &unit.recipe.verify else { return Ok(()) };
     let words = [unit.name(), "--inputs", INPUTS, "--outputs", OUTPUTS].map(str::to_owned);
-    let command = Command {
-        words: words.to_vec(),
-        variables: variables(db, &emitted)?,
-        results: vec![OUTPUTS.to_owned()],
-        timeout: Some(options.timeout.0),
-        shows: false,
+    let command = match &unit.recipe.verify {
+        Some(options) => Some(Command {
+            words: words.to_vec(),
+            variables: variables(db, &emitted)?,
+            results: vec![OUTPUTS.to_owned()],
+            timeout: Some(options.timeout.0),
+            shows: false,
+        }),
+        None => None,
     };
-    let outcome = folder.run(&command).map_err(away)?;
+    let (system, instance) = (db.world().system(), unit.instance());
+    on_each(db, unit, devices, report, |device| {
+        run(&DeviceFolder::new(system, device, &instance), device, &files, command.as_ref())
+    })
+}
+
+/// Brings files to a folder of a device, and runs a command there.
+fn run(
+    folder: &DeviceFolder<'_>,
+    device: &Shell,
+    files: &[DeviceFile],
+    command: Option<&Command>,
+) -> Result<Given, Diagnostic> {
+    let brought = folder.push(files)?.len();
+    let note = format!("{brought} of {} files brought to `{}` on device `{device}`", files.len(), folder.path());
+    let Some(command) = command else { return Ok(Given { note, outputs: None }) };
+    let outcome = folder.run(command)?;
     if !outcome.success() {
-        return Err(Blocked::failed(Stage::Verify, [folder.failed(&outcome)]));
+        return Err(folder.failed(&outcome));
     }
-    let outputs = folder.pull(OUTPUTS).map_err(away)?;
-    judged(db, unit, &outputs, report)
+    Ok(Given { note, outputs: Some(folder.pull(OUTPUTS)?) })
 }
 
 /// The binary, the program file and the data files, in a folder here.
@@ -94,14 +104,6 @@ fn variables(db: &dyn Db, emitted: &Staged) -> Result<Vec<(String, String)>, Blo
     let interface = read_interface(db, emitted)?;
     let variables = interface.backends(db.world().engines()).flat_map(|backend| backend.device_variables());
     Ok(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
-}
-
-/// A failure of the device: the files that were built are written all the same.
-pub fn away(diagnostic: Diagnostic) -> Blocked {
-    match diagnostic.code {
-        Code::Interrupted => interrupt(Transient::Interrupted),
-        _ => Blocked::failed(Stage::Verify, [diagnostic]),
-    }
 }
 
 fn no_folder(error: &std::io::Error) -> Diagnostic {

@@ -29,6 +29,9 @@ pub struct UnitReport {
     pub sizes: Option<etbuild_link::SizeReport>,
     /// Whether the binary computes the outputs of the model.
     pub verification: Verification,
+    /// The verification on each device, where the binary ran on devices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceReport>,
     /// What an inference costs; `None` where that was not measured.
     pub cost: Option<Cost>,
     /// The diagnostics; empty for a success.
@@ -64,6 +67,16 @@ pub struct OutputFile {
     pub size: u64,
     /// The digest of the bytes.
     pub digest: String,
+}
+
+/// A device that ran the binary.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeviceReport {
+    /// The device, as `--device` names it.
+    pub device: String,
+    /// Whether the binary computes the outputs of the model there.
+    #[serde(flatten)]
+    pub verification: Verification,
 }
 
 /// Whether the binary computes the outputs of the model.
@@ -105,6 +118,7 @@ impl UnitReport {
             notes: Vec::new(),
             sizes: None,
             verification: Verification::None,
+            devices: Vec::new(),
             cost: None,
             diagnostics: Vec::new(),
         }

@@ -61,34 +61,45 @@ fn with(mut report: UnitReport, settled: &Result<(), Box<Diagnostic>>) -> UnitRe
     report
 }
 
-/// A device runs the binaries of one target.
+/// Devices run the binaries of one target. Two runs on one device would be in each other's way, and a program that flashes takes the first
+/// board that it finds.
 fn device_mistake(world: &World, units: &[Unit]) -> Option<Diagnostic> {
-    let device = world.device()?;
-    match device {
+    let devices = world.devices();
+    let twice = devices.iter().enumerate().find(|(index, device)| devices[..*index].contains(device));
+    if let Some((_, device)) = twice {
+        let message = format!("device `{device}` is named twice");
+        return Some(Diagnostic::error(Code::Usage, message).help("name each device once"));
+    }
+    let boards = devices.iter().filter(|device| matches!(device, Device::Board(_))).count();
+    if boards > 1 {
+        let message = format!("one board is flashed at a time, and the request names {boards}");
+        return Some(Diagnostic::error(Code::Usage, message).help("deploy to one board after the other"));
+    }
+    devices.iter().find_map(|device| match device {
         Device::Shell(device) => shell_mistake(device, units),
         Device::Board(line) => board_mistake(line, units),
-    }
+    })
 }
 
 /// A board runs the firmware of a target that says how the board is flashed.
 fn board_mistake(line: &Line, units: &[Unit]) -> Option<Diagnostic> {
-    let names = |is_wanted: fn(&Unit) -> bool| -> BTreeSet<&str> {
-        units.iter().filter(|unit| is_wanted(unit)).map(|unit| unit.target.name()).collect()
-    };
-    let boards = names(|unit| matches!(unit.target.run(), Run::Device(_)));
-    let others = names(|unit| !matches!(unit.target.run(), Run::Device(_)));
-    if let Some(name) = others.first() {
-        let message = format!("device `{line}` is a board, and `{name}` does not say how one is flashed");
-        let help =
-            "name the board's `--target`, or write `run: { device: { flash: ... } }` in the target: docs/targets.md";
+    let firmware = || units.iter().filter(|unit| unit.target.kind() == Kind::BareMetal);
+    if let Some(unit) = firmware().find(|unit| !matches!(unit.target.run(), Run::Device(_))) {
+        let message = format!("`{}` does not say how its board is flashed", unit.target.name());
+        let help = "write `run: { device: { flash: ... } }` in the target: docs/targets.md#run";
         return Some(Diagnostic::error(Code::Usage, message).help(help));
     }
-    if let Some(mistake) = units.iter().find_map(|unit| line.check(unit.target.console()).err()) {
+    if let Some(mistake) = firmware().find_map(|unit| line.check(unit.target.console()).err()) {
         return Some(mistake);
     }
-    let message = format!("device `{line}` is one board, and the request has {} targets", boards.len());
-    (boards.len() != 1)
-        .then(|| Diagnostic::error(Code::Usage, message).help("name the board's target: `--target pico2`"))
+    match firmware().count() {
+        1 => None,
+        count => {
+            let message =
+                format!("board `{line}` takes the firmware of one recipe and target, and the request has {count}");
+            Some(Diagnostic::error(Code::Usage, message).help("name the board's target: `--target pico2`"))
+        }
+    }
 }
 
 fn shell_mistake(device: &Shell, units: &[Unit]) -> Option<Diagnostic> {

@@ -20,11 +20,12 @@ use crate::verify::{self, Cost, Runner};
 
 /// Runs the binary, where the recipe names inputs and the machine has a runner, and judges the outputs.
 pub fn verify(db: &dyn Db, unit: &Unit, maker: &Maker, report: &mut UnitReport) -> Result<(), Blocked> {
-    if let Some(device) = verify::device(db.world(), &unit.target) {
-        return on_device(db, unit, maker, &device, report);
+    let shells = verify::shells(db.world(), &unit.target);
+    if !shells.is_empty() {
+        return on_device(db, unit, maker, &shells, report);
     }
     if let Some(line) = verify::board(db.world(), &unit.target) {
-        return on_board(db, unit, maker, line, report);
+        return on_board(db, unit, maker, &line, report);
     }
     if let Some(reason) = needs_device(db, unit)? {
         report.verification = Verification::Skipped { reason: Box::new(reason) };

@@ -66,7 +66,7 @@ pub struct World {
     absent: &'static [AbsentBackend],
     text_maker: Option<MakeText>,
     revisions: Revisions,
-    device: Option<Device>,
+    devices: Vec<Device>,
     runtimes: Vec<PathBuf>,
     command: Option<PathBuf>,
     held: Mutex<BTreeMap<Digest, Blob>>,
@@ -99,7 +99,7 @@ impl World {
             absent: &[],
             text_maker: None,
             revisions: Revisions::default(),
-            device: None,
+            devices: Vec::new(),
             runtimes: Vec::new(),
             command: None,
             held: Mutex::default(),
@@ -170,15 +170,15 @@ impl World {
         Ok(Self { remote: Some(Remote::new(remote, self.store.clone())), ..self })
     }
 
-    /// The same world, whose hosted binaries run on this device.
+    /// The same world, whose binaries run on these devices.
     #[must_use]
-    pub fn on_device(self, device: Option<Device>) -> Self {
-        Self { device, ..self }
+    pub fn on_devices(self, devices: Vec<Device>) -> Self {
+        Self { devices, ..self }
     }
 
-    /// The device of hosted binaries, if the user names one.
-    pub fn device(&self) -> Option<&Device> {
-        self.device.as_ref()
+    /// The devices of binaries that the user names.
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
     }
 
     /// The same world with the function that reads tokenizers; a build without tokenizers has none.

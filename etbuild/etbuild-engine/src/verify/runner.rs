@@ -51,26 +51,31 @@ impl Runner {
     }
 }
 
-/// The device that runs binaries of `target`: that of the command, else that of the target's file.
-pub fn device(world: &World, target: &Target) -> Option<Shell> {
-    let given = match world.device() {
-        Some(Device::Shell(shell)) if target.kind() == Kind::Hosted => Some(shell.clone()),
-        _ => None,
+/// The devices that run binaries of `target`: those of the command, else that of the target's file.
+pub fn shells(world: &World, target: &Target) -> Vec<Shell> {
+    let shell = |device: &Device| match device {
+        Device::Shell(shell) => Some(shell.clone()),
+        Device::Board(_) => None,
     };
-    given.or_else(|| Shell::of(target.run()))
+    let given: Vec<Shell> = match target.kind() {
+        Kind::Hosted => world.devices().iter().filter_map(shell).collect(),
+        Kind::BareMetal => Vec::new(),
+    };
+    if given.is_empty() { Shell::of(target.run()).into_iter().collect() } else { given }
 }
 
 /// Where the board of the command reports, for firmware.
-pub fn board<'w>(world: &'w World, target: &Target) -> Option<&'w Line> {
-    match world.device() {
-        Some(Device::Board(line)) if target.kind() == Kind::BareMetal => Some(line),
-        _ => None,
-    }
+pub fn board(world: &World, target: &Target) -> Option<Line> {
+    let line = |device: &Device| match device {
+        Device::Board(line) => Some(line.clone()),
+        Device::Shell(_) => None,
+    };
+    world.devices().iter().find_map(line).filter(|_| target.kind() == Kind::BareMetal)
 }
 
 /// The runner of binaries of `target` here, or the missing program and the way to install the program.
 pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>> {
-    if let Some(device) = device(world, target) {
+    if let Some(device) = shells(world, target).into_iter().next() {
         return Ok(Runner::Device(device));
     }
     match target.run() {

@@ -15,8 +15,8 @@ use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
     let request = session.request(&arguments.recipes)?;
-    let device = arguments.device.as_deref().map(Device::parse).transpose().map_err(|error| vec![error])?;
-    let world = session.world_on(Mode::Build, device)?;
+    let devices: Result<Vec<Device>, Diagnostic> = arguments.device.iter().map(|text| Device::parse(text)).collect();
+    let world = session.world_on(Mode::Build, devices.map_err(|error| vec![error])?)?;
     let (_, diagnostics) = deployed_in(session, world, &request, Goal::Deploy, arguments.require_verify)?;
     Ok(diagnostics)
 }

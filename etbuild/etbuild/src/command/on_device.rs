@@ -242,7 +242,7 @@ pub(super) fn request(
 
 /// The one unit of a request, built.
 fn built(session: &Session, request: &Request, device: &Shell, out: &Path) -> Result<UnitReport, Vec<Diagnostic>> {
-    let world = session.world_on(Mode::Build, Some(Device::Shell(device.clone())))?;
+    let world = session.world_on(Mode::Build, vec![Device::Shell(device.clone())])?;
     let mut reports = deploy_locked(session, &world, request, Goal::Build, out)?;
     let found = diagnostics(&reports, false);
     if found.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
