@@ -1,6 +1,7 @@
 //! Why a checkpoint cannot become a program.
 
 use etbuild_ir::Violation;
+use etbuild_torch::TorchError;
 
 use crate::CONFIG;
 
@@ -108,6 +109,14 @@ pub enum CheckpointError {
         /// The mistake.
         reason: String,
     },
+    /// A shard of `torch.save` that has more than tensors, or another form.
+    #[error("the shard `{shard}` cannot be read: {error}")]
+    ShardRefused {
+        /// The file's name.
+        shard: String,
+        /// The reason.
+        error: TorchError,
+    },
     /// A tensor that two shards have.
     #[error("the tensor `{0}` is in two shards")]
     TensorTwice(String),
@@ -182,6 +191,11 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
+    /// Whether a shard of `torch.save` has the form of an old version, or more than tensors: a new file helps.
+    pub const fn wants_new_shard(&self) -> bool {
+        matches!(self, Self::ShardRefused { error, .. } if error.is_of_old_form() || matches!(error, TorchError::Global { .. }))
+    }
+
     /// A mistake that is the adapter's.
     pub(crate) fn of_adapter(self) -> Self {
         Self::Adapter(Box::new(self))

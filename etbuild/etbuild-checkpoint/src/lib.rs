@@ -1,4 +1,4 @@
-//! Language models and encoders from checkpoints in Hugging Face's layout: `config.json` and tensors in safetensors files.
+//! Language models and encoders from checkpoints in Hugging Face's layout: `config.json` and tensors in safetensors files, or in files of `torch.save`.
 //!
 //! A family of models is one file in `family/`, which makes a [`Decoder`] of the configuration: plain data. The program is
 //! built from this data alone, by `decoder/`, for every family. Files are untrusted: this crate does not panic on any file.
@@ -74,7 +74,7 @@ use rotated::Rotated;
 pub use rotation::Rotation;
 use rotation::Space;
 use shards::Tensors;
-pub use shards::{SHARD, SHARD_INDEX, shard_names};
+pub use shards::{PICKLED, PICKLED_SHARD, SHARD, WEIGHTS, WeightFiles};
 pub use sounds::read_sounds;
 pub use texts::{GENERATION, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
 pub use tokenizer::{made_texts, tokenizer_sources};
@@ -99,7 +99,7 @@ pub enum Model {
         config: Arc<dyn Buffer>,
         /// Further files of an encoder by name, such as [`MODULES`].
         more: BTreeMap<String, Arc<dyn Buffer>>,
-        /// The safetensors files by name.
+        /// The files with tensors by name: safetensors, or those of `torch.save`.
         shards: BTreeMap<String, Arc<dyn Buffer>>,
     },
     /// GGUF files by name: one, or the parts of a split model.

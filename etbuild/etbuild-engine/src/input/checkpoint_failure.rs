@@ -1,6 +1,6 @@
 //! Errors of checkpoints as diagnostics.
 
-use etbuild_checkpoint::CheckpointError;
+use etbuild_checkpoint::{CheckpointError, SHARD};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 /// A checkpoint cannot be imported, or an adapter does not fit the checkpoint.
@@ -26,6 +26,10 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         }
         (Code::ModelUnsupported, CheckpointError::Adapter(_)) => diagnostic
             .help("merge such an adapter into the model with PEFT: `merge_and_unload`, then `save_pretrained`"),
+        (_, CheckpointError::ShardRefused { shard, .. }) if error.wants_new_shard() => diagnostic.help(format!(
+            "write the tensors alone: `safetensors.torch.save_file(torch.load(\"{shard}\", weights_only=True), \"{SHARD}\")`, \
+             or in `transformers` `save_pretrained(FOLDER)`"
+        )),
         (Code::ArchitectureUnknown | Code::ModelUnsupported, _) => {
             diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
         }
@@ -73,9 +77,11 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
             Code::OptionUnavailable
         }
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
+        CheckpointError::ShardRefused { .. } if error.wants_new_shard() => Code::ModelUnsupported,
         CheckpointError::Json { .. }
         | CheckpointError::Key { .. }
         | CheckpointError::ShardMalformed { .. }
+        | CheckpointError::ShardRefused { .. }
         | CheckpointError::Tokenizer { .. } => Code::ModelMalformed,
     }
 }
