@@ -77,7 +77,7 @@ use shards::Tensors;
 pub use shards::{PICKLED, PICKLED_SHARD, SHARD, WEIGHTS, WeightFiles};
 pub use sounds::read_sounds;
 pub use texts::{GENERATION, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
-pub use tokenizer::{made_texts, tokenizer_sources};
+pub use tokenizer::{made_texts, tokenizer_files};
 pub use unread::of_family as unread_keys;
 
 /// The file that describes the model.

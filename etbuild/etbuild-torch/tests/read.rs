@@ -28,7 +28,8 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 #[test]
 fn tensors_have_their_names_types_and_shapes() {
     let found = read(&file("tensors.bin")).unwrap();
-    let found: Vec<_> = found.iter().map(|tensor| (tensor.name.as_str(), tensor.scalar_type, &tensor.shape[..])).collect();
+    let found: Vec<_> =
+        found.iter().map(|tensor| (tensor.name.as_str(), tensor.scalar_type, &tensor.shape[..])).collect();
     let expected: [(&str, ScalarType, &[usize]); 10] = [
         ("float32", ScalarType::Float, &[3, 4]),
         ("transposed", ScalarType::Float, &[4, 3]),

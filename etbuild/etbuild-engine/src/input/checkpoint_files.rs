@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
     CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICKLED, PICKLED_SHARD, PICTURE_FILES,
-    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS, is_encoder, module_files,
-    part_names, tokenizer_sources,
+    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, is_encoder, module_files,
+    part_names, tokenizer_files,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -105,11 +105,10 @@ fn parts(path: &Path) -> Vec<String> {
     part_names(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// The name of the present file with the tokenizer in another form than `tokenizer.json`; `None` beside a `tokenizer.json`.
-fn other_tokenizer(system: &dyn System, folder: &Path) -> Option<String> {
-    let is_there = |name: &str| system.stamp(&folder.join(name)).is_ok();
-    let name = tokenizer_sources().find(|name| is_there(name));
-    name.filter(|_| !is_there(TOKENIZER)).map(str::to_owned)
+/// The names of the present files with the tokenizer in another form than `tokenizer.json`; none beside a `tokenizer.json`.
+fn other_tokenizer(system: &dyn System, folder: &Path) -> impl Iterator<Item = String> {
+    let files = tokenizer_files(|name| system.stamp(&folder.join(name)).is_ok());
+    files.into_iter().map(str::to_owned)
 }
 
 /// The names of the present files that describe texts. GGUF files describe texts themselves.
