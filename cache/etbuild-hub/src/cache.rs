@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use etbuild_checkpoint::{ADAPTER_SHARD, CONFIG, WEIGHTS, WeightFiles, part_names};
+use etbuild_checkpoint::{ADAPTER_SHARD, CONFIG, PICKLED_ADAPTER, WEIGHTS, WeightFiles, part_names};
 use etbuild_system::{System, host};
 
 use crate::reference::is_commit;
@@ -75,7 +75,7 @@ fn has_weights(system: &dyn System, snapshot: &Path) -> bool {
         Ok(index) => has(CONFIG) && files.shards(&index).unwrap_or_default().iter().all(|shard| has(shard)),
         Err(_) => has(files.single),
     };
-    WEIGHTS.iter().any(is_whole) || has(ADAPTER_SHARD)
+    WEIGHTS.iter().any(is_whole) || has(ADAPTER_SHARD) || has(PICKLED_ADAPTER)
 }
 
 /// Whether all parts of a file are there, of `NAME-00001-of-00003.gguf` three.

@@ -1,6 +1,6 @@
 //! The hub's description of a revision, and the files that a model needs.
 
-use etbuild_checkpoint::{ADAPTER_SHARD, PICKLED, PICKLED_SHARD, SHARD, part_names};
+use etbuild_checkpoint::{ADAPTER_SHARD, PICKLED, PICKLED_ADAPTER, PICKLED_SHARD, SHARD, part_names};
 use serde::Deserialize;
 
 use crate::{HubError, Reference};
@@ -98,7 +98,7 @@ fn is_of_model(path: &str) -> bool {
     const TEXTS: [&str; 4] = [".json", ".jinja", ".txt", ".model"];
     match path.split_once('/') {
         None if path.ends_with(SAFETENSORS) => path.starts_with("model") || path == ADAPTER_SHARD,
-        None if path.ends_with(PICKLED) => path.starts_with("pytorch_model"),
+        None if path.ends_with(PICKLED) => path.starts_with("pytorch_model") || path == PICKLED_ADAPTER,
         None => TEXTS.iter().any(|ending| path.ends_with(ending)),
         Some((module, file)) => {
             let is_of_module = ["config.json", SHARD, PICKLED_SHARD].contains(&file);

@@ -49,7 +49,7 @@ use et_core::ScalarType;
 use etbuild_ir::{AtenProgram, Buffer, Program};
 
 use adapter::Adapter;
-pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles};
+pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, PICKLED_ADAPTER};
 use config::Config;
 use decoder::Weights;
 pub use description::{

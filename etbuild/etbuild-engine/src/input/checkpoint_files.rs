@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
     CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICKLED, PICKLED_SHARD, PICTURE_FILES,
-    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, is_encoder, module_files,
-    part_names, tokenizer_files,
+    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, is_encoder, module_files, part_names,
+    tokenizer_files,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -73,7 +73,8 @@ fn is_gguf(path: &Path) -> bool {
 /// The options of a program of this checkpoint: which stored integers stay matters only where the checkpoint may store integers, so that
 /// another scheme for plain numbers is no other import.
 pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
-    const KEY: &[u8] = b"quantization_config";
+    // `quantization_config`, and MLX's `quantization`.
+    const KEY: &[u8] = b"\"quantization";
     let states = |config: Vec<u8>| config.windows(KEY.len()).any(|part| part == KEY);
     let stores_integers = is_gguf(path) || system.read(&path.join(CONFIG)).is_ok_and(states);
     let encoder = options.encoder.filter(|_| reads_texts(system, path));
