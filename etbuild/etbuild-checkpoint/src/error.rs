@@ -3,7 +3,7 @@
 use etbuild_ir::Violation;
 use etbuild_torch::TorchError;
 
-use crate::CONFIG;
+use crate::{ADAPTER_SHARD, CONFIG, SHARD};
 
 /// What no family reads, in words.
 fn said(missing: &[String]) -> String {
@@ -92,6 +92,11 @@ pub enum CheckpointError {
         /// What the model gives.
         task: &'static str,
     },
+    /// A decoder whose hidden states are for embeddings.
+    #[error(
+        "`modules.json` makes embeddings of the model's hidden states, and a decoder becomes a text generator, which has none"
+    )]
+    EmbeddingsOfDecoder,
     /// What an encoder cannot have.
     #[error("an encoder cannot have {0}")]
     EncoderOption(&'static str),
@@ -191,9 +196,16 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    /// Whether a shard of `torch.save` has the form of an old version, or more than tensors: a new file helps.
-    pub const fn wants_new_shard(&self) -> bool {
-        matches!(self, Self::ShardRefused { error, .. } if error.is_of_old_form() || matches!(error, TorchError::Global { .. }))
+    /// The file of `torch.save` that has the form of an old version, or more than tensors, and the name of a file of safetensors in the place.
+    pub fn old_shard(&self) -> Option<(&str, &'static str)> {
+        match self {
+            Self::Adapter(error) => Some((error.old_shard()?.0, ADAPTER_SHARD)),
+            Self::ShardRefused { shard, error } => {
+                let is_old = error.is_of_old_form() || matches!(error, TorchError::Global { .. });
+                is_old.then_some((shard, SHARD))
+            }
+            _ => None,
+        }
     }
 
     /// A mistake that is the adapter's.

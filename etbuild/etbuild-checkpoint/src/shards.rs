@@ -99,6 +99,15 @@ impl Tensor {
     }
 }
 
+/// The matrices of a form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FormCount {
+    /// How many matrices.
+    pub matrices: usize,
+    /// How many numbers these have.
+    pub numbers: usize,
+}
+
 /// All tensors by name. What is taken is remembered, so that what nobody wants can be told.
 #[derive(Default)]
 pub struct Tensors {
@@ -196,11 +205,13 @@ impl Tensors {
         self.tensors.remove(name)
     }
 
-    /// How many matrices have each form of another tool, and whether `keeps` lets their integers stay, by the name of the form.
-    pub fn forms(&self, keeps: impl Fn(&Encoded) -> bool) -> BTreeMap<(bool, &'static str), usize> {
-        let mut forms = BTreeMap::new();
-        for (_, matrix) in self.encoded.values() {
-            *forms.entry((keeps(matrix), matrix.form.name())).or_default() += 1;
+    /// The matrices of each form of another tool, and whether `keeps` lets their integers stay, by the name of the form.
+    pub fn forms(&self, keeps: impl Fn(&Encoded) -> bool) -> BTreeMap<(bool, &'static str), FormCount> {
+        let mut forms = BTreeMap::<_, FormCount>::new();
+        for (shape, matrix) in self.encoded.values() {
+            let count = forms.entry((keeps(matrix), matrix.form.name())).or_default();
+            count.matrices += 1;
+            count.numbers += shape.iter().product::<usize>();
         }
         forms
     }

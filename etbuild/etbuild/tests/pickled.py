@@ -26,7 +26,7 @@ def saved(name, model, state=None, **options):
     model.config.architectures = [type(model).__name__]
     model.config.save_pretrained(folder)
     torch.save(model.state_dict() if state is None else state, folder / "pytorch_model.bin", **options)
-    save_file(expected(model.float()), folder.parent / "expected.safetensors")
+    save_file(expected(model), folder.parent / "expected.safetensors")
     return folder
 
 
@@ -45,8 +45,10 @@ whole = {name: torch.cat([torch.zeros(3), tensor.flatten()])[3:].view(tensor.sha
 strided = {name: tensor.t().contiguous().t() if name.endswith("q_proj.weight") else tensor for name, tensor in whole.items()}
 saved("strided", model, strided, pickle_protocol=4)
 # 16 bits.
-model = of("qwen3").bfloat16()
-saved("bfloat16", model)
+model = of("qwen3")
+state = {name: tensor.bfloat16() for name, tensor in model.state_dict().items()}
+model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+saved("bfloat16", model, state)
 # Shards with an index.
 model = of("qwen2")
 folder = saved("shards", model)

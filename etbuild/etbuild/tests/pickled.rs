@@ -56,9 +56,9 @@ fn files_with_more_than_tensors_are_refused_and_not_executed() {
     let Some(folder) = copy(&place, "tied") else { return };
     let mark = place.path().join("executed");
     let hostile = format!(
-        "class Hostile:\n    def __reduce__(self): return exec, (\"open({:?}, 'w')\",)\n\
+        "class Hostile:\n    def __reduce__(self): return exec, (\"open('{}', 'w')\",)\n\
          torch.save({{'lm_head.weight': Hostile()}}, file)",
-        mark.display().to_string()
+        mark.display()
     );
     for (script, code, part) in [
         (hostile.as_str(), "ETB0304", "`__builtin__.exec`"),

@@ -48,6 +48,11 @@ pub fn module_files(modules: &[u8]) -> Vec<String> {
     files.collect()
 }
 
+/// Whether a list of modules makes one vector of the hidden states of a text.
+pub fn has_pooling(modules: &[u8]) -> bool {
+    list(modules).is_ok_and(|modules| modules.iter().any(|(kind, _)| kind == POOLING))
+}
+
 impl Sentence {
     /// Reads the files, by name, each of which may be missing.
     ///

@@ -65,9 +65,7 @@ impl Tokens {
         if tokens.added.is_empty() {
             tokens.add_file(sources, &special)?;
         }
-        let entries = tokens.added.iter().map(|(token, entry)| (text_of(entry), Value::from(*token)));
-        let entries: Vec<(String, Value)> = entries.collect();
-        tokens.vocabulary.extend(entries);
+        tokens.place();
         for value in special {
             tokens.mark(&value);
         }
@@ -109,6 +107,18 @@ impl Tokens {
         Ok(())
     }
 
+    /// Gives added tokens a place in the vocabulary; one whose text has a place keeps that, as in `transformers`.
+    fn place(&mut self) {
+        let mut added = BTreeMap::new();
+        for (token, mut entry) in std::mem::take(&mut self.added) {
+            let text = token_text(&entry).unwrap_or_default().to_owned();
+            let token = self.vocabulary.entry(text).or_insert_with(|| token.into()).as_u64().unwrap_or(token);
+            entry["id"] = token.into();
+            added.insert(token, entry);
+        }
+        self.added = added;
+    }
+
     /// Lets a token with a role be found before a text is split, unless the vocabulary lacks the token.
     fn mark(&mut self, value: &Value) {
         let Some((text, token)) = token_text(value).and_then(|text| Some((text, self.token(text)?))) else { return };
@@ -148,11 +158,6 @@ impl Tokens {
             }
         }
     }
-}
-
-/// The text of an entry of `added_tokens`.
-fn text_of(entry: &Value) -> String {
-    token_text(entry).unwrap_or_default().to_owned()
 }
 
 /// A file that maps texts to numbers.

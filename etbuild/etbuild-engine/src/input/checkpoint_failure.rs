@@ -1,12 +1,17 @@
 //! Errors of checkpoints as diagnostics.
 
-use etbuild_checkpoint::{CheckpointError, SHARD};
+use etbuild_checkpoint::CheckpointError;
 use etbuild_diagnostic::{Code, Diagnostic};
 
 /// A checkpoint cannot be imported, or an adapter does not fit the checkpoint.
 pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
     let code = checkpoint_code(error);
     let diagnostic = Diagnostic::error(code, error.to_string());
+    if let Some((shard, of_safetensors)) = error.old_shard() {
+        return diagnostic.help(format!(
+            "write the tensors alone: `safetensors.torch.save_file(torch.load(\"{shard}\", weights_only=True), \"{of_safetensors}\")`"
+        ));
+    }
     match (code, error) {
         (Code::TensorMismatch, CheckpointError::Adapter(_)) => {
             diagnostic.help("is the adapter one over this checkpoint, and of this configuration?")
@@ -20,16 +25,16 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (_, CheckpointError::FeatureExtractorMissing) => {
             diagnostic.help("copy the file from where the checkpoint comes from; docs/speech.md has the files")
         }
+        (_, CheckpointError::EmbeddingsOfDecoder) => diagnostic.help(
+            "export the model with pooling, `model: { pt2: ... }`, or use an embedding model of docs/encoders.md; without the file the folder \
+             is a text generator",
+        ),
         (_, CheckpointError::EncoderOption(_)) => diagnostic.help("docs/encoders.md has the options of encoders"),
         (_, CheckpointError::AdapterOverGguf) => {
             diagnostic.help("name the checkpoint in Hugging Face's layout that the adapter was trained over")
         }
         (Code::ModelUnsupported, CheckpointError::Adapter(_)) => diagnostic
             .help("merge such an adapter into the model with PEFT: `merge_and_unload`, then `save_pretrained`"),
-        (_, CheckpointError::ShardRefused { shard, .. }) if error.wants_new_shard() => diagnostic.help(format!(
-            "write the tensors alone: `safetensors.torch.save_file(torch.load(\"{shard}\", weights_only=True), \"{SHARD}\")`, \
-             or in `transformers` `save_pretrained(FOLDER)`"
-        )),
         (Code::ArchitectureUnknown | Code::ModelUnsupported, _) => {
             diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
         }
@@ -58,6 +63,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         CheckpointError::AdapterKind { .. }
         | CheckpointError::AdapterOverGguf
         | CheckpointError::AdapterOverEncoder(_)
+        | CheckpointError::EmbeddingsOfDecoder
         | CheckpointError::EncoderOption(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
         CheckpointError::ProcessorMissing | CheckpointError::FeatureExtractorMissing => Code::ModelMalformed,
@@ -77,7 +83,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
             Code::OptionUnavailable
         }
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
-        CheckpointError::ShardRefused { .. } if error.wants_new_shard() => Code::ModelUnsupported,
+        CheckpointError::ShardRefused { .. } if error.old_shard().is_some() => Code::ModelUnsupported,
         CheckpointError::Json { .. }
         | CheckpointError::Key { .. }
         | CheckpointError::ShardMalformed { .. }

@@ -47,10 +47,11 @@ pub fn reads_texts(system: &dyn System, path: &Path) -> bool {
     !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| is_encoder(&config))
 }
 
-/// The names of the present files that say how an encoder reads texts.
+/// The names of the present files that say how an encoder reads texts, or that a decoder is one for embeddings.
 fn of_encoder(system: &dyn System, folder: &Path) -> Vec<String> {
     if !reads_texts(system, folder) {
-        return Vec::new();
+        let is_there = |name: &&str| system.stamp(&folder.join(name)).is_ok();
+        return [MODULES].into_iter().filter(is_there).map(str::to_owned).collect();
     }
     let listed = system.read(&folder.join(MODULES)).map(|modules| module_files(&modules)).unwrap_or_default();
     let names = [MODULES, SENTENCE, TOKENIZER_CONFIG].map(str::to_owned).into_iter().chain(listed);
