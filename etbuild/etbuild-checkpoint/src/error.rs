@@ -3,7 +3,7 @@
 use etbuild_ir::Violation;
 use etbuild_torch::TorchError;
 
-use crate::{ADAPTER_SHARD, CONFIG, SHARD};
+use crate::CONFIG;
 
 /// What no family reads, in words.
 fn said(missing: &[String]) -> String {
@@ -196,13 +196,13 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    /// The file of `torch.save` that has the form of an old version, or more than tensors, and the name of a file of safetensors in the place.
-    pub fn old_shard(&self) -> Option<(&str, &'static str)> {
+    /// The file of `torch.save` that has the form of an old version, or more than tensors: a file of safetensors in the place helps.
+    pub fn old_shard(&self) -> Option<&str> {
         match self {
-            Self::Adapter(error) => Some((error.old_shard()?.0, ADAPTER_SHARD)),
+            Self::Adapter(error) => error.old_shard(),
             Self::ShardRefused { shard, error } => {
                 let is_old = error.is_of_old_form() || matches!(error, TorchError::Global { .. });
-                is_old.then_some((shard, SHARD))
+                is_old.then_some(shard)
             }
             _ => None,
         }

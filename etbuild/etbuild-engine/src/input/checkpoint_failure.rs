@@ -1,13 +1,14 @@
 //! Errors of checkpoints as diagnostics.
 
-use etbuild_checkpoint::CheckpointError;
+use etbuild_checkpoint::{ADAPTER_SHARD, CheckpointError, SHARD};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 /// A checkpoint cannot be imported, or an adapter does not fit the checkpoint.
 pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
     let code = checkpoint_code(error);
     let diagnostic = Diagnostic::error(code, error.to_string());
-    if let Some((shard, of_safetensors)) = error.old_shard() {
+    if let Some(shard) = error.old_shard() {
+        let of_safetensors = if matches!(error, CheckpointError::Adapter(_)) { ADAPTER_SHARD } else { SHARD };
         return diagnostic.help(format!(
             "write the tensors alone: `safetensors.torch.save_file(torch.load(\"{shard}\", weights_only=True), \"{of_safetensors}\")`"
         ));
