@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use etbuild_checkpoint::{ADAPTER_SHARD, CONFIG, SHARD, SHARD_INDEX, part_names, shard_names};
+use etbuild_checkpoint::{ADAPTER_SHARD, CONFIG, PICKLED_ADAPTER, WEIGHTS, WeightFiles, part_names};
 use etbuild_system::{System, host};
 
 use crate::reference::is_commit;
@@ -70,11 +70,12 @@ pub(crate) fn variable(system: &dyn System, name: &str) -> Option<String> {
 /// Whether a snapshot has the weights of a model or of an adapter, whole. Weights are downloaded last.
 fn has_weights(system: &dyn System, snapshot: &Path) -> bool {
     let has = |name: &str| system.stamp(&snapshot.join(name)).is_ok();
-    match system.read(&snapshot.join(SHARD_INDEX)) {
+    let is_whole = |files: &WeightFiles| match system.read(&snapshot.join(files.index)) {
         // The import describes a damaged index.
-        Ok(index) => has(CONFIG) && shard_names(&index).unwrap_or_default().iter().all(|shard| has(shard)),
-        Err(_) => has(SHARD) || has(ADAPTER_SHARD),
-    }
+        Ok(index) => has(CONFIG) && files.shards(&index).unwrap_or_default().iter().all(|shard| has(shard)),
+        Err(_) => has(files.single),
+    };
+    WEIGHTS.iter().any(is_whole) || has(ADAPTER_SHARD) || has(PICKLED_ADAPTER)
 }
 
 /// Whether all parts of a file are there, of `NAME-00001-of-00003.gguf` three.

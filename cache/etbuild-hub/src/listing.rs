@@ -1,9 +1,12 @@
 //! The hub's description of a revision, and the files that a model needs.
 
-use etbuild_checkpoint::{ADAPTER_SHARD, part_names};
+use etbuild_checkpoint::{ADAPTER_SHARD, PICKLED, PICKLED_ADAPTER, PICKLED_SHARD, SHARD, part_names};
 use serde::Deserialize;
 
 use crate::{HubError, Reference};
+
+/// How safetensors end.
+const SAFETENSORS: &str = ".safetensors";
 
 /// A revision of a repository, from `/api/models/OWNER/NAME/revision/REVISION?blobs=true`.
 #[derive(Debug, Deserialize)]
@@ -52,7 +55,12 @@ impl Listed {
 
     /// Weights are downloaded after all other files: a folder with weights is whole.
     fn is_weights(&self) -> bool {
-        self.path.ends_with(".safetensors") || self.path.ends_with(".gguf")
+        [SAFETENSORS, PICKLED, ".gguf"].iter().any(|ending| self.path.ends_with(ending))
+    }
+
+    /// The folder of a module, or of the model.
+    fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 }
 
@@ -67,7 +75,7 @@ impl Listing {
                 let found = paths.map(|path| self.files.iter().find(|listed| listed.path == path));
                 found.collect::<Option<_>>().ok_or_else(|| HubError::NotFound(reference.clone()))?
             }
-            None => self.files.iter().filter(|file| is_of_model(&file.path)).collect(),
+            None => self.files.iter().filter(|file| is_of_model(&file.path) && !self.is_second(file)).collect(),
         };
         if !wanted.iter().any(|file| reference.file.is_some() || file.is_weights()) {
             let gguf = self.files.iter().map(|file| &file.path).filter(|path| path.ends_with(".gguf")).cloned();
@@ -76,17 +84,24 @@ impl Listing {
         wanted.sort_by_key(|file| file.is_weights());
         Ok(wanted)
     }
+
+    /// Whether a file has, in the form of `torch.save`, weights that safetensors in the same folder have.
+    fn is_second(&self, file: &Listed) -> bool {
+        let same = |other: &&Listed| other.folder() == file.folder() && is_of_model(&other.path);
+        file.path.ends_with(PICKLED) && self.files.iter().filter(same).any(|other| other.path.ends_with(SAFETENSORS))
+    }
 }
 
-/// Whether a model is read from a file: texts, weights in safetensors by the names of `transformers` and `peft`, and the
+/// Whether a model is read from a file: texts, weights in safetensors or files of `torch.save` by the names of `transformers` and `peft`, and the
 /// configurations and the weights of the modules of `sentence-transformers`.
 fn is_of_model(path: &str) -> bool {
     const TEXTS: [&str; 4] = [".json", ".jinja", ".txt", ".model"];
     match path.split_once('/') {
-        None if path.ends_with(".safetensors") => path.starts_with("model") || path == ADAPTER_SHARD,
+        None if path.ends_with(SAFETENSORS) => path.starts_with("model") || path == ADAPTER_SHARD,
+        None if path.ends_with(PICKLED) => path.starts_with("pytorch_model") || path == PICKLED_ADAPTER,
         None => TEXTS.iter().any(|ending| path.ends_with(ending)),
         Some((module, file)) => {
-            let is_of_module = ["config.json", "model.safetensors"].contains(&file);
+            let is_of_module = ["config.json", SHARD, PICKLED_SHARD].contains(&file);
             module.starts_with(|first: char| first.is_ascii_digit()) && is_of_module
         }
     }
@@ -122,6 +137,20 @@ mod tests {
         let expected = ["config.json", "1_Pooling/config.json", "merges.txt", "chat_template.jinja", "tokenizer.model"];
         assert_eq!(found[..5], expected);
         assert_eq!(found[5..], ["model.safetensors"]);
+    }
+
+    #[test]
+    fn files_of_torch_come_where_there_are_no_safetensors() {
+        let files =
+            ["pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin", "pytorch_model.bin.index.json"];
+        let more = ["training_args.bin", "2_Dense/pytorch_model.bin", "2_Dense/config.json", "config.json"];
+        let found = wanted(&[&files[..], &more].concat(), "hf:a/b").unwrap();
+        assert_eq!(found[..3], [files[2], more[2], more[3]]);
+        assert_eq!(found[3..], [files[0], files[1], more[1]]);
+        let both = ["pytorch_model.bin", "model.safetensors", "2_Dense/pytorch_model.bin"];
+        assert_eq!(wanted(&both, "hf:a/b").unwrap(), [both[1], both[2]]);
+        let both = ["pytorch_model.bin", "2_Dense/pytorch_model.bin", "2_Dense/model.safetensors"];
+        assert_eq!(wanted(&both, "hf:a/b").unwrap(), [both[0], both[2]]);
     }
 
     #[test]

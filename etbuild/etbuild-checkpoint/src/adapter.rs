@@ -18,6 +18,8 @@ use description::Description;
 pub const ADAPTER_CONFIG: &str = "adapter_config.json";
 /// The file with the tensors.
 pub const ADAPTER_SHARD: &str = "adapter_model.safetensors";
+/// The file with the tensors as PEFT wrote it before safetensors, with `torch.save`.
+pub const PICKLED_ADAPTER: &str = "adapter_model.bin";
 
 /// PEFT's prefix of the names of a model's modules.
 const PREFIX: &str = "base_model.model.";
@@ -27,7 +29,9 @@ const PREFIX: &str = "base_model.model.";
 pub struct AdapterFiles {
     /// The contents of [`ADAPTER_CONFIG`].
     pub config: Arc<dyn Buffer>,
-    /// The contents of [`ADAPTER_SHARD`].
+    /// The name of the file with the tensors: [`ADAPTER_SHARD`] or [`PICKLED_ADAPTER`].
+    pub name: &'static str,
+    /// The contents of this file.
     pub shard: Arc<dyn Buffer>,
 }
 
@@ -52,7 +56,7 @@ impl Adapter {
     /// Reads the configuration, and where the tensors lie.
     pub fn open(files: &AdapterFiles) -> Result<Self, Vec<CheckpointError>> {
         let description = Description::parse(files.config.bytes()).map_err(|error| vec![error])?;
-        let shards = BTreeMap::from([(ADAPTER_SHARD.to_owned(), files.shard.clone())]);
+        let shards = BTreeMap::from([(files.name.to_owned(), files.shard.clone())]);
         Ok(Self { description, tensors: Tensors::open(&shards)?, asked: BTreeMap::new() })
     }
 

@@ -127,8 +127,8 @@ impl Config {
 
     /// Refuses weights that another tool quantized.
     pub fn refuse_quantized(&self) -> Result<(), CheckpointError> {
-        const KEY: &str = "quantization_config";
-        if self.get(KEY).is_some() { Err(self.unsupported(KEY, "no quantized weights in an encoder")) } else { Ok(()) }
+        let key = ["quantization_config", "quantization"].into_iter().find(|key| self.get(key).is_some());
+        key.map_or(Ok(()), |key| Err(self.unsupported(key, "no quantized weights in an encoder")))
     }
 
     /// Reads a value, if present.

@@ -78,6 +78,11 @@ impl Grid {
     pub const fn int8(group: usize) -> Self {
         Self { group, bounds: [-128, 127], has_offsets: false }
     }
+
+    /// Integers of 8 bits, and offsets.
+    pub const fn int8_with_offsets(group: usize) -> Self {
+        Self { has_offsets: true, ..Self::int8(group) }
+    }
 }
 
 /// A matrix in a form of another tool.

@@ -18,7 +18,7 @@ pub use description::{
 };
 pub use facts::read_encoder_texts;
 use pooling::Sentence;
-pub use pooling::{MODULES, SENTENCE, module_files};
+pub use pooling::{MODULES, SENTENCE, has_pooling, module_files};
 
 use crate::config::Config;
 use crate::shards::Tensors;

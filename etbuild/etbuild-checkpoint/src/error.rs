@@ -1,6 +1,7 @@
 //! Why a checkpoint cannot become a program.
 
 use etbuild_ir::Violation;
+use etbuild_torch::TorchError;
 
 use crate::CONFIG;
 
@@ -91,6 +92,11 @@ pub enum CheckpointError {
         /// What the model gives.
         task: &'static str,
     },
+    /// A decoder whose hidden states are for embeddings.
+    #[error(
+        "`modules.json` makes embeddings of the model's hidden states, and a decoder becomes a text generator, which has none"
+    )]
+    EmbeddingsOfDecoder,
     /// What an encoder cannot have.
     #[error("an encoder cannot have {0}")]
     EncoderOption(&'static str),
@@ -107,6 +113,14 @@ pub enum CheckpointError {
         shard: String,
         /// The mistake.
         reason: String,
+    },
+    /// A shard of `torch.save` that has more than tensors, or another form.
+    #[error("the shard `{shard}` cannot be read: {error}")]
+    ShardRefused {
+        /// The file's name.
+        shard: String,
+        /// The reason.
+        error: TorchError,
     },
     /// A tensor that two shards have.
     #[error("the tensor `{0}` is in two shards")]
@@ -182,6 +196,18 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
+    /// The file of `torch.save` that has the form of an old version, or more than tensors: a file of safetensors in the place helps.
+    pub fn old_shard(&self) -> Option<&str> {
+        match self {
+            Self::Adapter(error) => error.old_shard(),
+            Self::ShardRefused { shard, error } => {
+                let is_old = error.is_of_old_form() || matches!(error, TorchError::Global { .. });
+                is_old.then_some(shard)
+            }
+            _ => None,
+        }
+    }
+
     /// A mistake that is the adapter's.
     pub(crate) fn of_adapter(self) -> Self {
         Self::Adapter(Box::new(self))

@@ -1,4 +1,4 @@
-//! Language models and encoders from checkpoints in Hugging Face's layout: `config.json` and tensors in safetensors files.
+//! Language models and encoders from checkpoints in Hugging Face's layout: `config.json` and tensors in safetensors files, or in files of `torch.save`.
 //!
 //! A family of models is one file in `family/`, which makes a [`Decoder`] of the configuration: plain data. The program is
 //! built from this data alone, by `decoder/`, for every family. Files are untrusted: this crate does not panic on any file.
@@ -49,7 +49,7 @@ use et_core::ScalarType;
 use etbuild_ir::{AtenProgram, Buffer, Program};
 
 use adapter::Adapter;
-pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles};
+pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, PICKLED_ADAPTER};
 use config::Config;
 use decoder::Weights;
 pub use description::{
@@ -62,7 +62,7 @@ pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
 use encoded::{Encoded, Grid};
 pub use encoder::{
     Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, Projection, SENTENCE, Scores, SequenceHead, Task,
-    describe_encoder, encoder_architectures, is_encoder, module_files, read_encoder_texts,
+    describe_encoder, encoder_architectures, has_pooling, is_encoder, module_files, read_encoder_texts,
 };
 pub use error::CheckpointError;
 use gguf::Gguf;
@@ -74,10 +74,10 @@ use rotated::Rotated;
 pub use rotation::Rotation;
 use rotation::Space;
 use shards::Tensors;
-pub use shards::{SHARD, SHARD_INDEX, shard_names};
+pub use shards::{PICKLED, PICKLED_SHARD, SHARD, WEIGHTS, WeightFiles};
 pub use sounds::read_sounds;
 pub use texts::{GENERATION, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, Texts, read_texts};
-pub use tokenizer::{made_texts, tokenizer_sources};
+pub use tokenizer::{made_texts, tokenizer_files};
 pub use unread::of_family as unread_keys;
 
 /// The file that describes the model.
@@ -99,7 +99,7 @@ pub enum Model {
         config: Arc<dyn Buffer>,
         /// Further files of an encoder by name, such as [`MODULES`].
         more: BTreeMap<String, Arc<dyn Buffer>>,
-        /// The safetensors files by name.
+        /// The files with tensors by name: safetensors, or those of `torch.save`.
         shards: BTreeMap<String, Arc<dyn Buffer>>,
     },
     /// GGUF files by name: one, or the parts of a split model.
@@ -133,6 +133,9 @@ impl Model {
     fn open(&self) -> Result<Opened, Vec<CheckpointError>> {
         match self {
             Self::Folder { config, shards, more } => {
+                if more.get(MODULES).is_some_and(|modules| has_pooling(modules.bytes())) {
+                    return Err(vec![CheckpointError::EmbeddingsOfDecoder]);
+                }
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
                 let mut tensors = Tensors::open(shards)?;
                 if decoder.vision.is_some() || decoder.hearing.is_some() {
@@ -499,10 +502,11 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
     let forms = tensors.forms(|matrix| keeps.grid(matrix).is_some());
     let of = |stays: bool| {
         let some = forms.iter().filter(|((stay, _), _)| *stay == stays);
-        some.map(|((_, name), count)| format!("{count} of {name}")).collect::<Vec<String>>().join(", ")
+        some.map(|((_, name), count)| format!("{} of {name}", count.matrices)).collect::<Vec<String>>().join(", ")
     };
     let [kept, decoded] = [true, false].map(of);
-    let fate = if keeps == Kept::All { "become float32" } else { "become float32, which the recipe quantizes" };
+    let numbers: usize = forms.iter().filter(|((stay, _), _)| !stay).map(|(_, count)| count.numbers).sum();
+    let fate = fate(numbers, keeps == Kept::All);
     let matrices = match (kept.is_empty(), decoded.is_empty()) {
         (true, true) => None,
         (false, true) => Some(format!("stored matrices keep their integers and scales: {kept}")),
@@ -518,6 +522,17 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
     let unread = (!unread.is_empty()).then(|| format!("nothing reads these keys of `{CONFIG}`: {}", unread.join(", ")));
     let said: Vec<String> = matrices.into_iter().chain(spare::told(&spare)).chain(unread).collect();
     Ok((!said.is_empty()).then(|| said.join("; ")))
+}
+
+/// What becomes of matrices that do not keep their integers, and, in a recipe without a scheme, what that costs and what helps.
+fn fate(numbers: usize, is_float: bool) -> String {
+    if !is_float {
+        return "become float32, which the recipe quantizes".to_owned();
+    }
+    let megabytes = (numbers * size_of::<f32>()).div_ceil(1_000_000);
+    format!(
+        "become float32, {megabytes} MB, unless `--quantize int8-weights` makes a quarter of that or `int4-weights` an eighth"
+    )
 }
 
 /// The configuration and the files about texts of a model in GGUF, by the names in Hugging Face's layout.

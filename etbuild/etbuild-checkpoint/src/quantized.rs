@@ -9,6 +9,7 @@ mod compressed;
 mod fp8;
 mod gptq;
 mod lanes;
+mod mlx;
 mod mxfp4;
 
 use std::collections::BTreeSet;
@@ -39,13 +40,21 @@ const METHODS: &[Method] = &[
     Method { name: "mxfp4", add: mxfp4::add },
 ];
 
+/// MLX's, which has a key of its own and no name.
+const MLX: Method = Method { name: "mlx", add: mlx::add };
+
 /// The method of a configuration, if any.
 ///
 /// # Errors
 /// A method that is not known.
 pub fn method(config: &Config) -> Result<Option<(Config, &'static Method)>, CheckpointError> {
-    let Some(of) = config.optional_map(KEY)? else { return Ok(None) };
-    let name = of.optional_text("quant_method")?.unwrap_or_default();
+    let (of, of_mlx) = (config.optional_map(KEY)?, config.optional_map(mlx::KEY)?);
+    let name = of.as_ref().map(|of| of.optional_text("quant_method")).transpose()?.flatten();
+    // MLX writes the same map under both keys.
+    if let Some(of_mlx) = of_mlx.filter(|_| name.is_none()) {
+        return Ok(Some((of_mlx, &MLX)));
+    }
+    let (Some(of), name) = (of, name.unwrap_or_default()) else { return Ok(None) };
     match METHODS.iter().find(|method| method.name == name) {
         Some(method) => Ok(Some((of, method))),
         None => {

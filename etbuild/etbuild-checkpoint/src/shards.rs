@@ -1,4 +1,4 @@
-//! The tensors of a checkpoint: parts of one or many safetensors files, used where they lie.
+//! The tensors of a checkpoint: parts of one or many files, used where they lie. Files are safetensors, or those of `torch.save`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,30 +6,54 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use et_module::safetensors::SafeTensors;
 use etbuild_ir::Buffer;
+use etbuild_torch::Elements;
 
 use crate::encoded::Encoded;
 use crate::{CheckpointError, reals};
 
 /// The file of a checkpoint that has one.
 pub const SHARD: &str = "model.safetensors";
-/// The file that names the shard of each tensor, where there are many.
-pub const SHARD_INDEX: &str = "model.safetensors.index.json";
+/// The file of a checkpoint that has one, as `torch.save` writes it.
+pub const PICKLED_SHARD: &str = "pytorch_model.bin";
+
+/// The files with the weights of a checkpoint, by form: a single file, and the file that names the shard of each tensor, where there are many.
+pub const WEIGHTS: [WeightFiles; 2] = [
+    WeightFiles { single: SHARD, index: "model.safetensors.index.json" },
+    WeightFiles { single: PICKLED_SHARD, index: "pytorch_model.bin.index.json" },
+];
+
+/// How files of `torch.save` end.
+pub const PICKLED: &str = ".bin";
+
+/// The names of the files with weights in a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeightFiles {
+    /// The file of a checkpoint that has one.
+    pub single: &'static str,
+    /// The file that names the shard of each tensor, where there are many.
+    pub index: &'static str,
+}
 
 /// How many names a message lists.
 const LISTED: usize = 8;
 
-/// The shards that an index names.
-pub fn shard_names(index: &[u8]) -> Result<Vec<String>, CheckpointError> {
-    let malformed = |reason: String| CheckpointError::Json { file: SHARD_INDEX, reason };
-    let index: serde_json::Value = serde_json::from_slice(index).map_err(|error| malformed(error.to_string()))?;
-    let map = index.get("weight_map").and_then(serde_json::Value::as_object);
-    let map = map.ok_or_else(|| malformed("it has no map `weight_map`".to_owned()))?;
-    let names: Option<BTreeSet<&str>> = map.values().map(serde_json::Value::as_str).collect();
-    let names = names.ok_or_else(|| malformed("a shard in `weight_map` is not a text".to_owned()))?;
-    if let Some(outside) = names.iter().find(|name| name.is_empty() || name.contains(['/', '\\'])) {
-        return Err(malformed(format!("the shard `{outside}` is not a file beside it")));
+impl WeightFiles {
+    /// The shards that the index names.
+    ///
+    /// # Errors
+    /// A malformed index; a shard in another folder.
+    pub fn shards(self, index: &[u8]) -> Result<Vec<String>, CheckpointError> {
+        let malformed = |reason: String| CheckpointError::Json { file: self.index, reason };
+        let index: serde_json::Value = serde_json::from_slice(index).map_err(|error| malformed(error.to_string()))?;
+        let map = index.get("weight_map").and_then(serde_json::Value::as_object);
+        let map = map.ok_or_else(|| malformed("it has no map `weight_map`".to_owned()))?;
+        let names: Option<BTreeSet<&str>> = map.values().map(serde_json::Value::as_str).collect();
+        let names = names.ok_or_else(|| malformed("a shard in `weight_map` is not a text".to_owned()))?;
+        if let Some(outside) = names.iter().find(|name| name.is_empty() || name.contains(['/', '\\'])) {
+            return Err(malformed(format!("the shard `{outside}` is not a file beside it")));
+        }
+        Ok(names.into_iter().map(str::to_owned).collect())
     }
-    Ok(names.into_iter().map(str::to_owned).collect())
 }
 
 /// Where the elements of a tensor lie.
@@ -75,6 +99,15 @@ impl Tensor {
     }
 }
 
+/// The matrices of a form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FormCount {
+    /// How many matrices.
+    pub matrices: usize,
+    /// How many numbers these have.
+    pub numbers: usize,
+}
+
 /// All tensors by name. What is taken is remembered, so that what nobody wants can be told.
 #[derive(Default)]
 pub struct Tensors {
@@ -89,11 +122,9 @@ impl Tensors {
     pub fn open(shards: &BTreeMap<String, Arc<dyn Buffer>>) -> Result<Self, Vec<CheckpointError>> {
         let (mut tensors, mut errors) = (BTreeMap::new(), Vec::new());
         for (name, shard) in shards {
-            match SafeTensors::parse(shard.bytes()) {
-                Ok(file) => errors.extend(place(shard, &file, &mut tensors)),
-                Err(error) => {
-                    errors.push(CheckpointError::ShardMalformed { shard: name.clone(), reason: error.to_string() });
-                }
+            match headed(name, shard) {
+                Ok(found) => errors.extend(place(found, &mut tensors)),
+                Err(error) => errors.push(error),
             }
         }
         if errors.is_empty() { Ok(Self { tensors, ..Self::default() }) } else { Err(errors) }
@@ -174,11 +205,13 @@ impl Tensors {
         self.tensors.remove(name)
     }
 
-    /// How many matrices have each form of another tool, and whether `keeps` lets their integers stay, by the name of the form.
-    pub fn forms(&self, keeps: impl Fn(&Encoded) -> bool) -> BTreeMap<(bool, &'static str), usize> {
-        let mut forms = BTreeMap::new();
-        for (_, matrix) in self.encoded.values() {
-            *forms.entry((keeps(matrix), matrix.form.name())).or_default() += 1;
+    /// The matrices of each form of another tool, and whether `keeps` lets their integers stay, by the name of the form.
+    pub fn forms(&self, keeps: impl Fn(&Encoded) -> bool) -> BTreeMap<(bool, &'static str), FormCount> {
+        let mut forms = BTreeMap::<_, FormCount>::new();
+        for (shape, matrix) in self.encoded.values() {
+            let count = forms.entry((keeps(matrix), matrix.form.name())).or_default();
+            count.matrices += 1;
+            count.numbers += shape.iter().product::<usize>();
         }
         forms
     }
@@ -234,23 +267,46 @@ fn find<'n, 't, T>(tensors: &'t BTreeMap<String, T>, name: &'n str) -> Option<(&
     tensors.get(name).map(|tensor| (name, tensor)).or_else(within)
 }
 
-/// Notes where the tensors of a shard lie.
-fn place(
-    shard: &Arc<dyn Buffer>,
-    file: &SafeTensors<'_>,
-    tensors: &mut BTreeMap<String, Tensor>,
-) -> Vec<CheckpointError> {
-    let mut errors = Vec::new();
+/// The tensors of a shard by name.
+fn headed(name: &str, shard: &Arc<dyn Buffer>) -> Result<Vec<(String, Tensor)>, CheckpointError> {
+    if name.ends_with(PICKLED) {
+        return pickled(name, shard);
+    }
+    let malformed = |error: et_module::safetensors::Error| CheckpointError::ShardMalformed {
+        shard: name.to_owned(),
+        reason: error.to_string(),
+    };
+    let file = SafeTensors::parse(shard.bytes()).map_err(malformed)?;
     let first = shard.bytes().as_ptr().addr();
-    for (name, view) in &file.tensors {
-        let tensor = Tensor {
-            scalar_type: view.scalar_type,
-            shape: view.shape.clone(),
-            shard: shard.clone(),
-            start: view.bytes.as_ptr().addr().saturating_sub(first),
+    let tensors = file.tensors.iter().map(|(name, view)| {
+        let start = view.bytes.as_ptr().addr().saturating_sub(first);
+        let (scalar_type, shape) = (view.scalar_type, view.shape.clone());
+        (name.clone(), Tensor { scalar_type, shape, shard: shard.clone(), start })
+    });
+    Ok(tensors.collect())
+}
+
+/// The tensors of a file of `torch.save` by name. Strided tensors are gathered; others lie in the file.
+fn pickled(name: &str, shard: &Arc<dyn Buffer>) -> Result<Vec<(String, Tensor)>, CheckpointError> {
+    let refused = |error| CheckpointError::ShardRefused { shard: name.to_owned(), error };
+    let tensors = etbuild_torch::read(shard.bytes()).map_err(refused)?;
+    let tensors = tensors.into_iter().map(|tensor| {
+        let etbuild_torch::Tensor { name, scalar_type, shape, elements } = tensor;
+        let (shard, start): (Arc<dyn Buffer>, usize) = match elements {
+            Elements::InPlace(start) => (shard.clone(), start),
+            Elements::Gathered(bytes) => (Arc::new(bytes), 0),
         };
+        (name, Tensor { scalar_type, shape, shard, start })
+    });
+    Ok(tensors.collect())
+}
+
+/// Notes the tensors of a shard.
+fn place(found: Vec<(String, Tensor)>, tensors: &mut BTreeMap<String, Tensor>) -> Vec<CheckpointError> {
+    let mut errors = Vec::new();
+    for (name, tensor) in found {
         if tensors.insert(name.clone(), tensor).is_some() {
-            errors.push(CheckpointError::TensorTwice(name.clone()));
+            errors.push(CheckpointError::TensorTwice(name));
         }
     }
     errors
@@ -263,8 +319,9 @@ mod tests {
     #[test]
     fn an_index_names_each_shard_once_and_none_elsewhere() {
         let index = br#"{"weight_map": {"a": "2.safetensors", "b": "1.safetensors", "c": "2.safetensors"}}"#;
-        assert_eq!(shard_names(index).unwrap(), ["1.safetensors", "2.safetensors"]);
-        assert!(shard_names(br#"{"weight_map": {"a": "../x.safetensors"}}"#).is_err());
-        assert!(shard_names(br"{}").is_err());
+        let files = WEIGHTS[0];
+        assert_eq!(files.shards(index).unwrap(), ["1.safetensors", "2.safetensors"]);
+        assert!(files.shards(br#"{"weight_map": {"a": "../x.safetensors"}}"#).is_err());
+        assert!(files.shards(br"{}").is_err());
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_checkpoint::{Checkpoint, InMemory, Model, import_checkpoint};
+use etbuild_checkpoint::{Checkpoint, InMemory, Kept, Model, import_checkpoint, stored_forms};
 use etbuild_ir::Buffer;
 
 /// A tensor: name, type, bytes of an element, and shape.
@@ -25,14 +25,19 @@ fn shard(tensors: &[Tensor]) -> Vec<u8> {
     bytes
 }
 
-/// The errors of a model with one quantized module.
-fn errors(quantization: &str, tensors: &[Tensor]) -> String {
+/// A model with one quantized module.
+fn model(quantization: &str, tensors: &[Tensor]) -> Model {
     let config = format!(
         r#"{{"architectures": ["LlamaForCausalLM"], "vocab_size": 8, "hidden_size": 32, "intermediate_size": 32,
             "num_hidden_layers": 1, "num_attention_heads": 2, "quantization_config": {quantization}}}"#
     );
     let shards = BTreeMap::from([("model.safetensors".to_owned(), Arc::new(shard(tensors)) as Arc<dyn Buffer>)]);
-    let model = Model::Folder { config: Arc::new(config.into_bytes()), more: BTreeMap::new(), shards };
+    Model::Folder { config: Arc::new(config.into_bytes()), more: BTreeMap::new(), shards }
+}
+
+/// The errors of a model with one quantized module.
+fn errors(quantization: &str, tensors: &[Tensor]) -> String {
+    let model = model(quantization, tensors);
     let errors = import_checkpoint(&Checkpoint { model, adapter: None }, &support::small(), &InMemory).unwrap_err();
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
@@ -101,4 +106,17 @@ fn a_description_that_is_no_json_is_malformed() {
     let state = ("model.layers.0.self_attn.q_proj.weight.quant_state.bitsandbytes__nf4", "U8", 1, vec![9]);
     let said = errors(r#"{"quant_method": "bitsandbytes"}"#, &[state]);
     assert!(said.contains("quant_state"), "{said}");
+}
+
+#[test]
+fn what_decoded_matrices_cost_is_said() {
+    let tensors = [
+        ("model.layers.0.self_attn.q_proj.weight", "F8_E4M3", 1, vec![600, 500]),
+        ("model.layers.0.self_attn.q_proj.weight_scale", "F32", 4, vec![1]),
+    ];
+    let says = |keeps| stored_forms(&model(r#"{"quant_method": "fp8"}"#, &tensors), keeps).unwrap().unwrap();
+    let said = says(Kept::All);
+    assert!(said.starts_with("stored matrices become float32, 2 MB, unless `--quantize int8-weights`"), "{said}");
+    assert!(said.contains(": 1 of FP8"), "{said}");
+    assert!(says(Kept::Int4).contains("which the recipe quantizes: 1 of FP8"));
 }

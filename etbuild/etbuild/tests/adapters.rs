@@ -242,9 +242,24 @@ fn damaged_adapters_are_refused_without_output() {
     fs::write(&shard, &renamed).unwrap();
     expect_refusal(&place, &folders, &["ETB0307", "layers.1.self_attn.q_proj.lora_B.weight` is missing"]);
     fs::rename(&shard, folders.1.join("adapter_model.bin")).unwrap();
-    expect_refusal(&place, &folders, &["ETB0304", "adapter_model.bin", "pickle", "save_pretrained"]);
+    expect_refusal(&place, &folders, &["ETB0304", "adapter_model.bin", "no zip container", "save_file"]);
     fs::remove_file(folders.1.join("adapter_config.json")).unwrap();
     expect_refusal(&place, &folders, &["ETB0302", "adapter_config.json"]);
+}
+
+#[test]
+fn an_adapter_that_torch_saved_is_the_same_adapter() {
+    let place = Place::cold();
+    let Some((model, adapter)) = copy(&place, "llama-biases") else { return };
+    let Some(python) = support::python::with("torch and safetensors") else { return };
+    let script = "import os, sys, torch, safetensors.torch\nold, new = sys.argv[1:]\n\
+                  torch.save(safetensors.torch.load_file(old), new)\nos.remove(old)";
+    let [old, new] = ["safetensors", "bin"].map(|ending| adapter.join("adapter_model").with_extension(ending));
+    Ran::of(Command::new(python).args(["-c", script]).args([old, new])).expect(0);
+    let option = format!("adapter={}", adapter.display());
+    let files = files(&model, &place.cache(), 16, &[&option], Arc::new(|_: &Event| {}));
+    let expected = model.parent().unwrap().join("one.safetensors");
+    expect_at_most(1e-4, &BTreeMap::from([("llama-biases".to_owned(), difference(&files, &expected))]));
 }
 
 #[test]

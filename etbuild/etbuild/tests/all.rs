@@ -53,6 +53,7 @@ mod methods;
 mod models;
 mod npu;
 mod operators;
+mod pickled;
 mod prebuilt;
 mod processors;
 mod quantize;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::serve::Server;
 use crate::support::logits::{expect_no_mistake, files_with, loading};
-use crate::support::{Place, Ran, python};
+use crate::support::{Place, Ran, files, python, repository};
 
 /// A text or tokens, and the output of transformers for this input.
 #[derive(Deserialize)]
@@ -123,6 +123,26 @@ fn the_command_answers_texts() {
             (&14.into(), &"!".into())
         ]
     );
+}
+
+#[test]
+fn a_decoder_for_embeddings_is_refused() {
+    let (place, types) = (Place::cold(), ["Transformer", "Pooling", "Normalize"]);
+    let folder = place.path().join("embedder");
+    files::copy(&repository().join("examples/tiny-llama/model"), &folder);
+    let module = |kind: &str| json!({"type": format!("sentence_transformers.models.{kind}"), "path": ""});
+    let write = |types: &[&str]| {
+        let modules: Vec<Value> = types.iter().map(|kind| module(kind)).collect();
+        fs::write(folder.join("modules.json"), json!(modules).to_string()).unwrap();
+        Ran::of(&mut place.command(["run", &folder.display().to_string(), "--prompt", "a", "--max-new-tokens", "1"]))
+    };
+    let ran = write(&types);
+    assert!(
+        ran.status != 0 && ran.stderr.contains("ETB0304") && ran.stderr.contains("`modules.json`"),
+        "{}",
+        ran.stderr
+    );
+    write(&types[..1]).expect(0);
 }
 
 #[test]

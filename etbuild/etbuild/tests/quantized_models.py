@@ -123,6 +123,18 @@ def int8(matrix):
     return {"weight": values, "SCB": most}, values * (most[:, None] / 127)
 
 
+def mlx(matrix, bits=4, group=32):
+    """A stream of bits in each row, as `mlx.core.quantize` writes it."""
+    rows, columns = matrix.shape
+    values = torch.randint(0, 2 ** bits, (rows, columns))
+    scales = (matrix.abs().mean() * 4 / 2 ** bits * (0.5 + torch.rand(rows, columns // group))).bfloat16()
+    biases = (-(2 ** bits / 2) * scales.float() * (0.8 + 0.4 * torch.rand(scales.shape))).bfloat16()
+    stream = (values[..., None] >> torch.arange(bits) & 1).reshape(rows, -1, 32)
+    words = (stream << torch.arange(32)).sum(-1)
+    numbers = values * scales.float().repeat_interleave(group, 1) + biases.float().repeat_interleave(group, 1)
+    return {"weight": words.to(torch.uint32), "scales": scales, "biases": biases}, numbers
+
+
 def compressed(form, bits):
     return dict(quant_method="compressed-tensors", format=form, config_groups={"group_0": {
         "targets": ["Linear"], "weights": {"num_bits": bits, "type": "int", "symmetric": True, "strategy": "group"}}})
@@ -144,6 +156,9 @@ METHODS = {
     "fp8-blocks": (lambda matrix: small(matrix, "block"), dict(quant_method="fp8", weight_block_size=[48, 40], fmt="e4m3")),
     "nf4": (lambda matrix: nf4(matrix, False), dict(quant_method="bitsandbytes", load_in_4bit=True)),
     "nf4-nested": (lambda matrix: nf4(matrix, True), dict(quant_method="bitsandbytes", load_in_4bit=True)),
+    "mlx": (mlx, dict(group_size=32, bits=4, mode="affine")),
+    "mlx-3": (lambda matrix: mlx(matrix, bits=3, group=64), dict(group_size=64, bits=3)),
+    "mlx-8": (lambda matrix: mlx(matrix, bits=8), dict(group_size=32, bits=8)),
     "bnb-int8": (int8, dict(quant_method="bitsandbytes", load_in_8bit=True)),
 }
 
@@ -154,12 +169,16 @@ def write(family, method, folder):
     model = drawn(getattr(transformers, f"{kind}Config")(**config))
     model.save_pretrained(folder / "model")
     stored = load_file(folder / "model" / "model.safetensors")
+    # MLX quantizes embeddings too, and has a key of its own.
+    is_mlx = method.startswith("mlx")
     for name, module in model.named_modules():
-        if isinstance(module, torch.nn.Linear) and name != "lm_head":
+        is_wanted = isinstance(module, torch.nn.Linear) and name != "lm_head"
+        if is_wanted or is_mlx and isinstance(module, torch.nn.Embedding):
             tensors, numbers = quantize(module.weight.detach())
             del stored[f"{name}.weight"]
             stored |= {f"{name}.{ending}": tensor for ending, tensor in tensors.items()}
             module.weight = torch.nn.Parameter(numbers.float())
+    model.tie_weights()
     if family == "llama":
         extra(stored, description)
     finish(model, stored, description, folder)
@@ -167,10 +186,10 @@ def write(family, method, folder):
 
 def extra(stored, description):
     """Tensors of published checkpoints that no computation needs: zeros as biases, scales for other kernels, a layer that predicts tokens."""
-    if description["quant_method"] == "gptq":
+    if description.get("quant_method") == "gptq":
         for name in [name for name in stored if name.endswith(".qweight")]:
             stored[name.replace("qweight", "bias")] = torch.zeros(stored[name].shape[1], dtype=torch.float16)
-    if description["quant_method"] in ("fp8", "compressed-tensors"):
+    if description.get("quant_method") in ("fp8", "compressed-tensors"):
         for layer in range(2):
             for ending in ("k_scale", "v_scale", "q_proj.input_scale", "q_proj.input_zero_point"):
                 stored[f"model.layers.{layer}.self_attn.{ending}"] = torch.ones(1)
@@ -181,7 +200,8 @@ def extra(stored, description):
 def finish(model, stored, description, folder):
     save_file(stored, folder / "model" / "model.safetensors")
     path = folder / "model" / "config.json"
-    config = json.loads(path.read_text()) | dict(quantization_config=description)
+    keys = ("quantization_config",) if "quant_method" in description else ("quantization", "quantization_config")
+    config = json.loads(path.read_text()) | dict.fromkeys(keys, description)
     path.write_text(json.dumps(config))
     save_file(expected(model), folder / "expected.safetensors")
 

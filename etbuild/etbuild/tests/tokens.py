@@ -21,8 +21,9 @@ from mistral_common.protocol.instruct.request import ChatCompletionRequest
 from mistral_common.tokens.tokenizers.base import SpecialTokens
 from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MT5Config,
-                          MT5ForConditionalGeneration, T5Config, T5ForConditionalGeneration)
+from transformers import (AutoTokenizer, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MT5Config,
+                          MT5ForConditionalGeneration, Qwen2Config, Qwen2ForCausalLM, T5Config,
+                          T5ForConditionalGeneration)
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 from transformers.integrations.mistral import convert_tekken_tokenizer
 
@@ -141,6 +142,78 @@ def tekken_without_special_tokens(folder):
     return tekken(folder, [], "v3")
 
 
+def token(text, **flags):
+    return dict(content=text, lstrip=False, normalized=False, rstrip=False, single_word=False, special=True) | flags
+
+
+def byte_pairs(folder, special, model=None, behind=(), **files):
+    """`vocab.json` and `merges.txt`, trained here, with special tokens in the vocabulary and behind, and further files."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.train_from_iterator([" ".join(WORDS[at:] + WORDS[:at]) for at in range(len(WORDS))], trainers.BpeTrainer(
+        vocab_size=440, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), special_tokens=special, show_progress=False))
+    (model or LlamaForCausalLM(LlamaConfig(**DECODER))).save_pretrained(folder)
+    made.model.save(str(folder))
+    for name, contents in files.items():
+        contents = {key: made.get_vocab_size() + at for at, key in enumerate(behind)} if contents is None else contents
+        (folder / f"{name}.json").write_text(json.dumps(contents))
+    assert not (folder / "tokenizer.json").exists()
+    made = AutoTokenizer.from_pretrained(folder)
+    assert len(made) <= 512
+    return [[text, made(text).input_ids] for text in texts([*special, *behind])]
+
+
+def gpt2(folder):
+    """Without a configuration of the tokenizer: the type of the model says the class."""
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=512, n_embd=8, n_layer=1, n_head=2, n_positions=64))
+    return byte_pairs(folder, ["<|endoftext|>"], model)
+
+
+def gpt2_with_spaces(folder):
+    """The files of OPT: a token ahead of a text; and a space."""
+    config = dict(tokenizer_class="GPT2Tokenizer", add_bos_token=True, add_prefix_space=True, errors="replace")
+    names = dict(bos_token=token("</s>", normalized=True), eos_token="</s>", unk_token="</s>", pad_token="<pad>")
+    return byte_pairs(folder, ["<s>", "<pad>", "</s>"], tokenizer_config=config, special_tokens_map=names)
+
+
+def codegen(folder):
+    return byte_pairs(folder, ["<|endoftext|>"], tokenizer_config=dict(tokenizer_class="CodeGenTokenizer", unk_token="<|endoftext|>"))
+
+
+def neox(folder):
+    return byte_pairs(folder, ["<|endoftext|>", "<|padding|>"], tokenizer_config=dict(tokenizer_class="GPTNeoXTokenizerFast"))
+
+
+def qwen2(folder):
+    """The files of Qwen 1.5 and 2."""
+    behind = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    added = {str(440 + at): token(text) for at, text in enumerate(behind)}
+    config = dict(tokenizer_class="Qwen2Tokenizer", added_tokens_decoder=added, additional_special_tokens=behind[1:], bos_token=None,
+                  eos_token="<|im_end|>", pad_token="<|endoftext|>", unk_token=None, add_prefix_space=False, split_special_tokens=False)
+    return byte_pairs(folder, [], Qwen2ForCausalLM(Qwen2Config(**DECODER)), behind, tokenizer_config=config)
+
+
+def qwen2_with_added_tokens(folder):
+    """The files of older versions: tokens with a role and without beside the vocabulary."""
+    names = dict(eos_token=token("<|im_end|>"), pad_token="<|endoftext|>", additional_special_tokens=["<|im_start|>", "<|im_end|>"])
+    return byte_pairs(folder, [], Qwen2ForCausalLM(Qwen2Config(**DECODER)), ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool>", "Å"],
+                      added_tokens=None, special_tokens_map=names)
+
+
+def roberta(folder):
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    names = dict(bos_token="<s>", cls_token="<s>", eos_token="</s>", sep_token="</s>", pad_token="<pad>", unk_token="<unk>",
+                 mask_token=token("<mask>", lstrip=True))
+    return byte_pairs(folder, special, tokenizer_config=dict(tokenizer_class="RobertaTokenizer"), special_tokens_map=names)
+
+
+def whisper(folder):
+    """Tokens around a text are those of the decoder's prompt, and not of the tokenizer."""
+    byte_pairs(folder, ["<|endoftext|>"], tokenizer_config=dict(tokenizer_class="WhisperTokenizer"))
+    made = AutoTokenizer.from_pretrained(folder)
+    return [[text, made(text, add_special_tokens=False).input_ids] for text in texts(["<|endoftext|>"])]
+
+
 TOOL = dict(type="function", function=dict(name="weather", description="Das Wetter in Köln.", parameters=dict(
     type="object", properties=dict(place=dict(type="string")), required=["place"])))
 CALL = dict(id="abcde1234", type="function", function=dict(name="weather", arguments='{"place": "Köln"}'))
@@ -170,7 +243,8 @@ def mistral(version):
     return written
 
 
-for name in [t5, t5_without_extra_tokens, mt5, llama, tekken, tekken_without_special_tokens,
+for name in [t5, t5_without_extra_tokens, mt5, llama, tekken, tekken_without_special_tokens, gpt2, gpt2_with_spaces, codegen, neox, qwen2,
+             qwen2_with_added_tokens, roberta, whisper,
              *map(mistral, ["v3", "v7", "v11", "v13"])]:
     folder = Path(sys.argv[1]) / name.__name__
     (folder / "model").mkdir(parents=True)

@@ -87,12 +87,37 @@ fn message(said: &Value) -> Message {
 fn a_damaged_tokenizer_is_refused_by_name() {
     let Some(models) = models() else { return };
     let place = Place::cold();
-    for (name, file) in [("t5", "spiece.model"), ("llama", "tokenizer.model"), ("tekken", "tekken.json")] {
+    for (name, file) in [
+        ("t5", "spiece.model"),
+        ("llama", "tokenizer.model"),
+        ("tekken", "tekken.json"),
+        ("gpt2", "vocab.json"),
+        ("gpt2", "merges.txt"),
+    ] {
         let model = models.iter().find(|model| model.ends_with(name)).unwrap().join("model");
-        let folder = place.path().join(name);
+        let folder = place.path().join(file);
         files::copy(&model, &folder);
         files::change(&folder.join(file), |bytes| bytes.truncate(bytes.len() / 2 - 1));
         let ran = Ran::of(&mut place.command(["run", &folder.display().to_string(), "--prompt", "a"]));
         assert!(ran.status != 0 && ran.stderr.contains(file) && ran.stderr.contains("ETB"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_class_without_a_rule_for_words_is_refused_by_name() {
+    let Some(models) = models() else { return };
+    let place = Place::cold();
+    let model = models.iter().find(|model| model.ends_with("codegen")).unwrap().join("model");
+    let folder = place.path().join("other");
+    files::copy(&model, &folder);
+    for (class, part) in [(r#""CodeGenTokenizer""#, "DebertaTokenizer"), (r#""DebertaTokenizer""#, "null")] {
+        let named = if part == "null" { part.to_owned() } else { format!("\"{part}\"") };
+        files::change(&folder.join("tokenizer_config.json"), |bytes| {
+            *bytes = String::from_utf8_lossy(bytes).replace(class, &named).into_bytes();
+        });
+        let ran = Ran::of(&mut place.command(["run", &folder.display().to_string(), "--prompt", "a"]));
+        let found = if part == "null" { "`model_type` is `\"llama\"`" } else { part };
+        assert!(ran.status != 0 && ran.stderr.contains(found), "{}", ran.stderr);
+        assert!(ran.stderr.contains("`GPT2Tokenizer`"), "{}", ran.stderr);
     }
 }

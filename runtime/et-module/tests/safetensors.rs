@@ -22,6 +22,15 @@ fn pythons_file_is_read() {
     assert_eq!(file.tensors["h\u{e9} \"quoted\""].scalar_type, ScalarType::Half);
 }
 
+#[test]
+fn files_of_mlx_have_null_for_no_text_and_words_without_a_sign() {
+    let header = br#"{"__metadata__":null,"a":{"data_offsets":[0,4],"dtype":"U32","shape":[1]}} "#;
+    let file = [&(header.len() as u64).to_le_bytes()[..], header, &[1, 0, 0, 0x80]].concat();
+    let file = SafeTensors::parse(&file).unwrap();
+    assert!(file.metadata.is_empty());
+    assert_eq!((file.tensors["a"].scalar_type, file.tensors["a"].bytes), (ScalarType::Int, &[1, 0, 0, 0x80][..]));
+}
+
 fn written(arrays: &Named<Array>) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(arrays, &mut bytes).unwrap();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Pooling, Projection};
 use crate::CheckpointError;
 use crate::config::Config;
-use crate::shards::SHARD;
+use crate::shards::{PICKLED_SHARD, SHARD};
 
 /// The file with the list of modules.
 pub const MODULES: &str = "modules.json";
@@ -32,7 +32,7 @@ pub struct Sentence {
     pub max_tokens: Option<usize>,
 }
 
-/// The files that a list of modules needs, relative to the checkpoint. Malformed lists need no file; reading the list tells.
+/// The files that a list of modules may have, relative to the checkpoint: weights in each form. Malformed lists need no file; reading the list tells.
 pub fn module_files(modules: &[u8]) -> Vec<String> {
     let modules = list(modules).unwrap_or_default();
     let inside = |path: &str| !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
@@ -40,12 +40,17 @@ pub fn module_files(modules: &[u8]) -> Vec<String> {
     let files = modules.flat_map(|(kind, path)| {
         let files: &[&str] = match kind.as_str() {
             POOLING => &[MODULE],
-            DENSE => &[MODULE, SHARD],
+            DENSE => &[MODULE, SHARD, PICKLED_SHARD],
             _ => &[],
         };
         files.iter().map(move |file| format!("{path}/{file}"))
     });
     files.collect()
+}
+
+/// Whether a list of modules makes one vector of the hidden states of a text.
+pub fn has_pooling(modules: &[u8]) -> bool {
+    list(modules).is_ok_and(|modules| modules.iter().any(|(kind, _)| kind == POOLING))
 }
 
 impl Sentence {
@@ -202,7 +207,8 @@ mod tests {
     #[test]
     fn a_linear_layer_has_a_file_and_the_width_of_the_model() {
         let modules = ALL.replace("2_Normalize", "2_Dense").replace("models.Normalize", "models.Dense");
-        let files = ["1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors"];
+        let weights = ["2_Dense/model.safetensors", "2_Dense/pytorch_model.bin"];
+        let files = [["1_Pooling/config.json", "2_Dense/config.json"], weights].concat();
         assert_eq!(module_files(modules.as_bytes()), files);
         let config = r#"{"in_features": 8, "out_features": 4, "bias": false, "activation_function": "torch.nn.modules.linear.Identity"}"#;
         let found = |config: &str| read(&[(MODULES, &modules), ("2_Dense/config.json", config)]);

@@ -1,4 +1,4 @@
-//! Matrices of small integers with a scale and a zero point for each group of a row.
+//! Matrices of small integers with a scale and a zero point, or a bias, for each group of a row.
 
 use std::sync::Arc;
 
@@ -18,11 +18,13 @@ pub enum Packing {
     RowsInTurns,
     /// Words `[rows, columns / lanes]`, the lowest bits first (compressed-tensors).
     Rows,
+    /// Words `[rows, columns * bits / 32]`, the lowest bits first; an integer may lie in two words (MLX).
+    Stream,
     /// A signed byte for each element, `[rows, columns]`.
     Bytes,
 }
 
-/// Where the zero points `[groups, rows]` lie.
+/// Where the zero points `[groups, rows]`, or what stands for them, lie.
 #[derive(Clone)]
 pub enum Zeros {
     /// The same for all.
@@ -33,6 +35,8 @@ pub enum Zeros {
     InTurns(Lanes),
     /// Words `[rows / lanes, groups]`, the lowest bits first.
     ByRow(Lanes),
+    /// No zero points: numbers `[rows, groups]` that are added to the products of integers and scales (MLX).
+    Biases(Lanes),
 }
 
 /// A matrix.
@@ -85,6 +89,12 @@ impl Affine {
         (words.word(index) >> (lane * self.bits) & mask).cast_signed()
     }
 
+    /// The integer from a bit on.
+    fn of_stream(&self, bit: usize) -> i32 {
+        let [low, high] = [0, 1].map(|next| u64::from(self.integers.word(bit / 32 + next)));
+        ((low | high << 32) >> (bit % 32) & ((1 << self.bits) - 1)) as i32
+    }
+
     fn turn(&self, place: usize) -> usize {
         if self.lanes() == TURNS.len() { TURNS.get(place).copied().unwrap_or(0) } else { place }
     }
@@ -98,6 +108,7 @@ impl Affine {
                 self.lane(&self.integers, column * (rows / lanes) + row / lanes, self.turn(row % lanes))
             }
             Packing::Rows => self.lane(&self.integers, row * columns.div_ceil(lanes) + column / lanes, column % lanes),
+            Packing::Stream => self.of_stream((row * columns + column) * self.bits),
             Packing::Bytes => i32::from(self.integers.byte(row * columns + column).cast_signed()),
         }
     }
@@ -109,6 +120,21 @@ impl Affine {
             Zeros::Packed(zeros, more) => self.lane(zeros, group * words + row / lanes, row % lanes) + more,
             Zeros::InTurns(zeros) => self.lane(zeros, group * words + row / lanes, self.turn(row % lanes)),
             Zeros::ByRow(zeros) => self.lane(zeros, row / lanes * self.count() + group, row % lanes),
+            Zeros::Biases(_) => 0,
+        }
+    }
+
+    /// What is added to the products of a group.
+    fn bias(&self, row: usize, group: usize) -> f32 {
+        if let Zeros::Biases(biases) = &self.zeros { biases.real(row * self.count() + group) } else { 0.0 }
+    }
+
+    /// What a GEMM's integers are less than the stored ones: half of their range, or a zero point that all groups have.
+    fn middle(&self) -> i32 {
+        match (self.bits, &self.zeros) {
+            (bits, Zeros::Biases(_)) => 1 << (bits - 1),
+            (4, _) => 8,
+            _ => self.zero(0, 0),
         }
     }
 
@@ -130,15 +156,20 @@ impl Affine {
         let all = |row: usize| (0..self.count()).all(|group| self.zero(row, group) == first);
         match self.zeros {
             Zeros::Same(zero) => Some(zero),
+            Zeros::Biases(_) => None,
             _ => (0..self.rows()).all(all).then_some(first),
         }
     }
 
-    /// The matrix, with groups where those fit a GEMM: of neighbours, and symmetric or of 4 bits. Other zero points than 8 become offsets.
+    /// The matrix, with groups where those fit a GEMM: of neighbours, and symmetric, of up to 4 bits or with biases. Biases, and zero points
+    /// other than 8, become offsets.
     pub fn encoded(self) -> Encoded {
         let (columns, group) = (self.columns(), self.sizes[2].max(1));
         let is_whole = self.groups.is_none() && columns % group == 0;
+        let has_biases = matches!(self.zeros, Zeros::Biases(_));
         let grid = match (self.bits, self.common_zero()) {
+            (..=4, None) if has_biases => Some(Grid::int4_with_offsets(group)),
+            (_, None) if has_biases => Some(Grid::int8_with_offsets(group)),
             (4, Some(8)) => Some(Grid::int4(group)),
             (4, _) => Some(Grid::int4_with_offsets(group)),
             (8, Some(0)) if self.packing == Packing::Bytes => Some(Grid::int8(group)),
@@ -167,6 +198,7 @@ impl Form for WithGrid {
             Zeros::Packed(zeros, more) => format!("packed {} {more}", zeros.digest()),
             Zeros::InTurns(zeros) => format!("in turns {}", zeros.digest()),
             Zeros::ByRow(zeros) => format!("by row {}", zeros.digest()),
+            Zeros::Biases(biases) => format!("biases {} {}", biases.digest(), biases.0.scalar_type.name()),
         };
         let groups = groups.as_ref().map(Lanes::digest);
         let (integers, types) = (integers.digest(), scales.0.scalar_type.name());
@@ -177,14 +209,15 @@ impl Form for WithGrid {
     fn decode(&self, first: usize, numbers: &mut [f32]) {
         let matrix = &self.matrix;
         for (row, numbers) in (first..).zip(numbers.chunks_exact_mut(matrix.columns().max(1))) {
-            let (mut group, mut scale, mut zero) = (usize::MAX, 0.0, 0);
+            let (mut group, mut scale, mut zero, mut bias) = (usize::MAX, 0.0, 0, 0.0);
             for (column, number) in numbers.iter_mut().enumerate() {
                 let of_column = matrix.group(column);
                 if of_column != group {
                     group = of_column;
                     (scale, zero) = (matrix.scale(row, group), matrix.zero(row, group));
+                    bias = matrix.bias(row, group);
                 }
-                *number = (matrix.integer(row, column) - zero) as f32 * scale;
+                *number = (matrix.integer(row, column) - zero) as f32 * scale + bias;
             }
         }
     }
@@ -195,10 +228,10 @@ impl Form for WithGrid {
 
     fn split(&self, first: usize, parts: &mut Split<'_>) {
         let (matrix, groups) = (&self.matrix, self.matrix.count());
-        let zero = if matrix.bits == 4 { 8 } else { matrix.zero(0, 0) };
+        let middle = matrix.middle();
         for (row, integers) in (first..).zip(parts.integers.chunks_exact_mut(matrix.columns().max(1))) {
             for (column, integer) in integers.iter_mut().enumerate() {
-                *integer = i8::try_from(matrix.integer(row, column) - zero).unwrap_or(0);
+                *integer = i8::try_from(matrix.integer(row, column) - middle).unwrap_or(0);
             }
         }
         for (row, scales) in (first..).zip(parts.scales.chunks_exact_mut(groups.max(1))) {
@@ -206,7 +239,8 @@ impl Form for WithGrid {
         }
         for (row, offsets) in (first..).zip(parts.offsets.chunks_exact_mut(groups.max(1))) {
             for (group, offset) in offsets.iter_mut().enumerate() {
-                *offset = (zero - matrix.zero(row, group)) as f32 * matrix.scale(row, group);
+                let product = (middle - matrix.zero(row, group)) as f32 * matrix.scale(row, group);
+                *offset = product + matrix.bias(row, group);
             }
         }
     }

@@ -2,6 +2,10 @@
 
 use serde_json::{Value, json};
 
+/// The expression that splits texts into words for Qwen 2 and later.
+pub const QWEN2: &str =
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
 /// The parts of `tokenizer.json`: texts are split by regular expressions, each over the pieces of the one before, and
 /// merges make tokens of the bytes of a piece. `ignores_merges` says that a piece that is a token is one without merges.
 pub fn byte_parts(

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::protobuf::{Field, Fields};
-use super::vocabulary::added_token;
+use super::vocabulary::stated_tokens;
 use super::{Made, Role, Vocabulary, around, malformed, piece_decoder, piece_model, spaces};
 use crate::CheckpointError;
 use crate::config::Config;
@@ -176,22 +176,9 @@ impl<'f> Model<'f> {
 
 /// The tokens that are found in a text before the text is split: those of the model, and those that the configuration adds.
 fn added(vocabulary: &Vocabulary<'_>, stated: &Config) -> Result<Vec<Value>, CheckpointError> {
-    const KEY: &str = "added_tokens_decoder";
     let own = vocabulary.added().into_iter().filter_map(|entry| Some((entry.get("id")?.as_u64()?, entry)));
     let mut added: BTreeMap<u64, Value> = own.collect();
-    for (token, entry) in stated.optional_map(KEY)?.iter().flat_map(Config::entries) {
-        let wrong = || stated.mistake(KEY, format!("has no token with a text under `{token}`"));
-        let flag = |name: &str| entry.get(name).and_then(Value::as_bool).unwrap_or(false);
-        let id: usize = token.parse().map_err(|_| wrong())?;
-        let text = token_text(&entry).ok_or_else(wrong)?;
-        let mut made = added_token(id, text, flag("normalized"), flag("special"));
-        for name in ["lstrip", "rstrip", "single_word"] {
-            if let Some(place) = made.get_mut(name) {
-                *place = flag(name).into();
-            }
-        }
-        added.insert(id as u64, made);
-    }
+    added.extend(stated_tokens(stated)?);
     Ok(added.into_values().collect())
 }
 

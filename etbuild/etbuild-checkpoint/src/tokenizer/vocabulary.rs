@@ -1,6 +1,12 @@
 //! The tokens of a tokenizer of pieces or bytes: the text and the role of each.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
+
+use crate::CheckpointError;
+use crate::config::Config;
+use crate::texts::token_text;
 
 /// The character of a space in pieces.
 pub const SPACE: char = '▁';
@@ -77,4 +83,27 @@ pub fn added_token(token: usize, text: &str, is_normalized: bool, is_special: bo
         "id": token, "content": text, "single_word": false, "lstrip": false, "rstrip": false, "normalized": is_normalized,
         "special": is_special,
     })
+}
+
+/// The tokens of `added_tokens_decoder` in the configuration of a tokenizer, by number.
+///
+/// # Errors
+/// Tokens without a number or a text.
+pub fn stated_tokens(stated: &Config) -> Result<BTreeMap<u64, Value>, CheckpointError> {
+    const KEY: &str = "added_tokens_decoder";
+    let mut tokens = BTreeMap::new();
+    for (token, entry) in stated.optional_map(KEY)?.iter().flat_map(Config::entries) {
+        let wrong = || stated.mistake(KEY, format!("has no token with a text under `{token}`"));
+        let flag = |name: &str| entry.get(name).and_then(Value::as_bool).unwrap_or(false);
+        let id: usize = token.parse().map_err(|_| wrong())?;
+        let text = token_text(&entry).ok_or_else(wrong)?;
+        let mut made = added_token(id, text, flag("normalized"), flag("special"));
+        for name in ["lstrip", "rstrip", "single_word"] {
+            if let Some(place) = made.get_mut(name) {
+                *place = flag(name).into();
+            }
+        }
+        tokens.insert(id as u64, made);
+    }
+    Ok(tokens)
 }

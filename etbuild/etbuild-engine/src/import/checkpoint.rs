@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use etbuild_checkpoint::{
     ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Encoding, Method, Model, Options,
-    Pooling, Rotation, Sound, import_checkpoint, stored_forms,
+    PICKLED_ADAPTER, Pooling, Rotation, Sound, import_checkpoint, stored_forms,
 };
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
@@ -195,9 +195,11 @@ pub fn forms(db: &dyn Db, folder: CheckpointFolder) -> Option<String> {
 /// The files of an adapter, and the file with the constants.
 fn adapter_files(db: &dyn Db, adapter: &AdapterFolder) -> Result<(AdapterFiles, Blob), Vec<Diagnostic>> {
     let mut blobs = opened(db, digests(db, adapter.files.clone())?);
-    match [ADAPTER_CONFIG, ADAPTER_SHARD].map(|name| blobs.remove(name)) {
-        [Some(config), Some(shard)] => Ok((AdapterFiles { config: held(&config), shard: held(&shard) }, shard)),
-        _ => Err(failure::internal("an adapter has no files")),
+    let config = blobs.remove(ADAPTER_CONFIG);
+    let shard = [ADAPTER_SHARD, PICKLED_ADAPTER].into_iter().find_map(|name| Some((name, blobs.remove(name)?)));
+    match config.zip(shard) {
+        Some((config, (name, shard))) => Ok((AdapterFiles { config: held(&config), name, shard: held(&shard) }, shard)),
+        None => Err(failure::internal("an adapter has no files")),
     }
 }
 

@@ -1,12 +1,18 @@
 //! Errors of checkpoints as diagnostics.
 
-use etbuild_checkpoint::CheckpointError;
+use etbuild_checkpoint::{ADAPTER_SHARD, CheckpointError, SHARD};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 /// A checkpoint cannot be imported, or an adapter does not fit the checkpoint.
 pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
     let code = checkpoint_code(error);
     let diagnostic = Diagnostic::error(code, error.to_string());
+    if let Some(shard) = error.old_shard() {
+        let of_safetensors = if matches!(error, CheckpointError::Adapter(_)) { ADAPTER_SHARD } else { SHARD };
+        return diagnostic.help(format!(
+            "write the tensors alone: `safetensors.torch.save_file(torch.load(\"{shard}\", weights_only=True), \"{of_safetensors}\")`"
+        ));
+    }
     match (code, error) {
         (Code::TensorMismatch, CheckpointError::Adapter(_)) => {
             diagnostic.help("is the adapter one over this checkpoint, and of this configuration?")
@@ -20,6 +26,10 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (_, CheckpointError::FeatureExtractorMissing) => {
             diagnostic.help("copy the file from where the checkpoint comes from; docs/speech.md has the files")
         }
+        (_, CheckpointError::EmbeddingsOfDecoder) => diagnostic.help(
+            "export the model with pooling, `model: { pt2: ... }`, or use an embedding model of docs/encoders.md; without the file the folder \
+             is a text generator",
+        ),
         (_, CheckpointError::EncoderOption(_)) => diagnostic.help("docs/encoders.md has the options of encoders"),
         (_, CheckpointError::AdapterOverGguf) => {
             diagnostic.help("name the checkpoint in Hugging Face's layout that the adapter was trained over")
@@ -54,6 +64,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         CheckpointError::AdapterKind { .. }
         | CheckpointError::AdapterOverGguf
         | CheckpointError::AdapterOverEncoder(_)
+        | CheckpointError::EmbeddingsOfDecoder
         | CheckpointError::EncoderOption(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
         CheckpointError::ProcessorMissing | CheckpointError::FeatureExtractorMissing => Code::ModelMalformed,
@@ -73,9 +84,11 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
             Code::OptionUnavailable
         }
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
+        CheckpointError::ShardRefused { .. } if error.old_shard().is_some() => Code::ModelUnsupported,
         CheckpointError::Json { .. }
         | CheckpointError::Key { .. }
         | CheckpointError::ShardMalformed { .. }
+        | CheckpointError::ShardRefused { .. }
         | CheckpointError::Tokenizer { .. } => Code::ModelMalformed,
     }
 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
-    CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICTURE_FILES, PictureSizes, SENTENCE,
-    SHARD, SHARD_INDEX, Sound, TEXT_FILES, TOKENIZER, TOKENIZER_CONFIG, is_encoder, module_files, part_names,
-    shard_names, tokenizer_sources,
+    CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICKLED, PICKLED_SHARD, PICTURE_FILES,
+    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, is_encoder, module_files, part_names,
+    tokenizer_files,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
@@ -13,8 +13,8 @@ use etbuild_system::System;
 use super::checkpoint_failure::checkpoint;
 
 /// How files with weights end.
-const WEIGHTS: &str = ".safetensors";
-/// How files with weights end that are not safetensors.
+const SHARDS: [&str; 2] = [".safetensors", PICKLED];
+/// How files with weights of other tools end.
 const OTHER_WEIGHTS: [&str; 3] = ["pth", "pt", "bin"];
 
 /// The folder of the files of a checkpoint: the checkpoint itself, or the folder of a GGUF file.
@@ -47,14 +47,18 @@ pub fn reads_texts(system: &dyn System, path: &Path) -> bool {
     !is_gguf(path) && system.read(&path.join(CONFIG)).is_ok_and(|config| is_encoder(&config))
 }
 
-/// The names of the present files that say how an encoder reads texts.
+/// The names of the present files that say how an encoder reads texts, or that a decoder is one for embeddings.
 fn of_encoder(system: &dyn System, folder: &Path) -> Vec<String> {
     if !reads_texts(system, folder) {
-        return Vec::new();
+        let is_there = |name: &&str| system.stamp(&folder.join(name)).is_ok();
+        return [MODULES].into_iter().filter(is_there).map(str::to_owned).collect();
     }
     let listed = system.read(&folder.join(MODULES)).map(|modules| module_files(&modules)).unwrap_or_default();
     let names = [MODULES, SENTENCE, TOKENIZER_CONFIG].map(str::to_owned).into_iter().chain(listed);
-    names.filter(|name| system.stamp(&folder.join(name)).is_ok()).collect()
+    let exists = |name: &str| system.stamp(&folder.join(name)).is_ok();
+    let is_spare =
+        |name: &str| name.strip_suffix(PICKLED_SHARD).is_some_and(|module| exists(&format!("{module}{SHARD}")));
+    names.filter(|name| exists(name) && !is_spare(name)).collect()
 }
 
 /// The name of the present file with the heads of a model for transcripts that follow the sound.
@@ -70,7 +74,8 @@ fn is_gguf(path: &Path) -> bool {
 /// The options of a program of this checkpoint: which stored integers stay matters only where the checkpoint may store integers, so that
 /// another scheme for plain numbers is no other import.
 pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
-    const KEY: &[u8] = b"quantization_config";
+    // `quantization_config`, and MLX's `quantization`.
+    const KEY: &[u8] = b"\"quantization";
     let states = |config: Vec<u8>| config.windows(KEY.len()).any(|part| part == KEY);
     let stores_integers = is_gguf(path) || system.read(&path.join(CONFIG)).is_ok_and(states);
     let encoder = options.encoder.filter(|_| reads_texts(system, path));
@@ -102,11 +107,10 @@ fn parts(path: &Path) -> Vec<String> {
     part_names(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// The name of the present file with the tokenizer in another form than `tokenizer.json`; `None` beside a `tokenizer.json`.
-fn other_tokenizer(system: &dyn System, folder: &Path) -> Option<String> {
-    let is_there = |name: &str| system.stamp(&folder.join(name)).is_ok();
-    let name = tokenizer_sources().find(|name| is_there(name));
-    name.filter(|_| !is_there(TOKENIZER)).map(str::to_owned)
+/// The names of the present files with the tokenizer in another form than `tokenizer.json`; none beside a `tokenizer.json`.
+fn other_tokenizer(system: &dyn System, folder: &Path) -> impl Iterator<Item = String> {
+    let files = tokenizer_files(|name| system.stamp(&folder.join(name)).is_ok());
+    files.into_iter().map(str::to_owned)
 }
 
 /// The names of the present files that describe texts. GGUF files describe texts themselves.
@@ -116,7 +120,8 @@ pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     }
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     let names = names.map(|name| (*name).to_owned()).chain([CONFIG.to_owned()]);
-    let is_other_text = |name: &str| !TEXT_FILES.contains(&name) && !name.ends_with(WEIGHTS);
+    let is_shard = |name: &str| SHARDS.iter().any(|ending| name.ends_with(ending));
+    let is_other_text = |name: &str| !TEXT_FILES.contains(&name) && !is_shard(name);
     let more = of_encoder(system, folder).into_iter().filter(|name| is_other_text(name));
     let has_processor = reads_pictures(system, folder) || hears(system, folder).is_some();
     let pictures: &[&str] = if has_processor { &PICTURE_FILES } else { &[] };
@@ -132,17 +137,7 @@ pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagn
     }
     let exists = |name: &str| system.stamp(&folder.join(name)).is_ok();
     let at = |diagnostic: Diagnostic| diagnostic.at(Span::file(folder.display().to_string()));
-    let shards = if exists(SHARD_INDEX) {
-        let index = system.read(&folder.join(SHARD_INDEX)).map_err(|error| {
-            let message = format!("`{}` cannot be read: {error}", folder.join(SHARD_INDEX).display());
-            vec![Diagnostic::error(Code::ModelUnreadable, message)]
-        })?;
-        shard_names(&index).map_err(|error| vec![at(checkpoint(&error))])?
-    } else if exists(SHARD) {
-        vec![SHARD.to_owned()]
-    } else {
-        return Err(vec![at(no_shards(system, folder))]);
-    };
+    let shards = shards(system, folder)?;
     let missing = shards.iter().filter(|name| !exists(name)).cloned().map(CheckpointError::ShardMissing);
     let mut mistakes: Vec<Diagnostic> = missing.map(|error| at(checkpoint(&error))).collect();
     if !exists(CONFIG) {
@@ -157,6 +152,22 @@ pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagn
             .collect()
     };
     if mistakes.is_empty() { Ok(files()) } else { Err(mistakes) }
+}
+
+/// The names of the files with weights: safetensors, or else files of `torch.save`.
+fn shards(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let exists = |name: &str| system.stamp(&folder.join(name)).is_ok();
+    let at = |diagnostic: Diagnostic| vec![diagnostic.at(Span::file(folder.display().to_string()))];
+    let present = WEIGHTS.iter().find(|files| exists(files.index) || exists(files.single));
+    let files = present.ok_or_else(|| at(no_shards(system, folder)))?;
+    if !exists(files.index) {
+        return Ok(vec![files.single.to_owned()]);
+    }
+    let index = system.read(&folder.join(files.index)).map_err(|error| {
+        let message = format!("`{}` cannot be read: {error}", folder.join(files.index).display());
+        vec![Diagnostic::error(Code::ModelUnreadable, message)]
+    })?;
+    files.shards(&index).map_err(|error| at(checkpoint(&error)))
 }
 
 /// The parts of a model in GGUF.

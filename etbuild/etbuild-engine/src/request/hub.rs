@@ -73,7 +73,10 @@ fn diagnostic(error: &HubError) -> Diagnostic {
                 let diagnostic = of(Code::HubRefused, format!("name one of its GGUF files, as in `{example}`"));
                 diagnostic.note(format!("GGUF files: {}", gguf.join(", ")))
             }
-            None => of(Code::HubRefused, "name a repository with the model's safetensors or GGUF files".to_owned()),
+            None => of(
+                Code::HubRefused,
+                "name a repository with the model's safetensors, `pytorch_model.bin` or GGUF files".to_owned(),
+            ),
         },
         HubError::Unavailable { .. } | HubError::Damaged { .. } => of(
             Code::HubUnreachable,

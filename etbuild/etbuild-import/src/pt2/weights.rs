@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use etbuild_ir::{ConstantData, TensorSpec};
+use etbuild_torch::gather;
 use serde::Deserialize;
 
 use super::archive::Archive;
@@ -73,7 +74,7 @@ impl<'a> Weights<'a> {
             part(self.archive, member, &layout)
         } else {
             self.gathered = self.room_for(name, layout.spec.nbytes())?;
-            gather(self.archive.buffer().bytes().get(member), &layout).map(ConstantData::new)
+            gathered(self.archive.buffer().bytes().get(member), &layout).map(ConstantData::new)
         };
         Ok((layout.spec, data.ok_or_else(|| ImportError::TruncatedWeight(name.to_owned()))?))
     }
@@ -98,66 +99,7 @@ fn part(archive: &Archive, member: std::ops::Range<usize>, layout: &Layout) -> O
 }
 
 /// The elements in row-major order, gathered from the storage.
-fn gather(storage: Option<&[u8]>, layout: &Layout) -> Option<Vec<u8>> {
-    let (storage, size) = (storage?, layout.spec.scalar_type.size());
-    let mut elements = Vec::with_capacity(layout.spec.nbytes());
-    let mut position = vec![0_i32; layout.spec.rank()];
-    for _ in 0..layout.spec.numel() {
-        let start = offset(layout, &position)?.checked_mul(size)?;
-        elements.extend_from_slice(storage.get(start..start.checked_add(size)?)?);
-        advance(&mut position, &layout.spec.sizes);
-    }
-    Some(elements)
-}
-
-/// The byte offset in the storage of the element at `position`.
-fn offset(layout: &Layout, position: &[i32]) -> Option<usize> {
-    let mut offset = layout.offset;
-    for (index, stride) in position.iter().zip(&layout.strides) {
-        offset = offset.checked_add(stride.checked_mul(i64::from(*index))?)?;
-    }
-    usize::try_from(offset).ok()
-}
-
-/// Moves to the next position in row-major order.
-fn advance(position: &mut [i32], sizes: &[i32]) {
-    for (index, size) in position.iter_mut().zip(sizes).rev() {
-        *index += 1;
-        if *index < *size {
-            return;
-        }
-        *index = 0;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use et_core::ScalarType;
-
-    use super::*;
-
-    fn layout(sizes: &[i32], strides: &[i64], offset: i64) -> Layout {
-        let spec = TensorSpec::contiguous(ScalarType::Byte, sizes);
-        Layout { spec, strides: strides.to_vec(), offset, symbolic: Vec::new() }
-    }
-
-    #[test]
-    fn a_transposed_weight_becomes_row_major() {
-        let transposed = layout(&[2, 3], &[1, 2], 0);
-        assert!(!transposed.is_row_major());
-        assert_eq!(gather(Some(&[0, 1, 2, 3, 4, 5]), &transposed), Some(vec![0, 2, 4, 1, 3, 5]));
-    }
-
-    #[test]
-    fn an_expanded_weight_repeats_its_elements() {
-        assert_eq!(gather(Some(&[7, 8]), &layout(&[2, 2], &[0, 1], 0)), Some(vec![7, 8, 7, 8]));
-    }
-
-    #[test]
-    fn elements_outside_the_storage_are_refused() {
-        assert_eq!(gather(Some(&[0; 3]), &layout(&[2], &[2], 0)), Some(vec![0, 0]));
-        assert_eq!(gather(Some(&[0; 3]), &layout(&[2], &[2], 1)), None);
-        assert_eq!(gather(Some(&[0; 3]), &layout(&[2], &[-1], 0)), None);
-        assert_eq!(gather(Some(&[0; 3]), &layout(&[2], &[i64::MAX], 1)), None);
-    }
+fn gathered(storage: Option<&[u8]>, layout: &Layout) -> Option<Vec<u8>> {
+    let sizes = layout.spec.sizes.iter().map(|size| usize::try_from(*size)).collect::<Result<Vec<usize>, _>>().ok()?;
+    gather(storage?, layout.spec.scalar_type.size(), &sizes, &layout.strides, layout.offset)
 }

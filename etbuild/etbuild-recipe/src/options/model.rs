@@ -19,7 +19,7 @@ pub enum Model {
     /// An archive per method of the program, by method name. Equal constants are stored once, and methods share state
     /// by name.
     Methods(Spanned<BTreeMap<String, FilePath>>),
-    /// A Hugging Face checkpoint of a language model, a folder with `config.json` and safetensors, or a GGUF file; `hf:OWNER/NAME[/FILE][@REVISION]` downloads it from the Hugging Face Hub. The methods `prefill`, `decode` and, with `export.speculate`, `verify`.
+    /// A Hugging Face checkpoint of a language model, a folder with `config.json` and safetensors or `pytorch_model.bin`, or a GGUF file; `hf:OWNER/NAME[/FILE][@REVISION]` downloads it from the Hugging Face Hub. The methods `prefill`, `decode` and, with `export.speculate`, `verify`.
     Checkpoint(FilePath),
     /// A Python function that returns the module and its example inputs, as `file.py:function`.
     Python(PythonFunction),

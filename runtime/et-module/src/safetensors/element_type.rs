@@ -20,10 +20,14 @@ const NAMES: [(&str, ScalarType); 12] = [
 /// The names of numbers of 8 bits, which are read as bytes.
 const CODES: [&str; 3] = ["F8_E4M3", "F8_E5M2", "F8_E8M0"];
 
+/// The name of words of packed integers, which are read as `I32`.
+const WORDS: &str = "U32";
+
 /// The type with this name.
 pub(super) fn from_name(name: &str) -> Option<ScalarType> {
     let known = NAMES.iter().find(|entry| entry.0 == name).map(|entry| entry.1);
-    known.or_else(|| CODES.contains(&name).then_some(ScalarType::Byte))
+    let word = || (name == WORDS).then_some(ScalarType::Int);
+    known.or_else(word).or_else(|| CODES.contains(&name).then_some(ScalarType::Byte))
 }
 
 /// The name of a type.

@@ -32,6 +32,15 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Skips a `null`, if that is next.
+    pub(super) fn accept_null(&mut self) -> bool {
+        const NULL: &str = "null";
+        self.skip_space();
+        let is_null = self.rest().starts_with(NULL);
+        self.position += if is_null { NULL.len() } else { 0 };
+        is_null
+    }
+
     /// Reads a list of natural numbers.
     pub(super) fn numbers(&mut self) -> Result<Vec<usize>, Error> {
         self.expect('[', "[")?;

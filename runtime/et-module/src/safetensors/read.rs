@@ -35,6 +35,10 @@ impl<'a> SafeTensors<'a> {
         let mut entries = Vec::new();
         let mut parser = Parser::new(header);
         parser.object(|parser, name| {
+            // MLX writes `null` for no text.
+            if name == METADATA && parser.accept_null() {
+                return Ok(());
+            }
             if name == METADATA {
                 return parser.object(|parser, key| parser.string().map(|text| drop(metadata.insert(key, text))));
             }

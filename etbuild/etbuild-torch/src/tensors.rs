@@ -1,0 +1,105 @@
+//! The tensors of a dictionary that `torch.save` has written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use et_core::ScalarType;
+
+use crate::archive::{Member, members};
+use crate::layout::{gather, is_row_major};
+use crate::machine::{Machine, Object, View};
+use crate::{TorchError, opcodes};
+
+/// Gathered elements may take this many times the size of the file.
+const INFLATION: usize = 2;
+
+/// The elements of a tensor in row-major order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Elements {
+    /// Bytes of the file, from this one on.
+    InPlace(usize),
+    /// The elements of a strided tensor.
+    Gathered(Vec<u8>),
+}
+
+/// A tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    /// The key in the dictionary.
+    pub name: String,
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The shape.
+    pub shape: Vec<usize>,
+    /// The elements. Tensors that share a storage lie in the same bytes.
+    pub elements: Elements,
+}
+
+/// The tensors of a file with a dictionary, in the order of the dictionary.
+///
+/// # Errors
+/// Files of other forms; compressed members; pickles with anything but tensors; elements outside their storage.
+pub fn read(bytes: &[u8]) -> Result<Vec<Tensor>, TorchError> {
+    let members = members(bytes)?;
+    let file = File { bytes, members: &members };
+    if file.member("byteorder").is_ok_and(|order| order == b"big") {
+        return Err(TorchError::BigEndian);
+    }
+    let mut machine = Machine::new(file.member("data.pkl")?);
+    let made = opcodes::run(&mut machine)?;
+    let Object::Dictionary(entries) = machine.object(made) else {
+        return Err(machine.mistake("the object is no dictionary"));
+    };
+    let (mut tensors, mut names, mut gathered) = (Vec::new(), BTreeSet::new(), 0);
+    for (key, value) in entries {
+        let Object::Text(name) = machine.object(*key) else { return Err(machine.mistake("a key is no text")) };
+        let Object::Tensor(view) = machine.object(*value) else { return Err(entry(name, "is no tensor")) };
+        if !names.insert(*name) {
+            return Err(entry(name, "occurs twice"));
+        }
+        tensors.push(file.tensor(name, view, &mut gathered)?);
+    }
+    Ok(tensors)
+}
+
+/// The mistake in an entry of the dictionary.
+fn entry(name: &str, reason: &'static str) -> TorchError {
+    TorchError::Entry { name: name.to_owned(), reason }
+}
+
+/// The members of a file.
+struct File<'f> {
+    bytes: &'f [u8],
+    members: &'f BTreeMap<String, Member>,
+}
+
+impl<'f> File<'f> {
+    fn member(&self, name: &str) -> Result<&'f [u8], TorchError> {
+        let missing = || TorchError::MemberMissing(name.to_owned());
+        let range = self.members.get(name).ok_or_else(missing)?.range(name)?;
+        self.bytes.get(range).ok_or_else(missing)
+    }
+
+    /// The tensor of a view, whose elements must lie in its storage. `gathered` is the size of all gathered tensors.
+    fn tensor(&self, name: &str, view: &View<'_>, gathered: &mut usize) -> Result<Tensor, TorchError> {
+        let View { storage, offset, sizes, strides } = view;
+        let key = format!("data/{}", storage.key);
+        let (member, size) = (self.member(&key)?, storage.scalar_type.size());
+        let outside = || entry(name, "has elements outside its storage");
+        let length = storage.count.checked_mul(size).filter(|length| *length <= member.len()).ok_or_else(outside)?;
+        let count = sizes.iter().try_fold(size, |bytes, size| bytes.checked_mul(*size)).ok_or_else(outside)?;
+        let storage_bytes = member.get(..length).ok_or_else(outside)?;
+        let elements = if is_row_major(sizes, strides) {
+            let skipped = usize::try_from(*offset).ok().and_then(|offset| offset.checked_mul(size));
+            let skipped = skipped.filter(|skipped| skipped.checked_add(count).is_some_and(|end| end <= length));
+            let start = member.as_ptr().addr() - self.bytes.as_ptr().addr();
+            Elements::InPlace(start + skipped.ok_or_else(outside)?)
+        } else {
+            *gathered = gathered.saturating_add(count);
+            if *gathered > self.bytes.len().saturating_mul(INFLATION) {
+                return Err(entry(name, "repeats more elements than the file may stand for"));
+            }
+            Elements::Gathered(gather(storage_bytes, size, sizes, strides, *offset).ok_or_else(outside)?)
+        };
+        Ok(Tensor { name: name.to_owned(), scalar_type: storage.scalar_type, shape: sizes.clone(), elements })
+    }
+}

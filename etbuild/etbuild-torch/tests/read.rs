@@ -1,0 +1,154 @@
+//! Files that `torch.save` wrote (`data/make.py`), and damaged copies.
+
+use std::fs;
+use std::path::Path;
+
+use et_core::ScalarType;
+use etbuild_torch::{Elements, Tensor, TorchError, read};
+
+fn file(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
+}
+
+/// The tensor of a name, with the bytes.
+fn tensor(file: &[u8], name: &str) -> (Tensor, Vec<u8>) {
+    let tensor = read(file).unwrap().into_iter().find(|tensor| tensor.name == name).unwrap();
+    let length = tensor.shape.iter().product::<usize>() * tensor.scalar_type.size();
+    let bytes = match &tensor.elements {
+        Elements::InPlace(start) => file[*start..start + length].to_vec(),
+        Elements::Gathered(bytes) => bytes.clone(),
+    };
+    (tensor, bytes)
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}
+
+#[test]
+fn tensors_have_their_names_types_and_shapes() {
+    let found = read(&file("tensors.bin")).unwrap();
+    let found: Vec<_> =
+        found.iter().map(|tensor| (tensor.name.as_str(), tensor.scalar_type, &tensor.shape[..])).collect();
+    let expected: [(&str, ScalarType, &[usize]); 10] = [
+        ("float32", ScalarType::Float, &[3, 4]),
+        ("transposed", ScalarType::Float, &[4, 3]),
+        ("part", ScalarType::Float, &[4]),
+        ("shared", ScalarType::Float, &[3, 4]),
+        ("float16", ScalarType::Half, &[2]),
+        ("bfloat16", ScalarType::BFloat16, &[2, 1]),
+        ("int64", ScalarType::Long, &[]),
+        ("uint8", ScalarType::Byte, &[2]),
+        ("bool", ScalarType::Bool, &[2]),
+        ("none", ScalarType::Float, &[0, 4]),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn elements_are_those_that_were_saved() {
+    let file = file("tensors.bin");
+    let bytes = |name| tensor(&file, name).1;
+    assert_eq!(floats(&bytes("float32")), (0_u8..12).map(f32::from).collect::<Vec<f32>>());
+    assert_eq!(floats(&bytes("transposed")), [0.0, 4.0, 8.0, 1.0, 5.0, 9.0, 2.0, 6.0, 10.0, 3.0, 7.0, 11.0]);
+    assert_eq!(floats(&bytes("part")), [4.0, 5.0, 6.0, 7.0]);
+    assert_eq!(bytes("float16"), [0, 0x38, 0, 0xc0]);
+    assert_eq!(bytes("bfloat16"), [0xc0, 0x3f, 0x40, 0xc0]);
+    assert_eq!(bytes("int64"), (-7_i64).to_le_bytes());
+    assert_eq!((bytes("uint8"), bytes("bool")), (vec![1, 255], vec![1, 0]));
+}
+
+#[test]
+fn tensors_that_share_a_storage_lie_in_the_same_bytes() {
+    let file = file("tensors.bin");
+    let elements = |name| tensor(&file, name).0.elements;
+    assert_eq!(elements("float32"), elements("shared"));
+    let (Elements::InPlace(whole), Elements::InPlace(part)) = (elements("float32"), elements("part")) else {
+        panic!("elements are copied")
+    };
+    assert_eq!(part, whole + 16);
+}
+
+#[test]
+fn newer_protocols_are_read() {
+    let file = file("protocol4.bin");
+    assert_eq!(floats(&tensor(&file, "float32").1)[11], 11.0);
+}
+
+#[test]
+fn a_class_is_refused_by_name() {
+    let Err(TorchError::Global { name, offset }) = read(&file("model.bin")) else { panic!("a class was read") };
+    assert_eq!((name.as_str(), offset > 0), ("torch.nn.modules.linear.Linear", true));
+}
+
+#[test]
+fn other_containers_are_of_an_old_form() {
+    assert!(read(&file("legacy.bin")).unwrap_err().is_of_old_form());
+    let mut compressed = file("protocol4.bin");
+    // The method of compression in the central directory, which lists `data.pkl` first.
+    let directory = compressed.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    compressed[directory + 10] = 8;
+    assert!(read(&compressed).unwrap_err().is_of_old_form());
+}
+
+/// Where `part` begins in a file.
+fn place(file: &[u8], part: &[u8]) -> usize {
+    file.windows(part.len()).position(|bytes| bytes == part).unwrap()
+}
+
+/// The file with the byte behind `part` replaced, without checksums: those of zip are not read.
+fn changed(name: &str, part: &[u8], value: u8) -> Vec<u8> {
+    let mut file = file(name);
+    let place = place(&file, part) + part.len();
+    file[place] = value;
+    file
+}
+
+#[test]
+fn a_function_is_refused_and_not_called() {
+    let mut hostile = file("tensors.bin");
+    let place = place(&hostile, b"ccollections\nOrderedDict\n");
+    hostile[place..place + 25].copy_from_slice(b"cbuiltins\nexec__________\n");
+    let Err(TorchError::Global { name, .. }) = read(&hostile) else { panic!("a function was read") };
+    assert_eq!(name, "builtins.exec__________");
+}
+
+#[test]
+fn elements_outside_their_storage_are_refused() {
+    // The first tensor: the number of elements `K\x0c`, and the sizes `K\x03K\x04`.
+    for value in [13, 200] {
+        let error = read(&changed("protocol4.bin", b"cpu\x94K", value)).unwrap_err();
+        assert!(error.to_string().contains("outside its storage"), "{error}");
+    }
+    let error = read(&changed("protocol4.bin", b"K\x00K\x03K", 5)).unwrap_err();
+    assert!(error.to_string().contains("outside its storage"), "{error}");
+}
+
+#[test]
+fn damaged_files_are_an_error_or_other_tensors() {
+    for name in ["tensors.bin", "protocol4.bin", "model.bin", "legacy.bin"] {
+        let file = file(name);
+        for length in 0..file.len() {
+            read(&file[..length]).unwrap_err();
+        }
+        let pickle = file.windows(8).position(|bytes| bytes == b"data.pkl").unwrap_or(0);
+        for at in pickle..file.len().min(pickle + 1200) {
+            for value in [0, 1, b'(', b'.', b'R', b'h', b'q', b't', b'u', 0x7f, 0x94, 0xff] {
+                let mut damaged = file.clone();
+                damaged[at] = value;
+                drop(read(&damaged));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dictionary_in_itself_ends() {
+    // Items of a dictionary: a text, and the dictionary from the memo.
+    let mut file = file("protocol4.bin");
+    let place = place(&file, b"\x80\x04");
+    let pickle = b"\x80\x04}\x94\x8c\x01ah\x00s.";
+    file[place..place + pickle.len()].copy_from_slice(pickle);
+    let error = read(&file).unwrap_err();
+    assert!(error.to_string().contains("`a` is no tensor"), "{error}");
+}
