@@ -27,12 +27,14 @@ const VECTORS: usize = 4;
 const FEW: usize = 8;
 /// The number of parts that few queries are split into, if possible, for the threads to share.
 const PARTS: usize = 8;
+/// The heads of one KV head that are worth a pass over the cache of their own, where KV heads are fewer than [`PARTS`].
+const HEADS: usize = 8;
 
 impl Sizes {
     /// The items of work of [`attend_cache_part`]. Many queries: a head. Few queries: a KV head of the queries that share a
-    /// pass over the cache.
+    /// pass over the cache, or some of the heads of the KV head.
     pub fn cache_items(&self) -> usize {
-        if self.queries > FEW { self.heads } else { self.queries.div_ceil(self.together()) * self.key_heads }
+        if self.queries > FEW { self.heads } else { self.passes() * self.key_heads * self.head_parts() }
     }
 
     /// Scratch elements per thread. Attention to fewer keys needs less.
@@ -46,6 +48,23 @@ impl Sizes {
     /// Few queries that share a pass over the cache.
     fn together(&self) -> usize {
         (self.queries * self.key_heads / PARTS).clamp(1, self.queries.max(1))
+    }
+
+    /// The passes of few queries over the cache.
+    fn passes(&self) -> usize {
+        self.queries.div_ceil(self.together())
+    }
+
+    /// The parts of the heads of a KV head.
+    fn head_parts(&self) -> usize {
+        let sharing = self.heads / self.key_heads.max(1);
+        (PARTS / (self.passes() * self.key_heads).max(1)).clamp(1, sharing.div_ceil(HEADS).max(1))
+    }
+
+    /// The first head of a part, of the parts of all KV heads in turn.
+    fn first_head(&self, part: usize) -> usize {
+        let (sharing, parts) = (self.heads / self.key_heads.max(1), self.head_parts());
+        part / parts * sharing + part % parts * sharing / parts
     }
 
     /// Scratch elements per query and head: a score per key, padded to vectors, and the reciprocal sum.
@@ -152,25 +171,24 @@ impl Work for Attend<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(mut self, isa: S) {
-        let Sizes { queries, key_heads, .. } = self.attention.sizes;
-        let together = self.attention.sizes.together();
+        let sizes = self.attention.sizes;
+        let (queries, together, parts) = (sizes.queries, sizes.together(), sizes.key_heads * sizes.head_parts());
         let mut item = self.items.start;
         while item < self.items.end {
-            let (query, first) = (item / key_heads * together, item % key_heads);
-            let last = key_heads.min(first + self.items.end - item);
-            self.queries(isa, query..queries.min(query + together), first..last);
+            let (query, first) = (item / parts * together, item % parts);
+            let last = parts.min(first + self.items.end - item);
+            let heads = sizes.first_head(first)..sizes.first_head(last);
+            self.queries(isa, query..queries.min(query + together), heads);
             item += last - first;
         }
     }
 }
 
 impl Attend<'_> {
-    /// Computes queries that share a pass over the cache, for the heads of a range of KV heads.
+    /// Computes a range of heads of queries that share a pass over the cache.
     #[inline(always)]
-    fn queries<S: Simd>(&mut self, isa: S, queries: Range<usize>, key_heads: Range<usize>) {
+    fn queries<S: Simd>(&mut self, isa: S, queries: Range<usize>, heads: Range<usize>) {
         let attention = self.attention;
-        let sharing = attention.sizes.heads / attention.sizes.key_heads;
-        let heads = key_heads.start * sharing..key_heads.end * sharing;
         for (query, span) in attention.spans(queries.clone()) {
             each_type!(attention.key.numbers, |keys| self.score(isa, query, heads.clone(), span, keys));
         }
@@ -258,18 +276,18 @@ impl Attend<'_> {
         (values, column): (&[K], usize),
         factor: f32,
     ) {
-        let Attention { sizes: Sizes { value_width: width, .. }, value: tokens, .. } = *self.attention;
-        let columns = (width - column).min(VECTORS * S::LANES);
+        let Attention { sizes: Sizes { value_width, .. }, value: tokens, value_row, .. } = *self.attention;
+        let columns = (value_width - column).min(VECTORS * S::LANES);
         let result = self.output.wrapping_add(head.output + column);
         let mut sums = [isa.splat(0.0); VECTORS];
-        // SAFETY: outputs and values have `width` elements, of which `columns` remain; `check` validated the lengths.
+        // SAFETY: outputs and values have `value_width` elements, of which `columns` remain; `check` validated the lengths.
         unsafe {
             if span.before > 0 {
                 sums = vectors(isa, result.cast_const(), columns);
             }
             for at in 0..span.count {
                 let value = values.as_ptr().add(tokens.strides.offset(0, head.kv, span.slot + at));
-                let weight = isa.splat(self.scores[head.scores + span.before + at] * K::scale(value, width));
+                let weight = isa.splat(self.scores[head.scores + span.before + at] * K::scale(value, value_row));
                 for (sum, value) in sums.iter_mut().zip(vectors(isa, value.add(column), columns)) {
                     *sum = value.mul_add(weight, *sum);
                 }
