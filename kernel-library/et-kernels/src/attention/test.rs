@@ -148,7 +148,20 @@ fn each_type(shape: &Shape, masks: &[Mask], mut run: impl FnMut(Attention)) {
         let output = strides(heads, queries, value_width);
         let (value, value_row) = if shape.is_latent { (key, width) } else { (value, value_width) };
         let distances = None;
-        run(Attention { sizes, scale, soft_cap, causal, slots, query, key, value, value_row, masks, distances, output });
+        run(Attention {
+            sizes,
+            scale,
+            soft_cap,
+            causal,
+            slots,
+            query,
+            key,
+            value,
+            value_row,
+            masks,
+            distances,
+            output,
+        });
     }
 }
 
@@ -207,7 +220,13 @@ fn cached(
     soft_cap: f32,
 ) -> Shape {
     let sizes = Sizes { batches: 1, heads, key_heads, queries, keys: slots, width, value_width: width };
-    Shape { sizes, soft_cap, causal: Some(Causal { first, last, window, is_mutual: false }), slots: None, is_latent: false }
+    Shape {
+        sizes,
+        soft_cap,
+        causal: Some(Causal { first, last, window, is_mutual: false }),
+        slots: None,
+        is_latent: false,
+    }
 }
 
 /// The same with `depth` elements of a key that are the value too.

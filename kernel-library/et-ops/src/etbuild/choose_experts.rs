@@ -63,12 +63,12 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     let (shape, [count, groups, kept, judged]) = (scores.shape(), numbers(args)?);
     let [rows, experts] = shape.sizes() else { return Err(Error::InvalidArgument) };
     let biases = args.optional_tensor(1)?;
-    let is_biased = biases.is_none_or(|biases| {
-        biases.shape().sizes() == [*experts] && biases.scalar_type() == scores.scalar_type()
-    });
+    let is_biased = biases
+        .is_none_or(|biases| biases.shape().sizes() == [*experts] && biases.scalar_type() == scores.scalar_type());
     let experts = i64::from(*experts);
     let is_grouped = groups > 0 && experts % groups == 0 && (1..=groups).contains(&kept);
-    let fits = is_grouped && (1..=experts / groups).contains(&judged) && (1..=kept * (experts / groups)).contains(&count);
+    let fits =
+        is_grouped && (1..=experts / groups).contains(&judged) && (1..=kept * (experts / groups)).contains(&count);
     if !(is_biased && fits) {
         return Err(Error::InvalidArgument);
     }
