@@ -215,40 +215,70 @@ impl Attend<'_> {
         Head { query, output, kv: sizes.key_head(head), scores }
     }
 
-    /// The scores of a range of heads for a span.
+    /// The scores of a range of heads for a span. With 32 registers, heads that share a KV head share the loads of keys.
     #[inline(always)]
     fn score<S: Simd, K: Kept>(&mut self, isa: S, query: usize, heads: Range<usize>, span: Span, keys: &[K]) {
-        for head in heads {
-            let head = self.head(query, head);
-            for at in (0..span.count).step_by(KEYS) {
-                self.products(isa, head, span, at..span.count.min(at + KEYS), keys);
+        for at in (0..span.count).step_by(KEYS) {
+            let at = at..span.count.min(at + KEYS);
+            let mut head = heads.start;
+            while head < heads.end {
+                let left = self.sharing(head, heads.end);
+                head += if const { S::REGISTERS >= 32 } && left >= 4 {
+                    self.products::<S, K, 4>(isa, [query, head], span, at.clone(), keys)
+                } else if const { S::REGISTERS >= 32 } && left >= 2 {
+                    self.products::<S, K, 2>(isa, [query, head], span, at.clone(), keys)
+                } else {
+                    self.products::<S, K, 1>(isa, [query, head], span, at.clone(), keys)
+                };
             }
         }
     }
 
-    /// The scores of a head for at most [`KEYS`] positions of a span.
+    /// The heads from `head` to `end` that share the KV head.
     #[inline(always)]
-    fn products<S: Simd, K: Kept>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>, keys: &[K]) {
+    fn sharing(&self, head: usize, end: usize) -> usize {
+        let sizes = &self.attention.sizes;
+        let sharing = sizes.heads / sizes.key_heads;
+        end.min((head / sharing + 1) * sharing) - head
+    }
+
+    /// The scores of `M` heads that share a KV head, for at most [`KEYS`] positions of a span. Returns `M`.
+    #[inline(always)]
+    fn products<S: Simd, K: Kept, const M: usize>(
+        &mut self,
+        isa: S,
+        [of_query, first]: [usize; 2],
+        span: Span,
+        at: Range<usize>,
+        keys: &[K],
+    ) -> usize {
         let Attention { sizes: Sizes { width, .. }, query, key, scale, .. } = *self.attention;
-        let place = |index: usize| key.strides.offset(0, head.kv, span.slot + at.start + index);
+        let heads: [Head; M] = core::array::from_fn(|index| self.head(of_query, first + index));
+        let place = |index: usize| key.strides.offset(0, heads[0].kv, span.slot + at.start + index);
         let places: [usize; KEYS] = core::array::from_fn(|index| place(if index < at.len() { index } else { 0 }));
-        let mut sums = [isa.splat(0.0); KEYS];
+        let mut sums = [[isa.splat(0.0); KEYS]; M];
         for step in (0..width).step_by(S::LANES) {
             let left = width - step;
-            // SAFETY: query and keys have `width` elements; `check` validated the lengths, and the offsets are in
+            // SAFETY: queries and keys have `width` elements; `check` validated the lengths, and the offsets are in
             // range.
             unsafe {
-                let number = f32::read_some(isa, query.numbers.as_ptr().add(head.query + step), left);
-                for (sum, place) in sums.iter_mut().zip(&places) {
-                    *sum = K::read_some(isa, keys.as_ptr().add(place + step), left).mul_add(number, *sum);
+                let rows = places.map(|place| K::read_some(isa, keys.as_ptr().add(place + step), left));
+                for (sums, head) in sums.iter_mut().zip(&heads) {
+                    let number = f32::read_some(isa, query.numbers.as_ptr().add(head.query + step), left);
+                    for (sum, row) in sums.iter_mut().zip(rows) {
+                        *sum = row.mul_add(number, *sum);
+                    }
                 }
             }
         }
-        for (index, sum) in sums.into_iter().enumerate().take(at.len()) {
+        for (index, place) in places.into_iter().enumerate().take(at.len()) {
             // SAFETY: as above.
-            let of_row = unsafe { K::scale(keys.as_ptr().add(places[index]), width) };
-            self.scores[head.scores + span.before + at.start + index] = sum.sum() * scale * of_row;
+            let of_row = unsafe { K::scale(keys.as_ptr().add(place), width) };
+            for (sums, head) in sums.iter().zip(&heads) {
+                self.scores[head.scores + span.before + at.start + index] = sums[index].sum() * scale * of_row;
+            }
         }
+        M
     }
 
     /// Accumulates weighted values into the outputs of a range of heads; the last span divides by the sum of the
@@ -257,48 +287,63 @@ impl Attend<'_> {
     fn weigh<S: Simd, K: Kept>(&self, isa: S, query: usize, heads: Range<usize>, span: Span, values: &[K]) {
         let sizes = &self.attention.sizes;
         let is_last = span.before + span.count == self.attention.seen(query).len();
-        for head in heads {
-            let head = self.head(query, head);
-            let factor = if is_last { self.scores[head.scores + sizes.score_row() - 1] } else { 1.0 };
-            for column in (0..sizes.value_width).step_by(VECTORS * S::LANES) {
-                self.weigh_columns(isa, head, span, (values, column), factor);
+        for column in (0..sizes.value_width).step_by(VECTORS * S::LANES) {
+            let mut head = heads.start;
+            while head < heads.end {
+                let place = ([query, head], is_last);
+                let left = self.sharing(head, heads.end);
+                head += if const { S::REGISTERS >= 32 } && left >= 4 {
+                    self.weigh_columns::<S, K, 4>(isa, place, span, (values, column))
+                } else if const { S::REGISTERS >= 32 } && left >= 2 {
+                    self.weigh_columns::<S, K, 2>(isa, place, span, (values, column))
+                } else {
+                    self.weigh_columns::<S, K, 1>(isa, place, span, (values, column))
+                };
             }
         }
     }
 
-    /// Accumulates weighted values into a range of columns of a head's output.
+    /// Accumulates weighted values into a range of columns of the output of `M` heads that share a KV head. Returns `M`.
     #[inline(always)]
-    fn weigh_columns<S: Simd, K: Kept>(
+    fn weigh_columns<S: Simd, K: Kept, const M: usize>(
         &self,
         isa: S,
-        head: Head,
+        ([query, first], is_last): ([usize; 2], bool),
         span: Span,
         (values, column): (&[K], usize),
-        factor: f32,
-    ) {
+    ) -> usize {
+        let heads: [Head; M] = core::array::from_fn(|index| self.head(query, first + index));
         let Attention { sizes: Sizes { value_width, .. }, value: tokens, value_row, .. } = *self.attention;
         let columns = (value_width - column).min(VECTORS * S::LANES);
-        let result = self.output.wrapping_add(head.output + column);
-        let mut sums = [isa.splat(0.0); VECTORS];
+        let results = heads.map(|head| self.output.wrapping_add(head.output + column));
+        let mut sums = [[isa.splat(0.0); VECTORS]; M];
         // SAFETY: outputs and values have `value_width` elements, of which `columns` remain; `check` validated the lengths.
         unsafe {
             if span.before > 0 {
-                sums = vectors(isa, result.cast_const(), columns);
+                sums = results.map(|result| vectors(isa, result.cast_const(), columns));
             }
             for at in 0..span.count {
-                let value = values.as_ptr().add(tokens.strides.offset(0, head.kv, span.slot + at));
-                let weight = isa.splat(self.scores[head.scores + span.before + at] * K::scale(value, value_row));
-                for (sum, value) in sums.iter_mut().zip(vectors(isa, value.add(column), columns)) {
-                    *sum = value.mul_add(weight, *sum);
+                let value = values.as_ptr().add(tokens.strides.offset(0, heads[0].kv, span.slot + at));
+                let (scale, row) = (K::scale(value, value_row), vectors(isa, value.add(column), columns));
+                for (sums, head) in sums.iter_mut().zip(&heads) {
+                    let weight = isa.splat(self.scores[head.scores + span.before + at] * scale);
+                    for (sum, value) in sums.iter_mut().zip(row) {
+                        *sum = value.mul_add(weight, *sum);
+                    }
                 }
             }
-            for (vector, sum) in sums.into_iter().enumerate() {
-                let start = vector * S::LANES;
-                if start < columns {
-                    isa.write_some(result.add(start), columns - start, sum * isa.splat(factor));
+            for ((sums, head), result) in sums.iter().zip(&heads).zip(results) {
+                let score_row = self.attention.sizes.score_row();
+                let factor = if is_last { self.scores[head.scores + score_row - 1] } else { 1.0 };
+                for (vector, sum) in sums.iter().enumerate() {
+                    let start = vector * S::LANES;
+                    if start < columns {
+                        isa.write_some(result.add(start), columns - start, *sum * isa.splat(factor));
+                    }
                 }
             }
         }
+        M
     }
 }
 
