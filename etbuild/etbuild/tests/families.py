@@ -150,9 +150,10 @@ MODELS = {
     "minicpm3-plain": ("MiniCPM3", MHA | dict(kv_lora_rank=16, q_lora_rank=None, qk_nope_head_dim=8, qk_rope_head_dim=4,
                                               v_head_dim=14, attention_bias=True, tie_word_embeddings=False)),
     "phimoe": ("Phimoe", SMALL | dict(num_local_experts=5, attention_bias=True, lm_head_bias=True, sliding_window=300)),
+    # Texts beyond the first context turn by the short factors in transformers, and by the long ones in the code of the published model.
     "phimoe-long": ("Phimoe", MQA | dict(num_local_experts=4, router_jitter_noise=0.2, rope_parameters=dict(
         rope_type="longrope", rope_theta=10000.0, short_factor=[1.0, 1.1, 1.3, 1.5], long_factor=[1.5, 2.0, 4.0, 5.0],
-        short_mscale=1.2, long_mscale=1.3, original_max_position_embeddings=32))),
+        short_mscale=1.2, long_mscale=1.3, original_max_position_embeddings=128))),
     "llama-yarn": ("Llama", SMALL | dict(rope_parameters=YARN | dict(
         truncate=False, beta_fast=16.0, mscale=1.2, mscale_all_dim=0.8))),
 }

@@ -52,6 +52,9 @@ pub struct Latent {
     pub value: usize,
     /// The epsilon of the normalization of latents.
     pub epsilon: f64,
+    /// Whether the matrices of all heads are two tensors, `[heads, rank, plain]` and `[heads, value, rank]`, in place of one matrix with the rows
+    /// of each head.
+    pub is_split: bool,
 }
 
 /// Attention temperature tuning (Llama 4): queries grow with the position, so that attention over long texts stays sharp. The factor is

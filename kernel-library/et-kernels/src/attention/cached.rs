@@ -218,19 +218,16 @@ impl Attend<'_> {
     /// The scores of a range of heads for a span. With 32 registers, heads that share a KV head share the loads of keys.
     #[inline(always)]
     fn score<S: Simd, K: Kept>(&mut self, isa: S, query: usize, heads: Range<usize>, span: Span, keys: &[K]) {
-        for at in (0..span.count).step_by(KEYS) {
-            let at = at..span.count.min(at + KEYS);
-            let mut head = heads.start;
-            while head < heads.end {
-                let left = self.sharing(head, heads.end);
-                head += if const { S::REGISTERS >= 32 } && left >= 4 {
-                    self.products::<S, K, 4>(isa, [query, head], span, at.clone(), keys)
-                } else if const { S::REGISTERS >= 32 } && left >= 2 {
-                    self.products::<S, K, 2>(isa, [query, head], span, at.clone(), keys)
-                } else {
-                    self.products::<S, K, 1>(isa, [query, head], span, at.clone(), keys)
-                };
-            }
+        let mut head = heads.start;
+        while head < heads.end {
+            let (left, tile) = (self.sharing(head, heads.end), [query, head]);
+            head += if const { S::REGISTERS >= 32 } && left >= 4 {
+                self.products::<S, K, 4>(isa, tile, span, keys)
+            } else if const { S::REGISTERS >= 32 } && left >= 2 {
+                self.products::<S, K, 2>(isa, tile, span, keys)
+            } else {
+                self.products::<S, K, 1>(isa, tile, span, keys)
+            };
         }
     }
 
@@ -242,18 +239,33 @@ impl Attend<'_> {
         end.min((head / sharing + 1) * sharing) - head
     }
 
-    /// The scores of `M` heads that share a KV head, for at most [`KEYS`] positions of a span. Returns `M`.
+    /// The scores of `M` heads that share a KV head, for a span. Returns `M`.
     #[inline(always)]
     fn products<S: Simd, K: Kept, const M: usize>(
         &mut self,
         isa: S,
-        [of_query, first]: [usize; 2],
+        [query, first]: [usize; 2],
+        span: Span,
+        keys: &[K],
+    ) -> usize {
+        let heads: [Head; M] = core::array::from_fn(|index| self.head(query, first + index));
+        for at in (0..span.count).step_by(KEYS) {
+            self.products_at(isa, heads, span, at..span.count.min(at + KEYS), keys);
+        }
+        M
+    }
+
+    /// The scores of heads that share a KV head, for at most [`KEYS`] positions of a span.
+    #[inline(always)]
+    fn products_at<S: Simd, K: Kept, const M: usize>(
+        &mut self,
+        isa: S,
+        heads: [Head; M],
         span: Span,
         at: Range<usize>,
         keys: &[K],
-    ) -> usize {
+    ) {
         let Attention { sizes: Sizes { width, .. }, query, key, scale, .. } = *self.attention;
-        let heads: [Head; M] = core::array::from_fn(|index| self.head(of_query, first + index));
         let place = |index: usize| key.strides.offset(0, heads[0].kv, span.slot + at.start + index);
         let places: [usize; KEYS] = core::array::from_fn(|index| place(if index < at.len() { index } else { 0 }));
         let mut sums = [[isa.splat(0.0); KEYS]; M];
@@ -278,41 +290,51 @@ impl Attend<'_> {
                 self.scores[head.scores + span.before + at.start + index] = sums[index].sum() * scale * of_row;
             }
         }
-        M
     }
 
     /// Accumulates weighted values into the outputs of a range of heads; the last span divides by the sum of the
     /// weights.
     #[inline(always)]
     fn weigh<S: Simd, K: Kept>(&self, isa: S, query: usize, heads: Range<usize>, span: Span, values: &[K]) {
-        let sizes = &self.attention.sizes;
         let is_last = span.before + span.count == self.attention.seen(query).len();
-        for column in (0..sizes.value_width).step_by(VECTORS * S::LANES) {
-            let mut head = heads.start;
-            while head < heads.end {
-                let place = ([query, head], is_last);
-                let left = self.sharing(head, heads.end);
-                head += if const { S::REGISTERS >= 32 } && left >= 4 {
-                    self.weigh_columns::<S, K, 4>(isa, place, span, (values, column))
-                } else if const { S::REGISTERS >= 32 } && left >= 2 {
-                    self.weigh_columns::<S, K, 2>(isa, place, span, (values, column))
-                } else {
-                    self.weigh_columns::<S, K, 1>(isa, place, span, (values, column))
-                };
-            }
+        let mut head = heads.start;
+        while head < heads.end {
+            let (left, tile) = (self.sharing(head, heads.end), ([query, head], is_last));
+            head += if const { S::REGISTERS >= 32 } && left >= 4 {
+                self.weigh_heads::<S, K, 4>(isa, tile, span, values)
+            } else if const { S::REGISTERS >= 32 } && left >= 2 {
+                self.weigh_heads::<S, K, 2>(isa, tile, span, values)
+            } else {
+                self.weigh_heads::<S, K, 1>(isa, tile, span, values)
+            };
         }
     }
 
-    /// Accumulates weighted values into a range of columns of the output of `M` heads that share a KV head. Returns `M`.
+    /// Accumulates weighted values into the outputs of `M` heads that share a KV head. Returns `M`.
     #[inline(always)]
-    fn weigh_columns<S: Simd, K: Kept, const M: usize>(
+    fn weigh_heads<S: Simd, K: Kept, const M: usize>(
         &self,
         isa: S,
         ([query, first], is_last): ([usize; 2], bool),
         span: Span,
-        (values, column): (&[K], usize),
+        values: &[K],
     ) -> usize {
         let heads: [Head; M] = core::array::from_fn(|index| self.head(query, first + index));
+        for column in (0..self.attention.sizes.value_width).step_by(VECTORS * S::LANES) {
+            self.weigh_columns(isa, (heads, is_last), span, (values, column));
+        }
+        M
+    }
+
+    /// Accumulates weighted values into a range of columns of the outputs of heads that share a KV head.
+    #[inline(always)]
+    fn weigh_columns<S: Simd, K: Kept, const M: usize>(
+        &self,
+        isa: S,
+        (heads, is_last): ([Head; M], bool),
+        span: Span,
+        (values, column): (&[K], usize),
+    ) {
         let Attention { sizes: Sizes { value_width, .. }, value: tokens, value_row, .. } = *self.attention;
         let columns = (value_width - column).min(VECTORS * S::LANES);
         let results = heads.map(|head| self.output.wrapping_add(head.output + column));
@@ -343,7 +365,6 @@ impl Attend<'_> {
                 }
             }
         }
-        M
     }
 }
 

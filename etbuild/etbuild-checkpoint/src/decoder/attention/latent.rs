@@ -153,25 +153,47 @@ impl Attending<'_> {
     /// The product of each head with a matrix of its own, `[count, heads, rows]`: a mixture whose tokens choose all experts in order.
     fn by_head(&self, parts: &mut Parts<'_, '_>, projection: Projection, rows: ValueId) -> ValueId {
         let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
-        let tensor = format!("{}.kv_b_proj.weight", self.module);
         parts.sketch.enter(format!("{}.kv_b_proj", self.module));
-        let all = heads * (plain + value);
-        let of_head = |head: usize, first, count| Part { first: head * (plain + value) + first, count, all };
-        let (columns, made, matrices): (usize, usize, Vec<Constant>) = match projection {
-            Projection::Keys => {
-                let blocks = (0..heads).map(|head| of_head(head, 0, plain)).collect::<Vec<_>>();
-                (plain, rank, parts.weights.transposed_blocks(&tensor, &blocks, rank))
-            }
-            Projection::Values => {
-                let stored = |head| parts.weights.stored_matrix(&tensor, of_head(head, plain, value), rank);
-                (rank, value, (0..heads).map(stored).collect())
-            }
+        let [made, columns] = match projection {
+            Projection::Keys => [rank, plain],
+            Projection::Values => [value, rank],
         };
+        let matrices =
+            if self.latent.is_split { self.split(parts, projection) } else { self.of_one(parts, projection) };
         let numbers = parts.weights.in_order(self.count, heads);
         let numbers = parts.sketch.constant(&numbers);
         let matrices = matrices.iter().map(|matrix| parts.sketch.floats(matrix)).collect();
         let rows = parts.sketch.view(rows, &[self.count, heads, columns]);
         parts.sketch.choose(rows, numbers, (matrices, None), [self.count, heads, made])
+    }
+
+    /// The matrices of heads, whose rows for keys and values are in turns in one matrix.
+    fn of_one(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Vec<Constant> {
+        let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
+        let (tensor, all) = (format!("{}.kv_b_proj.weight", self.module), heads * (plain + value));
+        let of_head = |head: usize, first, count| Part { first: head * (plain + value) + first, count, all };
+        match projection {
+            Projection::Keys => {
+                let blocks: Vec<Part> = (0..heads).map(|head| of_head(head, 0, plain)).collect();
+                parts.weights.transposed_blocks(&tensor, &blocks, rank)
+            }
+            Projection::Values => {
+                let stored = |head| parts.weights.stored_matrix(&tensor, of_head(head, plain, value), rank);
+                (0..heads).map(stored).collect()
+            }
+        }
+    }
+
+    /// The matrices of heads, from a stack for keys or for values.
+    fn split(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Vec<Constant> {
+        let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
+        let (name, rows, columns) = match projection {
+            Projection::Keys => ("k_b_proj", rank, plain),
+            Projection::Values => ("v_b_proj", value, rank),
+        };
+        let tensor = format!("{}.{name}.weight", self.module);
+        let stored = |head| parts.weights.matrix_of_stack(&tensor, [head, heads], Part::all(rows), columns);
+        (0..heads).map(stored).collect()
     }
 }
 

@@ -16,6 +16,7 @@ pub fn latent(decoder: &mut Decoder, config: &Config, class: &Class) -> Result<(
         rotated: config.size("qk_rope_head_dim")?,
         value: config.size("v_head_dim")?,
         epsilon: EPSILON,
+        is_split: false,
     };
     // The sum of two other keys, in newer configurations.
     if config.optional_size("qk_head_dim")?.is_some_and(|depth| depth != latent.plain + latent.rotated) {
