@@ -102,9 +102,9 @@ def choose_experts(scores, biases, count, groups=1, kept=1, judged=1):
     if count > kept * grouped.shape[2]:
         raise ValueError("the kept groups have fewer experts")
     sums = grouped.sort(-1, descending=True)[0][..., :judged].sum(-1)
-    others = sums.sort(-1, descending=True, stable=True)[1][:, kept:]
+    others = sums.sort(dim=-1, descending=True, stable=True)[1][:, kept:]
     grouped = grouped.scatter(1, others[..., None].expand(-1, -1, grouped.shape[2]), -torch.inf)
-    chosen = grouped.flatten(1).sort(-1, descending=True, stable=True)[1][:, :count]
+    chosen = grouped.flatten(1).sort(dim=-1, descending=True, stable=True)[1][:, :count]
     return scores.gather(1, chosen), chosen
 
 
