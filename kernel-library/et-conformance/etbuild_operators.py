@@ -51,8 +51,9 @@ def write_cache(cache, rows, start, last):
 
 
 @operator("attend_cache(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, int window=0, "
-          "float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None) -> Tensor")
-def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0, slopes=None, sinks=None, is_mutual=False):
+          "float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None, int columns=0) -> Tensor")
+def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0, slopes=None, sinks=None, columns=0,
+                 is_mutual=False):
     end, slots, window = int(start + last) + 1, keys.shape[1], window or 1 << 40
     if end > slots and window + int(last) > slots:
         raise ValueError("the cache has no slot for what rows see")
@@ -72,11 +73,11 @@ def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0
     if sinks is not None:
         scores = torch.cat([scores, sinks[:, None, None].expand(*scores.shape[:-1], 1)], -1)
     weights = scores.softmax(-1)[..., :end]
-    return torch.einsum("bhrk,bkhd->brhd", weights, values)
+    return torch.einsum("bhrk,bkhd->brhd", weights, values[..., :columns or None])
 
 
 @operator("attend_block(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, int window=0, "
-          "float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None) -> Tensor")
+          "float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None, int columns=0) -> Tensor")
 def attend_block(*arguments):
     return attend_cache(*arguments, is_mutual=True)
 
@@ -92,6 +93,19 @@ def attend_segments(query, keys, values, ends, scale):
     scores = torch.einsum("brhd,bkhd->bhrk", query, keys) * scale
     weights = scores.masked_fill(ends.unsqueeze(0) != ends.unsqueeze(1), -torch.inf).softmax(-1)
     return torch.einsum("bhrk,bkhd->brhd", weights, values)
+
+
+@operator("choose_experts(Tensor scores, Tensor? biases, int count, int groups=1, int kept=1, int judged=1) -> (Tensor, Tensor)")
+def choose_experts(scores, biases, count, groups=1, kept=1, judged=1):
+    corrected = scores if biases is None else scores + biases
+    grouped = corrected.reshape(len(scores), groups, scores.shape[1] // groups)
+    if count > kept * grouped.shape[2]:
+        raise ValueError("the kept groups have fewer experts")
+    sums = grouped.sort(-1, descending=True)[0][..., :judged].sum(-1)
+    others = sums.sort(dim=-1, descending=True, stable=True)[1][:, kept:]
+    grouped = grouped.scatter(1, others[..., None].expand(-1, -1, grouped.shape[2]), -torch.inf)
+    chosen = grouped.flatten(1).sort(dim=-1, descending=True, stable=True)[1][:, :count]
+    return scores.gather(1, chosen), chosen
 
 
 @operator("expert_linear(Tensor input, Tensor experts, Tensor[] weights, Tensor? biases=None) -> Tensor")

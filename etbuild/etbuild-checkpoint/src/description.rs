@@ -7,9 +7,9 @@ mod position;
 mod source;
 mod vision;
 
-pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Relative};
+pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Latent, Relative};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
-pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
+pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage};
 pub use position::{Rotary, Scaling};
 pub use source::Source;
 pub use vision::{PROJECTOR, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};
@@ -219,6 +219,7 @@ impl Decoder {
             (self.norm.kind == NormKind::Layer || self.norm.has_biases, "it normalizes by mean and variance"),
             (self.attention.inputs == Inputs::FusedByHead, "its queries, keys and values are one matrix"),
             (self.attention.clip.is_some(), "it clips queries, keys and values"),
+            (self.attention.latent.is_some(), "its keys and values are products of a latent"),
             (self.transposed, "its matrices are transposed"),
             (self.vision.is_some(), "it reads pictures"),
             (self.hearing.is_some(), "it hears"),
@@ -241,6 +242,7 @@ impl Decoder {
         if let Some(Experts { count, chosen, .. }) = self.experts.filter(|experts| experts.chosen > experts.count) {
             return Err(CheckpointError::key("num_experts_per_tok", format!("is {chosen}, of {count} experts")));
         }
+        self.experts.map_or(Ok(()), |experts| experts.check_groups())?;
         for rotary in &self.rotaries {
             let listed = match &rotary.scaling {
                 Scaling::ByPair { short, long, .. } => short.len() == rotary.pairs && long.len() == rotary.pairs,

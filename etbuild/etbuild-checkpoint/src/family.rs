@@ -5,7 +5,11 @@ mod bloom;
 mod cohere;
 mod cohere2;
 mod conventions;
+mod deepseek_v2;
+mod deepseek_v3;
+mod dots1;
 mod ernie4_5;
+mod ernie4_5_moe;
 mod exaone4;
 mod falcon;
 mod gemma;
@@ -14,6 +18,8 @@ mod gemma3;
 mod gemma3_vision;
 mod glm;
 mod glm4;
+mod glm4_moe;
+mod glm4_moe_lite;
 mod gpt2;
 mod gpt_bigcode;
 mod gpt_neo;
@@ -25,9 +31,12 @@ mod granitemoe;
 mod hearing;
 mod helium;
 mod hunyuan;
+mod hunyuan_moe;
 mod idefics3;
 mod llama;
 mod llava;
+mod minicpm3;
+mod minimax_m2;
 mod ministral;
 mod ministral3;
 mod mistral;
@@ -41,6 +50,7 @@ mod olmoe;
 mod opt;
 mod phi;
 mod phi3;
+mod phimoe;
 mod qwen2;
 mod qwen2_5_vl;
 mod qwen2_moe;
@@ -76,17 +86,23 @@ pub struct Family {
 pub const FAMILIES: &[&Family] = &[
     &arcee::FAMILY,
     &bloom::FAMILY,
-    &cohere::FAMILY,
     &cohere2::FAMILY,
+    &cohere::FAMILY,
+    &deepseek_v2::FAMILY,
+    &deepseek_v3::FAMILY,
+    &dots1::FAMILY,
     &ernie4_5::FAMILY,
+    &ernie4_5_moe::FAMILY,
     &exaone4::FAMILY,
     &falcon::FAMILY,
-    &gemma::FAMILY,
     &gemma2::FAMILY,
     &gemma3::FAMILY,
     &gemma3_vision::FAMILY,
-    &glm::FAMILY,
+    &gemma::FAMILY,
     &glm4::FAMILY,
+    &glm4_moe::FAMILY,
+    &glm4_moe_lite::FAMILY,
+    &glm::FAMILY,
     &gpt2::FAMILY,
     &gpt_bigcode::FAMILY,
     &gpt_neo::FAMILY,
@@ -97,22 +113,26 @@ pub const FAMILIES: &[&Family] = &[
     &granitemoe::FAMILY,
     &helium::FAMILY,
     &hunyuan::FAMILY,
+    &hunyuan_moe::FAMILY,
     &idefics3::FAMILY,
     &llama::FAMILY,
     &llava::FAMILY,
-    &ministral::FAMILY,
+    &minicpm3::FAMILY,
+    &minimax_m2::FAMILY,
     &ministral3::FAMILY,
+    &ministral::FAMILY,
     &mistral::FAMILY,
     &mixtral::FAMILY,
     &mpt::FAMILY,
     &nemotron::FAMILY,
-    &olmo::FAMILY,
     &olmo2::FAMILY,
     &olmo3::FAMILY,
+    &olmo::FAMILY,
     &olmoe::FAMILY,
     &opt::FAMILY,
-    &phi::FAMILY,
     &phi3::FAMILY,
+    &phi::FAMILY,
+    &phimoe::FAMILY,
     &qwen2::FAMILY,
     &qwen2_5_vl::FAMILY,
     &qwen2_moe::FAMILY,

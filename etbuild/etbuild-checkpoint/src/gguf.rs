@@ -21,13 +21,18 @@ use etbuild_ir::Buffer;
 use serde_json::Value;
 
 use crate::shards::Tensors;
-use crate::{Biases, CheckpointError, Decoder, ExpertNames, HeadNorm, Inputs, NormKind, Storage, describe, reals};
+use crate::{
+    Biases, CheckpointError, Decoder, ExpertNames, HeadNorm, Inputs, NormKind, Shares, Storage, describe, reals,
+};
 use architecture::{ARCHITECTURES, Architecture};
 use blocks::Kind;
 use header::{Header, MAGIC, Place};
 
 /// How the names of GGUF files end.
 pub const GGUF: &str = "gguf";
+
+/// The key of the function that makes shares of a router's scores: 1 for softmax, 2 for the logistic function.
+const GATING: &str = "expert_gating_func";
 
 /// Metadata as the file of a message.
 const METADATA: &str = "metadata of GGUF";
@@ -95,6 +100,13 @@ impl<'f> Gguf<'f> {
         if self.has_window() && decoder.layers.iter().all(|layer| layer.window.is_none()) {
             return Err(self.unsupported("attention.sliding_window", "a window in the families that have windows"));
         }
+        if self.count(GATING).is_some_and(|function| !(1..=2).contains(&function)) {
+            return Err(self.unsupported(GATING, "`1`, `2`"));
+        }
+        let shares = if self.chooses_by_sigmoid() { Shares::Sigmoid } else { Shares::Softmax };
+        if decoder.experts.as_ref().is_some_and(|experts| experts.routing.shares != shares) {
+            return Err(self.unsupported(GATING, "the function of the family's router"));
+        }
         let has = |role: &str| self.has(&format!("blk.0.{role}"));
         decoder.transposed = false;
         decoder.norm.less_one = false;
@@ -109,6 +121,9 @@ impl<'f> Gguf<'f> {
         }
         if self.architecture.is_permuted {
             decoder.rotaries.iter_mut().for_each(|rotary| rotary.is_interleaved = true);
+        }
+        if let Some(latent) = &mut decoder.attention.latent {
+            latent.is_split = has("attn_k_b.weight");
         }
         if let Some(experts) = &mut decoder.experts {
             if experts.storage != Storage::Listed {
@@ -159,6 +174,11 @@ impl<'f> Gguf<'f> {
     fn has_window(&self) -> bool {
         let context = self.count("context_length").unwrap_or(u64::MAX);
         self.count("attention.sliding_window").is_some_and(|window| (1..context).contains(&window))
+    }
+
+    /// Whether the router of the experts has the logistic function.
+    fn chooses_by_sigmoid(&self) -> bool {
+        self.count(GATING) == Some(2)
     }
 
     fn count(&self, key: &str) -> Option<u64> {

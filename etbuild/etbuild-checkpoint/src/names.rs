@@ -91,7 +91,7 @@ pub struct ExpertNames {
     pub down: &'static str,
     /// The network that every token passes, in the mixture.
     pub shared: &'static str,
-    /// The gate of that network, in the mixture.
+    /// The gate of that network, in the mixture; empty where the network has none.
     pub shared_gate: &'static str,
 }
 
@@ -107,6 +107,9 @@ impl ExpertNames {
         shared: "shared_expert",
         shared_gate: "shared_expert_gate",
     };
+
+    /// The names of DeepSeek.
+    pub const DEEPSEEK: Self = Self { shared: "shared_experts", shared_gate: "", ..Self::QWEN };
 }
 
 /// The module of a layer's normalization, if any.

@@ -7,7 +7,8 @@ use crate::{AttentionTemperature, Rotary, Scaling};
 pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
     let frequencies = frequencies(rotary, positions);
     let magnitude = match rotary.scaling {
-        Scaling::ByPair { magnitude, .. } | Scaling::ByIndex { magnitude, .. } => magnitude as f32,
+        Scaling::ByPair { magnitudes, original, .. } => magnitudes[usize::from(positions as usize > original)] as f32,
+        Scaling::ByIndex { magnitude, .. } => magnitude as f32,
         _ => 1.0,
     };
     let length = positions as usize * rotary.pairs;
@@ -103,11 +104,11 @@ mod tests {
     #[test]
     fn a_context_longer_than_the_first_has_the_long_factors_at_every_position() {
         let (short, long) = (vec![1.0, 1.0], vec![2.0, 4.0]);
-        let rotary = rotary(Scaling::ByPair { short, long, original: 3, magnitude: 2.0 });
+        let rotary = rotary(Scaling::ByPair { short, long, original: 3, magnitudes: [2.0, 4.0] });
         let [cosines, sines] = tables(&rotary, 3);
         assert_eq!([cosines[0], cosines[2], sines[4]], [1.0, 1.0_f64.cos(), 2.0_f64.sin()].map(|x| 2.0 * x as f32));
         let [cosines, sines] = tables(&rotary, 4);
-        assert_eq!([cosines[0], cosines[2], sines[4]], [1.0, 0.5_f64.cos(), 1.0_f64.sin()].map(|x| 2.0 * x as f32));
+        assert_eq!([cosines[0], cosines[2], sines[4]], [1.0, 0.5_f64.cos(), 1.0_f64.sin()].map(|x| 4.0 * x as f32));
     }
 
     #[test]

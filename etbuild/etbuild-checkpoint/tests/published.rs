@@ -1,8 +1,8 @@
 //! Configurations as published models have them, in the forms of older and newer releases of Hugging Face's library.
 
 use etbuild_checkpoint::{
-    Activation, Biases, CheckpointError, Gate, HeadNorm, Inputs, NormPlaces, Scaling, Tower, Vision, VisionEncoder,
-    describe, unread_keys,
+    Activation, Biases, CheckpointError, Gate, Groups, HeadNorm, Inputs, NormPlaces, Routing, Scaling, Shares, Tower,
+    Vision, VisionEncoder, describe, unread_keys,
 };
 
 const COMMON: &str = r#""vocab_size": 1000, "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 7,
@@ -29,7 +29,7 @@ fn phi_turns_a_part_of_each_head_and_has_factors_for_two_contexts() {
     let rest = r#""rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1, 1, 1], "long_factor": [1, 2, 3, 4, 5, 6]},
         "partial_rotary_factor": 0.75, "original_max_position_embeddings": 4096, "sliding_window": 262144"#;
     let decoder = describe(&config("Phi3ForCausalLM", rest)).unwrap();
-    let Scaling::ByPair { original, magnitude, .. } = decoder.rotaries[0].scaling else { panic!() };
+    let Scaling::ByPair { original, magnitudes: [magnitude, _], .. } = decoder.rotaries[0].scaling else { panic!() };
     assert_eq!((decoder.rotaries[0].pairs, original), (6, 4096));
     assert!((magnitude - (1.0 + 32.0_f64.ln() / 4096.0_f64.ln()).sqrt()).abs() < 1e-12);
     assert_eq!((decoder.attention.inputs, decoder.feed_forward.gate), (Inputs::Fused, Gate::Fused));
@@ -168,6 +168,47 @@ fn keys_that_nothing_reads_are_listed_and_bookkeeping_is_not() {
     let expected = ["residual_multiplier", "n_group", "rope_parameters.llama_4_scaling_beta"];
     assert_eq!(unread("LlamaForCausalLM", more), expected);
     assert_eq!(unread("Ministral3ForCausalLM", more), expected[..2]);
+}
+
+#[test]
+fn mixtures_of_deepseek_are_read_whole() {
+    let both = r#""attention_bias": false, "attention_dropout": 0.0, "ep_size": 1, "hidden_act": "silu", "initializer_range": 0.02,
+        "kv_lora_rank": 512, "moe_layer_freq": 1, "pretraining_tp": 1, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+        "rms_norm_eps": 1e-06, "rope_theta": 10000, "tie_word_embeddings": false, "use_cache": true, "v_head_dim": 128"#;
+    let scaled = |scale: f64| {
+        format!(
+            r#""rope_scaling": {{"beta_fast": 32, "beta_slow": 1, "factor": 40, "mscale": {scale},
+        "mscale_all_dim": {scale}, "original_max_position_embeddings": 4096, "type": "yarn"}}"#
+        )
+    };
+    let lite = format!(
+        r#"{both}, {}, "aux_loss_alpha": 0.001, "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "n_group": 1,
+        "n_routed_experts": 64, "n_shared_experts": 2, "norm_topk_prob": false, "num_experts_per_tok": 6, "q_lora_rank": null,
+        "routed_scaling_factor": 1.0, "scoring_func": "softmax", "seq_aux": true, "topk_group": 1, "topk_method": "greedy""#,
+        scaled(0.707)
+    );
+    let large = format!(
+        r#"{both}, {}, "first_k_dense_replace": 3, "moe_intermediate_size": 2048, "n_group": 8,
+        "n_routed_experts": 256, "n_shared_experts": 1, "norm_topk_prob": true, "num_experts_per_tok": 8, "q_lora_rank": 1536,
+        "num_nextn_predict_layers": 1, "routed_scaling_factor": 2.5, "scoring_func": "sigmoid", "topk_group": 4,
+        "topk_method": "noaux_tc""#,
+        scaled(1.0)
+    );
+    for (name, rest) in [("DeepseekV2ForCausalLM", &lite), ("DeepseekV3ForCausalLM", &large)] {
+        assert_eq!(unread_keys(&config(name, rest)).unwrap(), [""; 0]);
+    }
+    let lite = describe(&config("DeepseekV2ForCausalLM", &lite)).unwrap();
+    let stretch = 0.1 * 0.707 * 40.0_f64.ln() + 1.0;
+    assert!((lite.attention.scale - 192.0_f64.powf(-0.5) * stretch * stretch).abs() < 1e-12);
+    assert_eq!((lite.attention.key_heads, lite.attention.depth, lite.rotaries[0].pairs), (1, 576, 32));
+    let experts = lite.experts.unwrap();
+    assert_eq!((experts.shared, experts.is_normalized, experts.routing), (Some(2816), false, Routing::PLAIN));
+    let large = describe(&config("DeepseekV3ForCausalLM", &large)).unwrap();
+    let experts = large.experts.unwrap();
+    assert_eq!(experts.routing.groups, Some(Groups { count: 8, chosen: 4, judged: 2 }));
+    assert_eq!((experts.routing.shares, experts.routing.scale), (Shares::Sigmoid, Some(2.5)));
+    let dense = large.layers.iter().take_while(|layer| !layer.has_experts).count();
+    assert_eq!(dense, 3);
 }
 
 #[test]

@@ -82,6 +82,10 @@ def drawn(config):
         width = 0.25 if parameter.dim() == 1 else 2.0 / parameter.shape[-1] ** 0.5
         with torch.no_grad():
             parameter.add_(torch.randn_like(parameter) * width)
+    for name, buffer in model.named_buffers():
+        # What corrects the choice of experts is no parameter, and 0 at first.
+        if name.endswith("correction_bias"):
+            buffer.add_(torch.randn_like(buffer) * 0.25)
     return model
 
 

@@ -22,6 +22,10 @@ GPT = dict(vocab_size=211, n_embd=48, n_head=6, n_layer=3, n_positions=512, bos_
 LAYERS = ["sliding_attention", "full_attention", "sliding_attention"]
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=64)
 
+LATENT = dict(kv_lora_rank=24, qk_nope_head_dim=12, qk_rope_head_dim=8, v_head_dim=10, moe_intermediate_size=28)
+
+ROUTED = dict(n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=3, moe_intermediate_size=28)
+
 # Each model: the configuration class and the keys.
 MODELS = {
     "gemma": ("Gemma", SMALL | dict(head_dim=12)),
@@ -112,6 +116,44 @@ MODELS = {
                                                logits_scaling=2.0, embedding_multiplier=3.0, tie_word_embeddings=True)),
     "gpt-oss": ("GptOss", SMALL | dict(num_local_experts=5, num_experts_per_tok=2, head_dim=8, sliding_window=9,
                                        layer_types=LAYERS)),
+    "deepseek-v2-lite": ("DeepseekV2", MHA | LATENT | dict(
+        q_lora_rank=None, n_routed_experts=8, n_shared_experts=2, num_experts_per_tok=3, first_k_dense_replace=1,
+        rope_parameters=YARN | dict(factor=40.0, beta_fast=32, beta_slow=1, mscale=0.707, mscale_all_dim=0.707))),
+    "deepseek-v2": ("DeepseekV2", MHA | LATENT | dict(
+        q_lora_rank=20, n_routed_experts=12, n_shared_experts=2, num_experts_per_tok=3, topk_method="group_limited_greedy",
+        n_group=4, topk_group=2, routed_scaling_factor=4.0, attention_bias=True, tie_word_embeddings=True)),
+    "deepseek-v3": ("DeepseekV3", MHA | LATENT | dict(
+        q_lora_rank=20, n_routed_experts=16, num_experts_per_tok=4, n_group=4, topk_group=2, first_k_dense_replace=1,
+        rope_parameters=YARN | dict(factor=40.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0))),
+    "kimi-k2": ("DeepseekV3", MHA | LATENT | dict(
+        q_lora_rank=16, n_routed_experts=24, num_experts_per_tok=4, n_group=1, topk_group=1, first_k_dense_replace=1,
+        routed_scaling_factor=2.827)),
+    "moonlight": ("DeepseekV3", MHA | LATENT | dict(
+        q_lora_rank=None, n_routed_experts=8, n_shared_experts=2, num_experts_per_tok=3, n_group=1, topk_group=1,
+        first_k_dense_replace=1, rope_interleave=False, norm_topk_prob=False)),
+    "glm4-moe": ("Glm4Moe", SMALL | ROUTED | dict(head_dim=12, use_qk_norm=True, attention_bias=True)),
+    "glm4-moe-air": ("Glm4Moe", SMALL | ROUTED | dict(head_dim=8, attention_bias=True, n_shared_experts=2,
+                                                      first_k_dense_replace=2, routed_scaling_factor=2.5)),
+    "glm4-moe-lite": ("Glm4MoeLite", MHA | LATENT | ROUTED | dict(q_lora_rank=20)),
+    "glm4-moe-lite-kinds": ("Glm4MoeLite", MHA | LATENT | ROUTED | dict(
+        q_lora_rank=20, mlp_layer_types=["sparse", "dense", "sparse"], attention_bias=True)),
+    "dots1": ("Dots1", SMALL | ROUTED | dict(head_dim=12, n_shared_experts=2, norm_topk_prob=True, sliding_window=None)),
+    "dots1-windows": ("Dots1", SMALL | ROUTED | dict(head_dim=8, sliding_window=9, max_window_layers=1)),
+    "ernie-moe": ("Ernie4_5_Moe", SMALL | dict(moe_num_experts=8, moe_k=3, moe_intermediate_size=28)),
+    "ernie-moe-biases": ("Ernie4_5_Moe", MHA | dict(
+        moe_num_experts=6, moe_k=2, moe_intermediate_size=24, moe_num_shared_experts=0, moe_layer_interval=2, use_bias=True,
+        moe_layer_start_index=0, tie_word_embeddings=False)),
+    "hunyuan-moe": ("HunYuanMoEV1", SMALL | dict(head_dim=8, num_experts=6, moe_topk=2)),
+    "minimax-m2": ("MiniMaxM2", SMALL | dict(head_dim=12, num_local_experts=8, num_experts_per_tok=3, rope_parameters=dict(
+        rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
+    "minicpm3": ("MiniCPM3", MHA | dict(kv_lora_rank=24, q_lora_rank=20, qk_nope_head_dim=12, qk_rope_head_dim=8)),
+    "minicpm3-plain": ("MiniCPM3", MHA | dict(kv_lora_rank=16, q_lora_rank=None, qk_nope_head_dim=8, qk_rope_head_dim=4,
+                                              v_head_dim=14, attention_bias=True, tie_word_embeddings=False)),
+    "phimoe": ("Phimoe", SMALL | dict(num_local_experts=5, attention_bias=True, lm_head_bias=True, sliding_window=300)),
+    # Texts beyond the first context turn by the short factors in transformers, and by the long ones in the code of the published model.
+    "phimoe-long": ("Phimoe", MQA | dict(num_local_experts=4, router_jitter_noise=0.2, rope_parameters=dict(
+        rope_type="longrope", rope_theta=10000.0, short_factor=[1.0, 1.1, 1.3, 1.5], long_factor=[1.5, 2.0, 4.0, 5.0],
+        short_mscale=1.2, long_mscale=1.3, original_max_position_embeddings=128))),
     "llama-yarn": ("Llama", SMALL | dict(rope_parameters=YARN | dict(
         truncate=False, beta_fast=16.0, mscale=1.2, mscale_all_dim=0.8))),
 }

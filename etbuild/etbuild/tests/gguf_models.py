@@ -30,6 +30,9 @@ MINISTRAL3 = dict(original_max_position_embeddings=16, mscale=1.0, mscale_all_di
 LONG = dict(rope_type="longrope", rope_theta=10000.0, short_factor=[1.0 + index / 64 for index in range(32)],
             long_factor=[2.0 + index / 8 for index in range(32)])
 
+LATENT = dict(num_key_value_heads=4, kv_lora_rank=64, qk_nope_head_dim=32, qk_rope_head_dim=16, v_head_dim=32)
+ROUTED = dict(n_routed_experts=4, n_shared_experts=1, num_experts_per_tok=2, moe_intermediate_size=256, first_k_dense_replace=1)
+
 # Each model: the architecture in GGUF, the configuration class, the keys, and the format of matrices.
 MODELS = {f"{arch}-{form.lower()}": (arch, kind, WIDE | keys, form)
           for arch, kind, keys in [("llama", "Llama", {}), ("qwen3", "Qwen3", dict(head_dim=64, tie_word_embeddings=True)),
@@ -73,6 +76,13 @@ MODELS = {f"{arch}-{form.lower()}": (arch, kind, WIDE | keys, form)
     "seed_oss": ("seed_oss", "SeedOss", WIDE | dict(head_dim=64), "Q4_0"),
     "ernie4_5": ("ernie4_5", "Ernie4_5", WIDE | dict(head_dim=64), "Q4_0"),
     "hunyuan-dense": ("hunyuan-dense", "HunYuanDenseV1", WIDE | dict(head_dim=64), "Q4_0"),
+    "deepseek2": ("deepseek2", "DeepseekV2", WIDE | LATENT | ROUTED | dict(
+        q_lora_rank=None, n_shared_experts=2, topk_method="group_limited_greedy", n_group=2, topk_group=1, routed_scaling_factor=4.0,
+        rope_parameters=YARN | dict(factor=40.0, mscale=0.707, mscale_all_dim=0.707)), "Q4_0"),
+    "deepseek3": ("deepseek2", "DeepseekV3", WIDE | LATENT | ROUTED | dict(q_lora_rank=64, n_group=2, topk_group=1), "Q8_0"),
+    "glm4moe": ("glm4moe", "Glm4Moe", WIDE | ROUTED | dict(head_dim=64, use_qk_norm=True, attention_bias=True), "Q4_K"),
+    "dots1": ("dots1", "Dots1", WIDE | ROUTED | dict(head_dim=64, norm_topk_prob=True, sliding_window=None), "Q4_0"),
+    "ernie4_5-moe": ("ernie4_5-moe", "Ernie4_5_Moe", WIDE | dict(moe_num_experts=4, moe_k=2, moe_intermediate_size=256), "Q4_0"),
     "gpt-oss": ("gpt-oss", "GptOss", WIDE | dict(num_local_experts=4, num_experts_per_tok=2, head_dim=64, sliding_window=9,
                                                  layer_types=LAYERS, rope_parameters=YARN | dict(truncate=False)), "MXFP4"),
 }
@@ -97,6 +107,9 @@ PARTS = {
     "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down", "mlp.gate": "ffn_gate_inp", "mlp.router": "ffn_gate_inp",
     "mlp.experts.down_proj": "ffn_down_exps", "mlp.shared_expert.gate_proj": "ffn_gate_shexp",
     "mlp.shared_expert.up_proj": "ffn_up_shexp", "mlp.shared_expert.down_proj": "ffn_down_shexp",
+    "mlp.shared_experts.gate_proj": "ffn_gate_shexp", "mlp.shared_experts.up_proj": "ffn_up_shexp",
+    "mlp.shared_experts.down_proj": "ffn_down_shexp", "self_attn.q_a_proj": "attn_q_a", "self_attn.q_a_layernorm": "attn_q_a_norm",
+    "self_attn.q_b_proj": "attn_q_b", "self_attn.kv_a_proj_with_mqa": "attn_kv_a_mqa", "self_attn.kv_a_layernorm": "attn_kv_a_norm",
     "mlp.shared_expert_gate": "ffn_gate_inp_shexp", "input_layernorm": "attn_norm", "ln_1": "attn_norm", "ln_2": "ffn_norm",
     "post_attention_layernorm": "ffn_norm",
 }
@@ -136,7 +149,7 @@ def changed(arch, config, name, array):
         array = array.T
     if arch == "gptneox" and "query_key_value" in name:
         array = array.reshape(heads, 3, -1, *array.shape[1:]).swapaxes(0, 1).reshape(array.shape)
-    if "experts.gate_up_proj" in name:
+    if ".experts.gate_up_proj" in name:
         layer = f"blk.{name.split('.')[2]}"
         ending = "bias" if name.endswith("bias") else "weight"
         if arch == "gpt-oss":
@@ -145,19 +158,27 @@ def changed(arch, config, name, array):
         else:
             halves = numpy.split(array, 2, axis=1)
         return [(f"{layer}.ffn_{half}_exps.{ending}", rows) for half, rows in zip(["gate", "up"], halves)]
-    if "experts.down_proj" in name:
+    if ".experts.down_proj" in name:
         if arch == "gpt-oss" and not name.endswith("bias"):
             array = array.swapaxes(1, 2)
         layer, ending = f"blk.{name.split('.')[2]}", "bias" if name.endswith("bias") else "weight"
         return [(f"{layer}.ffn_down_exps.{ending}", array)]
     if "layernorm.norms" in name:
         return [(name, array)]
+    layer = f"blk.{name.split('.')[2]}" if ".layers." in name else ""
+    if "kv_b_proj" in name:
+        keys, values = numpy.split(array.reshape(heads, -1, config.kv_lora_rank), [config.qk_nope_head_dim], 1)
+        return [(f"{layer}.attn_k_b.weight", keys.swapaxes(1, 2)), (f"{layer}.attn_v_b.weight", values)]
+    if name.endswith("correction_bias"):
+        return [(f"{layer}.exp_probs_b.bias", array.reshape(-1))]
     return [(place(arch, name), array)]
 
 
 def undone(arch, config, name, arrays):
     """The inverse of `changed` for what came out of blocks."""
     heads, array = config.num_attention_heads, arrays[0]
+    if "kv_b_proj" in name:
+        return numpy.concatenate([arrays[0].swapaxes(1, 2), arrays[1]], 1).reshape(-1, config.kv_lora_rank)
     back = lambda rows, heads: rows.reshape(heads, rows.shape[0] // heads // 2, 2, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
     if arch in PERMUTED and ".q_proj" in name:
         return back(array, heads)
@@ -167,12 +188,12 @@ def undone(arch, config, name, arrays):
         return array.T
     if arch == "gptneox" and "query_key_value" in name:
         return array.reshape(3, heads, -1, *array.shape[1:]).swapaxes(0, 1).reshape(array.shape)
-    if "experts.gate_up_proj" in name:
+    if ".experts.gate_up_proj" in name:
         if arch != "gpt-oss":
             return numpy.concatenate(arrays, 1)
         both = numpy.stack(arrays, 2).reshape(array.shape[0], -1, *array.shape[2:])
         return both if name.endswith("bias") else both.swapaxes(1, 2)
-    if "experts.down_proj" in name and arch == "gpt-oss" and not name.endswith("bias"):
+    if ".experts.down_proj" in name and arch == "gpt-oss" and not name.endswith("bias"):
         return array.swapaxes(1, 2)
     return array
 
@@ -220,9 +241,18 @@ def keys(writer, arch, config):
     writer.add_block_count(config.num_hidden_layers)
     writer.add_feed_forward_length(get("intermediate_size", "n_inner") or 4 * width)
     writer.add_head_count(heads)
-    writer.add_head_count_kv(get("num_key_value_heads") or heads)
+    latent = get("kv_lora_rank")
+    writer.add_head_count_kv(1 if latent else get("num_key_value_heads") or heads)
     depth = get("head_dim") or width // heads
-    if get("head_dim"):
+    if latent:
+        writer.add_key_length(latent + depth)
+        writer.add_value_length(latent)
+        writer.add_key_length_mla(config.qk_nope_head_dim + depth)
+        writer.add_value_length_mla(config.v_head_dim)
+        writer.add_kv_lora_rank(latent)
+        if config.q_lora_rank:
+            writer.add_q_lora_rank(config.q_lora_rank)
+    elif get("head_dim"):
         writer.add_key_length(depth)
         writer.add_value_length(depth)
     epsilon = get("rms_norm_eps")
@@ -246,7 +276,7 @@ def keys(writer, arch, config):
                              ("mscale_all_dim", writer.add_rope_scaling_yarn_log_mul),
                              ("llama_4_scaling_beta", writer.add_attn_temperature_scale)]:
                 if key in rope:
-                    add(rope[key])
+                    add(rope[key] * (0.1 if key == "mscale_all_dim" and latent else 1))
     if rope.get("rope_type") == "longrope":
         writer.add_rope_scaling_orig_ctx_len(config.original_max_position_embeddings)
     if get("sliding_window") and arch in ("gemma2", "gemma3", "cohere2", "gpt-oss"):
@@ -259,6 +289,20 @@ def keys(writer, arch, config):
         writer.add_expert_count(experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
         writer.add_expert_feed_forward_length(get("moe_intermediate_size", "intermediate_size"))
+    shared = get("n_shared_experts", "moe_num_shared_experts")
+    if shared:
+        writer.add_expert_shared_count(shared)
+        writer.add_leading_dense_block_count(get("first_k_dense_replace", "moe_layer_start_index"))
+    if get("moe_layer_interval"):
+        writer.add_interleave_moe_layer_step(config.moe_layer_interval)
+    if get("n_routed_experts"):
+        is_sigmoid = arch != "deepseek2" or config.model_type == "deepseek_v3"
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID if is_sigmoid else gguf.ExpertGatingFuncType.SOFTMAX)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        if (config.n_group or 1) > 1:
+            writer.add_expert_group_count(config.n_group)
+            writer.add_expert_group_used_count(config.topk_group)
     if get("shared_expert_intermediate_size"):
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if get("attn_logit_softcapping"):
@@ -380,7 +424,8 @@ def write(name, folder):
         (folder / "texts.json").write_text(json.dumps(texts))
     factors(writer, arch, model)
     listed, turn = {}, 0
-    for name, parameter in model.named_parameters():
+    corrections = [(name, buffer) for name, buffer in model.named_buffers() if name.endswith("correction_bias")]
+    for name, parameter in [*model.named_parameters(), *corrections]:
         arrays = []
         for place_of, array in changed(arch, model.config, name, parameter.detach().numpy()):
             if "layernorm.norms" in place_of:

@@ -197,6 +197,7 @@ fn attentions(bench: &Bench) {
             query: Tokens { numbers: projected, strides },
             key: Tokens { numbers: Numbers::Floats(&projected[row..]), strides },
             value: Tokens { numbers: Numbers::Floats(&projected[2 * row..]), strides },
+            value_row: width,
             masks: if masked { &masks } else { &[] },
             distances: None,
             output: Strides { batch: tokens * row, head: width, token: row },
@@ -208,9 +209,12 @@ fn attentions(bench: &Bench) {
     }
 }
 
-/// Decode attention over KV caches in each storage type, for a layer of Llama-3.2-1B and of Qwen3-0.6B.
+/// Decode attention over KV caches in each storage type, for a layer of Llama-3.2-1B, of Qwen3-0.6B, and of DeepSeek-V2-Lite, whose values are
+/// the beginnings of keys.
 fn caches(bench: &Bench) {
-    for (model, heads, key_heads, width) in [("Llama 1B", 32, 8, 64), ("Qwen 0.6B", 16, 8, 128)] {
+    for (model, heads, key_heads, width, value_width) in
+        [("Llama 1B", 32, 8, 64, 64), ("Qwen 0.6B", 16, 8, 128, 128), ("DeepSeek V2 Lite", 16, 1, 576, 512)]
+    {
         let slots = 8192;
         let halves: Vec<Half> = vec![Half::from_f32(0.3); slots * key_heads * width];
         // Scales of 1/3: 0x3eaa_aaaa.
@@ -222,7 +226,7 @@ fn caches(bench: &Bench) {
             ("int8", Numbers::Bytes(&bytes), 1),
         ];
         for (kind, kept, size) in kinds {
-            let sizes = Sizes { batches: 1, heads, key_heads, queries: 1, keys: slots, width, value_width: width };
+            let sizes = Sizes { batches: 1, heads, key_heads, queries: 1, keys: slots, width, value_width };
             let strides = |heads, head| Strides { batch: 0, head, token: heads * head };
             let cache = Tokens { numbers: kept, strides: strides(key_heads, kept.row(width)) };
             let attention = Attention {
@@ -234,11 +238,12 @@ fn caches(bench: &Bench) {
                 query: Tokens { numbers: tensor(heads * width, 0.1), strides: strides(heads, width) },
                 key: cache,
                 value: cache,
+                value_row: width,
                 masks: &[],
                 distances: None,
-                output: strides(heads, width),
+                output: strides(heads, value_width),
             };
-            let (output, scratch) = (tensor(heads * width, 0.0), tensor(sizes.cache_scratch(), 0.0));
+            let (output, scratch) = (tensor(heads * value_width, 0.0), tensor(sizes.cache_scratch(), 0.0));
             let name = format!("cache {kind}, {model}, {slots} positions");
             bench.memory(&name, 2 * kept.len() * size, 0, || {
                 let (output, items) = (&raw mut output[..], 0..sizes.cache_items());

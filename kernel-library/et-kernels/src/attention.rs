@@ -58,6 +58,8 @@ pub struct Attention<'a> {
     pub key: Tokens<Numbers<'a>>,
     /// The values.
     pub value: Tokens<Numbers<'a>>,
+    /// Elements of a stored value, of which the first [`Sizes::value_width`] count: values may be the beginnings of keys.
+    pub value_row: usize,
     /// Additive attention masks. Negative infinity hides a key; a query without a visible key outputs zeros.
     pub masks: &'a [Mask<'a>],
     /// Numbers that are added to scores by the distance of query and key, where queries are causal and see no later keys.
@@ -176,7 +178,8 @@ impl Attention<'_> {
         ensure(self.causal.is_none_or(|causal| causal.is_within(queries, keys)))?;
         ensure(items.start <= items.end && items.end <= sizes.items())?;
         ensure(sizes.reaches(self.query.strides, [heads, queries, width], self.query.numbers.len()))?;
-        for (tokens, width) in [(&self.key, width), (&self.value, value_width)] {
+        ensure(value_width <= self.value_row)?;
+        for (tokens, width) in [(&self.key, width), (&self.value, self.value_row)] {
             let stored = [key_heads, slots.count, tokens.numbers.row(width)];
             ensure(sizes.reaches(tokens.strides, stored, tokens.numbers.len()))?;
         }

@@ -15,7 +15,7 @@ pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedM
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use experts::ExpertGemm;
 pub use operand::{BlockScales, Place, QParams, Rows, Weights};
-pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax, TopK};
+pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax, TopK, TopKWithin};
 pub use text::{
     AttendBlock, AttendCache, AttendSegments, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate,
 };
@@ -126,6 +126,7 @@ instructions! {
     19 => AttendSegments if "attention",
     20 => ExpertGemm if "experts",
     21 => TopK if "topk",
+    22 => TopKWithin if "topk",
 }
 
 /// The cargo features of kernels, and whether this build has each.

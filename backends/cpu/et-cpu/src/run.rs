@@ -142,6 +142,7 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         FusedMlp => fused_mlp::run,
         ExpertGemm => experts::run,
         TopK => rows::topk,
+        TopKWithin => rows::topk_within,
     }
 }
 
@@ -161,6 +162,7 @@ fn workspace_of(instruction: &Instruction, isa: Isa, size: &dyn Fn(SlotNumber) -
             text::workspace(fields)
         }
         Instruction::Elementwise(fields) => elementwise::workspace(fields),
+        Instruction::TopKWithin(fields) => rows::workspace(fields),
         _ => 0,
     }
 }

@@ -170,6 +170,7 @@ static RULES: &[Rule] = &[
     Rule::new("etbuild.attend_block.default", text::attend_block_check, text::attend_block),
     Rule::new("etbuild.attend_cache.default", text::attend_cache_check, text::attend_cache),
     Rule::new("etbuild.attend_segments.default", text::segments_check, text::attend_segments),
+    Rule::new("etbuild.choose_experts.default", capability::floats, rowwise::choose_experts),
     Rule::new("etbuild.expert_linear.default", experts::check, experts::lower),
     Rule::new("etbuild.rotate.default", text::rotate_check, text::rotate),
     Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, quantized::nothing),

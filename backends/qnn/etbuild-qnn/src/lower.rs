@@ -192,7 +192,7 @@ method forward
   input %keys: float32[1, 8, 1, 4]
   %query: float32[1, 1, 1, 4] = aten.linear.default(%q, %weight, none)
   %written: float32[1, 8, 1, 4] = etbuild.write_cache.default(%keys, %k, %start, %last)
-  %y: float32[1, 1, 1, 4] = etbuild.attend_cache.default(%query, %written, %written, %start, %last, 0.5, 0, 0.0, none, none)
+  %y: float32[1, 1, 1, 4] = etbuild.attend_cache.default(%query, %written, %written, %start, %last, 0.5, 0, 0.0, none, none, 0)
   update %keys %written
   return %y
 ";

@@ -1,10 +1,12 @@
 //! Attention of a piece of text to the piece and to the KV cache of the text before.
 
 mod heads;
+mod latent;
 
 use etbuild_ir::{Argument, ValueId};
 
 use super::linear::{self, Linear};
+use super::parts::Parts;
 use super::sides::{Side, Sides};
 use super::weights::Weights;
 use crate::constant::Part;
@@ -86,6 +88,10 @@ pub fn build(
     let layer_module = names.layer(index);
     let norm = norm_within(&layer_module, decoder.norm_places.before_attention);
     let place = Place { module: format!("{layer_module}.{}", names.attention), norm };
+    if let Some(latent) = attention.latent {
+        let place = latent::Place { module: &place.module, text };
+        return latent::build(decoder, latent, &mut Parts { sketch, weights }, index, &place, input);
+    }
     let inputs = inputs(decoder, sketch, weights, &place, text, input);
     let shaped = inputs.map(|(role, projected)| {
         let whole = heads::whole_norm(decoder, sketch, weights, &place.module, role, projected);
@@ -133,13 +139,8 @@ fn attend(
         if is_late { heads::norm(decoder, sketch, weights, module, role, rotated) } else { rotated }
     });
     sketch.enter(place.module.as_str());
-    let first = weights.cache(window);
-    let keep = |sketch: &mut Sketch, name: &str, rows: ValueId| {
-        sketch.update(&format!("{}.{name}{}", place.module, text.suffix), &first, |sketch, cache| {
-            sketch.own("etbuild.write_cache.default", &[cache, rows, text.start, text.last], &[])
-        })
-    };
-    let (keys, values) = (keep(sketch, "keys", key), keep(sketch, "values", value));
+    let mut keep = |name: &str, rows: ValueId| keep(sketch, weights, &place.module, name, text, window, rows);
+    let (keys, values) = (keep("keys", key), keep("values", value));
     let by_distance = attention.relative.map(|relative| weights.by_distance(relative, attention.heads));
     let slopes = by_distance.or_else(|| attention.has_slopes.then(|| weights.slopes(attention.heads)));
     let sinks = format!("{}.sinks", place.module);
@@ -152,10 +153,27 @@ fn attend(
         Argument::Float(attention.cap.unwrap_or(0.0)),
         slopes,
         sinks,
+        Argument::Int(0),
     ];
     let read = [query, keys, values, text.start, text.last];
     let operator = if text.is_mutual { "etbuild.attend_block.default" } else { "etbuild.attend_cache.default" };
     sketch.own(operator, &read, &rest)
+}
+
+/// The KV cache of this name in a module, with the rows of a text.
+fn keep(
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    module: &str,
+    name: &str,
+    text: &Own,
+    window: Option<usize>,
+    rows: ValueId,
+) -> ValueId {
+    let first = weights.cache(window);
+    sketch.update(&format!("{module}.{name}{}", text.suffix), &first, |sketch, cache| {
+        sketch.own("etbuild.write_cache.default", &[cache, rows, text.start, text.last], &[])
+    })
 }
 
 /// Where attention is in the model.

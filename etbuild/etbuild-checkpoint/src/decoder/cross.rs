@@ -96,7 +96,8 @@ pub fn read(
             (read_last(sketch, weights), zero)
         }
     };
-    let rest = [Argument::Float(scale), Argument::Int(0), Argument::Float(0.0), Argument::None, Argument::None];
+    let (plain, all) = (Argument::None, Argument::Int(0));
+    let rest = [Argument::Float(scale), all.clone(), Argument::Float(0.0), plain.clone(), plain, all];
     let attended = sketch.own("etbuild.attend_cache.default", &[query, keys, values, start, last], &rest);
     let rows = sketch.view(attended, &[1, count, heads * depth]);
     let sizes = [decoder.width, heads * depth];

@@ -9,7 +9,7 @@ use super::weights::{Turns, Weights};
 use crate::constant::{Constant, Part};
 use crate::names::within;
 use crate::sketch::Sketch;
-use crate::{Decoder, Experts, FeedForward, Storage};
+use crate::{Decoder, Experts, FeedForward, Routing, Shares, Storage};
 
 /// The experts of the layer whose module is `layer`, of tokens `[1, count, width]`.
 pub fn build(
@@ -22,7 +22,7 @@ pub fn build(
 ) -> ValueId {
     let module = format!("{layer}.{}", experts.names.module);
     let (tokens, chosen) = (sketch.size(input, 1), experts.chosen);
-    let (shares, numbers) = route(decoder, experts, sketch, weights, &module, input);
+    let [shares, numbers] = route(decoder, experts, sketch, weights, &module, input);
     let vectors = sketch.view(input, &[tokens, 1, decoder.width]);
     sketch.enter(format!("{module}.{}", experts.names.list));
     let mut choose = |sketch: &mut Sketch, projection: Projection, input: ValueId| {
@@ -62,19 +62,29 @@ fn route(
     experts: &Experts,
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,
-    module: &str,
+    mixture: &str,
     input: ValueId,
-) -> (ValueId, ValueId) {
-    let module = format!("{module}.{}", experts.names.router);
+) -> [ValueId; 2] {
+    let module = format!("{mixture}.{}", experts.names.router);
     sketch.enter(module.as_str());
     let (part, sides) = (Part::all(experts.count), Sides::default());
     let router = Linear { module: &module, part, columns: decoder.width, sides, has_bias: experts.has_biases };
     let scores = linear::build(sketch, weights, &router, input);
     let scores = sketch.view(scores, &[sketch.size(input, 1), experts.count]);
-    let probabilities = sketch.softmax(scores);
-    let [shares, numbers] = sketch.greatest(probabilities, experts.chosen);
+    let Routing { shares, correction, groups, scale } = experts.routing;
+    let all = match shares {
+        Shares::InTurns { slack } => return sketch.choose_in_turns(scores, slack),
+        Shares::Softmax => sketch.softmax(scores),
+        Shares::Sigmoid => sketch.own("aten.sigmoid.default", &[scores], &[]),
+    };
+    let biases = correction.map(|name| weights.row(&format!("{mixture}.{name}"), experts.count));
+    let biases = biases.map(|biases| sketch.constant(&biases));
+    let [shares, numbers] = match (biases, groups) {
+        (None, None) => sketch.greatest(all, experts.chosen),
+        (biases, groups) => sketch.choose_experts(all, biases, groups, experts.chosen),
+    };
     let shares = if experts.is_normalized { sketch.normalized(shares) } else { shares };
-    (shares, numbers)
+    [scale.map_or(shares, |scale| sketch.scale(shares, scale)), numbers]
 }
 
 /// A projection of all experts.
@@ -142,7 +152,7 @@ fn matrix(
     }
 }
 
-/// The network that every token passes besides the chosen experts, times the share that a gate gives the network.
+/// The network that every token passes besides the chosen experts, times the share that a gate gives the network, where there is a gate.
 fn shared(
     decoder: &Decoder,
     experts: &Experts,
@@ -155,6 +165,9 @@ fn shared(
     let network = FeedForward { width, ..decoder.feed_forward };
     let network = Network { network, module: within(module, experts.names.shared), norm: None };
     let made = feed_forward::build_network(decoder, &network, sketch, weights, input);
+    if experts.names.shared_gate.is_empty() {
+        return Some(made);
+    }
     let module = format!("{module}.{}", experts.names.shared_gate);
     sketch.enter(module.as_str());
     let (part, sides) = (Part::all(1), Sides::default());

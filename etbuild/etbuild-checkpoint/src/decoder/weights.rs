@@ -172,6 +172,17 @@ impl<'d> Weights<'d> {
         })
     }
 
+    /// A vector of so many elements, which checkpoints have as such or as a matrix of one row, as `float32`.
+    pub fn row(&mut self, tensor: &str, count: usize) -> Constant {
+        let is_matrix = self.tensors.get(tensor).is_some_and(|found| found.shape.len() == 2);
+        let shape = if is_matrix { vec![1, count] } else { vec![count] };
+        self.once(tensor.to_owned(), |weights, name| {
+            let found = weights.take(name, &shape)?;
+            let floats = floats(&found, 0, count).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            Ok(vector_of(&[count], floats))
+        })
+    }
+
     /// The cosines and the sines of a rotary, for queries of this attention temperature multiplied by the factor of the position.
     pub fn rotary(&mut self, index: usize, temperature: Option<AttentionTemperature>) -> [Constant; 2] {
         let (context, rotary) = (self.context, self.decoder.rotaries.get(index));
@@ -259,6 +270,13 @@ impl<'d> Weights<'d> {
     pub fn integers(&mut self, name: &str, values: &[i64]) -> Constant {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.once(name.to_owned(), |_, _| Ok((spec(ScalarType::Long, &[values.len()]), ConstantData::new(bytes))))
+    }
+
+    /// The numbers from 0 to `count` in each of so many rows.
+    pub fn in_order(&mut self, rows: usize, count: usize) -> Constant {
+        let numbers: Vec<i64> = (0..rows).flat_map(|_| (0..).take(count)).collect();
+        let numbers = self.integers(&format!("in order.{rows}.{count}"), &numbers);
+        Constant { spec: spec(ScalarType::Long, &[rows, count]), ..numbers }
     }
 
     pub(super) fn once(

@@ -31,6 +31,30 @@ pub struct Attention {
     pub inputs: Inputs,
     /// The normalization of the heads of queries and keys.
     pub head_norm: HeadNorm,
+    /// The latents that keys and values of all heads are products of, in models that have such. Keys are then of one head, whose elements are
+    /// the latent and the rotated elements.
+    pub latent: Option<Latent>,
+}
+
+/// Multi-head latent attention (DeepSeek-AI 2024): the keys and values of all heads are products of one latent of a token, beside some elements
+/// of keys that are rotated and that heads share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latent {
+    /// The elements of the latent of queries, where queries have one.
+    pub query_rank: Option<usize>,
+    /// The elements of the latent of keys and values.
+    pub rank: usize,
+    /// The elements of a query's head that are not rotated.
+    pub plain: usize,
+    /// The rotated elements of a head.
+    pub rotated: usize,
+    /// The elements of a head of values.
+    pub value: usize,
+    /// The epsilon of the normalization of latents.
+    pub epsilon: f64,
+    /// Whether the matrices of all heads are two tensors, `[heads, rank, plain]` and `[heads, value, rank]`, in place of one matrix with the rows
+    /// of each head.
+    pub is_split: bool,
 }
 
 /// Attention temperature tuning (Llama 4): queries grow with the position, so that attention over long texts stays sharp. The factor is

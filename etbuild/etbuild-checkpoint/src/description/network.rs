@@ -1,6 +1,6 @@
 //! Feed-forward networks and mixtures of experts.
 
-use crate::ExpertNames;
+use crate::{CheckpointError, ExpertNames};
 
 /// The feed-forward network: `down(activation(gate(x)) * up(x))`, or `down(activation(up(x)))` without a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,79 @@ pub struct Experts {
     pub has_biases: bool,
     /// The clamped form of the gate, if any.
     pub clamped: Option<Clamped>,
+    /// How a token chooses experts.
+    pub routing: Routing,
+}
+
+impl Experts {
+    /// Whether the groups of experts have so many experts.
+    pub(super) fn check_groups(&self) -> Result<(), CheckpointError> {
+        let Some(Groups { count, chosen, judged }) = self.routing.groups else { return Ok(()) };
+        let size = self.count / count.max(1);
+        let mistakes = [
+            (count == 0 || size * count != self.count, "n_group", format!("does not divide {} experts", self.count)),
+            (chosen == 0 || chosen > count, "topk_group", format!("is {chosen}, of {count} groups")),
+            (judged > size, "n_group", format!("leaves {size} experts to a group, of which {judged} are compared")),
+            (self.chosen > chosen * size, "topk_group", format!("leaves {} experts to choose from", chosen * size)),
+        ];
+        let first = mistakes.into_iter().find(|(is_mistake, ..)| *is_mistake);
+        first.map_or(Ok(()), |(_, key, reason)| Err(CheckpointError::key(key, reason)))
+    }
+}
+
+/// How a token chooses experts by the scores of the router.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Routing {
+    /// What the shares of experts are of scores.
+    pub shares: Shares,
+    /// The module with a number for each expert that is added to the shares for the choice, but not for the result (Wang et al. 2024), in the
+    /// mixture.
+    pub correction: Option<&'static str>,
+    /// The groups of experts, where a token chooses from the best groups.
+    pub groups: Option<Groups>,
+    /// The factor of the shares of chosen experts.
+    pub scale: Option<f64>,
+}
+
+impl Routing {
+    /// The experts with the greatest probabilities.
+    pub const PLAIN: Self = Self { shares: Shares::Softmax, correction: None, groups: None, scale: None };
+}
+
+/// What the shares of experts are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shares {
+    /// Probabilities that sum to 1.
+    Softmax,
+    /// The logistic function of each score.
+    Sigmoid,
+    /// For the first of two choices, the probability among experts whose scores are close to the best; for the second, the same without the first
+    /// (SparseMixer, Liu et al. 2024).
+    InTurns {
+        /// Scores are close if they differ by at most this share of the larger magnitude.
+        slack: f64,
+    },
+}
+
+impl Shares {
+    /// The name in configurations.
+    pub(crate) const fn function(self) -> &'static str {
+        match self {
+            Self::Sigmoid => "sigmoid",
+            Self::Softmax | Self::InTurns { .. } => "softmax",
+        }
+    }
+}
+
+/// Groups of neighbouring experts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// The groups.
+    pub count: usize,
+    /// The groups that a token chooses from.
+    pub chosen: usize,
+    /// The greatest shares of a group whose sum says how good the group is.
+    pub judged: usize,
 }
 
 /// A gate whose inputs are clamped (gpt-oss): `(up + 1) * gate * sigmoid(slope * gate)` with a `gate` of at most `most`, and an `up`

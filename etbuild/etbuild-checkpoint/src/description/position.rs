@@ -45,8 +45,8 @@ pub enum Scaling {
         long: Vec<f64>,
         /// The longest text that the model was made for first.
         original: usize,
-        /// The factor of cosines and sines.
-        magnitude: f64,
+        /// The factors of cosines and sines, of contexts up to `original` and of longer contexts.
+        magnitudes: [f64; 2],
     },
     /// Long wavelengths by a factor, short wavelengths not, with a slope between by the index of the pair (Peng et al. 2023, YaRN).
     ByIndex {

@@ -1,15 +1,19 @@
 //! The configuration keys that most families share.
 
 mod class;
+mod latent;
 mod rope;
+mod routing;
 
 pub use class::Class;
+pub use latent::latent;
 pub use rope::{rope, rotary};
+pub use routing::{Mixture, deepseek_experts};
 
 use crate::config::Config;
 use crate::{
     Activation, Attention, Biases, CheckpointError, Decoder, ExpertNames, Experts, FeedForward, HeadNorm, Inputs,
-    Layer, Norm, NormPlaces, Rotary, Scaling, Storage,
+    Layer, Norm, NormPlaces, Rotary, Routing, Scaling, Storage,
 };
 
 /// The attention window of a configuration, if any.
@@ -102,6 +106,7 @@ fn attention(config: &Config, class: &Class) -> Result<Attention, CheckpointErro
         has_key_bias: true,
         inputs: Inputs::Separate,
         head_norm: HeadNorm::None,
+        latent: None,
     })
 }
 
@@ -215,6 +220,7 @@ pub fn experts(
         shared: None,
         has_biases: false,
         clamped: None,
+        routing: Routing::PLAIN,
     })
 }
 

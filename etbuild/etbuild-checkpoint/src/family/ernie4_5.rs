@@ -8,7 +8,7 @@ use crate::{Biases, CheckpointError, Decoder};
 pub const FAMILY: Family = Family { architectures: &["Ernie4_5ForCausalLM"], keys: &[], describe };
 
 /// `Ernie4_5Config`.
-const CLASS: Class = Class {
+pub const CLASS: Class = Class {
     is_interleaved: true,
     tied: true,
     theta: 500_000.0,
@@ -20,7 +20,12 @@ const CLASS: Class = Class {
 .epsilon(1e-5);
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
-    let mut decoder = conventions::decoder(config, &CLASS)?;
+    described(config, &CLASS)
+}
+
+/// A decoder of ERNIE 4.5, dense.
+pub fn described(config: &Config, class: &Class) -> Result<Decoder, CheckpointError> {
+    let mut decoder = conventions::decoder(config, class)?;
     let has_biases = config.flag("use_bias")?;
     decoder.attention.biases = Biases::all(has_biases);
     decoder.feed_forward.biases = has_biases;

@@ -12,7 +12,8 @@ const CLASS: Class =
     Class { names: Names { head_norms: ["query_layernorm", "key_layernorm"], ..Names::LLAMA }, ..Class::LLAMA }
         .epsilon(1e-5);
 
-fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
+/// A decoder of Hunyuan, dense.
+pub fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let mut decoder = conventions::decoder(config, &CLASS)?;
     decoder.attention.biases = Biases::all(config.flag("attention_bias")?);
     decoder.attention.head_norm = HeadNorm::EachRotated;

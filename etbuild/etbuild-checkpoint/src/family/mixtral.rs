@@ -11,7 +11,7 @@ pub const FAMILY: Family = Family { architectures: &["MixtralForCausalLM"], keys
 const CLASS: Class = Class { theta: 1_000_000.0, longest: 131_072, key_heads: Some(8), ..Class::LLAMA }.epsilon(1e-5);
 
 /// The names of the published checkpoints.
-const NAMES: ExpertNames =
+pub const NAMES: ExpertNames =
     ExpertNames { module: "block_sparse_moe", gate: "w1", up: "w3", down: "w2", ..ExpertNames::QWEN };
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {

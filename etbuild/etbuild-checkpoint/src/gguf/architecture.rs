@@ -13,6 +13,8 @@ pub struct Architecture {
     pub class: &'static str,
     /// The class where the file has experts.
     pub mixture: &'static str,
+    /// The class where the router of the experts has the logistic function.
+    pub sigmoid: &'static str,
     /// The class where the file states a window.
     pub windowed: &'static str,
     /// Whether the converter turned rotated halves into rotated neighbours, by moving rows of queries and keys.
@@ -22,7 +24,7 @@ pub struct Architecture {
 }
 
 const fn plain(name: &'static str, class: &'static str) -> Architecture {
-    Architecture { name, class, mixture: class, windowed: class, is_permuted: false, own: |_, _| {} }
+    Architecture { name, class, mixture: class, sigmoid: class, windowed: class, is_permuted: false, own: |_, _| {} }
 }
 
 const fn permuted(name: &'static str, class: &'static str) -> Architecture {
@@ -34,10 +36,14 @@ pub const ARCHITECTURES: &[Architecture] = &[
     permuted("arcee", "ArceeForCausalLM"),
     Architecture { own: cohere, ..plain("cohere2", "Cohere2ForCausalLM") },
     Architecture { own: cohere, ..plain("command-r", "CohereForCausalLM") },
+    Architecture { own: deepseek, sigmoid: "DeepseekV3ForCausalLM", ..plain("deepseek2", "DeepseekV2ForCausalLM") },
+    Architecture { own: mixture, ..plain("dots1", "Dots1ForCausalLM") },
     plain("ernie4_5", "Ernie4_5ForCausalLM"),
+    Architecture { own: ernie, ..plain("ernie4_5-moe", "Ernie4_5_MoeForCausalLM") },
     Architecture { own: gemma, ..plain("gemma", "GemmaForCausalLM") },
     Architecture { own: gemma, ..plain("gemma2", "Gemma2ForCausalLM") },
     Architecture { own: gemma3, ..plain("gemma3", "Gemma3ForCausalLM") },
+    Architecture { own: glm4, ..plain("glm4moe", "Glm4MoeForCausalLM") },
     plain("gpt2", "GPT2LMHeadModel"),
     Architecture { own: neox, ..plain("gptneox", "GPTNeoXForCausalLM") },
     Architecture { own: gpt_oss, ..plain("gpt-oss", "GptOssForCausalLM") },
@@ -156,6 +162,65 @@ fn qwen_moe(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     let divides = divides.unwrap_or_else(|| (file.architecture.name == "qwen3moe").into());
     config.insert("norm_topk_prob".to_owned(), divides);
     config.insert("decoder_sparse_step".to_owned(), 1.into());
+}
+
+/// Latent attention: keys of heads have elements that are rotated and others.
+fn deepseek(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let either = |keys: [&str; 2]| keys.iter().find_map(|key| file.count(key)).unwrap_or(0);
+    let depth = either(["attention.key_length_mla", "attention.key_length"]);
+    let rotated = file.count("rope.dimension_count").unwrap_or(0);
+    copy(file, config, &[("attention.kv_lora_rank", "kv_lora_rank"), ("attention.q_lora_rank", "q_lora_rank")]);
+    config.insert("qk_nope_head_dim".to_owned(), depth.saturating_sub(rotated).into());
+    config.insert("qk_rope_head_dim".to_owned(), rotated.into());
+    config.insert("v_head_dim".to_owned(), either(["attention.value_length_mla", "attention.value_length"]).into());
+    config.insert("partial_rotary_factor".to_owned(), 1.0.into());
+    mixture(file, config);
+    let is_grouped = config.get("n_group") != Some(&json!(1));
+    if is_grouped && !file.chooses_by_sigmoid() {
+        config.insert("topk_method".to_owned(), "group_limited_greedy".into());
+    }
+    let all = file.value("rope.scaling.yarn_log_multiplier").and_then(Value::as_f64).filter(|all| *all != 0.0);
+    if let (Some(Value::Object(rope)), Some(all)) = (config.get_mut("rope_parameters"), all) {
+        // The converter multiplies the logarithm's factor with the one of YaRN.
+        for key in ["mscale", "mscale_all_dim"] {
+            rope.insert(key.to_owned(), (10.0 * all).into());
+        }
+    }
+}
+
+fn glm4(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    mixture(file, config);
+    config.insert("use_qk_norm".to_owned(), file.has("blk.0.attn_q_norm.weight").into());
+}
+
+/// The keys of DeepSeek's mixtures. A file without a word about groups has none.
+fn mixture(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let pairs = [
+        ("expert_count", "n_routed_experts"),
+        ("expert_feed_forward_length", "moe_intermediate_size"),
+        ("expert_shared_count", "n_shared_experts"),
+        ("leading_dense_block_count", "first_k_dense_replace"),
+        ("expert_group_count", "n_group"),
+        ("expert_group_used_count", "topk_group"),
+    ];
+    for key in ["n_group", "topk_group"] {
+        config.insert(key.to_owned(), 1.into());
+    }
+    copy(file, config, &pairs);
+    let divides = file.value("expert_weights_norm").cloned().unwrap_or_else(|| false.into());
+    config.insert("norm_topk_prob".to_owned(), divides);
+    let scale = file.value("expert_weights_scale").filter(|scale| scale.as_f64() != Some(0.0)).cloned();
+    config.insert("routed_scaling_factor".to_owned(), scale.unwrap_or_else(|| 1.0.into()));
+}
+
+fn ernie(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let pairs = [
+        ("expert_feed_forward_length", "moe_intermediate_size"),
+        ("expert_shared_count", "moe_num_shared_experts"),
+        ("interleave_moe_layer_step", "moe_layer_interval"),
+        ("leading_dense_block_count", "moe_layer_start_index"),
+    ];
+    copy(file, config, &pairs);
 }
 
 fn stablelm(file: &Gguf<'_>, config: &mut Map<String, Value>) {

@@ -57,7 +57,11 @@ pub fn config(file: &Gguf<'_>) -> Result<Map<String, Value>, CheckpointError> {
     rotated(file, &mut config);
     layer_kinds(file, &mut config)?;
     (file.architecture.own)(file, &mut config);
+    if let (Some(layers), Some(later)) = (file.count("block_count"), file.count("nextn_predict_layers")) {
+        config.insert("num_hidden_layers".to_owned(), layers.saturating_sub(later).into());
+    }
     let class = match &file.architecture {
+        of if file.chooses_by_sigmoid() => of.sigmoid,
         of if config.contains_key("num_experts") => of.mixture,
         of if file.has_window() => of.windowed,
         of => of.class,
@@ -83,9 +87,9 @@ fn same(file: &Gguf<'_>, key: &str, value: &Value) -> Result<Value, CheckpointEr
 
 /// The elements of a head, for queries, keys and values.
 fn depth(file: &Gguf<'_>) -> Result<u64, CheckpointError> {
-    let depth = file.depth();
+    let (depth, has_latents) = (file.depth(), file.value("attention.kv_lora_rank").is_some());
     match file.count("attention.value_length") {
-        Some(values) if values != depth => {
+        Some(values) if values != depth && !has_latents => {
             Err(file.unsupported("attention.value_length", format!("`{depth}`, as for keys")))
         }
         _ => Ok(depth),

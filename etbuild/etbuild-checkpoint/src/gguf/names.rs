@@ -82,10 +82,20 @@ fn module(decoder: &Decoder, index: usize, role: &str) -> Option<String> {
         "attn_q_norm" => in_attention(names.head_norms[0]),
         "attn_k_norm" => in_attention(names.head_norms[1]),
         "attn_sinks" => in_attention("sinks"),
+        "attn_q_a" => in_attention("q_a_proj"),
+        "attn_q_a_norm" => in_attention("q_a_layernorm"),
+        "attn_q_b" => in_attention("q_b_proj"),
+        "attn_kv_a_mqa" => in_attention("kv_a_proj_with_mqa"),
+        "attn_kv_a_norm" => in_attention("kv_a_layernorm"),
+        "attn_kv_b" => in_attention("kv_b_proj"),
+        "attn_k_b" => in_attention("k_b_proj"),
+        "attn_v_b" => in_attention("v_b_proj"),
         "ffn_gate" => in_network(names.gate),
         "ffn_up" if decoder.feed_forward.gate == Gate::Fused && !has_experts => in_network(names.gate_and_up),
         "ffn_up" => in_network(names.up),
         "ffn_down" => in_network(names.down),
+        // Layers that predict later tokens.
+        _ if role.starts_with(LATER) => Some(format!("{layer}.{}", role.trim_start_matches(LATER))),
         _ => decoder.experts.as_ref().and_then(|experts| of_mixture(experts, &layer, role)),
     }
 }
@@ -97,6 +107,7 @@ fn of_mixture(experts: &Experts, layer: &str, role: &str) -> Option<String> {
     let shared = |name: &str| Some(format!("{module}.{}.{name}", names.shared));
     match role {
         "ffn_gate_inp" => Some(format!("{module}.{}", names.router)),
+        CORRECTION => experts.routing.correction.map(|name| format!("{module}.{name}")),
         "ffn_gate_inp_shexp" => Some(format!("{module}.{}", names.shared_gate)),
         "ffn_gate_shexp" => shared("gate_proj"),
         "ffn_up_shexp" => shared("up_proj"),
@@ -116,9 +127,14 @@ fn of_expert(experts: &Experts, role: &str) -> Option<&'static str> {
     }
 }
 
-/// The name of a tensor of a module. Sinks are a tensor without an ending.
+/// The numbers that correct the choice of experts.
+const CORRECTION: &str = "exp_probs_b";
+/// The beginning of roles of a layer that predicts later tokens.
+const LATER: &str = "nextn.";
+
+/// The name of a tensor of a module. Sinks and corrections are tensors without an ending.
 fn named(module: &str, ending: &str, role: &str) -> String {
-    if role == "attn_sinks" { module.to_owned() } else { format!("{module}.{ending}") }
+    if matches!(role, "attn_sinks" | CORRECTION) { module.to_owned() } else { format!("{module}.{ending}") }
 }
 
 /// Adds rows of a place, from `first` on, as a tensor of this shape.

@@ -1,11 +1,11 @@
 //! The operators of mixtures of experts.
 
 use et_core::ScalarType;
-use etbuild_ir::{Argument, ValueId};
+use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use super::Sketch;
-use crate::Clamped;
 use crate::constant::spec;
+use crate::{Clamped, Groups};
 
 impl Sketch {
     /// Layers that rows choose by `numbers`: each row of `input` times the chosen ones of `matrices`.
@@ -40,6 +40,56 @@ impl Sketch {
             Argument::Bool(true),
         ];
         self.call_many("aten.topk.default", arguments, outputs)
+    }
+
+    /// The experts of each row whose shares `[rows, experts]` plus biases are greatest, of the best groups: shares and numbers.
+    pub fn choose_experts(
+        &mut self,
+        shares: ValueId,
+        biases: Option<ValueId>,
+        groups: Option<Groups>,
+        count: usize,
+    ) -> [ValueId; 2] {
+        let Groups { count: all, chosen, judged } = groups.unwrap_or(Groups { count: 1, chosen: 1, judged: 1 });
+        let sizes = [self.size(shares, 0), count];
+        let outputs = [ScalarType::Float, ScalarType::Long].map(|scalar_type| spec(scalar_type, &sizes));
+        let numbers = [count, all, chosen, judged].map(|number| Argument::Int(number as i64));
+        let biases = biases.map_or(Argument::None, Argument::Value);
+        let arguments = [Argument::Value(shares), biases].into_iter().chain(numbers).collect();
+        self.call_many("etbuild.choose_experts.default", arguments, outputs)
+    }
+
+    /// The experts of each row whose scores `[rows, experts]` are greatest, two: for each the probability among experts whose scores are close to
+    /// it, but for better ones. Probabilities and numbers.
+    pub fn choose_in_turns(&mut self, scores: ValueId, slack: f64) -> [ValueId; 2] {
+        let [best, numbers] = self.greatest(scores, 2);
+        let shares = [0, 1].map(|turn| {
+            let own = self.slice(best, 1, turn, turn + 1);
+            self.share_among_close(scores, own, slack)
+        });
+        [self.join(&shares, 1), numbers]
+    }
+
+    /// `1 / sum(exp(score - own))` over the scores of a row that are at most `own` and close to it, `[rows, 1]`.
+    fn share_among_close(&mut self, scores: ValueId, own: ValueId, slack: f64) -> ValueId {
+        let (output, sums) = (self.like(scores), self.like(own));
+        let flags = TensorSpec { scalar_type: ScalarType::Bool, ..output.clone() };
+        let below = vec![Argument::Value(scores), Argument::Value(own), Argument::Int(1)];
+        let below = self.call("aten.sub.Tensor", below, output.clone());
+        let magnitudes = self.own("aten.abs.default", &[scores], &[]);
+        let magnitudes = self.own("aten.maximum.default", &[magnitudes, own], &[]);
+        let least = self.scale(magnitudes, -slack);
+        let is_close = self.call("aten.ge.Tensor", vec![Argument::Value(below), Argument::Value(least)], flags.clone());
+        let is_lesser = self.call("aten.le.Scalar", vec![Argument::Value(below), Argument::Float(0.0)], flags.clone());
+        let counts = [is_close, is_lesser].map(Argument::Value).to_vec();
+        let counts = self.call("aten.logical_and.default", counts, flags);
+        let powers = self.own("aten.exp.default", &[below], &[]);
+        let nothing = self.scale(magnitudes, 0.0);
+        let powers = [counts, powers, nothing].map(Argument::Value).to_vec();
+        let powers = self.call("aten.where.self", powers, output);
+        let arguments = vec![Argument::Value(powers), Argument::Ints(vec![-1]), Argument::Bool(true), Argument::None];
+        let sum = self.call("aten.sum.dim_IntList", arguments, sums);
+        self.own("aten.reciprocal.default", &[sum], &[])
     }
 
     /// Elements divided by the sum of their row `[rows, elements]`.

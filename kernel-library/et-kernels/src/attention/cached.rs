@@ -27,12 +27,14 @@ const VECTORS: usize = 4;
 const FEW: usize = 8;
 /// The number of parts that few queries are split into, if possible, for the threads to share.
 const PARTS: usize = 8;
+/// The heads of one KV head that are worth a pass over the cache of their own, where KV heads are fewer than [`PARTS`].
+const HEADS: usize = 8;
 
 impl Sizes {
     /// The items of work of [`attend_cache_part`]. Many queries: a head. Few queries: a KV head of the queries that share a
-    /// pass over the cache.
+    /// pass over the cache, or some of the heads of the KV head.
     pub fn cache_items(&self) -> usize {
-        if self.queries > FEW { self.heads } else { self.queries.div_ceil(self.together()) * self.key_heads }
+        if self.queries > FEW { self.heads } else { self.passes() * self.key_heads * self.head_parts() }
     }
 
     /// Scratch elements per thread. Attention to fewer keys needs less.
@@ -46,6 +48,23 @@ impl Sizes {
     /// Few queries that share a pass over the cache.
     fn together(&self) -> usize {
         (self.queries * self.key_heads / PARTS).clamp(1, self.queries.max(1))
+    }
+
+    /// The passes of few queries over the cache.
+    fn passes(&self) -> usize {
+        self.queries.div_ceil(self.together())
+    }
+
+    /// The parts of the heads of a KV head.
+    fn head_parts(&self) -> usize {
+        let sharing = self.heads / self.key_heads.max(1);
+        (PARTS / (self.passes() * self.key_heads).max(1)).clamp(1, sharing.div_ceil(HEADS).max(1))
+    }
+
+    /// The first head of a part, of the parts of all KV heads in turn.
+    fn first_head(&self, part: usize) -> usize {
+        let (sharing, parts) = (self.heads / self.key_heads.max(1), self.head_parts());
+        part / parts * sharing + part % parts * sharing / parts
     }
 
     /// Scratch elements per query and head: a score per key, padded to vectors, and the reciprocal sum.
@@ -152,25 +171,24 @@ impl Work for Attend<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(mut self, isa: S) {
-        let Sizes { queries, key_heads, .. } = self.attention.sizes;
-        let together = self.attention.sizes.together();
+        let sizes = self.attention.sizes;
+        let (queries, together, parts) = (sizes.queries, sizes.together(), sizes.key_heads * sizes.head_parts());
         let mut item = self.items.start;
         while item < self.items.end {
-            let (query, first) = (item / key_heads * together, item % key_heads);
-            let last = key_heads.min(first + self.items.end - item);
-            self.queries(isa, query..queries.min(query + together), first..last);
+            let (query, first) = (item / parts * together, item % parts);
+            let last = parts.min(first + self.items.end - item);
+            let heads = sizes.first_head(first)..sizes.first_head(last);
+            self.queries(isa, query..queries.min(query + together), heads);
             item += last - first;
         }
     }
 }
 
 impl Attend<'_> {
-    /// Computes queries that share a pass over the cache, for the heads of a range of KV heads.
+    /// Computes a range of heads of queries that share a pass over the cache.
     #[inline(always)]
-    fn queries<S: Simd>(&mut self, isa: S, queries: Range<usize>, key_heads: Range<usize>) {
+    fn queries<S: Simd>(&mut self, isa: S, queries: Range<usize>, heads: Range<usize>) {
         let attention = self.attention;
-        let sharing = attention.sizes.heads / attention.sizes.key_heads;
-        let heads = key_heads.start * sharing..key_heads.end * sharing;
         for (query, span) in attention.spans(queries.clone()) {
             each_type!(attention.key.numbers, |keys| self.score(isa, query, heads.clone(), span, keys));
         }
@@ -197,39 +215,80 @@ impl Attend<'_> {
         Head { query, output, kv: sizes.key_head(head), scores }
     }
 
-    /// The scores of a range of heads for a span.
+    /// The scores of a range of heads for a span. With 32 registers, heads that share a KV head share the loads of keys.
     #[inline(always)]
     fn score<S: Simd, K: Kept>(&mut self, isa: S, query: usize, heads: Range<usize>, span: Span, keys: &[K]) {
-        for head in heads {
-            let head = self.head(query, head);
-            for at in (0..span.count).step_by(KEYS) {
-                self.products(isa, head, span, at..span.count.min(at + KEYS), keys);
-            }
+        let mut head = heads.start;
+        while head < heads.end {
+            let (left, tile) = (self.sharing(head, heads.end), [query, head]);
+            head += if const { S::REGISTERS >= 32 } && left >= 4 {
+                self.products::<S, K, 4>(isa, tile, span, keys)
+            } else if const { S::REGISTERS >= 32 } && left >= 2 {
+                self.products::<S, K, 2>(isa, tile, span, keys)
+            } else {
+                self.products::<S, K, 1>(isa, tile, span, keys)
+            };
         }
     }
 
-    /// The scores of a head for at most [`KEYS`] positions of a span.
+    /// The heads from `head` to `end` that share the KV head.
     #[inline(always)]
-    fn products<S: Simd, K: Kept>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>, keys: &[K]) {
+    fn sharing(&self, head: usize, end: usize) -> usize {
+        let sizes = &self.attention.sizes;
+        let sharing = sizes.heads / sizes.key_heads;
+        end.min((head / sharing + 1) * sharing) - head
+    }
+
+    /// The scores of `M` heads that share a KV head, for a span. Returns `M`.
+    #[inline(always)]
+    fn products<S: Simd, K: Kept, const M: usize>(
+        &mut self,
+        isa: S,
+        [query, first]: [usize; 2],
+        span: Span,
+        keys: &[K],
+    ) -> usize {
+        let heads: [Head; M] = core::array::from_fn(|index| self.head(query, first + index));
+        for at in (0..span.count).step_by(KEYS) {
+            self.products_at(isa, heads, span, at..span.count.min(at + KEYS), keys);
+        }
+        M
+    }
+
+    /// The scores of heads that share a KV head, for at most [`KEYS`] positions of a span.
+    #[inline(always)]
+    fn products_at<S: Simd, K: Kept, const M: usize>(
+        &mut self,
+        isa: S,
+        heads: [Head; M],
+        span: Span,
+        at: Range<usize>,
+        keys: &[K],
+    ) {
         let Attention { sizes: Sizes { width, .. }, query, key, scale, .. } = *self.attention;
-        let place = |index: usize| key.strides.offset(0, head.kv, span.slot + at.start + index);
+        let place = |index: usize| key.strides.offset(0, heads[0].kv, span.slot + at.start + index);
         let places: [usize; KEYS] = core::array::from_fn(|index| place(if index < at.len() { index } else { 0 }));
-        let mut sums = [isa.splat(0.0); KEYS];
+        let mut sums = [[isa.splat(0.0); KEYS]; M];
         for step in (0..width).step_by(S::LANES) {
             let left = width - step;
-            // SAFETY: query and keys have `width` elements; `check` validated the lengths, and the offsets are in
+            // SAFETY: queries and keys have `width` elements; `check` validated the lengths, and the offsets are in
             // range.
             unsafe {
-                let number = f32::read_some(isa, query.numbers.as_ptr().add(head.query + step), left);
-                for (sum, place) in sums.iter_mut().zip(&places) {
-                    *sum = K::read_some(isa, keys.as_ptr().add(place + step), left).mul_add(number, *sum);
+                let rows = places.map(|place| K::read_some(isa, keys.as_ptr().add(place + step), left));
+                for (sums, head) in sums.iter_mut().zip(&heads) {
+                    let number = f32::read_some(isa, query.numbers.as_ptr().add(head.query + step), left);
+                    for (sum, row) in sums.iter_mut().zip(rows) {
+                        *sum = row.mul_add(number, *sum);
+                    }
                 }
             }
         }
-        for (index, sum) in sums.into_iter().enumerate().take(at.len()) {
+        for (index, place) in places.into_iter().enumerate().take(at.len()) {
             // SAFETY: as above.
-            let of_row = unsafe { K::scale(keys.as_ptr().add(places[index]), width) };
-            self.scores[head.scores + span.before + at.start + index] = sum.sum() * scale * of_row;
+            let of_row = unsafe { K::scale(keys.as_ptr().add(place), width) };
+            for (sums, head) in sums.iter().zip(&heads) {
+                self.scores[head.scores + span.before + at.start + index] = sums[index].sum() * scale * of_row;
+            }
         }
     }
 
@@ -237,47 +296,72 @@ impl Attend<'_> {
     /// weights.
     #[inline(always)]
     fn weigh<S: Simd, K: Kept>(&self, isa: S, query: usize, heads: Range<usize>, span: Span, values: &[K]) {
-        let sizes = &self.attention.sizes;
         let is_last = span.before + span.count == self.attention.seen(query).len();
-        for head in heads {
-            let head = self.head(query, head);
-            let factor = if is_last { self.scores[head.scores + sizes.score_row() - 1] } else { 1.0 };
-            for column in (0..sizes.value_width).step_by(VECTORS * S::LANES) {
-                self.weigh_columns(isa, head, span, (values, column), factor);
-            }
+        let mut head = heads.start;
+        while head < heads.end {
+            let (left, tile) = (self.sharing(head, heads.end), ([query, head], is_last));
+            head += if const { S::REGISTERS >= 32 } && left >= 4 {
+                self.weigh_heads::<S, K, 4>(isa, tile, span, values)
+            } else if const { S::REGISTERS >= 32 } && left >= 2 {
+                self.weigh_heads::<S, K, 2>(isa, tile, span, values)
+            } else {
+                self.weigh_heads::<S, K, 1>(isa, tile, span, values)
+            };
         }
     }
 
-    /// Accumulates weighted values into a range of columns of a head's output.
+    /// Accumulates weighted values into the outputs of `M` heads that share a KV head. Returns `M`.
     #[inline(always)]
-    fn weigh_columns<S: Simd, K: Kept>(
+    fn weigh_heads<S: Simd, K: Kept, const M: usize>(
         &self,
         isa: S,
-        head: Head,
+        ([query, first], is_last): ([usize; 2], bool),
+        span: Span,
+        values: &[K],
+    ) -> usize {
+        let heads: [Head; M] = core::array::from_fn(|index| self.head(query, first + index));
+        for column in (0..self.attention.sizes.value_width).step_by(VECTORS * S::LANES) {
+            self.weigh_columns(isa, (heads, is_last), span, (values, column));
+        }
+        M
+    }
+
+    /// Accumulates weighted values into a range of columns of the outputs of heads that share a KV head.
+    #[inline(always)]
+    fn weigh_columns<S: Simd, K: Kept, const M: usize>(
+        &self,
+        isa: S,
+        (heads, is_last): ([Head; M], bool),
         span: Span,
         (values, column): (&[K], usize),
-        factor: f32,
     ) {
-        let Attention { sizes: Sizes { value_width: width, .. }, value: tokens, .. } = *self.attention;
-        let columns = (width - column).min(VECTORS * S::LANES);
-        let result = self.output.wrapping_add(head.output + column);
-        let mut sums = [isa.splat(0.0); VECTORS];
-        // SAFETY: outputs and values have `width` elements, of which `columns` remain; `check` validated the lengths.
+        let Attention { sizes: Sizes { value_width, .. }, value: tokens, value_row, .. } = *self.attention;
+        let columns = (value_width - column).min(VECTORS * S::LANES);
+        let results = heads.map(|head| self.output.wrapping_add(head.output + column));
+        let mut sums = [[isa.splat(0.0); VECTORS]; M];
+        // SAFETY: outputs and values have `value_width` elements, of which `columns` remain; `check` validated the lengths.
         unsafe {
             if span.before > 0 {
-                sums = vectors(isa, result.cast_const(), columns);
+                sums = results.map(|result| vectors(isa, result.cast_const(), columns));
             }
             for at in 0..span.count {
-                let value = values.as_ptr().add(tokens.strides.offset(0, head.kv, span.slot + at));
-                let weight = isa.splat(self.scores[head.scores + span.before + at] * K::scale(value, width));
-                for (sum, value) in sums.iter_mut().zip(vectors(isa, value.add(column), columns)) {
-                    *sum = value.mul_add(weight, *sum);
+                let value = values.as_ptr().add(tokens.strides.offset(0, heads[0].kv, span.slot + at));
+                let (scale, row) = (K::scale(value, value_row), vectors(isa, value.add(column), columns));
+                for (sums, head) in sums.iter_mut().zip(&heads) {
+                    let weight = isa.splat(self.scores[head.scores + span.before + at] * scale);
+                    for (sum, value) in sums.iter_mut().zip(row) {
+                        *sum = value.mul_add(weight, *sum);
+                    }
                 }
             }
-            for (vector, sum) in sums.into_iter().enumerate() {
-                let start = vector * S::LANES;
-                if start < columns {
-                    isa.write_some(result.add(start), columns - start, sum * isa.splat(factor));
+            for ((sums, head), result) in sums.iter().zip(&heads).zip(results) {
+                let score_row = self.attention.sizes.score_row();
+                let factor = if is_last { self.scores[head.scores + score_row - 1] } else { 1.0 };
+                for (vector, sum) in sums.iter().enumerate() {
+                    let start = vector * S::LANES;
+                    if start < columns {
+                        isa.write_some(result.add(start), columns - start, *sum * isa.splat(factor));
+                    }
                 }
             }
         }

@@ -222,7 +222,8 @@ unsafe fn key_panel<S: Simd, K: Kept>(isa: S, from: *const K, step: usize, count
 /// Packs `count` values contiguously, each padded with zeros to full vectors.
 ///
 /// # Safety
-/// `from` has `count` values with a stride of `step` elements, and `to` has room for the padded values.
+/// `from` has `count` values with a stride of `step` elements, the first `width` of a stored `row` of elements each, and `to` has room for the
+/// padded values.
 #[inline(always)]
 pub unsafe fn pack_values<S: Simd, K: Kept>(
     isa: S,
@@ -230,6 +231,7 @@ pub unsafe fn pack_values<S: Simd, K: Kept>(
     step: usize,
     count: usize,
     width: usize,
+    row: usize,
     to: *mut f32,
 ) {
     let padded = width.next_multiple_of(S::LANES);
@@ -237,7 +239,7 @@ pub unsafe fn pack_values<S: Simd, K: Kept>(
         // SAFETY: the index is below `count`, and the caller guarantees `count` values and room.
         unsafe {
             let (from, to) = (from.add(index * step), to.add(index * padded));
-            let scale = isa.splat(K::scale(from, width));
+            let scale = isa.splat(K::scale(from, row));
             for at in (0..width).step_by(S::LANES) {
                 isa.write(to.add(at), K::read_some(isa, from.add(at), width - at) * scale);
             }

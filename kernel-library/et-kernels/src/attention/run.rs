@@ -188,7 +188,7 @@ impl Run<'_> {
     /// Packs the keys and values of a block.
     #[inline(always)]
     fn pack<S: Simd>(&self, isa: S, places: Places, block: Block) {
-        let Attention { key, value, sizes, .. } = *self.attention;
+        let Attention { key, value, value_row, sizes, .. } = *self.attention;
         let key_head = sizes.key_head(block.head);
         let start = |strides: Strides| strides.offset(block.batch, key_head, block.slot);
         let Places { keys, values, .. } = places;
@@ -200,7 +200,7 @@ impl Run<'_> {
             });
             each_type!(value.numbers, |all| {
                 let from = all.as_ptr().add(start(value.strides));
-                pack_values(isa, from, value.strides.token, block.count, sizes.value_width, values);
+                pack_values(isa, from, value.strides.token, block.count, sizes.value_width, value_row, values);
             });
         }
     }

@@ -44,7 +44,7 @@ fn plain(attention: &Attention, length: usize) -> Vec<f64> {
             for column in 0..sizes.value_width {
                 let value = |key| {
                     let offset = value.strides.offset(batch, sizes.key_head(head), slot(attention, key));
-                    f64::from(number(value.numbers, offset, column, sizes.value_width))
+                    f64::from(number(value.numbers, offset, column, attention.value_row))
                 };
                 let sum = weights.iter().enumerate().map(|(key, weight)| weight * value(key)).sum();
                 output[strides.offset(batch, head, query) + column] = sum;
@@ -95,13 +95,15 @@ struct Shape {
     causal: Option<Causal>,
     /// The ring buffer; keys are in slot order unless a test overrides.
     slots: Option<Slots>,
+    /// Whether values are the beginnings of keys.
+    is_latent: bool,
 }
 
 /// Two batches of two heads, each with a KV head.
 const SIZES: Sizes = Sizes { batches: 2, heads: 2, key_heads: 2, queries: 7, keys: 9, width: 8, value_width: 8 };
 
 /// Attention without masking.
-const BASE: Shape = Shape { sizes: SIZES, soft_cap: 0.0, causal: None, slots: None };
+const BASE: Shape = Shape { sizes: SIZES, soft_cap: 0.0, causal: None, slots: None, is_latent: false };
 
 impl Shape {
     const fn of(sizes: Sizes) -> Self {
@@ -144,7 +146,22 @@ fn each_type(shape: &Shape, masks: &[Mask], mut run: impl FnMut(Attention)) {
         let key = Tokens { numbers: key, strides: strides(key_heads, slots.count, key.row(width)) };
         let value = Tokens { numbers: value, strides: strides(key_heads, slots.count, value.row(value_width)) };
         let output = strides(heads, queries, value_width);
-        run(Attention { sizes, scale, soft_cap, causal, slots, query, key, value, masks, distances: None, output });
+        let (value, value_row) = if shape.is_latent { (key, width) } else { (value, value_width) };
+        let distances = None;
+        run(Attention {
+            sizes,
+            scale,
+            soft_cap,
+            causal,
+            slots,
+            query,
+            key,
+            value,
+            value_row,
+            masks,
+            distances,
+            output,
+        });
     }
 }
 
@@ -203,7 +220,18 @@ fn cached(
     soft_cap: f32,
 ) -> Shape {
     let sizes = Sizes { batches: 1, heads, key_heads, queries, keys: slots, width, value_width: width };
-    Shape { sizes, soft_cap, causal: Some(Causal { first, last, window, is_mutual: false }), slots: None }
+    Shape {
+        sizes,
+        soft_cap,
+        causal: Some(Causal { first, last, window, is_mutual: false }),
+        slots: None,
+        is_latent: false,
+    }
+}
+
+/// The same with `depth` elements of a key that are the value too.
+fn latent(shape: Shape, depth: usize) -> Shape {
+    Shape { sizes: Sizes { value_width: depth, ..shape.sizes }, is_latent: true, ..shape }
 }
 
 /// The same with queries that see each other.
@@ -222,6 +250,9 @@ fn queries_attend_to_what_the_cache_has() {
         mutual(cached([2, 1, 8], [7, 0, 5, 4], usize::MAX, 0.0)),
         mutual(cached([3, 3, 33], [20, 55, 4, 3], 16, 0.0)),
         mutual(cached([2, 2, 80], [64, 1000, 9, 8], 50, 5.0)),
+        latent(cached([16, 1, 72], [90, 70, 1, 0], usize::MAX, 0.0), 64),
+        latent(cached([13, 1, 37], [20, 3, 5, 4], usize::MAX, 0.0), 29),
+        latent(cached([20, 1, 40], [300, 250, 30, 28], usize::MAX, 0.0), 33),
     ] {
         each_type(&shape, &[], |attention| {
             let attention = attention.in_ring().unwrap();

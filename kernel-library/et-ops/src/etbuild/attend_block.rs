@@ -9,7 +9,7 @@ use crate::prelude::*;
 #[cfg(feature = "catalogue")]
 pub const ATTEND_BLOCK: Operator = Operator {
     schema: "etbuild::attend_block.out(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, \
-             int window=0, float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None, *, Tensor(a!) out) -> Tensor(a!)",
+             int window=0, float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None, int columns=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "etbuild::attend_block",
     path: kernel_path!(out),
     dtypes: Dtypes::FLOATS.with(ScalarType::Long).with(ScalarType::Char),
@@ -30,6 +30,7 @@ pub const ATTEND_BLOCK: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.8791278601, 2.1992845535, 1.9277795553, 2.4205124378])],
         ),
@@ -47,6 +48,7 @@ pub const ATTEND_BLOCK: Operator = Operator {
                 Double(1.5),
                 NONE,
                 NONE,
+                Int(0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.1478431225, 2.4448029995, 1.0, 1.0])],
         ),
@@ -63,6 +65,7 @@ pub const ATTEND_BLOCK: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             Error::InvalidArgument,
         ),

@@ -20,11 +20,12 @@ use et_core::{Element, Half, Input};
 /// that are added to the head's scores (ALiBi, Press et al. 2022); `slopes`, `[heads, distances]`, are added to the scores of keys at
 /// so many positions ahead of the row's, the last also at larger distances (relative positions, Raffel et al. 2020). `sinks`, `[heads]`, are scores of a key without a value, which
 /// takes a share of the weights (attention sinks, Xiao et al. 2024). With a `float32` query, keys and
-/// values may be fp16, or int8 with a scale per row: the four bytes of the scale follow the numbers of the row.
+/// values may be fp16, or int8 with a scale per row: the four bytes of the scale follow the numbers of the row. With `columns`, only so many
+/// first elements of a value count, so that values may be the beginnings of keys (multi-head latent attention, DeepSeek-AI 2024).
 #[cfg(feature = "catalogue")]
 pub const ATTEND_CACHE: Operator = Operator {
     schema: "etbuild::attend_cache.out(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, \
-             int window=0, float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None, *, Tensor(a!) out) -> Tensor(a!)",
+             int window=0, float soft_cap=0.0, Tensor? slopes=None, Tensor? sinks=None, int columns=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "etbuild::attend_cache",
     path: kernel_path!(out),
     dtypes: Dtypes::FLOATS.with(ScalarType::Long).with(ScalarType::Char),
@@ -45,6 +46,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
         ),
@@ -62,6 +64,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(1.5),
                 NONE,
                 NONE,
+                Int(0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.2032557726, 2.7967445850, 1.0, 1.0])],
         ),
@@ -79,6 +82,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
         ),
@@ -96,6 +100,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
         ),
@@ -113,6 +118,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 Tensor(CaseTensor::float(&[2], &[0.5, -0.25])),
                 Tensor(CaseTensor::float(&[2], &[0.0, 1.0])),
+                Int(0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.3641753271, 0.4640649677, 1.8583573984, 1.1531200673])],
         ),
@@ -130,8 +136,27 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 Tensor(CaseTensor::float(&[2, 2], &[0.5, -1.0, 0.0, 2.0])),
                 NONE,
+                Int(0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &DISTANCES)],
+        ),
+        Case::near(
+            "values that are the beginnings of keys",
+            1e-6,
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 2, 2], &[1.0, -1.0, 0.5, -2.0])),
+                Tensor(LATENTS),
+                Tensor(LATENTS),
+                Tensor(ONE),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+                NONE,
+                NONE,
+                Int(1),
+            ],
+            &[CaseTensor::float(&[1, 1, 2, 1], &OF_LATENTS)],
         ),
         Case::refused(
             "slopes of other heads",
@@ -146,6 +171,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 Tensor(CaseTensor::float(&[1], &[0.5])),
                 NONE,
+                Int(0),
             ],
             Error::InvalidArgument,
         ),
@@ -162,6 +188,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             Error::InvalidArgument,
         ),
@@ -178,6 +205,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             Error::InvalidArgument,
         ),
@@ -194,6 +222,7 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             Error::InvalidArgument,
         ),
@@ -210,17 +239,25 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
                 NONE,
                 NONE,
+                Int(0),
             ],
             Error::InvalidArgument,
         ),
     ],
 };
 
+/// The position of the number of first elements of a value that count.
+const COLUMNS: usize = 10;
+/// The position of the result.
+const OUT: usize = 11;
 /// No slopes, or no sinks.
 #[cfg(feature = "catalogue")]
 const NONE: CaseArgument = CaseArgument::None;
 const ONE: CaseTensor = CaseTensor::long(&[1], &[1.0]);
 const DISTANCES: [f64; 4] = [1.8807970780, 1.0758581800, 2.4312753874, 1.6358246729];
+/// Two positions of keys, whose first element is the value.
+const LATENTS: CaseTensor = CaseTensor::float(&[1, 2, 1, 2], &[0.5, 1.0, -1.0, 2.0]);
+const OF_LATENTS: [f64; 2] = [0.1659497918, 0.1972801666];
 const QUERY: CaseTensor = CaseTensor::float(&[1, 2, 2, 1], &[1.0, -1.0, 0.5, -2.0]);
 const KEYS: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[0.0, 1.0, -1.0, 0.5]);
 const VALUES: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[1.0, 2.0, 3.0, 1.0]);
@@ -271,10 +308,12 @@ pub(super) fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     if !(of_heads(8, 2)? && of_heads(9, 1)?) {
         return Err(Error::InvalidArgument);
     }
-    if !(one_batch && one_cache && shared && columns >= behind && args.int(6)? >= 0) {
+    let (whole, asked) = (i64::from(columns) - i64::from(behind), args.int(COLUMNS)?);
+    let is_within = (0..=whole).contains(&asked);
+    if !(one_batch && one_cache && shared && is_within && args.int(6)? >= 0) {
         return Err(Error::InvalidArgument);
     }
-    shape.sizes_mut()[3] = columns - behind;
+    shape.sizes_mut()[3] = if asked > 0 { asked as i32 } else { columns - behind };
     transfer::reshaped(args, shape)
 }
 
@@ -290,7 +329,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 
 /// Attention of rows that see the rows up to their own, or where `is_mutual` all rows up to `last`.
 pub(super) fn run<const D: u32>(args: &Args<'_, '_>, is_mutual: bool) -> Result<()> {
-    let out = args.tensor(10)?;
+    let out = args.tensor(OUT)?;
     out.settle(|| Ok(infer(args, 0)?.shape))?;
     match (out.scalar_type(), args.tensor(1)?.scalar_type()) {
         (ScalarType::Float, ScalarType::Half) => attend::<f32, Half, _>(args, Cached::new(args, is_mutual)?),
@@ -313,7 +352,7 @@ fn attend<T: Opmath, E: Raise<T::Math>, K: Keys<T::Math>>(args: &Args<'_, '_>, s
 where
     T::Math: Math,
 {
-    let [query, keys, values, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(10)?];
+    let [query, keys, values, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(OUT)?];
     let strides = [&query, &keys, &values, &out].map(|tensor| tensor.strides());
     let span = Span::read(args, [3, 4], query.size(1))?;
     let end = span.end();

@@ -22,6 +22,20 @@ records! {
         pub is_largest: bool,
     }
 
+    /// The greatest elements of each row by corrected elements, from the best of groups of neighbours, and their indices in int64.
+    pub struct TopKWithin {
+        /// The elements, and the results, which are not corrected.
+        pub rows: TopK,
+        /// The numbers that are added to the elements of a row, or absent.
+        pub biases: Place,
+        /// The groups of a row.
+        pub groups: u32,
+        /// The groups that elements are chosen from.
+        pub kept: u32,
+        /// The greatest elements of a group whose sum says how good the group is.
+        pub judged: u32,
+    }
+
     /// Dynamic quantization of f32 rows to int8, with per-row (per-token) qparams.
     pub struct QuantizeRows {
         /// The contiguous f32 rows.

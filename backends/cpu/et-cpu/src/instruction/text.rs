@@ -40,12 +40,14 @@ records! {
         pub keys: Place,
         /// The value cache, with the layout of `keys`.
         pub values: Place,
-        /// The output tensor `[rows, heads, depth]`.
+        /// The output tensor `[rows, heads, columns]`.
         pub output: Write<Place>,
         /// The positions of the rows.
         pub piece: Piece,
         /// Query rows, query heads, KV heads, depth and cache slots.
         pub sizes: [u32; 5],
+        /// The first elements of a value that count.
+        pub columns: u32,
         /// The factor of the logits.
         pub scale: f32,
         /// The sliding window of the attention in positions, or 0 for full attention.

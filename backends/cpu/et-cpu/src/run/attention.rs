@@ -40,6 +40,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
         query,
         key: stored(key),
         value: stored(value),
+        value_row: width,
         masks: &masks[..present],
         distances: None,
         output,

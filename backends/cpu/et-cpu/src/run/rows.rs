@@ -7,13 +7,14 @@ use et_kernels::normalize::{Normalization, normalize as normalize_rows};
 use et_kernels::pool::{Divisor, average_pool_bytes};
 use et_kernels::quantized::{self, Quantization};
 use et_kernels::softmax::softmax as softmax_rows;
-use et_kernels::topk::topk as best_of_rows;
+use et_kernels::topk::{Groups, topk as best_of_rows, topk_within as best_of_groups};
 use et_kernels::window::{Image, Window};
 
 use crate::memory::Operands;
+use crate::run::attention::numbers;
 use crate::run::window::quantization;
 use crate::split::{self, Chunks, Context, Elements, count};
-use crate::{DequantizeRows, Mean, Normalize, QuantizeRows, Rows, Softmax, TopK};
+use crate::{DequantizeRows, Mean, Normalize, QuantizeRows, Rows, Softmax, TopK, TopKWithin};
 
 /// The minimum elements of a task of softmax and normalization.
 const LEAST: usize = 1 << 13;
@@ -100,8 +101,43 @@ fn mean_of_bytes(context: &Context<'_, '_, '_>, fields: &Mean, input: &[i8], out
 
 /// The greatest or least elements of each row.
 pub fn topk(context: &Context<'_, '_, '_>, fields: &TopK) -> Result<()> {
-    let ([rows, columns], wanted) = (fields.sizes.map(|size| size as usize), fields.count as usize);
+    let wanted = fields.count as usize;
+    each_row(context, context.memory.operands(), fields, |input, columns, results, _| {
+        best_of_rows(input, columns, fields.is_largest, results, wanted)
+    })
+}
+
+/// The greatest elements of each row, from the best groups.
+pub fn topk_within(context: &Context<'_, '_, '_>, fields: &TopKWithin) -> Result<()> {
+    let (groups, wanted) = (groups(fields), fields.rows.count as usize);
     let mut operands = context.memory.operands();
+    let biases = match fields.biases.is_present() {
+        true => operands.read::<f32>(fields.biases, fields.rows.sizes[1] as usize)?,
+        false => &[],
+    };
+    each_row(context, operands, &fields.rows, |input, columns, results, scratch| {
+        best_of_groups(input, (biases, groups), results, wanted, scratch, columns)
+    })
+}
+
+fn groups(fields: &TopKWithin) -> Groups {
+    let [count, kept, judged] = [fields.groups, fields.kept, fields.judged].map(|number| number as usize);
+    Groups { count, kept, judged }
+}
+
+/// The workspace size per thread, in bytes.
+pub fn workspace(fields: &TopKWithin) -> usize {
+    groups(fields).scratch(fields.rows.sizes[1] as usize).saturating_mul(size_of::<f32>())
+}
+
+/// Gives `find` some rows, the columns of a row, the place of values and indices, and the workspace of a thread.
+fn each_row(
+    context: &Context<'_, '_, '_>,
+    mut operands: Operands<'_, '_, '_>,
+    fields: &TopK,
+    find: impl Fn(&[f32], usize, (&mut [f32], &mut [i64]), &mut [f32]) -> Result<()> + Sync,
+) -> Result<()> {
+    let ([rows, columns], wanted) = (fields.sizes.map(|size| size as usize), fields.count as usize);
     let input = operands.read::<f32>(fields.input, count(&[rows, columns])?)?;
     let values = operands.write::<f32>(*fields.values, count(&[rows, wanted])?)?;
     let indices = operands.write::<i64>(*fields.indices, rows * wanted)?;
@@ -112,7 +148,7 @@ pub fn topk(context: &Context<'_, '_, '_>, fields: &TopK) -> Result<()> {
         let results = part.start * wanted..part.end * wanted;
         // SAFETY: tasks have disjoint rows of both results, which are accessed here alone.
         let results = unsafe { (values.part(results.clone()), indices.part(results)) };
-        if part.is_empty() { Ok(()) } else { best_of_rows(input, columns, fields.is_largest, results, wanted) }
+        if part.is_empty() { Ok(()) } else { find(input, columns, results, numbers(chunk.workspace)) }
     })
 }
 

@@ -35,6 +35,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &AttendSegments) -> Result<()>
             query: Tokens { numbers: part(query), strides: layout },
             key: stored(part(key)),
             value: stored(part(value)),
+            value_row: width,
             masks: &[],
             distances: None,
             output: layout,

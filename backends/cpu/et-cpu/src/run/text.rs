@@ -61,7 +61,7 @@ pub fn attend_block(context: &Context<'_, '_, '_>, fields: &AttendBlock) -> Resu
 }
 
 fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: bool) -> Result<()> {
-    let sizes @ Sizes { queries, heads, key_heads, keys: slots, width, .. } = sizes(fields);
+    let sizes @ Sizes { queries, heads, key_heads, keys: slots, width, value_width, .. } = sizes(fields);
     let window = if fields.window == 0 { usize::MAX } else { fields.window as usize };
     let mut operands = context.memory.operands();
     let (first, last) = positions(&mut operands, &fields.piece, queries)?;
@@ -70,7 +70,7 @@ fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: boo
     let value = stored(&mut operands, fields.values, fields.cache, [slots, key_heads, width])?;
     let by_distance = fields.distances.is_present().then(|| operands.read(fields.distances, count(&[heads, slots])?));
     let distances = by_distance.transpose()?.map(|numbers| Distances { numbers, count: slots });
-    let written = operands.write::<f32>(*fields.output, query.len())?;
+    let written = operands.write::<f32>(*fields.output, count(&[queries, heads, value_width])?)?;
     let attention = Attention {
         sizes,
         scale: fields.scale,
@@ -80,15 +80,16 @@ fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: boo
         query: Tokens { numbers: query, strides: strides(heads, width) },
         key: Tokens { numbers: key, strides: strides(key_heads, key.row(width)) },
         value: Tokens { numbers: value, strides: strides(key_heads, value.row(width)) },
+        value_row: width,
         masks: &[],
         distances,
-        output: strides(heads, width),
+        output: strides(heads, value_width),
     };
     let attention = attention.in_ring()?;
     let (level, elements, items) = (context.level, Elements::new(&written), attention.sizes.cache_items());
     let work = [query.len(), (first + last + 1).min(window)].into_iter().fold(2_usize, usize::saturating_mul);
     split::tasks(context, Chunks::new(context, work, LEAST).at_most(items), |chunk| {
-        let output = core::ptr::slice_from_raw_parts_mut(elements.start(), query.len());
+        let output = core::ptr::slice_from_raw_parts_mut(elements.start(), queries * heads * value_width);
         // SAFETY: `written` is the only access to the output tensor, and items are disjoint heads or rows.
         unsafe { attend_cache_part(level, &attention, output, chunk.range(items), numbers(chunk.workspace)) }
     })
@@ -97,7 +98,7 @@ fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: boo
 /// The sizes of attention to all slots of the KV cache.
 fn sizes(fields: &AttendCache) -> Sizes {
     let [queries, heads, key_heads, width, keys] = fields.sizes.map(|size| size as usize);
-    Sizes { batches: 1, heads, key_heads, queries, keys, width, value_width: width }
+    Sizes { batches: 1, heads, key_heads, queries, keys, width, value_width: fields.columns as usize }
 }
 
 /// The strides of contiguous tokens with `heads` rows of `row` stored elements.

@@ -1,7 +1,7 @@
 //! Softmax, LayerNorm, RMSNorm and mean.
 
 use et_core::ScalarType;
-use et_cpu::{Mean, Normalize, QParams, SlotNumber, Softmax, TopK, Write};
+use et_cpu::{Mean, Normalize, Place, QParams, SlotNumber, Softmax, TopK, TopKWithin, Write};
 use et_kernels::elementwise::Operation;
 use etbuild_ir::ValueId;
 
@@ -108,22 +108,43 @@ pub fn sum(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// The greatest or least elements of each row, and their indices.
 pub fn topk(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let is_largest = call.node.arguments.len() < 4 || call.flag(3)?;
+    let (topk, values) = best(builder, &call, is_largest)?;
+    builder.emit(topk);
+    Ok(Some(values))
+}
+
+/// The experts that each row chooses: `(scores, biases, count, groups, kept, judged)`.
+pub fn choose_experts(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let biases = match call.optional_value(1)? {
+        Some(id) => place(&builder.dense(id)?),
+        None => Place::ABSENT,
+    };
+    let number = |position: usize| Ok::<_, Problem>(call.int(position)?.map_or(1, |number| number as u32));
+    let (groups, kept, judged) = (number(3)?, number(4)?, number(5)?);
+    let (rows, values) = best(builder, &call, true)?;
+    builder.emit(TopKWithin { rows, biases, groups, kept, judged });
+    Ok(Some(values))
+}
+
+/// The instruction for the best elements of each row, and the values; the indices are set.
+fn best(builder: &mut Builder<'_>, call: &Call<'_>, is_largest: bool) -> Result<(TopK, Tensor), Problem> {
     let input = builder.dense(call.value(0)?)?;
     let ([rows, columns], sizes) = (input.rows_and_columns(), call.output_sizes()?);
     let count = sizes.last().copied().ok_or(Problem::Arguments)?;
     let values = builder.row_major(FLOAT, &sizes);
     let indices = builder.row_major(ScalarType::Long, &sizes);
-    builder.emit(TopK {
+    let topk = TopK {
         input: place(&input),
         values: Write(place(&values)),
         indices: Write(place(&indices)),
         sizes: [rows, columns].map(|size| size as u32),
         count: count as u32,
-        is_largest: call.node.arguments.len() < 4 || call.flag(3)?,
-    });
+        is_largest,
+    };
     let places = call.node.outputs.get(1).copied().ok_or(Problem::Arguments)?;
     builder.set(places, indices);
-    Ok(Some(values))
+    Ok((topk, values))
 }
 
 /// The position in a memory order from which on `dims` follow each other; `None` where other dimensions are in between.

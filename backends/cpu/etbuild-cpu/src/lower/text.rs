@@ -51,6 +51,8 @@ pub fn attend_block_check(call: &Call<'_>) -> Checked {
 const SLOPES: usize = 8;
 /// The position of the argument with sinks.
 const SINKS: usize = 9;
+/// The position of the number of first elements of a value that count.
+const COLUMNS: usize = 10;
 
 fn attend_check(call: &Call<'_>) -> Checked {
     let types = [1, 2].map(|index| call.value(index).ok().map(|id| call.graph.spec(id).scalar_type));
@@ -59,12 +61,19 @@ fn attend_check(call: &Call<'_>) -> Checked {
         let (query, keys, values) = (query?, keys?, values?);
         let ([1, _, heads, depth], [1, _, own, key_depth]) = (&query[..], &keys[..]) else { return None };
         let row = depth + if types[0] == Some(ScalarType::Char) { SCALE } else { 0 };
-        Some(keys == values && row == *key_depth && *own > 0 && heads % own == 0)
+        let is_within = columns(call, *depth).ok()? <= *depth;
+        Some(keys == values && row == *key_depth && *own > 0 && heads % own == 0 && is_within)
     };
     ensure(matches!(call.optional_value(SINKS), Ok(None)), RefusalKind::Argument, "its scores have sinks")?;
     let is_narrow = types[0] == types[1] && matches!(types[0], Some(ScalarType::Half | ScalarType::Char));
     let floats = if is_narrow { &[0][..] } else { &[0, 1, 2] };
     shaped(call, floats, is_supported(), "it attends to one cache, whose keys are as wide as its values")
+}
+
+/// The first elements of a value that count, of `depth` elements.
+fn columns(call: &Call<'_>, depth: usize) -> Result<usize, Problem> {
+    let asked = call.int(COLUMNS)?.and_then(|columns| usize::try_from(columns).ok());
+    Ok(asked.filter(|columns| *columns > 0).unwrap_or(depth))
 }
 
 /// Checks attention within segments.
@@ -119,7 +128,7 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(Some(output))
 }
 
-/// Attention with a KV cache: `(query, keys, values, start, last, scale, window, soft_cap, distances)`.
+/// Attention with a KV cache: `(query, keys, values, start, last, scale, window, soft_cap, distances, sinks, columns)`.
 pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (attend, output) = attend(builder, &call)?;
     builder.emit(attend);
@@ -137,10 +146,11 @@ pub fn attend_block(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 fn attend(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(AttendCache, Tensor), Problem> {
     let [query, keys, values] = [0, 1, 2].map(|index| builder.dense(call.value(index)?));
     let (query, keys, values) = (query?, keys?, values?);
-    let output = builder.row_major(FLOAT, &query.sizes);
     let ([_, rows, heads, depth], [_, slots, own, _]) = (&query.sizes[..], &keys.sizes[..]) else {
         return Err(Problem::Arguments);
     };
+    let columns = columns(call, *depth)?;
+    let output = builder.row_major(FLOAT, &[1, *rows, *heads, columns]);
     let attend = AttendCache {
         query: place(&query),
         keys: place(&keys),
@@ -148,6 +158,7 @@ fn attend(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(AttendCache, Te
         output: Write(place(&output)),
         piece: piece(builder, call, 3)?,
         sizes: [*rows, *heads, *own, *depth, *slots].map(|size| size as u32),
+        columns: columns as u32,
         scale: call.number(5)?.ok_or(Problem::Arguments)? as f32,
         window: u32::try_from(call.int(6)?.unwrap_or(0)).unwrap_or(0),
         soft_cap: call.number(7)?.unwrap_or(0.0) as f32,

@@ -130,6 +130,9 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     if [8, 9].into_iter().any(|index| !matches!(call.optional_value(index), Ok(None))) {
         return Err(Refusal::new(RefusalKind::Argument, "its scores have slopes or sinks"));
     }
+    if call.int(10)?.is_some_and(|columns| columns > 0) {
+        return Err(Refusal::new(RefusalKind::Argument, "its values are the beginnings of keys"));
+    }
     let is_float = |id| matches!(call.graph.spec(id).scalar_type, ScalarType::Float | ScalarType::Half);
     if ![query, keys, values].into_iter().all(is_float) {
         return Err(Refusal::new(RefusalKind::Type, "queries and cache are neither float32 nor float16"));

@@ -111,7 +111,7 @@ pub fn attention(rows: usize, start: i64) -> Large {
             "  input %q: float32[1, {rows}, 4, {depth}]\n  input %k: float32[1, {slots}, {heads}, {depth}]\n  \
              input %v: float32[1, {slots}, {heads}, {depth}]\n  input %s: int64[1]\n  input %l: int64[1]\n  \
              %y: float32[1, {rows}, 4, {depth}] = \
-             etbuild.attend_cache.default(%q, %k, %v, %s, %l, 0.25, 0, 0.0, none, none)\n"
+             etbuild.attend_cache.default(%q, %k, %v, %s, %l, 0.25, 0, 0.0, none, none, 0)\n"
         ),
         vec![
             numbers(rows * 4 * depth, 11),

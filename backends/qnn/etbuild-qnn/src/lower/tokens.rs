@@ -99,6 +99,9 @@ pub fn attend(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     if [8, 9].into_iter().any(|index| !matches!(call.optional_value(index), Ok(None))) {
         return Err(Refusal::new(RefusalKind::Argument, "its scores have slopes or sinks"));
     }
+    if call.int(10)?.is_some_and(|columns| columns > 0) {
+        return Err(Refusal::new(RefusalKind::Argument, "its values are the beginnings of keys"));
+    }
     let [1, rows, query_heads, depth] = builder.sizes(query, Order::RowMajor)[..] else {
         return Err(Refusal::new(RefusalKind::Shape, "the queries are not of one sequence"));
     };

@@ -1,7 +1,10 @@
 //! Tensors in other layouts than a matrix of rows: transposed, stacked, with rows in turns, or a vector for each row.
 
-use etbuild_ir::ConstantData;
+use std::sync::Arc;
 
+use etbuild_ir::{Buffer, ConstantData};
+
+use super::stored::Whole;
 use super::{Rows, Weights};
 use crate::CheckpointError;
 use crate::constant::{Constant, Part, floats, spec, vector_of};
@@ -30,6 +33,39 @@ impl Weights<'_> {
             let bytes: Vec<u8> = (first..first + count).flat_map(row).flatten().copied().collect();
             Ok((spec(found.scalar_type, &[count, columns]), ConstantData::new(bytes)))
         })
+    }
+
+    /// Blocks of rows of a matrix `[all, columns]`, each transposed to `[columns, rows]`, in the type of the checkpoint. Blocks are of one size.
+    pub fn transposed_blocks(&mut self, tensor: &str, blocks: &[Part], columns: usize) -> Vec<Constant> {
+        let Some(Part { count, all, .. }) = blocks.first().copied() else { return Vec::new() };
+        let whole = self.once(format!("{tensor}.blocks"), |weights, name| {
+            let found = weights.take(tensor, &[all, columns])?;
+            let row = columns * found.scalar_type.size();
+            let mut bytes = Vec::with_capacity(blocks.len() * count * row);
+            for block in blocks {
+                let start = found.start + block.first * row;
+                let stored = found.shard.bytes().get(start..start + count * row);
+                let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+                transpose(stored, [count, columns], found.scalar_type.size(), &mut bytes);
+            }
+            Ok((spec(found.scalar_type, &[blocks.len() * columns, count]), ConstantData::new(bytes)))
+        });
+        if self.failed() {
+            return Vec::new();
+        }
+        let (scalar_type, size) = (whole.spec.scalar_type, columns * count * whole.spec.scalar_type.size());
+        let owner: Arc<dyn Buffer> = Arc::new(Whole(whole.data));
+        let names = blocks.iter().map(|block| format!("{}.transposed", block.named(tensor)));
+        names
+            .enumerate()
+            .map(|(index, name)| {
+                self.once(name, |_, name| {
+                    let data = ConstantData::part_of(owner.clone(), index * size, size);
+                    let data = data.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+                    Ok((spec(scalar_type, &[columns, count]), data))
+                })
+            })
+            .collect()
     }
 
     /// Rows of a matrix in a stack `[matrices, all, columns]`, in the type of the checkpoint.
@@ -98,5 +134,13 @@ impl Weights<'_> {
             }
             Ok(vector_of(&[tensors.len(), count], rows))
         })
+    }
+}
+
+/// Appends the transpose of a matrix of elements of so many bytes.
+fn transpose(stored: &[u8], [rows, columns]: [usize; 2], size: usize, to: &mut Vec<u8>) {
+    for column in 0..columns {
+        let elements = stored.chunks_exact(size.max(1)).skip(column).step_by(columns.max(1)).take(rows);
+        elements.for_each(|element| to.extend_from_slice(element));
     }
 }

@@ -12,7 +12,7 @@ use crate::encoded::{Decoded, Encoded, Grid, Want};
 use crate::shards::{Stored, Tensor};
 
 /// A constant as the buffer of a tensor.
-struct Whole(ConstantData);
+pub struct Whole(pub ConstantData);
 
 impl Buffer for Whole {
     fn bytes(&self) -> &[u8] {

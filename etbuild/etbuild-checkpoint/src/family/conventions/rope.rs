@@ -116,7 +116,7 @@ fn by_pair(context: &Context<'_>) -> Result<Scaling, CheckpointError> {
         short: rope.numbers("short_factor")?,
         long: rope.numbers("long_factor")?,
         original,
-        magnitude: rope.optional_number("attention_factor")?.unwrap_or(computed),
+        magnitudes: [rope.optional_number("attention_factor")?.unwrap_or(computed); 2],
     })
 }
 

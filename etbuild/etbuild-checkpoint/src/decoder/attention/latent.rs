@@ -1,0 +1,207 @@
+//! Multi-head latent attention. The KV cache has the latent and the rotated elements of each token, as the keys of one head, whose beginnings
+//! are the values. Each head's matrix from latents to keys is absorbed into the queries, and the one from latents to values into the output.
+
+use etbuild_ir::{Argument, ValueId};
+
+use super::{Own, Role, Text, heads, keep};
+use crate::constant::{Constant, Part};
+use crate::decoder::linear::{self, Linear};
+use crate::decoder::parts::Parts;
+use crate::decoder::sides::Sides;
+use crate::{Decoder, Latent};
+
+/// The attention of a layer, of tokens `[1, count, width]`.
+pub fn build(
+    decoder: &Decoder,
+    latent: Latent,
+    parts: &mut Parts<'_, '_>,
+    layer: usize,
+    place: &Place<'_>,
+    input: ValueId,
+) -> ValueId {
+    let attention = Attending { decoder, latent, layer, module: place.module, count: place.text.count };
+    let queries = attention.queries(parts, input);
+    let keys = attention.keys(parts, input);
+    let attended: Vec<ValueId> = place
+        .text
+        .texts()
+        .map(|(own, [start, end])| {
+            let own_rows = |parts: &mut Parts<'_, '_>, rows| match end - start == place.text.count {
+                true => rows,
+                false => parts.sketch.slice(rows, 1, start, end),
+            };
+            let queries = queries.map(|rows| own_rows(parts, rows));
+            let keys = keys.map(|rows| own_rows(parts, rows));
+            attention.attend(parts, &own, queries, keys)
+        })
+        .collect();
+    let rows = match attended.as_slice() {
+        [attended] => *attended,
+        several => parts.sketch.join(several, 1),
+    };
+    attention.output(parts, rows)
+}
+
+/// Where attention is, and the tokens.
+pub struct Place<'p> {
+    /// The module.
+    pub module: &'p str,
+    /// The tokens.
+    pub text: &'p Text,
+}
+
+/// The attention of a layer.
+struct Attending<'d> {
+    decoder: &'d Decoder,
+    latent: Latent,
+    layer: usize,
+    module: &'d str,
+    /// The tokens of all texts.
+    count: usize,
+}
+
+impl Attending<'_> {
+    const fn heads(&self) -> usize {
+        self.decoder.attention.heads
+    }
+
+    fn linear(
+        &self,
+        parts: &mut Parts<'_, '_>,
+        name: &str,
+        input: ValueId,
+        sizes: [usize; 2],
+        has_bias: bool,
+    ) -> ValueId {
+        let module = format!("{}.{name}", self.module);
+        parts.sketch.enter(module.as_str());
+        let [rows, columns] = sizes;
+        let layer = Linear { module: &module, part: Part::all(rows), columns, sides: Sides::default(), has_bias };
+        linear::build(parts.sketch, parts.weights, &layer, input)
+    }
+
+    /// RMSNorm of a latent.
+    fn norm(&self, parts: &mut Parts<'_, '_>, name: &str, size: usize, input: ValueId) -> ValueId {
+        parts.gain(&format!("{}.{name}", self.module), size, self.latent.epsilon, input)
+    }
+
+    /// Queries of latents, `[1, count, heads, rank]`, and the elements to rotate, `[1, count, heads, rotated]`.
+    fn queries(&self, parts: &mut Parts<'_, '_>, input: ValueId) -> [ValueId; 2] {
+        let Latent { query_rank, rank, plain, rotated, .. } = self.latent;
+        let (width, depth) = (self.decoder.width, plain + rotated);
+        let all = self.heads() * depth;
+        let projected = match query_rank {
+            None => self.linear(parts, "q_proj", input, [all, width], false),
+            Some(rank) => {
+                let made = self.linear(parts, "q_a_proj", input, [rank, width], self.decoder.attention.biases.inputs);
+                let made = self.norm(parts, "q_a_layernorm", rank, made);
+                self.linear(parts, "q_b_proj", made, [all, rank], false)
+            }
+        };
+        let shaped = parts.sketch.view(projected, &[1, self.count, self.heads(), depth]);
+        let to_turn = parts.sketch.slice(shaped, 3, plain, depth);
+        let kept = parts.sketch.slice(shaped, 3, 0, plain);
+        let absorbed = self.by_head(parts, Projection::Keys, kept);
+        [parts.sketch.view(absorbed, &[1, self.count, self.heads(), rank]), to_turn]
+    }
+
+    /// Latents, `[1, count, 1, rank]`, and the elements to rotate, `[1, count, 1, rotated]`.
+    fn keys(&self, parts: &mut Parts<'_, '_>, input: ValueId) -> [ValueId; 2] {
+        let Latent { rank, rotated, .. } = self.latent;
+        let sizes = [rank + rotated, self.decoder.width];
+        let has_bias = self.decoder.attention.biases.inputs;
+        let made = self.linear(parts, "kv_a_proj_with_mqa", input, sizes, has_bias);
+        let to_turn = parts.sketch.slice(made, 2, rank, rank + rotated);
+        let latents = parts.sketch.slice(made, 2, 0, rank);
+        let latents = self.norm(parts, "kv_a_layernorm", rank, latents);
+        [(latents, rank), (to_turn, rotated)].map(|(rows, size)| parts.sketch.view(rows, &[1, self.count, 1, size]))
+    }
+
+    /// The sums of latents that each head attends to, `[1, count, heads, rank]`, for the tokens of a text.
+    fn attend(&self, parts: &mut Parts<'_, '_>, text: &Own, queries: [ValueId; 2], keys: [ValueId; 2]) -> ValueId {
+        let layer = self.decoder.layers.get(self.layer).copied();
+        let (rotary, window) = layer.map_or((None, None), |layer| (layer.rotary, layer.window));
+        let [query, key] = [(Role::Query, queries), (Role::Key, keys)].map(|(role, [kept, to_turn])| {
+            let turned = heads::rotate(self.decoder, parts.sketch, parts.weights, rotary, role, text, to_turn);
+            parts.sketch.enter(self.module);
+            parts.sketch.join(&[kept, turned], 3)
+        });
+        let keys = keep(parts.sketch, parts.weights, self.module, "keys", text, window, key);
+        let rest = [
+            Argument::Float(self.decoder.attention.scale),
+            Argument::Int(window.map_or(0, |window| i64::try_from(window).unwrap_or(i64::MAX))),
+            Argument::Float(0.0),
+            Argument::None,
+            Argument::None,
+            Argument::Int(self.latent.rank as i64),
+        ];
+        let mut output = parts.sketch.like(query);
+        let _ = output.set_size(3, self.latent.rank as i32);
+        let read = [query, keys, keys, text.start, text.last].map(Argument::Value);
+        parts.sketch.call("etbuild.attend_cache.default", read.into_iter().chain(rest).collect(), output)
+    }
+
+    /// The output of attention, of sums of latents.
+    fn output(&self, parts: &mut Parts<'_, '_>, sums: ValueId) -> ValueId {
+        let all = self.heads() * self.latent.value;
+        let values = self.by_head(parts, Projection::Values, sums);
+        let values = parts.sketch.view(values, &[1, self.count, all]);
+        let (name, sizes) = (self.decoder.names.output, [self.decoder.width, all]);
+        self.linear(parts, name, values, sizes, self.decoder.attention.biases.output)
+    }
+
+    /// The product of each head with a matrix of its own, `[count, heads, rows]`: a mixture whose tokens choose all experts in order.
+    fn by_head(&self, parts: &mut Parts<'_, '_>, projection: Projection, rows: ValueId) -> ValueId {
+        let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
+        parts.sketch.enter(format!("{}.kv_b_proj", self.module));
+        let [made, columns] = match projection {
+            Projection::Keys => [rank, plain],
+            Projection::Values => [value, rank],
+        };
+        let matrices =
+            if self.latent.is_split { self.split(parts, projection) } else { self.of_one(parts, projection) };
+        let numbers = parts.weights.in_order(self.count, heads);
+        let numbers = parts.sketch.constant(&numbers);
+        let matrices = matrices.iter().map(|matrix| parts.sketch.floats(matrix)).collect();
+        let rows = parts.sketch.view(rows, &[self.count, heads, columns]);
+        parts.sketch.choose(rows, numbers, (matrices, None), [self.count, heads, made])
+    }
+
+    /// The matrices of heads, whose rows for keys and values are in turns in one matrix.
+    fn of_one(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Vec<Constant> {
+        let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
+        let (tensor, all) = (format!("{}.kv_b_proj.weight", self.module), heads * (plain + value));
+        let of_head = |head: usize, first, count| Part { first: head * (plain + value) + first, count, all };
+        match projection {
+            Projection::Keys => {
+                let blocks: Vec<Part> = (0..heads).map(|head| of_head(head, 0, plain)).collect();
+                parts.weights.transposed_blocks(&tensor, &blocks, rank)
+            }
+            Projection::Values => {
+                let stored = |head| parts.weights.stored_matrix(&tensor, of_head(head, plain, value), rank);
+                (0..heads).map(stored).collect()
+            }
+        }
+    }
+
+    /// The matrices of heads, from a stack for keys or for values.
+    fn split(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Vec<Constant> {
+        let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
+        let (name, rows, columns) = match projection {
+            Projection::Keys => ("k_b_proj", rank, plain),
+            Projection::Values => ("v_b_proj", value, rank),
+        };
+        let tensor = format!("{}.{name}.weight", self.module);
+        let stored = |head| parts.weights.matrix_of_stack(&tensor, [head, heads], Part::all(rows), columns);
+        (0..heads).map(stored).collect()
+    }
+}
+
+/// A projection of latents, a matrix for each head.
+#[derive(Clone, Copy)]
+enum Projection {
+    /// From latents to keys, absorbed into queries: transposed.
+    Keys,
+    /// From latents to values.
+    Values,
+}
