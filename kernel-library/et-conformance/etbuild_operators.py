@@ -100,6 +100,17 @@ def expert_linear(input, experts, weights, biases=None):
     return made if biases is None else made + biases[experts]
 
 
+@operator("conv_cache(Tensor rows, Tensor cache, Tensor weight, Tensor? bias, Tensor start, Tensor last) -> Tensor")
+def conv_cache(rows, cache, weight, bias, start, last):
+    kernel, slots = weight.shape[1], cache.shape[1]
+    if start + last + 1 > slots and kernel + last > slots:
+        raise ValueError("the cache has no slot for what rows see")
+    before = torch.arange(int(start) - kernel + 1, int(start))
+    old = cache[:, before % slots, 0] * (before >= 0).unsqueeze(-1)
+    columns = torch.cat([old, rows], 1).transpose(1, 2)
+    return torch.nn.functional.conv1d(columns, weight.unsqueeze(1), bias, groups=weight.shape[0]).transpose(1, 2).contiguous()
+
+
 @operator("pivot_order(Tensor pivots, int rows) -> Tensor")
 def pivot_order(pivots, rows):
     orders = []

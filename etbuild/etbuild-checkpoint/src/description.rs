@@ -2,6 +2,7 @@
 
 mod attention;
 mod hearing;
+mod mixer;
 mod network;
 mod position;
 mod source;
@@ -9,6 +10,7 @@ mod vision;
 
 pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Relative};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
+pub use mixer::{Convolution, ConvolutionNames, Mixer};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
 pub use position::{Rotary, Scaling};
 pub use source::Source;
@@ -79,8 +81,10 @@ pub struct Positions {
 }
 
 /// The differences between layers of one decoder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layer {
+    /// The part in which tokens read earlier tokens.
+    pub mixer: Mixer,
     /// The attention window: the positions that a token sees up to the token's own; `None` for all.
     pub window: Option<usize>,
     /// The index of the rotary embedding of queries and keys; `None` for no rotary embedding.
@@ -224,6 +228,7 @@ impl Decoder {
             (self.hearing.is_some(), "it hears"),
             (self.source.is_some(), "it has an encoder beside its decoder"),
             (self.experts.is_some(), "it is a mixture of experts"),
+            (self.layers.iter().any(|layer| layer.mixer != Mixer::Attention), "not all of its layers attend"),
             (self.positions.is_some() || self.embedding_norm, "it changes its embedding"),
         ];
         match mistakes.iter().find(|(is_mistake, _)| *is_mistake) {

@@ -26,6 +26,7 @@ mod hearing;
 mod helium;
 mod hunyuan;
 mod idefics3;
+mod lfm2;
 mod llama;
 mod llava;
 mod ministral;
@@ -98,6 +99,7 @@ pub const FAMILIES: &[&Family] = &[
     &helium::FAMILY,
     &hunyuan::FAMILY,
     &idefics3::FAMILY,
+    &lfm2::FAMILY,
     &llama::FAMILY,
     &llava::FAMILY,
     &ministral::FAMILY,

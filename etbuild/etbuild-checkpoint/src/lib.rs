@@ -53,9 +53,10 @@ pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles};
 use config::Config;
 use decoder::Weights;
 pub use description::{
-    Activation, Attention, AttentionTemperature, Biases, Clamped, Cross, Decoder, Experts, FeedForward, Gate, HeadNorm,
-    Hearing, Inputs, Layer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader, Relative, Rotary,
-    Scaling, SoundTower, Source, Storage, Tower, Vision, VisionEncoder, Windows,
+    Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Decoder,
+    Experts, FeedForward, Gate, HeadNorm, Hearing, Inputs, Layer, Mixer, Norm, NormKind, NormPlaces, Patches,
+    Positions, Projector, Reader, Relative, Rotary, Scaling, SoundTower, Source, Storage, Tower, Vision, VisionEncoder,
+    Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};

@@ -96,6 +96,11 @@ MODELS = {
     "hunyuan": ("HunYuanDenseV1", SMALL | dict(head_dim=8, attention_bias=True)),
     "hunyuan-alpha": ("HunYuanDenseV1", MHA | dict(head_dim=12, tie_word_embeddings=True, rope_parameters=dict(
         rope_type="dynamic", rope_theta=10000.0, factor=1.0, alpha=50.0))),
+    "lfm2": ("Lfm2", SMALL | dict(full_attn_idxs=[1], block_multiple_of=16, num_hidden_layers=4)),
+    "lfm2-biases": ("Lfm2", MHA | dict(layer_types=["conv", "full_attention", "conv"], conv_bias=True, conv_L_cache=4,
+                                       block_auto_adjust_ff_dim=False, tie_word_embeddings=False)),
+    "lfm2-plain": ("Lfm2", MQA | dict(layer_types=["conv"] * 2 + ["full_attention"], block_ffn_dim_multiplier=1.3,
+                                      block_multiple_of=8, conv_L_cache=1)),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),

@@ -315,6 +315,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::etbuild::attend_block::ATTEND_BLOCK,
     &crate::etbuild::attend_cache::ATTEND_CACHE,
     &crate::etbuild::attend_segments::ATTEND_SEGMENTS,
+    &crate::etbuild::conv_cache::CONV_CACHE,
     &crate::linalg::eigen::EIGH,
     &crate::etbuild::expert_linear::EXPERT_LINEAR,
     &crate::linalg::exponential::MATRIX_EXP,

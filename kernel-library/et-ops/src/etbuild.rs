@@ -12,6 +12,7 @@ mod span;
 pub mod attend_block;
 pub mod attend_cache;
 pub mod attend_segments;
+pub mod conv_cache;
 pub mod expert_linear;
 pub mod rotate;
 pub mod write_cache;

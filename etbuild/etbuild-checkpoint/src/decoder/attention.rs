@@ -52,9 +52,16 @@ pub struct Own {
     tables: Option<[ValueId; 2]>,
 }
 
+impl Own {
+    /// The name of the text's own state.
+    pub fn name(&self, name: &str) -> String {
+        format!("{name}{}", self.suffix)
+    }
+}
+
 impl Text {
     /// The texts, each with the range of tokens.
-    fn texts(&self) -> impl Iterator<Item = (Own, [usize; 2])> {
+    pub(super) fn texts(&self) -> impl Iterator<Item = (Own, [usize; 2])> {
         let is_alone = self.starts.len() == 1;
         let count = if is_alone { self.count } else { 1 };
         self.starts.iter().enumerate().map(move |(index, start)| {

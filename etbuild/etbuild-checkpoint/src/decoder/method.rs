@@ -2,11 +2,12 @@
 
 use etbuild_ir::{Graph, ValueId};
 
-use super::attention::{self, Text, Turning};
+use super::attention::{Text, Turning};
 use super::cross;
 use super::experts;
 use super::feed_forward;
 use super::linear::{self, Linear};
+use super::mixer;
 use super::parts::Parts;
 use super::places;
 use super::sides::{Side, Sides};
@@ -175,7 +176,7 @@ pub(super) fn layer(
         sketch.add(to, made)
     };
     let read = norm(sketch, weights, before_attention, input);
-    let made = attention::build(decoder, sketch, weights, index, text, read);
+    let made = mixer::build(decoder, sketch, weights, index, text, read);
     let mut between = add(sketch, weights, behind_attention, input, made);
     if let Some(cross) = decoder.cross {
         let read = norm(sketch, weights, Some(cross.norm), between);
