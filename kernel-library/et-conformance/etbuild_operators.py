@@ -111,6 +111,22 @@ def conv_cache(rows, cache, weight, bias, start, last):
     return torch.nn.functional.conv1d(columns, weight.unsqueeze(1), bias, groups=weight.shape[0]).transpose(1, 2).contiguous()
 
 
+@operator("selective_scan(Tensor input, Tensor steps, Tensor rates, Tensor keys, Tensor queries, Tensor state, Tensor start, "
+          "Tensor last, Tensor? biases=None, Tensor? skips=None) -> (Tensor, Tensor)")
+def selective_scan(input, steps, rates, keys, queries, state, start, last, biases=None, skips=None):
+    heads, groups = input.shape[2], keys.shape[2]
+    state, out = state * (start > 0), torch.zeros_like(input)
+    steps = torch.nn.functional.softplus(steps if biases is None else steps + biases)
+    keys, queries = (value.repeat_interleave(heads // groups, 2)[0, :, :, None] for value in (keys, queries))
+    for row in range(int(last) + 1):
+        step = steps[0, row, :, None, None]
+        state = (step * rates[:, None]).exp() * state + step * input[0, row, :, :, None] * keys[row]
+        out[0, row] = (state * queries[row]).sum(-1)
+        if skips is not None:
+            out[0, row] += skips[:, None] * input[0, row]
+    return out, state.clone()
+
+
 @operator("pivot_order(Tensor pivots, int rows) -> Tensor")
 def pivot_order(pivots, rows):
     orders = []

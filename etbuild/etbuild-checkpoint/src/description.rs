@@ -10,7 +10,7 @@ mod vision;
 
 pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Relative};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
-pub use mixer::{Convolution, ConvolutionNames, Mixer};
+pub use mixer::{Convolution, ConvolutionNames, Mixer, Scan, Steps};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
 pub use position::{Rotary, Scaling};
 pub use source::Source;
@@ -89,6 +89,8 @@ pub struct Layer {
     pub window: Option<usize>,
     /// The index of the rotary embedding of queries and keys; `None` for no rotary embedding.
     pub rotary: Option<usize>,
+    /// Whether a feed-forward network, or experts, follow the mixer.
+    pub has_network: bool,
     /// Whether experts take the place of the feed-forward network.
     pub has_experts: bool,
 }
@@ -176,6 +178,11 @@ impl Decoder {
     pub fn tile(&self) -> Option<usize> {
         let of_picture = self.vision.as_ref().and_then(Vision::tile);
         of_picture.or_else(|| self.hearing.as_ref()?.tokens())
+    }
+
+    /// Whether a layer has a state that cannot be cut at a token.
+    pub fn is_recurrent(&self) -> bool {
+        self.layers.iter().any(|layer| layer.mixer.is_recurrent())
     }
 
     /// Whether prompts have pictures or sounds beside texts.

@@ -1,6 +1,7 @@
 //! The families of models, a file each.
 
 mod arcee;
+mod bamba;
 mod bloom;
 mod cohere;
 mod cohere2;
@@ -22,6 +23,7 @@ mod gpt_oss;
 mod gptj;
 mod granite;
 mod granitemoe;
+mod granitemoehybrid;
 mod hearing;
 mod helium;
 mod hunyuan;
@@ -29,6 +31,8 @@ mod idefics3;
 mod lfm2;
 mod llama;
 mod llava;
+mod mamba;
+mod mamba2;
 mod ministral;
 mod ministral3;
 mod mistral;
@@ -76,6 +80,7 @@ pub struct Family {
 /// Every family.
 pub const FAMILIES: &[&Family] = &[
     &arcee::FAMILY,
+    &bamba::FAMILY,
     &bloom::FAMILY,
     &cohere::FAMILY,
     &cohere2::FAMILY,
@@ -96,12 +101,16 @@ pub const FAMILIES: &[&Family] = &[
     &gptj::FAMILY,
     &granite::FAMILY,
     &granitemoe::FAMILY,
+    &granitemoehybrid::FAMILY,
     &helium::FAMILY,
     &hunyuan::FAMILY,
     &idefics3::FAMILY,
     &lfm2::FAMILY,
     &llama::FAMILY,
     &llava::FAMILY,
+    &mamba::FALCON,
+    &mamba::FAMILY,
+    &mamba2::FAMILY,
     &ministral::FAMILY,
     &ministral3::FAMILY,
     &mistral::FAMILY,

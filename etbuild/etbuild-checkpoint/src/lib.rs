@@ -55,8 +55,8 @@ use decoder::Weights;
 pub use description::{
     Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Decoder,
     Experts, FeedForward, Gate, HeadNorm, Hearing, Inputs, Layer, Mixer, Norm, NormKind, NormPlaces, Patches,
-    Positions, Projector, Reader, Relative, Rotary, Scaling, SoundTower, Source, Storage, Tower, Vision, VisionEncoder,
-    Windows,
+    Positions, Projector, Reader, Relative, Rotary, Scaling, Scan, SoundTower, Source, Steps, Storage, Tower, Vision,
+    VisionEncoder, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
@@ -472,6 +472,9 @@ pub fn import_checkpoint(
         return Err(vec![CheckpointError::AdapterOverEncoder(does).of_adapter()]);
     }
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
+    if options.speculate.is_some() && !options.every && decoder.is_recurrent() {
+        return Err(vec![CheckpointError::Speculation]);
+    }
     if options.words && options.cache == Cache::Int8 {
         return Err(vec![CheckpointError::WordsOfIntegers]);
     }

@@ -22,6 +22,9 @@ GPT = dict(vocab_size=211, n_embd=48, n_head=6, n_layer=3, n_positions=512, bos_
 LAYERS = ["sliding_attention", "full_attention", "sliding_attention"]
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=64)
 
+STATES = dict(vocab_size=211, hidden_size=48, num_hidden_layers=3, state_size=8, pad_token_id=0, bos_token_id=1, eos_token_id=2)
+HYBRID = dict(mamba_n_heads=6, mamba_d_head=16, mamba_d_state=24)
+
 # Each model: the configuration class and the keys.
 MODELS = {
     "gemma": ("Gemma", SMALL | dict(head_dim=12)),
@@ -101,6 +104,23 @@ MODELS = {
                                        block_auto_adjust_ff_dim=False, tie_word_embeddings=False)),
     "lfm2-plain": ("Lfm2", MQA | dict(layer_types=["conv"] * 2 + ["full_attention"], block_ffn_dim_multiplier=1.3,
                                       block_multiple_of=8, conv_L_cache=1)),
+    "mamba": ("Mamba", STATES),
+    "mamba-biases": ("Mamba", STATES | dict(use_bias=True, use_conv_bias=False, state_size=7, conv_kernel=3, expand=3,
+                                            time_step_rank=5, tie_word_embeddings=False)),
+    "falcon-mamba": ("FalconMamba", STATES | dict(state_size=16)),
+    "mamba2": ("Mamba2", STATES | dict(num_heads=6, head_dim=16, n_groups=2, state_size=24)),
+    "mamba2-biases": ("Mamba2", STATES | dict(num_heads=12, head_dim=8, n_groups=1, state_size=16, use_bias=True,
+                                              use_conv_bias=False, tie_word_embeddings=True)),
+    "granite-hybrid": ("GraniteMoeHybrid", SMALL | HYBRID | dict(
+        num_local_experts=5, shared_intermediate_size=40, residual_multiplier=0.5, attention_multiplier=0.3,
+        logits_scaling=2.0, embedding_multiplier=3.0, tie_word_embeddings=True, mamba_n_groups=2, mamba_proj_bias=True,
+        layer_types=["linear_attention", "full_attention", "linear_attention"])),
+    "granite-hybrid-dense": ("GraniteMoeHybrid", MHA | HYBRID | dict(
+        num_local_experts=0, shared_intermediate_size=72, position_embedding_type="rope",
+        layer_types=["linear_attention", "linear_attention", "full_attention"])),
+    "bamba": ("Bamba", SMALL | HYBRID | dict(attn_layer_indices=[1])),
+    "bamba-biases": ("Bamba", MQA | HYBRID | dict(attn_layer_indices=[0, 2], mamba_n_groups=3, mamba_conv_bias=False,
+                                                  attention_bias=True, mlp_bias=True)),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),

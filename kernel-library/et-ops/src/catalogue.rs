@@ -321,6 +321,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::linalg::exponential::MATRIX_EXP,
     &crate::linalg::lu::PIVOT_ORDER,
     &crate::etbuild::rotate::ROTATE,
+    &crate::etbuild::selective_scan::SELECTIVE_SCAN,
     &crate::linalg::singular::SVD,
     &crate::etbuild::write_cache::WRITE_CACHE,
     &crate::quantized::add::QUANTIZED_ADD,

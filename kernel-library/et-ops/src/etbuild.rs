@@ -15,4 +15,5 @@ pub mod attend_segments;
 pub mod conv_cache;
 pub mod expert_linear;
 pub mod rotate;
+pub mod selective_scan;
 pub mod write_cache;

@@ -18,6 +18,8 @@ pub struct Text {
     pub starts: Vec<ValueId>,
     /// The index of the last token of a text.
     pub last: ValueId,
+    /// For each text the index of the last token, or -1 for a text without a token in the call; empty where each text has one.
+    pub lasts: Vec<ValueId>,
     /// The number of tokens.
     pub count: usize,
     /// Whether the tokens attend to each other in both directions.
@@ -42,6 +44,8 @@ pub struct Own {
     pub start: ValueId,
     /// The index of the last token.
     pub last: ValueId,
+    /// The same, or -1 for a text without a token in the call.
+    pub read: ValueId,
     /// The end of the names of the text's KV caches.
     suffix: String,
     /// Whether the tokens attend to each other in both directions.
@@ -71,7 +75,8 @@ impl Text {
                 Turning::Positions(positions) => (positions.get(index).copied().unwrap_or(*start), None),
                 Turning::Tables(tables, first) => (*first, Some(*tables)),
             };
-            let own = Own { start: *start, last: self.last, suffix, is_mutual: self.is_mutual, turn, tables };
+            let read = self.lasts.get(index).copied().unwrap_or(self.last);
+            let own = Own { start: *start, last: self.last, read, suffix, is_mutual: self.is_mutual, turn, tables };
             (own, [index, index + count])
         })
     }

@@ -2,6 +2,7 @@
 
 mod convolution;
 mod rows;
+mod scan;
 
 use etbuild_ir::ValueId;
 
@@ -23,6 +24,10 @@ pub fn build(
     let Some(layer) = decoder.layers.get(index) else { return input };
     match layer.mixer {
         Mixer::Attention => attention::build(decoder, sketch, weights, index, text, input),
+        Mixer::Scan(scan) => {
+            let module = decoder.names.layer(index);
+            scan::build(scan, &mut Parts { sketch, weights }, (&module, text), input)
+        }
         Mixer::Convolution(convolution) => {
             let module = decoder.names.layer(index);
             convolution::build(convolution, &mut Parts { sketch, weights }, (&module, text), input)

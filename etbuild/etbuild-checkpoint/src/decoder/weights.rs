@@ -235,6 +235,18 @@ impl<'d> Weights<'d> {
         })
     }
 
+    /// The first value of a state that is no KV cache: zeros.
+    pub fn recurrent(&mut self, sizes: [usize; 3]) -> Constant {
+        if !self.errors.is_empty() {
+            return self.nothing("");
+        }
+        self.once(format!("state of {sizes:?}"), |_, _| {
+            let spec = spec(ScalarType::Float, &sizes);
+            let data = ConstantData::new(vec![0; spec.nbytes()]);
+            Ok((spec, data))
+        })
+    }
+
     /// The first value of the keys, or of the values, of so many positions: zeros.
     pub fn memory(&mut self, slots: usize) -> Constant {
         let (heads, depth) = (self.decoder.attention.key_heads, self.decoder.attention.depth);

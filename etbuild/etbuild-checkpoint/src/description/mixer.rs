@@ -1,5 +1,7 @@
 //! What mixes the tokens of a text in a layer, beside attention.
 
+use crate::Activation;
+
 /// The part of a layer in which tokens read earlier tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mixer {
@@ -7,6 +9,50 @@ pub enum Mixer {
     Attention,
     /// A short convolution between two gates (LFM2).
     Convolution(Convolution),
+    /// A selective state space (Mamba).
+    Scan(Scan),
+}
+
+impl Mixer {
+    /// Whether what a token reads of earlier tokens is a state of one size, which cannot be cut at a token.
+    pub const fn is_recurrent(&self) -> bool {
+        matches!(self, Self::Scan(_))
+    }
+}
+
+/// A selective state space (Gu and Dao 2023): a short convolution, and a scan with a gate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scan {
+    /// The heads, each with a step of its own.
+    pub heads: usize,
+    /// The elements of a head.
+    pub depth: usize,
+    /// The elements of the state for each element of a head.
+    pub states: usize,
+    /// The groups of heads that share the inputs B and C.
+    pub groups: usize,
+    /// The tokens that the convolution reads.
+    pub kernel: usize,
+    /// Where steps and the inputs B and C come from.
+    pub steps: Steps,
+    /// The activation behind the convolution, and of the gate.
+    pub activation: Activation,
+    /// Whether the projections of the mixer's input and output have biases.
+    pub has_biases: bool,
+    /// Whether the convolution has biases.
+    pub has_convolution_biases: bool,
+    /// The mixer, in a layer.
+    pub module: &'static str,
+}
+
+/// Where the steps of a scan and the inputs B and C come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Steps {
+    /// From the scan's input behind the convolution, by a matrix of few rows (Mamba): the rank of the steps, and the epsilon of an RMSNorm
+    /// without weights of each of the three, if there is one.
+    Narrow { rank: usize, norm: Option<f64> },
+    /// From the mixer's input (Mamba 2), with B and C through the convolution: the epsilon of the RMSNorm of each group behind the gate.
+    Direct { norm: f64 },
 }
 
 /// A gated short convolution: `output(c * convolution(b * x))`, with `b`, `c` and `x` from one matrix.

@@ -44,7 +44,16 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         tied: config.flag_or("tie_word_embeddings", class.tied)?,
         head_bias: false,
         transposed: false,
-        layers: vec![Layer { mixer: Mixer::Attention, window: None, rotary: Some(0), has_experts: false }; layers],
+        layers: vec![
+            Layer {
+                mixer: Mixer::Attention,
+                window: None,
+                rotary: Some(0),
+                has_network: true,
+                has_experts: false
+            };
+            layers
+        ],
         rotaries: vec![rotary],
         norm: Norm { epsilon, ..class.norm },
         norm_places: class.places,
@@ -138,7 +147,7 @@ pub fn biases(decoder: &mut Decoder, config: &Config, attention: bool) -> Result
 }
 
 /// The kinds of the layers by `layer_types`, if present: the index of each among the kinds of the family.
-pub fn kinds_of(config: &Config, layers: usize, known: [&str; 2]) -> Result<Option<Vec<usize>>, CheckpointError> {
+pub fn kinds_of(config: &Config, layers: usize, known: &[&str]) -> Result<Option<Vec<usize>>, CheckpointError> {
     const KEY: &str = "layer_types";
     let Some(kinds) = config.optional_texts(KEY)? else { return Ok(None) };
     if kinds.len() != layers {
@@ -146,12 +155,12 @@ pub fn kinds_of(config: &Config, layers: usize, known: [&str; 2]) -> Result<Opti
     }
     let index = |kind: &String| known.iter().position(|known| known == kind);
     let indices: Option<Vec<usize>> = kinds.iter().map(index).collect();
-    indices.map(Some).ok_or_else(|| config.unsupported(KEY, listed(known.into_iter())))
+    indices.map(Some).ok_or_else(|| config.unsupported(KEY, listed(known.iter().copied())))
 }
 
 /// The kinds of the layers by `layer_types`, if present: whether each sees a window.
 fn kinds(config: &Config, layers: usize) -> Result<Option<Vec<bool>>, CheckpointError> {
-    let kinds = kinds_of(config, layers, ["sliding_attention", "full_attention"])?;
+    let kinds = kinds_of(config, layers, &["sliding_attention", "full_attention"])?;
     Ok(kinds.map(|kinds| kinds.into_iter().map(|kind| kind == 0).collect()))
 }
 
@@ -215,6 +224,7 @@ pub fn experts(
         storage: Storage::Listed,
         names: ExpertNames::QWEN,
         shared: None,
+        is_beside_network: false,
         has_biases: false,
         clamped: None,
     })

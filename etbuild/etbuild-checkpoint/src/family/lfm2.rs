@@ -66,7 +66,7 @@ fn network_width(config: &Config, size: usize) -> Result<usize, CheckpointError>
 
 /// Whether each layer attends: by `layer_types`, or by the list of those that do.
 fn attends(config: &Config, layers: usize) -> Result<Vec<bool>, CheckpointError> {
-    if let Some(kinds) = conventions::kinds_of(config, layers, ["conv", "full_attention"])? {
+    if let Some(kinds) = conventions::kinds_of(config, layers, &["conv", "full_attention"])? {
         return Ok(kinds.into_iter().map(|kind| kind == 1).collect());
     }
     let listed = config.optional_counts("full_attn_idxs")?;

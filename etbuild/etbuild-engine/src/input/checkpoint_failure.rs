@@ -69,9 +69,10 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::Shape { .. } => Code::TensorMismatch,
         CheckpointError::ElementType { .. } => Code::DtypeUnavailable,
         CheckpointError::Rotation(_) => Code::SchemeUnavailable,
-        CheckpointError::WordsOfIntegers | CheckpointError::ImageTokens { .. } | CheckpointError::TextOption { .. } => {
-            Code::OptionUnavailable
-        }
+        CheckpointError::Speculation
+        | CheckpointError::WordsOfIntegers
+        | CheckpointError::ImageTokens { .. }
+        | CheckpointError::TextOption { .. } => Code::OptionUnavailable,
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
         CheckpointError::Json { .. }
         | CheckpointError::Key { .. }

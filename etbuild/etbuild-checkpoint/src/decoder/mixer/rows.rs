@@ -2,22 +2,22 @@
 
 use etbuild_ir::{Argument, ValueId};
 
-use crate::constant::Constant;
+use crate::constant::{Constant, Part};
 use crate::decoder::attention::{Own, Text};
 use crate::decoder::parts::Parts;
 
 /// Does something with the rows of each text of a call, `[1, rows, channels]`, and puts the results together.
-pub fn of_texts(
+pub fn of_texts<const N: usize>(
     parts: &mut Parts<'_, '_>,
     text: &Text,
-    rows: ValueId,
-    mut each: impl FnMut(&mut Parts<'_, '_>, &Own, ValueId) -> ValueId,
+    rows: [ValueId; N],
+    mut each: impl FnMut(&mut Parts<'_, '_>, &Own, [ValueId; N]) -> ValueId,
 ) -> ValueId {
     let texts: Vec<(Own, [usize; 2])> = text.texts().collect();
     let mut made = Vec::new();
     for (own, [start, end]) in &texts {
         let is_all = end - start == text.count;
-        let own_rows = if is_all { rows } else { parts.sketch.slice(rows, 1, *start, *end) };
+        let own_rows = if is_all { rows } else { rows.map(|rows| parts.sketch.slice(rows, 1, *start, *end)) };
         made.push(each(parts, own, own_rows));
     }
     match made.as_slice() {
@@ -39,10 +39,7 @@ impl OverTime {
     /// The convolution of a module of so many channels.
     pub fn of(parts: &mut Parts<'_, '_>, module: &str, [channels, kernel]: [usize; 2], has_bias: bool) -> Self {
         let weight = parts.weights.kernels(&format!("{module}.weight"), [channels, kernel]);
-        let bias = has_bias.then(|| {
-            let all = crate::constant::Part::all(channels);
-            parts.weights.vector(&format!("{module}.bias"), all, 0.0)
-        });
+        let bias = has_bias.then(|| parts.weights.vector(&format!("{module}.bias"), Part::all(channels), 0.0));
         Self { weight, bias, state: format!("{module}.rows") }
     }
 
@@ -50,7 +47,7 @@ impl OverTime {
     pub fn convolve(&self, parts: &mut Parts<'_, '_>, text: &Text, rows: ValueId) -> ValueId {
         let channels = parts.sketch.size(rows, 2);
         let kernel = self.weight.spec.sizes.get(1).map_or(1, |size| size.unsigned_abs() as usize);
-        of_texts(parts, text, rows, |parts, own, rows| {
+        of_texts(parts, text, [rows], |parts, own, [rows]| {
             let count = parts.sketch.size(rows, 1);
             let first = parts.weights.earlier_rows(channels, kernel);
             let shaped = parts.sketch.view(rows, &[1, count, 1, channels]);

@@ -1,0 +1,312 @@
+//! `etbuild::selective_scan`: the recurrence of selective state spaces (Mamba) over the rows of a prefill chunk, or of a decode step.
+
+use core::array::from_fn;
+
+use crate::etbuild::span;
+use crate::family::opmath::Opmath;
+use crate::math::Math;
+use crate::prelude::*;
+use et_core::{Element, Input, Output};
+
+/// A selective scan (Gu and Dao 2023): for each row, `state = exp(step * rate) * state + step * input * key`, and
+/// `output = state * query + skip * input`, with `step = softplus(steps + biases)`.
+///
+/// `input` is `[1, rows, heads, depth]`, `steps` `[1, rows, heads]`, `biases` and `skips` `[heads]`; `rates` are
+/// `[heads, width]` (Mamba) or `[heads, 1]` (Mamba 2, Dao and Gu 2024). `keys` and `queries`, `[1, rows, groups, width]`, are the inputs B
+/// and C of the state space; a group of neighbouring heads shares each. `state` is `[heads, depth, width]`, that of the text before `start`,
+/// and zeros for a text that begins. The outputs are `[1, rows, heads, depth]`, with zeros in padding rows behind `last`, and the state
+/// behind row `last`, or for a `last` of -1 the old state.
+#[cfg(feature = "catalogue")]
+pub const SELECTIVE_SCAN: Operator = Operator {
+    schema: "etbuild::selective_scan.out(Tensor input, Tensor steps, Tensor rates, Tensor keys, Tensor queries, Tensor state, \
+             Tensor start, Tensor last, Tensor? biases=None, Tensor? skips=None, *, Tensor(a!) out0, Tensor(b!) out1) \
+             -> (Tensor(a!), Tensor(b!))",
+    functional: "etbuild::selective_scan",
+    path: kernel_path!(out),
+    dtypes: Dtypes::FLOATS.with(ScalarType::Long),
+    infer,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::near(
+            "a text that begins, with a rate for each element",
+            1e-6,
+            &[
+                Tensor(CaseTensor::float(&[1, 2, 2, 1], &[1.0, -2.0, 0.5, 3.0])),
+                Tensor(CaseTensor::float(&[1, 2, 2], &[0.5, -1.0, 25.0, 0.0])),
+                Tensor(CaseTensor::float(&[2, 2], &[-1.0, -0.5, -0.25, -2.0])),
+                Tensor(CaseTensor::float(&[1, 2, 1, 2], &[1.0, 0.5, -1.0, 2.0])),
+                Tensor(CaseTensor::float(&[1, 2, 1, 2], &[2.0, 1.0, 0.5, -0.5])),
+                Tensor(CaseTensor::float(&[2, 1, 2], &[9.0; 4])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Tensor(CaseTensor::long(&[1], &[1.0])),
+                CaseArgument::None,
+                CaseArgument::None,
+            ],
+            &[CaseTensor::float(&[1, 2, 2, 1], BEGINNING), CaseTensor::float(&[2, 1, 2], BEGUN)],
+        ),
+        Case::near(
+            "a text that goes on, with biases, skips and a row that is no token",
+            1e-6,
+            &[
+                Tensor(CaseTensor::float(&[1, 2, 1, 2], &[1.0, -2.0, 0.5, 3.0])),
+                Tensor(CaseTensor::float(&[1, 2, 1], &[0.5, 4.0])),
+                Tensor(CaseTensor::float(&[1, 1], &[-0.5])),
+                Tensor(CaseTensor::float(&[1, 2, 1, 2], &[1.0, 0.5, -1.0, 2.0])),
+                Tensor(CaseTensor::float(&[1, 2, 1, 2], &[2.0, 1.0, 0.5, -0.5])),
+                Tensor(CaseTensor::float(&[1, 2, 2], &[1.0, 2.0, 3.0, -4.0])),
+                Tensor(CaseTensor::long(&[1], &[7.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Tensor(CaseTensor::float(&[1], &[-0.25])),
+                Tensor(CaseTensor::float(&[1], &[0.5])),
+            ],
+            &[CaseTensor::float(&[1, 2, 1, 2], GOING_ON), CaseTensor::float(&[1, 2, 2], GONE_ON)],
+        ),
+        Case::exact(
+            "no token at all",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 1, 2], &[1.0, -2.0])),
+                Tensor(CaseTensor::float(&[1, 1, 1], &[0.5])),
+                Tensor(CaseTensor::float(&[1, 1], &[-0.5])),
+                Tensor(CaseTensor::float(&[1, 1, 1, 1], &[1.0])),
+                Tensor(CaseTensor::float(&[1, 1, 1, 1], &[2.0])),
+                Tensor(CaseTensor::float(&[1, 2, 1], &[1.0, 2.0])),
+                Tensor(CaseTensor::long(&[1], &[7.0])),
+                Tensor(CaseTensor::long(&[1], &[-1.0])),
+                CaseArgument::None,
+                CaseArgument::None,
+            ],
+            &[CaseTensor::float(&[1, 1, 1, 2], &[0.0; 2]), CaseTensor::float(&[1, 2, 1], &[1.0, 2.0])],
+        ),
+        Case::refused(
+            "heads that no group has",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 1, 2], &[1.0, -2.0])),
+                Tensor(CaseTensor::float(&[1, 1, 1], &[0.5])),
+                Tensor(CaseTensor::float(&[1, 1], &[-0.5])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 1], &[1.0; 2])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 1], &[2.0; 2])),
+                Tensor(CaseTensor::float(&[1, 2, 1], &[1.0, 2.0])),
+                Tensor(CaseTensor::long(&[1], &[7.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                CaseArgument::None,
+                CaseArgument::None,
+            ],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
+const BEGINNING: &[f64] = &[2.43519246, -1.566308438, -18.750000908, -3.343425232];
+const BEGUN: &[f64] = &[-12.5, 25.000001815, -2.606282802, 4.080567661];
+const GOING_ON: &[f64] = &[5.211577849, -3.80633245, 0.0, 0.0];
+const GONE_ON: &[f64] = &[1.487621745, 1.73633436, 0.333168135, -3.47266872];
+
+/// The elements of the state of a head that are computed at once.
+const LANES: usize = 16;
+
+fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
+    let [input, steps, rates] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?];
+    let [keys, queries, state] = [args.tensor(3)?, args.tensor(4)?, args.tensor(5)?];
+    span::check(args, [6, 7])?;
+    let (shape, rows_of_keys) = (input.shape(), keys.shape());
+    let ([1, rows, heads, depth], [1, own_rows, groups, width]) = (shape.sizes(), rows_of_keys.sizes()) else {
+        return Err(Error::InvalidArgument);
+    };
+    let of_heads = |position: usize| {
+        let vector = args.optional_tensor(position)?;
+        let fits = vector
+            .is_none_or(|vector| vector.shape().sizes() == [*heads] && vector.scalar_type() == input.scalar_type());
+        Ok::<bool, Error>(fits)
+    };
+    let rates_fit = matches!(rates.shape().sizes(), [all, each] if all == heads && (*each == 1 || each == width));
+    let fits = own_rows == rows
+        && queries.shape() == rows_of_keys
+        && steps.shape().sizes() == [1, *rows, *heads]
+        && state.shape().sizes() == [*heads, *depth, *width]
+        && *groups > 0
+        && heads % groups == 0
+        && rates_fit
+        && of_heads(8)?
+        && of_heads(9)?;
+    let types = [steps, rates, keys, queries, state];
+    if !fits || types.iter().any(|tensor| tensor.scalar_type() != input.scalar_type()) {
+        return Err(Error::InvalidArgument);
+    }
+    let shape = if index == 0 { shape } else { args.tensor(5)?.shape() };
+    Ok(Meta { scalar_type: input.scalar_type(), shape })
+}
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    for index in 0..2 {
+        args.tensor(10 + index)?.settle(|| Ok(infer(args, index)?.shape))?;
+    }
+    dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => scan::<T>(args))
+}
+
+/// Elements of a tensor by row, head or group, and element.
+struct View<'a, T> {
+    elements: Input<'a, T>,
+    steps: [usize; 3],
+}
+
+impl<'a, T: Element> View<'a, T> {
+    /// The last three dimensions of a tensor; a dimension of one element stands for any number.
+    fn of(tensor: &et_core::Tensor<'a>) -> Result<Self> {
+        let (strides, shape) = (tensor.strides(), tensor.shape());
+        let rank = shape.rank();
+        let step = |dim: usize| match (rank + dim).checked_sub(3) {
+            Some(dim) if shape.size(dim) > 1 => strides[dim],
+            _ => 0,
+        };
+        Ok(Self { elements: tensor.input()?, steps: from_fn(step) })
+    }
+
+    fn at(&self, index: [usize; 3]) -> usize {
+        index.iter().zip(self.steps).map(|(index, step)| index * step).sum()
+    }
+
+    fn get(&self, index: [usize; 3]) -> T {
+        self.elements.get(self.at(index))
+    }
+
+    /// Neighbours of the last dimension.
+    fn lanes(&self, index: [usize; 3]) -> [T; LANES] {
+        self.elements.strided(self.at(index), self.steps[2])
+    }
+}
+
+/// The tensors of a scan.
+struct Scan<'a, T> {
+    input: View<'a, T>,
+    rates: View<'a, T>,
+    keys: View<'a, T>,
+    queries: View<'a, T>,
+    out: Output<'a, T>,
+    /// The state, `[heads, depth, width]`, contiguous.
+    state: Output<'a, T>,
+    out_steps: [usize; 3],
+    depth: usize,
+    width: usize,
+}
+
+fn scan<T: Opmath>(args: &Args<'_, '_>) -> Result<()>
+where
+    T::Math: Math,
+{
+    let [input, steps, state, out, behind] =
+        [args.tensor(0)?, args.tensor(1)?, args.tensor(5)?, args.tensor(10)?, args.tensor(11)?];
+    let (rows, heads) = (input.size(1), input.size(2));
+    let (start, count) = span::read_some(args, [6, 7], rows)?;
+    let vector = |position: usize| args.optional_tensor(position)?.map(|tensor| View::<T>::of(&tensor)).transpose();
+    let (biases, skips) = (vector(8)?, vector(9)?);
+    // Rows of one element for each head.
+    let raw = (steps.input::<T>()?, steps.strides());
+    let heads_of_group = heads / args.tensor(3)?.size(2);
+    let strides = out.strides();
+    let scan = Scan {
+        input: View::of(&input)?,
+        rates: View::of(&args.tensor(2)?)?,
+        keys: View::of(&args.tensor(3)?)?,
+        queries: View::of(&args.tensor(4)?)?,
+        out: out.output::<T>()?,
+        state: contiguous(&behind)?,
+        out_steps: [strides[1], strides[2], strides[3]],
+        depth: input.size(3),
+        width: state.size(2),
+    };
+    scan.begin(&View::of(&state)?, heads, start > 0);
+    for row in 0..rows {
+        for head in 0..heads {
+            let of_head = |vector: &Option<View<'_, T>>| {
+                vector.as_ref().map_or(T::Math::ZERO, |vector| vector.get([0, 0, head]).raise())
+            };
+            scan.skip([row, head], if row < count { of_head(&skips) } else { T::Math::ZERO });
+            if row < count {
+                let (elements, steps) = raw;
+                let raw = elements.get(row * steps[1] + head * steps[2]).raise();
+                scan.head([row, head, head / heads_of_group], softplus(raw + of_head(&biases)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The elements of a tensor without gaps.
+fn contiguous<'a, T: Element>(tensor: &et_core::Tensor<'a>) -> Result<Output<'a, T>> {
+    if tensor.is_contiguous() { tensor.output() } else { Err(Error::InvalidArgument) }
+}
+
+/// `ln(1 + e^x)`, and `x` itself from 20 on.
+fn softplus<M: Math>(x: M) -> M {
+    if x > M::from_f64(20.0) { x } else { x.exp().ln_1p() }
+}
+
+impl<T: Opmath> Scan<'_, T>
+where
+    T::Math: Math,
+{
+    /// Puts the state before the rows in place: that of the text before, if `goes_on`, or zeros.
+    fn begin(&self, before: &View<'_, T>, heads: usize, goes_on: bool) {
+        for head in 0..heads {
+            for index in 0..self.depth * self.width {
+                let (element, column) = (index / self.width, index % self.width);
+                let old = if goes_on { before.get([head, element, column]) } else { T::lower(T::Math::ZERO) };
+                self.state.set(head * self.depth * self.width + index, old);
+            }
+        }
+    }
+
+    fn place(&self, [row, head]: [usize; 2], element: usize) -> usize {
+        row * self.out_steps[0] + head * self.out_steps[1] + element * self.out_steps[2]
+    }
+
+    /// Begins the output of a head: the input times `skip`.
+    fn skip(&self, [row, head]: [usize; 2], skip: T::Math) {
+        for element in 0..self.depth {
+            let value = skip * self.input.get([row, head, element]).raise();
+            self.out.set(self.place([row, head], element), T::lower(value));
+        }
+    }
+
+    /// Steps the state of a head, and adds what the query reads.
+    fn head(&self, [row, head, group]: [usize; 3], step: T::Math) {
+        let whole = self.width / LANES * LANES;
+        for first in (0..whole).step_by(LANES) {
+            let [keys, queries] = [&self.keys, &self.queries].map(|view| view.lanes([row, group, first]));
+            let rates = self.rates.lanes([0, head, first]);
+            self.columns([row, head, first], step, [rates, keys, queries]);
+        }
+        for column in whole..self.width {
+            let [keys, queries] = [&self.keys, &self.queries].map(|view| [view.get([row, group, column])]);
+            self.columns([row, head, column], step, [[self.rates.get([0, head, column])], keys, queries]);
+        }
+    }
+
+    /// Neighbouring columns of the state of a head.
+    #[inline]
+    fn columns<const N: usize>(
+        &self,
+        [row, head, first]: [usize; 3],
+        step: T::Math,
+        [rates, keys, queries]: [[T; N]; 3],
+    ) {
+        let is_shared = self.rates.steps[2] == 0;
+        let shared = (step * rates.first().map_or(T::Math::ZERO, |rate| rate.raise())).exp();
+        let decays: [T::Math; N] = if is_shared { [shared; N] } else { rates.map(|rate| (step * rate.raise()).exp()) };
+        let (keys, queries) = (keys.map(|key| step * key.raise()), queries.map(Opmath::raise));
+        for element in 0..self.depth {
+            let value = self.input.get([row, head, element]).raise();
+            let lanes = self.state.window((head * self.depth + element) * self.width + first, N);
+            let old: [T; N] = lanes.as_input().strided(0, 1);
+            let mut sum = T::Math::ZERO;
+            for lane in 0..N {
+                let new = decays[lane] * old[lane].raise() + value * keys[lane];
+                lanes.set(lane, T::lower(new));
+                sum = sum + new * queries[lane];
+            }
+            let place = self.place([row, head], element);
+            self.out.set(place, T::lower(self.out.get(place).raise() + sum));
+        }
+    }
+}
