@@ -48,11 +48,18 @@ pub struct Scan {
 /// Where the steps of a scan and the inputs B and C come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steps {
-    /// From the scan's input behind the convolution, by a matrix of few rows (Mamba): the rank of the steps, and the epsilon of an RMSNorm
-    /// without weights of each of the three, if there is one.
-    Narrow { rank: usize, norm: Option<f64> },
-    /// From the mixer's input (Mamba 2), with B and C through the convolution: the epsilon of the RMSNorm of each group behind the gate.
-    Direct { norm: f64 },
+    /// From the scan's input behind the convolution, by a matrix of few rows (Mamba).
+    Narrow {
+        /// The rank of the steps.
+        rank: usize,
+        /// The epsilon of an RMSNorm without weights of steps, B and C each, if there is one.
+        norm: Option<f64>,
+    },
+    /// From the mixer's input (Mamba 2), with B and C through the convolution.
+    Direct {
+        /// The epsilon of the RMSNorm of each group behind the gate.
+        norm: f64,
+    },
 }
 
 /// A gated short convolution: `output(c * convolution(b * x))`, with `b`, `c` and `x` from one matrix.

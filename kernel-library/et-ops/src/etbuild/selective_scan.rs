@@ -183,8 +183,9 @@ struct Scan<'a, T> {
     keys: View<'a, T>,
     queries: View<'a, T>,
     out: Output<'a, T>,
-    /// The state, `[heads, depth, width]`, contiguous.
+    /// The state, `[heads, depth, width]`.
     state: Output<'a, T>,
+    state_steps: [usize; 3],
     out_steps: [usize; 3],
     depth: usize,
     width: usize,
@@ -210,12 +211,20 @@ where
         keys: View::of(&args.tensor(3)?)?,
         queries: View::of(&args.tensor(4)?)?,
         out: out.output::<T>()?,
-        state: contiguous(&behind)?,
+        state: behind.output::<T>()?,
+        state_steps: from_fn(|dim| behind.strides()[dim]),
         out_steps: [strides[1], strides[2], strides[3]],
         depth: input.size(3),
         width: state.size(2),
     };
-    scan.begin(&View::of(&state)?, heads, start > 0);
+    if start == 0 {
+        scan.begin(heads, |_| T::lower(T::Math::ZERO));
+    } else if state.is_contiguous() && behind.is_contiguous() {
+        scan.state.copy_from(state.input()?);
+    } else {
+        let before = View::of(&state)?;
+        scan.begin(heads, |index| before.get(index));
+    }
     for row in 0..rows {
         for head in 0..heads {
             let of_head = |vector: &Option<View<'_, T>>| {
@@ -232,11 +241,6 @@ where
     Ok(())
 }
 
-/// The elements of a tensor without gaps.
-fn contiguous<'a, T: Element>(tensor: &et_core::Tensor<'a>) -> Result<Output<'a, T>> {
-    if tensor.is_contiguous() { tensor.output() } else { Err(Error::InvalidArgument) }
-}
-
 /// `ln(1 + e^x)`, and `x` itself from 20 on.
 fn softplus<M: Math>(x: M) -> M {
     if x > M::from_f64(20.0) { x } else { x.exp().ln_1p() }
@@ -246,15 +250,20 @@ impl<T: Opmath> Scan<'_, T>
 where
     T::Math: Math,
 {
-    /// Puts the state before the rows in place: that of the text before, if `goes_on`, or zeros.
-    fn begin(&self, before: &View<'_, T>, heads: usize, goes_on: bool) {
+    /// Puts the state before the rows in place.
+    fn begin(&self, heads: usize, old: impl Fn([usize; 3]) -> T) {
         for head in 0..heads {
-            for index in 0..self.depth * self.width {
-                let (element, column) = (index / self.width, index % self.width);
-                let old = if goes_on { before.get([head, element, column]) } else { T::lower(T::Math::ZERO) };
-                self.state.set(head * self.depth * self.width + index, old);
+            for element in 0..self.depth {
+                (0..self.width).for_each(|column| {
+                    self.state.set(self.at([head, element, column]), old([head, element, column]));
+                });
             }
         }
+    }
+
+    /// The place of an element of the state.
+    fn at(&self, index: [usize; 3]) -> usize {
+        index.iter().zip(self.state_steps).map(|(index, step)| index * step).sum()
     }
 
     fn place(&self, [row, head]: [usize; 2], element: usize) -> usize {
@@ -297,16 +306,40 @@ where
         let (keys, queries) = (keys.map(|key| step * key.raise()), queries.map(Opmath::raise));
         for element in 0..self.depth {
             let value = self.input.get([row, head, element]).raise();
-            let lanes = self.state.window((head * self.depth + element) * self.width + first, N);
-            let old: [T; N] = lanes.as_input().strided(0, 1);
-            let mut sum = T::Math::ZERO;
-            for lane in 0..N {
-                let new = decays[lane] * old[lane].raise() + value * keys[lane];
-                lanes.set(lane, T::lower(new));
-                sum = sum + new * queries[lane];
-            }
+            let first = self.at([head, element, first]);
+            let sum = match self.state_steps[2] {
+                1 => step_lanes(self.state, [first, 1], value, decays, keys, queries),
+                step => step_lanes(self.state, [first, step], value, decays, keys, queries),
+            };
             let place = self.place([row, head], element);
             self.out.set(place, T::lower(self.out.get(place).raise() + sum));
         }
     }
+}
+
+/// Steps neighbouring elements of a state, at places from `first` on that are `step` apart; returns their product with the query.
+#[inline(always)]
+fn step_lanes<T: Opmath, const N: usize>(
+    state: Output<'_, T>,
+    [first, step]: [usize; 2],
+    value: T::Math,
+    decays: [T::Math; N],
+    keys: [T::Math; N],
+    queries: [T::Math; N],
+) -> T::Math
+where
+    T::Math: Math,
+{
+    let lanes = state.window(first, (N - 1) * step + 1);
+    let old: [T; N] = lanes.as_input().strided(0, step);
+    let new: [T::Math; N] = from_fn(|lane| decays[lane] * old[lane].raise() + value * keys[lane]);
+    for (lane, new) in new.into_iter().enumerate() {
+        lanes.set(lane * step, T::lower(new));
+    }
+    // Four sums, which a processor adds at once.
+    let mut sums = [T::Math::ZERO; 4];
+    for (lane, new) in new.into_iter().enumerate() {
+        sums[lane % 4] = sums[lane % 4] + new * queries[lane];
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
