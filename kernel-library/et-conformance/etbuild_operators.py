@@ -127,6 +127,21 @@ def selective_scan(input, steps, rates, keys, queries, state, start, last, biase
     return out, state.clone()
 
 
+@operator("gated_delta(Tensor values, Tensor keys, Tensor queries, Tensor steps, Tensor shares, Tensor rates, Tensor biases, "
+          "Tensor state, Tensor start, Tensor last) -> (Tensor, Tensor)")
+def gated_delta(values, keys, queries, steps, shares, rates, biases, state, start, last):
+    heads, groups = values.shape[2], keys.shape[2]
+    state, out = state * (start > 0), torch.zeros_like(values)
+    decays = (torch.nn.functional.softplus(steps + biases) * rates).exp()[0, :, :, None, None]
+    keys, queries = (value.repeat_interleave(heads // groups, 2)[0, :, :, None] for value in (keys, queries))
+    for row in range(int(last) + 1):
+        state = decays[row] * state
+        known = (state * keys[row]).sum(-1)
+        state = state + ((values[0, row] - known) * shares[0, row, :, None]).unsqueeze(-1) * keys[row]
+        out[0, row] = (state * queries[row]).sum(-1)
+    return out, state.clone()
+
+
 @operator("pivot_order(Tensor pivots, int rows) -> Tensor")
 def pivot_order(pivots, rows):
     orders = []

@@ -10,7 +10,7 @@ mod vision;
 
 pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Relative};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
-pub use mixer::{Convolution, ConvolutionNames, Mixer, Scan, Steps};
+pub use mixer::{Convolution, ConvolutionNames, Delta, Mixer, Scan, Steps};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Storage};
 pub use position::{Rotary, Scaling};
 pub use source::Source;

@@ -52,6 +52,7 @@ mod qwen2_moe;
 mod qwen2_vl;
 mod qwen3;
 mod qwen3_moe;
+mod qwen3_next;
 mod seed_oss;
 mod smollm3;
 mod stablelm;
@@ -130,6 +131,7 @@ pub const FAMILIES: &[&Family] = &[
     &qwen2_vl::FAMILY,
     &qwen3::FAMILY,
     &qwen3_moe::FAMILY,
+    &qwen3_next::FAMILY,
     &seed_oss::FAMILY,
     &smollm3::FAMILY,
     &stablelm::FAMILY,

@@ -53,7 +53,7 @@ pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles};
 use config::Config;
 use decoder::Weights;
 pub use description::{
-    Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Decoder,
+    Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Decoder, Delta,
     Experts, FeedForward, Gate, HeadNorm, Hearing, Inputs, Layer, Mixer, Norm, NormKind, NormPlaces, Patches,
     Positions, Projector, Reader, Relative, Rotary, Scaling, Scan, SoundTower, Source, Steps, Storage, Tower, Vision,
     VisionEncoder, Windows,

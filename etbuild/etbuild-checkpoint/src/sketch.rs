@@ -5,7 +5,7 @@ mod mixture;
 mod recurrent;
 mod relative;
 
-pub use recurrent::Scanned;
+pub use recurrent::{Remembered, Scanned};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -26,6 +26,9 @@ YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_posit
 STATES = dict(vocab_size=211, hidden_size=48, num_hidden_layers=2, state_size=8, pad_token_id=0, bos_token_id=1, eos_token_id=2)
 HYBRID = dict(mamba_n_heads=6, mamba_d_head=16, mamba_d_state=24)
 
+DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=20, linear_value_head_dim=12, head_dim=16,
+             num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=40)
+
 # Each model: the configuration class and the keys.
 MODELS = {
     "gemma": ("Gemma", SMALL | dict(head_dim=12)),
@@ -122,6 +125,11 @@ MODELS = {
     "bamba": ("Bamba", SMALL | HYBRID | dict(attn_layer_indices=[1])),
     "bamba-biases": ("Bamba", MQA | HYBRID | dict(attn_layer_indices=[1], num_hidden_layers=2, mamba_n_groups=3, mamba_conv_bias=False,
                                                   attention_bias=True, mlp_bias=True)),
+    "qwen3-next": ("Qwen3Next", SMALL | DELTA | dict(num_experts=6, layer_types=["linear_attention"] * 2 + ["full_attention"])),
+    "qwen3-next-mixed": ("Qwen3Next", MHA | DELTA | dict(
+        num_experts=4, num_experts_per_tok=3, norm_topk_prob=False, mlp_only_layers=[1], linear_num_key_heads=3,
+        linear_num_value_heads=3, attention_bias=True, tie_word_embeddings=True, layer_types=["full_attention", "linear_attention"],
+        num_hidden_layers=2)),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),

@@ -318,6 +318,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::etbuild::conv_cache::CONV_CACHE,
     &crate::linalg::eigen::EIGH,
     &crate::etbuild::expert_linear::EXPERT_LINEAR,
+    &crate::etbuild::gated_delta::GATED_DELTA,
     &crate::linalg::exponential::MATRIX_EXP,
     &crate::linalg::lu::PIVOT_ORDER,
     &crate::etbuild::rotate::ROTATE,

@@ -99,6 +99,7 @@ pub fn build(
     let norm = norm_within(&layer_module, decoder.norm_places.before_attention);
     let place = Place { module: format!("{layer_module}.{}", names.attention), norm };
     let inputs = inputs(decoder, sketch, weights, &place, text, input);
+    let (inputs, gate) = heads::gates(decoder, sketch, inputs);
     let shaped = inputs.map(|(role, projected)| {
         let whole = heads::whole_norm(decoder, sketch, weights, &place.module, role, projected);
         let clipped = attention.clip.map_or(whole, |most| sketch.clip(whole, most));
@@ -119,6 +120,7 @@ pub fn build(
         several => sketch.join(several, 1),
     };
     let rows = sketch.view(rows, &[1, text.count, attention.heads * attention.depth]);
+    let rows = heads::gated(sketch, rows, gate);
     project(decoder, sketch, weights, &place, Role::Output, rows)
 }
 
@@ -221,6 +223,9 @@ impl Role {
     fn part(self, decoder: &Decoder) -> Part {
         let Attention { heads, key_heads, depth, inputs, .. } = decoder.attention;
         let (queries, keys) = (heads * depth, key_heads * depth);
+        if self == Self::Query && decoder.attention.is_gated {
+            return Part::all(2 * queries);
+        }
         match (self, inputs == Inputs::Fused) {
             (Self::Output, _) => Part::all(decoder.width),
             (Self::Query, false) => Part::all(queries),

@@ -1,6 +1,7 @@
 //! The part of a layer in which tokens read earlier tokens.
 
 mod convolution;
+mod delta;
 mod rows;
 mod scan;
 
@@ -24,6 +25,10 @@ pub fn build(
     let Some(layer) = decoder.layers.get(index) else { return input };
     match layer.mixer {
         Mixer::Attention => attention::build(decoder, sketch, weights, index, text, input),
+        Mixer::Delta(delta) => {
+            let (module, epsilon) = (decoder.names.layer(index), decoder.norm.epsilon);
+            delta::build((delta, epsilon), &mut Parts { sketch, weights }, (&module, text), input)
+        }
         Mixer::Scan(scan) => {
             let module = decoder.names.layer(index);
             scan::build(scan, &mut Parts { sketch, weights }, (&module, text), input)

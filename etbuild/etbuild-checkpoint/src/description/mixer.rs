@@ -11,13 +11,34 @@ pub enum Mixer {
     Convolution(Convolution),
     /// A selective state space (Mamba).
     Scan(Scan),
+    /// Linear attention by the gated delta rule (Qwen3-Next).
+    Delta(Delta),
 }
 
 impl Mixer {
     /// Whether what a token reads of earlier tokens is a state of one size, which cannot be cut at a token.
     pub const fn is_recurrent(&self) -> bool {
-        matches!(self, Self::Scan(_))
+        matches!(self, Self::Scan(_) | Self::Delta(_))
     }
+}
+
+/// Linear attention by the gated delta rule (Yang et al. 2024), behind a short convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delta {
+    /// The heads of values.
+    pub heads: usize,
+    /// The heads of keys and queries, each for a group of neighbouring heads of values.
+    pub key_heads: usize,
+    /// The elements of a head of values.
+    pub depth: usize,
+    /// The elements of a head of keys or queries.
+    pub width: usize,
+    /// The tokens that the convolution reads.
+    pub kernel: usize,
+    /// The activation behind the convolution, and of the gate.
+    pub activation: Activation,
+    /// The mixer, in a layer.
+    pub module: &'static str,
 }
 
 /// A selective state space (Gu and Dao 2023): a short convolution, and a scan with a gate.

@@ -108,6 +108,7 @@ fn attention(config: &Config, class: &Class) -> Result<Attention, CheckpointErro
         temperature: None,
         clip: None,
         biases: Biases::NONE,
+        is_gated: false,
         has_key_bias: true,
         inputs: Inputs::Separate,
         head_norm: HeadNorm::None,

@@ -3,10 +3,11 @@
 use core::array::from_fn;
 
 use crate::etbuild::span;
+use crate::etbuild::state::{LANES, View, softplus};
 use crate::family::opmath::Opmath;
 use crate::math::Math;
 use crate::prelude::*;
-use et_core::{Element, Input, Output};
+use et_core::Output;
 
 /// A selective scan (Gu and Dao 2023): for each row, `state = exp(step * rate) * state + step * input * key`, and
 /// `output = state * query + skip * input`, with `step = softplus(steps + biases)`.
@@ -101,9 +102,6 @@ const BEGUN: &[f64] = &[-12.5, 25.000001815, -2.606282802, 4.080567661];
 const GOING_ON: &[f64] = &[5.211577849, -3.80633245, 0.0, 0.0];
 const GONE_ON: &[f64] = &[1.487621745, 1.73633436, 0.333168135, -3.47266872];
 
-/// The elements of the state of a head that are computed at once.
-const LANES: usize = 16;
-
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     let [input, steps, rates] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?];
     let [keys, queries, state] = [args.tensor(3)?, args.tensor(4)?, args.tensor(5)?];
@@ -144,36 +142,10 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => scan::<T>(args))
 }
 
-/// Elements of a tensor by row, head or group, and element.
-struct View<'a, T> {
-    elements: Input<'a, T>,
-    steps: [usize; 3],
-}
-
-impl<'a, T: Element> View<'a, T> {
-    /// The last three dimensions of a tensor; a dimension of one element stands for any number.
-    fn of(tensor: &et_core::Tensor<'a>) -> Result<Self> {
-        let (strides, shape) = (tensor.strides(), tensor.shape());
-        let rank = shape.rank();
-        let step = |dim: usize| match (rank + dim).checked_sub(3) {
-            Some(dim) if shape.size(dim) > 1 => strides[dim],
-            _ => 0,
-        };
-        Ok(Self { elements: tensor.input()?, steps: from_fn(step) })
-    }
-
-    fn at(&self, index: [usize; 3]) -> usize {
-        index.iter().zip(self.steps).map(|(index, step)| index * step).sum()
-    }
-
-    fn get(&self, index: [usize; 3]) -> T {
-        self.elements.get(self.at(index))
-    }
-
-    /// Neighbours of the last dimension.
-    fn lanes(&self, index: [usize; 3]) -> [T; LANES] {
-        self.elements.strided(self.at(index), self.steps[2])
-    }
+/// What a row gives a head: the size of the step, and the factor of the input that is added to the output.
+struct Step<M> {
+    size: M,
+    skip: M,
 }
 
 /// The tensors of a scan.
@@ -230,20 +202,17 @@ where
             let of_head = |vector: &Option<View<'_, T>>| {
                 vector.as_ref().map_or(T::Math::ZERO, |vector| vector.get([0, 0, head]).raise())
             };
-            scan.skip([row, head], if row < count { of_head(&skips) } else { T::Math::ZERO });
             if row < count {
                 let (elements, steps) = raw;
                 let raw = elements.get(row * steps[1] + head * steps[2]).raise();
-                scan.head([row, head, head / heads_of_group], softplus(raw + of_head(&biases)));
+                let step = Step { size: softplus(raw + of_head(&biases)), skip: of_head(&skips) };
+                scan.head([row, head, head / heads_of_group], &step);
+            } else {
+                (0..scan.depth).for_each(|element| scan.set([row, head, element], T::Math::ZERO));
             }
         }
     }
     Ok(())
-}
-
-/// `ln(1 + e^x)`, and `x` itself from 20 on.
-fn softplus<M: Math>(x: M) -> M {
-    if x > M::from_f64(20.0) { x } else { x.exp().ln_1p() }
 }
 
 impl<T: Opmath> Scan<'_, T>
@@ -266,80 +235,64 @@ where
         index.iter().zip(self.state_steps).map(|(index, step)| index * step).sum()
     }
 
-    fn place(&self, [row, head]: [usize; 2], element: usize) -> usize {
-        row * self.out_steps[0] + head * self.out_steps[1] + element * self.out_steps[2]
+    /// Sets an element of the output.
+    fn set(&self, index: [usize; 3], value: T::Math) {
+        self.out.set(index.iter().zip(self.out_steps).map(|(index, step)| index * step).sum(), T::lower(value));
     }
 
-    /// Begins the output of a head: the input times `skip`.
-    fn skip(&self, [row, head]: [usize; 2], skip: T::Math) {
-        for element in 0..self.depth {
-            let value = skip * self.input.get([row, head, element]).raise();
-            self.out.set(self.place([row, head], element), T::lower(value));
-        }
-    }
-
-    /// Steps the state of a head, and adds what the query reads.
-    fn head(&self, [row, head, group]: [usize; 3], step: T::Math) {
-        let whole = self.width / LANES * LANES;
-        for first in (0..whole).step_by(LANES) {
-            let [keys, queries] = [&self.keys, &self.queries].map(|view| view.lanes([row, group, first]));
-            let rates = self.rates.lanes([0, head, first]);
-            self.columns([row, head, first], step, [rates, keys, queries]);
-        }
-        for column in whole..self.width {
-            let [keys, queries] = [&self.keys, &self.queries].map(|view| [view.get([row, group, column])]);
-            self.columns([row, head, column], step, [[self.rates.get([0, head, column])], keys, queries]);
-        }
-    }
-
-    /// Neighbouring columns of the state of a head.
-    #[inline]
-    fn columns<const N: usize>(
-        &self,
-        [row, head, first]: [usize; 3],
-        step: T::Math,
-        [rates, keys, queries]: [[T; N]; 3],
-    ) {
-        let is_shared = self.rates.steps[2] == 0;
-        let shared = (step * rates.first().map_or(T::Math::ZERO, |rate| rate.raise())).exp();
-        let decays: [T::Math; N] = if is_shared { [shared; N] } else { rates.map(|rate| (step * rate.raise()).exp()) };
-        let (keys, queries) = (keys.map(|key| step * key.raise()), queries.map(Opmath::raise));
+    /// Steps the state of a head, and sets what the query reads.
+    fn head(&self, [row, head, group]: [usize; 3], step: &Step<T::Math>) {
+        let steps = [self.state_steps[2], self.keys.steps[2], self.queries.steps[2]];
+        // Heads with one rate have one decay.
+        let decay = (self.rates.steps[2] == 0).then(|| (step.size * self.rates.get([0, head, 0]).raise()).exp());
         for element in 0..self.depth {
             let value = self.input.get([row, head, element]).raise();
-            let first = self.at([head, element, first]);
-            let sum = match self.state_steps[2] {
-                1 => step_lanes(self.state, [first, 1], value, decays, keys, queries),
-                step => step_lanes(self.state, [first, step], value, decays, keys, queries),
+            let [keys, queries] = [&self.keys, &self.queries].map(|view| view.at([row, group, 0]));
+            let place = [self.at([head, element, 0]), self.rates.at([0, head, 0]), keys, queries];
+            let made = match steps {
+                [1, 1, 1] => self.columns::<true>(place, value * step.size, decay, step.size),
+                _ => self.columns::<false>(place, value * step.size, decay, step.size),
             };
-            let place = self.place([row, head], element);
-            self.out.set(place, T::lower(self.out.get(place).raise() + sum));
+            self.set([row, head, element], made + step.skip * value);
         }
     }
-}
 
-/// Steps neighbouring elements of a state, at places from `first` on that are `step` apart; returns their product with the query.
-#[inline(always)]
-fn step_lanes<T: Opmath, const N: usize>(
-    state: Output<'_, T>,
-    [first, step]: [usize; 2],
-    value: T::Math,
-    decays: [T::Math; N],
-    keys: [T::Math; N],
-    queries: [T::Math; N],
-) -> T::Math
-where
-    T::Math: Math,
-{
-    let lanes = state.window(first, (N - 1) * step + 1);
-    let old: [T; N] = lanes.as_input().strided(0, step);
-    let new: [T::Math; N] = from_fn(|lane| decays[lane] * old[lane].raise() + value * keys[lane]);
-    for (lane, new) in new.into_iter().enumerate() {
-        lanes.set(lane * step, T::lower(new));
+    /// Steps the columns of the state of an element of a head, and returns what the query reads. Columns of state, keys and
+    /// queries are neighbours in memory where `IS_DENSE`, which the compiler then computes on at once.
+    #[inline(always)]
+    fn columns<const IS_DENSE: bool>(
+        &self,
+        [state, rates, keys, queries]: [usize; 4],
+        gain: T::Math,
+        decay: Option<T::Math>,
+        size: T::Math,
+    ) -> T::Math {
+        let step = |step: usize| if IS_DENSE { 1 } else { step };
+        let steps = [self.state_steps[2], self.keys.steps[2], self.queries.steps[2]].map(step);
+        let of_rates = self.rates.steps[2];
+        let (whole, mut sums) = (self.width / LANES * LANES, [T::Math::ZERO; LANES]);
+        for first in (0..whole).step_by(LANES) {
+            let rates = || self.rates.elements.strided::<LANES>(rates + first * of_rates, of_rates);
+            let decays = decay.map_or_else(|| rates().map(|rate| (size * rate.raise()).exp()), |decay| [decay; LANES]);
+            let keys = self.keys.elements.strided::<LANES>(keys + first * steps[1], steps[1]);
+            let queries = self.queries.elements.strided::<LANES>(queries + first * steps[2], steps[2]);
+            let lanes = self.state.window(state + first * steps[0], (LANES - 1) * steps[0] + 1);
+            let old = lanes.as_input().strided::<LANES>(0, steps[0]);
+            for lane in 0..LANES {
+                let new = decays[lane] * old[lane].raise() + gain * keys[lane].raise();
+                lanes.set(lane * steps[0], T::lower(new));
+                sums[lane] = sums[lane] + new * queries[lane].raise();
+            }
+        }
+        let mut sum = sums.into_iter().fold(T::Math::ZERO, |sum, lane| sum + lane);
+        for column in whole..self.width {
+            let own = || (size * self.rates.elements.get(rates + column * of_rates).raise()).exp();
+            let (decay, place) = (decay.unwrap_or_else(own), state + column * steps[0]);
+            let key = self.keys.elements.get(keys + column * steps[1]).raise();
+            let new = decay * self.state.get(place).raise() + gain * key;
+            self.state.set(place, T::lower(new));
+            sum = sum + new * self.queries.elements.get(queries + column * steps[2]).raise();
+        }
+        sum
     }
-    // Four sums, which a processor adds at once.
-    let mut sums = [T::Math::ZERO; 4];
-    for (lane, new) in new.into_iter().enumerate() {
-        sums[lane % 4] = sums[lane % 4] + new * queries[lane];
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }

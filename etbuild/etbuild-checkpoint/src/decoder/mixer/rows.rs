@@ -5,6 +5,7 @@ use etbuild_ir::{Argument, ValueId};
 use crate::constant::{Constant, Part};
 use crate::decoder::attention::{Own, Text};
 use crate::decoder::parts::Parts;
+use crate::{Norm, NormKind};
 
 /// Does something with the rows of each text of a call, `[1, rows, channels]`, and puts the results together.
 pub fn of_texts<const N: usize>(
@@ -61,4 +62,11 @@ impl OverTime {
             parts.sketch.call("etbuild.conv_cache.default", vec![rows, cache, weight, bias, start, last], output)
         })
     }
+}
+
+/// RMSNorm of the last dimension without weights.
+pub fn plain_norm(parts: &mut Parts<'_, '_>, epsilon: f64, value: ValueId) -> ValueId {
+    let kind = NormKind::RootMeanSquare;
+    let norm = Norm { kind, epsilon, has_weights: false, less_one: false, has_biases: false };
+    parts.sketch.norm(value, [None; 2], norm)
 }

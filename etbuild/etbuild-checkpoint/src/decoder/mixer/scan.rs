@@ -2,12 +2,12 @@
 
 use etbuild_ir::ValueId;
 
-use super::rows::{self, OverTime};
+use super::rows::{self, OverTime, plain_norm};
 use crate::constant::Part;
 use crate::decoder::attention::Text;
 use crate::decoder::parts::Parts;
 use crate::sketch::Scanned;
-use crate::{Norm, NormKind, Scan, Steps};
+use crate::{Scan, Steps};
 
 /// The state space of the layer whose module is `layer`, of tokens `[1, count, width]`.
 pub fn build(scan: Scan, parts: &mut Parts<'_, '_>, (layer, text): (&str, &Text), input: ValueId) -> ValueId {
@@ -132,11 +132,4 @@ impl Place {
         let gains = parts.sketch.constant(&gains);
         parts.sketch.multiply(normal, gains)
     }
-}
-
-/// RMSNorm of the last dimension without weights.
-fn plain_norm(parts: &mut Parts<'_, '_>, epsilon: f64, value: ValueId) -> ValueId {
-    let kind = NormKind::RootMeanSquare;
-    let norm = Norm { kind, epsilon, has_weights: false, less_one: false, has_biases: false };
-    parts.sketch.norm(value, [None; 2], norm)
 }
