@@ -7,7 +7,7 @@ use crate::etbuild::state::{LANES, View, softplus};
 use crate::family::opmath::Opmath;
 use crate::math::Math;
 use crate::prelude::*;
-use et_core::Output;
+use et_core::{Input, Output};
 
 /// Linear attention by the gated delta rule (Yang et al. 2024): for each row, `state` fades by `exp(step * rate)` with
 /// `step = softplus(steps + biases)`, then `state += share * (value - state * key) key`, and the output is `state * query`.
@@ -135,7 +135,11 @@ where
     let (steps, shares, rates, biases) = (view(3)?, view(4)?, view(5)?, view(6)?);
     let memory =
         Memory { elements: behind.output::<T>()?, steps: from_fn(|dim| behind.strides()[dim]), width: keys.size(3) };
-    memory.begin(&View::of(&state)?, [heads, depth], start > 0);
+    if start > 0 && state.is_contiguous() && behind.is_contiguous() {
+        memory.elements.copy_from(state.input()?);
+    } else {
+        memory.begin(&View::of(&state)?, [heads, depth], start > 0);
+    }
     let (to, to_steps, of_group) = (out.output::<T>()?, out.strides(), heads / keys.size(2));
     for row in 0..rows {
         for head in 0..heads {
@@ -191,47 +195,84 @@ where
         [head, element]: [usize; 2],
         value: T::Math,
         step: &Step<T::Math>,
-        [keys, queries]: [(&View<'_, T>, [usize; 3]); 2],
+        vectors: [(&View<'_, T>, [usize; 3]); 2],
     ) -> T::Math {
+        let vectors =
+            vectors.map(|(view, first)| Vector { elements: view.elements, first: view.at(first), step: view.steps[2] });
         let place = self.at([head, element, 0]);
-        let known = self.product(place, keys) * step.decay;
+        match [self.steps[2], vectors[0].step, vectors[1].step] {
+            [1, 1, 1] => self.step_row::<true>(place, value, step, vectors),
+            _ => self.step_row::<false>(place, value, step, vectors),
+        }
+    }
+
+    /// The same. Elements of the row and of the vectors are neighbours in memory where `IS_DENSE`, which the compiler then computes on at
+    /// once.
+    #[inline(always)]
+    fn step_row<const IS_DENSE: bool>(
+        &self,
+        place: usize,
+        value: T::Math,
+        step: &Step<T::Math>,
+        [keys, queries]: [Vector<'_, T>; 2],
+    ) -> T::Math {
+        let apart = if IS_DENSE { 1 } else { self.steps[2] };
+        let known = self.product::<IS_DENSE>(place, keys) * step.decay;
         let more = (value - known) * step.share;
         let whole = self.width / LANES * LANES;
-        let lanes = |(view, [row, group, _]): (&View<'_, T>, [usize; 3]), column: usize| {
-            view.lanes([row, group, column]).map(Opmath::raise)
-        };
         for column in (0..whole).step_by(LANES) {
-            let keys: [T::Math; LANES] = lanes(keys, column);
-            let old: [T; LANES] = self.elements.as_input().strided(place + column * self.steps[2], self.steps[2]);
+            let keys = keys.lanes::<IS_DENSE>(column);
+            let lanes = self.elements.window(place + column * apart, (LANES - 1) * apart + 1);
+            let old = lanes.as_input().strided::<LANES>(0, apart);
             for lane in 0..LANES {
-                let new = step.decay * old[lane].raise() + more * keys[lane];
-                self.elements.set(place + (column + lane) * self.steps[2], T::lower(new));
+                let new = step.decay * old[lane].raise() + more * keys[lane].raise();
+                lanes.set(lane * apart, T::lower(new));
             }
         }
         for column in whole..self.width {
-            let place = place + column * self.steps[2];
-            let (keys, [row, group, _]) = keys;
-            let new = step.decay * self.elements.get(place).raise() + more * keys.get([row, group, column]).raise();
+            let place = place + column * apart;
+            let new = step.decay * self.elements.get(place).raise() + more * keys.get(column);
             self.elements.set(place, T::lower(new));
         }
-        self.product(place, queries)
+        self.product::<IS_DENSE>(place, queries)
     }
 
     /// The product of a row of the state with a vector.
-    fn product(&self, place: usize, (vector, [row, group, _]): (&View<'_, T>, [usize; 3])) -> T::Math {
+    #[inline(always)]
+    fn product<const IS_DENSE: bool>(&self, place: usize, vector: Vector<'_, T>) -> T::Math {
+        let apart = if IS_DENSE { 1 } else { self.steps[2] };
         let (mut sums, whole) = ([T::Math::ZERO; LANES], self.width / LANES * LANES);
         for column in (0..whole).step_by(LANES) {
-            let vector = vector.lanes([row, group, column]);
-            let old: [T; LANES] = self.elements.as_input().strided(place + column * self.steps[2], self.steps[2]);
+            let factors = vector.lanes::<IS_DENSE>(column);
+            let old = self.elements.as_input().strided::<LANES>(place + column * apart, apart);
             for lane in 0..LANES {
-                sums[lane] = sums[lane] + old[lane].raise() * vector[lane].raise();
+                sums[lane] = sums[lane] + old[lane].raise() * factors[lane].raise();
             }
         }
         let mut sum = sums.into_iter().fold(T::Math::ZERO, |sum, lane| sum + lane);
         for column in whole..self.width {
-            let element = self.elements.get(place + column * self.steps[2]).raise();
-            sum = sum + element * vector.get([row, group, column]).raise();
+            sum = sum + self.elements.get(place + column * apart).raise() * vector.get(column);
         }
         sum
+    }
+}
+
+/// A key or a query.
+#[derive(Clone, Copy)]
+struct Vector<'a, T> {
+    elements: Input<'a, T>,
+    first: usize,
+    step: usize,
+}
+
+impl<T: Opmath> Vector<'_, T> {
+    fn get(self, column: usize) -> T::Math {
+        self.elements.get(self.first + column * self.step).raise()
+    }
+
+    #[inline(always)]
+    fn lanes<const IS_DENSE: bool>(self, column: usize) -> [T; LANES] {
+        let step = if IS_DENSE { 1 } else { self.step };
+        self.elements.strided(self.first + column * step, step)
     }
 }

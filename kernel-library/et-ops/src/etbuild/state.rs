@@ -33,11 +33,6 @@ impl<'a, T: Element> View<'a, T> {
     pub fn get(&self, index: [usize; 3]) -> T {
         self.elements.get(self.at(index))
     }
-
-    /// Neighbours of the last dimension.
-    pub fn lanes(&self, index: [usize; 3]) -> [T; LANES] {
-        self.elements.strided(self.at(index), self.steps[2])
-    }
 }
 
 /// `ln(1 + e^x)`, and `x` itself from 20 on.
