@@ -64,7 +64,7 @@ fn check(config: &Config, scan: Scan) -> Result<(), CheckpointError> {
     if config.value(LIMITS).is_some_and(|value| !is_usual(value)) {
         return Err(config.unsupported(LIMITS, "no limit but 0"));
     }
-    if scan.heads % scan.groups != 0 {
+    if !scan.heads.is_multiple_of(scan.groups) {
         return Err(config.mistake("n_groups", format!("does not divide {} heads", scan.heads)));
     }
     Ok(())

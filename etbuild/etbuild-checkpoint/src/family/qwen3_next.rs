@@ -49,7 +49,7 @@ fn delta(config: &Config, decoder: &Decoder) -> Result<Delta, CheckpointError> {
         activation: decoder.feed_forward.activation,
         module: "linear_attn",
     };
-    if delta.heads % delta.key_heads != 0 {
+    if !delta.heads.is_multiple_of(delta.key_heads) {
         let reason = format!("does not divide {} heads of values", delta.heads);
         return Err(config.mistake("linear_num_key_heads", reason));
     }
