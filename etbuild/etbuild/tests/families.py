@@ -22,7 +22,7 @@ GPT = dict(vocab_size=211, n_embd=48, n_head=6, n_layer=3, n_positions=512, bos_
 LAYERS = ["sliding_attention", "full_attention", "sliding_attention"]
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=64)
 
-# Of more layers with random weights, transformers itself is 3e-4 away from the same computation in float64.
+# Of three layers of Mamba with random weights, the logits of transformers are 2.6e-4 away from those in float64.
 STATES = dict(vocab_size=211, hidden_size=48, num_hidden_layers=2, state_size=8, pad_token_id=0, bos_token_id=1, eos_token_id=2)
 HYBRID = dict(mamba_n_heads=6, mamba_d_head=16, mamba_d_state=24)
 
