@@ -114,6 +114,48 @@ def expert_linear(input, experts, weights, biases=None):
     return made if biases is None else made + biases[experts]
 
 
+@operator("conv_cache(Tensor rows, Tensor cache, Tensor weight, Tensor? bias, Tensor start, Tensor last) -> Tensor")
+def conv_cache(rows, cache, weight, bias, start, last):
+    kernel, slots = weight.shape[1], cache.shape[1]
+    if start + last + 1 > slots and kernel + last > slots:
+        raise ValueError("the cache has no slot for what rows see")
+    before = torch.arange(int(start) - kernel + 1, int(start))
+    old = cache[:, before % slots, 0] * (before >= 0).unsqueeze(-1)
+    columns = torch.cat([old, rows], 1).transpose(1, 2)
+    return torch.nn.functional.conv1d(columns, weight.unsqueeze(1), bias, groups=weight.shape[0]).transpose(1, 2).contiguous()
+
+
+@operator("selective_scan(Tensor input, Tensor steps, Tensor rates, Tensor keys, Tensor queries, Tensor state, Tensor start, "
+          "Tensor last, Tensor? biases=None, Tensor? skips=None) -> (Tensor, Tensor)")
+def selective_scan(input, steps, rates, keys, queries, state, start, last, biases=None, skips=None):
+    heads, groups = input.shape[2], keys.shape[2]
+    state, out = state * (start > 0), torch.zeros_like(input)
+    steps = torch.nn.functional.softplus(steps if biases is None else steps + biases)
+    keys, queries = (value.repeat_interleave(heads // groups, 2)[0, :, :, None] for value in (keys, queries))
+    for row in range(int(last) + 1):
+        step = steps[0, row, :, None, None]
+        state = (step * rates[:, None]).exp() * state + step * input[0, row, :, :, None] * keys[row]
+        out[0, row] = (state * queries[row]).sum(-1)
+        if skips is not None:
+            out[0, row] += skips[:, None] * input[0, row]
+    return out, state.clone()
+
+
+@operator("gated_delta(Tensor values, Tensor keys, Tensor queries, Tensor steps, Tensor shares, Tensor rates, Tensor biases, "
+          "Tensor state, Tensor start, Tensor last) -> (Tensor, Tensor)")
+def gated_delta(values, keys, queries, steps, shares, rates, biases, state, start, last):
+    heads, groups = values.shape[2], keys.shape[2]
+    state, out = state * (start > 0), torch.zeros_like(values)
+    decays = (torch.nn.functional.softplus(steps + biases) * rates).exp()[0, :, :, None, None]
+    keys, queries = (value.repeat_interleave(heads // groups, 2)[0, :, :, None] for value in (keys, queries))
+    for row in range(int(last) + 1):
+        state = decays[row] * state
+        known = (state * keys[row]).sum(-1)
+        state = state + ((values[0, row] - known) * shares[0, row, :, None]).unsqueeze(-1) * keys[row]
+        out[0, row] = (state * queries[row]).sum(-1)
+    return out, state.clone()
+
+
 @operator("pivot_order(Tensor pivots, int rows) -> Tensor")
 def pivot_order(pivots, rows):
     orders = []

@@ -1,5 +1,6 @@
 //! `config.json` and similar files: values by key, with messages for missing keys and wrong types.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -10,6 +11,36 @@ use crate::{CONFIG, CheckpointError};
 
 /// Sizes beyond this are mistakes: products of three sizes still fit 64 bits.
 const LARGEST: u64 = 1 << 20;
+
+/// The key of a map that stands for a number which JSON lacks, as `transformers` 5 writes such numbers.
+pub const NOT_IN_JSON: &str = "__float__";
+
+/// A file of Python's `json`, which writes infinite numbers by names, in JSON.
+fn in_json(bytes: &[u8]) -> Cow<'_, [u8]> {
+    const NAME: &[u8] = b"Infinity";
+    if !bytes.windows(NAME.len()).any(|window| window == NAME) {
+        return Cow::Borrowed(bytes);
+    }
+    let (mut made, mut rest, mut is_text) = (Vec::new(), bytes, false);
+    while let Some((byte, behind)) = rest.split_first() {
+        rest = match byte {
+            b'I' if !is_text && rest.starts_with(NAME) => {
+                made.extend_from_slice(format!("{{\"{NOT_IN_JSON}\":\"Infinity\"}}").as_bytes());
+                rest.get(NAME.len()..).unwrap_or_default()
+            }
+            b'\\' if is_text => {
+                made.extend(rest.iter().take(2));
+                rest.get(2..).unwrap_or_default()
+            }
+            _ => {
+                is_text ^= *byte == b'"';
+                made.push(*byte);
+                behind
+            }
+        };
+    }
+    Cow::Owned(made)
+}
 
 /// A map of the configuration.
 #[derive(Clone, Debug)]
@@ -37,7 +68,7 @@ impl Config {
     /// Reads a file of this name.
     pub fn parse_file(file: &'static str, bytes: &[u8]) -> Result<Self, CheckpointError> {
         let malformed = |reason: String| CheckpointError::Json { file, reason };
-        match serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))? {
+        match serde_json::from_slice(&in_json(bytes)).map_err(|error| malformed(error.to_string()))? {
             Value::Object(map) => Ok(Self { file, path: String::new(), map, keys: &[], asked: Rc::default() }),
             _ => Err(malformed("it is no map".to_owned())),
         }

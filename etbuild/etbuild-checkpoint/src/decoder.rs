@@ -8,6 +8,7 @@ mod feed_forward;
 mod hearing;
 mod linear;
 mod method;
+mod mixer;
 mod parts;
 mod places;
 mod sides;

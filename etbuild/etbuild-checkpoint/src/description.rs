@@ -2,6 +2,7 @@
 
 mod attention;
 mod hearing;
+mod mixer;
 mod network;
 mod position;
 mod source;
@@ -9,6 +10,7 @@ mod vision;
 
 pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Latent, Relative};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
+pub use mixer::{Convolution, ConvolutionNames, Delta, Mixer, Scan, Steps};
 pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage};
 pub use position::{Rotary, Scaling};
 pub use source::Source;
@@ -79,12 +81,16 @@ pub struct Positions {
 }
 
 /// The differences between layers of one decoder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layer {
+    /// The part in which tokens read earlier tokens.
+    pub mixer: Mixer,
     /// The attention window: the positions that a token sees up to the token's own; `None` for all.
     pub window: Option<usize>,
     /// The index of the rotary embedding of queries and keys; `None` for no rotary embedding.
     pub rotary: Option<usize>,
+    /// Whether a feed-forward network, or experts, follow the mixer.
+    pub has_network: bool,
     /// Whether experts take the place of the feed-forward network.
     pub has_experts: bool,
 }
@@ -174,6 +180,11 @@ impl Decoder {
         of_picture.or_else(|| self.hearing.as_ref()?.tokens())
     }
 
+    /// Whether a layer has a state that cannot be cut at a token.
+    pub fn is_recurrent(&self) -> bool {
+        self.layers.iter().any(|layer| layer.mixer.is_recurrent())
+    }
+
     /// Whether prompts have pictures or sounds beside texts.
     pub fn has_prompts_with_parts(&self) -> bool {
         self.vision.is_some() || self.tile().is_some()
@@ -225,6 +236,7 @@ impl Decoder {
             (self.hearing.is_some(), "it hears"),
             (self.source.is_some(), "it has an encoder beside its decoder"),
             (self.experts.is_some(), "it is a mixture of experts"),
+            (self.layers.iter().any(|layer| layer.mixer != Mixer::Attention), "not all of its layers attend"),
             (self.positions.is_some() || self.embedding_norm, "it changes its embedding"),
         ];
         match mistakes.iter().find(|(is_mistake, _)| *is_mistake) {

@@ -81,6 +81,9 @@ pub enum CheckpointError {
         /// The context.
         context: u32,
     },
+    /// Draft tokens for a model that cannot take tokens back.
+    #[error("`export.speculate` is for models that can take tokens back, and this one keeps a state of all tokens")]
+    Speculation,
     /// Times of words from a cache whose keys have scales.
     #[error("`export.word_timestamps` needs `export.cache` of `float32` or `float16`, and not `int8`")]
     WordsOfIntegers,

@@ -1,6 +1,7 @@
 //! The families of models, a file each.
 
 mod arcee;
+mod bamba;
 mod bloom;
 mod cohere;
 mod cohere2;
@@ -28,13 +29,17 @@ mod gpt_oss;
 mod gptj;
 mod granite;
 mod granitemoe;
+mod granitemoehybrid;
 mod hearing;
 mod helium;
 mod hunyuan;
 mod hunyuan_moe;
 mod idefics3;
+mod lfm2;
 mod llama;
 mod llava;
+mod mamba;
+mod mamba2;
 mod minicpm3;
 mod minimax_m2;
 mod ministral;
@@ -57,6 +62,7 @@ mod qwen2_moe;
 mod qwen2_vl;
 mod qwen3;
 mod qwen3_moe;
+mod qwen3_next;
 mod seed_oss;
 mod smollm3;
 mod stablelm;
@@ -85,6 +91,7 @@ pub struct Family {
 /// Every family.
 pub const FAMILIES: &[&Family] = &[
     &arcee::FAMILY,
+    &bamba::FAMILY,
     &bloom::FAMILY,
     &cohere2::FAMILY,
     &cohere::FAMILY,
@@ -111,12 +118,17 @@ pub const FAMILIES: &[&Family] = &[
     &gptj::FAMILY,
     &granite::FAMILY,
     &granitemoe::FAMILY,
+    &granitemoehybrid::FAMILY,
     &helium::FAMILY,
     &hunyuan::FAMILY,
     &hunyuan_moe::FAMILY,
     &idefics3::FAMILY,
+    &lfm2::FAMILY,
     &llama::FAMILY,
     &llava::FAMILY,
+    &mamba2::FAMILY,
+    &mamba::FALCON,
+    &mamba::FAMILY,
     &minicpm3::FAMILY,
     &minimax_m2::FAMILY,
     &ministral3::FAMILY,
@@ -139,6 +151,7 @@ pub const FAMILIES: &[&Family] = &[
     &qwen2_vl::FAMILY,
     &qwen3::FAMILY,
     &qwen3_moe::FAMILY,
+    &qwen3_next::FAMILY,
     &seed_oss::FAMILY,
     &smollm3::FAMILY,
     &stablelm::FAMILY,

@@ -53,9 +53,10 @@ pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, PICKLED_ADAPTER};
 use config::Config;
 use decoder::Weights;
 pub use description::{
-    Activation, Attention, AttentionTemperature, Biases, Clamped, Cross, Decoder, Experts, FeedForward, Gate, Groups,
-    HeadNorm, Hearing, Inputs, Latent, Layer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader,
-    Relative, Rotary, Routing, Scaling, Shares, SoundTower, Source, Storage, Tower, Vision, VisionEncoder, Windows,
+    Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Decoder, Delta,
+    Experts, FeedForward, Gate, Groups, HeadNorm, Hearing, Inputs, Latent, Layer, Mixer, Norm, NormKind, NormPlaces,
+    Patches, Positions, Projector, Reader, Relative, Rotary, Routing, Scaling, Scan, Shares, SoundTower, Source, Steps,
+    Storage, Tower, Vision, VisionEncoder, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
@@ -474,6 +475,9 @@ pub fn import_checkpoint(
         return Err(vec![CheckpointError::AdapterOverEncoder(does).of_adapter()]);
     }
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
+    if options.speculate.is_some() && !options.every && decoder.is_recurrent() {
+        return Err(vec![CheckpointError::Speculation]);
+    }
     if options.words && options.cache == Cache::Int8 {
         return Err(vec![CheckpointError::WordsOfIntegers]);
     }

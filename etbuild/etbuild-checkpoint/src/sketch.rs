@@ -2,8 +2,10 @@
 
 mod heads;
 mod mixture;
+mod recurrent;
 mod relative;
 
+pub use recurrent::{Remembered, Scanned};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

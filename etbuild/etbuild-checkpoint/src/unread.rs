@@ -94,7 +94,7 @@ pub fn of_none(config: &Config) -> Vec<String> {
         // What a family refuses is no news here.
         let _ = (family.describe)(&config.clone().with_keys(family.keys));
     }
-    let known = ["full_attention", "sliding_attention"];
+    let known = ["attention", "conv", "full_attention", "linear_attention", "mamba", "sliding_attention"];
     let kinds: BTreeSet<&str> = config
         .value("layer_types")
         .and_then(Value::as_array)

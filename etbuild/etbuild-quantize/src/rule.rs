@@ -142,6 +142,7 @@ pub const RULES: &[(&str, Kind)] = &[
     ("etbuild.attend_cache.default", Kind::Float),
     ("etbuild.attend_segments.default", Kind::Float),
     ("etbuild.choose_experts.default", Kind::Float),
+    ("etbuild.conv_cache.default", Kind::Float),
     ("etbuild.expert_linear.default", Kind::Experts { input: 0, weights: 2 }),
     ("etbuild.rotate.default", Kind::Float),
     ("etbuild.write_cache.default", Kind::Cache),

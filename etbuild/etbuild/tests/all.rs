@@ -71,6 +71,7 @@ mod serve_prefix;
 mod sessions;
 mod soak;
 mod speculation;
+mod states;
 mod support;
 mod tokens;
 mod trace;

@@ -8,6 +8,7 @@ Such a file has `prompt`, int64 [1, 37], `prompt_logits`, float32 [1, v], `token
 the tokens that follow the prompt one by one, and the logits behind each.
 """
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -139,12 +140,16 @@ def expected(model, tokens=None, cache=None):
 @torch.no_grad()
 def greedy(model, read, steps):
     """The likeliest tokens behind what the model reads, a dictionary with the prompt as `input_ids`."""
-    cache = transformers.DynamicCache(config=model.config)
-    first = model(**read, past_key_values=cache, use_cache=True).logits[:, -1]
+    # Models without attention name the cache otherwise, and pass over other arguments.
+    is_common = "past_key_values" in inspect.signature(model.forward).parameters
+    cache = {"past_key_values" if is_common else "cache_params": transformers.DynamicCache(config=model.config)}
+    first = model(**read, **cache, use_cache=True).logits[:, -1]
     tokens, logits = [], [first]
-    for _ in range(steps):
+    for step in range(steps):
         tokens.append(logits[-1].argmax(-1, keepdim=True))
-        logits.append(model(input_ids=tokens[-1], past_key_values=cache, use_cache=True).logits[:, -1])
+        if model.config.model_type == "bamba":  # which counts positions from 0 in each call
+            cache["position_ids"] = torch.tensor([[read["input_ids"].shape[1] + step]])
+        logits.append(model(input_ids=tokens[-1], **cache, use_cache=True).logits[:, -1])
     return {"prompt": read["input_ids"], "prompt_logits": first.contiguous(), "tokens": torch.cat(tokens, 1),
             "logits": torch.cat(logits[1:]).contiguous()}
 

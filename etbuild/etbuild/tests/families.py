@@ -25,6 +25,12 @@ YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_posit
 LATENT = dict(kv_lora_rank=24, qk_nope_head_dim=12, qk_rope_head_dim=8, v_head_dim=10, moe_intermediate_size=28)
 
 ROUTED = dict(n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=3, moe_intermediate_size=28)
+# Of three layers of Mamba with random weights, the logits of transformers are 2.6e-4 away from those in float64.
+STATES = dict(vocab_size=211, hidden_size=48, num_hidden_layers=2, state_size=8, pad_token_id=0, bos_token_id=1, eos_token_id=2)
+HYBRID = dict(mamba_n_heads=6, mamba_d_head=16, mamba_d_state=24)
+
+DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=20, linear_value_head_dim=12, head_dim=16,
+             num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=40)
 
 # Each model: the configuration class and the keys.
 MODELS = {
@@ -100,6 +106,33 @@ MODELS = {
     "hunyuan": ("HunYuanDenseV1", SMALL | dict(head_dim=8, attention_bias=True)),
     "hunyuan-alpha": ("HunYuanDenseV1", MHA | dict(head_dim=12, tie_word_embeddings=True, rope_parameters=dict(
         rope_type="dynamic", rope_theta=10000.0, factor=1.0, alpha=50.0))),
+    "lfm2": ("Lfm2", SMALL | dict(full_attn_idxs=[1], block_multiple_of=16, num_hidden_layers=4)),
+    "lfm2-biases": ("Lfm2", MHA | dict(layer_types=["conv", "full_attention", "conv"], conv_bias=True, conv_L_cache=4,
+                                       block_auto_adjust_ff_dim=False, tie_word_embeddings=False)),
+    "lfm2-plain": ("Lfm2", MQA | dict(layer_types=["conv"] * 2 + ["full_attention"], block_ffn_dim_multiplier=1.3,
+                                      block_multiple_of=8, conv_L_cache=1)),
+    "mamba": ("Mamba", STATES),
+    "mamba-biases": ("Mamba", STATES | dict(use_bias=True, use_conv_bias=False, state_size=7, conv_kernel=3, expand=3,
+                                            time_step_rank=5, tie_word_embeddings=False)),
+    "falcon-mamba": ("FalconMamba", STATES | dict(state_size=16)),
+    "mamba2": ("Mamba2", STATES | dict(num_heads=6, head_dim=16, n_groups=2, state_size=24)),
+    "mamba2-biases": ("Mamba2", STATES | dict(num_heads=12, head_dim=8, n_groups=1, state_size=16, use_bias=True,
+                                              use_conv_bias=False, tie_word_embeddings=True)),
+    "granite-hybrid": ("GraniteMoeHybrid", SMALL | HYBRID | dict(
+        num_local_experts=5, shared_intermediate_size=40, residual_multiplier=0.5, attention_multiplier=0.3,
+        logits_scaling=2.0, embedding_multiplier=3.0, tie_word_embeddings=True, mamba_n_groups=2, mamba_proj_bias=True,
+        layer_types=["linear_attention", "full_attention", "linear_attention"])),
+    "granite-hybrid-dense": ("GraniteMoeHybrid", MHA | HYBRID | dict(
+        num_local_experts=0, shared_intermediate_size=72, position_embedding_type="rope",
+        layer_types=["linear_attention", "linear_attention", "full_attention"])),
+    "bamba": ("Bamba", SMALL | HYBRID | dict(attn_layer_indices=[1])),
+    "bamba-biases": ("Bamba", MQA | HYBRID | dict(attn_layer_indices=[1], num_hidden_layers=2, mamba_n_groups=3, mamba_conv_bias=False,
+                                                  attention_bias=True, mlp_bias=True)),
+    "qwen3-next": ("Qwen3Next", SMALL | DELTA | dict(num_experts=6, layer_types=["linear_attention"] * 2 + ["full_attention"])),
+    "qwen3-next-mixed": ("Qwen3Next", MHA | DELTA | dict(
+        num_experts=4, num_experts_per_tok=3, norm_topk_prob=False, mlp_only_layers=[1], linear_num_key_heads=3,
+        linear_num_value_heads=3, attention_bias=True, tie_word_embeddings=True, layer_types=["full_attention", "linear_attention"],
+        num_hidden_layers=2)),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),

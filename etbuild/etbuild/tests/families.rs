@@ -78,11 +78,11 @@ fn every_known_architecture_is_tested() {
     fs::write(folder.join("model.safetensors"), [2, 0, 0, 0, 0, 0, 0, 0, b'{', b'}']).unwrap();
     let said = place.run(&format!("build {} --target linux-x86_64", folder.display())).stderr;
     let missing = r#"{"architectures": ["Unknown"], "index_topk": 8, "torch_dtype": "float16", "hidden_size": 8, "index_n_heads": 2,
-        "layer_types": ["linear_attention", "full_attention"]}"#;
+        "layer_types": ["wave_attention", "full_attention"]}"#;
     fs::write(folder.join("config.json"), missing).unwrap();
     let told = place.run(&format!("build {} --target linux-x86_64", folder.display())).stderr;
     assert!(
-        told.contains("no family has its `index_topk`, `index_n_heads`, `layer_types: linear_attention`; known"),
+        told.contains("no family has its `index_topk`, `index_n_heads`, `layer_types: wave_attention`; known"),
         "{told}"
     );
     let (_, known) = said.split_once("known are ").unwrap();

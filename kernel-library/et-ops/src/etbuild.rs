@@ -8,11 +8,15 @@
 
 mod byte_row;
 mod span;
+mod state;
 
 pub mod attend_block;
 pub mod attend_cache;
 pub mod attend_segments;
 pub mod choose_experts;
+pub mod conv_cache;
 pub mod expert_linear;
+pub mod gated_delta;
 pub mod rotate;
+pub mod selective_scan;
 pub mod write_cache;

@@ -18,6 +18,8 @@ pub struct Batch {
     starts: Vec<usize>,
     /// The inputs with the positions of the tokens, in a model whose positions differ from places in a text.
     positions: Vec<usize>,
+    /// The inputs that say which texts have a token, in a model whose state a text without one must keep.
+    lasts: Vec<usize>,
 }
 
 impl Batch {
@@ -53,7 +55,8 @@ impl Batch {
         let module = Module::load_borrowing(file, data, &format!("{DECODE}{size}"), kernels, engines, &lend)?;
         let starts = (0..size).map(|index| place(&module, &format!("start_{index}"))).collect::<Result<_, _>>()?;
         let positions = (0..size).filter_map(|index| place(&module, &format!("position_{index}")).ok()).collect();
-        Ok(Self { tokens: place(&module, "tokens")?, starts, positions, module })
+        let lasts = (0..size).filter_map(|index| place(&module, &format!("last_{index}")).ok()).collect();
+        Ok(Self { tokens: place(&module, "tokens")?, starts, positions, lasts, module })
     }
 
     /// The number of texts of a call.
@@ -84,6 +87,10 @@ impl Batch {
         for (row, input) in self.positions.iter().enumerate() {
             let position = texts.get(row).map_or(0, |(model, _)| model.position());
             set(&mut self.module, *input, &[1], &[position as i64])?;
+        }
+        for (row, input) in self.lasts.iter().enumerate() {
+            let has_token = texts.get(row).is_some_and(|(_, token)| token.is_some());
+            set(&mut self.module, *input, &[1], &[if has_token { 0 } else { -1 }])?;
         }
         self.module.execute()?;
         let output = output_of(&self.module)?;

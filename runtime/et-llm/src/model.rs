@@ -42,6 +42,8 @@ pub struct Model {
     written: usize,
     /// How many positions every KV cache has.
     slots: usize,
+    /// Whether there is state that is no KV cache, such as that of a state space: it is behind the last token that was read, and nowhere else.
+    is_recurrent: bool,
     /// The context in tokens.
     context: Option<usize>,
     logits: Vec<f32>,
@@ -77,7 +79,7 @@ impl Model {
         }
         let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
         let (read, tiles, ahead) = (Vec::new(), KnownTiles::default(), Ahead::default());
-        let (written, slots) = (0, slots(&decode.module)?);
+        let (written, (slots, is_recurrent)) = (0, slots(&decode.module)?);
         let (verify, image, source, context) = (None, None, None, None);
         let mut model = Self {
             prefill,
@@ -92,6 +94,7 @@ impl Model {
             ahead,
             written,
             slots,
+            is_recurrent,
             context,
             logits,
             bytes,
@@ -238,12 +241,13 @@ impl Model {
 
     /// Forgets the tokens behind the common prefix of this text and the text that was read, and at least the last token, so that a
     /// token remains to read; returns the length of the kept prefix. The prefix is empty where a ring buffer has wrapped around and more than a
-    /// piece would be forgotten: the ring buffer has overwritten the oldest tokens that the prefix needs again.
+    /// piece would be forgotten: the ring buffer has overwritten the oldest tokens that the prefix needs again. It is empty too where a token
+    /// would be forgotten that a state space has read.
     pub fn rewind(&mut self, text: &[u32]) -> usize {
         let same = common_prefix(&self.read, text);
         let left = same.min(text.len().saturating_sub(1));
         let left = self.tiles.whole(left);
-        if self.has_forgotten(self.written, left) {
+        if self.has_forgotten(self.written, self.read.len(), left) {
             self.reset();
         }
         self.truncate(left);
@@ -256,9 +260,11 @@ impl Model {
         written > self.slots
     }
 
-    /// Whether a ring buffer has overwritten tokens then that the first `left` tokens need again.
-    pub(crate) const fn has_forgotten(&self, written: usize, left: usize) -> bool {
-        self.has_wrapped(written) && written - left > self.prefill.piece
+    /// Whether the state for the first `left` of `read` tokens is lost then: in a ring buffer that has overwritten tokens which these need
+    /// again, or in a state space.
+    pub(crate) const fn has_forgotten(&self, written: usize, read: usize, left: usize) -> bool {
+        let is_overwritten = self.has_wrapped(written) && written - left > self.prefill.piece;
+        is_overwritten || (self.is_recurrent && left < read)
     }
 
     /// Forgets the tokens behind the first `left`, and the tile that these end within.
@@ -403,6 +409,9 @@ impl Model {
     pub(crate) fn make_room(&mut self) {
         self.ahead.clear();
         let most = self.context.map_or(usize::MAX, |context| context.saturating_sub(1));
+        if self.is_recurrent && self.read.len() > most {
+            self.reset();
+        }
         self.truncate(most);
     }
 
@@ -451,13 +460,16 @@ pub(crate) fn text_of(tokens: &[u32]) -> &[u32] {
     end.and_then(|end| tokens.get(..end)).unwrap_or(tokens)
 }
 
-/// The number of positions that every KV cache of a method has, `[1, slots, heads, depth]`; 0 where that is not known.
-fn slots(module: &Module) -> Result<usize, Error> {
-    let slots = |sizes: Vec<i32>| match sizes[..] {
-        [1, slots, _, _] => usize::try_from(slots).unwrap_or(0),
-        _ => 0,
+/// The number of positions that every KV cache of a method has, `[1, slots, heads, depth]`, 0 where that is not known; and whether there is
+/// other state.
+fn slots(module: &Module) -> Result<(usize, bool), Error> {
+    let slots = |sizes: &Vec<i32>| match sizes[..] {
+        [1, slots, _, _] => Some(usize::try_from(slots).unwrap_or(0)),
+        _ => None,
     };
-    Ok(module.state_sizes()?.into_iter().map(slots).min().unwrap_or(0))
+    let all = module.state_sizes()?;
+    let caches: Vec<usize> = all.iter().filter_map(slots).collect();
+    Ok((caches.iter().copied().min().unwrap_or(0), caches.len() < all.len()))
 }
 
 /// Whether a method reads a shorter chunk of a prompt, such as `prefill_8`.

@@ -6,11 +6,11 @@ use crate::{Error, Model};
 impl Model {
     /// How many tokens at the beginning of a text another model of the same program can take from this one with [`Self::take_prefix`], once
     /// this one has read `tokens`: those ahead of the first picture. None where a text encoder has read the prompt, and where a ring buffer
-    /// has overwritten tokens that the prefix needs again, as in [`Self::rewind`].
+    /// has overwritten tokens that the prefix needs again, or a state space has read more, as in [`Self::rewind`].
     pub fn offered(&self, tokens: &[u32], text: &[u32]) -> usize {
         // The last token of a text is always read, for its logits.
         let same = common_prefix(text_of(tokens), text).min(text.len().saturating_sub(1));
-        let has_forgotten = self.has_forgotten(self.written().max(tokens.len()), same);
+        let has_forgotten = self.has_forgotten(self.written().max(tokens.len()), tokens.len(), same);
         if self.has_text_encoder() || has_forgotten { 0 } else { same }
     }
 

@@ -19,7 +19,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let count = weights.piece as usize;
     let input = sketch.input("tokens", &[1, count]);
     let [start, last] = ["start", "last"].map(|name| sketch.input(name, &[1]));
-    let text = Text { starts: vec![start], last, count, is_mutual: false, turning: Turning::Places };
+    let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual: false, turning: Turning::Places };
     let mut state = method::embed(decoder, &mut sketch, weights, &text, input);
     let layers = hearing.aligned.iter().map(|[layer, _]| layer + 1).max().unwrap_or(0);
     for index in 0..layers {

@@ -20,6 +20,8 @@ pub struct Text {
     pub starts: Vec<ValueId>,
     /// The index of the last token of a text.
     pub last: ValueId,
+    /// For each text the index of the last token, or -1 for a text without a token in the call; empty where each text has one.
+    pub lasts: Vec<ValueId>,
     /// The number of tokens.
     pub count: usize,
     /// Whether the tokens attend to each other in both directions.
@@ -44,6 +46,8 @@ pub struct Own {
     pub start: ValueId,
     /// The index of the last token.
     pub last: ValueId,
+    /// The same, or -1 for a text without a token in the call.
+    pub read: ValueId,
     /// The end of the names of the text's KV caches.
     suffix: String,
     /// Whether the tokens attend to each other in both directions.
@@ -54,9 +58,16 @@ pub struct Own {
     tables: Option<[ValueId; 2]>,
 }
 
+impl Own {
+    /// The name of the text's own state.
+    pub fn name(&self, name: &str) -> String {
+        format!("{name}{}", self.suffix)
+    }
+}
+
 impl Text {
     /// The texts, each with the range of tokens.
-    fn texts(&self) -> impl Iterator<Item = (Own, [usize; 2])> {
+    pub(super) fn texts(&self) -> impl Iterator<Item = (Own, [usize; 2])> {
         let is_alone = self.starts.len() == 1;
         let count = if is_alone { self.count } else { 1 };
         self.starts.iter().enumerate().map(move |(index, start)| {
@@ -66,7 +77,8 @@ impl Text {
                 Turning::Positions(positions) => (positions.get(index).copied().unwrap_or(*start), None),
                 Turning::Tables(tables, first) => (*first, Some(*tables)),
             };
-            let own = Own { start: *start, last: self.last, suffix, is_mutual: self.is_mutual, turn, tables };
+            let read = self.lasts.get(index).copied().unwrap_or(self.last);
+            let own = Own { start: *start, last: self.last, read, suffix, is_mutual: self.is_mutual, turn, tables };
             (own, [index, index + count])
         })
     }
@@ -93,6 +105,7 @@ pub fn build(
         return latent::build(decoder, latent, &mut Parts { sketch, weights }, index, &place, input);
     }
     let inputs = inputs(decoder, sketch, weights, &place, text, input);
+    let (inputs, gate) = heads::gates(decoder, sketch, inputs);
     let shaped = inputs.map(|(role, projected)| {
         let whole = heads::whole_norm(decoder, sketch, weights, &place.module, role, projected);
         let clipped = attention.clip.map_or(whole, |most| sketch.clip(whole, most));
@@ -113,6 +126,7 @@ pub fn build(
         several => sketch.join(several, 1),
     };
     let rows = sketch.view(rows, &[1, text.count, attention.heads * attention.depth]);
+    let rows = heads::gated(sketch, rows, gate);
     project(decoder, sketch, weights, &place, Role::Output, rows)
 }
 
@@ -227,6 +241,9 @@ impl Role {
     fn part(self, decoder: &Decoder) -> Part {
         let Attention { heads, key_heads, depth, inputs, .. } = decoder.attention;
         let (queries, keys) = (heads * depth, key_heads * depth);
+        if self == Self::Query && decoder.attention.is_gated {
+            return Part::all(2 * queries);
+        }
         match (self, inputs == Inputs::Fused) {
             (Self::Output, _) => Part::all(decoder.width),
             (Self::Query, false) => Part::all(queries),

@@ -2,11 +2,12 @@
 
 use etbuild_ir::{Graph, ValueId};
 
-use super::attention::{self, Text, Turning};
+use super::attention::{Text, Turning};
 use super::cross;
 use super::experts;
 use super::feed_forward;
 use super::linear::{self, Linear};
+use super::mixer;
 use super::parts::Parts;
 use super::places;
 use super::sides::{Side, Sides};
@@ -26,7 +27,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
         _ => sketch.input("last", &[1]),
     };
     let turning = turning(decoder, &mut sketch, &["position".to_owned()]);
-    let text = Text { starts: vec![start], last, count, is_mutual: false, turning };
+    let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual: false, turning };
     let state = states(decoder, &mut sketch, weights, &text, input);
     let state = if tokens == 1 || every { state } else { sketch.row(state, last) };
     let rows = if every { count } else { 1 };
@@ -42,7 +43,9 @@ pub fn build_batch(decoder: &Decoder, weights: &mut Weights<'_>, texts: u32) -> 
     let positions: Vec<String> = (0..count).map(|index| format!("position_{index}")).collect();
     let turning = turning(decoder, &mut sketch, &positions);
     let last = sketch.constant(&weights.integers("last", &[0]));
-    let text = Text { starts, last, count, is_mutual: false, turning };
+    let is_recurrent = decoder.is_recurrent();
+    let lasts = (0..count).filter(|_| is_recurrent).map(|index| sketch.input(&format!("last_{index}"), &[1])).collect();
+    let text = Text { starts, last, lasts, count, is_mutual: false, turning };
     let state = states(decoder, &mut sketch, weights, &text, input);
     let logits = logits(decoder, &mut sketch, weights, state, count);
     sketch.finish(vec![logits])
@@ -74,7 +77,7 @@ pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
         }
     };
     let is_mutual = vision.is_some_and(|vision| vision.is_mutual);
-    let text = Text { starts: vec![start], last, count, is_mutual, turning };
+    let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual, turning };
     let state = layers(decoder, &mut sketch, weights, &text, embeddings);
     let state = sketch.row(state, last);
     let logits = logits(decoder, &mut sketch, weights, state, 1);
@@ -175,12 +178,15 @@ pub(super) fn layer(
         sketch.add(to, made)
     };
     let read = norm(sketch, weights, before_attention, input);
-    let made = attention::build(decoder, sketch, weights, index, text, read);
+    let made = mixer::build(decoder, sketch, weights, index, text, read);
     let mut between = add(sketch, weights, behind_attention, input, made);
     if let Some(cross) = decoder.cross {
         let read = norm(sketch, weights, Some(cross.norm), between);
         let made = cross::read(decoder, cross, &mut Parts { sketch, weights }, [index, text.count], read);
         between = add(sketch, weights, None, between, made);
+    }
+    if decoder.layers.get(index).is_some_and(|layer| !layer.has_network) {
+        return between;
     }
     let read = match (is_parallel, before_network) {
         (true, None) => read,
@@ -189,7 +195,12 @@ pub(super) fn layer(
     };
     let has_experts = decoder.layers.get(index).is_some_and(|layer| layer.has_experts);
     let made = match decoder.experts.as_ref().filter(|_| has_experts) {
-        Some(experts) => experts::build(decoder, experts, sketch, weights, &module, read),
+        Some(experts) => {
+            let made = experts::build(decoder, experts, sketch, weights, &module, read);
+            let beside =
+                experts.is_beside_network.then(|| feed_forward::build(decoder, sketch, weights, &module, read));
+            beside.map_or(made, |beside| sketch.add(made, beside))
+        }
         None => feed_forward::build(decoder, sketch, weights, &module, read),
     };
     add(sketch, weights, behind_network, between, made)

@@ -233,6 +233,31 @@ impl<'d> Weights<'d> {
         self.memory(slots)
     }
 
+    /// The first value of the earlier rows that a convolution over time reads, a ring buffer as that of a sliding window: zeros.
+    pub fn earlier_rows(&mut self, channels: usize, kernel: usize) -> Constant {
+        if !self.errors.is_empty() {
+            return self.nothing("");
+        }
+        let slots = (self.context as usize).min(kernel + self.most as usize - 1);
+        self.once(format!("rows of {slots} by {channels}"), |_, _| {
+            let spec = spec(ScalarType::Float, &[1, slots, 1, channels]);
+            let data = ConstantData::new(vec![0; spec.nbytes()]);
+            Ok((spec, data))
+        })
+    }
+
+    /// The first value of a state that is no KV cache: zeros.
+    pub fn recurrent(&mut self, sizes: [usize; 3]) -> Constant {
+        if !self.errors.is_empty() {
+            return self.nothing("");
+        }
+        self.once(format!("state of {sizes:?}"), |_, _| {
+            let spec = spec(ScalarType::Float, &sizes);
+            let data = ConstantData::new(vec![0; spec.nbytes()]);
+            Ok((spec, data))
+        })
+    }
+
     /// The first value of the keys, or of the values, of so many positions: zeros.
     pub fn memory(&mut self, slots: usize) -> Constant {
         let (heads, depth) = (self.decoder.attention.key_heads, self.decoder.attention.depth);

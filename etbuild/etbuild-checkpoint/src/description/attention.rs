@@ -25,6 +25,8 @@ pub struct Attention {
     pub clip: Option<f64>,
     /// Which projections have biases.
     pub biases: Biases,
+    /// Whether the output of each head is multiplied by the logistic function of a gate, whose rows follow those of the head's query.
+    pub is_gated: bool,
     /// Whether keys have a bias where queries and values have one.
     pub has_key_bias: bool,
     /// How the projections to queries, keys and values are stored.

@@ -43,6 +43,8 @@ pub struct Experts {
     pub names: ExpertNames,
     /// The elements between the projections of a network that every token passes, if any.
     pub shared: Option<usize>,
+    /// Whether every token also passes the decoder's network, whose output is added.
+    pub is_beside_network: bool,
     /// Whether router and projections have biases.
     pub has_biases: bool,
     /// The clamped form of the gate, if any.

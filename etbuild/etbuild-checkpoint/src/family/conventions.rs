@@ -13,7 +13,7 @@ pub use routing::{Mixture, deepseek_experts};
 use crate::config::Config;
 use crate::{
     Activation, Attention, Biases, CheckpointError, Decoder, ExpertNames, Experts, FeedForward, HeadNorm, Inputs,
-    Layer, Norm, NormPlaces, Rotary, Routing, Scaling, Storage,
+    Layer, Mixer, Norm, NormPlaces, Rotary, Routing, Scaling, Storage,
 };
 
 /// The attention window of a configuration, if any.
@@ -48,7 +48,16 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         tied: config.flag_or("tie_word_embeddings", class.tied)?,
         head_bias: false,
         transposed: false,
-        layers: vec![Layer { window: None, rotary: Some(0), has_experts: false }; layers],
+        layers: vec![
+            Layer {
+                mixer: Mixer::Attention,
+                window: None,
+                rotary: Some(0),
+                has_network: true,
+                has_experts: false
+            };
+            layers
+        ],
         rotaries: vec![rotary],
         norm: Norm { epsilon, ..class.norm },
         norm_places: class.places,
@@ -103,6 +112,7 @@ fn attention(config: &Config, class: &Class) -> Result<Attention, CheckpointErro
         temperature: None,
         clip: None,
         biases: Biases::NONE,
+        is_gated: false,
         has_key_bias: true,
         inputs: Inputs::Separate,
         head_norm: HeadNorm::None,
@@ -142,20 +152,22 @@ pub fn biases(decoder: &mut Decoder, config: &Config, attention: bool) -> Result
     Ok(())
 }
 
-/// The kinds of the layers by `layer_types`, if present: whether each sees a window.
-fn kinds(config: &Config, layers: usize) -> Result<Option<Vec<bool>>, CheckpointError> {
+/// The kinds of the layers by `layer_types`, if present: the index of each among the kinds of the family.
+pub fn kinds_of(config: &Config, layers: usize, known: &[&str]) -> Result<Option<Vec<usize>>, CheckpointError> {
     const KEY: &str = "layer_types";
     let Some(kinds) = config.optional_texts(KEY)? else { return Ok(None) };
     if kinds.len() != layers {
         return Err(config.mistake(KEY, "does not name a kind for each layer"));
     }
-    let supported = || config.unsupported(KEY, "`sliding_attention`, `full_attention`");
-    let is_local = |kind: &String| match kind.as_str() {
-        "sliding_attention" => Ok(true),
-        "full_attention" => Ok(false),
-        _ => Err(supported()),
-    };
-    kinds.iter().map(is_local).collect::<Result<_, _>>().map(Some)
+    let index = |kind: &String| known.iter().position(|known| known == kind);
+    let indices: Option<Vec<usize>> = kinds.iter().map(index).collect();
+    indices.map(Some).ok_or_else(|| config.unsupported(KEY, listed(known.iter().copied())))
+}
+
+/// The kinds of the layers by `layer_types`, if present: whether each sees a window.
+fn kinds(config: &Config, layers: usize) -> Result<Option<Vec<bool>>, CheckpointError> {
+    let kinds = kinds_of(config, layers, &["sliding_attention", "full_attention"])?;
+    Ok(kinds.map(|kinds| kinds.into_iter().map(|kind| kind == 0).collect()))
 }
 
 /// Gives the layers attention windows: by `layer_types` or, for an absent key, by `slides`. Returns whether each layer is of the kind
@@ -218,6 +230,7 @@ pub fn experts(
         storage: Storage::Listed,
         names: ExpertNames::QWEN,
         shared: None,
+        is_beside_network: false,
         has_biases: false,
         clamped: None,
         routing: Routing::PLAIN,

@@ -9,7 +9,12 @@ pub const FAMILY: Family = Family { architectures: &["GraniteForCausalLM"], keys
 
 /// A decoder of Granite, dense.
 pub fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
-    let mut decoder = conventions::decoder(config, &Class::LLAMA)?;
+    described(config, &Class::LLAMA)
+}
+
+/// A decoder of a class with Granite's factors, dense.
+pub fn described(config: &Config, class: &Class) -> Result<Decoder, CheckpointError> {
+    let mut decoder = conventions::decoder(config, class)?;
     conventions::biases(&mut decoder, config, false)?;
     decoder.embedding_scale = config.optional_number("embedding_multiplier")?;
     decoder.residual_scale = config.optional_number("residual_multiplier")?;

@@ -7,7 +7,7 @@ use crate::{CheckpointError, Decoder, ExpertNames, Experts, Storage};
 pub const FAMILY: Family = Family { architectures: &["GraniteMoeForCausalLM"], keys: &[], describe };
 
 /// Gate and up are one tensor of all experts.
-const NAMES: ExpertNames = ExpertNames {
+pub const NAMES: ExpertNames = ExpertNames {
     module: "block_sparse_moe",
     router: "router.layer",
     gate: "input_linear",

@@ -80,9 +80,10 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::Shape { .. } => Code::TensorMismatch,
         CheckpointError::ElementType { .. } => Code::DtypeUnavailable,
         CheckpointError::Rotation(_) => Code::SchemeUnavailable,
-        CheckpointError::WordsOfIntegers | CheckpointError::ImageTokens { .. } | CheckpointError::TextOption { .. } => {
-            Code::OptionUnavailable
-        }
+        CheckpointError::Speculation
+        | CheckpointError::WordsOfIntegers
+        | CheckpointError::ImageTokens { .. }
+        | CheckpointError::TextOption { .. } => Code::OptionUnavailable,
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
         CheckpointError::ShardRefused { .. } if error.old_shard().is_some() => Code::ModelUnsupported,
         CheckpointError::Json { .. }

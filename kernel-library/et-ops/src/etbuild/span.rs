@@ -29,6 +29,14 @@ impl Span {
     }
 }
 
+/// The position of row 0, and how many of `rows` rows hold tokens: none for a last row of -1.
+pub fn read_some(args: &Args<'_, '_>, positions: [usize; 2], rows: usize) -> Result<(usize, usize)> {
+    let [start, last] = positions.map(|position| element(&args.tensor(position)?));
+    let (start, last) = (start?, last?);
+    let fits = (0..=LARGEST).contains(&start) && (-1..=LARGEST).contains(&last) && last < rows as i64;
+    if fits { Ok((start as usize, (last + 1) as usize)) } else { Err(Error::InvalidArgument) }
+}
+
 /// Whether the arguments at these positions can hold the ends of a span.
 pub fn check(args: &Args<'_, '_>, positions: [usize; 2]) -> Result<()> {
     for position in positions {

@@ -6,7 +6,34 @@ use super::{Own, Role};
 use crate::constant::Part;
 use crate::decoder::weights::Weights;
 use crate::sketch::Sketch;
-use crate::{Decoder, HeadNorm, Norm};
+use crate::{Attention, Decoder, HeadNorm, Norm};
+
+/// Queries, keys and values, and the gates of the heads, whose rows are among those of the queries.
+pub fn gates(
+    decoder: &Decoder,
+    sketch: &mut Sketch,
+    inputs: [(Role, ValueId); 3],
+) -> ([(Role, ValueId); 3], Option<ValueId>) {
+    let Attention { heads, depth, is_gated, .. } = decoder.attention;
+    let [(Role::Query, both), keys, values] = inputs else { return (inputs, None) };
+    if !is_gated {
+        return (inputs, None);
+    }
+    let count = sketch.size(both, 1);
+    let apart = sketch.view(both, &[1, count, heads, 2 * depth]);
+    let [query, gate] = [0, depth].map(|first| {
+        let own = sketch.slice(apart, 3, first, first + depth);
+        sketch.view(own, &[1, count, heads * depth])
+    });
+    ([(Role::Query, query), keys, values], Some(gate))
+}
+
+/// The outputs of heads, times the logistic function of a gate, if there is one.
+pub fn gated(sketch: &mut Sketch, rows: ValueId, gate: Option<ValueId>) -> ValueId {
+    let Some(gate) = gate else { return rows };
+    let share = sketch.own("aten.sigmoid.default", &[gate], &[]);
+    sketch.multiply(rows, share)
+}
 
 /// The name of the normalization of a role's heads, in attention.
 const fn name(decoder: &Decoder, role: Role) -> &'static str {

@@ -114,6 +114,26 @@ impl Weights<'_> {
         })
     }
 
+    /// The kernels of a depthwise convolution over time, stored as `[channels, 1, kernel]`, as `float32`, `[channels, kernel]`.
+    pub fn kernels(&mut self, tensor: &str, sizes: [usize; 2]) -> Constant {
+        self.once(tensor.to_owned(), |weights, name| {
+            let found = weights.take(tensor, &[sizes[0], 1, sizes[1]])?;
+            let floats = floats(&found, 0, sizes[0] * sizes[1]);
+            Ok(vector_of(&sizes, floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?))
+        })
+    }
+
+    /// The rates of a state space, of which checkpoints store the logarithms of the absolute values, as `float32`, `[heads, width]`.
+    pub fn rates(&mut self, tensor: &str, sizes: [usize; 2]) -> Constant {
+        self.once(tensor.to_owned(), |weights, name| {
+            let stored = if sizes[1] == 1 { &sizes[..1] } else { &sizes[..] };
+            let found = weights.take(tensor, stored)?;
+            let floats = floats(&found, 0, sizes[0] * sizes[1]);
+            let floats = floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            Ok(vector_of(&sizes, floats.into_iter().map(|logarithm| -logarithm.exp())))
+        })
+    }
+
     /// A table of so many rows and columns, as `float32`.
     pub fn table(&mut self, tensor: &str, sizes: [usize; 2]) -> Constant {
         self.once(tensor.to_owned(), |weights, name| {

@@ -71,6 +71,7 @@ pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixtur
         storage: Storage::Listed,
         names: mixture.names,
         shared: shared.map(|count| count * width),
+        is_beside_network: false,
         has_biases: false,
         clamped: None,
         routing: Routing {

@@ -1,0 +1,135 @@
+//! A selective state space.
+
+use etbuild_ir::ValueId;
+
+use super::rows::{self, OverTime, plain_norm};
+use crate::constant::Part;
+use crate::decoder::attention::Text;
+use crate::decoder::parts::Parts;
+use crate::sketch::Scanned;
+use crate::{Scan, Steps};
+
+/// The state space of the layer whose module is `layer`, of tokens `[1, count, width]`.
+pub fn build(scan: Scan, parts: &mut Parts<'_, '_>, (layer, text): (&str, &Text), input: ValueId) -> ValueId {
+    let place = Place { module: format!("{layer}.{}", scan.module), scan };
+    let width = parts.sketch.size(input, 2);
+    let made = match scan.steps {
+        Steps::Narrow { rank, norm } => place.narrow(parts, text, [rank, width], norm, input),
+        Steps::Direct { norm } => place.direct(parts, text, width, norm, input),
+    };
+    parts.linear(&place.within("out_proj"), made, [width, scan.heads * scan.depth], scan.has_biases)
+}
+
+/// A scan and its module.
+struct Place {
+    module: String,
+    scan: Scan,
+}
+
+impl Place {
+    fn within(&self, name: &str) -> String {
+        format!("{}.{name}", self.module)
+    }
+
+    /// Ranges of the last dimension, one behind the other.
+    fn split<const N: usize>(&self, parts: &mut Parts<'_, '_>, value: ValueId, sizes: [usize; N]) -> [ValueId; N] {
+        parts.sketch.enter(self.module.as_str());
+        let mut first = 0;
+        sizes.map(|size| {
+            first += size;
+            parts.sketch.slice(value, 2, first - size, first)
+        })
+    }
+
+    /// The convolution over time and the activation behind.
+    fn convolve(&self, parts: &mut Parts<'_, '_>, text: &Text, rows: ValueId) -> ValueId {
+        let (module, channels) = (self.within("conv1d"), parts.sketch.size(rows, 2));
+        let Scan { kernel, has_convolution_biases, activation, .. } = self.scan;
+        let over_time = OverTime::of(parts, &module, [channels, kernel], has_convolution_biases);
+        parts.sketch.enter(module);
+        let rows = over_time.convolve(parts, text, rows);
+        parts.sketch.activate(rows, activation)
+    }
+
+    /// Mamba: the steps and the inputs B and C come from the input of the scan.
+    fn narrow(
+        &self,
+        parts: &mut Parts<'_, '_>,
+        text: &Text,
+        [rank, width]: [usize; 2],
+        norm: Option<f64>,
+        input: ValueId,
+    ) -> ValueId {
+        let Scan { heads, states, has_biases, .. } = self.scan;
+        let all = parts.linear(&self.within("in_proj"), input, [2 * heads, width], has_biases);
+        let [rows, gate] = self.split(parts, all, [heads; 2]);
+        let rows = self.convolve(parts, text, rows);
+        let narrow = parts.linear(&self.within("x_proj"), rows, [rank + 2 * states, heads], false);
+        let [steps, keys, queries] = self.split(parts, narrow, [rank, states, states]);
+        let [steps, keys, queries] =
+            [steps, keys, queries].map(|value| norm.map_or(value, |epsilon| plain_norm(parts, epsilon, value)));
+        let steps = parts.linear(&self.within("dt_proj"), steps, [heads, rank], true);
+        let made = self.scanned(parts, text, [rows, steps, keys, queries], None);
+        self.gated(parts, made, gate)
+    }
+
+    /// Mamba 2: the steps and the inputs B and C come from the mixer's input.
+    fn direct(&self, parts: &mut Parts<'_, '_>, text: &Text, width: usize, norm: f64, input: ValueId) -> ValueId {
+        let Scan { heads, depth, states, groups, has_biases, .. } = self.scan;
+        let (inner, shared) = (heads * depth, groups * states);
+        let through = inner + 2 * shared;
+        let all = parts.linear(&self.within("in_proj"), input, [inner + through + heads, width], has_biases);
+        let [gate, rows, steps] = self.split(parts, all, [inner, through, heads]);
+        let rows = self.convolve(parts, text, rows);
+        let [rows, keys, queries] = self.split(parts, rows, [inner, shared, shared]);
+        let made = self.scanned(parts, text, [rows, steps, keys, queries], Some("dt_bias"));
+        let gated = self.gated(parts, made, gate);
+        self.norm_of_groups(parts, norm, gated)
+    }
+
+    /// The scan of all texts, `[1, rows, heads * depth]`.
+    fn scanned(&self, parts: &mut Parts<'_, '_>, text: &Text, inputs: [ValueId; 4], biases: Option<&str>) -> ValueId {
+        let Scan { heads, depth, states, groups, .. } = self.scan;
+        parts.sketch.enter(self.module.as_str());
+        let first = parts.weights.recurrent([heads, depth, states]);
+        let rates = if depth == 1 { states } else { 1 };
+        let rates = parts.weights.rates(&self.within("A_log"), [heads, rates]);
+        let mut vector = |name: &str| {
+            let vector = parts.weights.vector(&self.within(name), Part::all(heads), 0.0);
+            parts.sketch.constant(&vector)
+        };
+        let (skips, biases) = (vector("D"), biases.map(&mut vector));
+        let rates = parts.sketch.constant(&rates);
+        rows::of_texts(parts, text, inputs, |parts, own, [input, steps, keys, queries]| {
+            let count = parts.sketch.size(input, 1);
+            let shaped = parts.sketch.view(input, &[1, count, heads, depth]);
+            let [keys, queries] = [keys, queries].map(|value| parts.sketch.view(value, &[1, count, groups, states]));
+            let scanned = Scanned { input: shaped, steps, rates, keys, queries, biases, skips };
+            let name = own.name(&self.within("state"));
+            let made = parts.sketch.scan((&name, &first), &scanned, [own.start, own.read]);
+            parts.sketch.view(made, &[1, count, heads * depth])
+        })
+    }
+
+    fn gated(&self, parts: &mut Parts<'_, '_>, value: ValueId, gate: ValueId) -> ValueId {
+        parts.sketch.enter(self.module.as_str());
+        let gate = parts.sketch.activate(gate, self.scan.activation);
+        parts.sketch.multiply(value, gate)
+    }
+
+    /// RMSNorm of each group, and weights of all elements.
+    fn norm_of_groups(&self, parts: &mut Parts<'_, '_>, epsilon: f64, value: ValueId) -> ValueId {
+        let Scan { heads, depth, groups, .. } = self.scan;
+        let (module, inner, rows) = (self.within("norm"), heads * depth, parts.sketch.size(value, 1));
+        if groups == 1 {
+            return parts.gain(&module, inner, epsilon, value);
+        }
+        parts.sketch.enter(module.as_str());
+        let apart = parts.sketch.view(value, &[1, rows, groups, inner / groups]);
+        let normal = plain_norm(parts, epsilon, apart);
+        let normal = parts.sketch.view(normal, &[1, rows, inner]);
+        let gains = parts.weights.vector(&format!("{module}.weight"), Part::all(inner), 0.0);
+        let gains = parts.sketch.constant(&gains);
+        parts.sketch.multiply(normal, gains)
+    }
+}

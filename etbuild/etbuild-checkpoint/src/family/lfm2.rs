@@ -1,0 +1,74 @@
+//! LFM2: short convolutions, and attention with normalized heads in some layers.
+
+use super::conventions::Class;
+use super::{Family, conventions};
+use crate::config::Config;
+use crate::{CheckpointError, Convolution, ConvolutionNames, Decoder, HeadNorm, Mixer, Names, NormPlaces};
+
+pub const FAMILY: Family =
+    Family { architectures: &["Lfm2ForCausalLM"], keys: &[("rms_norm_eps", "norm_eps")], describe };
+
+/// `Lfm2Config`.
+const CLASS: Class = Class {
+    names: NAMES,
+    places: NormPlaces {
+        before_attention: Some("operator_norm"),
+        before_network: Some("ffn_norm"),
+        ..NormPlaces::BEFORE
+    },
+    theta: 1_000_000.0,
+    longest: 128_000,
+    tied: true,
+    key_heads: Some(8),
+    ..Class::LLAMA
+}
+.epsilon(1e-5);
+
+const NAMES: Names = Names {
+    output: "out_proj",
+    head_norms: ["q_layernorm", "k_layernorm"],
+    network: "feed_forward",
+    gate: "w1",
+    up: "w3",
+    down: "w2",
+    norm: "model.embedding_norm",
+    ..Names::LLAMA
+};
+
+const CONVOLUTION: ConvolutionNames =
+    ConvolutionNames { module: "conv", input: "in_proj", kernel: "conv", output: "out_proj" };
+
+fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
+    let mut decoder = conventions::decoder(config, &CLASS)?;
+    decoder.tied = config.flag_or("tie_embedding", decoder.tied)?;
+    decoder.attention.head_norm = HeadNorm::Each;
+    decoder.feed_forward.width = network_width(config, decoder.feed_forward.width)?;
+    let convolution = Convolution {
+        kernel: config.optional_size("conv_L_cache")?.unwrap_or(3),
+        has_biases: config.flag("conv_bias")?,
+        names: CONVOLUTION,
+    };
+    let attends = attends(config, decoder.layers.len())?;
+    for (layer, attends) in decoder.layers.iter_mut().zip(attends) {
+        layer.mixer = if attends { Mixer::Attention } else { Mixer::Convolution(convolution) };
+    }
+    Ok(decoder)
+}
+
+/// The elements between the projections of the network: two thirds of a size, times a factor, up to a multiple.
+fn network_width(config: &Config, size: usize) -> Result<usize, CheckpointError> {
+    let size = config.optional_size("block_ff_dim")?.unwrap_or(size);
+    let is_adjusted = config.flag_or("block_auto_adjust_ff_dim", true)?;
+    let factor = config.optional_number("block_ffn_dim_multiplier")?.unwrap_or(1.0);
+    let step = config.optional_size("block_multiple_of")?.unwrap_or(256);
+    Ok(if is_adjusted { ((factor * (2 * size / 3) as f64) as usize).next_multiple_of(step) } else { size })
+}
+
+/// Whether each layer attends: by `layer_types`, or by the list of those that do.
+fn attends(config: &Config, layers: usize) -> Result<Vec<bool>, CheckpointError> {
+    if let Some(kinds) = conventions::kinds_of(config, layers, &["conv", "full_attention"])? {
+        return Ok(kinds.into_iter().map(|kind| kind == 1).collect());
+    }
+    let listed = config.optional_counts("full_attn_idxs")?;
+    Ok((0..layers).map(|layer| listed.as_ref().is_none_or(|listed| listed.contains(&layer))).collect())
+}

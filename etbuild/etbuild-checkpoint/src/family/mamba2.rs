@@ -1,0 +1,71 @@
+//! Mamba 2: state spaces whose heads have one rate each.
+
+use super::conventions::Class;
+use super::{Family, conventions, mamba};
+use crate::config::{Config, NOT_IN_JSON};
+use crate::{Activation, CheckpointError, Decoder, Mixer, Scan, Steps};
+
+pub const FAMILY: Family = Family { architectures: &["Mamba2ForCausalLM"], keys: mamba::KEYS, describe };
+
+/// `Mamba2Config`.
+const CLASS: Class = Class { tied: false, ..mamba::CLASS };
+
+fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
+    let mut decoder = mamba::without_attention(config, &CLASS)?;
+    // Steps are made of the input.
+    let _ = config.value("time_step_rank");
+    let scan = Scan {
+        heads: config.size("num_heads")?,
+        depth: config.size("head_dim")?,
+        states: config.size("state_size")?,
+        groups: config.size("n_groups")?,
+        kernel: config.optional_size("conv_kernel")?.unwrap_or(4),
+        steps: Steps::Direct { norm: decoder.norm.epsilon },
+        activation: decoder.feed_forward.activation,
+        has_biases: config.flag("use_bias")?,
+        has_convolution_biases: config.flag_or("use_conv_bias", true)?,
+        module: "mixer",
+    };
+    check(config, scan)?;
+    decoder.layers.iter_mut().for_each(|layer| layer.mixer = Mixer::Scan(scan));
+    Ok(decoder)
+}
+
+/// The state space of models in which other layers attend.
+pub fn hybrid(config: &Config, decoder: &Decoder) -> Result<Scan, CheckpointError> {
+    let heads = config.size("mamba_n_heads")?;
+    let inner = config.optional_size("mamba_expand")?.unwrap_or(2) * decoder.width;
+    for key in ["mamba_chunk_size", "mamba_d_head"] {
+        let _ = config.value(key);
+    }
+    let scan = Scan {
+        heads,
+        depth: inner / heads,
+        states: config.size("mamba_d_state")?,
+        groups: config.optional_size("mamba_n_groups")?.unwrap_or(1),
+        kernel: config.optional_size("mamba_d_conv")?.unwrap_or(4),
+        steps: Steps::Direct { norm: decoder.norm.epsilon },
+        activation: conventions::activation(config, "hidden_act", Activation::Silu)?,
+        has_biases: config.flag("mamba_proj_bias")?,
+        has_convolution_biases: config.flag_or("mamba_conv_bias", true)?,
+        module: "mamba",
+    };
+    check(config, scan)?;
+    Ok(scan)
+}
+
+/// Whether heads fit groups. Steps within other limits than those of the class would need to be clamped.
+fn check(config: &Config, scan: Scan) -> Result<(), CheckpointError> {
+    const LIMITS: &str = "time_step_limit";
+    let is_usual = |value: &serde_json::Value| {
+        let ends = value.as_array().map(Vec::as_slice);
+        matches!(ends, Some([least, most]) if least.as_f64() == Some(0.0) && most.get(NOT_IN_JSON).is_some())
+    };
+    if config.value(LIMITS).is_some_and(|value| !is_usual(value)) {
+        return Err(config.unsupported(LIMITS, "no limit but 0"));
+    }
+    if !scan.heads.is_multiple_of(scan.groups) {
+        return Err(config.mistake("n_groups", format!("does not divide {} heads", scan.heads)));
+    }
+    Ok(())
+}
