@@ -195,9 +195,9 @@ fn damaged_checkpoints_are_refused_with_a_code_and_without_output() {
     edit(&config, "\"num_hidden_layers\": 4", "\"num_hidden_layers\": 2");
     expect("ETB0307", "model.layers.2.", "");
     edit(&config, "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3");
-    edit(&config, "LlamaForCausalLM", "MambaForCausalLM");
+    edit(&config, "LlamaForCausalLM", "RwkvForCausalLM");
     expect("ETB0305", "Qwen3ForCausalLM", "");
-    edit(&config, "MambaForCausalLM", "LlamaForCausalLM");
+    edit(&config, "RwkvForCausalLM", "LlamaForCausalLM");
     let shard = folder.join("model-00002-of-00007.safetensors");
     let bytes = fs::read(&shard).unwrap();
     fs::write(&shard, &bytes[..bytes.len() - 100]).unwrap();
