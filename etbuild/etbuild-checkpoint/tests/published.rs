@@ -135,9 +135,9 @@ fn configurations_of_models_that_read_pictures_of_any_size_are_read() {
 
 #[test]
 fn what_nobody_knows_is_refused_by_name() {
-    let found = describe(&config("MambaForCausalLM", r#""x": 1"#));
+    let found = describe(&config("RwkvForCausalLM", r#""x": 1"#));
     let Err(CheckpointError::Architecture { found, known, .. }) = found else { panic!("{found:?}") };
-    assert!(found == "MambaForCausalLM" && known.contains(&"LlamaForCausalLM"));
+    assert!(found == "RwkvForCausalLM" && known.contains(&"LlamaForCausalLM"));
     let key = |architecture, rest| match describe(&config(architecture, rest)) {
         Err(CheckpointError::Key { key, .. }) => key,
         other => panic!("{other:?}"),
