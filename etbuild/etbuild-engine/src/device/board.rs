@@ -121,7 +121,7 @@ impl Firmware<'_> {
         };
         let outcome = self.flashed_by(flash, self.timeout + FLASHING)?;
         let text = String::from_utf8_lossy(&[outcome.stdout, outcome.stderr].concat()).into_owned();
-        let report = text.rfind(self.banner.trim_end()).map(|start| text[start..].as_bytes().to_vec());
+        let report = text.rfind(self.banner.trim_end()).map(|start| text.as_bytes()[start..].to_vec());
         report.ok_or_else(|| {
             let message = format!("`{}` ended without a report of the firmware", flash.program);
             text.lines().rev().take(3).fold(Diagnostic::error(Code::RunFailed, message), Diagnostic::note)
