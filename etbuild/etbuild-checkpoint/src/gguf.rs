@@ -22,7 +22,8 @@ use serde_json::Value;
 
 use crate::shards::Tensors;
 use crate::{
-    Biases, CheckpointError, Decoder, ExpertNames, HeadNorm, Inputs, NormKind, Shares, Storage, describe, reals,
+    Biases, CheckpointError, Decoder, ExpertNames, Experts, HeadNorm, Inputs, NormKind, Shares, Storage, describe,
+    reals,
 };
 use architecture::{ARCHITECTURES, Architecture};
 use blocks::Kind;
@@ -100,12 +101,9 @@ impl<'f> Gguf<'f> {
         if self.has_window() && decoder.layers.iter().all(|layer| layer.window.is_none()) {
             return Err(self.unsupported("attention.sliding_window", "a window in the families that have windows"));
         }
-        if self.count(GATING).is_some_and(|function| !(1..=2).contains(&function)) {
-            return Err(self.unsupported(GATING, "`1`, `2`"));
-        }
-        let shares = if self.chooses_by_sigmoid() { Shares::Sigmoid } else { Shares::Softmax };
-        if decoder.experts.as_ref().is_some_and(|experts| experts.routing.shares != shares) {
-            return Err(self.unsupported(GATING, "the function of the family's router"));
+        // Without experts nothing reads the key, and another value than that of most routers is an error.
+        if let Some(experts) = &decoder.experts {
+            self.check_router(experts)?;
         }
         let has = |role: &str| self.has(&format!("blk.0.{role}"));
         decoder.transposed = false;
@@ -174,6 +172,18 @@ impl<'f> Gguf<'f> {
     fn has_window(&self) -> bool {
         let context = self.count("context_length").unwrap_or(u64::MAX);
         self.count("attention.sliding_window").is_some_and(|window| (1..context).contains(&window))
+    }
+
+    /// Whether the function of the router is that of the family.
+    fn check_router(&self, experts: &Experts) -> Result<(), CheckpointError> {
+        if self.count(GATING).is_some_and(|function| !(1..=2).contains(&function)) {
+            return Err(self.unsupported(GATING, "`1`, `2`"));
+        }
+        let shares = if self.chooses_by_sigmoid() { Shares::Sigmoid } else { Shares::Softmax };
+        match experts.routing.shares == shares {
+            true => Ok(()),
+            false => Err(self.unsupported(GATING, "the function of the family's router")),
+        }
     }
 
     /// Whether the router of the experts has the logistic function.

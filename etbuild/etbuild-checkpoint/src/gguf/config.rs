@@ -61,7 +61,7 @@ pub fn config(file: &Gguf<'_>) -> Result<Map<String, Value>, CheckpointError> {
         config.insert("num_hidden_layers".to_owned(), layers.saturating_sub(later).into());
     }
     let class = match &file.architecture {
-        of if file.chooses_by_sigmoid() => of.sigmoid,
+        of if of.sigmoid != of.class && file.chooses_by_sigmoid() => of.sigmoid,
         of if config.contains_key("num_experts") => of.mixture,
         of if file.has_window() => of.windowed,
         of => of.class,
