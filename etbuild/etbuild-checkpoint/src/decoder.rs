@@ -13,6 +13,7 @@ mod parts;
 mod places;
 mod sides;
 mod source;
+mod text;
 mod vision;
 mod weights;
 

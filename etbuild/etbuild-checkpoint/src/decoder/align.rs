@@ -3,9 +3,9 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, ValueId};
 
-use super::attention::{Text, Turning};
 use super::cross;
 use super::method;
+use super::text::{Text, Turning};
 use super::weights::Weights;
 use crate::constant::spec;
 use crate::sketch::Sketch;

@@ -8,91 +8,15 @@ use etbuild_ir::{Argument, ValueId};
 use super::linear::{self, Linear};
 use super::parts::Parts;
 use super::sides::{Side, Sides};
+use super::text::{Own, Text};
 use super::weights::Weights;
 use crate::constant::Part;
 use crate::names::norm_within;
 use crate::sketch::Sketch;
 use crate::{Attention, Decoder, HeadNorm, Inputs};
 
-/// The tokens that a method is given: of one text, or one token of each of several texts.
-pub struct Text {
-    /// The position of the first token of each text.
-    pub starts: Vec<ValueId>,
-    /// The index of the last token of a text.
-    pub last: ValueId,
-    /// For each text the index of the last token, or -1 for a text without a token in the call; empty where each text has one.
-    pub lasts: Vec<ValueId>,
-    /// The number of tokens.
-    pub count: usize,
-    /// Whether the tokens attend to each other in both directions.
-    pub is_mutual: bool,
-    /// How heads of queries and keys turn.
-    pub turning: Turning,
-}
-
-/// What rotary position embedding turns heads by.
-pub enum Turning {
-    /// The place of a token in the text.
-    Places,
-    /// Positions, of which the first token of each text has these: places that differ from positions behind pictures.
-    Positions(Vec<ValueId>),
-    /// The cosines and the sines of each token, `[count, pairs]`, and the row of the first token, which is zero.
-    Tables([ValueId; 2], ValueId),
-}
-
-/// A text of [`Text`].
-pub struct Own {
-    /// The position of the first token.
-    pub start: ValueId,
-    /// The index of the last token.
-    pub last: ValueId,
-    /// The same, or -1 for a text without a token in the call.
-    pub read: ValueId,
-    /// The end of the names of the text's KV caches.
-    suffix: String,
-    /// Whether the tokens attend to each other in both directions.
-    is_mutual: bool,
-    /// The row of the first token in the tables of cosines and sines.
-    turn: ValueId,
-    /// The cosines and the sines of the tokens, where the tokens have their own.
-    tables: Option<[ValueId; 2]>,
-}
-
-impl Own {
-    /// The name of the text's own state.
-    pub fn name(&self, name: &str) -> String {
-        format!("{name}{}", self.suffix)
-    }
-}
-
-impl Text {
-    /// The texts, each with the range of tokens.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (Own, [usize; 2])> {
-        let is_alone = self.starts.len() == 1;
-        let count = if is_alone { self.count } else { 1 };
-        self.starts.iter().enumerate().map(move |(index, start)| {
-            let suffix = if is_alone { String::new() } else { format!("@{index}") };
-            let (turn, tables) = match &self.turning {
-                Turning::Places => (*start, None),
-                Turning::Positions(positions) => (positions.get(index).copied().unwrap_or(*start), None),
-                Turning::Tables(tables, first) => (*first, Some(*tables)),
-            };
-            let read = self.lasts.get(index).copied().unwrap_or(self.last);
-            let own = Own { start: *start, last: self.last, read, suffix, is_mutual: self.is_mutual, turn, tables };
-            (own, [index, index + count])
-        })
-    }
-}
-
 /// The attention of layer `index`, of tokens `[1, count, width]`.
-pub fn build(
-    decoder: &Decoder,
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
-    index: usize,
-    text: &Text,
-    input: ValueId,
-) -> ValueId {
+pub fn build(decoder: &Decoder, parts: &mut Parts<'_, '_>, index: usize, text: &Text, input: ValueId) -> ValueId {
     if index >= decoder.layers.len() {
         return input;
     }
@@ -102,29 +26,18 @@ pub fn build(
     let place = Place { module: format!("{layer_module}.{}", names.attention), norm };
     if let Some(latent) = attention.latent {
         let place = latent::Place { module: &place.module, text };
-        return latent::build(decoder, latent, &mut Parts { sketch, weights }, index, &place, input);
+        return latent::build(decoder, latent, parts, index, &place, input);
     }
+    let Parts { sketch, weights } = parts;
     let inputs = inputs(decoder, sketch, weights, &place, text, input);
     let (inputs, gate) = heads::gates(decoder, sketch, inputs);
     let shaped = inputs.map(|(role, projected)| {
         let whole = heads::whole_norm(decoder, sketch, weights, &place.module, role, projected);
         let clipped = attention.clip.map_or(whole, |most| sketch.clip(whole, most));
-        (role, sketch.view(clipped, &[1, text.count, role.heads(attention), attention.depth]))
+        sketch.view(clipped, &[1, text.count, role.heads(attention), attention.depth])
     });
-    let attended: Vec<ValueId> = text
-        .texts()
-        .map(|(own, [start, end])| {
-            let own_rows = shaped.map(|(role, rows)| {
-                let is_all = end - start == text.count;
-                (role, if is_all { rows } else { sketch.slice(rows, 1, start, end) })
-            });
-            attend(decoder, sketch, weights, index, &place, &own, own_rows)
-        })
-        .collect();
-    let rows = match attended.as_slice() {
-        [attended] => *attended,
-        several => sketch.join(several, 1),
-    };
+    let rows = text.each(parts, shaped, |parts, own, rows| attend(decoder, parts, index, &place, own, rows));
+    let Parts { sketch, weights } = parts;
     let rows = sketch.view(rows, &[1, text.count, attention.heads * attention.depth]);
     let rows = heads::gated(sketch, rows, gate);
     project(decoder, sketch, weights, &place, Role::Output, rows)
@@ -133,20 +46,16 @@ pub fn build(
 /// The attention of a text, `[1, count, heads, depth]`, from queries, keys and values of this shape.
 fn attend(
     decoder: &Decoder,
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
+    parts: &mut Parts<'_, '_>,
     index: usize,
     place: &Place,
     text: &Own,
-    inputs: [(Role, ValueId); 3],
+    [query, key, value]: [ValueId; 3],
 ) -> ValueId {
-    let attention = &decoder.attention;
+    let (attention, Parts { sketch, weights }) = (&decoder.attention, parts);
     let (rotary, window) = decoder.layers.get(index).map_or((None, None), |layer| (layer.rotary, layer.window));
-    let [query, key, value] = inputs.map(|(role, shaped)| {
+    let [query, key] = [(Role::Query, query), (Role::Key, key)].map(|(role, shaped)| {
         let module = &place.module;
-        if role == Role::Value {
-            return shaped;
-        }
         let is_late = attention.head_norm == HeadNorm::EachRotated;
         let early = if is_late { shaped } else { heads::norm(decoder, sketch, weights, module, role, shaped) };
         let rotated = heads::rotate(decoder, sketch, weights, rotary, role, text, early);
@@ -185,7 +94,7 @@ fn keep(
     rows: ValueId,
 ) -> ValueId {
     let first = weights.cache(window);
-    sketch.update(&format!("{module}.{name}{}", text.suffix), &first, |sketch, cache| {
+    sketch.update(&text.name(&format!("{module}.{name}")), &first, |sketch, cache| {
         sketch.own("etbuild.write_cache.default", &[cache, rows, text.start, text.last], &[])
     })
 }

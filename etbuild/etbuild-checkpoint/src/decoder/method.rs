@@ -2,7 +2,6 @@
 
 use etbuild_ir::{Graph, ValueId};
 
-use super::attention::{Text, Turning};
 use super::cross;
 use super::experts;
 use super::feed_forward;
@@ -11,6 +10,7 @@ use super::mixer;
 use super::parts::Parts;
 use super::places;
 use super::sides::{Side, Sides};
+use super::text::{Text, Turning};
 use super::weights::Weights;
 use crate::constant::Part;
 use crate::names::norm_within;
@@ -178,7 +178,7 @@ pub(super) fn layer(
         sketch.add(to, made)
     };
     let read = norm(sketch, weights, before_attention, input);
-    let made = mixer::build(decoder, sketch, weights, index, text, read);
+    let made = mixer::build(decoder, &mut Parts { sketch, weights }, index, text, read);
     let mut between = add(sketch, weights, behind_attention, input, made);
     if let Some(cross) = decoder.cross {
         let read = norm(sketch, weights, Some(cross.norm), between);

@@ -1,4 +1,4 @@
-//! Parts of encoders beside a decoder.
+//! The graph in the making with the weights, and the layers that decoders and encoders have in common.
 
 use etbuild_ir::ValueId;
 
@@ -33,6 +33,7 @@ impl Parts<'_, '_> {
         let norm = Norm { kind: NormKind::Layer, epsilon, has_weights: true, less_one: false, has_biases: true };
         self.sketch.norm(input, constants, norm)
     }
+
     /// RMSNorm of the last dimension, of so many elements.
     pub fn gain(&mut self, module: &str, size: usize, epsilon: f64, input: ValueId) -> ValueId {
         self.sketch.enter(module);

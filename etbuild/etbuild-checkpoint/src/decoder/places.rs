@@ -1,7 +1,7 @@
 //! The rotary position embedding of image tokens with a time, a row and a column (M-RoPE).
 
-use super::attention::Turning;
 use super::parts::Parts;
+use super::text::Turning;
 
 /// The inputs with the positions of each token, in the order of the sections.
 const INPUTS: [&str; 3] = ["times", "rows", "columns"];

@@ -2,8 +2,9 @@
 
 use etbuild_ir::{Argument, ValueId};
 
-use super::{Own, Role};
+use super::Role;
 use crate::constant::Part;
+use crate::decoder::text::Own;
 use crate::decoder::weights::Weights;
 use crate::sketch::Sketch;
 use crate::{Attention, Decoder, HeadNorm, Norm};

@@ -3,11 +3,10 @@
 
 use etbuild_ir::{Argument, ValueId};
 
-use super::{Own, Role, Text, heads, keep};
+use super::{Role, heads, keep};
 use crate::constant::{Constant, Part};
-use crate::decoder::linear::{self, Linear};
 use crate::decoder::parts::Parts;
-use crate::decoder::sides::Sides;
+use crate::decoder::text::{Own, Text};
 use crate::{Decoder, Latent};
 
 /// The attention of a layer, of tokens `[1, count, width]`.
@@ -20,25 +19,11 @@ pub fn build(
     input: ValueId,
 ) -> ValueId {
     let attention = Attending { decoder, latent, layer, module: place.module, count: place.text.count };
-    let queries = attention.queries(parts, input);
-    let keys = attention.keys(parts, input);
-    let attended: Vec<ValueId> = place
-        .text
-        .texts()
-        .map(|(own, [start, end])| {
-            let own_rows = |parts: &mut Parts<'_, '_>, rows| match end - start == place.text.count {
-                true => rows,
-                false => parts.sketch.slice(rows, 1, start, end),
-            };
-            let queries = queries.map(|rows| own_rows(parts, rows));
-            let keys = keys.map(|rows| own_rows(parts, rows));
-            attention.attend(parts, &own, queries, keys)
-        })
-        .collect();
-    let rows = match attended.as_slice() {
-        [attended] => *attended,
-        several => parts.sketch.join(several, 1),
-    };
+    let ([kept_queries, queries], [latents, keys]) = (attention.queries(parts, input), attention.keys(parts, input));
+    let rows = [kept_queries, queries, latents, keys];
+    let rows = place.text.each(parts, rows, |parts, own, [kept_queries, queries, latents, keys]| {
+        attention.attend(parts, own, [kept_queries, queries], [latents, keys])
+    });
     attention.output(parts, rows)
 }
 
@@ -65,24 +50,13 @@ impl Attending<'_> {
         self.decoder.attention.heads
     }
 
-    fn linear(
-        &self,
-        parts: &mut Parts<'_, '_>,
-        name: &str,
-        input: ValueId,
-        sizes: [usize; 2],
-        has_bias: bool,
-    ) -> ValueId {
-        let module = format!("{}.{name}", self.module);
-        parts.sketch.enter(module.as_str());
-        let [rows, columns] = sizes;
-        let layer = Linear { module: &module, part: Part::all(rows), columns, sides: Sides::default(), has_bias };
-        linear::build(parts.sketch, parts.weights, &layer, input)
+    fn within(&self, name: &str) -> String {
+        format!("{}.{name}", self.module)
     }
 
     /// RMSNorm of a latent.
     fn norm(&self, parts: &mut Parts<'_, '_>, name: &str, size: usize, input: ValueId) -> ValueId {
-        parts.gain(&format!("{}.{name}", self.module), size, self.latent.epsilon, input)
+        parts.gain(&self.within(name), size, self.latent.epsilon, input)
     }
 
     /// Queries of latents, `[1, count, heads, rank]`, and the elements to rotate, `[1, count, heads, rotated]`.
@@ -91,11 +65,12 @@ impl Attending<'_> {
         let (width, depth) = (self.decoder.width, plain + rotated);
         let all = self.heads() * depth;
         let projected = match query_rank {
-            None => self.linear(parts, "q_proj", input, [all, width], false),
+            None => parts.linear(&self.within("q_proj"), input, [all, width], false),
             Some(rank) => {
-                let made = self.linear(parts, "q_a_proj", input, [rank, width], self.decoder.attention.biases.inputs);
+                let made =
+                    parts.linear(&self.within("q_a_proj"), input, [rank, width], self.decoder.attention.biases.inputs);
                 let made = self.norm(parts, "q_a_layernorm", rank, made);
-                self.linear(parts, "q_b_proj", made, [all, rank], false)
+                parts.linear(&self.within("q_b_proj"), made, [all, rank], false)
             }
         };
         let shaped = parts.sketch.view(projected, &[1, self.count, self.heads(), depth]);
@@ -110,7 +85,7 @@ impl Attending<'_> {
         let Latent { rank, rotated, .. } = self.latent;
         let sizes = [rank + rotated, self.decoder.width];
         let has_bias = self.decoder.attention.biases.inputs;
-        let made = self.linear(parts, "kv_a_proj_with_mqa", input, sizes, has_bias);
+        let made = parts.linear(&self.within("kv_a_proj_with_mqa"), input, sizes, has_bias);
         let to_turn = parts.sketch.slice(made, 2, rank, rank + rotated);
         let latents = parts.sketch.slice(made, 2, 0, rank);
         let latents = self.norm(parts, "kv_a_layernorm", rank, latents);
@@ -147,13 +122,13 @@ impl Attending<'_> {
         let values = self.by_head(parts, Projection::Values, sums);
         let values = parts.sketch.view(values, &[1, self.count, all]);
         let (name, sizes) = (self.decoder.names.output, [self.decoder.width, all]);
-        self.linear(parts, name, values, sizes, self.decoder.attention.biases.output)
+        parts.linear(&self.within(name), values, sizes, self.decoder.attention.biases.output)
     }
 
     /// The product of each head with a matrix of its own, `[count, heads, rows]`: a mixture whose tokens choose all experts in order.
     fn by_head(&self, parts: &mut Parts<'_, '_>, projection: Projection, rows: ValueId) -> ValueId {
         let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
-        parts.sketch.enter(format!("{}.kv_b_proj", self.module));
+        parts.sketch.enter(self.within("kv_b_proj"));
         let [made, columns] = match projection {
             Projection::Keys => [rank, plain],
             Projection::Values => [value, rank],
@@ -170,7 +145,7 @@ impl Attending<'_> {
     /// The matrices of heads, whose rows for keys and values are in turns in one matrix.
     fn of_one(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Vec<Constant> {
         let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
-        let (tensor, all) = (format!("{}.kv_b_proj.weight", self.module), heads * (plain + value));
+        let (tensor, all) = (self.within("kv_b_proj.weight"), heads * (plain + value));
         let of_head = |head: usize, first, count| Part { first: head * (plain + value) + first, count, all };
         match projection {
             Projection::Keys => {
@@ -191,7 +166,7 @@ impl Attending<'_> {
             Projection::Keys => ("k_b_proj", rank, plain),
             Projection::Values => ("v_b_proj", value, rank),
         };
-        let tensor = format!("{}.{name}.weight", self.module);
+        let tensor = self.within(&format!("{name}.weight"));
         let stored = |head| parts.weights.matrix_of_stack(&tensor, [head, heads], Part::all(rows), columns);
         (0..heads).map(stored).collect()
     }

@@ -4,8 +4,8 @@ use etbuild_ir::ValueId;
 
 use super::rows::OverTime;
 use crate::Convolution;
-use crate::decoder::attention::Text;
 use crate::decoder::parts::Parts;
+use crate::decoder::text::Text;
 
 /// The convolution of the layer whose module is `layer`, of tokens `[1, count, width]`.
 pub fn build(

@@ -2,11 +2,11 @@
 
 use etbuild_ir::ValueId;
 
-use super::rows::{self, OverTime, plain_norm};
+use super::rows::{OverTime, plain_norm};
 use crate::Delta;
 use crate::constant::Part;
-use crate::decoder::attention::Text;
 use crate::decoder::parts::Parts;
+use crate::decoder::text::Text;
 use crate::sketch::Remembered;
 
 /// The epsilon of the length of keys and queries.
@@ -93,7 +93,7 @@ impl Place {
         let biases = parts.weights.vector(&self.within("dt_bias"), Part::all(heads), 0.0);
         let [rates, biases] = [rates, biases].map(|constant| parts.sketch.constant(&constant));
         let rates = parts.sketch.view(rates, &[heads]);
-        rows::of_texts(parts, text, inputs, |parts, own, [rows, shares, steps]| {
+        text.each(parts, inputs, |parts, own, [rows, shares, steps]| {
             let (count, keys) = (parts.sketch.size(rows, 1), key_heads * width);
             let mut slice = |first: usize, heads: usize, size: usize| {
                 let own = parts.sketch.slice(rows, 2, first, first + heads * size);

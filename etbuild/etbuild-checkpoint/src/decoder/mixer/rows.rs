@@ -1,31 +1,11 @@
-//! Rows of texts that a convolution over time reads.
+//! What mixers without attention have in common: the convolution over time, and a norm without weights.
 
 use etbuild_ir::{Argument, ValueId};
 
 use crate::constant::{Constant, Part};
-use crate::decoder::attention::{Own, Text};
 use crate::decoder::parts::Parts;
+use crate::decoder::text::Text;
 use crate::{Norm, NormKind};
-
-/// Does something with the rows of each text of a call, `[1, rows, channels]`, and puts the results together.
-pub fn of_texts<const N: usize>(
-    parts: &mut Parts<'_, '_>,
-    text: &Text,
-    rows: [ValueId; N],
-    mut each: impl FnMut(&mut Parts<'_, '_>, &Own, [ValueId; N]) -> ValueId,
-) -> ValueId {
-    let texts: Vec<(Own, [usize; 2])> = text.texts().collect();
-    let mut made = Vec::new();
-    for (own, [start, end]) in &texts {
-        let is_all = end - start == text.count;
-        let own_rows = if is_all { rows } else { rows.map(|rows| parts.sketch.slice(rows, 1, *start, *end)) };
-        made.push(each(parts, own, own_rows));
-    }
-    match made.as_slice() {
-        [made] => *made,
-        several => parts.sketch.join(several, 1),
-    }
-}
 
 /// A causal depthwise convolution over the positions of a text: its weights, `[channels, kernel]`, and its biases.
 #[derive(Clone)]
@@ -48,7 +28,7 @@ impl OverTime {
     pub fn convolve(&self, parts: &mut Parts<'_, '_>, text: &Text, rows: ValueId) -> ValueId {
         let channels = parts.sketch.size(rows, 2);
         let kernel = self.weight.spec.sizes.get(1).map_or(1, |size| size.unsigned_abs() as usize);
-        of_texts(parts, text, [rows], |parts, own, [rows]| {
+        text.each(parts, [rows], |parts, own, [rows]| {
             let count = parts.sketch.size(rows, 1);
             let first = parts.weights.earlier_rows(channels, kernel);
             let shaped = parts.sketch.view(rows, &[1, count, 1, channels]);

@@ -2,10 +2,10 @@
 
 use etbuild_ir::ValueId;
 
-use super::rows::{self, OverTime, plain_norm};
+use super::rows::{OverTime, plain_norm};
 use crate::constant::Part;
-use crate::decoder::attention::Text;
 use crate::decoder::parts::Parts;
+use crate::decoder::text::Text;
 use crate::sketch::Scanned;
 use crate::{Scan, Steps};
 
@@ -31,7 +31,7 @@ impl Place {
         format!("{}.{name}", self.module)
     }
 
-    /// Ranges of the last dimension, one behind the other.
+    /// Splits the last dimension into ranges of these sizes.
     fn split<const N: usize>(&self, parts: &mut Parts<'_, '_>, value: ValueId, sizes: [usize; N]) -> [ValueId; N] {
         parts.sketch.enter(self.module.as_str());
         let mut first = 0;
@@ -100,7 +100,7 @@ impl Place {
         };
         let (skips, biases) = (vector("D"), biases.map(&mut vector));
         let rates = parts.sketch.constant(&rates);
-        rows::of_texts(parts, text, inputs, |parts, own, [input, steps, keys, queries]| {
+        text.each(parts, inputs, |parts, own, [input, steps, keys, queries]| {
             let count = parts.sketch.size(input, 1);
             let shaped = parts.sketch.view(input, &[1, count, heads, depth]);
             let [keys, queries] = [keys, queries].map(|value| parts.sketch.view(value, &[1, count, groups, states]));
