@@ -1,13 +1,11 @@
 //! `etbuild::gated_delta`: the gated delta rule over the rows of a prefill chunk, or of a decode step.
 
-use core::array::from_fn;
-
 use crate::etbuild::span;
-use crate::etbuild::state::{LANES, View, softplus};
+use crate::etbuild::state::{LANES, State, View, softplus};
 use crate::family::opmath::Opmath;
 use crate::math::Math;
 use crate::prelude::*;
-use et_core::{Input, Output};
+use et_core::Input;
 
 /// Linear attention by the gated delta rule (Yang et al. 2024): for each row, `state` fades by `exp(step * rate)` with
 /// `step = softplus(steps + biases)`, then `state += share * (value - state * key) key`, and the output is `state * query`.
@@ -133,13 +131,7 @@ where
     let view = |position: usize| View::<T>::of(&args.tensor(position)?);
     let (values, of_keys, queries) = (view(0)?, view(1)?, view(2)?);
     let (steps, shares, rates, biases) = (view(3)?, view(4)?, view(5)?, view(6)?);
-    let memory =
-        Memory { elements: behind.output::<T>()?, steps: from_fn(|dim| behind.strides()[dim]), width: keys.size(3) };
-    if start > 0 && state.is_contiguous() && behind.is_contiguous() {
-        memory.elements.copy_from(state.input()?);
-    } else {
-        memory.begin(&View::of(&state)?, [heads, depth], start > 0);
-    }
+    let memory = State::<T>::begin(&state, &behind, start > 0)?;
     let (to, to_steps, of_group) = (out.output::<T>()?, out.strides(), heads / keys.size(2));
     for row in 0..rows {
         for head in 0..heads {
@@ -162,33 +154,10 @@ where
     Ok(())
 }
 
-/// The state, `[heads, depth, width]`.
-struct Memory<'a, T> {
-    elements: Output<'a, T>,
-    steps: [usize; 3],
-    width: usize,
-}
-
-impl<T: Opmath> Memory<'_, T>
+impl<T: Opmath> State<'_, T>
 where
     T::Math: Math,
 {
-    /// Puts the state before the rows in place: that of the text before, if `goes_on`, or zeros.
-    fn begin(&self, before: &View<'_, T>, [heads, depth]: [usize; 2], goes_on: bool) {
-        for head in 0..heads {
-            for element in 0..depth {
-                for column in 0..self.width {
-                    let old = if goes_on { before.get([head, element, column]) } else { T::lower(T::Math::ZERO) };
-                    self.elements.set(self.at([head, element, column]), old);
-                }
-            }
-        }
-    }
-
-    fn at(&self, index: [usize; 3]) -> usize {
-        index.iter().zip(self.steps).map(|(index, step)| index * step).sum()
-    }
-
     /// Steps a row of the state of a head; returns the row's product with the query.
     fn step(
         &self,

@@ -1,9 +1,7 @@
 //! `etbuild::selective_scan`: the recurrence of selective state spaces (Mamba) over the rows of a prefill chunk, or of a decode step.
 
-use core::array::from_fn;
-
 use crate::etbuild::span;
-use crate::etbuild::state::{LANES, View, softplus};
+use crate::etbuild::state::{LANES, State, View, place, softplus};
 use crate::family::opmath::Opmath;
 use crate::math::Math;
 use crate::prelude::*;
@@ -155,12 +153,9 @@ struct Scan<'a, T> {
     keys: View<'a, T>,
     queries: View<'a, T>,
     out: Output<'a, T>,
-    /// The state, `[heads, depth, width]`.
-    state: Output<'a, T>,
-    state_steps: [usize; 3],
+    state: State<'a, T>,
     out_steps: [usize; 3],
     depth: usize,
-    width: usize,
 }
 
 fn scan<T: Opmath>(args: &Args<'_, '_>) -> Result<()>
@@ -183,20 +178,10 @@ where
         keys: View::of(&args.tensor(3)?)?,
         queries: View::of(&args.tensor(4)?)?,
         out: out.output::<T>()?,
-        state: behind.output::<T>()?,
-        state_steps: from_fn(|dim| behind.strides()[dim]),
+        state: State::begin(&state, &behind, start > 0)?,
         out_steps: [strides[1], strides[2], strides[3]],
         depth: input.size(3),
-        width: state.size(2),
     };
-    if start == 0 {
-        scan.begin(heads, |_| T::lower(T::Math::ZERO));
-    } else if state.is_contiguous() && behind.is_contiguous() {
-        scan.state.copy_from(state.input()?);
-    } else {
-        let before = View::of(&state)?;
-        scan.begin(heads, |index| before.get(index));
-    }
     for row in 0..rows {
         for head in 0..heads {
             let of_head = |vector: &Option<View<'_, T>>| {
@@ -219,36 +204,20 @@ impl<T: Opmath> Scan<'_, T>
 where
     T::Math: Math,
 {
-    /// Puts the state before the rows in place.
-    fn begin(&self, heads: usize, old: impl Fn([usize; 3]) -> T) {
-        for head in 0..heads {
-            for element in 0..self.depth {
-                (0..self.width).for_each(|column| {
-                    self.state.set(self.at([head, element, column]), old([head, element, column]));
-                });
-            }
-        }
-    }
-
-    /// The place of an element of the state.
-    fn at(&self, index: [usize; 3]) -> usize {
-        index.iter().zip(self.state_steps).map(|(index, step)| index * step).sum()
-    }
-
     /// Sets an element of the output.
     fn set(&self, index: [usize; 3], value: T::Math) {
-        self.out.set(index.iter().zip(self.out_steps).map(|(index, step)| index * step).sum(), T::lower(value));
+        self.out.set(place(index, self.out_steps), T::lower(value));
     }
 
     /// Steps the state of a head, and sets what the query reads.
     fn head(&self, [row, head, group]: [usize; 3], step: &Step<T::Math>) {
-        let steps = [self.state_steps[2], self.keys.steps[2], self.queries.steps[2]];
+        let steps = [self.state.steps[2], self.keys.steps[2], self.queries.steps[2]];
         // Heads with one rate have one decay.
         let decay = (self.rates.steps[2] == 0).then(|| (step.size * self.rates.get([0, head, 0]).raise()).exp());
         for element in 0..self.depth {
             let value = self.input.get([row, head, element]).raise();
             let [keys, queries] = [&self.keys, &self.queries].map(|view| view.at([row, group, 0]));
-            let place = [self.at([head, element, 0]), self.rates.at([0, head, 0]), keys, queries];
+            let place = [self.state.at([head, element, 0]), self.rates.at([0, head, 0]), keys, queries];
             let made = match steps {
                 [1, 1, 1] => self.columns::<true>(place, value * step.size, decay, step.size),
                 _ => self.columns::<false>(place, value * step.size, decay, step.size),
@@ -268,15 +237,15 @@ where
         size: T::Math,
     ) -> T::Math {
         let step = |step: usize| if IS_DENSE { 1 } else { step };
-        let steps = [self.state_steps[2], self.keys.steps[2], self.queries.steps[2]].map(step);
+        let steps = [self.state.steps[2], self.keys.steps[2], self.queries.steps[2]].map(step);
         let of_rates = self.rates.steps[2];
-        let (whole, mut sums) = (self.width / LANES * LANES, [T::Math::ZERO; LANES]);
+        let (whole, mut sums) = (self.state.width / LANES * LANES, [T::Math::ZERO; LANES]);
         for first in (0..whole).step_by(LANES) {
             let rates = || self.rates.elements.strided::<LANES>(rates + first * of_rates, of_rates);
             let decays = decay.map_or_else(|| rates().map(|rate| (size * rate.raise()).exp()), |decay| [decay; LANES]);
             let keys = self.keys.elements.strided::<LANES>(keys + first * steps[1], steps[1]);
             let queries = self.queries.elements.strided::<LANES>(queries + first * steps[2], steps[2]);
-            let lanes = self.state.window(state + first * steps[0], (LANES - 1) * steps[0] + 1);
+            let lanes = self.state.elements.window(state + first * steps[0], (LANES - 1) * steps[0] + 1);
             let old = lanes.as_input().strided::<LANES>(0, steps[0]);
             for lane in 0..LANES {
                 let new = decays[lane] * old[lane].raise() + gain * keys[lane].raise();
@@ -285,12 +254,12 @@ where
             }
         }
         let mut sum = sums.into_iter().fold(T::Math::ZERO, |sum, lane| sum + lane);
-        for column in whole..self.width {
+        for column in whole..self.state.width {
             let own = || (size * self.rates.elements.get(rates + column * of_rates).raise()).exp();
             let (decay, place) = (decay.unwrap_or_else(own), state + column * steps[0]);
             let key = self.keys.elements.get(keys + column * steps[1]).raise();
-            let new = decay * self.state.get(place).raise() + gain * key;
-            self.state.set(place, T::lower(new));
+            let new = decay * self.state.elements.get(place).raise() + gain * key;
+            self.state.elements.set(place, T::lower(new));
             sum = sum + new * self.queries.elements.get(queries + column * steps[2]).raise();
         }
         sum

@@ -2,8 +2,9 @@
 
 use core::array::from_fn;
 
+use crate::family::opmath::Opmath;
 use crate::math::Math;
-use et_core::{Element, Input, Result};
+use et_core::{Element, Input, Number, Output, Result, Tensor};
 
 /// The elements of the state of a head that are computed at once.
 pub const LANES: usize = 16;
@@ -16,7 +17,7 @@ pub struct View<'a, T> {
 
 impl<'a, T: Element> View<'a, T> {
     /// The last three dimensions of a tensor; a dimension of one element stands for any number.
-    pub fn of(tensor: &et_core::Tensor<'a>) -> Result<Self> {
+    pub fn of(tensor: &Tensor<'a>) -> Result<Self> {
         let (strides, shape) = (tensor.strides(), tensor.shape());
         let rank = shape.rank();
         let step = |dim: usize| match (rank + dim).checked_sub(3) {
@@ -27,11 +28,53 @@ impl<'a, T: Element> View<'a, T> {
     }
 
     pub fn at(&self, index: [usize; 3]) -> usize {
-        index.iter().zip(self.steps).map(|(index, step)| index * step).sum()
+        place(index, self.steps)
     }
 
     pub fn get(&self, index: [usize; 3]) -> T {
         self.elements.get(self.at(index))
+    }
+}
+
+/// The place of an element.
+pub fn place(index: [usize; 3], steps: [usize; 3]) -> usize {
+    index.iter().zip(steps).map(|(index, step)| index * step).sum()
+}
+
+/// A state, `[heads, depth, width]`, that rows step in place.
+pub struct State<'a, T> {
+    pub elements: Output<'a, T>,
+    pub steps: [usize; 3],
+    pub width: usize,
+}
+
+impl<'a, T: Opmath> State<'a, T>
+where
+    T::Math: Math,
+{
+    /// The state ahead of the rows, in the place of the one behind them: `before` for a text that goes on, and zeros for one that begins.
+    pub fn begin(before: &Tensor<'a>, behind: &Tensor<'a>, goes_on: bool) -> Result<Self> {
+        let [heads, depth, width] = from_fn(|dim| before.size(dim));
+        let state = Self { elements: behind.output()?, steps: from_fn(|dim| behind.strides()[dim]), width };
+        if goes_on && before.is_contiguous() && behind.is_contiguous() {
+            state.elements.copy_from(before.input()?);
+            return Ok(state);
+        }
+        let before = View::of(before)?;
+        for head in 0..heads {
+            for element in 0..depth {
+                for column in 0..width {
+                    let index = [head, element, column];
+                    let old = if goes_on { before.get(index) } else { T::lower(T::Math::ZERO) };
+                    state.elements.set(state.at(index), old);
+                }
+            }
+        }
+        Ok(state)
+    }
+
+    pub fn at(&self, index: [usize; 3]) -> usize {
+        place(index, self.steps)
     }
 }
 
