@@ -202,4 +202,9 @@ impl Outcome {
     pub fn success(&self) -> bool {
         self.status == Some(0) && !self.timed_out
     }
+
+    /// How the process ended, behind the word `ended`: `with status 1`, or `by a signal`.
+    pub fn ending(&self) -> String {
+        self.status.map_or_else(|| "by a signal".to_owned(), |status| format!("with status {status}"))
+    }
 }

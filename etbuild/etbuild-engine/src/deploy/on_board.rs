@@ -3,12 +3,11 @@
 use std::slice;
 use std::time::Duration;
 
-use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::report;
 use etbuild_target::Run;
 
 use super::UnitReport;
-use super::on_each::{Given, away, on_each};
+use super::on_each::{Given, away, folder_here, on_each};
 use crate::action::{ArtifactKind, Blocked};
 use crate::device::{Firmware, Line};
 use crate::input::Db;
@@ -25,10 +24,7 @@ pub fn on_board(db: &dyn Db, unit: &Unit, maker: &Maker, line: &Line, report: &m
     let Run::Device(board) = unit.target.run() else { return Ok(()) };
     let world = db.world();
     let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, maker)?);
-    let here = tempfile::tempdir().map_err(|error| {
-        let message = format!("there is no temporary folder for the firmware: {error}");
-        away(Diagnostic::error(Code::OutputUnwritable, message))
-    })?;
+    let here = folder_here()?;
     let binary = here.path().join(unit.name());
     let blob = linked.blob(ArtifactKind::Binary)?;
     world.materialise(&blob, &binary, true);

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::Diagnostic;
 use etbuild_store::{BlobRef, Digest};
 
 use super::UnitReport;
-use super::on_each::{Given, away, on_each};
+use super::on_each::{Given, away, folder_here, no_folder, on_each};
 use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::device::{Command, DeviceFile, DeviceFolder, Shell};
 use crate::emit::data_files;
@@ -30,7 +30,7 @@ pub fn on_device(
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
     let (emitted, linked) = (unit.emitted(db)?, unit.linked(db, maker)?);
-    let here = tempfile::tempdir().map_err(|error| away(no_folder(&error)))?;
+    let here = folder_here()?;
     let mut files = binary_files(db.world(), unit, here.path(), (&emitted, &linked))?;
     files.extend(inputs(db, unit, here.path())?);
     let words = [unit.name(), "--inputs", INPUTS, "--outputs", OUTPUTS].map(str::to_owned);
@@ -104,8 +104,4 @@ fn variables(db: &dyn Db, emitted: &Staged) -> Result<Vec<(String, String)>, Blo
     let interface = read_interface(db, emitted)?;
     let variables = interface.backends(db.world().engines()).flat_map(|backend| backend.device_variables());
     Ok(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
-}
-
-fn no_folder(error: &std::io::Error) -> Diagnostic {
-    Diagnostic::error(Code::OutputUnwritable, format!("there is no temporary folder for the device's files: {error}"))
 }

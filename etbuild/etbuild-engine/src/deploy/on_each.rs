@@ -79,6 +79,16 @@ pub fn away(diagnostic: Diagnostic) -> Blocked {
     }
 }
 
+/// A folder here for the files of devices.
+pub fn folder_here() -> Result<tempfile::TempDir, Blocked> {
+    tempfile::tempdir().map_err(|error| away(no_folder(&error)))
+}
+
+/// The folder for the files of devices cannot be used.
+pub fn no_folder(error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(Code::OutputUnwritable, format!("there is no temporary folder for the device's files: {error}"))
+}
+
 fn panicked() -> Diagnostic {
     Diagnostic::error(Code::Internal, "the thread of a device ended early")
 }

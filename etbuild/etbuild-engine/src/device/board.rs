@@ -1,4 +1,4 @@
-//! A board: firmware is flashed, and what it writes to its console is read.
+//! A board: etbuild flashes firmware, and reads the report that the firmware writes to its console.
 
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use etbuild_system::{Invocation, Outcome, System};
 use etbuild_target::{Board, Console, Flash};
 
 use super::Line;
+use super::failure::last_lines;
 
 /// Where drives appear when a person plugs a board in.
 const MOUNTS: [&str; 3] = ["/media", "/run/media", "/mnt"];
@@ -21,6 +22,9 @@ const FLASHING: Duration = Duration::from_secs(300);
 
 /// How often the end of a report is looked for.
 const POLL: Duration = Duration::from_millis(20);
+
+/// The characters of a line of a board that are shown.
+const SHOWN: usize = 100;
 
 /// What programs say where no board is attached: OpenOCD, probe-rs.
 const NO_BOARD: [&str; 4] = ["open failed", "unable to find", "No connected probes", "probe could not be"];
@@ -87,10 +91,10 @@ impl Firmware<'_> {
         report::whole(&text, self.banner).map(|report| report.as_bytes().to_vec()).ok_or_else(|| {
             let message =
                 format!("the report of the board at `{}` did not end within {:?}", port.display(), self.timeout);
-            let shown = text.lines().rev().take(3).map(|line| line.chars().take(100).collect::<String>());
             let diagnostic = Diagnostic::error(Code::RunTimedOut, message)
                 .help(format!("check the wires and the rate of {baud} baud, or raise `verify.timeout`"));
-            shown.collect::<Vec<_>>().into_iter().rev().fold(diagnostic, |diagnostic, line| diagnostic.note(line))
+            let shown: Vec<String> = text.lines().map(|line| line.chars().take(SHOWN).collect()).collect();
+            last_lines(diagnostic, &shown.join("\n"))
         })
     }
 
@@ -124,7 +128,7 @@ impl Firmware<'_> {
         let report = text.rfind(self.banner.trim_end()).map(|start| text.as_bytes()[start..].to_vec());
         report.ok_or_else(|| {
             let message = format!("`{}` ended without a report of the firmware", flash.program);
-            text.lines().rev().take(3).fold(Diagnostic::error(Code::RunFailed, message), Diagnostic::note)
+            last_lines(Diagnostic::error(Code::RunFailed, message), &text)
         })
     }
 
@@ -161,16 +165,12 @@ impl Firmware<'_> {
 
     fn not_flashed(&self, flash: &Flash, outcome: &Outcome) -> Diagnostic {
         let said = String::from_utf8_lossy(&[&*outcome.stdout, &*outcome.stderr].concat()).into_owned();
-        let diagnostic = match (NO_BOARD.iter().any(|text| said.contains(text)), outcome.timed_out, outcome.status) {
-            (true, ..) => Diagnostic::error(Code::DeviceMissing, format!("`{}` finds no board", flash.program)),
-            (_, true, _) => Diagnostic::error(Code::RunTimedOut, format!("`{}` did not end in time", flash.program)),
-            (.., Some(status)) => {
-                Diagnostic::error(Code::RunFailed, format!("`{}` ended with status {status}", flash.program))
-            }
-            (.., None) => Diagnostic::error(Code::RunFailed, format!("`{}` ended by a signal", flash.program)),
+        let diagnostic = match (NO_BOARD.iter().any(|text| said.contains(text)), outcome.timed_out) {
+            (true, _) => Diagnostic::error(Code::DeviceMissing, format!("`{}` finds no board", flash.program)),
+            (_, true) => Diagnostic::error(Code::RunTimedOut, format!("`{}` did not end in time", flash.program)),
+            _ => Diagnostic::error(Code::RunFailed, format!("`{}` ended {}", flash.program, outcome.ending())),
         };
-        let lines: Vec<&str> = said.lines().rev().take(3).collect();
-        lines.into_iter().rev().fold(diagnostic.help(self.board.attach.clone()), Diagnostic::note)
+        last_lines(diagnostic.help(self.board.attach.clone()), &said)
     }
 
     fn only_port(&self) -> Result<PathBuf, Diagnostic> {

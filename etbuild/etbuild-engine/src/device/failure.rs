@@ -90,14 +90,17 @@ pub fn known(device: &Shell, outcome: &Outcome) -> Option<Diagnostic> {
 /// A step on the device failed.
 pub fn failed(device: &Shell, step: &str, outcome: &Outcome) -> Diagnostic {
     known(device, outcome).unwrap_or_else(|| {
-        let how = outcome.status.map_or("by a signal".to_owned(), |status| format!("with status {status}"));
-        let message = format!("{step} on device `{device}` ended {how}");
+        let message = format!("{step} on device `{device}` ended {}", outcome.ending());
         last_lines(Diagnostic::error(Code::RunFailed, message), &String::from_utf8_lossy(&outcome.stderr))
     })
 }
 
-fn last_lines(diagnostic: Diagnostic, said: &str) -> Diagnostic {
-    let lines: Vec<&str> = said.lines().rev().take(3).collect();
+/// The last lines of what was said.
+const LINES: usize = 3;
+
+/// The diagnostic with the last lines of a text as notes.
+pub fn last_lines(diagnostic: Diagnostic, said: &str) -> Diagnostic {
+    let lines: Vec<&str> = said.lines().rev().take(LINES).collect();
     lines.into_iter().rev().fold(diagnostic, Diagnostic::note)
 }
 

@@ -169,8 +169,8 @@ impl Process<'_> {
     }
 
     fn failed(&self, outcome: &Outcome) -> Diagnostic {
-        let how = outcome.status.map_or("by a signal".to_owned(), |status| format!("with status {status}"));
-        let diagnostic = Diagnostic::error(Code::RunFailed, format!("{} ended {how}", self.options.instance));
+        let diagnostic =
+            Diagnostic::error(Code::RunFailed, format!("{} ended {}", self.options.instance, outcome.ending()));
         let said = [&outcome.stdout, &outcome.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         said.iter().flat_map(|text| text.lines().rev().take(3)).fold(diagnostic, Diagnostic::note)
     }
