@@ -24,7 +24,7 @@ pub enum Packing {
     Bytes,
 }
 
-/// Where the zero points `[groups, rows]`, or what stands for them, lie.
+/// The zero points `[groups, rows]`, or the biases in their place.
 #[derive(Clone)]
 pub enum Zeros {
     /// The same for all.

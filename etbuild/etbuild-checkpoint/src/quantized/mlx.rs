@@ -17,7 +17,7 @@ const BITS: [usize; 6] = [2, 3, 4, 5, 6, 8];
 
 pub fn add(config: &Config, _: &mut Decoder, tensors: &mut Tensors) -> Result<(), CheckpointError> {
     for module in modules(tensors, "scales") {
-        // A module of its own sizes has a map under its name.
+        // A module with another group size or number of bits has a map under its name.
         let own = config.value(&module).is_some_and(serde_json::Value::is_object);
         let own = if own { config.optional_map(&module)? } else { None };
         let Sizes { bits, group } = Sizes::read(own.as_ref().unwrap_or(config))?;

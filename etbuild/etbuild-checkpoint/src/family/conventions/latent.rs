@@ -4,7 +4,7 @@ use super::{Class, rope, rotary};
 use crate::config::Config;
 use crate::{CheckpointError, Decoder, Latent};
 
-/// The epsilon of the normalizations of latents, whatever that of the others is.
+/// The epsilon of RMSNorm of latents; other norms have the epsilon of `config.json`.
 const EPSILON: f64 = 1e-6;
 
 /// Gives a decoder multi-head latent attention: heads of queries with elements that are rotated and others, keys of one head.
