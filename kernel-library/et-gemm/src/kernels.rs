@@ -3,13 +3,13 @@
 
 #[cfg(target_arch = "x86_64")]
 pub mod amx;
+pub mod block;
+#[cfg(target_arch = "x86_64")]
+pub mod block_amx;
+pub mod block_format;
 pub mod finish;
 pub mod float;
 pub mod gather;
-pub mod int4;
-#[cfg(target_arch = "x86_64")]
-pub mod int4_amx;
-pub mod int4_format;
 pub mod int8;
 pub mod quantize;
 pub mod transform;
@@ -18,11 +18,11 @@ pub mod unpack;
 use et_core::{Error, Result};
 use et_simd::{Dot, Isa};
 
+use block::Tile as BlockTile;
+use block_format::{BlockFormat, Int4Halves, Int4Steps, Int8Halves, Scales, Width};
 use finish::{Finish, RowScale};
 use float::{Computed, Epilogue, Tile as FloatTile};
 use gather::Gather;
-use int4::Tile as Int4Tile;
-use int4_format::{HalfScales, Scales, StepScales};
 use int8::Tile as Int8Tile;
 use transform::{Pixels, Window};
 use unpack::Unpack;
@@ -102,11 +102,11 @@ macro_rules! float {
     };
 }
 
-/// The int8 and the int4 kernels of an ISA: its target features, its dot product, and the rows and vectors of the
+/// The int8 and the blockwise kernels of an ISA: its target features, its dot product, and the rows and vectors of the
 /// micro-kernels.
 macro_rules! integer {
-    ($int8:ident, $int4:ident, $isa:ident, $target:tt, $features:tt, $dot:ty, lanes $lanes:literal,
-        int8 $rows8:tt x $vectors8:tt, small $small:literal, int4 $rows4:tt x $vectors4:tt) => {
+    ($int8:ident, $block:ident, $isa:ident, $target:tt, $features:tt, $dot:ty, lanes $lanes:literal,
+        int8 $rows8:tt x $vectors8:tt, small $small:literal, blocks $rows4:tt x $vectors4:tt) => {
         kernels!($int8: Int8Kernels, "int8", $target, $isa, lanes $lanes, $rows8 x $vectors8, small $small, {
             compiled! { $features
                 fn tile<R, V>(tile: &Int8Tile) = int8::compute::<$dot, R, V>;
@@ -117,12 +117,17 @@ macro_rules! integer {
             }
             Int8Kernels { tiles: tiles!(tile, $rows8 x $vectors8), finish, gather, quantize }
         });
-        kernels!($int4: Int4Kernels, "int4", $target, $isa, lanes $lanes, $rows4 x $vectors4, small count!($rows4), {
+        kernels!($block: BlockKernels, "blocks", $target, $isa, lanes $lanes, $rows4 x $vectors4, small count!($rows4), {
             compiled! { $features
-                fn halves<R, V>(tile: &Int4Tile) = int4::compute::<$dot, HalfScales, R, V>;
-                fn steps<R, V>(tile: &Int4Tile) = int4::compute::<$dot, StepScales, R, V>;
+                fn halves<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Halves, R, V>;
+                fn steps<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Steps, R, V>;
+                fn bytes<R, V>(tile: &BlockTile) = block::compute::<$dot, Int8Halves, R, V>;
             }
-            Int4Kernels { halves: tiles!(halves, $rows4 x $vectors4), steps: tiles!(steps, $rows4 x $vectors4) }
+            BlockKernels {
+                halves: tiles!(halves, $rows4 x $vectors4),
+                steps: tiles!(steps, $rows4 x $vectors4),
+                bytes: tiles!(bytes, $rows4 x $vectors4),
+            }
         });
     };
 }
@@ -135,8 +140,8 @@ pub struct KernelRow {
     pub float: Kernels<FloatKernels>,
     /// The int8 GEMM.
     pub int8: Kernels<Int8Kernels>,
-    /// The blockwise int4 GEMM.
-    pub int4: Kernels<Int4Kernels>,
+    /// The blockwise GEMM.
+    pub blocks: Kernels<BlockKernels>,
 }
 
 /// The kernels of a GEMM, and the sizes of the micro-kernels.
@@ -171,7 +176,7 @@ pub struct FloatKernels {
     pub input: unsafe fn(&Window),
     /// The Winograd output transform.
     pub output: unsafe fn(&Pixels),
-    /// Dequantizes int8 or int4 weights.
+    /// Dequantizes int8 or blockwise weights.
     pub unpack: unsafe fn(&Unpack),
 }
 
@@ -187,12 +192,14 @@ pub struct Int8Kernels {
     pub quantize: unsafe fn(&[f32], usize, &mut [i8], &mut [RowScale]),
 }
 
-/// The blockwise int4 kernels of an ISA.
-pub struct Int4Kernels {
-    /// The micro-kernels for fp16 block scales.
-    pub halves: Tiles<Int4Tile>,
-    /// The micro-kernels for u8 block scales.
-    pub steps: Tiles<Int4Tile>,
+/// The blockwise kernels of an ISA.
+pub struct BlockKernels {
+    /// The micro-kernels of int4 with fp16 block scales.
+    pub halves: Tiles<BlockTile>,
+    /// The micro-kernels of int4 with u8 block scales.
+    pub steps: Tiles<BlockTile>,
+    /// The micro-kernels of int8 with fp16 block scales.
+    pub bytes: Tiles<BlockTile>,
 }
 
 impl KernelRow {
@@ -230,12 +237,13 @@ impl Kernels<FloatKernels> {
     }
 }
 
-impl Int4Kernels {
-    /// The micro-kernels for a format of block scales.
-    pub const fn tiles(&self, scales: Scales) -> Tiles<Int4Tile> {
-        match scales {
-            Scales::Halves => self.halves,
-            Scales::Steps => self.steps,
+impl BlockKernels {
+    /// The micro-kernels for a packed format.
+    pub const fn tiles(&self, form: BlockFormat) -> Tiles<BlockTile> {
+        match (form.width, form.scales) {
+            (Width::Int4, Scales::Halves) => self.halves,
+            (Width::Int4, Scales::Steps) => self.steps,
+            (Width::Int8, _) => self.bytes,
         }
     }
 }
@@ -249,22 +257,22 @@ pub fn tile_of<T>(tiles: Tiles<T>, rows: usize, vectors: usize) -> Result<unsafe
 
 /// Every row, in the order of [`Isa::ALL`].
 pub static KERNELS: [KernelRow; 10] = [
-    KernelRow { isa: Isa::Portable, float: F32_PORTABLE, int8: INT8_PORTABLE, int4: INT4_PORTABLE },
-    KernelRow { isa: Isa::Avx2, float: F32_AVX2, int8: INT8_AVX2, int4: INT4_AVX2 },
-    KernelRow { isa: Isa::AvxVnni, float: F32_AVX2, int8: INT8_AVX_VNNI, int4: INT4_AVX_VNNI },
-    KernelRow { isa: Isa::Avx512, float: F32_AVX512, int8: INT8_AVX2, int4: INT4_AVX2 },
-    KernelRow { isa: Isa::Avx512Vnni, float: F32_AVX512, int8: INT8_AVX512_VNNI, int4: INT4_AVX512_VNNI },
+    KernelRow { isa: Isa::Portable, float: F32_PORTABLE, int8: INT8_PORTABLE, blocks: BLOCK_PORTABLE },
+    KernelRow { isa: Isa::Avx2, float: F32_AVX2, int8: INT8_AVX2, blocks: BLOCK_AVX2 },
+    KernelRow { isa: Isa::AvxVnni, float: F32_AVX2, int8: INT8_AVX_VNNI, blocks: BLOCK_AVX_VNNI },
+    KernelRow { isa: Isa::Avx512, float: F32_AVX512, int8: INT8_AVX2, blocks: BLOCK_AVX2 },
+    KernelRow { isa: Isa::Avx512Vnni, float: F32_AVX512, int8: INT8_AVX512_VNNI, blocks: BLOCK_AVX512_VNNI },
     KernelRow {
         isa: Isa::Amx,
         float: F32_AVX512,
         // Tiles of AMX; the VNNI kernels compute the row sums and the epilogue, and rows and columns that fill no tile.
         int8: Kernels { isa: Isa::Amx, small: 32, ..INT8_AVX512_VNNI },
-        int4: Kernels { isa: Isa::Amx, ..INT4_AVX512_VNNI },
+        blocks: Kernels { isa: Isa::Amx, ..BLOCK_AVX512_VNNI },
     },
-    KernelRow { isa: Isa::Neon, float: F32_NEON, int8: INT8_NEON, int4: INT4_NEON },
-    KernelRow { isa: Isa::NeonDot, float: F32_NEON, int8: INT8_NEON_DOT, int4: INT4_NEON_DOT },
-    KernelRow { isa: Isa::NeonI8mm, float: F32_NEON, int8: INT8_NEON_I8MM, int4: INT4_NEON_I8MM },
-    KernelRow { isa: Isa::Simd128, float: F32_SIMD128, int8: INT8_SIMD128, int4: INT4_SIMD128 },
+    KernelRow { isa: Isa::Neon, float: F32_NEON, int8: INT8_NEON, blocks: BLOCK_NEON },
+    KernelRow { isa: Isa::NeonDot, float: F32_NEON, int8: INT8_NEON_DOT, blocks: BLOCK_NEON_DOT },
+    KernelRow { isa: Isa::NeonI8mm, float: F32_NEON, int8: INT8_NEON_I8MM, blocks: BLOCK_NEON_I8MM },
+    KernelRow { isa: Isa::Simd128, float: F32_SIMD128, int8: INT8_SIMD128, blocks: BLOCK_SIMD128 },
 ];
 
 float!(F32_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4, [1 2 3 4] x [1 2], small 1);
@@ -277,20 +285,20 @@ float!(F32_NEON, Neon, "aarch64", ["neon"], et_simd::Neon, lanes 4,
 float!(F32_SIMD128, Simd128, "wasm32", ["simd128"], et_simd::Simd128, lanes 4,
     [1 2 3 4 5 6] x [1 2], small 1);
 
-integer!(INT8_PORTABLE, INT4_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4,
-    int8 [1 2 3 4] x [1 2], small 4, int4 [1 2 3 4] x [1 2]);
-integer!(INT8_AVX2, INT4_AVX2, Avx2, "x86_64", ["avx2,fma,f16c"], et_simd::Avx2, lanes 8,
-    int8 [1 2] x [1 2 3 4], small 4, int4 [1 2 3] x [1]);
-integer!(INT8_AVX_VNNI, INT4_AVX_VNNI, AvxVnni, "x86_64", ["avx2,fma,f16c,avxvnni"], et_simd::AvxVnni,
-    lanes 8, int8 [1 2 3] x [1 2 3 4], small 6, int4 [1 2 3 4] x [1]);
-integer!(INT8_AVX512_VNNI, INT4_AVX512_VNNI, Avx512Vnni, "x86_64",
+integer!(INT8_PORTABLE, BLOCK_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4,
+    int8 [1 2 3 4] x [1 2], small 4, blocks [1 2 3 4] x [1 2]);
+integer!(INT8_AVX2, BLOCK_AVX2, Avx2, "x86_64", ["avx2,fma,f16c"], et_simd::Avx2, lanes 8,
+    int8 [1 2] x [1 2 3 4], small 4, blocks [1 2 3] x [1]);
+integer!(INT8_AVX_VNNI, BLOCK_AVX_VNNI, AvxVnni, "x86_64", ["avx2,fma,f16c,avxvnni"], et_simd::AvxVnni,
+    lanes 8, int8 [1 2 3] x [1 2 3 4], small 6, blocks [1 2 3 4] x [1]);
+integer!(INT8_AVX512_VNNI, BLOCK_AVX512_VNNI, Avx512Vnni, "x86_64",
     ["avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"], et_simd::Avx512Vnni, lanes 16,
-    int8 [1 2 3 4 5 6 7 8 9 10 11 12 13 14] x [1 2], small 14, int4 [1 2 3 4 5 6] x [1 2]);
-integer!(INT8_NEON, INT4_NEON, Neon, "aarch64", ["neon"], et_simd::Neon, lanes 4,
-    int8 [1 2 3 4] x [1 2 3 4], small 4, int4 [1 2 3 4] x [1 2]);
-integer!(INT8_NEON_DOT, INT4_NEON_DOT, NeonDot, "aarch64", ["neon,dotprod"], et_simd::NeonDot<false>,
-    lanes 4, int8 [1 2 3 4 5 6] x [1 2 3 4], small 6, int4 [1 2 3 4] x [1 2]);
-integer!(INT8_NEON_I8MM, INT4_NEON_I8MM, NeonI8mm, "aarch64", ["neon,dotprod,i8mm"],
-    et_simd::NeonDot<true>, lanes 4, int8 [1 2 3 4 5 6] x [1 2 3 4], small 6, int4 [1 2 3 4] x [1 2]);
-integer!(INT8_SIMD128, INT4_SIMD128, Simd128, "wasm32", ["simd128"], et_simd::Simd128, lanes 4,
-    int8 [1 2 3 4] x [1 2], small 4, int4 [1 2 3 4] x [1 2]);
+    int8 [1 2 3 4 5 6 7 8 9 10 11 12 13 14] x [1 2], small 14, blocks [1 2 3 4 5 6] x [1 2]);
+integer!(INT8_NEON, BLOCK_NEON, Neon, "aarch64", ["neon"], et_simd::Neon, lanes 4,
+    int8 [1 2 3 4] x [1 2 3 4], small 4, blocks [1 2 3 4] x [1 2]);
+integer!(INT8_NEON_DOT, BLOCK_NEON_DOT, NeonDot, "aarch64", ["neon,dotprod"], et_simd::NeonDot<false>,
+    lanes 4, int8 [1 2 3 4 5 6] x [1 2 3 4], small 6, blocks [1 2 3 4] x [1 2]);
+integer!(INT8_NEON_I8MM, BLOCK_NEON_I8MM, NeonI8mm, "aarch64", ["neon,dotprod,i8mm"],
+    et_simd::NeonDot<true>, lanes 4, int8 [1 2 3 4 5 6] x [1 2 3 4], small 6, blocks [1 2 3 4] x [1 2]);
+integer!(INT8_SIMD128, BLOCK_SIMD128, Simd128, "wasm32", ["simd128"], et_simd::Simd128, lanes 4,
+    int8 [1 2 3 4] x [1 2], small 4, blocks [1 2 3 4] x [1 2]);

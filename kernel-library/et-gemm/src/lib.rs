@@ -1,4 +1,4 @@
-//! GEMM and convolution over packed weights, in `f32`, int8 and blockwise int4, with kernels per ISA.
+//! GEMM and convolution over packed weights, in `f32`, int8, and blockwise int4 and int8, with kernels per ISA.
 //!
 //! Packing happens at build time and works on any host for any ISA; computing requires the CPU. Images are NHWC, and a
 //! GEMM is a convolution with a 1 x 1 kernel. The work is a [`Grid`] of M tiles x N panels: every split of the grid
@@ -27,15 +27,15 @@
 #![no_std]
 // Helpers of kernels that the enabled features leave out.
 #![cfg_attr(
-    not(all(feature = "float", feature = "int8", feature = "int4", feature = "portable")),
+    not(all(feature = "float", feature = "int8", feature = "blocks", feature = "portable")),
     allow(dead_code, unused_imports)
 )]
 
 #[cfg(test)]
 extern crate std;
 
+mod block;
 mod float;
-mod int4;
 mod int8;
 mod kernels;
 mod output;
@@ -47,15 +47,15 @@ mod window;
 
 pub use et_simd::{Activation, Architecture, Isa};
 
+pub use block::gemm::{BlockGemm, BlockOperands};
 pub use float::direct::FloatOperands;
 pub use float::pack::{Weights, float_column};
 pub use float::product::FloatProduct;
-pub use int4::gemm::{Int4Gemm, Int4Operands};
 pub use int8::compute::{Int8Operands, Int8Residual};
 pub use int8::gemm::Int8Gemm;
 pub use int8::pack::Bias;
+pub use kernels::block_format::{BlockFormat, Scales, Width, step_of};
 pub use kernels::finish::{Quantization, RowScale};
-pub use kernels::int4_format::{Int4Format, Scales, step_of};
 pub use kernels::quantize::quantize_rows;
 pub use kernels::{KERNELS, KernelRow, Kernels};
 pub use output::{Output, Residual};

@@ -1,4 +1,4 @@
-//! Weight-only GEMM with int8 or blockwise int4 weights in the packed layout of the quantized GEMMs: a K block of a
+//! Weight-only GEMM with int8 or blockwise weights in the packed layout of the quantized GEMMs: a K block of a
 //! panel is dequantized to an L1-resident buffer, from which the `f32` micro-kernel reads. Each packed byte is read
 //! once per M block, in address order.
 #![allow(unsafe_code, reason = "panels and tiles are passed on by pointer after their bounds are checked, once a call")]
@@ -8,12 +8,12 @@ use core::ops::Range;
 use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
-use crate::int4::gemm::Int4Gemm;
+use crate::block::gemm::BlockGemm;
 use crate::int8::gemm::Int8Gemm;
-use crate::int8::pack::HEADER;
+use crate::int8::pack::{HEADER, Layout};
+use crate::kernels::block_format::BlockFormat;
 use crate::kernels::float::{Epilogue, Tile};
-use crate::kernels::int4_format::Int4Format;
-use crate::kernels::unpack::{Format, Unpack};
+use crate::kernels::unpack::{Format, Offset, Unpack};
 use crate::kernels::{FloatKernels, KernelRow, Kernels, tile_of};
 use crate::output::Output;
 use crate::panels::Panels;
@@ -31,7 +31,7 @@ const MOST_ROWS: usize = 16;
 pub struct WeightOnlyOperands<'a> {
     /// Contiguous `f32` rows.
     pub input: &'a [f32],
-    /// Weights packed by [`Int8Gemm::pack`] (with `f32` bias or without bias) or [`Int4Gemm::pack`].
+    /// Weights packed by [`Int8Gemm::pack`] (with `f32` bias or without bias) or [`BlockGemm::pack`].
     pub weights: &'a [u8],
     /// The activation of the epilogue.
     pub activation: Activation,
@@ -49,7 +49,7 @@ pub struct WeightOnlyGemm {
 #[allow(clippy::large_enum_variant, reason = "a layer has one, and the crate has no heap")]
 enum Form {
     Bytes(Int8Gemm),
-    Halves(Int4Gemm),
+    Blocks(BlockGemm),
 }
 
 /// The columns of a tile within a panel.
@@ -72,9 +72,9 @@ impl WeightOnlyGemm {
         Ok(Self { rows, inner, form, row: &KernelRow::of(isa).float })
     }
 
-    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with blockwise int4 weights. Fails as [`Int4Gemm::new`].
-    pub fn halves([rows, inner, columns]: [usize; 3], form: Int4Format, isa: Isa) -> Result<Self> {
-        let form = Form::Halves(Int4Gemm::new([rows, inner, columns], form, isa)?);
+    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with blockwise weights. Fails as [`BlockGemm::new`].
+    pub fn blocks([rows, inner, columns]: [usize; 3], form: BlockFormat, isa: Isa) -> Result<Self> {
+        let form = Form::Blocks(BlockGemm::new([rows, inner, columns], form, isa)?);
         Ok(Self { rows, inner, form, row: &KernelRow::of(isa).float })
     }
 
@@ -87,7 +87,7 @@ impl WeightOnlyGemm {
     const fn panels(&self) -> (&Panels, usize) {
         match &self.form {
             Form::Bytes(bytes) => (&bytes.panels, 4),
-            Form::Halves(halves) => (&halves.panels, 1),
+            Form::Blocks(blocks) => (&blocks.panels, 1),
         }
     }
 
@@ -157,10 +157,14 @@ impl WeightOnlyGemm {
         let (width, column) = (part.vectors * self.row.lanes, part.column[0]);
         let bias = match &self.form {
             Form::Bytes(_) => Some(panel),
-            Form::Halves(halves) => halves.form.is_biased.then(|| panel.wrapping_add(4 * part.width)),
+            Form::Blocks(blocks) => blocks.form.is_biased.then(|| panel.wrapping_add(4 * part.width)),
         };
         let bias = bias.filter(|_| elements.start == 0);
         let to_rows = to.wrapping_add(width);
+        let offset = match Layout::of(self.row.isa.architecture()).offset {
+            0 => Offset::None,
+            _ => Offset::Half,
+        };
         // SAFETY: the caller upholds the contract of this function.
         unsafe {
             for lane in 0..width {
@@ -168,8 +172,8 @@ impl WeightOnlyGemm {
                 to.add(lane).write(bias.map_or(0.0, from));
             }
             match &self.form {
-                Form::Bytes(bytes) => (kernels.unpack)(&Unpack {
-                    format: if bytes.layout.offset == 0 { Format::Int8 } else { Format::OffsetInt8 },
+                Form::Bytes(_) => (kernels.unpack)(&Unpack {
+                    format: Format::Int8(offset),
                     words: panel.add((4 * HEADER + elements.start) * part.width + 4 * column),
                     step: 4 * part.width,
                     count: elements.len().div_ceil(4),
@@ -178,18 +182,19 @@ impl WeightOnlyGemm {
                     units: core::ptr::null(),
                     to: to_rows,
                 }),
-                Form::Halves(halves) => {
-                    let form = halves.form;
+                Form::Blocks(blocks) => {
+                    let form = blocks.form;
                     let mut first = elements.start;
                     while first < elements.end {
                         let (group, within) = (first / form.group, first % form.group);
                         let count = (form.group - within).min(elements.end - first);
-                        let words = panel.add((form.elements_at(group) + within / 2) * part.width + 4 * column);
+                        let at = form.elements_at(group) + within / 8 * form.width.bytes();
+                        let words = panel.add(at * part.width + 4 * column);
                         (kernels.unpack)(&Unpack {
-                            format: Format::Int4(form.scales),
+                            format: Format::Blocks(form, offset),
                             words,
                             step: 4 * part.width,
-                            count: count / 8,
+                            count: count / 8 * form.width.bytes() / 4,
                             vectors: part.vectors,
                             scales: panel.add(form.scales_at(group) * part.width + form.scales.size() * column),
                             units: panel.wrapping_add((form.header() - 4) * part.width + 4 * column).cast(),

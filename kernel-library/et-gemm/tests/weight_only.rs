@@ -3,10 +3,14 @@
 mod plain;
 
 use et_gemm::{
-    Activation, Bias, Int4Format, Int4Gemm, Int8Gemm, Isa, Output, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands,
-    Weights,
+    Activation, Bias, BlockFormat, BlockGemm, Int8Gemm, Isa, Output, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands,
+    Weights, Width,
 };
 use plain::{Numbers, activate, available, in_parts};
+
+/// The types of blockwise weights, with formats of scales.
+const FORMS: [(Width, Scales); 3] =
+    [(Width::Int4, Scales::Halves), (Width::Int4, Scales::Steps), (Width::Int8, Scales::Halves)];
 
 /// Packed weights, and the dequantized values.
 struct Packed {
@@ -37,16 +41,20 @@ fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
     Packed { product, bytes: packed, numbers: real, bias }
 }
 
-fn halves(isa: Isa, scales: Scales, [rows, inner, columns, group]: [usize; 4]) -> Packed {
+fn blocks(isa: Isa, (width, scales): (Width, Scales), [rows, inner, columns, group]: [usize; 4]) -> Packed {
     let mut numbers = Numbers(0x9abc_def1_1234_5678);
-    let weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> 4).collect();
-    let form = Int4Format { group, is_biased: rows % 2 == 1, scales };
+    let weights: Vec<i8> = numbers
+        .bytes(columns * inner)
+        .into_iter()
+        .map(|byte| byte >> if width == Width::Int4 { 4 } else { 0 })
+        .collect();
+    let form = BlockFormat { group, width, is_biased: rows % 2 == 1, scales };
     let scales = plain::scales(&mut numbers, form, [columns, inner]);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
-    let product = Int4Gemm::new([rows, inner, columns], form, isa).unwrap();
+    let product = BlockGemm::new([rows, inner, columns], form, isa).unwrap();
     let packed = plain::packed(product.packed_size(), |packed| product.pack(&weights, &scales, &bias, packed));
     let real = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / group]).collect();
-    let product = WeightOnlyGemm::halves([rows, inner, columns], form, isa).unwrap();
+    let product = WeightOnlyGemm::blocks([rows, inner, columns], form, isa).unwrap();
     Packed { product, bytes: packed, numbers: real, bias }
 }
 
@@ -84,8 +92,8 @@ fn products_are_those_of_the_numbers_that_integers_stand_for() {
             for [inner, columns, group] in
                 [[32, 1, 32], [64, 17, 32], [192, 33, 64], [384, 70, 128], [40, 5, 8], [520, 9, 520]]
             {
-                for scales in [Scales::Halves, Scales::Steps] {
-                    let packed = halves(isa, scales, [rows, inner, columns, group]);
+                for form in FORMS {
+                    let packed = blocks(isa, form, [rows, inner, columns, group]);
                     check(isa, [rows, inner, columns], &packed, Activation::None, 1);
                 }
             }
@@ -94,7 +102,9 @@ fn products_are_those_of_the_numbers_that_integers_stand_for() {
         {
             let sizes = [rows, 264, 70];
             check(isa, sizes, &bytes(isa, sizes), activation, parts);
-            check(isa, sizes, &halves(isa, Scales::Steps, [rows, 264, 70, 8]), activation, parts);
+            for form in FORMS {
+                check(isa, sizes, &blocks(isa, form, [rows, 264, 70, 8]), activation, parts);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Values known when a partition is lowered: constants and dequantized constants.
 
 use et_core::ScalarType;
-use et_gemm::{Int4Format, Scales, step_of};
+use et_gemm::{BlockFormat, Scales, Width, step_of};
 use etbuild_backend::{ByteWeights, constant_of, floats, floats_of, integers};
 use etbuild_ir::{ConstantData, DequantizeAffine, Links, ValueId, ValueKind, is_of_adapter};
 use rayon::prelude::*;
@@ -47,11 +47,13 @@ fn by_row(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
     ByteWeights::new(links, integers, floats(links, scales).filter(|_| fits)?, &[])
 }
 
-/// Blockwise int4 weights `[columns, inner]` from -8 to 7, with a scale per block.
+/// Blockwise int4 or int8 weights `[columns, inner]`, with a scale per block.
 #[derive(Clone, Debug)]
 pub struct GroupedWeights {
-    /// An int4 weight per byte, in row-major order.
+    /// A weight per byte, in row-major order.
     pub bytes: ConstantData,
+    /// The type of the weights.
+    pub width: Width,
     /// The f32 scale tensor `[columns, inner / group]`.
     pub scales: ConstantData,
     /// Block size: elements of K that share a scale.
@@ -62,13 +64,17 @@ pub struct GroupedWeights {
 
 impl GroupedWeights {
     /// The packing format; the scales decide the format of the block scales.
-    pub fn form(&self, is_biased: bool) -> Int4Format {
-        Int4Format { group: self.group, is_biased, scales: form_of_scales(&self.scales, self.count) }
+    pub fn form(&self, is_biased: bool) -> BlockFormat {
+        let scales = form_of_scales(self.width, &self.scales, self.count);
+        BlockFormat { group: self.group, width: self.width, is_biased, scales }
     }
 }
 
-/// Integer steps where the `count` scales of each column are exact multiples of a step, else FP16.
-pub fn form_of_scales(scales: &ConstantData, count: usize) -> Scales {
+/// Integer steps where the weights are int4 and the `count` scales of each column are exact multiples of a step, else FP16.
+pub fn form_of_scales(width: Width, scales: &ConstantData, count: usize) -> Scales {
+    if width == Width::Int8 {
+        return Scales::Halves;
+    }
     let columns = scales.bytes().par_chunks(count.max(1) * size_of::<f32>());
     let are_steps = columns.all(|column| step_of(&floats_of(column)).is_some());
     scales.release();
@@ -78,9 +84,10 @@ pub fn form_of_scales(scales: &ConstantData, count: usize) -> Scales {
 /// The blockwise weights of a value dequantized by `(bytes, block, scales, zero_points, type, least, most, ...)`.
 pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights> {
     let node = DequantizeAffine::of(links.maker(id)?)?;
-    let DequantizeAffine { integers: bytes, block: [1, group], scales, zero_points, least: -8, most: 7 } = node else {
+    let DequantizeAffine { integers: bytes, block: [1, group], scales, zero_points, least, most } = node else {
         return None;
     };
+    let width = width_of(least, most)?;
     let group = usize::try_from(*group).ok()?;
     let is_symmetric = match zero_points {
         Some(id) => integers(links, id)?.iter().all(|point| *point == 0),
@@ -90,7 +97,16 @@ pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights>
     let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_symmetric && group % 8 == 0;
     let bytes = links.graph.constant(bytes).filter(|_| fits)?;
     let count = usize::try_from(*links.graph.spec(scales).sizes.last()?).ok()?;
-    Some(GroupedWeights { bytes: bytes.clone(), scales: stored_floats(links, scales)?, group, count })
+    Some(GroupedWeights { bytes: bytes.clone(), width, scales: stored_floats(links, scales)?, group, count })
+}
+
+/// The narrowest type of weights that has a quantization range.
+pub const fn width_of(least: i64, most: i64) -> Option<Width> {
+    match (least, most) {
+        (-8.., ..=7) => Some(Width::Int4),
+        (-128.., ..=127) => Some(Width::Int8),
+        _ => None,
+    }
 }
 
 /// The elements of a floating-point constant as f32.
@@ -109,7 +125,7 @@ mod tests {
     fn scales_are_steps_where_those_of_every_column_are() {
         let form = |scales: &[f32]| {
             let bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
-            form_of_scales(&ConstantData::new(bytes), 2)
+            form_of_scales(Width::Int4, &ConstantData::new(bytes), 2)
         };
         assert_eq!(form(&[0.5, 127.5, 25.5, 25.5]), Scales::Steps);
         assert_eq!(form(&[0.5, 127.5, 0.33, 25.5]), Scales::Halves);

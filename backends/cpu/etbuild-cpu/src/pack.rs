@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use et_cpu::{ALIGNMENT, QParams, SlotNumber, Window};
-use et_gemm::{Bias, FloatProduct, Int4Format, Int4Gemm, Int8Gemm, Scales, Shape, Weights};
+use et_gemm::{Bias, BlockFormat, BlockGemm, FloatProduct, Int8Gemm, Scales, Shape, Weights};
 use etbuild_backend::{ByteWeights, floats_of};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
@@ -36,8 +36,8 @@ pub enum Form {
     Bytes(Vec<f32>, Vec<i32>),
     /// int8 for dynamically quantized rows, `f32` rows and embedding tables: the scale of each column, and a bias per column or none.
     BytesForRows(Vec<f32>, Vec<f32>),
-    /// int4 weights: the packed format, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
-    Groups(Int4Format, ConstantData, Vec<f32>),
+    /// Blockwise weights: the packed format, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
+    Groups(BlockFormat, ConstantData, Vec<f32>),
 }
 
 impl Packing {
@@ -83,7 +83,7 @@ impl Packing {
         written.map_err(|_| Problem::Weights)
     }
 
-    /// Packs int4 weights by panels of columns; the packed form of a matrix is the sequence of its panels.
+    /// Packs blockwise weights by panels of columns; the packed form of a matrix is the sequence of its panels.
     fn panels(&self, architecture: Architecture, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
         let [inner, columns] = [self.window.input[2], self.window.output[2]].map(|size| size as usize);
         let step = (JOB / inner.max(1)).max(1).next_multiple_of(self.groups(architecture)?.layout());
@@ -106,7 +106,7 @@ impl Packing {
         let weights: Vec<i8> = weights.into_iter().map(u8::cast_signed).collect();
         let scales = part(scales.bytes(), inner / form.group * size_of::<f32>()).ok_or(Problem::Weights)?;
         let bias = bias.get(columns.clone()).unwrap_or_default();
-        let product = Int4Gemm::new([1, inner, columns.len()], *form, architecture.baseline());
+        let product = BlockGemm::new([1, inner, columns.len()], *form, architecture.baseline());
         let product = product.map_err(|_| Problem::Weights)?;
         let mut packed = vec![0; product.packed_size()];
         product.pack(&weights, &floats_of(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
@@ -139,11 +139,11 @@ impl Packing {
         self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
 
-    fn groups(&self, architecture: Architecture) -> Result<Int4Gemm, Problem> {
+    fn groups(&self, architecture: Architecture) -> Result<BlockGemm, Problem> {
         let Form::Groups(form, ..) = self.form else { return Err(Problem::Weights) };
         let [_, rows, inner] = self.window.input.map(|size| size as usize);
         let columns = self.window.output[2] as usize;
-        Int4Gemm::new([rows, inner, columns], form, architecture.baseline()).map_err(|_| Problem::Weights)
+        BlockGemm::new([rows, inner, columns], form, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 
     fn floats(&self, architecture: Architecture) -> Result<FloatProduct, Problem> {
@@ -188,7 +188,7 @@ impl Form {
     /// Gives the forms of a stack one packed format. `None` for forms of several types, and for forms with a bias and without one.
     pub fn unify<'f>(forms: impl Iterator<Item = &'f mut Self>) -> Option<()> {
         let mut forms: Vec<&mut Self> = forms.collect();
-        let have_steps = |form: &&mut Self| matches!(form, Self::Groups(Int4Format { scales: Scales::Steps, .. }, ..));
+        let have_steps = |form: &&mut Self| matches!(form, Self::Groups(BlockFormat { scales: Scales::Steps, .. }, ..));
         if !forms.iter().all(have_steps) {
             for form in &mut forms {
                 if let Self::Groups(format, ..) = &mut **form {
@@ -230,8 +230,8 @@ impl Form {
                 format!("bytes for rows {} {}", floats(scales), floats(bias))
             }
             Self::Groups(form, scales, bias) => {
-                let Int4Format { group, is_biased: _, scales: kind } = form;
-                format!("groups of {group} {kind:?} {} {}", scales.digest(), floats(bias))
+                let BlockFormat { group, width, is_biased: _, scales: kind } = form;
+                format!("groups of {group} {width:?} {kind:?} {} {}", scales.digest(), floats(bias))
             }
         }
     }
@@ -267,6 +267,8 @@ pub fn accumulator_scales(weights: &ByteWeights, input: QParams) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
+    use et_gemm::Width;
+
     use super::*;
 
     #[test]
@@ -281,7 +283,7 @@ mod tests {
         let scale_bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
         let (weights, scale_bytes) = (ConstantData::new(weights), ConstantData::new(scale_bytes));
         for kind in [Scales::Halves, Scales::Steps] {
-            let nibbles = Int4Format { group, is_biased: true, scales: kind };
+            let nibbles = BlockFormat { group, width: Width::Int4, is_biased: true, scales: kind };
             let form = Form::Groups(nibbles, scale_bytes.clone(), bias.clone());
             let window = Window::matrix(1, inner, columns);
             let packing = Packing { window, weights: weights.clone(), form, adapter: None };

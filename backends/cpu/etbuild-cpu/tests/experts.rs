@@ -45,6 +45,10 @@ fn int4(expert: usize) -> String {
     integers(expert, [-8, 7], 32)
 }
 
+fn int8_in_blocks(expert: usize) -> String {
+    integers(expert, [-128, 127], 16)
+}
+
 fn integers(expert: usize, [least, most]: [i32; 2], group: usize) -> String {
     let scale = (expert + 1) as f64 / 64.0;
     format!(
@@ -154,8 +158,9 @@ impl Layer {
 
 #[test]
 fn every_row_is_that_of_a_linear_layer_with_the_weights_of_its_expert() {
-    let forms: [(Weights, bool); 5] = [(float, false), (int8, false), (int4, false), (int8, true), (int4, true)];
-    for (weights, quantizes) in forms {
+    let integers: [Weights; 3] = [int8, int4, int8_in_blocks];
+    let forms = integers.into_iter().flat_map(|weights| [(weights, false), (weights, true)]);
+    for (weights, quantizes) in std::iter::once((float as Weights, false)).chain(forms) {
         for (tokens, vectors, has_biases) in [(1, 1, false), (1, CHOSEN, true), (6, 1, true), (150, CHOSEN, false)] {
             Layer { weights, quantizes, tokens, vectors, has_biases }.check();
         }

@@ -10,7 +10,7 @@ mod layers;
 mod peak;
 mod products;
 
-use et_gemm::{Isa, KERNELS, Scales, Shape};
+use et_gemm::{Isa, KERNELS, Scales, Shape, Width};
 use layers::Layer;
 use products::Product;
 
@@ -36,8 +36,9 @@ const SUITES: [Suite; 5] = [
         products: &[
             ("quantize rows ", products::quantize),
             ("int8 ", products::dynamic_int8),
-            ("int4 ", |isa, shape| products::int4(isa, shape, Scales::Halves)),
-            ("int4 with steps ", |isa, shape| products::int4(isa, shape, Scales::Steps)),
+            ("int4 ", |isa, shape| products::blocks(isa, shape, Width::Int4, Scales::Halves)),
+            ("int4 with steps ", |isa, shape| products::blocks(isa, shape, Width::Int4, Scales::Steps)),
+            ("int8 in blocks ", |isa, shape| products::blocks(isa, shape, Width::Int8, Scales::Halves)),
         ],
     },
     Suite {
@@ -47,7 +48,10 @@ const SUITES: [Suite; 5] = [
         products: &[
             ("float32 ", products::float),
             ("int8 to float32 ", products::weight_only_int8),
-            ("int4 to float32 ", products::weight_only_int4),
+            ("int4 to float32 ", |isa, shape| products::weight_only_blocks(isa, shape, Width::Int4, Scales::Steps)),
+            ("int8 in blocks to float32 ", |isa, shape| {
+                products::weight_only_blocks(isa, shape, Width::Int8, Scales::Halves)
+            }),
         ],
     },
     Suite {

@@ -1,8 +1,8 @@
 //! What is measured: GEMMs of each kind, and the packing and quantization that run with some GEMMs.
 
 use et_gemm::{
-    Activation, Bias, FloatOperands, FloatProduct, Int4Format, Int4Gemm, Int4Operands, Int8Gemm, Int8Operands, Isa,
-    Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights, quantize_rows,
+    Activation, Bias, BlockFormat, BlockGemm, BlockOperands, FloatOperands, FloatProduct, Int8Gemm, Int8Operands, Isa,
+    Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights, Width, quantize_rows,
 };
 
 /// A scale that both formats of int4 block scales represent exactly.
@@ -105,14 +105,14 @@ pub fn dynamic_int8(isa: Isa, shape: Shape) -> Product {
     })
 }
 
-/// Dynamically quantized int8 rows, and int4 weights in blocks of 32.
-pub fn int4(isa: Isa, shape: Shape, scales: Scales) -> Product {
-    let (gemm, packed) = packed_int4(isa, shape, scales);
+/// Dynamically quantized int8 rows, and weights in blocks of 32.
+pub fn blocks(isa: Isa, shape: Shape, width: Width, scales: Scales) -> Product {
+    let (gemm, packed) = packed_blocks(isa, shape, form(width, scales));
     let (input, row_scales, mut scratch) = quantized(isa, &shape, gemm.scratch_size());
     let mut memory = vec![0.0; output_length(&shape)];
     Product::new(&shape, gemm.packed_size(), move || {
         let (weights, activation) = (packed.bytes(), Activation::None);
-        let operands = Int4Operands { input: &input, row_scales: &row_scales, weights, activation };
+        let operands = BlockOperands { input: &input, row_scales: &row_scales, weights, activation };
         let mut output = output(&mut memory, &shape);
         gemm.compute(&operands, &mut output, gemm.grid().all(), &mut scratch).expect("sizes");
     })
@@ -124,11 +124,11 @@ pub fn weight_only_int8(isa: Isa, shape: Shape) -> Product {
     weight_only(gemm, shape, packed_int8(isa, shape, Bias::None).1)
 }
 
-/// `f32` rows and int4 weights in blocks of 32.
-pub fn weight_only_int4(isa: Isa, shape: Shape) -> Product {
+/// `f32` rows and weights in blocks of 32.
+pub fn weight_only_blocks(isa: Isa, shape: Shape, width: Width, scales: Scales) -> Product {
     let sizes = [shape.rows(), shape.channels, shape.columns];
-    let gemm = WeightOnlyGemm::halves(sizes, form(Scales::Steps), isa).expect("a shape");
-    weight_only(gemm, shape, packed_int4(isa, shape, Scales::Steps).1)
+    let gemm = WeightOnlyGemm::blocks(sizes, form(width, scales), isa).expect("a shape");
+    weight_only(gemm, shape, packed_blocks(isa, shape, form(width, scales)).1)
 }
 
 fn weight_only(gemm: WeightOnlyGemm, shape: Shape, packed: Packed) -> Product {
@@ -154,13 +154,13 @@ fn int8_operands<'a>(input: &'a [i8], row_scales: &'a [RowScale], weights: &'a [
     Int8Operands { input, zero_point, row_scales, weights, activation: Activation::None, residual: None }
 }
 
-const fn form(scales: Scales) -> Int4Format {
-    Int4Format { group: 32, is_biased: false, scales }
+const fn form(width: Width, scales: Scales) -> BlockFormat {
+    BlockFormat { group: 32, width, is_biased: false, scales }
 }
 
-fn packed_int4(isa: Isa, shape: Shape, scales: Scales) -> (Int4Gemm, Packed) {
+fn packed_blocks(isa: Isa, shape: Shape, form: BlockFormat) -> (BlockGemm, Packed) {
     let (inner, columns) = (shape.channels, shape.columns);
-    let gemm = Int4Gemm::new([shape.rows(), inner, columns], form(scales), isa).expect("a shape");
+    let gemm = BlockGemm::new([shape.rows(), inner, columns], form, isa).expect("a shape");
     let (weights, scales) = (vec![3; inner * columns], vec![SCALE; inner * columns / 32]);
     let packed = Packed::new(gemm.packed_size(), |packed| gemm.pack(&weights, &scales, &[], packed));
     (gemm, packed)

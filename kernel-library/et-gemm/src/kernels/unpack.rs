@@ -4,17 +4,24 @@
 
 use et_simd::{Float, Integer, Simd};
 
-use super::int4_format::{HalfScales, ScaleForm, Scales, StepScales};
+use super::block_format::{BlockFormat, Form, Int4Halves, Int4Steps, Int8Halves, Scales, Width};
+
+/// How int8 weights are stored.
+#[derive(Clone, Copy)]
+pub enum Offset {
+    /// As `i8`.
+    None,
+    /// As `u8`, greater by 128.
+    Half,
+}
 
 /// The format of packed weights.
 #[derive(Clone, Copy)]
 pub enum Format {
-    /// int8, stored as `i8`.
-    Int8,
-    /// int8, stored as `u8` with an offset of 128.
-    OffsetInt8,
-    /// int4 with block scales.
-    Int4(Scales),
+    /// int8 with a scale per column.
+    Int8(Offset),
+    /// Weights with block scales, and the offset of int8 weights.
+    Blocks(BlockFormat, Offset),
 }
 
 /// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column.
@@ -35,9 +42,9 @@ pub struct Unpack {
     pub count: usize,
     /// Vectors per row.
     pub vectors: usize,
-    /// Scales: `f32` for int8, the stored block scales for int4.
+    /// Scales: `f32` for int8, the stored scales for blocks.
     pub scales: *const u8,
-    /// Second-level scales of the int4 block scales, if the format has second-level scales.
+    /// Second-level scales of the block scales, if the format has second-level scales.
     pub units: *const f32,
     /// The destination panel.
     pub to: *mut f32,
@@ -51,22 +58,26 @@ pub struct Unpack {
 #[inline(always)]
 pub unsafe fn compute<S: Simd>(part: &Unpack) {
     match part.format {
-        Format::Int8 => int8::<S>(part, 0x80),
-        Format::OffsetInt8 => int8::<S>(part, 0),
-        Format::Int4(Scales::Halves) => int4::<S, HalfScales>(part),
-        Format::Int4(Scales::Steps) => int4::<S, StepScales>(part),
+        Format::Int8(offset) => int8::<S>(part, offset, |isa, start| isa.read(part.scales.cast::<f32>().add(start))),
+        Format::Blocks(BlockFormat { width: Width::Int8, .. }, offset) => {
+            int8::<S>(part, offset, |isa, start| Int8Halves::load(isa, part.scales.add(2 * start)));
+        }
+        Format::Blocks(BlockFormat { scales: Scales::Halves, .. }, _) => int4::<S, Int4Halves>(part),
+        Format::Blocks(BlockFormat { scales: Scales::Steps, .. }, _) => int4::<S, Int4Steps>(part),
     }
 }
 
-/// A word holds four consecutive K elements; `flipped` bits turn each into a `u8` with an offset of 128.
+/// A word holds four consecutive K elements; `scale` loads the scales of a vector of columns.
 #[inline(always)]
-unsafe fn int8<S: Simd>(part: &Unpack, flipped: i32) {
+unsafe fn int8<S: Simd>(part: &Unpack, offset: Offset, scale: impl Fn(S, usize) -> S::F32) {
     let isa = S::assume();
+    // The bit that turns an element into a `u8` with an offset of 128.
+    let flipped = if matches!(offset, Offset::None) { 0x80 } else { 0 };
     let width = part.vectors * S::LANES;
     for row in 0..part.count {
         let to = part.to.add(4 * row * width);
         for start in (0..width).step_by(S::LANES) {
-            let scale = isa.read(part.scales.cast::<f32>().add(start));
+            let scale = scale(isa, start);
             let zero = scale * isa.splat(-128.0);
             let words = isa.read_i32(part.words.add(row * part.step + 4 * start).cast());
             for byte in 0..4 {
@@ -79,7 +90,7 @@ unsafe fn int8<S: Simd>(part: &Unpack, flipped: i32) {
 
 /// The low 4 bits of a word's bytes are four consecutive K elements, the high 4 bits the next four.
 #[inline(always)]
-unsafe fn int4<S: Simd, F: ScaleForm>(part: &Unpack) {
+unsafe fn int4<S: Simd, F: Form>(part: &Unpack) {
     let isa = S::assume();
     let width = part.vectors * S::LANES;
     for row in 0..part.count {

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use et_core::{Half, Result};
-use et_gemm::{Activation, Block, Grid, Int4Format, Isa, KERNELS, Output, Scales, Shape};
+use et_gemm::{Activation, Block, BlockFormat, Grid, Isa, KERNELS, Output, Scales, Shape};
 
 /// The ISAs of this CPU.
 pub fn available() -> impl Iterator<Item = Isa> {
@@ -58,8 +58,8 @@ impl Numbers {
     }
 }
 
-/// int4 block scales, `[columns, groups]`, that both scale formats represent exactly.
-pub fn scales(numbers: &mut Numbers, form: Int4Format, [columns, inner]: [usize; 2]) -> Vec<f32> {
+/// Block scales, `[columns, groups]`, that both scale formats represent exactly.
+pub fn scales(numbers: &mut Numbers, form: BlockFormat, [columns, inner]: [usize; 2]) -> Vec<f32> {
     let groups = inner / form.group;
     let mut column = |_| match form.scales {
         Scales::Halves => (0..groups).map(|_| Half::from_f32(0.1 + 0.05 * numbers.float()).to_f32()).collect(),

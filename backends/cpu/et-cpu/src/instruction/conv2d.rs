@@ -214,10 +214,10 @@ impl Window {
 pub enum Gemm {
     /// f32 input and weights.
     Float,
-    /// int8 input, per-tensor or per-token quantized, and int8 weights.
+    /// int8 input, per-tensor or per-token quantized, and int8 weights with a scale per column.
     Int8,
-    /// int8 input, per-token quantized, and blockwise int4 weights; a 1x1 convolution.
-    Int4,
+    /// int8 input, per-token quantized, and blockwise int4 or int8 weights; a 1x1 convolution.
+    Blocks,
     /// f32 input and int8 or int4 weights, which are dequantized for the micro-kernel; a 1x1 convolution.
     WeightOnly,
 }
@@ -227,9 +227,9 @@ impl Conv2d {
     pub fn gemm(&self) -> Option<Gemm> {
         let is_per_token = self.row_scales.is_present();
         match (is_per_token || self.input_qparams.is_int8(), self.weights.bits) {
+            (true, 4 | 8) if self.weights.group > 0 => is_per_token.then_some(Gemm::Blocks),
             (false, 32) => Some(Gemm::Float),
             (true, 8) => Some(Gemm::Int8),
-            (true, 4) if is_per_token => Some(Gemm::Int4),
             (false, 4 | 8) => Some(Gemm::WeightOnly),
             _ => None,
         }
@@ -240,7 +240,7 @@ impl Conv2d {
         Some(match self.gemm()? {
             Gemm::Float => "float-products",
             Gemm::Int8 => "byte-products",
-            Gemm::Int4 => "grouped-products",
+            Gemm::Blocks => "grouped-products",
             Gemm::WeightOnly => "wide-products",
         })
     }

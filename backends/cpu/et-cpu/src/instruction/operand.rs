@@ -1,7 +1,7 @@
 //! Operand addresses, dtypes and qparams.
 
 use et_core::{Error, Result};
-use et_gemm::{Int4Format, Scales};
+use et_gemm::{BlockFormat, Scales, Width};
 use et_record::{numbered, records};
 
 use crate::record::SlotNumber;
@@ -37,17 +37,17 @@ records! {
         pub slot: SlotNumber,
         /// Bits of a weight: 32 for f32, 8 for int8, 4 for int4.
         pub bits: u32,
-        /// Block size of int4 weights: elements of K that share a scale.
+        /// Block size: elements of K that share a scale; 0 for f32 weights and for int8 weights with a scale per column.
         pub group: u32,
-        /// Whether the panels of int4 weights have a bias row.
+        /// Whether the panels of blockwise weights have a bias row.
         pub is_biased: bool,
-        /// The format of the block scales of int4 weights.
+        /// The format of the block scales.
         pub scales: BlockScales,
     }
 }
 
 numbered! {
-    /// The format of the block scales of int4 weights.
+    /// The format of the block scales.
     pub enum BlockScales {
         /// FP16.
         Halves,
@@ -62,27 +62,34 @@ impl Weights {
         Self { slot, bits, group: 0, is_biased: false, scales: BlockScales::Halves }
     }
 
-    /// Blockwise int4 weights.
-    pub const fn of_form(slot: SlotNumber, form: Int4Format) -> Self {
+    /// Blockwise int4 or int8 weights.
+    pub const fn of_form(slot: SlotNumber, form: BlockFormat) -> Self {
         let scales = match form.scales {
             Scales::Halves => BlockScales::Halves,
             Scales::Steps => BlockScales::Steps,
         };
-        Self { slot, bits: 4, group: form.group as u32, is_biased: form.is_biased, scales }
+        let bits = match form.width {
+            Width::Int4 => 4,
+            Width::Int8 => 8,
+        };
+        Self { slot, bits, group: form.group as u32, is_biased: form.is_biased, scales }
     }
 
-    /// The format of int4 weights; `None` for other weights.
+    /// The format of blockwise weights; `None` for other weights.
     ///
     /// # Errors
-    /// [`Error::InvalidProgram`] for an empty block.
-    pub fn form(&self) -> Result<Option<Int4Format>> {
+    /// [`Error::InvalidProgram`] for int4 weights without blocks.
+    pub fn form(&self) -> Result<Option<BlockFormat>> {
         let scales = match self.scales {
             BlockScales::Halves => Scales::Halves,
             BlockScales::Steps => Scales::Steps,
         };
         match (self.bits, self.group as usize) {
             (4, 0) => Err(Error::InvalidProgram),
-            (4, group) => Ok(Some(Int4Format { group, is_biased: self.is_biased, scales })),
+            (4, group) => Ok(Some(BlockFormat { group, width: Width::Int4, is_biased: self.is_biased, scales })),
+            (8, group) if group > 0 => {
+                Ok(Some(BlockFormat { group, width: Width::Int8, is_biased: self.is_biased, scales }))
+            }
             _ => Ok(None),
         }
     }

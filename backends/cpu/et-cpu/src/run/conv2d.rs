@@ -2,7 +2,7 @@
 
 use et_core::{Error, Plain, Result};
 use et_gemm::{
-    Activation, FloatOperands, FloatProduct, Int4Gemm, Int4Operands, Int8Gemm, Int8Operands, Int8Residual, Isa,
+    Activation, BlockGemm, BlockOperands, FloatOperands, FloatProduct, Int8Gemm, Int8Operands, Int8Residual, Isa,
     Quantization, Residual, RowScale, Shape, WeightOnlyGemm, WeightOnlyOperands,
 };
 
@@ -18,7 +18,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     match fields.gemm().ok_or(Error::InvalidProgram)? {
         Gemm::Float if cfg!(feature = "float-products") => float(context, fields),
         Gemm::Int8 if cfg!(feature = "byte-products") => int8(context, fields),
-        Gemm::Int4 if cfg!(feature = "grouped-products") => int4(context, fields),
+        Gemm::Blocks if cfg!(feature = "grouped-products") => blocks(context, fields),
         Gemm::WeightOnly if cfg!(feature = "wide-products") => weight_only(context, fields),
         _ => Err(Error::NotSupported),
     }
@@ -33,7 +33,7 @@ pub fn workspace(fields: &Conv2d, isa: Isa, packed: usize) -> usize {
             weights.saturating_add(planned.scratch_size())
         }),
         Some(Gemm::Int8) => shape().and_then(|shape| Int8Gemm::new(shape, isa)).map(|planned| planned.scratch_size()),
-        Some(Gemm::Int4) => planned_int4(fields, isa).map(|planned| planned.scratch_size()),
+        Some(Gemm::Blocks) => planned_blocks(fields, isa).map(|planned| planned.scratch_size()),
         Some(Gemm::WeightOnly) => planned_weight_only(fields, isa).map(|planned| planned.scratch_size()),
         None => Ok(0),
     };
@@ -132,11 +132,11 @@ fn quantization(fields: &Conv2d) -> Result<Quantization> {
 }
 
 /// GEMM of dynamically quantized int8 rows with blockwise int4 weights.
-fn int4(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
+fn blocks(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     let [rows, inner, columns] = sizes_of_rows(fields)?;
-    let planned = planned_int4(fields, context.isa)?;
+    let planned = planned_blocks(fields, context.isa)?;
     let mut operands = context.memory.operands();
-    let read = Int4Operands {
+    let read = BlockOperands {
         input: operands.read::<i8>(fields.input.place, count(&[rows, inner])?)?,
         row_scales: operands.read::<RowScale>(fields.row_scales, rows)?,
         weights: operands.read_all::<u8>(fields.weights.slot)?,
@@ -149,9 +149,9 @@ fn int4(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     })
 }
 
-fn planned_int4(fields: &Conv2d, isa: Isa) -> Result<Int4Gemm> {
+fn planned_blocks(fields: &Conv2d, isa: Isa) -> Result<BlockGemm> {
     let form = fields.weights.form()?.ok_or(Error::InvalidProgram)?;
-    Int4Gemm::new(sizes_of_rows(fields)?, form, isa)
+    BlockGemm::new(sizes_of_rows(fields)?, form, isa)
 }
 
 /// GEMM of f32 rows with int8 or int4 weights.
@@ -175,7 +175,7 @@ fn planned_weight_only(fields: &Conv2d, isa: Isa) -> Result<WeightOnlyGemm> {
     let sizes = sizes_of_rows(fields)?;
     match fields.weights.form()? {
         None => WeightOnlyGemm::bytes(sizes, isa),
-        Some(form) => WeightOnlyGemm::halves(sizes, form, isa),
+        Some(form) => WeightOnlyGemm::blocks(sizes, form, isa),
     }
 }
 

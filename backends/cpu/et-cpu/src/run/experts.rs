@@ -7,8 +7,8 @@ use core::ops::Range;
 use et_core::{Error, Plain, Result};
 use et_gemm::scratch::{Scratch, part, total};
 use et_gemm::{
-    Activation, Block, FloatOperands, FloatProduct, Grid, Int4Gemm, Int4Operands, Int8Gemm, Int8Operands, Isa, Output,
-    RowScale, Shape, WeightOnlyGemm, WeightOnlyOperands,
+    Activation, Block, BlockGemm, BlockOperands, FloatOperands, FloatProduct, Grid, Int8Gemm, Int8Operands, Isa,
+    Output, RowScale, Shape, WeightOnlyGemm, WeightOnlyOperands,
 };
 
 use crate::memory::Operands;
@@ -208,7 +208,7 @@ fn gather<'s, T: Plain>(
 enum Product {
     Float(FloatProduct),
     Int8(Int8Gemm),
-    Int4(Int4Gemm),
+    Blocks(BlockGemm),
     WeightOnly(WeightOnlyGemm),
 }
 
@@ -219,9 +219,9 @@ impl Product {
         Ok(match (fields.gemm().ok_or(Error::InvalidProgram)?, fields.weights.form()?) {
             (Gemm::Float, _) => Self::Float(FloatProduct::new(shape, isa)?),
             (Gemm::Int8, _) => Self::Int8(Int8Gemm::new(shape, isa)?),
-            (Gemm::Int4, form) => Self::Int4(Int4Gemm::new(sizes, form.ok_or(Error::InvalidProgram)?, isa)?),
+            (Gemm::Blocks, form) => Self::Blocks(BlockGemm::new(sizes, form.ok_or(Error::InvalidProgram)?, isa)?),
             (Gemm::WeightOnly, None) => Self::WeightOnly(WeightOnlyGemm::bytes(sizes, isa)?),
-            (Gemm::WeightOnly, Some(form)) => Self::WeightOnly(WeightOnlyGemm::halves(sizes, form, isa)?),
+            (Gemm::WeightOnly, Some(form)) => Self::WeightOnly(WeightOnlyGemm::blocks(sizes, form, isa)?),
         })
     }
 
@@ -229,7 +229,7 @@ impl Product {
         match self {
             Self::Float(product) => product.scratch_size(),
             Self::Int8(product) => product.scratch_size(),
-            Self::Int4(product) => product.scratch_size(),
+            Self::Blocks(product) => product.scratch_size(),
             Self::WeightOnly(product) => product.scratch_size(),
         }
     }
@@ -238,7 +238,7 @@ impl Product {
         match self {
             Self::Float(product) => product.grid(),
             Self::Int8(product) => product.grid(),
-            Self::Int4(product) => product.grid(),
+            Self::Blocks(product) => product.grid(),
             Self::WeightOnly(product) => product.grid(),
         }
     }
@@ -259,8 +259,8 @@ impl Product {
             (Self::WeightOnly(product), Input::Floats(input)) => {
                 product.compute(&WeightOnlyOperands { input, weights, activation }, output, block, scratch)
             }
-            (Self::Int4(product), Input::Bytes(input, row_scales)) => {
-                product.compute(&Int4Operands { input, row_scales, weights, activation }, output, block, scratch)
+            (Self::Blocks(product), Input::Bytes(input, row_scales)) => {
+                product.compute(&BlockOperands { input, row_scales, weights, activation }, output, block, scratch)
             }
             (Self::Int8(product), Input::Bytes(input, row_scales)) => {
                 let operands = Int8Operands { input, zero_point: 0, row_scales, weights, activation, residual: None };
@@ -275,7 +275,7 @@ impl Product {
 fn packed_size(fields: &Conv2d, Sizes { inner, columns, .. }: Sizes, isa: Isa) -> Result<usize> {
     Ok(match (fields.gemm().ok_or(Error::InvalidProgram)?, fields.weights.form()?) {
         (Gemm::Float, _) => FloatProduct::new(Shape::product(1, inner, columns), isa)?.packed_size(),
-        (_, Some(form)) => Int4Gemm::new([1, inner, columns], form, isa)?.packed_size(),
+        (_, Some(form)) => BlockGemm::new([1, inner, columns], form, isa)?.packed_size(),
         (_, None) => Int8Gemm::new(Shape::product(1, inner, columns), isa)?.packed_size(),
     })
 }

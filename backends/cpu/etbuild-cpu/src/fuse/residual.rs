@@ -32,7 +32,7 @@ fn fused(
     let has_type = match gemm.gemm()? {
         Gemm::Float => !other.qparams.is_int8(),
         Gemm::Int8 => true,
-        Gemm::Int4 | Gemm::WeightOnly => false,
+        Gemm::Blocks | Gemm::WeightOnly => false,
     };
     let is_free = has_type && !gemm.epilogue.residual.place.is_present();
     gemm.epilogue.residual = Rows { place: other.place, stride: gemm.window.output[2] };

@@ -1,9 +1,9 @@
-//! Embedding tables that are stored as the packed weight of a linear layer: int8 and int4 tables, whose gathered rows are dequantized with
+//! Embedding tables that are stored as the packed weight of a linear layer: int8, int4 and blockwise int8 tables, whose gathered rows are dequantized with
 //! the gathered scales, and float32 tables that a linear layer shares.
 
 use et_core::ScalarType;
 use et_cpu::{GatherColumns, Window, Write};
-use et_gemm::Int4Format;
+use et_gemm::{BlockFormat, Width};
 use etbuild_ir::{Argument, DequantizeAffine, Links, Node, ValueId};
 
 use crate::Problem;
@@ -31,7 +31,7 @@ enum Precision {
     /// A scale per row.
     Int8(ValueId),
     /// A scale per block of this many elements.
-    Int4(ValueId, usize),
+    Blocks(Width, ValueId, usize),
 }
 
 impl Table {
@@ -46,7 +46,7 @@ impl Table {
 
     /// The lookup `dequantize_affine(embedding(integers, indices), block, embedding(scales, indices), ...)`.
     pub fn of(links: &Links<'_>, node: &Node) -> Option<Self> {
-        let DequantizeAffine { integers: rows, block, scales, zero_points: None, least, .. } =
+        let DequantizeAffine { integers: rows, block, scales, zero_points: None, least, most } =
             DequantizeAffine::of(node)?
         else {
             return None;
@@ -55,12 +55,13 @@ impl Table {
         let ((integers, indices), (scales, same)) = (chosen(links, rows)?, chosen(links, scales)?);
         let (spec, group) = (links.graph.spec(integers), usize::try_from(*group).ok()?);
         let sizes = matrix(links, integers)?;
-        let is_group = match least {
-            -8 => group > 0 && group.is_multiple_of(8) && sizes[1].is_multiple_of(group),
-            _ => least < -8 && group == sizes[1],
+        let precision = match constant::width_of(least, most)? {
+            Width::Int8 if group == sizes[1] => Precision::Int8(scales),
+            width => Precision::Blocks(width, scales, group),
         };
-        let is_whole = is_group && ones.iter().all(|one| *one == 1);
-        let precision = if least == -8 { Precision::Int4(scales, group) } else { Precision::Int8(scales) };
+        let is_group = group > 0 && sizes[1].is_multiple_of(group);
+        let has_panels = matches!(precision, Precision::Int8(_)) || group.is_multiple_of(8);
+        let is_whole = is_group && has_panels && ones.iter().all(|one| *one == 1);
         let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_whole && indices == same;
         fits.then_some(Self { elements: integers, precision, indices, sizes })
     }
@@ -91,10 +92,10 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Table) -> Lowe
     let form = match precision {
         Precision::Float32 => Form::Floats(Vec::new()),
         Precision::Int8(scales) => Form::BytesForRows(floats(builder.links, scales).ok_or(Problem::Order)?, Vec::new()),
-        Precision::Int4(scales, group) => {
+        Precision::Blocks(width, scales, group) => {
             let scales = constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?;
-            let kind = constant::form_of_scales(&scales, columns / group);
-            let form = Int4Format { group, is_biased: false, scales: kind };
+            let kind = constant::form_of_scales(width, &scales, columns / group);
+            let form = BlockFormat { group, width, is_biased: false, scales: kind };
             Form::Groups(form, scales, Vec::new())
         }
     };

@@ -1,12 +1,12 @@
-//! The blockwise int4 micro-kernel: int32 accumulators within a block, `f32` accumulators across blocks.
+//! The micro-kernel of blockwise int4 and int8 weights: int32 accumulators within a block, `f32` accumulators across blocks.
 #![allow(unsafe_code, reason = "rows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
 use et_simd::{Bytes, Float, GemmDot, Integer, Simd, word};
 
+use super::block_format::{BlockFormat, Form};
 use super::finish::RowScale;
-use super::int4_format::{Int4Format, ScaleForm};
 use super::int8::{add_eight, eight_bytes, unpair};
 
 /// Prefetch distance in bytes: a GEMM of few rows is bound by the bandwidth of the weights.
@@ -32,20 +32,20 @@ pub const fn depth(group: usize) -> usize {
 /// # Safety
 ///
 /// `input` has `R` int8 rows of `groups` blocks; `row_sums` has a sum per block of each row; `row_scales` has qparams
-/// per row; `panel` has the layout of [`crate::int4::pack`]; `output` has room for `R` rows of `columns` elements.
+/// per row; `panel` has the layout of [`crate::block::pack`]; `output` has room for `R` rows of `columns` elements.
 pub struct Tile {
     /// The int8 rows of A.
     pub input: *const i8,
     /// Row stride of A in bytes.
     pub input_stride: usize,
-    /// -8 times the row sum of each block of each row: the correction for the offset of the int4 weights.
+    /// The row sum of each block of each row, times the offset of the weights and -1: the correction for the offset.
     pub row_sums: *const i32,
     /// Per-token qparams.
     pub row_scales: *const RowScale,
     /// Blocks per row.
     pub groups: usize,
     /// The packed format; the block size is a multiple of eight.
-    pub form: Int4Format,
+    pub form: BlockFormat,
     /// The packed weights of the panel.
     pub panel: *const u8,
     /// Columns of the panel.
@@ -76,9 +76,9 @@ impl Tile {
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the scale format `F`.
+/// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the form `F`.
 #[inline(always)]
-pub unsafe fn compute<D: GemmDot, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile) {
+pub unsafe fn compute<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &Tile) {
     let (width, size) = (tile.width, const { F::SCALES.size() });
     let isa = D::Isa::assume();
     let mut totals = [[isa.splat(0.0); V]; R];
@@ -94,8 +94,8 @@ pub unsafe fn compute<D: GemmDot, F: ScaleForm, const R: usize, const V: usize>(
         for (row, sums) in sums.iter_mut().enumerate() {
             *sums = [isa.splat_i32(*tile.row_sums.add(row * tile.groups + group)); V];
         }
-        add_group::<D, R, V>(tile, group * tile.form.group, from.add(4 * tile.column), &mut sums);
-        from = from.add(tile.form.group / 2 * width);
+        add_group::<D, F, R, V>(tile, group * tile.form.group, from.add(4 * tile.column), &mut sums);
+        from = from.add(tile.form.group / 8 * const { F::WIDTH.bytes() } * width);
         for vector in 0..V {
             let scale = F::load(isa, scales.add(size * vector * D::LANES));
             for row in 0..R {
@@ -106,10 +106,10 @@ pub unsafe fn compute<D: GemmDot, F: ScaleForm, const R: usize, const V: usize>(
     store::<D, F, R, V>(tile, &totals);
 }
 
-/// The hot loop: eight K elements per step. The GEMV keeps separate accumulators for the low and high 4 bits, to hide
+/// The hot loop: eight K elements per step. The GEMV keeps separate accumulators for the first and the last four elements, to hide
 /// the latency of the dot product.
 #[inline(always)]
-unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
+unsafe fn add_group<D: GemmDot, F: Form, const R: usize, const V: usize>(
     tile: &Tile,
     start: usize,
     mut from: *const u8,
@@ -118,12 +118,14 @@ unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
     let isa = D::Isa::assume();
     let mut others = [[isa.splat_i32(0); V]; R];
     for step in 0..tile.form.group / 8 {
-        let mut weights = [D::unpack_int4(from); V];
+        let mut weights = [F::weights::<D>(from, 4 * tile.width); V];
         for (vector, weights) in weights.iter_mut().enumerate() {
-            *weights = D::unpack_int4(from.add(4 * vector * D::LANES));
+            *weights = F::weights::<D>(from.add(4 * vector * D::LANES), 4 * tile.width);
         }
-        isa.prefetch_near(from.wrapping_add(AHEAD), 4 * V * D::LANES);
-        from = from.wrapping_add(4 * tile.width);
+        for row in 0..const { F::WIDTH.bytes() / 4 } {
+            isa.prefetch_near(from.wrapping_add(AHEAD + 4 * row * tile.width), 4 * V * D::LANES);
+        }
+        from = from.wrapping_add(const { F::WIDTH.bytes() } * tile.width);
         let bytes = tile.input.wrapping_add(start + 8 * step);
         if const { D::PAIRS && R > 1 } {
             add_eight::<D, R, V>(&mut others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
@@ -156,9 +158,9 @@ unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the scale format `F`.
+/// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the form `F`.
 #[inline(always)]
-pub unsafe fn store<D: GemmDot, F: ScaleForm, const R: usize, const V: usize>(
+pub unsafe fn store<D: GemmDot, F: Form, const R: usize, const V: usize>(
     tile: &Tile,
     totals: &[[<D::Isa as Simd>::F32; V]; R],
 ) {

@@ -1,6 +1,6 @@
-//! Blockwise int4 GEMM with AMX.
+//! Blockwise GEMM with AMX.
 //!
-//! int4 weights are unpacked to int8 once for every row. The int32 accumulators of a block are stored to memory, then
+//! Weights are unpacked to signed int8 once for every row. The int32 accumulators of a block are stored to memory, then
 //! scaled and accumulated in `f32` vectors. `tilestored` has no store forwarding, so that the loop is
 //! software-pipelined: the next block is multiplied before the previous block is scaled.
 #![allow(
@@ -15,8 +15,8 @@ use core::ops::Range;
 
 use et_simd::{Avx512, Avx512Vnni, Float, Integer, Simd};
 
-use super::int4::{SETS, SIDE, TILE, Tile, depth, store};
-use super::int4_format::ScaleForm;
+use super::block::{SETS, SIDE, TILE, Tile, depth, store};
+use super::block_format::{Form, Width};
 
 /// Rows and columns of a tile register.
 const REGISTER: usize = 16;
@@ -43,27 +43,46 @@ impl Memory {
     }
 }
 
-/// Unpacks the panel of `tile` from int4 to int8.
+/// Unpacks the panel of `tile` to signed int8.
 ///
 /// # Safety
 ///
 /// The CPU has AVX-512 BW, and the contracts of [`Tile`] and [`Memory`] hold.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub unsafe fn widen(tile: &Tile, memory: Memory) {
-    let (mask, zero) = (_mm512_set1_epi8(15), _mm512_set1_epi8(8));
-    let mut to = memory.weights;
+pub unsafe fn widen<F: Form>(tile: &Tile, memory: Memory) {
     for group in 0..tile.groups {
-        let mut from = tile.panel.add(tile.form.elements_at(group) * SIDE);
-        for _ in 0..tile.form.group / 8 {
-            for vector in 0..2 {
-                let bytes = _mm512_loadu_si512(from.add(64 * vector).cast());
-                let halves = [_mm512_and_si512(bytes, mask), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), mask)];
-                for (row, half) in halves.into_iter().enumerate() {
-                    _mm512_storeu_si512(to.add(128 * row + 64 * vector).cast(), _mm512_sub_epi8(half, zero));
-                }
-            }
-            (from, to) = (from.add(128), to.add(256));
+        let from = tile.panel.add(tile.form.elements_at(group) * SIDE);
+        let to = memory.weights.add(group * tile.form.group * SIDE);
+        match F::WIDTH {
+            Width::Int4 => widen_int4(from, to, tile.form.group),
+            Width::Int8 => widen_int8(from, to, tile.form.group),
         }
+    }
+}
+
+/// The int8 of a block, without their offset.
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn widen_int8(from: *const u8, to: *mut i8, group: usize) {
+    let offset = _mm512_set1_epi8(i8::MIN);
+    for start in (0..group * SIDE).step_by(64) {
+        let bytes = _mm512_loadu_si512(from.add(start).cast());
+        _mm512_storeu_si512(to.add(start).cast(), _mm512_xor_si512(bytes, offset));
+    }
+}
+
+/// The int4 of a block, without their offset, as int8.
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn widen_int4(mut from: *const u8, mut to: *mut i8, group: usize) {
+    let (mask, zero) = (_mm512_set1_epi8(15), _mm512_set1_epi8(8));
+    for _ in 0..group / 8 {
+        for vector in 0..2 {
+            let bytes = _mm512_loadu_si512(from.add(64 * vector).cast());
+            let halves = [_mm512_and_si512(bytes, mask), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), mask)];
+            for (row, half) in halves.into_iter().enumerate() {
+                _mm512_storeu_si512(to.add(128 * row + 64 * vector).cast(), _mm512_sub_epi8(half, zero));
+            }
+        }
+        (from, to) = (from.add(128), to.add(256));
     }
 }
 
@@ -72,9 +91,9 @@ pub unsafe fn widen(tile: &Tile, memory: Memory) {
 /// # Safety
 ///
 /// The tile registers are configured for [`depth()`] of the block size; the CPU has AVX-512 VNNI; the contract of
-/// [`Tile`] holds for [`SIDE`] input rows and for the stored output rows; scales have the format `F`.
+/// [`Tile`] holds for [`SIDE`] input rows and for the stored output rows; weights and scales have the form `F`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub unsafe fn compute<F: ScaleForm>(tile: &Tile, memory: Memory, stored: Range<usize>) {
+pub unsafe fn compute<F: Form>(tile: &Tile, memory: Memory, stored: Range<usize>) {
     let isa = Avx512::assume();
     memory.totals.write_bytes(0, TILE);
     for group in 0..=tile.groups {
@@ -98,7 +117,7 @@ pub unsafe fn compute<F: ScaleForm>(tile: &Tile, memory: Memory, stored: Range<u
 
 /// Scales the accumulators of a block and adds the result to the `f32` accumulators.
 #[inline(always)]
-unsafe fn scale<F: ScaleForm>(tile: &Tile, memory: Memory, group: usize) {
+unsafe fn scale<F: Form>(tile: &Tile, memory: Memory, group: usize) {
     let scales = tile.panel.add(tile.form.scales_at(group) * SIDE);
     let isa = Avx512::assume();
     let scales = [F::load(isa, scales), F::load(isa, scales.add(F::SCALES.size() * REGISTER))];

@@ -1,33 +1,37 @@
-//! Blockwise int4 GEMM against reference loops in `f64`.
+//! Blockwise GEMM against reference loops in `f64`.
 
 mod plain;
 
-use et_gemm::{Activation, Int4Format, Int4Gemm, Int4Operands, Isa, RowScale, Scales, quantize_rows};
+use et_gemm::{Activation, BlockFormat, BlockGemm, BlockOperands, Isa, RowScale, Scales, Width, quantize_rows};
 use plain::{Numbers, activate, available, in_parts, packed};
 
-const FORMS: [Scales; 2] = [Scales::Halves, Scales::Steps];
+/// The types of weights, with formats of scales.
+const FORMS: [(Width, Scales); 3] =
+    [(Width::Int4, Scales::Halves), (Width::Int4, Scales::Steps), (Width::Int8, Scales::Halves)];
 
 fn check(isa: Isa, sizes: [usize; 4], activation: Activation, parts: usize) {
-    FORMS.iter().for_each(|scales| check_form(isa, *scales, sizes, activation, parts));
+    FORMS.iter().for_each(|form| check_form(isa, *form, sizes, activation, parts));
 }
 
 fn check_form(
     isa: Isa,
-    scales: Scales,
+    (width, scales): (Width, Scales),
     [rows, inner, columns, group]: [usize; 4],
     activation: Activation,
     parts: usize,
 ) {
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
     let real = numbers.floats(rows * inner);
-    let weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> 4).collect();
-    let form = Int4Format { group, is_biased: rows % 2 == 1, scales };
+    let shift = if width == Width::Int4 { 4 } else { 0 };
+    let mut weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> shift).collect();
+    weights.iter_mut().take(2).zip([-128 >> shift, 127 >> shift]).for_each(|(weight, end)| *weight = end);
+    let form = BlockFormat { group, width, is_biased: rows % 2 == 1, scales };
     let scales = plain::scales(&mut numbers, form, [columns, inner]);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
     let mut input = vec![0; real.len()];
     let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
     quantize_rows(isa, &real, inner, &mut input, &mut row_scales).unwrap();
-    let product = Int4Gemm::new([rows, inner, columns], form, isa).unwrap();
+    let product = BlockGemm::new([rows, inner, columns], form, isa).unwrap();
     let packed = packed(product.packed_size(), |packed| product.pack(&weights, &scales, &bias, packed));
     let mut elements = vec![0.0; inner];
     for column in 0..columns {
@@ -38,7 +42,7 @@ fn check_form(
         }
     }
     assert!(product.column(&packed, columns, &mut elements).is_err());
-    let operands = Int4Operands { input: &input, row_scales: &row_scales, weights: &packed, activation };
+    let operands = BlockOperands { input: &input, row_scales: &row_scales, weights: &packed, activation };
     let needs = (product.grid(), product.scratch_size());
     let memory = in_parts([rows, columns], f32::NAN, needs, parts, |output, block, scratch| {
         product.compute(&operands, output, block, scratch)
@@ -80,29 +84,36 @@ fn all_rows_agree_with_the_plain_loop() {
 #[test]
 fn groups_that_do_not_divide_are_refused() {
     let product = |group| {
-        let form = Int4Format { group, is_biased: false, scales: Scales::Steps };
-        Int4Gemm::new([1, 48, 4], form, Isa::Portable)
+        let form = BlockFormat { group, width: Width::Int4, is_biased: false, scales: Scales::Steps };
+        BlockGemm::new([1, 48, 4], form, Isa::Portable)
     };
     assert!(product(16).is_ok());
     assert!([32, 0, 12].into_iter().all(|group| product(group).is_err()));
 }
 
 #[test]
+fn int8_with_scales_of_steps_are_refused() {
+    let form = BlockFormat { group: 32, width: Width::Int8, is_biased: false, scales: Scales::Steps };
+    assert!(BlockGemm::new([1, 64, 4], form, Isa::Portable).is_err());
+}
+
+#[test]
 fn scales_of_steps_take_half_of_what_halves_take_and_a_number_for_each_column() {
-    let size = |inner, scales| {
-        let form = Int4Format { group: 32, is_biased: false, scales };
-        Int4Gemm::new([1, inner, 64], form, Isa::Avx512).unwrap().packed_size()
+    let size = |inner, (width, scales)| {
+        let form = BlockFormat { group: 32, width, is_biased: false, scales };
+        BlockGemm::new([1, inner, 64], form, Isa::Avx512).unwrap().packed_size()
     };
-    assert_eq!(FORMS.map(|scales| size(2048, scales)), [64 * (4 + 2048 / 2 + 128), 64 * (8 + 2048 / 2 + 64)]);
+    let sizes = [4 + 2048 / 2 + 128, 8 + 2048 / 2 + 64, 4 + 2048 + 128];
+    assert_eq!(FORMS.map(|form| size(2048, form)), sizes.map(|size| 64 * size));
     // Scales of two blocks are interleaved, even if the number of blocks is odd.
-    assert_eq!(size(96, Scales::Steps), 64 * (8 + 48 + 4));
+    assert_eq!(size(96, (Width::Int4, Scales::Steps)), 64 * (8 + 48 + 4));
 }
 
 #[test]
 fn scales_that_are_no_multiples_of_a_step_are_not_packed_so() {
     let packed = |scales: &[f32]| {
-        let form = Int4Format { group: 8, is_biased: false, scales: Scales::Steps };
-        let product = Int4Gemm::new([1, 16, 1], form, Isa::Portable).unwrap();
+        let form = BlockFormat { group: 8, width: Width::Int4, is_biased: false, scales: Scales::Steps };
+        let product = BlockGemm::new([1, 16, 1], form, Isa::Portable).unwrap();
         product.pack(&[0; 16], scales, &[], &mut vec![0; product.packed_size()])
     };
     assert!(packed(&[1.0, 255.0]).is_ok());

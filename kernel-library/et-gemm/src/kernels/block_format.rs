@@ -1,26 +1,30 @@
-//! The packed format of blockwise int4 weights, and the storage formats of block scales.
+//! The packed format of blockwise int4 and int8 weights, and the storage formats of block scales.
 #![allow(unsafe_code, reason = "scales are read by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is one expression under the contract of the trait")]
 
 use et_core::Half;
-use et_simd::{Integer, Simd};
+use et_simd::{Architecture, GemmDot, Integer, Simd};
+
+use crate::int8::pack::Layout;
 
 /// The largest u8 scale.
 const MOST: f32 = 255.0;
 
-/// The packed format of blockwise int4 weights.
+/// The packed format of blockwise int4 or int8 weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Int4Format {
+pub struct BlockFormat {
     /// Block size: elements of K that share a scale.
     pub group: usize,
+    /// The type of the weights.
+    pub width: Width,
     /// Whether the panels have a bias row.
     pub is_biased: bool,
-    /// The format of the block scales.
+    /// The format of the block scales; fp16 for int8 weights.
     pub scales: Scales,
 }
 
 /// Offsets in a panel, in bytes per column.
-impl Int4Format {
+impl BlockFormat {
     /// Header bytes per column; the last four are the second-level scale, if the format has one.
     pub(crate) const fn header(self) -> usize {
         let bias = if self.is_biased { 4 } else { 0 };
@@ -28,14 +32,19 @@ impl Int4Format {
         4 + bias + step
     }
 
+    /// Size of the elements of a block.
+    pub(crate) const fn elements(self) -> usize {
+        self.group / 8 * self.width.bytes()
+    }
+
     /// Size of a unit of scales and elements: one block, or two blocks with u8 scales.
     pub(crate) const fn block(self) -> usize {
-        2 + self.scales.span() * self.group / 2
+        2 + self.scales.span() * self.elements()
     }
 
     /// Packed size of a column with K = `inner`.
     pub(crate) const fn column(self, inner: usize) -> usize {
-        self.header() + (inner / self.group).div_ceil(self.scales.span()) * 2 + inner / 2
+        self.header() + (inner / self.group).div_ceil(self.scales.span()) * 2 + inner / 8 * self.width.bytes()
     }
 
     /// Offset of the scales of a block.
@@ -47,7 +56,34 @@ impl Int4Format {
     /// Offset of the elements of a block.
     pub(crate) const fn elements_at(self, group: usize) -> usize {
         let span = self.scales.span();
-        self.header() + group / span * self.block() + 2 + group % span * (self.group / 2)
+        self.header() + group / span * self.block() + 2 + group % span * self.elements()
+    }
+}
+
+/// The type of blockwise weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// From -8 to 7.
+    Int4,
+    /// From -128 to 127.
+    Int8,
+}
+
+impl Width {
+    /// The bytes of eight weights.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Int4 => 4,
+            Self::Int8 => 8,
+        }
+    }
+
+    /// What is added to packed weights, which makes them unsigned: 8 for int4, and as in [`crate::int8::pack`] for int8.
+    pub(crate) const fn offset(self, architecture: Architecture) -> i32 {
+        match self {
+            Self::Int4 => 8,
+            Self::Int8 => Layout::of(architecture).offset,
+        }
     }
 }
 
@@ -121,10 +157,26 @@ fn steps(scale: f32, each: f32) -> u8 {
     (scale * each + 0.5) as u8
 }
 
-/// A scale format, at compile time.
-pub trait ScaleForm {
-    /// The format.
+/// A type of weights and a format of scales, at compile time.
+pub trait Form {
+    /// The type of the weights.
+    const WIDTH: Width;
+    /// The format of the scales.
     const SCALES: Scales;
+
+    /// Loads eight K elements of a vector of columns: the first four, and the last four. Rows of four int8 elements are
+    /// `row` bytes apart.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the ISA of `D`, and `from` is valid for the elements.
+    #[inline(always)]
+    unsafe fn weights<D: GemmDot>(from: *const u8, row: usize) -> [D::Weights; 2] {
+        match Self::WIDTH {
+            Width::Int4 => D::unpack_int4(from),
+            Width::Int8 => [D::load(from), D::load(from.add(row))],
+        }
+    }
 
     /// Loads the stored block scales of a vector of columns.
     ///
@@ -141,25 +193,37 @@ pub trait ScaleForm {
     unsafe fn scaled<S: Simd>(isa: S, value: S::F32, units: *const f32) -> S::F32;
 }
 
-/// [`Scales::Halves`] (fp16).
-pub struct HalfScales;
+/// int4 with [`Scales::Halves`] (fp16).
+pub struct Int4Halves;
 
-/// [`Scales::Steps`] (u8 with second-level scales).
-pub struct StepScales;
+/// int4 with [`Scales::Steps`] (u8 with second-level scales).
+pub struct Int4Steps;
 
-impl ScaleForm for HalfScales {
-    const SCALES: Scales = Scales::Halves;
-    #[inline(always)]
-    unsafe fn load<S: Simd>(isa: S, from: *const u8) -> S::F32 {
-        isa.read_halves(from.cast())
-    }
-    #[inline(always)]
-    unsafe fn scaled<S: Simd>(_: S, value: S::F32, _: *const f32) -> S::F32 {
-        value
-    }
+/// int8 with [`Scales::Halves`].
+pub struct Int8Halves;
+
+/// The methods of forms with fp16 scales.
+macro_rules! halves {
+    ($($form:ident: $width:ident),*) => {$(
+        impl Form for $form {
+            const WIDTH: Width = Width::$width;
+            const SCALES: Scales = Scales::Halves;
+            #[inline(always)]
+            unsafe fn load<S: Simd>(isa: S, from: *const u8) -> S::F32 {
+                isa.read_halves(from.cast())
+            }
+            #[inline(always)]
+            unsafe fn scaled<S: Simd>(_: S, value: S::F32, _: *const f32) -> S::F32 {
+                value
+            }
+        }
+    )*};
 }
 
-impl ScaleForm for StepScales {
+halves!(Int4Halves: Int4, Int8Halves: Int8);
+
+impl Form for Int4Steps {
+    const WIDTH: Width = Width::Int4;
     const SCALES: Scales = Scales::Steps;
     #[inline(always)]
     unsafe fn load<S: Simd>(isa: S, from: *const u8) -> S::F32 {

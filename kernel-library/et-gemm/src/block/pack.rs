@@ -1,15 +1,16 @@
-//! Packed blockwise int4 weights: panels of columns.
+//! Packed blockwise int4 and int8 weights: panels of columns.
 //!
 //! Panel header, an `f32` row each: column sums of the dequantized weights (zero-point correction), optional bias,
 //! optional second-level scales. Blocks of K follow: two scale bytes per column (an fp16 scale, or the u8 scales of two
-//! blocks), then a row per eight K elements. A row has four bytes per column: elements 0 to 3 in the low 4 bits,
-//! elements 4 to 7 in the high 4 bits, with an offset of 8. Values are little-endian. With either scale format, the
-//! rows of a panel of 32 columns are cache-line aligned.
+//! blocks), then rows of four bytes per column. A row of int4 has eight K elements: elements 0 to 3 in the
+//! low 4 bits, elements 4 to 7 in the high 4 bits, with an offset of 8. A row of int8 has four K elements, with the
+//! offset of [`crate::int8::pack`]. Values are little-endian. With either scale format, the rows of a panel of 32
+//! columns are cache-line aligned.
 
 use et_core::{Error, Result};
 use et_simd::Architecture;
 
-use crate::kernels::int4_format::{Int4Format, Scales};
+use crate::kernels::block_format::{BlockFormat, Scales, Width};
 
 /// Columns per packed panel, which all ISAs of an architecture read.
 pub const fn panel_width(architecture: Architecture) -> usize {
@@ -21,7 +22,7 @@ pub const fn panel_width(architecture: Architecture) -> usize {
 
 /// Validated arguments of weight packing.
 pub struct Packing<'a> {
-    /// int4 weights from -8 to 7: `[columns, inner]`.
+    /// Weights in the range of their type: `[columns, inner]`.
     pub weights: &'a [i8],
     /// Block scales: `[columns, groups]`.
     pub scales: &'a [f32],
@@ -30,7 +31,9 @@ pub struct Packing<'a> {
     /// K.
     pub inner: usize,
     /// The packed format.
-    pub form: Int4Format,
+    pub form: BlockFormat,
+    /// What is added to packed weights.
+    pub offset: i32,
 }
 
 impl Packing<'_> {
@@ -57,8 +60,12 @@ impl Packing<'_> {
             let at = self.form.scales_at(index) * width + size * lane;
             panel[at..at + size].copy_from_slice(&bytes[..size]);
             let weights = &self.weights[column * self.inner + index * self.form.group..][..self.form.group];
-            let rows = &mut panel[self.form.elements_at(index) * width..][..self.form.group / 2 * width];
-            zero += number * write_group(weights, lane, width, rows) as f32;
+            let rows = &mut panel[self.form.elements_at(index) * width..][..self.form.elements() * width];
+            let sum = match self.form.width {
+                Width::Int4 => write_int4(weights, lane, width, rows),
+                Width::Int8 => write_int8(weights, lane, width, self.offset, rows),
+            };
+            zero += number * sum as f32;
         }
         let mut put = |row: usize, number: f32| {
             panel[4 * (row * width + lane)..][..4].copy_from_slice(&number.to_le_bytes());
@@ -73,7 +80,7 @@ impl Packing<'_> {
 
     /// Dequantizes column `lane` of a panel of `width` columns.
     #[inline]
-    pub fn read(panel: &[u8], (width, lane): (usize, usize), form: Int4Format, elements: &mut [f32]) {
+    pub fn read(panel: &[u8], (width, lane): (usize, usize), (form, offset): (BlockFormat, i32), elements: &mut [f32]) {
         let unit = match form.scales {
             Scales::Halves => 1.0,
             Scales::Steps => {
@@ -83,21 +90,43 @@ impl Packing<'_> {
         };
         for (index, elements) in elements.chunks_exact_mut(form.group).enumerate() {
             let scale = unit * form.scales.number(&panel[form.scales_at(index) * width + form.scales.size() * lane..]);
-            let rows = &panel[form.elements_at(index) * width..];
-            for (row, eight) in rows.chunks_exact(4 * width).zip(elements.chunks_exact_mut(8)) {
-                for index in 0..4 {
-                    let pair = row[4 * lane + index];
+            let rows =
+                panel[form.elements_at(index) * width..].chunks_exact(4 * width).map(|row| &row[4 * lane..][..4]);
+            match form.width {
+                Width::Int4 => {
                     let number = |half: u8| scale * (f32::from(half) - 8.0);
-                    (eight[index], eight[4 + index]) = (number(pair & 15), number(pair >> 4));
+                    for (row, eight) in rows.zip(elements.chunks_exact_mut(8)) {
+                        for (index, pair) in row.iter().enumerate() {
+                            (eight[index], eight[4 + index]) = (number(pair & 15), number(pair >> 4));
+                        }
+                    }
+                }
+                Width::Int8 => {
+                    let bytes = rows.flatten().map(|byte| byte.wrapping_sub(offset as u8));
+                    elements
+                        .iter_mut()
+                        .zip(bytes)
+                        .for_each(|(element, byte)| *element = scale * f32::from(byte.cast_signed()));
                 }
             }
         }
     }
 }
 
-/// Packs a block of a column and returns the sum of the weights.
+/// Packs a block of a column of int8 and returns the sum of the weights.
 #[inline]
-fn write_group(weights: &[i8], lane: usize, width: usize, rows: &mut [u8]) -> i32 {
+fn write_int8(weights: &[i8], lane: usize, width: usize, offset: i32, rows: &mut [u8]) -> i32 {
+    for (row, four) in rows.chunks_exact_mut(4 * width).zip(weights.chunks_exact(4)) {
+        for (byte, weight) in row[4 * lane..][..4].iter_mut().zip(four) {
+            *byte = (i32::from(*weight) + offset) as u8;
+        }
+    }
+    weights.iter().map(|weight| i32::from(*weight)).sum()
+}
+
+/// Packs a block of a column of int4 and returns the sum of the weights.
+#[inline]
+fn write_int4(weights: &[i8], lane: usize, width: usize, rows: &mut [u8]) -> i32 {
     let mut sum = 0;
     for (row, eight) in rows.chunks_exact_mut(4 * width).zip(weights.as_chunks::<8>().0) {
         let halves = halves(eight);

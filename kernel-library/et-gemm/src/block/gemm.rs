@@ -1,19 +1,19 @@
-//! Blockwise int4 GEMM on dynamically quantized int8 rows: sizes, packing, and computing a block of tiles.
+//! Blockwise GEMM on dynamically quantized int8 rows: sizes, packing, and computing a block of tiles.
 #![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
 
 use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
 use super::pack::{Packing, panel_width};
+use crate::kernels::block::{SETS, SIDE, TILE, Tile};
+use crate::kernels::block_format::{BlockFormat, Scales, Width};
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::block_format::{Form, Int4Halves, Int4Steps, Int8Halves};
 use crate::kernels::finish::RowScale;
 use crate::kernels::float::Epilogue;
-use crate::kernels::int4::{SETS, SIDE, TILE, Tile};
-use crate::kernels::int4_format::Int4Format;
-#[cfg(target_arch = "x86_64")]
-use crate::kernels::int4_format::{HalfScales, Scales, StepScales};
 use crate::kernels::{KernelRow, tile_of};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::{amx, int4::depth, int4_amx};
+use crate::kernels::{amx, block::depth, block_amx};
 use crate::output::Output;
 use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
@@ -21,23 +21,23 @@ use crate::shape::{Block, Grid, Shape};
 
 /// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
-pub struct Int4Operands<'a> {
+pub struct BlockOperands<'a> {
     /// Contiguous int8 rows, quantized by [`crate::quantize_rows`].
     pub input: &'a [i8],
     /// Per-token qparams.
     pub row_scales: &'a [RowScale],
-    /// Weights packed by [`Int4Gemm::pack`]; 64-byte alignment is fastest.
+    /// Weights packed by [`BlockGemm::pack`]; 64-byte alignment is fastest.
     pub weights: &'a [u8],
     /// The activation of the epilogue.
     pub activation: Activation,
 }
 
-/// An int8 x blockwise int4 GEMM of a fixed shape with the kernels of a fixed ISA.
-pub struct Int4Gemm {
+/// An int8 x blockwise int4 or int8 GEMM of a fixed shape with the kernels of a fixed ISA.
+pub struct BlockGemm {
     rows: usize,
     inner: usize,
     columns: usize,
-    pub(crate) form: Int4Format,
+    pub(crate) form: BlockFormat,
     /// The packed panels, in bytes.
     pub(crate) panels: Panels,
     row: &'static KernelRow,
@@ -45,12 +45,13 @@ pub struct Int4Gemm {
     by_matrix: bool,
 }
 
-impl Int4Gemm {
+impl BlockGemm {
     /// A GEMM of M = `rows`, K = `inner`, N = `columns`. Fails unless the block size is a multiple of eight and divides
-    /// K. Packing for any ISA works on every host.
-    pub fn new([rows, inner, columns]: [usize; 3], form: Int4Format, isa: Isa) -> Result<Self> {
+    /// K, and for int8 weights with scales other than fp16. Packing for any ISA works on every host.
+    pub fn new([rows, inner, columns]: [usize; 3], form: BlockFormat, isa: Isa) -> Result<Self> {
         let group = form.group;
-        if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) {
+        let has_kernels = matches!((form.width, form.scales), (Width::Int4, _) | (_, Scales::Halves));
+        if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) || !has_kernels {
             return Err(Error::InvalidArgument);
         }
         Shape::product(rows, inner, columns).check()?;
@@ -66,7 +67,7 @@ impl Int4Gemm {
         self.panels.size(1)
     }
 
-    /// Packs weights from -8 to 7 (`[columns, inner]`), block scales (`[columns, inner / group]`) and a bias (empty
+    /// Packs weights in the range of their type (`[columns, inner]`), block scales (`[columns, inner / group]`) and a bias (empty
     /// without bias). Fails if a length differs from the shape or the format cannot represent the scales.
     #[inline]
     pub fn pack(&self, weights: &[i8], scales: &[f32], bias: &[f32], packed: &mut [u8]) -> Result<()> {
@@ -76,7 +77,7 @@ impl Int4Gemm {
         if !whole || !biased || packed.len() != self.packed_size() {
             return Err(Error::InvalidArgument);
         }
-        let packing = Packing { weights, scales, bias, inner: self.inner, form: self.form };
+        let packing = Packing { weights, scales, bias, inner: self.inner, form: self.form, offset: self.offset() };
         for panel in (0..self.panels.per_group).map(|index| self.panels.get(index)) {
             packing.write(panel.column, panel.columns, panel.step, &mut packed[panel.start..panel.next])?;
         }
@@ -92,8 +93,13 @@ impl Int4Gemm {
         }
         let panel = self.panels.get(column / self.panels.width);
         let place = (panel.step, column - panel.column);
-        Packing::read(&packed[panel.start..panel.next], place, self.form, elements);
+        Packing::read(&packed[panel.start..panel.next], place, (self.form, self.offset()), elements);
         Ok(())
+    }
+
+    /// What is added to packed weights.
+    const fn offset(&self) -> i32 {
+        self.form.width.offset(self.row.isa.architecture())
     }
 
     /// Identifies the packed layout of the weights: columns per panel.
@@ -103,7 +109,7 @@ impl Int4Gemm {
 
     /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
-        let height = if self.by_matrix { SIDE } else { self.row.int4.height };
+        let height = if self.by_matrix { SIDE } else { self.row.blocks.height };
         Grid::new(self.rows, height, self.panels.per_group)
     }
 
@@ -120,7 +126,7 @@ impl Int4Gemm {
     #[inline]
     pub fn compute(
         &self,
-        operands: &Int4Operands<'_>,
+        operands: &BlockOperands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         scratch: &mut [u8],
@@ -155,30 +161,31 @@ impl Int4Gemm {
     #[inline]
     unsafe fn multiply_vectors(
         &self,
-        operands: &Int4Operands<'_>,
+        operands: &BlockOperands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         mut scratch: Scratch<'_>,
     ) -> Result<()> {
-        let kernels = self.row.int4.available()?;
+        let kernels = self.row.blocks.available()?;
         let (grid, groups) = (self.grid(), self.inner / self.form.group);
         let rows = grid.rows_of_all(block.tiles);
         let sums = scratch.take::<i32>(rows.len() * groups)?;
         let elements = &operands.input[rows.start * self.inner..rows.end * self.inner];
         for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
-            *sum = group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte))).wrapping_mul(-8);
+            *sum =
+                group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte))).wrapping_mul(-self.offset());
         }
-        for (panel, column) in self.vectors(block.panels, self.row.int4.width()) {
+        for (panel, column) in self.vectors(block.panels, self.row.blocks.width()) {
             for tile in block.tiles[0]..block.tiles[1] {
                 let all = grid.rows_of(tile);
-                for first in all.clone().step_by(self.row.int4.height) {
-                    let part = first..all.end.min(first + self.row.int4.height);
+                for first in all.clone().step_by(self.row.blocks.height) {
+                    let part = first..all.end.min(first + self.row.blocks.height);
                     let call = Tile {
                         row_sums: sums.as_ptr().wrapping_add((first - rows.start) * groups),
-                        ..self.call(operands, output, first, [panel, column], self.row.int4.width())
+                        ..self.call(operands, output, first, [panel, column], self.row.blocks.width())
                     };
-                    let vectors = call.columns.div_ceil(self.row.int4.lanes);
-                    let kernel = tile_of(kernels.tiles(self.form.scales), part.len(), vectors)?;
+                    let vectors = call.columns.div_ceil(self.row.blocks.lanes);
+                    let kernel = tile_of(kernels.tiles(self.form), part.len(), vectors)?;
                     // SAFETY: the caller guarantees that operands and output cover the block; `is_available` checked
                     // the ISA.
                     unsafe { kernel(&call) };
@@ -199,21 +206,45 @@ impl Int4Gemm {
     #[inline]
     unsafe fn multiply_matrices(
         &self,
-        operands: &Int4Operands<'_>,
+        operands: &BlockOperands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         mut scratch: Scratch<'_>,
     ) -> Result<()> {
-        let memory = int4_amx::Memory {
+        let memory = block_amx::Memory {
             weights: scratch.take::<i8>(self.inner * SIDE)?.as_mut_ptr(),
             sums: scratch.take::<i32>(SETS * TILE)?.as_mut_ptr(),
             totals: scratch.take::<f32>(TILE)?.as_mut_ptr(),
         };
         // SAFETY: the caller guarantees AMX, which includes the permission of the operating system.
         let _tiles = unsafe { amx::Tiles::configure(depth(self.form.group)) };
+        // SAFETY: the caller guarantees AMX and that operands and output cover the block.
+        unsafe {
+            match (self.form.width, self.form.scales) {
+                (Width::Int4, Scales::Halves) => self.multiply_panels::<Int4Halves>(operands, output, block, memory),
+                (Width::Int4, Scales::Steps) => self.multiply_panels::<Int4Steps>(operands, output, block, memory),
+                (Width::Int8, _) => self.multiply_panels::<Int8Halves>(operands, output, block, memory),
+            }
+        }
+    }
+
+    /// Computes the panels of a block with configured tile registers.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Self::multiply_matrices`]; the weights have the form `F`.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    unsafe fn multiply_panels<F: Form>(
+        &self,
+        operands: &BlockOperands<'_>,
+        output: &mut Output<'_, f32>,
+        block: Block,
+        memory: block_amx::Memory,
+    ) -> Result<()> {
         for (panel, column) in self.vectors(block.panels, SIDE) {
             // SAFETY: the packed weights hold the panel, and the scratch has room for the panel's columns.
-            unsafe { int4_amx::widen(&self.call(operands, output, 0, [panel, column], SIDE), memory) };
+            unsafe { block_amx::widen::<F>(&self.call(operands, output, 0, [panel, column], SIDE), memory) };
             for tile in block.tiles[0]..block.tiles[1] {
                 let rows = self.grid().rows_of(tile);
                 // A partial tile also computes earlier rows, which are not stored.
@@ -223,10 +254,7 @@ impl Int4Gemm {
                 // [`SIDE`] rows.
                 unsafe {
                     let stored = rows.start - first..rows.end - first;
-                    match self.form.scales {
-                        Scales::Halves => int4_amx::compute::<HalfScales>(&call, memory, stored),
-                        Scales::Steps => int4_amx::compute::<StepScales>(&call, memory, stored),
-                    }
+                    block_amx::compute::<F>(&call, memory, stored);
                 };
                 let stored = call.output.wrapping_add((rows.start - first) * call.stride);
                 // SAFETY: the caller upholds the contract of this function.
@@ -247,7 +275,7 @@ impl Int4Gemm {
     #[inline]
     fn call(
         &self,
-        operands: &Int4Operands<'_>,
+        operands: &BlockOperands<'_>,
         output: &mut Output<'_, f32>,
         row: usize,
         [panel, column]: [usize; 2],
