@@ -250,13 +250,13 @@ impl Cache {
 /// Which stored groups of integers of a checkpoint stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kept {
-    /// All.
+    /// All, in a recipe without a scheme.
     #[default]
     All,
-    /// Integers of 4 bits.
+    /// Integers of up to 4 bits.
     Int4,
-    /// Integers of 8 bits with a scale for each row.
-    Int8Rows,
+    /// Integers of up to 8 bits.
+    Int8,
     /// None.
     Nothing,
 }
@@ -267,7 +267,7 @@ impl Kept {
         match self {
             Self::All => "all",
             Self::Int4 => "int4",
-            Self::Int8Rows => "int8 rows",
+            Self::Int8 => "int8",
             Self::Nothing => "nothing",
         }
     }
@@ -275,11 +275,9 @@ impl Kept {
     /// The groups of a matrix that stays.
     fn grid(self, matrix: &Encoded) -> Option<Grid> {
         let grid = matrix.form.grid()?;
-        let is_int4 = grid.bounds[0] == -8;
         let stays = match self {
-            Self::All => true,
-            Self::Int4 => is_int4,
-            Self::Int8Rows => !is_int4 && grid.group == matrix.columns,
+            Self::All | Self::Int8 => true,
+            Self::Int4 => grid.bounds[0] >= -8,
             Self::Nothing => false,
         };
         stays.then_some(grid)
@@ -511,6 +509,7 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
     let [kept, decoded] = [true, false].map(of);
     let numbers: usize = forms.iter().filter(|((stay, _), _)| !stay).map(|(_, count)| count.numbers).sum();
     let fate = fate(numbers, keeps == Kept::All);
+    let kept = if keeps == Kept::All && !kept.is_empty() { format!("{kept}{FASTER}") } else { kept };
     let matrices = match (kept.is_empty(), decoded.is_empty()) {
         (true, true) => None,
         (false, true) => Some(format!("stored matrices keep their integers and scales: {kept}")),
@@ -527,6 +526,10 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
     let said: Vec<String> = matrices.into_iter().chain(spare::told(&spare)).chain(unread).collect();
     Ok((!said.is_empty()).then(|| said.join("; ")))
 }
+
+/// What a user of stored integers may want to know, in a recipe without a scheme.
+const FASTER: &str =
+    " (times float32; `--quantize dynamic-int8` rounds activations to int8, as llama.cpp does, and is faster)";
 
 /// What becomes of matrices that do not keep their integers, and, in a recipe without a scheme, what that costs and what helps.
 fn fate(numbers: usize, is_float: bool) -> String {

@@ -1,8 +1,8 @@
 //! Numbers of 4 and 8 bits with an exponent.
 
-/// A number of 4 bits (OCP Microscaling Formats 1.0, E2M1): a sign, two bits of exponent, one of mantissa.
-pub fn e2m1(code: u8) -> f32 {
-    const LEVELS: [f32; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+/// Twice a number of 4 bits (OCP Microscaling Formats 1.0, E2M1), which is an integer: a sign, two bits of exponent, one of mantissa.
+pub fn twice_e2m1(code: u8) -> i8 {
+    const LEVELS: [i8; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
     let level = LEVELS.get(usize::from(code & 7)).copied().unwrap_or_default();
     if code & 8 == 0 { level } else { -level }
 }
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_ranges_are_those_of_the_standards() {
-        assert_eq!([e2m1(1), e2m1(7), e2m1(15)], [0.5, 6.0, -6.0]);
+        assert_eq!([twice_e2m1(1), twice_e2m1(7), twice_e2m1(15)], [1, 12, -12]);
         assert_eq!([power(0), power(127), power(254)], [2.0_f32.powi(-127), 1.0, 2.0_f32.powi(127)]);
         assert_eq!([e4m3(1), e4m3(8), e4m3(0x7e), e4m3(0xfe)], [2.0_f32.powi(-9), 2.0_f32.powi(-6), 448.0, -448.0]);
         assert!(e4m3(0x7f).is_nan() && power(255).is_nan());

@@ -137,7 +137,9 @@ fn a_sentence_says_what_becomes_of_stored_matrices() {
     let file: Arc<dyn Buffer> = Arc::new(File::small().bytes());
     let model = Model::Gguf(BTreeMap::from([("model.gguf".to_owned(), file)]));
     let says = |keeps| stored_forms(&model, keeps).unwrap().unwrap();
-    assert_eq!(says(Kept::All), "stored matrices keep their integers and scales: 8 of Q8_0");
+    assert_eq!(says(Kept::Int8), "stored matrices keep their integers and scales: 8 of Q8_0");
+    let said = says(Kept::All);
+    assert!(said.contains("8 of Q8_0 (times float32; `--quantize dynamic-int8`"), "{said}");
     assert_eq!(says(Kept::Int4), "stored matrices become float32, which the recipe quantizes: 8 of Q8_0");
 }
 

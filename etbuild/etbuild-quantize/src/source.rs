@@ -13,17 +13,10 @@ const CONVERSIONS: [&str; 2] = ["aten._to_copy.default", "dim_order_ops._to_dim_
 pub struct Sources {
     /// The half-precision constants, by the converted `float32` value.
     halves: IdMap<ValueId>,
-    /// The groups of weights that the model stores as integers, by the `float32` value.
-    integers: IdMap<Stored>,
+    /// The least integer of the weights that the model stores as integers, by the `float32` value.
+    integers: IdMap<i64>,
     /// Gathered integers and scales, which become numbers together.
     gathered: IdMap<()>,
-}
-
-/// The groups of weights that a model stores as integers.
-#[derive(Clone, Copy, Debug)]
-struct Stored {
-    least: i64,
-    is_whole_row: bool,
 }
 
 impl Sources {
@@ -38,11 +31,11 @@ impl Sources {
         }
     }
 
-    /// Whether the model stores the weights behind a value as the integers that the scheme would choose, so that these stay.
+    /// Whether the model stores the weights behind a value as integers of no more bits than the scheme would choose, so that these stay.
     pub fn stay(&self, id: ValueId, scheme: Scheme) -> bool {
-        self.integers.get(id).is_some_and(|Stored { least, is_whole_row }| match scheme {
-            Scheme::Dynamic8Weight4 | Scheme::Int4Weights => *least == -8,
-            Scheme::DynamicInt8 | Scheme::Int8Weights => *least < -8 && *is_whole_row,
+        self.integers.get(id).is_some_and(|least| match scheme {
+            Scheme::Dynamic8Weight4 | Scheme::Int4Weights => *least >= -8,
+            Scheme::DynamicInt8 | Scheme::Int8Weights => true,
             Scheme::Float | Scheme::Int8 | Scheme::Int8x4 => false,
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => false,
         })
@@ -74,15 +67,14 @@ impl Sources {
     }
 }
 
-/// The result and the groups of stored integers.
-fn stored(graph: &Graph, node: &Node) -> Option<(ValueId, Stored)> {
+/// The result and the least of stored integers.
+fn stored(graph: &Graph, node: &Node) -> Option<(ValueId, i64)> {
     let DequantizeAffine { integers, block, scales, zero_points: None, least, .. } = DequantizeAffine::of(node)? else {
         return None;
     };
-    let ([1, group], [_, columns]) = (block, &graph.spec(integers).sizes[..]) else { return None };
+    let is_matrix = matches!(block, [1, _]) && graph.spec(integers).rank() == 2;
     let are_constant = graph.constant(integers).is_some() && graph.constant(scales).is_some();
-    let stored = Stored { least, is_whole_row: *group == i64::from(*columns) };
-    node.outputs.first().filter(|_| are_constant).map(|output| (*output, stored))
+    node.outputs.first().filter(|_| is_matrix && are_constant).map(|output| (*output, least))
 }
 
 /// The result and the constant of a conversion from half precision.

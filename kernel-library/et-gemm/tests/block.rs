@@ -6,8 +6,13 @@ use et_gemm::{Activation, BlockFormat, BlockGemm, BlockOperands, Isa, RowScale, 
 use plain::{Numbers, activate, available, in_parts, packed};
 
 /// The types of weights, with formats of scales.
-const FORMS: [(Width, Scales); 3] =
-    [(Width::Int4, Scales::Halves), (Width::Int4, Scales::Steps), (Width::Int8, Scales::Halves)];
+const FORMS: [(Width, Scales); 5] = [
+    (Width::Int4, Scales::Halves),
+    (Width::Int4, Scales::Steps),
+    (Width::Int8, Scales::Halves),
+    (Width::Int4, Scales::Floats),
+    (Width::Int8, Scales::Floats),
+];
 
 fn check(isa: Isa, sizes: [usize; 4], activation: Activation, parts: usize) {
     FORMS.iter().for_each(|form| check_form(isa, *form, sizes, activation, parts));
@@ -103,7 +108,7 @@ fn scales_of_steps_take_half_of_what_halves_take_and_a_number_for_each_column() 
         let form = BlockFormat { group: 32, width, is_biased: false, scales };
         BlockGemm::new([1, inner, 64], form, Isa::Avx512).unwrap().packed_size()
     };
-    let sizes = [4 + 2048 / 2 + 128, 8 + 2048 / 2 + 64, 4 + 2048 + 128];
+    let sizes = [4 + 2048 / 2 + 128, 8 + 2048 / 2 + 64, 4 + 2048 + 128, 4 + 2048 / 2 + 256, 4 + 2048 + 256];
     assert_eq!(FORMS.map(|form| size(2048, form)), sizes.map(|size| 64 * size));
     // Scales of two blocks are interleaved, even if the number of blocks is odd.
     assert_eq!(size(96, (Width::Int4, Scales::Steps)), 64 * (8 + 48 + 4));

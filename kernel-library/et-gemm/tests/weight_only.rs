@@ -9,8 +9,13 @@ use et_gemm::{
 use plain::{Numbers, activate, available, in_parts};
 
 /// The types of blockwise weights, with formats of scales.
-const FORMS: [(Width, Scales); 3] =
-    [(Width::Int4, Scales::Halves), (Width::Int4, Scales::Steps), (Width::Int8, Scales::Halves)];
+const FORMS: [(Width, Scales); 5] = [
+    (Width::Int4, Scales::Halves),
+    (Width::Int4, Scales::Steps),
+    (Width::Int8, Scales::Halves),
+    (Width::Int4, Scales::Floats),
+    (Width::Int8, Scales::Floats),
+];
 
 /// Packed weights, and the dequantized values.
 struct Packed {

@@ -1,6 +1,6 @@
 //! Values known when a partition is lowered: constants and dequantized constants.
 
-use et_core::ScalarType;
+use et_core::{Half, ScalarType};
 use et_gemm::{BlockFormat, Scales, Width, step_of};
 use etbuild_backend::{ByteWeights, constant_of, floats, floats_of, integers};
 use etbuild_ir::{ConstantData, DequantizeAffine, Links, ValueId, ValueKind, is_of_adapter};
@@ -70,15 +70,20 @@ impl GroupedWeights {
     }
 }
 
-/// Integer steps where the weights are int4 and the `count` scales of each column are exact multiples of a step, else FP16.
+/// The smallest format that holds the scales exactly: integer steps where the weights are int4 and the `count` scales of each column are
+/// multiples of a step, FP16 where the scales are FP16 numbers, else f32.
 pub fn form_of_scales(width: Width, scales: &ConstantData, count: usize) -> Scales {
-    if width == Width::Int8 {
-        return Scales::Halves;
-    }
     let columns = scales.bytes().par_chunks(count.max(1) * size_of::<f32>());
-    let are_steps = columns.all(|column| step_of(&floats_of(column)).is_some());
+    let are_halves = |column: &[u8]| floats_of(column).iter().all(|scale| Half::from_f32(*scale).to_f32() == *scale);
+    let form = if width == Width::Int4 && columns.clone().all(|column| step_of(&floats_of(column)).is_some()) {
+        Scales::Steps
+    } else if columns.all(are_halves) {
+        Scales::Halves
+    } else {
+        Scales::Floats
+    };
     scales.release();
-    if are_steps { Scales::Steps } else { Scales::Halves }
+    form
 }
 
 /// The blockwise weights of a value dequantized by `(bytes, block, scales, zero_points, type, least, most, ...)`.
@@ -122,12 +127,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scales_are_steps_where_those_of_every_column_are() {
-        let form = |scales: &[f32]| {
+    fn scales_have_the_smallest_exact_format() {
+        let form = |width, scales: &[f32]| {
             let bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
-            form_of_scales(Width::Int4, &ConstantData::new(bytes), 2)
+            form_of_scales(width, &ConstantData::new(bytes), 2)
         };
-        assert_eq!(form(&[0.5, 127.5, 25.5, 25.5]), Scales::Steps);
-        assert_eq!(form(&[0.5, 127.5, 0.33, 25.5]), Scales::Halves);
+        assert_eq!(form(Width::Int4, &[0.5, 127.5, 25.5, 25.5]), Scales::Steps);
+        assert_eq!(form(Width::Int8, &[0.5, 127.5, 25.5, 25.5]), Scales::Halves);
+        assert_eq!(form(Width::Int4, &[0.5, 127.5, 0.3125, 25.5]), Scales::Halves);
+        assert_eq!(form(Width::Int4, &[0.5, 127.5, 0.33, 25.5]), Scales::Floats);
     }
 }

@@ -188,11 +188,13 @@ impl Form {
     /// Gives the forms of a stack one packed format. `None` for forms of several types, and for forms with a bias and without one.
     pub fn unify<'f>(forms: impl Iterator<Item = &'f mut Self>) -> Option<()> {
         let mut forms: Vec<&mut Self> = forms.collect();
-        let have_steps = |form: &&mut Self| matches!(form, Self::Groups(BlockFormat { scales: Scales::Steps, .. }, ..));
-        if !forms.iter().all(have_steps) {
+        // Steps are no FP16 numbers in general, so that f32 is what holds both.
+        let of = |form: &mut Self| if let Self::Groups(format, ..) = form { Some(format.scales) } else { None };
+        let scales: Vec<Scales> = forms.iter_mut().filter_map(|form| of(form)).collect();
+        if scales.iter().any(|one| Some(one) != scales.first()) {
             for form in &mut forms {
                 if let Self::Groups(format, ..) = &mut **form {
-                    format.scales = Scales::Halves;
+                    format.scales = Scales::Floats;
                 }
             }
         }

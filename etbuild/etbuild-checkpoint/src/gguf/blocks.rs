@@ -33,8 +33,6 @@ pub struct Format {
 pub enum Kind {
     /// A number.
     Plain(ScalarType),
-    /// Numbers that a function reads from a block.
-    Numbers(fn(&[u8], &mut [f32])),
     /// Groups of integers that a function reads from a block.
     Groups(Grid, fn(&[u8], &mut Split<'_>)),
 }
@@ -136,7 +134,6 @@ impl Form for Blocks {
         let blocks = numbers.chunks_exact_mut(elements).zip(self.blocks(first));
         match self.format.kind {
             Kind::Plain(_) => {}
-            Kind::Numbers(read) => blocks.for_each(|(numbers, block)| read(block, numbers)),
             Kind::Groups(grid, read) => blocks.for_each(|(numbers, block)| multiply(grid, read, block, numbers)),
         }
     }
@@ -144,7 +141,7 @@ impl Form for Blocks {
     fn grid(&self) -> Option<Grid> {
         match self.format.kind {
             Kind::Groups(grid, _) => Some(grid),
-            Kind::Plain(_) | Kind::Numbers(_) => None,
+            Kind::Plain(_) => None,
         }
     }
 

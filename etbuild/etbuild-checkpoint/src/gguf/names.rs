@@ -152,7 +152,7 @@ fn put(
     let shape = if place.name.contains("ffn_gate_inp_shexp") { vec![1, columns] } else { shape.to_vec() };
     match place.format.kind {
         Kind::Plain(scalar_type) => tensors.add(name, Tensor { scalar_type, shape, shard: file.clone(), start }),
-        Kind::Numbers(_) | Kind::Groups(..) => {
+        Kind::Groups(..) => {
             let rows = shape.iter().product::<usize>() / columns.max(1);
             let matrix = blocks::matrix(place.format, file.clone(), start, [rows, columns]);
             tensors.add_encoded(name, shape, matrix)

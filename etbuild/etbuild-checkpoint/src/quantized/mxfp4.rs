@@ -9,7 +9,7 @@ use super::affine::{REALS, typed};
 use super::lanes::Lanes;
 use super::{modules, optional, part};
 use crate::config::Config;
-use crate::encoded::{Encoded, Form};
+use crate::encoded::{Encoded, Form, Grid, Split};
 use crate::shards::{Tensor, Tensors};
 use crate::{CheckpointError, Decoder, ExpertNames, Storage, reals, small_floats};
 
@@ -72,6 +72,25 @@ struct Turns {
     rows: usize,
 }
 
+impl Turns {
+    /// The groups of the rows from a row on, by their place in the stack.
+    fn groups_from(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
+        let [start, step, groups] = self.place;
+        (row..self.rows).flat_map(move |row| (start + row * step) * groups..(start + row * step + 1) * groups)
+    }
+
+    /// The scale of a group's integers.
+    fn scale(&self, group: usize) -> f32 {
+        small_floats::power(self.scales.byte(group)) / 2.0
+    }
+
+    /// Twice the numbers of a group's codes.
+    fn integers(&self, group: usize) -> impl Iterator<Item = i8> + '_ {
+        let codes = (0..BYTES).map(move |lane| self.codes.byte(group * BYTES + lane));
+        codes.flat_map(|code| [code & 15, code >> 4]).map(small_floats::twice_e2m1)
+    }
+}
+
 impl Form for Turns {
     fn name(&self) -> &'static str {
         "MXFP4"
@@ -88,17 +107,23 @@ impl Form for Turns {
     }
 
     fn decode(&self, first: usize, numbers: &mut [f32]) {
-        let [start, step, groups] = self.place;
-        for (row, numbers) in (first..).zip(numbers.chunks_exact_mut((groups * GROUP).max(GROUP))) {
-            let stored = start + row * step;
-            for (group, numbers) in numbers.chunks_exact_mut(GROUP).enumerate() {
-                let index = stored * groups + group;
-                let scale = small_floats::power(self.scales.byte(index));
-                for (lane, pair) in numbers.chunks_exact_mut(2).enumerate() {
-                    let code = self.codes.byte(index * BYTES + lane);
-                    pair.copy_from_slice(&[code & 15, code >> 4].map(|code| small_floats::e2m1(code) * scale));
-                }
-            }
+        for (group, numbers) in self.groups_from(first).zip(numbers.chunks_exact_mut(GROUP)) {
+            let scale = self.scale(group);
+            let integers = self.integers(group).map(f32::from);
+            numbers.iter_mut().zip(integers).for_each(|(number, integer)| *number = integer * scale);
+        }
+    }
+
+    /// The numbers are halves of integers.
+    fn grid(&self) -> Option<Grid> {
+        Some(Grid::int8(GROUP))
+    }
+
+    fn split(&self, first: usize, parts: &mut Split<'_>) {
+        let integers = parts.integers.chunks_exact_mut(GROUP).zip(parts.scales.iter_mut());
+        for (group, (integers, scale)) in self.groups_from(first).zip(integers) {
+            *scale = self.scale(group);
+            integers.iter_mut().zip(self.integers(group)).for_each(|(place, integer)| *place = integer);
         }
     }
 }

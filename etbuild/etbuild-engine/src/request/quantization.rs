@@ -70,7 +70,7 @@ pub fn rotation(recipe: &Recipe) -> Option<Rotation> {
     })
 }
 
-/// Which stored groups of integers stay: all without quantization; with a scheme, those that the scheme would make. A method that
+/// Which stored groups of integers stay: all without quantization; with a scheme, those of up to its bits. A method that
 /// chooses integers, and a rotation, need numbers.
 pub fn keeps(recipe: &Recipe) -> Kept {
     let Some(quantize) = &recipe.quantize else { return Kept::All };
@@ -79,7 +79,7 @@ pub fn keeps(recipe: &Recipe) -> Kept {
     }
     let of = |scheme: recipe::Scheme| match scheme {
         recipe::Scheme::Int4Weights | recipe::Scheme::Dynamic8Weight4 => Kept::Int4,
-        recipe::Scheme::DynamicInt8 | recipe::Scheme::Int8Weights => Kept::Int8Rows,
+        recipe::Scheme::DynamicInt8 | recipe::Scheme::Int8Weights => Kept::Int8,
         recipe::Scheme::Float => Kept::All,
         recipe::Scheme::Int8 | recipe::Scheme::Int16x8 | recipe::Scheme::Int8x4 => Kept::Nothing,
         recipe::Scheme::W8A8 | recipe::Scheme::W8A16 | recipe::Scheme::W4A16 => Kept::Nothing,

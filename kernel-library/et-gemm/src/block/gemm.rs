@@ -8,7 +8,7 @@ use super::pack::{Packing, panel_width};
 use crate::kernels::block::{SETS, SIDE, TILE, Tile};
 use crate::kernels::block_format::{BlockFormat, Scales, Width};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::block_format::{Form, Int4Halves, Int4Steps, Int8Halves};
+use crate::kernels::block_format::{Form, Int4Floats, Int4Halves, Int4Steps, Int8Floats, Int8Halves};
 use crate::kernels::finish::RowScale;
 use crate::kernels::float::Epilogue;
 use crate::kernels::{KernelRow, tile_of};
@@ -47,10 +47,10 @@ pub struct BlockGemm {
 
 impl BlockGemm {
     /// A GEMM of M = `rows`, K = `inner`, N = `columns`. Fails unless the block size is a multiple of eight and divides
-    /// K, and for int8 weights with scales other than fp16. Packing for any ISA works on every host.
+    /// K, and for int8 weights with [`Scales::Steps`]. Packing for any ISA works on every host.
     pub fn new([rows, inner, columns]: [usize; 3], form: BlockFormat, isa: Isa) -> Result<Self> {
         let group = form.group;
-        let has_kernels = matches!((form.width, form.scales), (Width::Int4, _) | (_, Scales::Halves));
+        let has_kernels = !matches!((form.width, form.scales), (Width::Int8, Scales::Steps));
         if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) || !has_kernels {
             return Err(Error::InvalidArgument);
         }
@@ -223,6 +223,8 @@ impl BlockGemm {
             match (self.form.width, self.form.scales) {
                 (Width::Int4, Scales::Halves) => self.multiply_panels::<Int4Halves>(operands, output, block, memory),
                 (Width::Int4, Scales::Steps) => self.multiply_panels::<Int4Steps>(operands, output, block, memory),
+                (Width::Int4, Scales::Floats) => self.multiply_panels::<Int4Floats>(operands, output, block, memory),
+                (Width::Int8, Scales::Floats) => self.multiply_panels::<Int8Floats>(operands, output, block, memory),
                 (Width::Int8, _) => self.multiply_panels::<Int8Halves>(operands, output, block, memory),
             }
         }

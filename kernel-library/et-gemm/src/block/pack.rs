@@ -82,7 +82,7 @@ impl Packing<'_> {
     #[inline]
     pub fn read(panel: &[u8], (width, lane): (usize, usize), (form, offset): (BlockFormat, i32), elements: &mut [f32]) {
         let unit = match form.scales {
-            Scales::Halves => 1.0,
+            Scales::Floats | Scales::Halves => 1.0,
             Scales::Steps => {
                 let at = (form.header() - 4) * width + 4 * lane;
                 f32::from_le_bytes([panel[at], panel[at + 1], panel[at + 2], panel[at + 3]])

@@ -88,7 +88,7 @@ pub unsafe fn compute<D: GemmDot, F: Form, const R: usize, const V: usize>(tile:
         scales = scales.wrapping_add(width);
         if group % const { F::SCALES.span() } == 0 {
             scales = from.add(size * tile.column);
-            from = from.add(2 * width);
+            from = from.add(size * const { F::SCALES.span() } * width);
         }
         let mut sums = [[isa.splat_i32(0); V]; R];
         for (row, sums) in sums.iter_mut().enumerate() {

@@ -19,7 +19,7 @@ pub struct BlockFormat {
     pub width: Width,
     /// Whether the panels have a bias row.
     pub is_biased: bool,
-    /// The format of the block scales; fp16 for int8 weights.
+    /// The format of the block scales; not [`Scales::Steps`] for int8 weights.
     pub scales: Scales,
 }
 
@@ -39,12 +39,13 @@ impl BlockFormat {
 
     /// Size of a unit of scales and elements: one block, or two blocks with u8 scales.
     pub(crate) const fn block(self) -> usize {
-        2 + self.scales.span() * self.elements()
+        self.scales.span() * (self.scales.size() + self.elements())
     }
 
     /// Packed size of a column with K = `inner`.
     pub(crate) const fn column(self, inner: usize) -> usize {
-        self.header() + (inner / self.group).div_ceil(self.scales.span()) * 2 + inner / 8 * self.width.bytes()
+        let span = self.scales.span();
+        self.header() + (inner / self.group).div_ceil(span) * span * self.scales.size() + inner / 8 * self.width.bytes()
     }
 
     /// Offset of the scales of a block.
@@ -56,7 +57,7 @@ impl BlockFormat {
     /// Offset of the elements of a block.
     pub(crate) const fn elements_at(self, group: usize) -> usize {
         let span = self.scales.span();
-        self.header() + group / span * self.block() + 2 + group % span * self.elements()
+        self.header() + group / span * self.block() + span * self.scales.size() + group % span * self.elements()
     }
 }
 
@@ -92,6 +93,8 @@ impl Width {
 pub enum Scales {
     /// An fp16 scale per block.
     Halves,
+    /// An `f32` scale per block.
+    Floats,
     /// A u8 scale per block and an `f32` second-level scale per column. Requires scales that are exact multiples, as
     /// [`step_of`] checks.
     Steps,
@@ -101,34 +104,40 @@ impl Scales {
     /// Bytes per block scale.
     pub const fn size(self) -> usize {
         match self {
+            Self::Floats => 4,
             Self::Halves => 2,
             Self::Steps => 1,
         }
     }
 
-    /// Blocks whose scales are stored together: two bytes per column in either format.
+    /// Blocks whose scales are stored together.
     pub const fn span(self) -> usize {
-        2 / self.size()
+        match self {
+            Self::Floats | Self::Halves => 1,
+            Self::Steps => 2,
+        }
     }
 
-    /// The second-level scale of a column (1 for fp16); `None` if the format cannot represent the scales.
+    /// The second-level scale of a column (1 for other formats than [`Self::Steps`]); `None` if the format cannot represent the scales.
     pub fn unit(self, scales: &[f32]) -> Option<f32> {
         match self {
-            Self::Halves => Some(1.0),
+            Self::Floats | Self::Halves => Some(1.0),
             Self::Steps => step_of(scales),
         }
     }
 
     /// The stored bytes of a scale (in the first [`Self::size`] bytes), and the stored value.
-    pub fn store(self, scale: f32, unit: f32) -> ([u8; 2], f32) {
+    pub fn store(self, scale: f32, unit: f32) -> ([u8; 4], f32) {
         match self {
+            Self::Floats => (scale.to_le_bytes(), scale),
             Self::Halves => {
                 let half = Half::from_f32(scale);
-                (half.0.to_le_bytes(), half.to_f32())
+                let [low, high] = half.0.to_le_bytes();
+                ([low, high, 0, 0], half.to_f32())
             }
             Self::Steps => {
                 let steps = steps(scale, 1.0 / unit);
-                ([steps, 0], f32::from(steps))
+                ([steps, 0, 0, 0], f32::from(steps))
             }
         }
     }
@@ -136,6 +145,7 @@ impl Scales {
     /// Decodes a stored scale.
     pub fn number(self, bytes: &[u8]) -> f32 {
         match (self, bytes) {
+            (Self::Floats, &[a, b, c, d, ..]) => f32::from_le_bytes([a, b, c, d]),
             (Self::Halves, &[low, high, ..]) => Half(u16::from_le_bytes([low, high])).to_f32(),
             (Self::Steps, &[steps, ..]) => f32::from(steps),
             _ => 0.0,
@@ -199,18 +209,24 @@ pub struct Int4Halves;
 /// int4 with [`Scales::Steps`] (u8 with second-level scales).
 pub struct Int4Steps;
 
+/// int4 with [`Scales::Floats`].
+pub struct Int4Floats;
+
 /// int8 with [`Scales::Halves`].
 pub struct Int8Halves;
 
-/// The methods of forms with fp16 scales.
-macro_rules! halves {
-    ($($form:ident: $width:ident),*) => {$(
+/// int8 with [`Scales::Floats`].
+pub struct Int8Floats;
+
+/// Forms without second-level scales.
+macro_rules! forms {
+    ($($form:ident: $width:ident, $scales:ident, |$isa:ident, $from:ident| $load:expr;)*) => {$(
         impl Form for $form {
             const WIDTH: Width = Width::$width;
-            const SCALES: Scales = Scales::Halves;
+            const SCALES: Scales = Scales::$scales;
             #[inline(always)]
-            unsafe fn load<S: Simd>(isa: S, from: *const u8) -> S::F32 {
-                isa.read_halves(from.cast())
+            unsafe fn load<S: Simd>($isa: S, $from: *const u8) -> S::F32 {
+                $load
             }
             #[inline(always)]
             unsafe fn scaled<S: Simd>(_: S, value: S::F32, _: *const f32) -> S::F32 {
@@ -220,7 +236,12 @@ macro_rules! halves {
     )*};
 }
 
-halves!(Int4Halves: Int4, Int8Halves: Int8);
+forms! {
+    Int4Halves: Int4, Halves, |isa, from| isa.read_halves(from.cast());
+    Int4Floats: Int4, Floats, |isa, from| isa.read(from.cast());
+    Int8Halves: Int8, Halves, |isa, from| isa.read_halves(from.cast());
+    Int8Floats: Int8, Floats, |isa, from| isa.read(from.cast());
+}
 
 impl Form for Int4Steps {
     const WIDTH: Width = Width::Int4;

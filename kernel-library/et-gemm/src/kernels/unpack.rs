@@ -4,7 +4,9 @@
 
 use et_simd::{Float, Integer, Simd};
 
-use super::block_format::{BlockFormat, Form, Int4Halves, Int4Steps, Int8Halves, Scales, Width};
+use super::block_format::{
+    BlockFormat, Form, Int4Floats, Int4Halves, Int4Steps, Int8Floats, Int8Halves, Scales, Width,
+};
 
 /// How int8 weights are stored.
 #[derive(Clone, Copy)]
@@ -59,11 +61,13 @@ pub struct Unpack {
 pub unsafe fn compute<S: Simd>(part: &Unpack) {
     match part.format {
         Format::Int8(offset) => int8::<S>(part, offset, |isa, start| isa.read(part.scales.cast::<f32>().add(start))),
-        Format::Blocks(BlockFormat { width: Width::Int8, .. }, offset) => {
-            int8::<S>(part, offset, |isa, start| Int8Halves::load(isa, part.scales.add(2 * start)));
-        }
-        Format::Blocks(BlockFormat { scales: Scales::Halves, .. }, _) => int4::<S, Int4Halves>(part),
-        Format::Blocks(BlockFormat { scales: Scales::Steps, .. }, _) => int4::<S, Int4Steps>(part),
+        Format::Blocks(BlockFormat { width, scales, .. }, offset) => match (width, scales) {
+            (Width::Int4, Scales::Floats) => int4::<S, Int4Floats>(part),
+            (Width::Int4, Scales::Halves) => int4::<S, Int4Halves>(part),
+            (Width::Int4, Scales::Steps) => int4::<S, Int4Steps>(part),
+            (Width::Int8, Scales::Floats) => int8_blocks::<S, Int8Floats>(part, offset),
+            (Width::Int8, _) => int8_blocks::<S, Int8Halves>(part, offset),
+        },
     }
 }
 
@@ -86,6 +90,12 @@ unsafe fn int8<S: Simd>(part: &Unpack, offset: Offset, scale: impl Fn(S, usize) 
             }
         }
     }
+}
+
+/// int8 with the scales of a block.
+#[inline(always)]
+unsafe fn int8_blocks<S: Simd, F: Form>(part: &Unpack, offset: Offset) {
+    int8::<S>(part, offset, |isa, start| F::load(isa, part.scales.add(F::SCALES.size() * start)));
 }
 
 /// The low 4 bits of a word's bytes are four consecutive K elements, the high 4 bits the next four.

@@ -58,10 +58,11 @@ impl Numbers {
     }
 }
 
-/// Block scales, `[columns, groups]`, that both scale formats represent exactly.
+/// Block scales, `[columns, groups]`, that the format of scales represents exactly.
 pub fn scales(numbers: &mut Numbers, form: BlockFormat, [columns, inner]: [usize; 2]) -> Vec<f32> {
     let groups = inner / form.group;
     let mut column = |_| match form.scales {
+        Scales::Floats => (0..groups).map(|_| 0.1 + 0.05 * numbers.float()).collect(),
         Scales::Halves => (0..groups).map(|_| Half::from_f32(0.1 + 0.05 * numbers.float()).to_f32()).collect(),
         Scales::Steps => {
             let step = (1 + numbers.bits() % 1000) as f32 / 1_048_576.0;

@@ -53,6 +53,8 @@ numbered! {
         Halves,
         /// Integer steps of a second-level scale.
         Steps,
+        /// f32.
+        Floats,
     }
 }
 
@@ -67,6 +69,7 @@ impl Weights {
         let scales = match form.scales {
             Scales::Halves => BlockScales::Halves,
             Scales::Steps => BlockScales::Steps,
+            Scales::Floats => BlockScales::Floats,
         };
         let bits = match form.width {
             Width::Int4 => 4,
@@ -83,6 +86,7 @@ impl Weights {
         let scales = match self.scales {
             BlockScales::Halves => Scales::Halves,
             BlockScales::Steps => Scales::Steps,
+            BlockScales::Floats => Scales::Floats,
         };
         match (self.bits, self.group as usize) {
             (4, 0) => Err(Error::InvalidProgram),

@@ -21,7 +21,13 @@ pub const FORMATS: &[Format] = &[
         kind: Kind::Groups(Grid::int4_with_offsets(SIZE), q4_1),
     },
     Format { code: 6, name: "Q5_0", elements: SIZE, bytes: 22, kind: Kind::Groups(Grid::int8(SIZE), q5_0) },
-    Format { code: 7, name: "Q5_1", elements: SIZE, bytes: 24, kind: Kind::Numbers(q5_1) },
+    Format {
+        code: 7,
+        name: "Q5_1",
+        elements: SIZE,
+        bytes: 24,
+        kind: Kind::Groups(Grid::int8_with_offsets(SIZE), q5_1),
+    },
     Format { code: 8, name: "Q8_0", elements: SIZE, bytes: 34, kind: Kind::Groups(Grid::int8(SIZE), q8_0) },
 ];
 
@@ -63,9 +69,10 @@ fn q4_1(block: &[u8], parts: &mut Split<'_>) {
     parts.offsets.iter_mut().for_each(|place| *place = offset + 8.0 * scale);
 }
 
-/// A scale, an offset, and 5-bit integers.
-fn q5_1(block: &[u8], numbers: &mut [f32]) {
+/// A scale, an offset, and 5-bit integers, of which 16 are taken here and added to the offset.
+fn q5_1(block: &[u8], parts: &mut Split<'_>) {
     let (scale, offset) = (half(block, 0), half(block, 2));
     let integers = five_bits(block, 4);
-    numbers.iter_mut().zip(integers).for_each(|(number, integer)| *number = scale * f32::from(integer) + offset);
+    write(parts, scale, integers.map(|integer| integer.cast_signed() - 16));
+    parts.offsets.iter_mut().for_each(|place| *place = offset + 16.0 * scale);
 }

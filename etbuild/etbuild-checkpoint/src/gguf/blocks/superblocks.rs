@@ -1,17 +1,36 @@
-//! Blocks of 256 elements, whose groups have small integers as scales, in units of a number of the block.
+//! Blocks of 256 elements, whose groups have small integers as scales, in units of a number of the block. The integers and scales of each
+//! group are a GEMM's.
 
 use super::{Format, Kind, byte, half};
+use crate::encoded::{Grid, Split};
 
 /// The elements of a block.
 const SIZE: usize = 256;
 
 pub const FORMATS: &[Format] = &[
-    Format { code: 10, name: "Q2_K", elements: SIZE, bytes: 84, kind: Kind::Numbers(q2_k) },
-    Format { code: 11, name: "Q3_K", elements: SIZE, bytes: 110, kind: Kind::Numbers(q3_k) },
-    Format { code: 12, name: "Q4_K", elements: SIZE, bytes: 144, kind: Kind::Numbers(q4_k) },
-    Format { code: 13, name: "Q5_K", elements: SIZE, bytes: 176, kind: Kind::Numbers(q5_k) },
-    Format { code: 14, name: "Q6_K", elements: SIZE, bytes: 210, kind: Kind::Numbers(q6_k) },
+    groups(10, "Q2_K", 84, Grid::int4_with_offsets(16), q2_k),
+    groups(11, "Q3_K", 110, Grid::int4(16), q3_k),
+    groups(12, "Q4_K", 144, Grid::int4_with_offsets(32), q4_k),
+    groups(13, "Q5_K", 176, Grid::int8_with_offsets(32), q5_k),
+    groups(14, "Q6_K", 210, Grid::int8(16), q6_k),
 ];
+
+const fn groups(code: u32, name: &'static str, bytes: usize, grid: Grid, read: fn(&[u8], &mut Split<'_>)) -> Format {
+    Format { code, name, elements: SIZE, bytes, kind: Kind::Groups(grid, read) }
+}
+
+/// Writes the integers of a block.
+fn write(parts: &mut Split<'_>, integer: impl Fn(usize) -> i8) {
+    parts.integers.iter_mut().enumerate().for_each(|(index, place)| *place = integer(index));
+}
+
+/// Writes the scale and the offset of each group, where integers are less by `middle` than the stored ones, which the offset is for.
+fn write_scales(parts: &mut Split<'_>, middle: f32, of_group: impl Fn(usize) -> [f32; 2]) {
+    for (group, (scale, offset)) in parts.scales.iter_mut().zip(parts.offsets.iter_mut()).enumerate() {
+        let [of_scale, of_offset] = of_group(group);
+        (*scale, *offset) = (of_scale, middle * of_scale + of_offset);
+    }
+}
 
 /// Bits of an element of a plane: `width` bits for each element, where bytes of 32 elements hold the bits of several runs of 32.
 fn plane(block: &[u8], start: usize, width: usize, index: usize) -> u8 {
@@ -22,26 +41,24 @@ fn plane(block: &[u8], start: usize, width: usize, index: usize) -> u8 {
 }
 
 /// 2-bit integers in groups of 16, with 4-bit scales and 4-bit offsets.
-fn q2_k(block: &[u8], numbers: &mut [f32]) {
+fn q2_k(block: &[u8], parts: &mut Split<'_>) {
     let (scale, offset) = (half(block, 80), half(block, 82));
-    for (index, number) in numbers.iter_mut().enumerate() {
-        let of_group = byte(block, index / 16);
-        let integer = f32::from(plane(block, 16, 2, index));
-        *number = scale * f32::from(of_group & 15) * integer - offset * f32::from(of_group >> 4);
-    }
+    write(parts, |index| plane(block, 16, 2, index).cast_signed());
+    write_scales(parts, 0.0, |group| {
+        let of_group = byte(block, group);
+        [scale * f32::from(of_group & 15), -offset * f32::from(of_group >> 4)]
+    });
 }
 
 /// 3-bit integers, greater by 4, in groups of 16, with 6-bit scales that are greater by 32.
-fn q3_k(block: &[u8], numbers: &mut [f32]) {
+fn q3_k(block: &[u8], parts: &mut Split<'_>) {
     let scale = half(block, 108);
-    for (index, number) in numbers.iter_mut().enumerate() {
-        let integer = plane(block, 32, 2, index) | plane(block, 0, 1, index) << 2;
-        let group = index / 16;
+    write(parts, |index| (plane(block, 32, 2, index) | plane(block, 0, 1, index) << 2).cast_signed() - 4);
+    write_scales(parts, 0.0, |group| {
         let low = byte(block, 96 + group % 8) >> (group / 8 * 4) & 15;
         let high = byte(block, 104 + group % 4) >> (group / 4 * 2) & 3;
-        let of_group = f32::from((low | high << 4).cast_signed() - 32);
-        *number = scale * of_group * f32::from(integer.cast_signed() - 4);
-    }
+        [scale * f32::from((low | high << 4).cast_signed() - 32), 0.0]
+    });
 }
 
 /// The 6-bit scale and the 6-bit offset of a group of 32, of the twelve bytes behind two numbers.
@@ -54,37 +71,28 @@ fn scale_and_offset(block: &[u8], group: usize) -> [f32; 2] {
             [at(group + 4) & 15 | high[0], at(group + 4) >> 4 | high[1]]
         }
     };
-    [half(block, 0) * f32::from(scale), half(block, 2) * f32::from(offset)]
+    [half(block, 0) * f32::from(scale), -half(block, 2) * f32::from(offset)]
 }
 
-/// Writes the numbers of groups of 32 with scales and offsets.
-fn with_offsets(block: &[u8], numbers: &mut [f32], integer: impl Fn(usize) -> u8) {
-    for (group, numbers) in numbers.chunks_mut(32).enumerate() {
-        let [scale, offset] = scale_and_offset(block, group);
-        for (lane, number) in numbers.iter_mut().enumerate() {
-            *number = scale * f32::from(integer(group * 32 + lane)) - offset;
-        }
-    }
+/// 4-bit integers, of which 8 are taken here and added to the offset.
+fn q4_k(block: &[u8], parts: &mut Split<'_>) {
+    write(parts, |index| plane(block, 16, 4, index).cast_signed() - 8);
+    write_scales(parts, 8.0, |group| scale_and_offset(block, group));
 }
 
-/// 4-bit integers.
-fn q4_k(block: &[u8], numbers: &mut [f32]) {
-    with_offsets(block, numbers, |index| plane(block, 16, 4, index));
-}
-
-/// 5-bit integers: the fifth bits, and the other bits.
-fn q5_k(block: &[u8], numbers: &mut [f32]) {
-    with_offsets(block, numbers, |index| plane(block, 48, 4, index) | plane(block, 16, 1, index) << 4);
+/// 5-bit integers: the fifth bits, and the other bits. 16 are taken here and added to the offset.
+fn q5_k(block: &[u8], parts: &mut Split<'_>) {
+    write(parts, |index| (plane(block, 48, 4, index) | plane(block, 16, 1, index) << 4).cast_signed() - 16);
+    write_scales(parts, 16.0, |group| scale_and_offset(block, group));
 }
 
 /// 6-bit integers, greater by 32, in groups of 16 with signed bytes as scales. The low halves of 128 elements take 64 bytes.
-fn q6_k(block: &[u8], numbers: &mut [f32]) {
+fn q6_k(block: &[u8], parts: &mut Split<'_>) {
     let scale = half(block, 208);
-    for (index, number) in numbers.iter_mut().enumerate() {
+    write(parts, |index| {
         let (part, within) = (index / 128, index % 128);
         let low = byte(block, part * 64 + within % 64) >> (within / 64 * 4) & 15;
-        let integer = low | plane(block, 128, 2, index) << 4;
-        let of_group = f32::from(byte(block, 192 + index / 16).cast_signed());
-        *number = scale * of_group * f32::from(integer.cast_signed() - 32);
-    }
+        (low | plane(block, 128, 2, index) << 4).cast_signed() - 32
+    });
+    write_scales(parts, 0.0, |group| [scale * f32::from(byte(block, 192 + group).cast_signed()), 0.0]);
 }
