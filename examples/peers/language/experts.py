@@ -129,18 +129,10 @@ def time_etbuild(binary, threads):
     return 1e3 / median(made["decode_tok_s"])
 
 
-def time_llama(llama, count=64):
-    """Milliseconds of a token: each is another."""
+def time_llama(llama):
+    """Milliseconds of a token."""
     llama.clear()
-    tokens = [(37 * index + 5) % VOCABULARY for index in range(count)]
-    times = []
-    for token in tokens:
-        word = (ctypes.c_int32 * 1)(token)
-        start = perf_counter()
-        assert llama.library.llama_decode(llama.context, llama.library.llama_batch_get_one(word, 1)) == 0
-        llama.library.llama_synchronize(llama.context)
-        times.append(perf_counter() - start)
-    return median(times[8:]) * 1e3
+    return llama.steps(64, VOCABULARY) * 1e3
 
 
 def main():

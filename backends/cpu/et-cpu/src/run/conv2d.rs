@@ -131,7 +131,7 @@ fn quantization(fields: &Conv2d) -> Result<Quantization> {
     Ok(Quantization { inverse_scale, zero_point: byte(zero_point)?, least, most })
 }
 
-/// GEMM of dynamically quantized int8 rows with blockwise int4 weights.
+/// GEMM of dynamically quantized int8 rows with blockwise weights.
 fn blocks(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     let [rows, inner, columns] = sizes_of_rows(fields)?;
     let planned = planned_blocks(fields, context.isa)?;

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""GGUF files of llama.cpp's quantizer in the shape of Qwen3-0.6B with random weights: etbuild beside llama.cpp, which read the same file,
+on the processor of this machine.
+
+    formats.py --etbuild ETBUILD --llama FOLDER --work FOLDER [--formats Q4_K_M,Q8_0] [--threads 1,2] [--rounds 5]
+
+`--llama` is a folder with the libraries of llama.cpp and no library of a GPU. Both multiply the stored integers by int8 activations: etbuild
+under the scheme `dynamic-int8`. A round measures a prompt and tokens once each, in turns.
+"""
+import argparse
+import json
+import subprocess
+from pathlib import Path
+from statistics import median
+
+from qwen3 import Llama, quantize, random_vocabulary, write_gguf
+
+LAYERS, VOCABULARY, PROMPT, TOKENS = 28, 32768, 128, 32
+# The numbers of file types in `llama.h`.
+FILE_TYPES = {"Q4_0": 2, "Q8_0": 7, "Q3_K_M": 12, "Q4_K_M": 15, "Q5_K_M": 17, "Q6_K": 18, "IQ4_XS": 30}
+
+RECIPE = """etbuild: 1
+name: {name}
+model: {{ checkpoint: {file} }}
+export: {{ context: 1024 }}
+quantize: {{ scheme: dynamic-int8 }}
+targets: [linux-x86_64]
+"""
+
+
+def model(llama, work, name):
+    """The file of a type."""
+    made, plain = work / f"{name}.gguf", work / "f16.gguf"
+    if not plain.exists():
+        write_gguf(plain, LAYERS, VOCABULARY, random_vocabulary(VOCABULARY))
+    if not made.exists():
+        quantize(llama, plain, made, FILE_TYPES[name])
+    return made
+
+
+def binary(etbuild, work, name, file):
+    """The binary of etbuild."""
+    name = name.lower().replace("_", "-")
+    recipe = work / f"{name}.yaml"
+    recipe.write_text(RECIPE.format(name=name, file=file.resolve()))
+    subprocess.run([etbuild, "build", recipe, "--out", work / "out"], check=True)
+    return next((work / "out").glob(f"{name}*/linux-x86_64/{name}"))
+
+
+def time_etbuild(binary, threads):
+    """Milliseconds of a prompt, and of a token."""
+    words = [binary, "--bench", f"prefill={PROMPT},decode={TOKENS}", "--rounds", "1", "--temperature", "1", "--seed", "1", "--threads", str(threads)]
+    made = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    return 1e3 * PROMPT / median(made["prefill_tok_s"]), 1e3 / median(made["decode_tok_s"])
+
+
+def time_llama(llama):
+    """Milliseconds of a prompt, and of a token behind it."""
+    prompt = 1e3 * llama.time(PROMPT, 2)
+    llama.clear()
+    llama.read(8)
+    return prompt, 1e3 * llama.steps(TOKENS, VOCABULARY)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--etbuild", required=True)
+    parser.add_argument("--llama", required=True, type=Path)
+    parser.add_argument("--work", required=True, type=Path)
+    parser.add_argument("--formats", type=lambda text: text.split(","), default=["Q4_0", "Q4_K_M", "Q6_K", "Q8_0"])
+    parser.add_argument("--threads", type=lambda text: [int(number) for number in text.split(",")], default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    for name in arguments.formats:
+        file = model(arguments.llama, arguments.work, name)
+        ours = binary(arguments.etbuild, arguments.work, name, file)
+        for threads in arguments.threads:
+            peer = Llama(arguments.llama, file, threads)
+            rounds = [(time_etbuild(ours, threads), time_llama(peer)) for _ in range(arguments.rounds)]
+            for index, what in enumerate([f"prompt of {PROMPT}", "token"]):
+                mine, theirs = [median(both[side][index] for both in rounds) for side in (0, 1)]
+                print(f"{name:7} {threads} threads, {what:13} etbuild {mine:8.2f} ms, llama.cpp {theirs:8.2f} ms, ratio {mine / theirs:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
