@@ -199,14 +199,11 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    /// The file of `torch.save` that has the form of an old version, or more than tensors: a file of safetensors in the place helps.
-    pub fn old_shard(&self) -> Option<&str> {
+    /// The file of `torch.save` that is refused, and the reason.
+    pub fn refused_shard(&self) -> Option<(&str, &TorchError)> {
         match self {
-            Self::Adapter(error) => error.old_shard(),
-            Self::ShardRefused { shard, error } => {
-                let is_old = error.is_of_old_form() || matches!(error, TorchError::Global { .. });
-                is_old.then_some(shard)
-            }
+            Self::Adapter(error) => error.refused_shard(),
+            Self::ShardRefused { shard, error } => Some((shard, error)),
             _ => None,
         }
     }
