@@ -177,3 +177,13 @@ fn weights_are_not_stored_a_second_time() {
     let blobs = files::tree(&place.cache().join("v1/cas")).into_values();
     assert!(blobs.into_iter().all(|blob| blob.len() != table), "the table is a blob of its own");
 }
+
+#[test]
+fn weights_under_another_name_are_named() {
+    let place = Place::cold();
+    let Some(folder) = copy(&place, "tied") else { return };
+    fs::rename(folder.join("pytorch_model.bin"), folder.join("weights.bin")).unwrap();
+    let said = refusal(&place, &folder);
+    assert!(said.contains("neither `model.safetensors` nor `pytorch_model.bin`"), "{said}");
+    assert!(said.contains("`weights.bin`") && said.contains("safetensors or `pytorch_model.bin`"), "{said}");
+}
