@@ -125,6 +125,9 @@ pub enum CheckpointError {
         /// The reason.
         error: TorchError,
     },
+    /// A stack of matrices of something else than experts.
+    #[error("`{0}` is a stack of quantized matrices, and only stacks of experts are read")]
+    Stack(String),
     /// A tensor that two shards have.
     #[error("the tensor `{0}` is in two shards")]
     TensorTwice(String),

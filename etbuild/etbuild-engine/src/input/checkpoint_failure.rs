@@ -63,6 +63,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::AdapterOverEncoder(_)
         | CheckpointError::EmbeddingsOfDecoder
         | CheckpointError::EncoderOption(_)
+        | CheckpointError::Stack(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
         CheckpointError::ProcessorMissing | CheckpointError::FeatureExtractorMissing => Code::ModelMalformed,
         CheckpointError::FileMissing(_) => Code::FileMissing,
