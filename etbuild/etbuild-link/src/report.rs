@@ -60,9 +60,9 @@ const BANNER: &str = "{\"producer\":";
 /// What an exit status begins with: the last line of a report.
 const EXIT: &str = "{\"exit\":";
 
-/// The first line of a report: who made the firmware, and a digest of its program file and verification cases.
-pub fn banner(producer: &str, data: &str) -> String {
-    format!("{BANNER}{},\"data\":\"{data:.16}\"}}\n", serde_json::Value::from(producer))
+/// The first line of a report: who made the firmware, and the digest of everything that the firmware is made from.
+pub fn banner(producer: &str, build: &str) -> String {
+    format!("{BANNER}{},\"build\":\"{build:.16}\"}}\n", serde_json::Value::from(producer))
 }
 
 /// The banner that `firmware` writes; `None` for a file without one.
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_report_is_whole_with_the_exit_status_behind_the_banner_of_the_firmware() {
         let (old, new) = (banner("p", "0"), banner("p \"q\"", "0123456789abcdef0123"));
-        assert_eq!(new, "{\"producer\":\"p \\\"q\\\"\",\"data\":\"0123456789abcdef\"}\n");
+        assert_eq!(new, "{\"producer\":\"p \\\"q\\\"\",\"build\":\"0123456789abcdef\"}\n");
         let firmware = [b"\x7fELF\xff".as_slice(), new.as_bytes(), b"{\"outputs\":\""].concat();
         assert_eq!((banner_in(&firmware), banner_in(b"\x7fELF")), (Some(new.as_str()), None));
         let exit = "{\"exit\":0}\r\n";
