@@ -73,13 +73,13 @@ pub trait System: Send + Sync {
         None
     }
 
-    /// The serial ports of the machine, sorted.
+    /// The serial ports that boards are plugged into, sorted: none that is built in, and each once.
     fn serial_ports(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
     /// Opens a serial port with 8 data bits, no parity and one stop bit. A read that finds no byte for [`SERIAL_WAIT`] fails with
-    /// [`io::ErrorKind::TimedOut`].
+    /// [`io::ErrorKind::TimedOut`]. Other programs cannot open the port meanwhile.
     fn open_serial(&self, _port: &Path, _baud: u32) -> io::Result<Box<dyn io::Read + Send>> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -178,7 +178,7 @@ impl Firmware<'_> {
         match ports.len() {
             1 => Ok(ports.remove(0)),
             0 => {
-                let message = "this machine has no serial port";
+                let message = "this machine has no serial port beside built-in ones";
                 Err(Diagnostic::error(Code::DeviceMissing, message).help(self.board.attach.clone()))
             }
             count => {
@@ -193,7 +193,8 @@ impl Firmware<'_> {
         match error.kind() {
             ErrorKind::NotFound => {
                 let ports = self.system.serial_ports();
-                let others = if ports.is_empty() { "no serial port".to_owned() } else { listed(&ports) };
+                let others =
+                    if ports.is_empty() { "no serial port beside built-in ones".to_owned() } else { listed(&ports) };
                 let message = format!("there is no serial port `{name}`; this machine has {others}");
                 Diagnostic::error(Code::DeviceMissing, message).help(self.board.attach.clone())
             }
