@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_link::report;
+use etbuild_link::report::Listener;
 use etbuild_system::{Invocation, Outcome, System};
 use etbuild_target::{Board, Console, Flash};
 
@@ -64,9 +64,9 @@ impl Firmware<'_> {
     fn listening(&self, port: Option<&Path>, baud: u32) -> Result<Vec<u8>, Diagnostic> {
         let port = port.map_or_else(|| self.only_port(), |port| Ok(port.to_owned()))?;
         let mut line = self.system.open_serial(&port, baud).map_err(|error| self.not_opened(&port, &error))?;
-        let stop = AtomicBool::new(false);
+        let (stop, mut listener) = (AtomicBool::new(false), Listener::new(self.banner));
         let (flashed, read) = thread::scope(|scope| {
-            let reader = scope.spawn(|| self.read(line.as_mut(), &stop));
+            let reader = scope.spawn(|| read(line.as_mut(), &mut listener, &stop));
             let flashed = self.flash();
             if flashed.is_ok() {
                 let start = self.system.now();
@@ -81,40 +81,24 @@ impl Firmware<'_> {
             (flashed, reader.join().unwrap_or_else(|_| Err(ErrorKind::Other.into())))
         });
         flashed?;
-        let text = read.map_err(|error| {
+        let is_whole = read.map_err(|error| {
             let message = format!("serial port `{}` broke off: {error}", port.display());
             Diagnostic::error(Code::RunFailed, message).help(self.board.attach.clone())
         })?;
-        if self.system.is_interrupted() {
-            return Err(Diagnostic::error(Code::Interrupted, "interrupted"));
+        match (self.system.is_interrupted(), is_whole) {
+            (true, _) => Err(Diagnostic::error(Code::Interrupted, "interrupted")),
+            (false, true) => Ok(listener.text().into_bytes()),
+            (false, false) => Err(self.not_whole(&port, baud, &listener.text())),
         }
-        report::whole(&text, self.banner).map(|report| report.as_bytes().to_vec()).ok_or_else(|| {
-            let message =
-                format!("the report of the board at `{}` did not end within {:?}", port.display(), self.timeout);
-            let diagnostic = Diagnostic::error(Code::RunTimedOut, message)
-                .help(format!("check the wires and the rate of {baud} baud, or raise `verify.timeout`"));
-            let shown: Vec<String> = text.lines().map(|line| line.chars().take(SHOWN).collect()).collect();
-            last_lines(diagnostic, &shown.join("\n"))
-        })
     }
 
-    /// What comes on a line, until the report is whole or nobody waits for it.
-    fn read(&self, line: &mut dyn Read, stop: &AtomicBool) -> std::io::Result<String> {
-        let (mut text, mut buffer) = (String::new(), [0; 4096]);
-        while !stop.load(Ordering::Relaxed) {
-            let length = match line.read(&mut buffer) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(length) => length,
-                Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::Interrupted) => continue,
-                Err(error) => return Err(error),
-            };
-            // Noise of the line is no part of a report, whose bytes are ASCII.
-            text.extend(buffer[..length].iter().map(|byte| char::from(*byte)));
-            if buffer[..length].contains(&b'\n') && report::whole(&text, self.banner).is_some() {
-                break;
-            }
-        }
-        Ok(text)
+    /// The report on a serial line did not end.
+    fn not_whole(&self, port: &Path, baud: u32, text: &str) -> Diagnostic {
+        let message = format!("the report of the board at `{}` did not end within {:?}", port.display(), self.timeout);
+        let diagnostic = Diagnostic::error(Code::RunTimedOut, message)
+            .help(format!("check the wires and the rate of {baud} baud, or raise `verify.timeout`"));
+        let shown: Vec<String> = text.lines().map(|line| line.chars().take(SHOWN).collect()).collect();
+        last_lines(diagnostic, &shown.join("\n"))
     }
 
     /// Flashes with a program that answers semihosting and ends with the firmware.
@@ -209,6 +193,23 @@ impl Firmware<'_> {
             }
         }
     }
+}
+
+/// Hands a listener what comes on a line, until the report is whole or nobody waits for it; whether the report is whole.
+fn read(line: &mut dyn Read, listener: &mut Listener<'_>, stop: &AtomicBool) -> std::io::Result<bool> {
+    let mut buffer = [0; 4096];
+    while !stop.load(Ordering::Relaxed) {
+        let length = match line.read(&mut buffer) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(length) => length,
+            Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::Interrupted) => continue,
+            Err(error) => return Err(error),
+        };
+        if listener.hear(&buffer[..length]).map_err(std::io::Error::other)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn listed(ports: &[PathBuf]) -> String {
