@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_link::report::Listener;
+use etbuild_link::report::{self, Listener};
 use etbuild_system::{Invocation, Outcome, System};
 use etbuild_target::{Board, Console, Flash};
 
@@ -101,24 +101,37 @@ impl Firmware<'_> {
         last_lines(diagnostic, &shown.join("\n"))
     }
 
-    /// Flashes with a program that answers semihosting and ends with the firmware.
+    /// Flashes with a program that answers semihosting and ends with the firmware. What the firmware says of a failure counts before the end
+    /// of the program, whose status may be the firmware's.
     fn probed(&self) -> Result<Vec<u8>, Diagnostic> {
         let Some(flash) = &self.board.flash else {
             let message = "a debug probe needs a program that flashes";
             return Err(Diagnostic::error(Code::Usage, message).help("write `flash:` in the target: docs/targets.md"));
         };
-        let outcome = self.flashed_by(flash, self.timeout + FLASHING)?;
-        let text = String::from_utf8_lossy(&[outcome.stdout, outcome.stderr].concat()).into_owned();
-        let report = text.rfind(self.banner.trim_end()).map(|start| text.as_bytes()[start..].to_vec());
-        report.ok_or_else(|| {
-            let message = format!("`{}` ended without a report of the firmware", flash.program);
-            last_lines(Diagnostic::error(Code::RunFailed, message), &text)
-        })
+        let outcome = self.ran(flash, self.timeout)?;
+        let text = said(&outcome);
+        let report = text.rfind(self.banner.trim_end()).map(|start| &text[start..]);
+        match report {
+            Some(report) if outcome.success() || says_end(report, &outcome) => Ok(report.as_bytes().to_vec()),
+            _ if outcome.success() => {
+                let message = format!("`{}` ended without a report of the firmware", flash.program);
+                Err(last_lines(Diagnostic::error(Code::RunFailed, message), &text))
+            }
+            _ if outcome.timed_out && !is_absent(&text) => {
+                let message = format!("`{}` did not end within {:?}", flash.program, self.timeout);
+                let help = "raise `verify.timeout`, which limits flashing and the firmware's run together";
+                Err(last_lines(Diagnostic::error(Code::RunTimedOut, message).help(help), &text))
+            }
+            _ => Err(self.not_flashed(flash, &outcome)),
+        }
     }
 
     fn flash(&self) -> Result<(), Diagnostic> {
         match &self.board.flash {
-            Some(flash) => self.flashed_by(flash, FLASHING).map(drop),
+            Some(flash) => {
+                let outcome = self.ran(flash, FLASHING)?;
+                if outcome.success() { Ok(()) } else { Err(self.not_flashed(flash, &outcome)) }
+            }
             None => {
                 let (name, bytes) = self.image;
                 let path = drive(self.system, self.board)?.join(name);
@@ -132,26 +145,29 @@ impl Firmware<'_> {
         }
     }
 
-    fn flashed_by(&self, flash: &Flash, timeout: Duration) -> Result<Outcome, Diagnostic> {
+    /// The end of the program that flashes.
+    fn ran(&self, flash: &Flash, timeout: Duration) -> Result<Outcome, Diagnostic> {
         let binary = self.binary.to_string_lossy();
         let arguments = flash.arguments.iter().map(|argument| argument.replace("{binary}", &binary));
         let mut invocation = Invocation::new(&flash.program).args(arguments);
         invocation.timeout = Some(timeout);
-        let outcome = self.system.run(&invocation).map_err(|error| match self.system.is_interrupted() {
+        self.system.run(&invocation).map_err(|error| match self.system.is_interrupted() {
             true => Diagnostic::error(Code::Interrupted, "interrupted"),
             false => {
                 let message = format!("`{}` cannot be started: {error}", flash.program);
                 Diagnostic::error(Code::ToolMissing, message).help(format!("install it: `{}`", flash.install))
             }
-        })?;
-        if outcome.success() { Ok(outcome) } else { Err(self.not_flashed(flash, &outcome)) }
+        })
     }
 
     fn not_flashed(&self, flash: &Flash, outcome: &Outcome) -> Diagnostic {
-        let said = String::from_utf8_lossy(&[&*outcome.stdout, &*outcome.stderr].concat()).into_owned();
-        let diagnostic = match (NO_BOARD.iter().any(|text| said.contains(text)), outcome.timed_out) {
+        let said = said(outcome);
+        let diagnostic = match (is_absent(&said), outcome.timed_out) {
             (true, _) => Diagnostic::error(Code::DeviceMissing, format!("`{}` finds no board", flash.program)),
-            (_, true) => Diagnostic::error(Code::RunTimedOut, format!("`{}` did not end in time", flash.program)),
+            (_, true) => {
+                let message = format!("`{}` did not end within {FLASHING:?}", flash.program);
+                Diagnostic::error(Code::RunTimedOut, message)
+            }
             _ => Diagnostic::error(Code::RunFailed, format!("`{}` ended {}", flash.program, outcome.ending())),
         };
         last_lines(diagnostic.help(self.board.attach.clone()), &said)
@@ -210,6 +226,21 @@ fn read(line: &mut dyn Read, listener: &mut Listener<'_>, stop: &AtomicBool) -> 
         }
     }
     Ok(false)
+}
+
+/// Whether a report says how the firmware ended, or is malformed; one that breaks off as time runs out is neither.
+fn says_end(report: &str, outcome: &Outcome) -> bool {
+    report::parse(report).map_or(!outcome.timed_out, |report| report.end.is_some())
+}
+
+/// What a program wrote.
+fn said(outcome: &Outcome) -> String {
+    String::from_utf8_lossy(&[&*outcome.stdout, &*outcome.stderr].concat()).into_owned()
+}
+
+/// Whether a program says that no board is attached.
+fn is_absent(said: &str) -> bool {
+    NO_BOARD.iter().any(|text| said.contains(text))
 }
 
 fn listed(ports: &[PathBuf]) -> String {
