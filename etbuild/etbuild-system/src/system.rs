@@ -41,6 +41,11 @@ pub trait System: Send + Sync {
     /// Replaces a file whole: a reader sees the old bytes or the new, never a mixture. Makes missing folders.
     fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()>;
 
+    /// Writes a file in its place, for drives that go away with the last byte. A failure may leave a part of the bytes.
+    fn write_in_place(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.write(path, bytes, false)
+    }
+
     /// Removes a file, or a folder with all that is in it.
     fn remove(&self, path: &Path) -> io::Result<()>;
 

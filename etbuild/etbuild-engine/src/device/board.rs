@@ -132,16 +132,7 @@ impl Firmware<'_> {
                 let outcome = self.ran(flash, FLASHING)?;
                 if outcome.success() { Ok(()) } else { Err(self.not_flashed(flash, &outcome)) }
             }
-            None => {
-                let (name, bytes) = self.image;
-                let path = drive(self.system, self.board)?.join(name);
-                self.system.write(&path, bytes, false).map_err(|error| {
-                    Diagnostic::error(
-                        Code::OutputUnwritable,
-                        format!("`{}` cannot be written: {error}", path.display()),
-                    )
-                })
-            }
+            None => install(self.system, &drive(self.system, self.board)?, self.image),
         }
     }
 
@@ -245,6 +236,18 @@ fn is_absent(said: &str) -> bool {
 
 fn listed(ports: &[PathBuf]) -> String {
     ports.iter().map(|port| format!("`{}`", port.display())).collect::<Vec<_>>().join(", ")
+}
+
+/// Copies an image, a name and the bytes, to the drive of a board. The board starts the firmware with the last byte, and the drive goes away:
+/// the file is written in its place, where a file beside could not be renamed any more.
+///
+/// # Errors
+/// A drive that is full or cannot be written to.
+pub fn install(system: &dyn System, drive: &Path, (name, bytes): (&str, &[u8])) -> Result<(), Diagnostic> {
+    let path = drive.join(name);
+    system.write_in_place(&path, bytes).map_err(|error| {
+        Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))
+    })
 }
 
 /// The drive of a board, directly below a mount folder or below a user's folder there.
