@@ -25,7 +25,7 @@ pub enum HubError {
         has_token: bool,
     },
     /// The repository has no file that etbuild reads.
-    #[error("`{reference}` has no safetensors")]
+    #[error("`{reference}` has no safetensors and no `pytorch_model.bin`")]
     NoWeights {
         /// The checkpoint.
         reference: Reference,

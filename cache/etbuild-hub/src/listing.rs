@@ -87,8 +87,10 @@ impl Listing {
 
     /// Whether a file has, in the form of `torch.save`, weights that safetensors in the same folder have.
     fn is_second(&self, file: &Listed) -> bool {
-        let same = |other: &&Listed| other.folder() == file.folder() && is_of_model(&other.path);
-        file.path.ends_with(PICKLED) && self.files.iter().filter(same).any(|other| other.path.ends_with(SAFETENSORS))
+        let is_adapter = |file: &Listed| [ADAPTER_SHARD, PICKLED_ADAPTER].contains(&file.path.as_str());
+        let is_same = |other: &&Listed| other.folder() == file.folder() && is_adapter(other) == is_adapter(file);
+        let mut same = self.files.iter().filter(is_same).filter(|other| is_of_model(&other.path));
+        file.path.ends_with(PICKLED) && same.any(|other| other.path.ends_with(SAFETENSORS))
     }
 }
 
@@ -151,6 +153,10 @@ mod tests {
         assert_eq!(wanted(&both, "hf:a/b").unwrap(), [both[1], both[2]]);
         let both = ["pytorch_model.bin", "2_Dense/pytorch_model.bin", "2_Dense/model.safetensors"];
         assert_eq!(wanted(&both, "hf:a/b").unwrap(), [both[0], both[2]]);
+        let beside = ["adapter_model.safetensors", "pytorch_model.bin", "adapter_model.bin"];
+        assert_eq!(wanted(&beside, "hf:a/b").unwrap(), beside[..2]);
+        let beside = ["adapter_model.bin", "model.safetensors"];
+        assert_eq!(wanted(&beside, "hf:a/b").unwrap(), beside);
     }
 
     #[test]

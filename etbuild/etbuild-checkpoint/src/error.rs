@@ -125,6 +125,9 @@ pub enum CheckpointError {
         /// The reason.
         error: TorchError,
     },
+    /// A stack of matrices of something else than experts.
+    #[error("`{0}` is a stack of quantized matrices, and only stacks of experts are read")]
+    Stack(String),
     /// A tensor that two shards have.
     #[error("the tensor `{0}` is in two shards")]
     TensorTwice(String),
@@ -199,14 +202,11 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    /// The file of `torch.save` that has the form of an old version, or more than tensors: a file of safetensors in the place helps.
-    pub fn old_shard(&self) -> Option<&str> {
+    /// The file of `torch.save` that is refused, and the reason.
+    pub fn refused_shard(&self) -> Option<(&str, &TorchError)> {
         match self {
-            Self::Adapter(error) => error.old_shard(),
-            Self::ShardRefused { shard, error } => {
-                let is_old = error.is_of_old_form() || matches!(error, TorchError::Global { .. });
-                is_old.then_some(shard)
-            }
+            Self::Adapter(error) => error.refused_shard(),
+            Self::ShardRefused { shard, error } => Some((shard, error)),
             _ => None,
         }
     }

@@ -66,6 +66,7 @@ pub use encoder::{
     describe_encoder, encoder_architectures, has_pooling, is_encoder, module_files, read_encoder_texts,
 };
 pub use error::CheckpointError;
+pub use etbuild_torch::{Remedy, TorchError};
 use gguf::Gguf;
 pub use gguf::{GGUF, is_gguf, part_names};
 pub use kept::{Derived, InMemory, Keeper};

@@ -90,6 +90,13 @@ impl Tensor {
         self.shape == other.shape && self.pieces().zip(other.pieces()).all(same)
     }
 
+    /// A part of a stack by the index in the first dimension.
+    pub fn of_stack(&self, index: usize) -> Self {
+        let shape = self.shape.get(1..).unwrap_or_default().to_vec();
+        let length = shape.iter().product::<usize>() * self.scalar_type.size();
+        Self { shape, shard: self.shard.clone(), start: self.start + index * length, ..*self }
+    }
+
     /// The bytes, in pieces of whole elements.
     pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let size = self.scalar_type.size();
@@ -115,6 +122,8 @@ pub struct Tensors {
     /// Tensors in forms of other tools, with the shapes.
     encoded: BTreeMap<String, (Vec<usize>, Encoded)>,
     taken: BTreeSet<String>,
+    /// The names in the files, of tensors with another name.
+    names_in_files: BTreeMap<String, String>,
 }
 
 impl Tensors {
@@ -149,9 +158,16 @@ impl Tensors {
     pub fn renamed(self, rename: impl Fn(&str) -> String) -> Result<Self, CheckpointError> {
         let mut renamed = Self { tensors: BTreeMap::new(), ..self };
         for (name, tensor) in self.tensors {
-            renamed.add(rename(&name), tensor)?;
+            let new = rename(&name);
+            renamed.add(new.clone(), tensor)?;
+            renamed.names_in_files.insert(new, name);
         }
         Ok(renamed)
+    }
+
+    /// The name that a tensor has in its file.
+    pub fn name_in_file<'n>(&'n self, name: &'n str) -> &'n str {
+        self.names_in_files.get(name).map_or(name, String::as_str)
     }
 
     /// Adds a tensor in a form of another tool, with the shape.

@@ -109,6 +109,8 @@ pub struct BoardFacts {
     pub console: Console,
     /// Whether the compiler aims at speed, and not at small code.
     pub speed: bool,
+    /// The digest of everything that the firmware is made from, code and data.
+    pub build: String,
     /// The verification data.
     pub verify: VerifyData,
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use tera::{Context, Kwargs, State, Tera};
 
-use crate::digest::digest;
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
 use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, UpdateFacts};
 use crate::plan::PlanFacts;
@@ -21,7 +20,7 @@ struct Variables<'a> {
     /// The name as an identifier of C.
     symbol: String,
     stamp: &'a str,
-    /// The stamp, and a digest of program file and verification cases, as a line of a machine-readable report.
+    /// The stamp, and the digest of everything that firmware is made from, as a line of a machine-readable report.
     banner: String,
     method: &'a MethodFacts,
     /// The values and instructions of the method, for firmware.
@@ -84,7 +83,7 @@ struct Engine<'a> {
 /// The files of `template` with `facts` filled in, and the data that the facts carry.
 pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
     let mut files = data(facts)?;
-    let context = Context::from_serialize(&variables(facts, &digest(&files))?).map_err(|error| failed(&error))?;
+    let context = Context::from_serialize(&variables(facts)?).map_err(|error| failed(&error))?;
     for file in template.files {
         let (path, bytes) = match file.path.strip_suffix(SUFFIX) {
             Some(path) => (path, fill_in(file.bytes, &context)?),
@@ -121,7 +120,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     template.files.iter().map(file).collect()
 }
 
-fn variables<'f>(facts: &'f ProjectFacts, data: &str) -> Result<Variables<'f>, LinkError> {
+fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
     let program_file = match &facts.program {
         Program::Beside(name) => Some(name.as_str()),
         Program::Embedded(_) | Program::Later => None,
@@ -130,7 +129,7 @@ fn variables<'f>(facts: &'f ProjectFacts, data: &str) -> Result<Variables<'f>, L
         name: &facts.name,
         symbol: symbol(&facts.name),
         stamp: &facts.stamp,
-        banner: report::banner(&facts.stamp, data),
+        banner: report::banner(&facts.stamp, facts.board.as_ref().map_or("", |board| &board.build)),
         method: &facts.method,
         plan: plan(facts)?,
         kernels: facts.kernels.kernels().iter().map(kernel).collect(),

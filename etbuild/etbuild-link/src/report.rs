@@ -60,9 +60,9 @@ const BANNER: &str = "{\"producer\":";
 /// What an exit status begins with: the last line of a report.
 const EXIT: &str = "{\"exit\":";
 
-/// The first line of a report: who made the firmware, and a digest of its program file and verification cases.
-pub fn banner(producer: &str, data: &str) -> String {
-    format!("{BANNER}{},\"data\":\"{data:.16}\"}}\n", serde_json::Value::from(producer))
+/// The first line of a report: who made the firmware, and the digest of everything that the firmware is made from.
+pub fn banner(producer: &str, build: &str) -> String {
+    format!("{BANNER}{},\"build\":\"{build:.16}\"}}\n", serde_json::Value::from(producer))
 }
 
 /// The banner that `firmware` writes; `None` for a file without one.
@@ -72,10 +72,71 @@ pub fn banner_in(firmware: &[u8]) -> Option<&str> {
     std::str::from_utf8(line).ok()
 }
 
-/// The last whole report on a serial line of the firmware with this banner: an earlier firmware of the board may have written too.
-pub fn whole<'t>(text: &'t str, banner: &str) -> Option<&'t str> {
-    let report = &text[text.rfind(banner.trim_end())?..];
-    report.split_inclusive('\n').any(|line| line.starts_with(EXIT) && line.ends_with('\n')).then_some(report)
+/// The most bytes of a report on a serial line.
+const MOST: usize = 64 << 20;
+
+/// The most bytes of other lines that are kept, to be shown.
+const KEPT: usize = 4096;
+
+/// A serial line on which the report of the firmware with a banner is awaited: an earlier firmware of the board may write too.
+pub struct Listener<'b> {
+    banner: &'b str,
+    /// The report from the banner on, or else the last lines.
+    heard: Vec<u8>,
+    /// Where the line begins that has no end yet.
+    line: usize,
+    is_report: bool,
+}
+
+impl<'b> Listener<'b> {
+    /// A listener that heard nothing.
+    pub const fn new(banner: &'b str) -> Self {
+        Self { banner: banner.trim_ascii_end(), heard: Vec::new(), line: 0, is_report: false }
+    }
+
+    /// Takes the next bytes; whether the report is whole now, and bytes behind its end are passed over.
+    ///
+    /// # Errors
+    /// [`LinkError::Report`] for a report without an end.
+    pub fn hear(&mut self, bytes: &[u8]) -> Result<bool, LinkError> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.heard.extend_from_slice(piece);
+            if piece.ends_with(b"\n") && self.end_line() {
+                return Ok(true);
+            }
+            if self.is_report && self.heard.len() > MOST {
+                return Err(LinkError::Report(format!("more than {MOST} bytes")));
+            }
+            if !self.is_report && self.heard.len() > 2 * KEPT {
+                self.forget(self.heard.len() - KEPT);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What was heard. Noise of the line is no part of a report, whose bytes are ASCII.
+    pub fn text(&self) -> String {
+        self.heard.iter().map(|byte| char::from(*byte)).collect()
+    }
+
+    /// Ends a line; whether the line is the last of the report.
+    fn end_line(&mut self) -> bool {
+        let line = &self.heard[self.line..];
+        let is_end = self.is_report && line.starts_with(EXIT.as_bytes());
+        let banner = line.windows(self.banner.len()).rposition(|part| part == self.banner.as_bytes());
+        if let Some(start) = banner {
+            self.forget(self.line + start);
+            self.is_report = true;
+        }
+        self.line = self.heard.len();
+        is_end
+    }
+
+    /// Forgets the first bytes.
+    fn forget(&mut self, count: usize) {
+        self.heard.drain(..count);
+        self.line = self.line.saturating_sub(count);
+    }
 }
 
 /// Reads a report. Other lines come from an emulator or a boot loader, and are passed over.
@@ -120,17 +181,40 @@ mod tests {
         assert_eq!(parse(text).unwrap(), Report { producer: "p".to_owned(), outputs, end, exit: Some(0) });
     }
 
+    /// What a listener makes of a text that comes in pieces; `None` where the report is not whole.
+    fn heard(banner: &str, text: &str, size: usize) -> Option<String> {
+        let mut listener = Listener::new(banner);
+        text.as_bytes().chunks(size).any(|bytes| listener.hear(bytes).unwrap()).then(|| listener.text())
+    }
+
     #[test]
     fn a_report_is_whole_with_the_exit_status_behind_the_banner_of_the_firmware() {
         let (old, new) = (banner("p", "0"), banner("p \"q\"", "0123456789abcdef0123"));
-        assert_eq!(new, "{\"producer\":\"p \\\"q\\\"\",\"data\":\"0123456789abcdef\"}\n");
+        assert_eq!(new, "{\"producer\":\"p \\\"q\\\"\",\"build\":\"0123456789abcdef\"}\n");
         let firmware = [b"\x7fELF\xff".as_slice(), new.as_bytes(), b"{\"outputs\":\""].concat();
         assert_eq!((banner_in(&firmware), banner_in(b"\x7fELF")), (Some(new.as_str()), None));
         let exit = "{\"exit\":0}\r\n";
-        assert_eq!(whole(&format!("{old}{exit}"), &new), None);
-        assert_eq!(whole(&format!("{new}{{\"exit\":"), &new), None);
-        let text = format!("rubbish{new}{exit}");
-        assert_eq!(whole(&format!("{old}{exit}{new}{exit}{text}"), &new), Some(&text["rubbish".len()..]));
+        for size in [1, 7, 4096] {
+            assert_eq!(heard(&new, &format!("{old}{exit}"), size), None);
+            assert_eq!(heard(&new, &format!("{new}{{\"exit\":"), size), None);
+            // A report that breaks off, because the board starts again.
+            let text = format!("{old}{exit}{new}{{\"outputs\":\"rubbish{new}{exit}");
+            assert_eq!(heard(&new, &text, size).unwrap(), format!("{new}{exit}"));
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_kept() {
+        let new = banner("p", "0");
+        let mut listener = Listener::new(&new);
+        for _ in 0..100 {
+            assert!(!listener.hear(&[b'x'; 1000]).unwrap());
+            assert!(listener.heard.len() <= 2 * KEPT);
+        }
+        assert!(!listener.hear(format!("\nlast\n{new}").as_bytes()).unwrap());
+        assert_eq!(listener.text(), new);
+        let endless = vec![b'x'; MOST];
+        assert!(listener.hear(&endless).is_err());
     }
 
     #[test]

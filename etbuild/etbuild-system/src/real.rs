@@ -92,6 +92,14 @@ impl System for RealSystem {
         result
     }
 
+    fn write_in_place(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut file = fs::File::create(path)?;
+        file.write_all(bytes)?;
+        // A board that has all bytes is gone before it confirms the last ones.
+        let _ = file.sync_all();
+        Ok(())
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         // A link to a folder is a file of its own.
         if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
@@ -342,6 +350,20 @@ mod tests {
         invocation.timeout = Some(Duration::from_millis(20));
         let outcome = RealSystem::default().run(&invocation).unwrap();
         assert!(outcome.timed_out && !outcome.success());
+    }
+
+    #[test]
+    fn a_file_that_is_written_in_its_place_has_no_file_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let (system, path) = (RealSystem::default(), folder.path().join("firmware.uf2"));
+        for text in ["longer", "new"] {
+            let before = system.stamp(&path).map(|stamp| stamp.inode).ok();
+            system.write_in_place(&path, text.as_bytes()).unwrap();
+            assert_eq!(system.read(&path).unwrap(), text.as_bytes());
+            assert!(before.is_none_or(|before| before == system.stamp(&path).unwrap().inode));
+        }
+        assert_eq!(system.list(folder.path()).unwrap(), [path]);
+        assert!(system.write_in_place(&folder.path().join("absent/firmware.uf2"), b"").is_err());
     }
 
     #[cfg(unix)]

@@ -41,6 +41,11 @@ pub trait System: Send + Sync {
     /// Replaces a file whole: a reader sees the old bytes or the new, never a mixture. Makes missing folders.
     fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()>;
 
+    /// Writes a file in its place, for drives that go away with the last byte. A failure may leave a part of the bytes.
+    fn write_in_place(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.write(path, bytes, false)
+    }
+
     /// Removes a file, or a folder with all that is in it.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
@@ -73,13 +78,13 @@ pub trait System: Send + Sync {
         None
     }
 
-    /// The serial ports of the machine, sorted.
+    /// The serial ports that boards are plugged into, sorted: none that is built in, and each once.
     fn serial_ports(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
     /// Opens a serial port with 8 data bits, no parity and one stop bit. A read that finds no byte for [`SERIAL_WAIT`] fails with
-    /// [`io::ErrorKind::TimedOut`].
+    /// [`io::ErrorKind::TimedOut`]. Other programs cannot open the port meanwhile.
     fn open_serial(&self, _port: &Path, _baud: u32) -> io::Result<Box<dyn io::Read + Send>> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -9,9 +9,11 @@ mod globals;
 mod layout;
 mod machine;
 mod opcodes;
+mod remedy;
 mod tensors;
 
 pub use archive::{Member, members};
 pub use error::TorchError;
 pub use layout::gather;
+pub use remedy::Remedy;
 pub use tensors::{Elements, Tensor, read};

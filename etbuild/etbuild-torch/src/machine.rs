@@ -39,6 +39,8 @@ pub struct View<'p> {
     pub sizes: Vec<usize>,
     /// The distance of neighbours in each dimension, in elements.
     pub strides: Vec<i64>,
+    /// Whether an operation is due on the elements: a negation or a conjugation.
+    pub is_lazy: bool,
 }
 
 /// An object.
@@ -84,6 +86,11 @@ impl<'p> Machine<'p> {
     /// The mistake at the present place.
     pub const fn mistake(&self, reason: &'static str) -> TorchError {
         TorchError::Pickle { offset: self.position, reason }
+    }
+
+    /// The present place, of an operation that is not known.
+    pub const fn unknown(&self) -> TorchError {
+        TorchError::Operation(self.position)
     }
 
     /// The next bytes.
@@ -182,7 +189,7 @@ impl<'p> Machine<'p> {
 
     /// Puts a global on the stack.
     pub fn global(&mut self, module: &str, name: &str) -> Step {
-        let refused = TorchError::Global { name: format!("{module}.{name}"), offset: self.position };
+        let refused = TorchError::Global { module: module.to_owned(), name: name.to_owned(), offset: self.position };
         self.push(Object::Global(globals::find(module, name).ok_or(refused)?))
     }
 

@@ -64,7 +64,7 @@ pub fn run(machine: &mut Machine<'_>) -> Step<Id> {
             return machine.pop();
         }
         let operation = OPERATIONS.iter().find(|(known, _)| *known == byte);
-        let (_, operation) = operation.ok_or(machine.mistake("the operation is not one of a dictionary of tensors"))?;
+        let (_, operation) = operation.ok_or(machine.unknown())?;
         operation(machine)?;
     }
 }
@@ -176,14 +176,17 @@ fn reduce(machine: &mut Machine<'_>) -> Step {
     machine.push(made)
 }
 
-/// `_rebuild_tensor_v2(storage, offset, sizes, strides, requires_grad, hooks)`, and metadata behind in some versions.
+/// `_rebuild_tensor_v2(storage, offset, sizes, strides, requires_grad, hooks)`, and behind it a dictionary of the bits `neg` and `conj` of a
+/// tensor that has one.
 fn view<'p>(machine: &Machine<'p>, arguments: Id) -> Option<View<'p>> {
-    let [storage, offset, sizes, strides, ..] = machine.sequence(arguments)? else { return None };
+    let [storage, offset, sizes, strides, more @ ..] = machine.sequence(arguments)? else { return None };
     let Object::Storage(storage) = machine.object(*storage) else { return None };
     let sizes = machine.wholes(*sizes)?.into_iter().map(usize::try_from).collect::<Result<Vec<usize>, _>>().ok()?;
     let strides = machine.wholes(*strides)?;
     let offset = machine.whole(*offset)?;
-    (sizes.len() == strides.len()).then_some(View { storage: *storage, offset, sizes, strides })
+    let has_bits = |bits: &Id| !matches!(machine.object(*bits), Object::Dictionary(bits) if bits.is_empty());
+    let is_lazy = more.get(2..).is_some_and(|bits| bits.iter().any(has_bits));
+    (sizes.len() == strides.len()).then_some(View { storage: *storage, offset, sizes, strides, is_lazy })
 }
 
 /// `_rebuild_parameter(tensor, requires_grad, hooks)`.

@@ -6,11 +6,14 @@ use et_core::ScalarType;
 
 use crate::archive::{Member, members};
 use crate::layout::{gather, is_row_major};
-use crate::machine::{Machine, Object, View};
+use crate::machine::{Id, Machine, Object, View};
 use crate::{TorchError, opcodes};
 
 /// Gathered elements may take this many times the size of the file.
 const INFLATION: usize = 2;
+
+/// How files before version 1.6 begin: a pickle of a number.
+const LEGACY: &[u8] = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.";
 
 /// The elements of a tensor in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,9 @@ pub struct Tensor {
 /// # Errors
 /// Files of other forms; compressed members; pickles with anything but tensors; elements outside their storage.
 pub fn read(bytes: &[u8]) -> Result<Vec<Tensor>, TorchError> {
+    if bytes.starts_with(LEGACY) {
+        return Err(TorchError::Legacy);
+    }
     let members = members(bytes)?;
     let file = File { bytes, members: &members };
     if file.member("byteorder").is_ok_and(|order| order == b"big") {
@@ -47,18 +53,31 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Tensor>, TorchError> {
     let mut machine = Machine::new(file.member("data.pkl")?);
     let made = opcodes::run(&mut machine)?;
     let Object::Dictionary(entries) = machine.object(made) else {
-        return Err(machine.mistake("the object is no dictionary"));
+        return Err(TorchError::Unnamed("the object is no dictionary"));
     };
     let (mut tensors, mut names, mut gathered) = (Vec::new(), BTreeSet::new(), 0);
     for (key, value) in entries {
-        let Object::Text(name) = machine.object(*key) else { return Err(machine.mistake("a key is no text")) };
-        let Object::Tensor(view) = machine.object(*value) else { return Err(entry(name, "is no tensor")) };
+        let Object::Text(name) = machine.object(*key) else { return Err(TorchError::Unnamed("a key is no text")) };
+        let Object::Tensor(view) = machine.object(*value) else { return Err(no_tensor(&machine, name, entries)) };
         if !names.insert(*name) {
             return Err(entry(name, "occurs twice"));
         }
         tensors.push(file.tensor(name, view, &mut gathered)?);
     }
     Ok(tensors)
+}
+
+/// The mistake of an entry that is no tensor, where other entries are, or have tensors as entries.
+fn no_tensor(machine: &Machine<'_>, name: &str, entries: &[(Id, Id)]) -> TorchError {
+    let is_tensor = |(_, value): &(Id, Id)| matches!(machine.object(*value), Object::Tensor(_));
+    let has_tensor = |(_, value): &(Id, Id)| match machine.object(*value) {
+        Object::Dictionary(entries) => entries.iter().any(is_tensor),
+        _ => false,
+    };
+    if entries.iter().any(|entry| is_tensor(entry) || has_tensor(entry)) {
+        return entry(name, "is no tensor");
+    }
+    TorchError::NoTensors(name.to_owned())
 }
 
 /// The mistake in an entry of the dictionary.
@@ -81,10 +100,13 @@ impl<'f> File<'f> {
 
     /// The tensor of a view, whose elements must lie in its storage. `gathered` is the size of all gathered tensors.
     fn tensor(&self, name: &str, view: &View<'_>, gathered: &mut usize) -> Result<Tensor, TorchError> {
-        let View { storage, offset, sizes, strides } = view;
+        let View { storage, offset, sizes, strides, is_lazy } = view;
+        if *is_lazy {
+            return Err(entry(name, "is stored without the negation or the conjugation that is due"));
+        }
         let key = format!("data/{}", storage.key);
         let (member, size) = (self.member(&key)?, storage.scalar_type.size());
-        let outside = || entry(name, "has elements outside its storage");
+        let outside = || TorchError::Outside(name.to_owned());
         let length = storage.count.checked_mul(size).filter(|length| *length <= member.len()).ok_or_else(outside)?;
         let count = sizes.iter().try_fold(size, |bytes, size| bytes.checked_mul(*size)).ok_or_else(outside)?;
         let storage_bytes = member.get(..length).ok_or_else(outside)?;

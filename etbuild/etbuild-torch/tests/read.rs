@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use et_core::ScalarType;
-use etbuild_torch::{Elements, Tensor, TorchError, read};
+use etbuild_torch::{Elements, Remedy, Tensor, read};
 
 fn file(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
@@ -77,18 +77,21 @@ fn newer_protocols_are_read() {
 
 #[test]
 fn a_class_is_refused_by_name() {
-    let Err(TorchError::Global { name, offset }) = read(&file("model.bin")) else { panic!("a class was read") };
-    assert_eq!((name.as_str(), offset > 0), ("torch.nn.modules.linear.Linear", true));
+    let error = read(&file("model.bin")).unwrap_err();
+    assert!(error.to_string().contains("`torch.nn.modules.linear.Linear`"), "{error}");
+    assert_eq!(error.remedy(), Remedy::Executed);
 }
 
 #[test]
-fn other_containers_are_of_an_old_form() {
-    assert!(read(&file("legacy.bin")).unwrap_err().is_of_old_form());
+fn other_containers_are_told_apart() {
+    assert_eq!(read(&file("legacy.bin")).unwrap_err().remedy(), Remedy::Tensors);
     let mut compressed = file("protocol4.bin");
     // The method of compression in the central directory, which lists `data.pkl` first.
     let directory = compressed.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     compressed[directory + 10] = 8;
-    assert!(read(&compressed).unwrap_err().is_of_old_form());
+    assert_eq!(read(&compressed).unwrap_err().remedy(), Remedy::Tensors);
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
+    assert_eq!(read(pointer).unwrap_err().remedy(), Remedy::Copy);
 }
 
 /// Where `part` begins in a file.
@@ -109,8 +112,9 @@ fn a_function_is_refused_and_not_called() {
     let mut hostile = file("tensors.bin");
     let place = place(&hostile, b"ccollections\nOrderedDict\n");
     hostile[place..place + 25].copy_from_slice(b"cbuiltins\nexec__________\n");
-    let Err(TorchError::Global { name, .. }) = read(&hostile) else { panic!("a function was read") };
-    assert_eq!(name, "builtins.exec__________");
+    let error = read(&hostile).unwrap_err();
+    assert!(error.to_string().contains("`builtins.exec__________`"), "{error}");
+    assert_eq!(error.remedy(), Remedy::Refused);
 }
 
 #[test]
@@ -151,4 +155,18 @@ fn a_dictionary_in_itself_ends() {
     file[place..place + pickle.len()].copy_from_slice(pickle);
     let error = read(&file).unwrap_err();
     assert!(error.to_string().contains("`a` is no tensor"), "{error}");
+}
+
+#[test]
+fn a_tensor_with_a_negation_that_is_due_is_refused() {
+    let error = read(&file("negated.bin")).unwrap_err();
+    assert!(error.to_string().contains("`negated` is stored without the negation"), "{error}");
+    assert_eq!(error.remedy(), Remedy::Tensors);
+}
+
+#[test]
+fn tensors_in_a_dictionary_below_can_be_written_alone() {
+    let error = read(&file("nested.bin")).unwrap_err();
+    assert!(error.to_string().contains("`state_dict` is no tensor"), "{error}");
+    assert_eq!(error.remedy(), Remedy::Tensors);
 }

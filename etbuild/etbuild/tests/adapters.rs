@@ -242,7 +242,10 @@ fn damaged_adapters_are_refused_without_output() {
     fs::write(&shard, &renamed).unwrap();
     expect_refusal(&place, &folders, &["ETB0307", "layers.1.self_attn.q_proj.lora_B.weight` is missing"]);
     fs::rename(&shard, folders.1.join("adapter_model.bin")).unwrap();
-    expect_refusal(&place, &folders, &["ETB0304", "adapter_model.bin", "no zip container", "save_file"]);
+    expect_refusal(&place, &folders, &["ETB0302", "adapter_model.bin", "no zip container", "git lfs pull"]);
+    // How files before version 1.6 begin.
+    fs::write(folders.1.join("adapter_model.bin"), b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.").unwrap();
+    expect_refusal(&place, &folders, &["ETB0304", "adapter_model.bin", "earlier version", "save_file"]);
     fs::remove_file(folders.1.join("adapter_config.json")).unwrap();
     expect_refusal(&place, &folders, &["ETB0302", "adapter_config.json"]);
 }

@@ -277,6 +277,9 @@ fn what_keeps_a_device_away_is_told() {
     assert!(Ran::of(&mut command).expect(8).stderr.contains("error[ETB0705]"));
     let mut command = place.command(words.replace("DEVICE", "usb").split_whitespace());
     assert!(Ran::of(&mut command).expect(2).stderr.contains("`usb` is no device"));
+    let twice = format!("deploy {RECIPE} --target linux-x86_64 --device adb --device adb:R5CX");
+    let twice = place.run(&twice).expect(2).stderr;
+    assert!(twice.contains("device `adb` may be the device `adb:R5CX`"), "{twice}");
     let several = place.run(&format!("deploy {RECIPE} --device adb")).expect(2).stderr;
     assert!(several.contains("one hosted target, and the request has 2"), "{several}");
     let firmware =

@@ -234,16 +234,41 @@ def mxfp4(folder, **keys):
     finish(model, stored, dict(quant_method="mxfp4"), folder)
 
 
+def mlx_experts(folder):
+    """A mixture of experts of MLX: a stack for each projection, whose number of bits differs from the others'."""
+    config = WIDE | dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=96, head_dim=32)
+    model = drawn(transformers.Qwen3MoeConfig(**config))
+    model.save_pretrained(folder / "model")
+    stored = load_file(folder / "model" / "model.safetensors")
+    description = dict(group_size=32, bits=4, mode="affine")
+    for layer in range(2):
+        mixture = f"model.layers.{layer}.mlp"
+        for projection in ("gate_proj", "up_proj", "down_proj"):
+            names = [f"{mixture}.experts.{expert}.{projection}.weight" for expert in range(4)]
+            parts = [mlx(stored.pop(name), bits=3) for name in names]
+            stack = f"{mixture}.switch_mlp.{projection}"
+            stored |= {f"{stack}.{name}": torch.stack([tensors[name] for tensors, _ in parts]) for name in parts[0][0]}
+            description[stack] = dict(group_size=32, bits=3)
+            experts = model.model.layers[layer].mlp.experts
+            for expert, (_, numbers) in enumerate(parts):
+                with torch.no_grad():
+                    target = experts.down_proj[expert] if projection == "down_proj" else experts.gate_up_proj[expert].chunk(2)[projection == "up_proj"]
+                    target.copy_(numbers)
+    finish(model, stored, description, folder)
+
+
 SHAPES = {"mxfp4": {}, "mxfp4-mqa": dict(num_key_value_heads=1), "mxfp4-wide": dict(intermediate_size=96, num_local_experts=3)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    names = [f"{family}-{method}" for family in FAMILIES for method in METHODS] + list(SHAPES)
+    names = [f"{family}-{method}" for family in FAMILIES for method in METHODS] + list(SHAPES) + ["mlx-experts"]
     for name in sys.argv[2:] or names:
         folder = Path(sys.argv[1]) / name
         folder.mkdir(parents=True, exist_ok=True)
         family, _, method = name.partition("-")
         if family == "mxfp4":
             mxfp4(folder, **SHAPES[name])
+        elif name == "mlx-experts":
+            mlx_experts(folder)
         else:
             write(family, method, folder)

@@ -38,8 +38,9 @@ impl Board {
         let mut script = Command::new("python3");
         script.arg(path).arg(place.path()).args(how.split_whitespace()).stdin(Stdio::piped());
         let mut process = script.spawn().unwrap();
-        let board = Self { power: process.stdin.take(), process, place };
+        let mut board = Self { power: process.stdin.take(), process, place };
         while fs::symlink_metadata(board.port()).is_err() {
+            assert_eq!(board.process.try_wait().unwrap(), None, "the board's script ended");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
         Some(board)
@@ -51,7 +52,9 @@ impl Board {
 
     /// Deploys the digits to the board; the result.
     fn deployed(&self, options: &str, status: i32) -> Value {
-        let script = "cp \"$0\" part && mv part firmware && while [ -e firmware ]; do sleep 0.02; done";
+        // The board's script takes the file away; one that died does not.
+        let script = "cp \"$0\" part && mv part firmware && \
+                      for turn in $(seq 500); do [ -e firmware ] || exit 0; sleep 0.02; done; exit 1";
         let script = script.replace("part", &format!("{}/part", self.place.path().display()));
         let script = script.replace("firmware", &format!("{}/firmware", self.place.path().display()));
         let target = flashed_by(&self.place, BOARD, "sh", &format!("[-c, '{script}', \"{{binary}}\"]"));
@@ -108,6 +111,9 @@ fn a_silent_board_is_an_error_with_what_it_wrote_last() {
     let result = board.deployed("--set verify.timeout=2s", 8);
     assert_eq!(code(&result), "ETB0704", "{result}");
     assert!(result.to_string().contains("115200 baud"), "{result}");
+    let notes = &result["diagnostics"][0]["notes"];
+    assert_eq!(notes[2], "{\"exit\":0}", "{result}");
+    assert!(notes[0].as_str().unwrap().contains("another"), "{result}");
 }
 
 #[test]
@@ -123,6 +129,48 @@ fn a_debug_probe_hands_on_the_report() {
     check_verified(&deploy(&place, &target, "--device probe", 0), "mps2-an386");
     let result = deploy(&place, &target, "--device serial:/dev/ttyACM0", 2);
     assert_eq!(code(&result), "ETB0801", "{result}");
+}
+
+/// Deploys to a board behind a debug probe, whose program is a script; the result.
+fn probed(script: &str, options: &str) -> Value {
+    let place = Place::warm();
+    let banner = "banner=$(grep -a -o '{\"producer\":[^}]*}' \"$1\")\n";
+    let script = place.file("probe.sh", format!("{banner}{script}\n"));
+    let target = flashed_by(&place, "mps2-an386", "sh", &format!("[{}, \"{{binary}}\"]", script.display()));
+    deploy(&place, &target, &format!("--device probe {options}"), 8)
+}
+
+#[test]
+fn a_failure_that_firmware_tells_through_a_probe_comes_before_the_exit_status() {
+    let failure = r#"echo "$banner"; echo '{"error":18,"place":"instruction","index":5}'; exit 3"#;
+    let result = probed(failure, "");
+    assert!(result.to_string().contains("the board failed with error 0x12 at instruction 5"), "{result}");
+    let result = probed("echo \"$banner\"; echo crashed; exit 3", "");
+    assert!(result.to_string().contains("`sh` ended") && result.to_string().contains("crashed"), "{result}");
+}
+
+#[test]
+fn a_probe_has_one_time_limit_which_the_hint_names() {
+    let result = probed("echo \"$banner\"; sleep 100", "--set verify.timeout=2s");
+    assert_eq!(code(&result), "ETB0704", "{result}");
+    assert!(
+        result.to_string().contains("within 2s") && result.to_string().contains("raise `verify.timeout`"),
+        "{result}"
+    );
+}
+
+#[test]
+fn firmware_of_the_same_data_and_other_code_has_another_banner() {
+    let place = Place::warm();
+    let banner = |options: &str| {
+        let result = deploy(&place, Path::new("mps2-an386"), options, 0);
+        let file = fs::read(unit(&result, "mps2-an386")["files"][0]["path"].as_str().unwrap()).unwrap();
+        let start = file.windows(12).position(|part| part == b"{\"producer\":").unwrap();
+        file[start..].split(|byte| *byte == b'\n').next().unwrap().to_owned()
+    };
+    let [small, fast, again] = ["--set optimize=size", "--set optimize=speed", "--set optimize=size"].map(banner);
+    assert_eq!(small, again);
+    assert_ne!(small, fast);
 }
 
 #[test]

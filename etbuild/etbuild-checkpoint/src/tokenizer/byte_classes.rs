@@ -88,7 +88,8 @@ const CLASSES: &[Class] = &[
     },
 ];
 
-/// The class that the configuration of the tokenizer names, or that of the type of the model.
+/// The class that the configuration of the tokenizer names, or else the configuration of the model, or else that of the type of the model, as
+/// in `transformers`.
 ///
 /// # Errors
 /// A class that is not known.
@@ -104,9 +105,11 @@ pub fn find(stated: &Config, config: &Config) -> Result<&'static Class, Checkpoi
     };
     // A class that stands for any `tokenizer.json` says nothing.
     const ANY: [&str; 2] = ["PreTrainedTokenizer", "TokenizersBackend"];
-    let class = stated.optional_text(CLASS)?.map(|class| class.trim_end_matches("Fast").to_owned());
-    if let Some(class) = class.filter(|class| !ANY.contains(&class.as_str())) {
-        return of(|class| class.names, &class).ok_or_else(|| stated.unsupported(CLASS, names(|class| class.names)));
+    for file in [stated, config] {
+        let class = file.optional_text(CLASS)?.map(|class| class.trim_end_matches("Fast").to_owned());
+        if let Some(class) = class.filter(|class| !ANY.contains(&class.as_str())) {
+            return of(|class| class.names, &class).ok_or_else(|| file.unsupported(CLASS, names(|class| class.names)));
+        }
     }
     let model = config.optional_text(MODEL)?.unwrap_or_default();
     of(|class| class.models, &model).ok_or_else(|| {
@@ -122,5 +125,24 @@ impl Class {
         let Some(pattern) = self.pattern else { return bytes(true) };
         let split = json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
         json!({"type": "Sequence", "pretokenizers": [split, bytes(false)]})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(stated: &[u8], config: &[u8]) -> Result<&'static [&'static str], CheckpointError> {
+        find(&Config::parse(stated)?, &Config::parse(config)?).map(|class| class.names)
+    }
+
+    #[test]
+    fn the_tokenizer_s_configuration_names_the_class_before_the_model_s() {
+        let config = br#"{"tokenizer_class": "GPT2Tokenizer", "model_type": "qwen2"}"#;
+        assert_eq!(class(br"{}", config).unwrap()[0], "GPT2Tokenizer");
+        assert_eq!(class(br#"{"tokenizer_class": "GPTNeoXTokenizerFast"}"#, config).unwrap()[0], "GPTNeoXTokenizer");
+        assert_eq!(class(br"{}", br#"{"model_type": "qwen2"}"#).unwrap()[0], "Qwen2Tokenizer");
+        let error = class(br"{}", br#"{"tokenizer_class": "XTokenizer", "model_type": "qwen2"}"#).unwrap_err();
+        assert!(error.to_string().contains("XTokenizer"), "{error}");
     }
 }

@@ -70,6 +70,14 @@ fn device_mistake(world: &World, units: &[Unit]) -> Option<Diagnostic> {
         let message = format!("device `{device}` is named twice");
         return Some(Diagnostic::error(Code::Usage, message).help("name each device once"));
     }
+    let is_adb = |device: &&Device, is_named: bool| matches!(device, Device::Shell(Shell::Adb(serial)) if serial.is_some() == is_named);
+    if let Some(named) = devices.iter().find(|device| is_adb(device, true))
+        && devices.iter().any(|device| is_adb(&device, false))
+    {
+        let message = format!("device `adb` may be the device `{named}`");
+        let help = "name each device by its serial number, `adb:SERIAL`; `adb devices` lists serial numbers";
+        return Some(Diagnostic::error(Code::Usage, message).help(help));
+    }
     let boards = devices.iter().filter(|device| matches!(device, Device::Board(_))).count();
     if boards > 1 {
         let message = format!("one board is flashed at a time, and the request names {boards}");

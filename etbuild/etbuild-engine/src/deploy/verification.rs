@@ -7,14 +7,14 @@ use etbuild_target::Run;
 
 use super::on_board::on_board;
 use super::on_device::on_device;
+use super::on_each::away;
 use super::record::noted;
 use super::verdict::judged;
 use super::{UnitReport, Verification};
 use crate::action::{ArtifactKind, Blocked, Staged};
-use crate::failure;
+use crate::device;
 use crate::input::Db;
 use crate::link::{Maker, read_interface};
-use crate::pipeline::Stage;
 use crate::unit::Unit;
 use crate::verify::{self, Cost, Runner};
 
@@ -98,9 +98,8 @@ fn cost(db: &dyn Db, unit: &Unit, verified: &Staged) -> Option<Cost> {
 fn install(db: &dyn Db, unit: &Unit, maker: &Maker, drive: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
     let linked = unit.linked(db, maker)?;
     let image = db.world().open_blob(&linked.blob(ArtifactKind::Image)?);
-    let path = drive.join(format!("{}.uf2", unit.name()));
-    let written = db.world().system().write(&path, &image, false);
-    written.map_err(|error| Blocked::failed(Stage::Verify, failure::unreadable(&path, &error)))?;
+    let name = format!("{}.uf2", unit.name());
+    device::install(db.world().system(), drive, (&name, &image)).map_err(away)?;
     let message = format!("installed on the board at `{}`; its report is on its console", drive.display());
     report.verification = Verification::Skipped { reason: Box::new(Diagnostic::warning(Code::DeviceMissing, message)) };
     Ok(())

@@ -11,7 +11,7 @@ mod script;
 mod shell;
 mod way;
 
-pub use board::{Firmware, drive};
+pub use board::{Firmware, drive, install};
 pub use files::DeviceFile;
 pub use run::{Command, DeviceFolder};
 pub use shell::Shell;

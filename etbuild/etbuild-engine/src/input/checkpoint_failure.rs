@@ -1,17 +1,16 @@
 //! Errors of checkpoints as diagnostics.
 
-use etbuild_checkpoint::{ADAPTER_SHARD, CheckpointError, SHARD};
+use etbuild_checkpoint::CheckpointError;
 use etbuild_diagnostic::{Code, Diagnostic};
+
+use super::pickled_hint::{INCOMPLETE, pickled_hint};
 
 /// A checkpoint cannot be imported, or an adapter does not fit the checkpoint.
 pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
     let code = checkpoint_code(error);
     let diagnostic = Diagnostic::error(code, error.to_string());
-    if let Some(shard) = error.old_shard() {
-        let of_safetensors = if matches!(error, CheckpointError::Adapter(_)) { ADAPTER_SHARD } else { SHARD };
-        return diagnostic.help(format!(
-            "write the tensors alone: `safetensors.torch.save_file(torch.load(\"{shard}\", weights_only=True), \"{of_safetensors}\")`"
-        ));
+    if let Some((shard, refused)) = error.refused_shard() {
+        return diagnostic.help(pickled_hint(shard, refused.remedy()));
     }
     match (code, error) {
         (Code::TensorMismatch, CheckpointError::Adapter(_)) => {
@@ -42,9 +41,7 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (Code::ModelMalformed, CheckpointError::Key { .. }) => {
             diagnostic.help("compare the key with the configuration that the model's makers published")
         }
-        (Code::ShardMissing | Code::ModelMalformed, _) => diagnostic.help(
-            "is the download complete? a file of a hundred bytes is a pointer of Git LFS: `git lfs pull` fetches the file",
-        ),
+        (Code::ShardMissing | Code::ModelMalformed, _) => diagnostic.help(INCOMPLETE),
         (Code::TensorMismatch, _) => diagnostic.help("are `config.json` and the safetensors of the same model?"),
         (Code::SchemeUnavailable, _) => diagnostic.help("leave `quantize.rotate` out"),
         (Code::FeatureMissing, _) => diagnostic.help(
@@ -66,6 +63,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::AdapterOverEncoder(_)
         | CheckpointError::EmbeddingsOfDecoder
         | CheckpointError::EncoderOption(_)
+        | CheckpointError::Stack(_)
         | CheckpointError::Unsupported { .. } => Code::ModelUnsupported,
         CheckpointError::ProcessorMissing | CheckpointError::FeatureExtractorMissing => Code::ModelMalformed,
         CheckpointError::FileMissing(_) => Code::FileMissing,
@@ -85,7 +83,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::ImageTokens { .. }
         | CheckpointError::TextOption { .. } => Code::OptionUnavailable,
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
-        CheckpointError::ShardRefused { .. } if error.old_shard().is_some() => Code::ModelUnsupported,
+        CheckpointError::ShardRefused { error, .. } if error.is_of_other_form() => Code::ModelUnsupported,
         CheckpointError::Json { .. }
         | CheckpointError::Key { .. }
         | CheckpointError::ShardMalformed { .. }

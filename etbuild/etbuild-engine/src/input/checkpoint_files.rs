@@ -185,14 +185,20 @@ fn no_shards(system: &dyn System, folder: &Path) -> Diagnostic {
     let others = |file: &&PathBuf| {
         file.extension().and_then(|extension| extension.to_str()).is_some_and(|ending| OTHER_WEIGHTS.contains(&ending))
     };
-    let message = format!("`{}` has no safetensors", folder.display());
+    let message = format!("`{}` has neither `{SHARD}` nor `{PICKLED_SHARD}`", folder.display());
     let diagnostic = Diagnostic::error(Code::ModelUnsupported, message);
     match files.iter().find(others) {
         Some(file) => {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let note = format!("`{name}` is a checkpoint of another form, such as Meta's own");
-            diagnostic.note(note).help("use the model's folder in Hugging Face's form: `config.json` and safetensors")
+            let note = format!(
+                "`{name}` has weights under another name, or is a checkpoint of another form, such as Meta's own"
+            );
+            diagnostic.note(note).help(format!(
+                "use the model's folder in Hugging Face's form: `{CONFIG}`, and safetensors or `{PICKLED_SHARD}`"
+            ))
         }
-        None => diagnostic.help(format!("a checkpoint is a folder with `{CONFIG}` and `{SHARD}`")),
+        None => {
+            diagnostic.help(format!("a checkpoint is a folder with `{CONFIG}`, and `{SHARD}` or `{PICKLED_SHARD}`"))
+        }
     }
 }

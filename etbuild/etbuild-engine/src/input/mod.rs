@@ -9,6 +9,7 @@ pub mod fixed_value;
 pub mod hashed_file;
 pub mod mapped_file;
 pub mod model_file;
+mod pickled_hint;
 
 pub use checkpoint_failure::checkpoint;
 pub use checkpoint_files::{hears, picture_sizes, reads_pictures, reads_texts};

@@ -223,7 +223,7 @@ impl ProjectInputs {
 
     /// The facts without the embedded files, which no manifest depends on.
     pub fn without_data(&self) -> Result<ProjectFacts, Vec<Diagnostic>> {
-        self.facts(Vec::new(), VerifyData::default())
+        self.facts(Vec::new(), VerifyData::default(), "")
     }
 
     /// A failure of the link of the project, blamed on the crates of custom operators where it is theirs.
@@ -231,8 +231,8 @@ impl ProjectInputs {
         OperatorCrate::blamed(error, &self.manifest.operators)
     }
 
-    /// All facts.
-    pub fn with_data(&self, db: &dyn Db) -> Result<ProjectFacts, Vec<Diagnostic>> {
+    /// All facts. `build` is the digest of everything that the binary is made from.
+    pub fn with_data(&self, db: &dyn Db, build: &str) -> Result<ProjectFacts, Vec<Diagnostic>> {
         let verify = self.board.as_ref().and_then(|board| board.verify.as_ref()).map(|files| {
             let inputs = files.inputs.read(db)?;
             let reference = files.reference.map(|file| file.read(db)).transpose()?;
@@ -240,10 +240,10 @@ impl ProjectInputs {
             verify_data::cases((&inputs, reference), &self.method, &files.outputs)
         });
         let program = self.program.map(|program| db.world().open_blob(&program).to_vec());
-        self.facts(program.unwrap_or_default(), verify.transpose()?.unwrap_or_default())
+        self.facts(program.unwrap_or_default(), verify.transpose()?.unwrap_or_default(), build)
     }
 
-    fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
+    fn facts(&self, program: Vec<u8>, verify: VerifyData, build: &str) -> Result<ProjectFacts, Vec<Diagnostic>> {
         let ManifestInputs {
             template,
             kernels,
@@ -269,6 +269,7 @@ impl ProjectInputs {
             memory: board.memory.clone(),
             console: board.console.clone(),
             speed: board.optimize == Optimize::Speed,
+            build: build.to_owned(),
             verify,
         });
         Ok(ProjectFacts {

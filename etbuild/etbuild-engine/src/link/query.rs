@@ -67,7 +67,8 @@ impl Action for Link {
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let (world, tools) = (db.world(), &self.tools);
         let sources = Sources::embedded().map_err(link_failure)?;
-        let project = Project::new(&self.project.with_data(db)?, &sources).map_err(link_failure)?;
+        let build = self.action_key().action().to_string();
+        let project = Project::new(&self.project.with_data(db, &build)?, &sources).map_err(link_failure)?;
         let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
         let mut crates = Crates::new(world, Crates::listed(world, &self.dependencies), &project);
         let told = &mut |compiled| crates.tell(compiled);

@@ -17,6 +17,9 @@ pub const OUTPUTS: &[u8] = include_bytes!("../data/tiny.outputs.bin");
 /// How many cases there are.
 pub const CASES: usize = 8;
 
+/// The digest of what firmware is made from.
+pub const BUILD: &str = "0123456789abcdef0123";
+
 /// The program as a process that finds its program file there.
 pub fn hosted(program: Program) -> ProjectFacts {
     ProjectFacts {
@@ -45,7 +48,14 @@ pub fn hosted(program: Program) -> ProjectFacts {
 /// The program inside of firmware.
 pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
     let verify = VerifyData { cases: CASES, inputs: INPUTS.to_vec(), outputs: OUTPUTS.to_vec() };
-    let board = Some(BoardFacts { processor: Processor::Armv8M, memory, console, speed: false, verify });
+    let board = Some(BoardFacts {
+        processor: Processor::Armv8M,
+        memory,
+        console,
+        speed: false,
+        build: BUILD.to_owned(),
+        verify,
+    });
     ProjectFacts { template: "firmware".to_owned(), board, ..hosted(Program::Embedded(PROGRAM.to_vec())) }
 }
 

@@ -4,7 +4,7 @@
 
 `tensors.bin`: tensors of several types, a parameter, a transposed tensor, a part of a tensor, and two that share a storage.
 `protocol4.bin`: two of these, with a pickle of protocol 4. `model.bin`: a module, whose pickle names its class. `legacy.bin`: the form before
-torch 1.6.
+torch 1.6. `negated.bin`: a tensor whose negation is due. `nested.bin`: a dictionary in a dictionary.
 """
 
 import collections
@@ -23,3 +23,5 @@ few = {name: tensors[name] for name in ("float32", "float16")}
 torch.save(few, folder / "protocol4.bin", pickle_protocol=4)
 torch.save(torch.nn.Linear(2, 2), folder / "model.bin")
 torch.save(few, folder / "legacy.bin", _use_new_zipfile_serialization=False)
+torch.save(dict(negated=torch.tensor([1 + 2j]).conj().imag), folder / "negated.bin")
+torch.save(dict(state_dict=few, epoch=3), folder / "nested.bin")
