@@ -212,6 +212,59 @@ fn mixtures_of_deepseek_are_read_whole() {
 }
 
 #[test]
+fn scalings_are_made_of_the_elements_that_turn() {
+    let yarn = r#""head_dim": 32, "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}"#;
+    let rotaries = ["\"rotary_dim\": 16", "\"partial_rotary_factor\": 0.5"].map(|turning| {
+        let decoder = describe(&config("MiniMaxM2ForCausalLM", &format!("{yarn}, {turning}"))).unwrap();
+        decoder.rotaries
+    });
+    assert_eq!(rotaries[0], rotaries[1]);
+    assert_eq!(rotaries[0][0].pairs, 8);
+}
+
+#[test]
+fn sizes_that_follow_from_others_are_checked() {
+    const HYBRID: &str = r#""attn_layer_indices": [1], "mamba_d_state": 16, "mamba_n_heads": 6"#;
+    const LATENT: &str = r#""kv_lora_rank": 64, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8,
+        "moe_intermediate_size": 8, "num_experts_per_tok": 1, "q_lora_rank": null, "topk_method": "greedy""#;
+    for (architecture, rest, key) in [
+        ("MambaForCausalLM", r#""expand": 1e12"#.to_owned(), "expand"),
+        ("MambaForCausalLM", r#""expand": 1e-9"#.to_owned(), "expand"),
+        ("Lfm2ForCausalLM", r#""block_ffn_dim_multiplier": 1e300"#.to_owned(), "block_ffn_dim_multiplier"),
+        ("HunYuanMoEV1ForCausalLM", r#""num_shared_expert": 1048576"#.to_owned(), "num_shared_expert"),
+        ("HunYuanMoEV1ForCausalLM", r#""num_experts": [1099511627776]"#.to_owned(), "num_experts"),
+        ("Ernie4_5_MoeForCausalLM", r#""moe_num_shared_experts": 1048576"#.to_owned(), "moe_num_shared_experts"),
+        ("BambaForCausalLM", format!(r#"{HYBRID}, "mamba_expand": 1048576"#), "mamba_expand"),
+        ("BambaForCausalLM", format!(r#"{HYBRID}, "mamba_n_heads": 5"#), "mamba_n_heads"),
+        ("BambaForCausalLM", format!(r#"{HYBRID}, "mamba_d_head": 64"#), "mamba_d_head"),
+        (
+            "DeepseekV2ForCausalLM",
+            format!(r#"{LATENT}, "n_routed_experts": 4, "n_shared_experts": 1048576"#),
+            "n_shared_experts",
+        ),
+        (
+            "DeepseekV2ForCausalLM",
+            format!(r#"{LATENT}, "n_routed_experts": 4, "partial_rotary_factor": 2"#),
+            "rope_parameters",
+        ),
+    ] {
+        let found = describe(&config(architecture, &rest));
+        assert!(matches!(&found, Err(CheckpointError::Key { key: found, .. }) if found == key), "{rest}: {found:?}");
+    }
+    for depth in ["32", "\"auto\""] {
+        describe(&config("BambaForCausalLM", &format!(r#"{HYBRID}, "mamba_d_head": {depth}"#))).unwrap();
+    }
+}
+
+#[test]
+fn experts_are_weighed_without_noise_too() {
+    for (noise, slack) in [("0", 0.0), ("0.25", 0.5)] {
+        let described = describe(&config("PhiMoEForCausalLM", &format!("\"router_jitter_noise\": {noise}"))).unwrap();
+        assert_eq!(described.experts.unwrap().routing.shares, Shares::InTurns { slack });
+    }
+}
+
+#[test]
 fn what_is_not_supported_is_refused_with_key_and_value() {
     for (architecture, rest, words) in [
         (
