@@ -194,6 +194,12 @@ impl Config {
         self.optional_size(key)?.ok_or_else(|| self.mistake(key, "is missing"))
     }
 
+    /// A size that is computed from the value of `key`; `None` beyond the integers.
+    pub fn computed(&self, key: &str, size: Option<usize>) -> Result<usize, CheckpointError> {
+        let fits = size.filter(|size| (1..=LARGEST).contains(&(*size as u64)));
+        fits.ok_or_else(|| self.mistake(key, "makes a size that is not from 1 to 1048576"))
+    }
+
     /// A count, which may be 0, if present.
     pub fn optional_count(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         let count = |value: &Value| value.as_u64().filter(|count| *count <= LARGEST).map(|count| count as usize);
@@ -220,6 +226,12 @@ impl Config {
     pub fn optional_number(&self, key: &str) -> Result<Option<f64>, CheckpointError> {
         let number = |value: &Value| value.as_f64().filter(|number| number.is_finite() && *number > 0.0);
         self.read(key, "a positive number", number)
+    }
+
+    /// A number of at least 0, if present.
+    pub fn optional_amount(&self, key: &str) -> Result<Option<f64>, CheckpointError> {
+        let amount = |value: &Value| value.as_f64().filter(|amount| amount.is_finite() && *amount >= 0.0);
+        self.read(key, "a number of at least 0", amount)
     }
 
     /// A positive number.

@@ -255,6 +255,7 @@ impl Decoder {
             return Err(CheckpointError::key("num_experts_per_tok", format!("is {chosen}, of {count} experts")));
         }
         self.experts.map_or(Ok(()), |experts| experts.check_groups())?;
+        let rotated = self.attention.latent.map_or(depth, |latent| latent.rotated);
         for rotary in &self.rotaries {
             let listed = match &rotary.scaling {
                 Scaling::ByPair { short, long, .. } => short.len() == rotary.pairs && long.len() == rotary.pairs,
@@ -265,8 +266,8 @@ impl Decoder {
                 let reason = format!("has {sections} pairs, and a head has {}", rotary.pairs);
                 return Err(CheckpointError::key("mrope_section", reason));
             }
-            if rotary.pairs == 0 || 2 * rotary.pairs > depth || !listed {
-                let reason = format!("has no angles for the {depth} elements of a head");
+            if rotary.pairs == 0 || 2 * rotary.pairs > rotated || !listed {
+                let reason = format!("has no angles for the {rotated} elements of a head");
                 return Err(CheckpointError::key("rope_parameters", reason));
             }
         }

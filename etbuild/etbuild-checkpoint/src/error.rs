@@ -81,6 +81,9 @@ pub enum CheckpointError {
         /// The context.
         context: u32,
     },
+    /// A state of more elements than any model's.
+    #[error("`{CONFIG}` makes a state of {0:?} elements in a layer, which is more than any model of this kind has")]
+    StateTooLarge([usize; 3]),
     /// Draft tokens for a model that cannot take tokens back.
     #[error("`export.speculate` is for models that can take tokens back, and this one keeps a state of all tokens")]
     Speculation,

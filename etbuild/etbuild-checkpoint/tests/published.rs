@@ -212,6 +212,91 @@ fn mixtures_of_deepseek_are_read_whole() {
 }
 
 #[test]
+fn configurations_of_mixtures_and_state_spaces_are_read_whole() {
+    let factors = "[1, 1, 1, 1, 1, 1, 1, 1]";
+    let phi = format!(
+        r#""attention_bias": true, "attention_dropout": 0.0, "hidden_act": "silu", "hidden_dropout": 0.0, "input_jitter_noise": 0.01,
+        "lm_head_bias": true, "model_type": "phimoe", "num_experts_per_tok": 2, "num_local_experts": 16,
+        "original_max_position_embeddings": 4096, "output_router_logits": false, "rope_scaling": {{"long_factor": {factors},
+        "long_mscale": 1.243163121016122, "original_max_position_embeddings": 4096, "short_factor": {factors},
+        "short_mscale": 1.243163121016122, "type": "longrope"}}, "rope_theta": 10000.0, "router_aux_loss_coef": 0.0,
+        "router_jitter_noise": 0.01, "sliding_window": 131072, "tie_word_embeddings": false, "use_cache": true"#
+    );
+    let mamba = r#""conv_kernel": 4, "expand": 2, "hidden_act": "silu", "initializer_range": 0.1, "layer_norm_epsilon": 1e-05,
+        "model_type": "mamba", "rescale_prenorm_residual": false, "residual_in_fp32": true, "state_size": 16,
+        "time_step_floor": 0.0001, "time_step_init_scheme": "random", "time_step_max": 0.1, "time_step_min": 0.001,
+        "time_step_rank": 48, "time_step_scale": 1.0, "use_bias": false, "use_cache": true, "use_conv_bias": true"#;
+    let next = r#""attention_bias": false, "attention_dropout": 0.0, "decoder_sparse_step": 1, "full_attention_interval": 4,
+        "head_dim": 256, "hidden_act": "silu", "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16,
+        "linear_num_value_heads": 32, "linear_value_head_dim": 128, "mlp_only_layers": [], "model_type": "qwen3_next",
+        "moe_intermediate_size": 512, "norm_topk_prob": true, "num_experts": 512, "num_experts_per_tok": 10,
+        "output_router_logits": false, "partial_rotary_factor": 0.25, "rope_scaling": null, "rope_theta": 10000000,
+        "router_aux_loss_coef": 0.001, "shared_expert_intermediate_size": 512, "use_sliding_window": false"#;
+    for (name, rest) in
+        [("PhiMoEForCausalLM", phi.as_str()), ("MambaForCausalLM", mamba), ("Qwen3NextForCausalLM", next)]
+    {
+        let read = config(name, rest);
+        // State spaces have none of the common keys of attention.
+        let left: Vec<String> =
+            unread_keys(&read).unwrap().into_iter().filter(|key| rest.contains(&format!("\"{key}\""))).collect();
+        assert_eq!(left, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn scalings_are_made_of_the_elements_that_turn() {
+    let yarn = r#""head_dim": 32, "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}"#;
+    let rotaries = ["\"rotary_dim\": 16", "\"partial_rotary_factor\": 0.5"].map(|turning| {
+        let decoder = describe(&config("MiniMaxM2ForCausalLM", &format!("{yarn}, {turning}"))).unwrap();
+        decoder.rotaries
+    });
+    assert_eq!(rotaries[0], rotaries[1]);
+    assert_eq!(rotaries[0][0].pairs, 8);
+}
+
+#[test]
+fn sizes_that_follow_from_others_are_checked() {
+    const HYBRID: &str = r#""attn_layer_indices": [1], "mamba_d_state": 16, "mamba_n_heads": 6"#;
+    const LATENT: &str = r#""kv_lora_rank": 64, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8,
+        "moe_intermediate_size": 8, "num_experts_per_tok": 1, "q_lora_rank": null, "topk_method": "greedy""#;
+    for (architecture, rest, key) in [
+        ("MambaForCausalLM", r#""expand": 1e12"#.to_owned(), "expand"),
+        ("MambaForCausalLM", r#""expand": 1e-9"#.to_owned(), "expand"),
+        ("Lfm2ForCausalLM", r#""block_ffn_dim_multiplier": 1e300"#.to_owned(), "block_ffn_dim_multiplier"),
+        ("HunYuanMoEV1ForCausalLM", r#""num_shared_expert": 1048576"#.to_owned(), "num_shared_expert"),
+        ("HunYuanMoEV1ForCausalLM", r#""num_experts": [1099511627776]"#.to_owned(), "num_experts"),
+        ("Ernie4_5_MoeForCausalLM", r#""moe_num_shared_experts": 1048576"#.to_owned(), "moe_num_shared_experts"),
+        ("BambaForCausalLM", format!(r#"{HYBRID}, "mamba_expand": 1048576"#), "mamba_expand"),
+        ("BambaForCausalLM", format!(r#"{HYBRID}, "mamba_n_heads": 5"#), "mamba_n_heads"),
+        ("BambaForCausalLM", format!(r#"{HYBRID}, "mamba_d_head": 64"#), "mamba_d_head"),
+        (
+            "DeepseekV2ForCausalLM",
+            format!(r#"{LATENT}, "n_routed_experts": 4, "n_shared_experts": 1048576"#),
+            "n_shared_experts",
+        ),
+        (
+            "DeepseekV2ForCausalLM",
+            format!(r#"{LATENT}, "n_routed_experts": 4, "partial_rotary_factor": 2"#),
+            "rope_parameters",
+        ),
+    ] {
+        let found = describe(&config(architecture, &rest));
+        assert!(matches!(&found, Err(CheckpointError::Key { key: found, .. }) if found == key), "{rest}: {found:?}");
+    }
+    for depth in ["32", "\"auto\""] {
+        describe(&config("BambaForCausalLM", &format!(r#"{HYBRID}, "mamba_d_head": {depth}"#))).unwrap();
+    }
+}
+
+#[test]
+fn experts_are_weighed_without_noise_too() {
+    for (noise, slack) in [("0", 0.0), ("0.25", 0.5)] {
+        let described = describe(&config("PhiMoEForCausalLM", &format!("\"router_jitter_noise\": {noise}"))).unwrap();
+        assert_eq!(described.experts.unwrap().routing.shares, Shares::InTurns { slack });
+    }
+}
+
+#[test]
 fn what_is_not_supported_is_refused_with_key_and_value() {
     for (architecture, rest, words) in [
         (

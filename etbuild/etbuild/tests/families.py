@@ -7,6 +7,7 @@ the tokens that follow the prompt greedily, and the logits behind each.
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -114,10 +115,12 @@ MODELS = {
     "mamba": ("Mamba", STATES),
     "mamba-biases": ("Mamba", STATES | dict(use_bias=True, use_conv_bias=False, state_size=7, conv_kernel=3, expand=3,
                                             time_step_rank=5, tie_word_embeddings=False)),
+    "mamba-one-state": ("Mamba", STATES | dict(state_size=1)),
     "falcon-mamba": ("FalconMamba", STATES | dict(state_size=16)),
     "mamba2": ("Mamba2", STATES | dict(num_heads=6, head_dim=16, n_groups=2, state_size=24)),
     "mamba2-biases": ("Mamba2", STATES | dict(num_heads=12, head_dim=8, n_groups=1, state_size=16, use_bias=True,
                                               use_conv_bias=False, tie_word_embeddings=True)),
+    "mamba2-thin": ("Mamba2", STATES | dict(num_heads=96, head_dim=1, n_groups=2, state_size=8)),
     "granite-hybrid": ("GraniteMoeHybrid", SMALL | HYBRID | dict(
         num_local_experts=5, shared_intermediate_size=40, residual_multiplier=0.5, attention_multiplier=0.3,
         logits_scaling=2.0, embedding_multiplier=3.0, tie_word_embeddings=True, mamba_n_groups=2, mamba_proj_bias=True,
@@ -179,17 +182,29 @@ MODELS = {
     "hunyuan-moe": ("HunYuanMoEV1", SMALL | dict(head_dim=8, num_experts=6, moe_topk=2)),
     "minimax-m2": ("MiniMaxM2", SMALL | dict(head_dim=12, num_local_experts=8, num_experts_per_tok=3, rope_parameters=dict(
         rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
+    "minimax-m2-yarn": ("MiniMaxM2", SMALL | dict(
+        head_dim=12, num_local_experts=4, num_experts_per_tok=2,
+        rope_parameters=YARN | dict(partial_rotary_factor=0.5))),
     "minicpm3": ("MiniCPM3", MHA | dict(kv_lora_rank=24, q_lora_rank=20, qk_nope_head_dim=12, qk_rope_head_dim=8)),
     "minicpm3-plain": ("MiniCPM3", MHA | dict(kv_lora_rank=16, q_lora_rank=None, qk_nope_head_dim=8, qk_rope_head_dim=4,
                                               v_head_dim=14, attention_bias=True, tie_word_embeddings=False)),
-    "phimoe": ("Phimoe", SMALL | dict(num_local_experts=5, attention_bias=True, lm_head_bias=True, sliding_window=300)),
-    # Texts beyond the first context turn by the short factors in transformers, and by the long ones in the code of the published model.
+    "phimoe": ("Phimoe", SMALL | dict(num_local_experts=5, attention_bias=True, lm_head_bias=True, sliding_window=9,
+                                      router_jitter_noise=0.0)),
     "phimoe-long": ("Phimoe", MQA | dict(num_local_experts=4, router_jitter_noise=0.2, rope_parameters=dict(
         rope_type="longrope", rope_theta=10000.0, short_factor=[1.0, 1.1, 1.3, 1.5], long_factor=[1.5, 2.0, 4.0, 5.0],
-        short_mscale=1.2, long_mscale=1.3, original_max_position_embeddings=128))),
+        short_mscale=1.2, long_mscale=1.3, original_max_position_embeddings=16))),
     "llama-yarn": ("Llama", SMALL | dict(rope_parameters=YARN | dict(
         truncate=False, beta_fast=16.0, mscale=1.2, mscale_all_dim=0.8))),
 }
+
+
+def as_published(model):
+    """Texts beyond the first context turn by the short factors in transformers, and by the long ones in the code of the published Phi-3.5-MoE."""
+    parameters = getattr(model.config, "rope_parameters", None) or {}
+    if model.config.model_type == "phimoe" and parameters["rope_type"] == "longrope":
+        rotary, longest = model.model.rotary_emb, parameters["original_max_position_embeddings"]
+        rotary.rope_init_fn = partial(rotary.rope_init_fn, seq_len=longest + 1)
+    return model
 
 
 def write(name, folder, steps):
@@ -197,7 +212,7 @@ def write(name, folder, steps):
     model = drawn(getattr(transformers, f"{kind}Config")(**keys))
     folder.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(folder / "model")
-    model = read(folder / "model")
+    model = as_published(read(folder / "model"))
     prompt = torch.randint(3, model.config.vocab_size, (1, PROMPT))
     save_file(greedy(model, dict(input_ids=prompt), steps), folder / "expected.safetensors")
 

@@ -70,7 +70,8 @@ fn every_known_architecture_is_tested() {
     };
     let tested: BTreeSet<String> =
         [models, encoders, eyes, ears, pairs].into_iter().flatten().map(architecture).collect();
-    let others = ["Mistral", "Qwen2", "Qwen3", "Phi3", "Gemma2", "Gemma3"].map(|name| format!("{name}ForCausalLM"));
+    let others =
+        ["Mistral", "Qwen2", "Qwen3", "Phi3", "PhiMoE", "Gemma2", "Gemma3"].map(|name| format!("{name}ForCausalLM"));
     let place = Place::cold();
     let folder = place.path().join("unknown");
     fs::create_dir(&folder).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use et_llm::{Batch, Model};
+use et_llm::{Batch, Draft, Model};
 use et_module::safetensors::{SafeTensors, write_with_texts};
 use et_module::{DataFiles, Engines, FileBytes, Kernels};
 use etbuild_engine::{Event, Mode, World, program_file};
@@ -16,8 +16,8 @@ use etbuild_system::RealSystem;
 use crate::support::logits::{BACKENDS, ENGINES, difference, kernel};
 use crate::support::{self, Place};
 
-/// Two families with state spaces, one of them without attention, one with linear attention, and one with short convolutions.
-const FAMILIES: [&str; 4] = ["granite-hybrid", "mamba2", "qwen3-next", "lfm2"];
+/// Three families with state spaces, two of them without attention, one with linear attention, and one with short convolutions.
+const FAMILIES: [&str; 5] = ["granite-hybrid", "mamba", "mamba2", "qwen3-next", "lfm2"];
 /// Tokens of a chunk.
 const PIECE: usize = 16;
 
@@ -78,13 +78,15 @@ fn check(name: &str, file: &File, text: &[u32], logits: &[f32]) {
 fn a_text_goes_on_behind_any_of_its_tokens() {
     for (name, file) in programs(&[]) {
         let (whole, other) = (text(70, 0), text(40, 90));
-        for kept in [69, 60, 37, 3] {
-            let next = [&whole[..kept], &other].concat();
+        for same in [69, 60, 37, 3] {
+            let next = [&whole[..same], &other].concat();
             let mut model = file.model();
             model.read(&whole).unwrap();
+            // A state space is behind its last token and nowhere else; a convolution has the rows of a piece.
+            let expected = if name == "lfm2" && same > 37 { same } else { 0 };
+            assert_eq!(model.kept(&next), expected, "{name}: {same}");
             let known = model.rewind(&next);
-            // A state space is behind its last token and nowhere else.
-            assert!(known == 0 || (name == "lfm2" && known == kept), "{name}: {known} of {kept}");
+            assert_eq!((known, model.tokens().len()), (expected, expected), "{name}: {same}");
             check(name, &file, &next, model.read(&next[known..]).unwrap());
         }
         let mut model = file.model();
@@ -136,6 +138,29 @@ fn texts_of_a_batch_keep_their_state_while_others_are_read() {
 }
 
 #[test]
+fn nothing_is_kept_of_a_text_that_the_program_failed_to_read() {
+    // Without a limit, the program notices that a KV cache is full, when the layers ahead have read the tokens.
+    for (name, file) in programs(&["export.batch=2"]).into_iter().filter(|(name, _)| !name.starts_with("mamba")) {
+        let mut model = file.model();
+        model.read(&text(120, 0)).unwrap();
+        model.read(&text(20, 50)).unwrap_err();
+        assert_eq!(model.tokens(), [0; 0], "{name}");
+        check(name, &file, &text(20, 7), model.read(&text(20, 7)).unwrap());
+        let mut models = [file.model(), file.model()];
+        for (model, length) in models.iter_mut().zip([128, 9]) {
+            model.read(&text(length, 0)).unwrap();
+        }
+        let mut batch = file.batch(&models);
+        let mut rows: Vec<(&mut Model, Option<u32>)> = models.iter_mut().map(|model| (model, Some(5))).collect();
+        batch.read(&mut rows).unwrap_err();
+        for model in &mut models {
+            assert_eq!(model.tokens(), [0; 0], "{name}");
+            check(name, &file, &text(20, 7), model.read(&text(20, 7)).unwrap());
+        }
+    }
+}
+
+#[test]
 fn a_prefix_is_shared_where_the_state_is_behind_it() {
     for (name, file) in programs(&[]) {
         let (prefix, rest) = (text(30, 0), text(12, 60));
@@ -177,4 +202,19 @@ fn draft_tokens_are_refused_for_state_that_cannot_be_taken_back() {
     let refused = build("mamba2").expect(4).stderr;
     assert!(refused.contains("`export.speculate` is for models that can take tokens back"), "{refused}");
     build("lfm2").expect(0);
+}
+
+#[test]
+fn a_draft_model_can_take_tokens_back() {
+    let Some(folder) = checkpoints() else { return };
+    let place = Place::cold();
+    for (name, is_refused) in [("mamba", true), ("granite-hybrid", true), ("lfm2", false)] {
+        let path = place.path().join(format!("{name}.pte"));
+        std::fs::write(&path, built(&place, &folder.join(name), &[])).unwrap();
+        let engines = Engines::new(ENGINES, 1);
+        let loaded = Draft::load(&path, 211, Kernels::Lookup(&kernel), &engines);
+        let said = loaded.err().map(|error| error.to_string());
+        assert_eq!(said.is_some(), is_refused, "{name}: {said:?}");
+        assert!(said.is_none_or(|said| said.contains("rejected guesses cannot be taken back")), "{name}");
+    }
 }

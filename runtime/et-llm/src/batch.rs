@@ -68,7 +68,7 @@ impl Batch {
     /// method was loaded for, in the same order.
     ///
     /// # Errors
-    /// As [`Model::read`], before the first token is read; errors of the program, after which all texts can only be begun anew.
+    /// As [`Model::read`] of each text, before the first token is read; errors of the program, after which no model has read a text.
     pub fn read(&mut self, texts: &mut [(&mut Model, Option<u32>)]) -> Result<(), Error> {
         for (model, token) in texts.iter_mut() {
             match token {
@@ -76,6 +76,12 @@ impl Batch {
                 None => model.make_room(),
             }
         }
+        let made = self.go_through(texts);
+        made.inspect_err(|_| texts.iter_mut().for_each(|(model, _)| model.reset()))
+    }
+
+    /// Reads tokens that can be read.
+    fn go_through(&mut self, texts: &mut [(&mut Model, Option<u32>)]) -> Result<(), Error> {
         let rows = self.starts.len();
         let token = |row: usize| texts.get(row).and_then(|(_, token)| *token).map_or(0, i64::from);
         let tokens: Vec<i64> = (0..rows).map(token).collect();

@@ -32,6 +32,9 @@ impl Draft {
         if model.vocabulary() != vocabulary {
             return Err(failed(Error::OtherVocabulary { draft: model.vocabulary(), model: vocabulary }));
         }
+        if model.is_recurrent() {
+            return Err(failed(Error::NoWayBack));
+        }
         let facts = model.named_data(GENERATION_KEY).and_then(|bytes| std::str::from_utf8(bytes).ok());
         let context = facts.map(Facts::parse).unwrap_or_default().context;
         model.limit(context);

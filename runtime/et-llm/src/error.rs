@@ -97,6 +97,8 @@ pub enum Error {
         /// How many the model has.
         model: usize,
     },
+    /// A draft model from whose state no token can be taken back.
+    NoWayBack,
     /// The program file holds no tokenizer, or the binary reads no tokenizer.
     NoTokenizer,
     /// The program file holds no chat template.
@@ -199,6 +201,9 @@ impl Display for Error {
             Self::OtherVocabulary { draft, model } => {
                 write!(formatter, "it has {draft} tokens, the model that it would guess for {model}")
             }
+            Self::NoWayBack => formatter.write_str(
+                "it keeps a state of all tokens, from which rejected guesses cannot be taken back; give a draft model of attention alone",
+            ),
             Self::NoTokenizer => formatter.write_str("the program holds no tokenizer; give tokens with --tokens-in"),
             Self::NoTemplate => formatter.write_str(
                 "the program holds no chat template, because the checkpoint has none: add `chat_template.jinja` to the folder, or use --prompt without --chat",

@@ -74,7 +74,7 @@ use lazy_text::LazyText;
 pub use lazy_text::MakeText;
 pub use lookup::Lookup;
 pub use measure::{Effort, Measurement, measure};
-pub use model::{Model, common_prefix};
+pub use model::Model;
 pub use picture::{Picture, Prompt, Tile, is_image};
 pub use proposer::Proposer;
 pub use random::Random;

@@ -239,20 +239,30 @@ impl Model {
         self.written = 0;
     }
 
-    /// Forgets the tokens behind the common prefix of this text and the text that was read, and at least the last token, so that a
-    /// token remains to read; returns the length of the kept prefix. The prefix is empty where a ring buffer has wrapped around and more than a
-    /// piece would be forgotten: the ring buffer has overwritten the oldest tokens that the prefix needs again. It is empty too where a token
-    /// would be forgotten that a state space has read.
+    /// Forgets the tokens of the text that was read behind the first [`Self::kept`]; returns their number.
     pub fn rewind(&mut self, text: &[u32]) -> usize {
-        let same = common_prefix(&self.read, text);
-        let left = same.min(text.len().saturating_sub(1));
-        let left = self.tiles.whole(left);
-        if self.has_forgotten(self.written, self.read.len(), left) {
+        let kept = self.kept(text);
+        if kept == 0 {
             self.reset();
         }
-        self.truncate(left);
+        self.truncate(kept);
         self.ahead.clear();
-        self.read.len()
+        kept
+    }
+
+    /// How many tokens at the beginning of this text are known from the text that was read: their common prefix, without the last token of
+    /// this text, so that a token remains to read. None where a ring buffer has wrapped around and more than a piece would be forgotten: the
+    /// ring buffer has overwritten the oldest tokens that the prefix needs again; and none where a token would be forgotten that a state
+    /// space has read.
+    pub fn kept(&self, text: &[u32]) -> usize {
+        let same = common_prefix(&self.read, text);
+        let left = self.tiles.whole(same.min(text.len().saturating_sub(1)));
+        if self.has_forgotten(self.written, self.read.len(), left) { 0 } else { left }
+    }
+
+    /// Whether there is state that is no KV cache, from which no token can be taken back.
+    pub const fn is_recurrent(&self) -> bool {
+        self.is_recurrent
     }
 
     /// Whether a ring buffer has overwritten tokens, once `written` positions were written.
@@ -282,16 +292,27 @@ impl Model {
     /// Reads further tokens; returns the logits behind the last token, one for each token of the vocabulary.
     ///
     /// # Errors
-    /// [`Error::ContextFull`] before the first token is read; [`Error::NoTokens`]; errors of the program, after which the text can only
-    /// be begun anew.
+    /// [`Error::ContextFull`], [`Error::UnknownToken`] and [`Error::NoTokens`] before the first token is read; errors of the program, after
+    /// which no text is read: some layers may have read the tokens, and others not.
     pub fn read(&mut self, tokens: &[u32]) -> Result<&[f32], Error> {
         self.check(tokens)?;
+        let made = self.go_through(tokens);
+        self.or_reset(made)?;
+        Ok(&self.logits)
+    }
+
+    /// Resets the model after an error.
+    fn or_reset<T>(&mut self, made: Result<T, Error>) -> Result<T, Error> {
+        made.inspect_err(|_| self.reset())
+    }
+
+    /// Reads tokens that can be read.
+    fn go_through(&mut self, tokens: &[u32]) -> Result<(), Error> {
         if let ([token], Some(verify)) = (tokens, &self.verify)
             && let Some(row) = self.ahead.take(*token)
         {
             self.read.push(*token);
-            verify.logits(row, &mut self.bytes, &mut self.logits)?;
-            return Ok(&self.logits);
+            return verify.logits(row, &mut self.bytes, &mut self.logits);
         }
         self.ahead.clear();
         let mut rest = tokens;
@@ -317,7 +338,7 @@ impl Model {
                 method.logits(0, &mut self.bytes, &mut self.logits)?;
             }
         }
-        Ok(&self.logits)
+        Ok(())
     }
 
     /// Reads the tile at the beginning of the tokens; returns the tokens behind the tile.
@@ -347,14 +368,20 @@ impl Model {
         }
         let tokens: Vec<u32> = std::iter::once(token).chain(guesses.iter().copied()).collect();
         self.check(&tokens)?;
-        let place = self.place();
-        let Some(verify) = &mut self.verify else { return Err(Error::NoVerify) };
-        verify.execute(&tokens, place)?;
-        self.written = self.written.max(self.read.len() + tokens.len());
-        verify.logits(0, &mut self.bytes, &mut self.logits)?;
+        let made = self.verify(&tokens);
+        self.or_reset(made)?;
         self.read.push(token);
         self.ahead.set(guesses);
         Ok(&self.logits)
+    }
+
+    /// Reads the next token and draft tokens; the logits are those behind the next token.
+    fn verify(&mut self, tokens: &[u32]) -> Result<(), Error> {
+        let place = self.place();
+        let Some(verify) = &mut self.verify else { return Err(Error::NoVerify) };
+        verify.execute(tokens, place)?;
+        self.written = self.written.max(self.read.len() + tokens.len());
+        verify.logits(0, &mut self.bytes, &mut self.logits)
     }
 
     /// The largest number of draft tokens with the next token: 0 for a program without `verify`.
@@ -450,7 +477,7 @@ impl Model {
 }
 
 /// The number of tokens that two texts begin with alike.
-pub fn common_prefix(one: &[u32], other: &[u32]) -> usize {
+pub(crate) fn common_prefix(one: &[u32], other: &[u32]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 

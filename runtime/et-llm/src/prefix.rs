@@ -6,7 +6,7 @@ use crate::{Error, Model};
 impl Model {
     /// How many tokens at the beginning of a text another model of the same program can take from this one with [`Self::take_prefix`], once
     /// this one has read `tokens`: those ahead of the first picture. None where a text encoder has read the prompt, and where a ring buffer
-    /// has overwritten tokens that the prefix needs again, or a state space has read more, as in [`Self::rewind`].
+    /// has overwritten tokens that the prefix needs again, or a state space has read more, as in [`Self::kept`].
     pub fn offered(&self, tokens: &[u32], text: &[u32]) -> usize {
         // The last token of a text is always read, for its logits.
         let same = common_prefix(text_of(tokens), text).min(text.len().saturating_sub(1));

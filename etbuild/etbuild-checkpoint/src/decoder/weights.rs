@@ -25,6 +25,10 @@ const FOLLOWING: &[&str] =
 /// The most mistakes in a message.
 const ENOUGH: usize = 16;
 
+/// The most elements of a state that is no KV cache: tensors confirm each of its sizes and not their product, which is at most a few
+/// millions in published models.
+const LARGEST_STATE: usize = 1 << 28;
+
 /// Constants by name. A missing constant is noted and stands as zero bytes, so that all mistakes are found at once; the
 /// program is then dropped.
 pub struct Weights<'d> {
@@ -252,6 +256,9 @@ impl<'d> Weights<'d> {
             return self.nothing("");
         }
         self.once(format!("state of {sizes:?}"), |_, _| {
+            if sizes.iter().product::<usize>() > LARGEST_STATE {
+                return Err(CheckpointError::StateTooLarge(sizes));
+            }
             let spec = spec(ScalarType::Float, &sizes);
             let data = ConstantData::new(vec![0; spec.nbytes()]);
             Ok((spec, data))

@@ -61,7 +61,12 @@ fn network_width(config: &Config, size: usize) -> Result<usize, CheckpointError>
     let is_adjusted = config.flag_or("block_auto_adjust_ff_dim", true)?;
     let factor = config.optional_number("block_ffn_dim_multiplier")?.unwrap_or(1.0);
     let step = config.optional_size("block_multiple_of")?.unwrap_or(256);
-    Ok(if is_adjusted { ((factor * (2 * size / 3) as f64) as usize).next_multiple_of(step) } else { size })
+    if !is_adjusted {
+        return Ok(size);
+    }
+    // A conversion to an integer ends at the greatest.
+    let adjusted = (factor * (2 * size / 3) as f64) as usize;
+    config.computed("block_ffn_dim_multiplier", adjusted.checked_next_multiple_of(step))
 }
 
 /// Whether each layer attends: by `layer_types`, or by the list of those that do.

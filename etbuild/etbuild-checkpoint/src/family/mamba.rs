@@ -74,7 +74,9 @@ fn describe(config: &Config, norm: Option<f64>) -> Result<Decoder, CheckpointErr
 
 /// The elements between the projections of the mixer.
 fn inner(config: &Config, width: usize) -> Result<usize, CheckpointError> {
-    Ok((config.optional_number("expand")?.unwrap_or(2.0) * width as f64) as usize)
+    let inner = config.optional_number("expand")?.unwrap_or(2.0) * width as f64;
+    // A conversion to an integer ends at the greatest.
+    config.computed("expand", Some(inner as usize))
 }
 
 /// A decoder whose layers have no feed-forward networks, and of which none attends.

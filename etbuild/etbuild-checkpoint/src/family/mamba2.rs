@@ -34,13 +34,12 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
 /// The state space of models in which other layers attend.
 pub fn hybrid(config: &Config, decoder: &Decoder) -> Result<Scan, CheckpointError> {
     let heads = config.size("mamba_n_heads")?;
-    let inner = config.optional_size("mamba_expand")?.unwrap_or(2) * decoder.width;
-    for key in ["mamba_chunk_size", "mamba_d_head"] {
-        let _ = config.value(key);
-    }
+    let inner = config.optional_size("mamba_expand")?.unwrap_or(2).checked_mul(decoder.width);
+    let inner = config.computed("mamba_expand", inner)?;
+    let _ = config.value("mamba_chunk_size");
     let scan = Scan {
         heads,
-        depth: inner / heads,
+        depth: depth(config, inner, heads)?,
         states: config.size("mamba_d_state")?,
         groups: config.optional_size("mamba_n_groups")?.unwrap_or(1),
         kernel: config.optional_size("mamba_d_conv")?.unwrap_or(4),
@@ -52,6 +51,19 @@ pub fn hybrid(config: &Config, decoder: &Decoder) -> Result<Scan, CheckpointErro
     };
     check(config, scan)?;
     Ok(scan)
+}
+
+/// The elements of a head, which `mamba_d_head` repeats or leaves to the other sizes by the text `auto`.
+fn depth(config: &Config, inner: usize, heads: usize) -> Result<usize, CheckpointError> {
+    if !inner.is_multiple_of(heads) {
+        return Err(config.mistake("mamba_n_heads", format!("does not divide {inner} elements")));
+    }
+    let is_text = config.value("mamba_d_head").is_some_and(serde_json::Value::is_string);
+    let stated = if is_text { None } else { config.optional_size("mamba_d_head")? };
+    if stated.is_some_and(|stated| stated != inner / heads) {
+        return Err(config.mistake("mamba_d_head", format!("is not {inner} elements divided by {heads} heads")));
+    }
+    Ok(inner / heads)
 }
 
 /// Whether heads fit groups. Steps within other limits than those of the class would need to be clamped.

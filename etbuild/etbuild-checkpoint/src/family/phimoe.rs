@@ -5,7 +5,8 @@ use super::{Family, conventions, mixtral};
 use crate::config::Config;
 use crate::{Biases, CheckpointError, Decoder, Experts, Routing, Scaling, Shares};
 
-pub const FAMILY: Family = Family { architectures: &["PhimoeForCausalLM"], keys: &[], describe };
+/// The class of `transformers`, and that of the code beside the published Phi-3.5-MoE.
+pub const FAMILY: Family = Family { architectures: &["PhimoeForCausalLM", "PhiMoEForCausalLM"], keys: &[], describe };
 
 /// `PhimoeConfig`.
 const CLASS: Class = Class { theta: 1_000_000.0, longest: 131_072, key_heads: Some(8), ..Class::LAYER_NORM };
@@ -19,7 +20,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     if experts.chosen != 2 {
         return Err(config.unsupported("num_experts_per_tok", "`2`"));
     }
-    let noise = config.or_default("router_jitter_noise", Config::optional_number, 0.01)?.unwrap_or(0.0);
+    let noise = config.or_default("router_jitter_noise", Config::optional_amount, 0.01)?.unwrap_or(0.0);
     let routing = Routing { shares: Shares::InTurns { slack: 2.0 * noise }, ..Routing::PLAIN };
     decoder.experts = Some(Experts { names: mixtral::NAMES, is_normalized: false, routing, ..experts });
     let window = conventions::window(config, &CLASS)?;

@@ -88,6 +88,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
         | CheckpointError::Key { .. }
         | CheckpointError::ShardMalformed { .. }
         | CheckpointError::ShardRefused { .. }
+        | CheckpointError::StateTooLarge(_)
         | CheckpointError::Tokenizer { .. } => Code::ModelMalformed,
     }
 }

@@ -1,13 +1,16 @@
 //! `etbuild::choose_experts`: the experts of a mixture that each row chooses, by corrected scores within groups of experts.
 
+use core::cmp::Ordering;
+
 use et_core::{Input, Tensor as View};
 
+use crate::family::extremum::precedes;
 use crate::prelude::*;
 
 /// The `count` experts of each row, in order, whose `scores`, `[rows, experts]`, plus `biases`, `[experts]`, are greatest. The experts are in
 /// `groups` of neighbours, and a row chooses from its `kept` best groups: those whose `judged` greatest numbers have the greatest sum
-/// (DeepSeek-AI 2024). The results are the scores without biases and the experts in int64, `[rows, count]` each. Of equal numbers, the first
-/// comes first. The kept groups must have `count` experts.
+/// (DeepSeek-AI 2024). The results are the scores without biases and the experts in int64, `[rows, count]` each. NaN is greatest, and of equal
+/// numbers, the first comes first. The kept groups must have `count` experts.
 #[cfg(feature = "catalogue")]
 pub const CHOOSE_EXPERTS: Operator = Operator {
     schema: "etbuild::choose_experts.values(Tensor scores, Tensor? biases, int count, int groups=1, int kept=1, int judged=1, *, \
@@ -43,6 +46,21 @@ pub const CHOOSE_EXPERTS: Operator = Operator {
             &[
                 CaseTensor::of(ScalarType::Double, &[1, 3], &[0.5, 0.5, 0.5]),
                 CaseTensor::long(&[1, 3], &[5.0, 0.0, 1.0]),
+            ],
+        ),
+        Case::exact(
+            "NaN first, among experts and among groups",
+            &[
+                Tensor(CaseTensor::float(&[2, 4], &[1.0, f64::NAN, f64::NAN, 0.5, 1.0, 0.75, f64::NAN, 0.5])),
+                CaseArgument::None,
+                Int(2),
+                Int(2),
+                Int(1),
+                Int(1),
+            ],
+            &[
+                CaseTensor::float(&[2, 2], &[f64::NAN, 1.0, f64::NAN, 0.5]),
+                CaseTensor::long(&[2, 2], &[1.0, 0.0, 2.0, 3.0]),
             ],
         ),
         Case::refused(
@@ -95,7 +113,7 @@ fn choose<T: Number>(args: &Args<'_, '_>) -> Result<()> {
         for rank in 0..choice.count {
             let kept = (0..choice.groups).filter(|group| choice.is_kept(*group));
             let elements = kept.flat_map(|group| choice.members(group));
-            let Some(found) = choice.best(elements, last) else { break };
+            let found = choice.best(elements, last).ok_or(Error::InvalidArgument)?;
             to.set(row * to_steps[0] + rank * to_steps[1], choice.score(found));
             places.set(row * place_steps[0] + rank * place_steps[1], found as i64);
             last = Some(found);
@@ -147,8 +165,8 @@ impl<'a, T: Number> Choice<'a, T> {
     }
 
     fn precedes(&self, left: usize, right: usize) -> bool {
-        let numbers = [left, right].map(|expert| self.corrected(expert));
-        numbers[0] > numbers[1] || (numbers[0] >= numbers[1] && left < right)
+        let [left, right] = [left, right].map(|expert| (self.corrected(expert), expert));
+        precedes(left, right, Ordering::Greater)
     }
 
     fn judgement(&self, group: usize) -> T {
@@ -165,11 +183,8 @@ impl<'a, T: Number> Choice<'a, T> {
         if self.kept == self.groups {
             return true;
         }
-        let own = self.judgement(group);
-        let is_better = |other: &usize| {
-            let judgement = self.judgement(*other);
-            judgement > own || (judgement >= own && *other < group)
-        };
+        let own = (self.judgement(group), group);
+        let is_better = |other: &usize| precedes((self.judgement(*other), *other), own, Ordering::Greater);
         (0..self.groups).filter(is_better).count() < self.kept
     }
 }

@@ -106,3 +106,9 @@ pub fn beats<T: Element>(element: T, held: T, wanted: Ordering) -> bool {
         None => held.partial_cmp(&held).is_some(),
     }
 }
+
+/// Whether an element comes before another one in the order of all elements, which begins with the extreme one; of equal elements, the first
+/// come first. Elements have their indices.
+pub fn precedes<T: Element>(left: (T, usize), right: (T, usize), wanted: Ordering) -> bool {
+    beats(left.0, right.0, wanted) || (!beats(right.0, left.0, wanted) && left.1 < right.1)
+}

@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 
 use et_core::{Element, Input};
 
-use crate::family::extremum::beats;
+use crate::family::extremum::precedes;
 use crate::family::lane::Lanes;
 use crate::prelude::*;
 
@@ -111,6 +111,6 @@ impl<T: Element> Lane<'_, T> {
     }
 
     fn precedes(&self, left: (T, usize), right: (T, usize)) -> bool {
-        beats(left.0, right.0, self.wanted) || (!beats(right.0, left.0, self.wanted) && left.1 < right.1)
+        precedes(left, right, self.wanted)
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use et_llm::{Certain, Continuation, Error, Limits, Model, Sampler, Step, Stops, TextStream, common_prefix};
+use et_llm::{Certain, Continuation, Error, Limits, Model, Sampler, Step, Stops, TextStream};
 
 use super::{Ended, Event, Failure, Job, Likelihood, Reason, Scheduler};
 
@@ -66,12 +66,11 @@ impl Slot {
         self.used
     }
 
-    /// How many tokens at the beginning of a prompt the KV cache has, if that is half of its text or more: other texts give a copy of
+    /// How many tokens at the beginning of a prompt the model keeps, if that is half of its text or more: other texts give a copy of
     /// their beginning, and stay.
     pub fn continued(&self, prompt: &[u32]) -> usize {
-        let tokens = self.model.tokens();
-        let same = common_prefix(tokens, prompt);
-        if 2 * same >= tokens.len() { same } else { 0 }
+        let kept = self.model.kept(prompt);
+        if 2 * kept >= self.model.tokens().len() { kept } else { 0 }
     }
 
     /// The prompt that the model reads, and the number of tokens that it has read; `None` for a slot whose job reads no prompt.
@@ -148,7 +147,6 @@ impl Slot {
 
     /// Ends the job, if any, because a forward pass failed.
     pub fn fail(&mut self, scheduler: &Scheduler, error: &Error) {
-        self.model.reset();
         if let Some(work) = self.work.take() {
             work.leave(scheduler, Event::Failed(Failure::Model(error.to_string())));
         }
@@ -164,11 +162,7 @@ impl Slot {
             () if is_cut => Err(Failure::Stopping),
             () if now >= work.job.deadline => Err(Failure::TimedOut),
             () if waits => return,
-            () => work.advance(&mut self.model, scheduler, has_read).map_err(|error| {
-                // The KV cache may be half written.
-                self.model.reset();
-                Failure::from(error)
-            }),
+            () => work.advance(&mut self.model, scheduler, has_read).map_err(Failure::from),
         };
         let last = match next {
             Ok(None) => return,

@@ -88,9 +88,9 @@ impl Place {
     fn remembered(&self, parts: &mut Parts<'_, '_>, text: &Text, inputs: [ValueId; 3]) -> ValueId {
         let Delta { heads, key_heads, depth, width, .. } = self.delta;
         parts.sketch.enter(self.module.as_str());
-        let first = parts.weights.recurrent([heads, depth, width]);
-        let rates = parts.weights.rates(&self.within("A_log"), [heads, 1]);
+        let rates = parts.weights.rates(&self.within("A_log"), heads, None);
         let biases = parts.weights.vector(&self.within("dt_bias"), Part::all(heads), 0.0);
+        let first = parts.weights.recurrent([heads, depth, width]);
         let [rates, biases] = [rates, biases].map(|constant| parts.sketch.constant(&constant));
         let rates = parts.sketch.view(rates, &[heads]);
         text.each(parts, inputs, |parts, own, [rows, shares, steps]| {

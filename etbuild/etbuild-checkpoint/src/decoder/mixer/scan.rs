@@ -91,9 +91,9 @@ impl Place {
     fn scanned(&self, parts: &mut Parts<'_, '_>, text: &Text, inputs: [ValueId; 4], biases: Option<&str>) -> ValueId {
         let Scan { heads, depth, states, groups, .. } = self.scan;
         parts.sketch.enter(self.module.as_str());
+        let of_each = matches!(self.scan.steps, Steps::Narrow { .. }).then_some(states);
+        let rates = parts.weights.rates(&self.within("A_log"), heads, of_each);
         let first = parts.weights.recurrent([heads, depth, states]);
-        let rates = if depth == 1 { states } else { 1 };
-        let rates = parts.weights.rates(&self.within("A_log"), [heads, rates]);
         let mut vector = |name: &str| {
             let vector = parts.weights.vector(&self.within(name), Part::all(heads), 0.0);
             parts.sketch.constant(&vector)

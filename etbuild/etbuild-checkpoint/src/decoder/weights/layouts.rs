@@ -123,10 +123,12 @@ impl Weights<'_> {
         })
     }
 
-    /// The rates of a state space, of which checkpoints store the logarithms of the absolute values, as `float32`, `[heads, width]`.
-    pub fn rates(&mut self, tensor: &str, sizes: [usize; 2]) -> Constant {
+    /// The rates of a state space, of which checkpoints store the logarithms of the absolute values, as `float32`, `[heads, width]`:
+    /// a vector of one rate for each head, or a matrix of rates for each state of a head.
+    pub fn rates(&mut self, tensor: &str, heads: usize, states: Option<usize>) -> Constant {
+        let sizes = [heads, states.unwrap_or(1)];
         self.once(tensor.to_owned(), |weights, name| {
-            let stored = if sizes[1] == 1 { &sizes[..1] } else { &sizes[..] };
+            let stored = if states.is_none() { &sizes[..1] } else { &sizes[..] };
             let found = weights.take(tensor, stored)?;
             let floats = floats(&found, 0, sizes[0] * sizes[1]);
             let floats = floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;

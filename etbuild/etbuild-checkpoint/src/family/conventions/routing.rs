@@ -42,6 +42,9 @@ impl Mixture {
     };
 }
 
+/// The key of the number of experts that every token passes.
+const SHARED: &str = "n_shared_experts";
+
 /// The experts of DeepSeek: in all layers but for the first ones, by `n_routed_experts`, beside `n_shared_experts` that every token passes.
 pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixture) -> Result<Experts, CheckpointError> {
     for (key, usual) in [("moe_layer_freq", 1), ("ep_size", 1)] {
@@ -62,7 +65,8 @@ pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixtur
         layer.has_experts = index >= dense;
     }
     let width = config.size("moe_intermediate_size")?;
-    let shared = config.optional_count("n_shared_experts")?.filter(|count| *count > 0);
+    let shared = config.optional_count(SHARED)?.filter(|count| *count > 0);
+    let shared = shared.map(|count| config.computed(SHARED, count.checked_mul(width))).transpose()?;
     Ok(Experts {
         count: config.size("n_routed_experts")?,
         chosen: config.size("num_experts_per_tok")?,
@@ -70,7 +74,7 @@ pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixtur
         is_normalized: config.flag_or("norm_topk_prob", mixture.is_normalized)?,
         storage: Storage::Listed,
         names: mixture.names,
-        shared: shared.map(|count| count * width),
+        shared,
         is_beside_network: false,
         has_biases: false,
         clamped: None,
