@@ -208,6 +208,7 @@ impl Firmware {
                 processor: Processor::of(board.triple).unwrap(),
                 memory,
                 console: Console::Semihosting,
+                build: "0".repeat(16),
                 verify,
                 speed: false,
             }),
