@@ -215,6 +215,6 @@ fn a_draft_model_can_take_tokens_back() {
         let loaded = Draft::load(&path, 211, Kernels::Lookup(&kernel), &engines);
         let said = loaded.err().map(|error| error.to_string());
         assert_eq!(said.is_some(), is_refused, "{name}: {said:?}");
-        assert!(said.is_none_or(|said| said.contains("rejected guesses cannot be taken back")), "{name}");
+        assert!(said.is_none_or(|said| said.contains("rejected draft tokens cannot be taken back")), "{name}");
     }
 }

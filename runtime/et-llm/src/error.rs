@@ -202,7 +202,7 @@ impl Display for Error {
                 write!(formatter, "it has {draft} tokens, the model that it would guess for {model}")
             }
             Self::NoWayBack => formatter.write_str(
-                "it keeps a state of all tokens, from which rejected guesses cannot be taken back; give a draft model of attention alone",
+                "it keeps a state of all tokens, from which rejected draft tokens cannot be taken back; give a draft model of attention alone",
             ),
             Self::NoTokenizer => formatter.write_str("the program holds no tokenizer; give tokens with --tokens-in"),
             Self::NoTemplate => formatter.write_str(

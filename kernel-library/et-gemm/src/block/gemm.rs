@@ -5,6 +5,7 @@ use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
 use super::pack::{Packing, panel_width};
+use crate::int8::pack::Layout;
 use crate::kernels::block::{SETS, SIDE, TILE, Tile};
 use crate::kernels::block_format::{BlockFormat, Scales, Width};
 #[cfg(target_arch = "x86_64")]
@@ -97,9 +98,12 @@ impl BlockGemm {
         Ok(())
     }
 
-    /// What is added to packed weights.
+    /// What is added to packed weights: 8 makes int4 unsigned, and int8 are as in [`crate::int8::pack`].
     const fn offset(&self) -> i32 {
-        self.form.width.offset(self.row.isa.architecture())
+        match self.form.width {
+            Width::Int4 => 8,
+            Width::Int8 => Layout::of(self.row.isa.architecture()).offset,
+        }
     }
 
     /// Identifies the packed layout of the weights: columns per panel.

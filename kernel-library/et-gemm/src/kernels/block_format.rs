@@ -3,9 +3,7 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is one expression under the contract of the trait")]
 
 use et_core::Half;
-use et_simd::{Architecture, GemmDot, Integer, Simd};
-
-use crate::int8::pack::Layout;
+use et_simd::{GemmDot, Integer, Simd};
 
 /// The largest u8 scale.
 const MOST: f32 = 255.0;
@@ -76,14 +74,6 @@ impl Width {
         match self {
             Self::Int4 => 4,
             Self::Int8 => 8,
-        }
-    }
-
-    /// What is added to packed weights, which makes them unsigned: 8 for int4, and as in [`crate::int8::pack`] for int8.
-    pub(crate) const fn offset(self, architecture: Architecture) -> i32 {
-        match self {
-            Self::Int4 => 8,
-            Self::Int8 => Layout::of(architecture).offset,
         }
     }
 }
