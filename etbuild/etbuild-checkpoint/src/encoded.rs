@@ -27,8 +27,18 @@ pub trait Form: Send + Sync {
     /// All that decides about the numbers, as text.
     fn identity(&self) -> String;
 
-    /// Writes the numbers of some rows, of which `first` is the first, row by row.
-    fn decode(&self, first: usize, numbers: &mut [f32]);
+    /// Writes the numbers of some rows, of which `first` is the first, row by row: without groups, a form says how.
+    fn decode(&self, first: usize, numbers: &mut [f32]) {
+        let Some(Grid { group, .. }) = self.grid() else { return };
+        let groups = numbers.len() / group.max(1);
+        let (mut integers, mut scales, mut offsets) = (vec![0; numbers.len()], vec![0.0; groups], vec![0.0; groups]);
+        self.split(first, &mut Split { integers: &mut integers, scales: &mut scales, offsets: &mut offsets });
+        let groups = numbers.chunks_exact_mut(group.max(1)).zip(integers.chunks_exact(group.max(1)));
+        for ((numbers, integers), (scale, offset)) in groups.zip(scales.iter().zip(&offsets)) {
+            let made = integers.iter().map(|integer| f32::from(*integer) * scale + offset);
+            numbers.iter_mut().zip(made).for_each(|(number, made)| *number = made);
+        }
+    }
 
     /// The groups of integers, where the numbers of a group are integers times a scale, plus an offset where the grid says so.
     fn grid(&self) -> Option<Grid> {

@@ -21,10 +21,7 @@ use etbuild_ir::Buffer;
 use serde_json::Value;
 
 use crate::shards::Tensors;
-use crate::{
-    Biases, CheckpointError, Decoder, ExpertNames, Experts, HeadNorm, Inputs, NormKind, Shares, Storage, describe,
-    reals,
-};
+use crate::{Biases, CheckpointError, Decoder, Experts, HeadNorm, Inputs, NormKind, Shares, Storage, describe, reals};
 use architecture::{ARCHITECTURES, Architecture};
 use blocks::Kind;
 use header::{Header, MAGIC, Place};
@@ -123,12 +120,8 @@ impl<'f> Gguf<'f> {
         if let Some(latent) = &mut decoder.attention.latent {
             latent.is_split = has("attn_k_b.weight");
         }
-        if let Some(experts) = &mut decoder.experts {
-            if experts.storage != Storage::Listed {
-                let ExpertNames { gate, up, down, .. } = ExpertNames::QWEN;
-                experts.names = ExpertNames { gate, up, down, ..experts.names };
-            }
-            experts.storage = Storage::Listed;
+        if let Some(experts) = decoder.experts.as_mut().filter(|experts| experts.storage != Storage::Listed) {
+            experts.list();
         }
         Ok(decoder)
     }

@@ -11,9 +11,9 @@ use etbuild_torch::Elements;
 use crate::encoded::Encoded;
 use crate::{CheckpointError, reals};
 
-/// The file of a checkpoint that has one.
+/// The name of the only file with weights of a checkpoint without shards.
 pub const SHARD: &str = "model.safetensors";
-/// The file of a checkpoint that has one, as `torch.save` writes it.
+/// The name of the only file with weights of a checkpoint that `torch.save` wrote without shards.
 pub const PICKLED_SHARD: &str = "pytorch_model.bin";
 
 /// The files with the weights of a checkpoint, by form: a single file, and the file that names the shard of each tensor, where there are many.
@@ -28,7 +28,7 @@ pub const PICKLED: &str = ".bin";
 /// The names of the files with weights in a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightFiles {
-    /// The file of a checkpoint that has one.
+    /// The name of the only file of a checkpoint without shards.
     pub single: &'static str,
     /// The file that names the shard of each tensor, where there are many.
     pub index: &'static str,

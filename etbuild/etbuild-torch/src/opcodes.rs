@@ -195,7 +195,7 @@ fn parameter<'p>(machine: &Machine<'p>, arguments: Id) -> Option<View<'p>> {
     if let Object::Tensor(view) = machine.object(*tensor) { Some(view.clone()) } else { None }
 }
 
-/// `BUILD` gives an object attributes. Those of a dictionary, such as the versions of modules, are left out; other objects must have none.
+/// `BUILD` gives an object attributes. The attributes of a dictionary, such as the versions of modules, are left out; any other object must have none.
 fn build(machine: &mut Machine<'_>) -> Result<(), TorchError> {
     machine.pop()?;
     match machine.object(machine.top()?) {

@@ -1,8 +1,8 @@
-//! What makes a file that is read of a refused one.
+//! How a refused file of `torch.save` becomes a file that etbuild reads.
 
 use crate::TorchError;
 
-/// What helps.
+/// How a user gets a file that etbuild reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// `torch.load` with `weights_only=True` reads the tensors.
@@ -34,7 +34,7 @@ impl TorchError {
         matches!(self, Self::Legacy | Self::MemberCompressed(_) | Self::Global { .. })
     }
 
-    /// What helps.
+    /// How a user gets a file that etbuild reads.
     pub fn remedy(&self) -> Remedy {
         match self {
             Self::Legacy | Self::MemberCompressed(_) | Self::BigEndian | Self::Entry { .. } => Remedy::Tensors,

@@ -208,7 +208,7 @@ fn several_hosts_run_a_binary_at_once() {
     for home in [&there.home, &other.home] {
         assert!(home.join(".cache/etbuild/device").join(format!("digits@{TARGET}/digits.pte")).exists());
     }
-    // A host that is not there keeps no other from its work.
+    // An absent host does not stop the others.
     let result = there.run(&format!("{deploy} ssh:absent.invalid")).expect(8).json();
     let unit = unit(&result, TARGET);
     assert_eq!(

@@ -16,7 +16,7 @@ use etbuild_system::RealSystem;
 use crate::support::logits::{BACKENDS, ENGINES, difference, kernel};
 use crate::support::{self, Place};
 
-/// Three families with state spaces, two of them without attention, one with linear attention, and one with short convolutions.
+/// Five families with state: three with state spaces, two of which have no attention, one with linear attention, and one with short convolutions.
 const FAMILIES: [&str; 5] = ["granite-hybrid", "mamba", "mamba2", "qwen3-next", "lfm2"];
 /// Tokens of a chunk.
 const PIECE: usize = 16;

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 from statistics import median
 
-from qwen3 import Llama, quantize, write_checkpoint, write_gguf
+from qwen3 import Llama, build, quantize, write_checkpoint, write_gguf
 
 RECIPE = """etbuild: 1
 name: qwen3
@@ -26,10 +26,7 @@ targets: [linux-x86_64]
 
 def deploy(etbuild, work):
     """The binary of etbuild."""
-    recipe = work / "qwen3.yaml"
-    recipe.write_text(RECIPE.format(checkpoint=(work / "checkpoint").resolve()))
-    subprocess.run([etbuild, "build", recipe, "--out", work / "out"], check=True)
-    return next((work / "out").glob("qwen3*/linux-x86_64/qwen3"))
+    return build(etbuild, work, "qwen3", RECIPE.format(checkpoint=(work / "checkpoint").resolve()))
 
 
 def time_etbuild(binary, count, threads):

@@ -12,7 +12,6 @@ import argparse
 import ctypes
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from statistics import median
 from threading import Thread
@@ -20,7 +19,7 @@ from time import perf_counter
 
 import gguf
 import numpy as np
-from qwen3 import Llama, add_shape, finish, quantize
+from qwen3 import Llama, add_shape, bench, build, finish, quantize
 from safetensors.numpy import save_file
 
 HIDDEN, INNER, HEADS, KEY_HEADS, DEPTH, EXPERTS, CHOSEN, VOCABULARY = 2048, 768, 32, 4, 128, 128, 8, 8192
@@ -90,9 +89,7 @@ def binary(etbuild, work, layers):
     if made() is None:
         if not (work / "checkpoint/model.safetensors").exists():
             write_checkpoint(work / "checkpoint", layers)
-        recipe = work / "experts.yaml"
-        recipe.write_text(RECIPE.format(checkpoint=(work / "checkpoint").resolve()))
-        subprocess.run([etbuild, "build", recipe, "--out", work / "out"], check=True)
+        build(etbuild, work, "experts", RECIPE.format(checkpoint=(work / "checkpoint").resolve()))
         shutil.rmtree(work / "checkpoint")
     return made()
 
@@ -124,9 +121,7 @@ def bandwidth(threads, size):
 
 def time_etbuild(binary, threads):
     """Milliseconds of a token."""
-    words = [binary, "--bench", "prefill=8,decode=64", "--rounds", "1", "--temperature", "1", "--seed", "1", "--threads", str(threads)]
-    made = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
-    return 1e3 / median(made["decode_tok_s"])
+    return 1e3 / median(bench(binary, "prefill=8,decode=64", threads)["decode_tok_s"])
 
 
 def time_llama(llama):

@@ -8,12 +8,10 @@ on the processor of this machine.
 under the scheme `dynamic-int8`. A round measures a prompt and tokens once each, in turns.
 """
 import argparse
-import json
-import subprocess
 from pathlib import Path
 from statistics import median
 
-from qwen3 import Llama, quantize, random_vocabulary, write_gguf
+from qwen3 import Llama, bench, build, quantize, random_vocabulary, write_gguf
 
 LAYERS, VOCABULARY, PROMPT, TOKENS = 28, 32768, 128, 32
 # The numbers of file types in `llama.h`.
@@ -41,16 +39,12 @@ def model(llama, work, name):
 def binary(etbuild, work, name, file):
     """The binary of etbuild."""
     name = name.lower().replace("_", "-")
-    recipe = work / f"{name}.yaml"
-    recipe.write_text(RECIPE.format(name=name, file=file.resolve()))
-    subprocess.run([etbuild, "build", recipe, "--out", work / "out"], check=True)
-    return next((work / "out").glob(f"{name}*/linux-x86_64/{name}"))
+    return build(etbuild, work, name, RECIPE.format(name=name, file=file.resolve()))
 
 
 def time_etbuild(binary, threads):
     """Milliseconds of a prompt, and of a token."""
-    words = [binary, "--bench", f"prefill={PROMPT},decode={TOKENS}", "--rounds", "1", "--temperature", "1", "--seed", "1", "--threads", str(threads)]
-    made = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    made = bench(binary, f"prefill={PROMPT},decode={TOKENS}", threads)
     return 1e3 * PROMPT / median(made["prefill_tok_s"]), 1e3 / median(made["decode_tok_s"])
 
 

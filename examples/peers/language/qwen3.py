@@ -2,6 +2,7 @@
 import ctypes
 import json
 import random
+import subprocess
 from statistics import median
 from time import perf_counter
 
@@ -115,6 +116,20 @@ def write_gguf(path, layers, vocabulary, tokenizer=None):
     for _, name, numbers in tensors(layers, vocabulary):
         writer.add_tensor(name, numbers.astype(np.float32) if numbers.ndim == 1 else numbers)
     finish(writer)
+
+
+def build(etbuild, work, name, recipe):
+    """The binary of etbuild of a recipe's text for `name`."""
+    path = work / f"{name}.yaml"
+    path.write_text(recipe)
+    subprocess.run([etbuild, "build", path, "--out", work / "out"], check=True)
+    return next((work / "out").glob(f"{name}*/linux-x86_64/{name}"))
+
+
+def bench(binary, tokens, threads):
+    """What the binary measures in one round of prompts and tokens, such as `prefill=8,decode=64`."""
+    words = [binary, "--bench", tokens, "--rounds", "1", "--temperature", "1", "--seed", "1", "--threads", str(threads)]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
 class Parameters(ctypes.Structure):

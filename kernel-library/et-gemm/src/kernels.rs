@@ -106,7 +106,7 @@ macro_rules! float {
 /// micro-kernels.
 macro_rules! integer {
     ($int8:ident, $block:ident, $isa:ident, $target:tt, $features:tt, $dot:ty, lanes $lanes:literal,
-        int8 $rows8:tt x $vectors8:tt, small $small:literal, blocks $rows4:tt x $vectors4:tt) => {
+        int8 $rows8:tt x $vectors8:tt, small $small:literal, blocks $block_rows:tt x $block_vectors:tt) => {
         kernels!($int8: Int8Kernels, "int8", $target, $isa, lanes $lanes, $rows8 x $vectors8, small $small, {
             compiled! { $features
                 fn tile<R, V>(tile: &Int8Tile) = int8::compute::<$dot, R, V>;
@@ -117,7 +117,7 @@ macro_rules! integer {
             }
             Int8Kernels { tiles: tiles!(tile, $rows8 x $vectors8), finish, gather, quantize }
         });
-        kernels!($block: BlockKernels, "blocks", $target, $isa, lanes $lanes, $rows4 x $vectors4, small count!($rows4), {
+        kernels!($block: BlockKernels, "blocks", $target, $isa, lanes $lanes, $block_rows x $block_vectors, small count!($block_rows), {
             compiled! { $features
                 fn halves<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Halves, R, V>;
                 fn steps<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Steps, R, V>;
@@ -126,11 +126,11 @@ macro_rules! integer {
                 fn byte_floats<R, V>(tile: &BlockTile) = block::compute::<$dot, Int8Floats, R, V>;
             }
             BlockKernels {
-                int4_halves: tiles!(halves, $rows4 x $vectors4),
-                int4_steps: tiles!(steps, $rows4 x $vectors4),
-                int4_floats: tiles!(floats, $rows4 x $vectors4),
-                int8_halves: tiles!(bytes, $rows4 x $vectors4),
-                int8_floats: tiles!(byte_floats, $rows4 x $vectors4),
+                int4_halves: tiles!(halves, $block_rows x $block_vectors),
+                int4_steps: tiles!(steps, $block_rows x $block_vectors),
+                int4_floats: tiles!(floats, $block_rows x $block_vectors),
+                int8_halves: tiles!(bytes, $block_rows x $block_vectors),
+                int8_floats: tiles!(byte_floats, $block_rows x $block_vectors),
             }
         });
     };

@@ -3,16 +3,7 @@
 mod plain;
 
 use et_gemm::{Activation, BlockFormat, BlockGemm, BlockOperands, Isa, RowScale, Scales, Width, quantize_rows};
-use plain::{Numbers, activate, available, in_parts, packed};
-
-/// The types of weights, with formats of scales.
-const FORMS: [(Width, Scales); 5] = [
-    (Width::Int4, Scales::Halves),
-    (Width::Int4, Scales::Steps),
-    (Width::Int8, Scales::Halves),
-    (Width::Int4, Scales::Floats),
-    (Width::Int8, Scales::Floats),
-];
+use plain::{FORMS, Numbers, activate, available, in_parts, packed};
 
 fn check(isa: Isa, sizes: [usize; 4], activation: Activation, parts: usize) {
     FORMS.iter().for_each(|form| check_form(isa, *form, sizes, activation, parts));
@@ -27,9 +18,7 @@ fn check_form(
 ) {
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
     let real = numbers.floats(rows * inner);
-    let shift = if width == Width::Int4 { 4 } else { 0 };
-    let mut weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> shift).collect();
-    weights.iter_mut().take(2).zip([-128 >> shift, 127 >> shift]).for_each(|(weight, end)| *weight = end);
+    let weights = plain::weights(&mut numbers, width, columns * inner);
     let form = BlockFormat { group, width, is_biased: rows % 2 == 1, scales };
     let scales = plain::scales(&mut numbers, form, [columns, inner]);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };

@@ -6,16 +6,7 @@ use et_gemm::{
     Activation, Bias, BlockFormat, BlockGemm, Int8Gemm, Isa, Output, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands,
     Weights, Width,
 };
-use plain::{Numbers, activate, available, in_parts};
-
-/// The types of blockwise weights, with formats of scales.
-const FORMS: [(Width, Scales); 5] = [
-    (Width::Int4, Scales::Halves),
-    (Width::Int4, Scales::Steps),
-    (Width::Int8, Scales::Halves),
-    (Width::Int4, Scales::Floats),
-    (Width::Int8, Scales::Floats),
-];
+use plain::{FORMS, Numbers, activate, available, in_parts};
 
 /// Packed weights, and the dequantized values.
 struct Packed {
@@ -48,11 +39,7 @@ fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
 
 fn blocks(isa: Isa, (width, scales): (Width, Scales), [rows, inner, columns, group]: [usize; 4]) -> Packed {
     let mut numbers = Numbers(0x9abc_def1_1234_5678);
-    let weights: Vec<i8> = numbers
-        .bytes(columns * inner)
-        .into_iter()
-        .map(|byte| byte >> if width == Width::Int4 { 4 } else { 0 })
-        .collect();
+    let weights = plain::weights(&mut numbers, width, columns * inner);
     let form = BlockFormat { group, width, is_biased: rows % 2 == 1, scales };
     let scales = plain::scales(&mut numbers, form, [columns, inner]);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };

@@ -155,7 +155,7 @@ impl Packing {
     }
 }
 
-/// The weights of several matrices of one shape and form, such as those of the experts of a mixture.
+/// The packed weights of several matrices of one shape and form: one matrix for each expert of a mixture.
 #[derive(Clone, Debug)]
 pub struct Stack(pub Vec<Packing>);
 

@@ -54,6 +54,13 @@ pub struct Experts {
 }
 
 impl Experts {
+    /// Has the projections of each expert as tensors of their own, under Qwen's names: what becomes of stacks in other forms.
+    pub fn list(&mut self) {
+        let ExpertNames { gate, up, down, .. } = ExpertNames::QWEN;
+        self.names = ExpertNames { gate, up, down, ..self.names };
+        self.storage = Storage::Listed;
+    }
+
     /// Whether the groups of experts have so many experts.
     pub(super) fn check_groups(&self) -> Result<(), CheckpointError> {
         let Some(Groups { count, chosen, judged }) = self.routing.groups else { return Ok(()) };

@@ -8,7 +8,7 @@ mod routing;
 pub use class::Class;
 pub use latent::latent;
 pub use rope::{rope, rotary};
-pub use routing::{Mixture, deepseek_experts};
+pub use routing::{Mixture, deepseek_experts, shared_width};
 
 use crate::config::Config;
 use crate::{

@@ -14,19 +14,14 @@ pub const FAMILY: Family = Family {
 /// `Ernie4_5_MoeConfig`.
 const CLASS: Class = Class { key_heads: Some(4), depth: None, ..ernie4_5::CLASS };
 
-/// The key of the number of experts that every token passes.
-const SHARED: &str = "moe_num_shared_experts";
-
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let mut decoder = ernie4_5::described(config, &CLASS)?;
     decoder.head_bias = config.flag("use_bias")?;
     let width = config.optional_size("moe_intermediate_size")?.unwrap_or(1536);
-    let shared = config.optional_count(SHARED)?.unwrap_or(2);
-    let shared = (shared > 0).then(|| config.computed(SHARED, shared.checked_mul(width))).transpose()?;
     let experts = conventions::experts(&mut decoder, config, width, [64, 6])?;
     decoder.experts = Some(Experts {
         names: ExpertNames::DEEPSEEK,
-        shared,
+        shared: conventions::shared_width(config, "moe_num_shared_experts", 2, width)?,
         routing: Routing { correction: Some("moe_statics.e_score_correction_bias"), ..Routing::PLAIN },
         ..experts
     });

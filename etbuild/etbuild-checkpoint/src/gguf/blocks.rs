@@ -129,15 +129,6 @@ impl Form for Blocks {
         Digest::of(self.bytes()).to_string()
     }
 
-    fn decode(&self, first: usize, numbers: &mut [f32]) {
-        let elements = self.format.elements;
-        let blocks = numbers.chunks_exact_mut(elements).zip(self.blocks(first));
-        match self.format.kind {
-            Kind::Plain(_) => {}
-            Kind::Groups(grid, read) => blocks.for_each(|(numbers, block)| multiply(grid, read, block, numbers)),
-        }
-    }
-
     fn grid(&self) -> Option<Grid> {
         match self.format.kind {
             Kind::Groups(grid, _) => Some(grid),
@@ -157,22 +148,5 @@ impl Form for Blocks {
 
     fn release(&self) {
         self.file.release(self.start..self.start + self.length);
-    }
-}
-
-/// The elements of the largest block.
-const LARGEST: usize = 256;
-
-/// The numbers of a block of groups.
-fn multiply(grid: Grid, read: fn(&[u8], &mut Split<'_>), block: &[u8], numbers: &mut [f32]) {
-    let (mut integers, mut scales, mut offsets) = ([0; LARGEST], [0.0; LARGEST], [0.0; LARGEST]);
-    let groups = numbers.len() / grid.group;
-    let parts = (integers.get_mut(..numbers.len()), scales.get_mut(..groups), offsets.get_mut(..groups));
-    let (Some(integers), Some(scales), Some(offsets)) = parts else { return };
-    read(block, &mut Split { integers, scales, offsets });
-    let groups = numbers.chunks_exact_mut(grid.group).zip(integers.chunks_exact(grid.group));
-    for ((numbers, integers), (scale, offset)) in groups.zip(scales.iter().zip(offsets.iter())) {
-        let made = integers.iter().map(|integer| f32::from(*integer) * scale + offset);
-        numbers.iter_mut().zip(made).for_each(|(number, made)| *number = made);
     }
 }

@@ -7,7 +7,7 @@ use super::affine::{Affine, Packing, REALS, WORDS, Zeros, typed};
 use super::{modules, part, two_sizes};
 use crate::config::Config;
 use crate::shards::{Tensor, Tensors};
-use crate::{CheckpointError, Decoder, ExpertNames, Storage};
+use crate::{CheckpointError, Decoder};
 
 /// The key of the configuration.
 pub const KEY: &str = "quantization";
@@ -29,9 +29,7 @@ pub fn add(config: &Config, decoder: &mut Decoder, tensors: &mut Tensors) -> Res
         let (Some((mixture, projection)), Some(experts)) = (place, decoder.experts.as_mut()) else {
             return Err(CheckpointError::Stack(module));
         };
-        let ExpertNames { gate, up, down, .. } = ExpertNames::QWEN;
-        experts.names = ExpertNames { gate, up, down, ..experts.names };
-        experts.storage = Storage::Listed;
+        experts.list();
         let list = format!("{mixture}{}", experts.names.list);
         for (expert, parts) in Parts::of_stack(tensors, &module, stack)?.enumerate() {
             parts.add(tensors, &format!("{list}.{expert}.{projection}"), bits, group)?;

@@ -11,7 +11,7 @@ use super::{modules, optional, part};
 use crate::config::Config;
 use crate::encoded::{Encoded, Form, Grid, Split};
 use crate::shards::{Tensor, Tensors};
-use crate::{CheckpointError, Decoder, ExpertNames, Storage, reals, small_floats};
+use crate::{CheckpointError, Decoder, reals, small_floats};
 
 /// The elements of a group.
 const GROUP: usize = 32;
@@ -26,9 +26,7 @@ pub fn add(_: &Config, decoder: &mut Decoder, tensors: &mut Tensors) -> Result<(
         }
     }
     if let Some(experts) = &mut decoder.experts {
-        let ExpertNames { gate, up, down, .. } = ExpertNames::QWEN;
-        experts.names = ExpertNames { gate, up, down, ..experts.names };
-        experts.storage = Storage::Listed;
+        experts.list();
     }
     Ok(())
 }
@@ -104,14 +102,6 @@ impl Form for Turns {
             etbuild_ir::Digest::of(bytes.get(..rows * step * width).unwrap_or(bytes))
         };
         format!("{} {} {step} {groups}", range(codes, groups * BYTES), range(scales, *groups))
-    }
-
-    fn decode(&self, first: usize, numbers: &mut [f32]) {
-        for (group, numbers) in self.groups_from(first).zip(numbers.chunks_exact_mut(GROUP)) {
-            let scale = self.scale(group);
-            let integers = self.integers(group).map(f32::from);
-            numbers.iter_mut().zip(integers).for_each(|(number, integer)| *number = integer * scale);
-        }
     }
 
     /// The numbers are halves of integers.

@@ -9,7 +9,7 @@ use crate::int8::pack::Layout;
 use crate::kernels::block::{SETS, SIDE, TILE, Tile};
 use crate::kernels::block_format::{BlockFormat, Scales, Width};
 #[cfg(target_arch = "x86_64")]
-use crate::kernels::block_format::{Form, Int4Floats, Int4Halves, Int4Steps, Int8Floats, Int8Halves};
+use crate::kernels::block_format::{Form, by_form};
 use crate::kernels::finish::RowScale;
 use crate::kernels::float::Epilogue;
 use crate::kernels::{KernelRow, tile_of};
@@ -223,15 +223,7 @@ impl BlockGemm {
         // SAFETY: the caller guarantees AMX, which includes the permission of the operating system.
         let _tiles = unsafe { amx::Tiles::configure(depth(self.form.group)) };
         // SAFETY: the caller guarantees AMX and that operands and output cover the block.
-        unsafe {
-            match (self.form.width, self.form.scales) {
-                (Width::Int4, Scales::Halves) => self.multiply_panels::<Int4Halves>(operands, output, block, memory),
-                (Width::Int4, Scales::Steps) => self.multiply_panels::<Int4Steps>(operands, output, block, memory),
-                (Width::Int4, Scales::Floats) => self.multiply_panels::<Int4Floats>(operands, output, block, memory),
-                (Width::Int8, Scales::Floats) => self.multiply_panels::<Int8Floats>(operands, output, block, memory),
-                (Width::Int8, _) => self.multiply_panels::<Int8Halves>(operands, output, block, memory),
-            }
-        }
+        unsafe { by_form!(self.form, F => self.multiply_panels::<F>(operands, output, block, memory)) }
     }
 
     /// Computes the panels of a block with configured tile registers.

@@ -246,6 +246,38 @@ impl Form for Int4Steps {
     }
 }
 
+/// Evaluates an expression with the form of a packed format as a type.
+macro_rules! by_form {
+    ($format:expr, $form:ident => $made:expr) => {{
+        use forms::{Scales, Width};
+        use $crate::kernels::block_format as forms;
+        match ($format.width, $format.scales) {
+            (Width::Int4, Scales::Floats) => {
+                type $form = forms::Int4Floats;
+                $made
+            }
+            (Width::Int4, Scales::Halves) => {
+                type $form = forms::Int4Halves;
+                $made
+            }
+            (Width::Int4, Scales::Steps) => {
+                type $form = forms::Int4Steps;
+                $made
+            }
+            (Width::Int8, Scales::Floats) => {
+                type $form = forms::Int8Floats;
+                $made
+            }
+            // No GEMM has int8 with steps.
+            (Width::Int8, Scales::Halves | Scales::Steps) => {
+                type $form = forms::Int8Halves;
+                $made
+            }
+        }
+    }};
+}
+pub(crate) use by_form;
+
 #[cfg(test)]
 mod tests {
     use super::*;

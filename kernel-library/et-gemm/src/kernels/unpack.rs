@@ -4,9 +4,7 @@
 
 use et_simd::{Float, Integer, Simd};
 
-use super::block_format::{
-    BlockFormat, Form, Int4Floats, Int4Halves, Int4Steps, Int8Floats, Int8Halves, Scales, Width,
-};
+use super::block_format::{BlockFormat, Form, Width, by_form};
 
 /// How int8 weights are stored.
 #[derive(Clone, Copy)]
@@ -61,13 +59,7 @@ pub struct Unpack {
 pub unsafe fn compute<S: Simd>(part: &Unpack) {
     match part.format {
         Format::Int8(offset) => int8::<S>(part, offset, |isa, start| isa.read(part.scales.cast::<f32>().add(start))),
-        Format::Blocks(BlockFormat { width, scales, .. }, offset) => match (width, scales) {
-            (Width::Int4, Scales::Floats) => int4::<S, Int4Floats>(part),
-            (Width::Int4, Scales::Halves) => int4::<S, Int4Halves>(part),
-            (Width::Int4, Scales::Steps) => int4::<S, Int4Steps>(part),
-            (Width::Int8, Scales::Floats) => int8_blocks::<S, Int8Floats>(part, offset),
-            (Width::Int8, _) => int8_blocks::<S, Int8Halves>(part, offset),
-        },
+        Format::Blocks(format, offset) => by_form!(format, F => blocks::<S, F>(part, offset)),
     }
 }
 
@@ -92,10 +84,13 @@ unsafe fn int8<S: Simd>(part: &Unpack, offset: Offset, scale: impl Fn(S, usize) 
     }
 }
 
-/// int8 with the scales of a block.
+/// Weights with the scales of a block.
 #[inline(always)]
-unsafe fn int8_blocks<S: Simd, F: Form>(part: &Unpack, offset: Offset) {
-    int8::<S>(part, offset, |isa, start| F::load(isa, part.scales.add(F::SCALES.size() * start)));
+unsafe fn blocks<S: Simd, F: Form>(part: &Unpack, offset: Offset) {
+    match F::WIDTH {
+        Width::Int4 => int4::<S, F>(part),
+        Width::Int8 => int8::<S>(part, offset, |isa, start| F::load(isa, part.scales.add(F::SCALES.size() * start))),
+    }
 }
 
 /// The low 4 bits of a word's bytes are four consecutive K elements, the high 4 bits the next four.

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use et_core::{Half, Result};
-use et_gemm::{Activation, Block, BlockFormat, Grid, Isa, KERNELS, Output, Scales, Shape};
+use et_gemm::{Activation, Block, BlockFormat, Grid, Isa, KERNELS, Output, Scales, Shape, Width};
 
 /// The ISAs of this CPU.
 pub fn available() -> impl Iterator<Item = Isa> {
@@ -56,6 +56,23 @@ impl Numbers {
     pub fn bytes(&mut self, count: usize) -> Vec<i8> {
         (0..count).map(|_| self.bits() as i8).collect()
     }
+}
+
+/// The types of blockwise weights, with formats of scales.
+pub const FORMS: [(Width, Scales); 5] = [
+    (Width::Int4, Scales::Halves),
+    (Width::Int4, Scales::Steps),
+    (Width::Int8, Scales::Halves),
+    (Width::Int4, Scales::Floats),
+    (Width::Int8, Scales::Floats),
+];
+
+/// Blockwise weights, of which the first are the ends of the range.
+pub fn weights(numbers: &mut Numbers, width: Width, count: usize) -> Vec<i8> {
+    let shift = if width == Width::Int4 { 4 } else { 0 };
+    let mut weights: Vec<i8> = numbers.bytes(count).into_iter().map(|byte| byte >> shift).collect();
+    weights.iter_mut().take(2).zip([-128 >> shift, 127 >> shift]).for_each(|(weight, end)| *weight = end);
+    weights
 }
 
 /// Block scales, `[columns, groups]`, that the format of scales represents exactly.

@@ -88,14 +88,14 @@ impl Weights {
             BlockScales::Steps => Scales::Steps,
             BlockScales::Floats => Scales::Floats,
         };
-        match (self.bits, self.group as usize) {
-            (4, 0) => Err(Error::InvalidProgram),
-            (4, group) => Ok(Some(BlockFormat { group, width: Width::Int4, is_biased: self.is_biased, scales })),
-            (8, group) if group > 0 => {
-                Ok(Some(BlockFormat { group, width: Width::Int8, is_biased: self.is_biased, scales }))
-            }
-            _ => Ok(None),
-        }
+        let (group, is_biased) = (self.group as usize, self.is_biased);
+        let width = match (self.bits, group) {
+            (4, 0) => return Err(Error::InvalidProgram),
+            (4, _) => Width::Int4,
+            (8, 1..) => Width::Int8,
+            _ => return Ok(None),
+        };
+        Ok(Some(BlockFormat { group, width, is_biased, scales }))
     }
 }
 

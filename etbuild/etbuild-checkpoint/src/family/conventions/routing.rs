@@ -42,8 +42,12 @@ impl Mixture {
     };
 }
 
-/// The key of the number of experts that every token passes.
-const SHARED: &str = "n_shared_experts";
+/// The width of the network of the experts that every token passes, which have `width` elements each; `None` for no such experts. `usual` is
+/// their number in a configuration without the key.
+pub fn shared_width(config: &Config, key: &str, usual: usize, width: usize) -> Result<Option<usize>, CheckpointError> {
+    let count = config.optional_count(key)?.unwrap_or(usual);
+    (count > 0).then(|| config.computed(key, count.checked_mul(width))).transpose()
+}
 
 /// The experts of DeepSeek: in all layers but for the first ones, by `n_routed_experts`, beside `n_shared_experts` that every token passes.
 pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixture) -> Result<Experts, CheckpointError> {
@@ -65,8 +69,6 @@ pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixtur
         layer.has_experts = index >= dense;
     }
     let width = config.size("moe_intermediate_size")?;
-    let shared = config.optional_count(SHARED)?.filter(|count| *count > 0);
-    let shared = shared.map(|count| config.computed(SHARED, count.checked_mul(width))).transpose()?;
     Ok(Experts {
         count: config.size("n_routed_experts")?,
         chosen: config.size("num_experts_per_tok")?,
@@ -74,7 +76,7 @@ pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixtur
         is_normalized: config.flag_or("norm_topk_prob", mixture.is_normalized)?,
         storage: Storage::Listed,
         names: mixture.names,
-        shared,
+        shared: shared_width(config, "n_shared_experts", 0, width)?,
         is_beside_network: false,
         has_biases: false,
         clamped: None,
