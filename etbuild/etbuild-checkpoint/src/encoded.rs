@@ -74,24 +74,20 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Integers of 4 bits.
-    pub const fn int4(group: usize) -> Self {
-        Self { group, bounds: [-8, 7], has_offsets: false }
+    /// Signed integers of some bits.
+    pub const fn signed(bits: u32, group: usize) -> Self {
+        let half = 1 << (bits - 1);
+        Self { group, bounds: [-half, half - 1], has_offsets: false }
     }
 
-    /// Integers of 4 bits, and offsets.
-    pub const fn int4_with_offsets(group: usize) -> Self {
-        Self { has_offsets: true, ..Self::int4(group) }
+    /// Signed integers of some bits, and offsets.
+    pub const fn with_offsets(bits: u32, group: usize) -> Self {
+        Self { has_offsets: true, ..Self::signed(bits, group) }
     }
 
-    /// Integers of 8 bits.
-    pub const fn int8(group: usize) -> Self {
-        Self { group, bounds: [-128, 127], has_offsets: false }
-    }
-
-    /// Integers of 8 bits, and offsets.
-    pub const fn int8_with_offsets(group: usize) -> Self {
-        Self { has_offsets: true, ..Self::int8(group) }
+    /// Whether the integers take 4 bits.
+    pub const fn is_int4(&self) -> bool {
+        self.bounds[1] - self.bounds[0] < 16
     }
 }
 

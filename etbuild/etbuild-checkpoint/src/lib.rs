@@ -278,7 +278,7 @@ impl Kept {
         let grid = matrix.form.grid()?;
         let stays = match self {
             Self::All | Self::Int8 => true,
-            Self::Int4 => grid.bounds[0] >= -8,
+            Self::Int4 => grid.is_int4(),
             Self::Nothing => false,
         };
         stays.then_some(grid)

@@ -13,8 +13,8 @@ const CONVERSIONS: [&str; 2] = ["aten._to_copy.default", "dim_order_ops._to_dim_
 pub struct Sources {
     /// The half-precision constants, by the converted `float32` value.
     halves: IdMap<ValueId>,
-    /// The least integer of the weights that the model stores as integers, by the `float32` value.
-    integers: IdMap<i64>,
+    /// Whether the weights that the model stores as integers take 4 bits, by the `float32` value.
+    integers: IdMap<bool>,
     /// Gathered integers and scales, which become numbers together.
     gathered: IdMap<()>,
 }
@@ -33,8 +33,8 @@ impl Sources {
 
     /// Whether the model stores the weights behind a value as integers of no more bits than the scheme would choose, so that these stay.
     pub fn stay(&self, id: ValueId, scheme: Scheme) -> bool {
-        self.integers.get(id).is_some_and(|least| match scheme {
-            Scheme::Dynamic8Weight4 | Scheme::Int4Weights => *least >= -8,
+        self.integers.get(id).is_some_and(|is_int4| match scheme {
+            Scheme::Dynamic8Weight4 | Scheme::Int4Weights => *is_int4,
             Scheme::DynamicInt8 | Scheme::Int8Weights => true,
             Scheme::Float | Scheme::Int8 | Scheme::Int8x4 => false,
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => false,
@@ -67,14 +67,15 @@ impl Sources {
     }
 }
 
-/// The result and the least of stored integers.
-fn stored(graph: &Graph, node: &Node) -> Option<(ValueId, i64)> {
-    let DequantizeAffine { integers, block, scales, zero_points: None, least, .. } = DequantizeAffine::of(node)? else {
+/// The result of stored integers, and whether these take 4 bits.
+fn stored(graph: &Graph, node: &Node) -> Option<(ValueId, bool)> {
+    let DequantizeAffine { integers, block, scales, zero_points: None, least, most } = DequantizeAffine::of(node)?
+    else {
         return None;
     };
     let is_matrix = matches!(block, [1, _]) && graph.spec(integers).rank() == 2;
     let are_constant = graph.constant(integers).is_some() && graph.constant(scales).is_some();
-    node.outputs.first().filter(|_| is_matrix && are_constant).map(|output| (*output, least))
+    node.outputs.first().filter(|_| is_matrix && are_constant).map(|output| (*output, most - least < 16))
 }
 
 /// The result and the constant of a conversion from half precision.

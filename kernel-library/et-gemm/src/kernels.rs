@@ -19,7 +19,10 @@ use et_core::{Error, Result};
 use et_simd::{Dot, Isa};
 
 use block::Tile as BlockTile;
-use block_format::{BlockFormat, Int4Floats, Int4Halves, Int4Steps, Int8Floats, Int8Halves, Scales, Width};
+use block_format::{
+    BlockFormat, Int4Floats, Int4Halves, Int4Steps, Int4SuperBlocks, Int6Floats, Int6SuperBlocks, Int8Floats,
+    Int8Halves, Scales, Width,
+};
 use finish::{Finish, RowScale};
 use float::{Computed, Epilogue, Tile as FloatTile};
 use gather::Gather;
@@ -122,6 +125,9 @@ macro_rules! integer {
                 fn halves<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Halves, R, V>;
                 fn steps<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Steps, R, V>;
                 fn floats<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4Floats, R, V>;
+                fn supers<R, V>(tile: &BlockTile) = block::compute::<$dot, Int4SuperBlocks, R, V>;
+                fn sixes<R, V>(tile: &BlockTile) = block::compute::<$dot, Int6Floats, R, V>;
+                fn super_sixes<R, V>(tile: &BlockTile) = block::compute::<$dot, Int6SuperBlocks, R, V>;
                 fn bytes<R, V>(tile: &BlockTile) = block::compute::<$dot, Int8Halves, R, V>;
                 fn byte_floats<R, V>(tile: &BlockTile) = block::compute::<$dot, Int8Floats, R, V>;
             }
@@ -129,6 +135,9 @@ macro_rules! integer {
                 int4_halves: tiles!(halves, $block_rows x $block_vectors),
                 int4_steps: tiles!(steps, $block_rows x $block_vectors),
                 int4_floats: tiles!(floats, $block_rows x $block_vectors),
+                int4_super_blocks: tiles!(supers, $block_rows x $block_vectors),
+                int6_floats: tiles!(sixes, $block_rows x $block_vectors),
+                int6_super_blocks: tiles!(super_sixes, $block_rows x $block_vectors),
                 int8_halves: tiles!(bytes, $block_rows x $block_vectors),
                 int8_floats: tiles!(byte_floats, $block_rows x $block_vectors),
             }
@@ -204,6 +213,12 @@ pub struct BlockKernels {
     pub int4_steps: Tiles<BlockTile>,
     /// The micro-kernels of int4 with `f32` block scales.
     pub int4_floats: Tiles<BlockTile>,
+    /// The micro-kernels of int4 with i8 block scales of super-blocks.
+    pub int4_super_blocks: Tiles<BlockTile>,
+    /// The micro-kernels of int6 with `f32` block scales.
+    pub int6_floats: Tiles<BlockTile>,
+    /// The micro-kernels of int6 with i8 block scales of super-blocks.
+    pub int6_super_blocks: Tiles<BlockTile>,
     /// The micro-kernels of int8 with fp16 block scales.
     pub int8_halves: Tiles<BlockTile>,
     /// The micro-kernels of int8 with `f32` block scales.
@@ -252,6 +267,9 @@ impl BlockKernels {
             (Width::Int4, Scales::Halves) => self.int4_halves,
             (Width::Int4, Scales::Steps) => self.int4_steps,
             (Width::Int4, Scales::Floats) => self.int4_floats,
+            (Width::Int4, Scales::SuperBlocks) => self.int4_super_blocks,
+            (Width::Int6, Scales::SuperBlocks) => self.int6_super_blocks,
+            (Width::Int6, _) => self.int6_floats,
             (Width::Int8, Scales::Floats) => self.int8_floats,
             (Width::Int8, _) => self.int8_halves,
         }

@@ -54,7 +54,7 @@ pub use float::product::FloatProduct;
 pub use int8::compute::{Int8Operands, Int8Residual};
 pub use int8::gemm::Int8Gemm;
 pub use int8::pack::Bias;
-pub use kernels::block_format::{BlockFormat, Scales, Width, step_of};
+pub use kernels::block_format::{BlockFormat, Scales, Width};
 pub use kernels::finish::{Quantization, RowScale};
 pub use kernels::quantize::quantize_rows;
 pub use kernels::{KERNELS, KernelRow, Kernels};

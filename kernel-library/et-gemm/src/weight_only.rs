@@ -11,7 +11,7 @@ use et_simd::{Activation, Isa};
 use crate::block::gemm::BlockGemm;
 use crate::int8::gemm::Int8Gemm;
 use crate::int8::pack::{HEADER, Layout};
-use crate::kernels::block_format::BlockFormat;
+use crate::kernels::block_format::{BlockFormat, Scales};
 use crate::kernels::float::{Epilogue, Tile};
 use crate::kernels::unpack::{Format, Offset, Unpack};
 use crate::kernels::{FloatKernels, KernelRow, Kernels, tile_of};
@@ -178,8 +178,8 @@ impl WeightOnlyGemm {
                     step: 4 * part.width,
                     count: elements.len().div_ceil(4),
                     vectors: part.vectors,
-                    scales: panel.add(4 * (part.width + column)),
-                    units: core::ptr::null(),
+                    scales: [panel.add(4 * (part.width + column)), core::ptr::null()],
+                    units: [core::ptr::null(); 2],
                     to: to_rows,
                 }),
                 Form::Blocks(blocks) => {
@@ -188,16 +188,24 @@ impl WeightOnlyGemm {
                     while first < elements.end {
                         let (group, within) = (first / form.group, first % form.group);
                         let count = (form.group - within).min(elements.end - first);
-                        let at = form.elements_at(group) + within / 8 * form.width.bytes();
+                        let (step, bytes) = (form.width.step(), form.width.bytes());
+                        let at = form.elements_at(group) + within / step * bytes;
                         let words = panel.add(at * part.width + 4 * column);
+                        let set = |set: usize| set * form.set() * part.width;
+                        let scales = form.scale_at(group) * part.width + form.scales.size() * column;
+                        let units = match form.scales {
+                            Scales::SuperBlocks => form.set_at(group),
+                            _ => form.header() - 4,
+                        };
+                        let units = units * part.width + 4 * column;
                         (kernels.unpack)(&Unpack {
                             format: Format::Blocks(form, offset),
                             words,
                             step: 4 * part.width,
-                            count: count / 8 * form.width.bytes() / 4,
+                            count: count / step * bytes / 4,
                             vectors: part.vectors,
-                            scales: panel.add(form.scales_at(group) * part.width + form.scales.size() * column),
-                            units: panel.wrapping_add((form.header() - 4) * part.width + 4 * column).cast(),
+                            scales: [0, 1].map(|index| panel.wrapping_add(scales + set(index))),
+                            units: [0, 1].map(|index| panel.wrapping_add(units + set(index)).cast()),
                             to: to_rows.add((first - elements.start) * width),
                         });
                         first += count;

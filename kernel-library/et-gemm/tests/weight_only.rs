@@ -3,10 +3,9 @@
 mod plain;
 
 use et_gemm::{
-    Activation, Bias, BlockFormat, BlockGemm, Int8Gemm, Isa, Output, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands,
-    Weights, Width,
+    Activation, Bias, BlockFormat, BlockGemm, Int8Gemm, Isa, Output, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights,
 };
-use plain::{FORMS, Numbers, activate, available, in_parts};
+use plain::{Numbers, activate, available, forms, in_parts};
 
 /// Packed weights, and the dequantized values.
 struct Packed {
@@ -37,15 +36,16 @@ fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
     Packed { product, bytes: packed, numbers: real, bias }
 }
 
-fn blocks(isa: Isa, (width, scales): (Width, Scales), [rows, inner, columns, group]: [usize; 4]) -> Packed {
+fn blocks(isa: Isa, form: BlockFormat, [rows, inner, columns]: [usize; 3]) -> Packed {
     let mut numbers = Numbers(0x9abc_def1_1234_5678);
-    let weights = plain::weights(&mut numbers, width, columns * inner);
-    let form = BlockFormat { group, width, is_biased: rows % 2 == 1, scales };
-    let scales = plain::scales(&mut numbers, form, [columns, inner]);
+    let weights = plain::weights(&mut numbers, form, columns * inner);
+    let [scales, offsets] = plain::scales(&mut numbers, form, [columns, inner]);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
     let product = BlockGemm::new([rows, inner, columns], form, isa).unwrap();
-    let packed = plain::packed(product.packed_size(), |packed| product.pack(&weights, &scales, &bias, packed));
-    let real = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / group]).collect();
+    let packed =
+        plain::packed(product.packed_size(), |packed| product.pack(&weights, [&scales, &offsets], &bias, packed));
+    let offset = |at: usize| offsets.get(at / form.group).copied().unwrap_or(0.0);
+    let real = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / form.group] + offset(at)).collect();
     let product = WeightOnlyGemm::blocks([rows, inner, columns], form, isa).unwrap();
     Packed { product, bytes: packed, numbers: real, bias }
 }
@@ -82,10 +82,10 @@ fn products_are_those_of_the_numbers_that_integers_stand_for() {
                 check(isa, sizes, &bytes(isa, sizes), Activation::None, 1);
             }
             for [inner, columns, group] in
-                [[32, 1, 32], [64, 17, 32], [192, 33, 64], [384, 70, 128], [40, 5, 8], [520, 9, 520]]
+                [[32, 1, 32], [64, 17, 32], [192, 33, 64], [384, 70, 128], [40, 5, 8], [520, 9, 520], [512, 17, 16]]
             {
-                for form in FORMS {
-                    let packed = blocks(isa, form, [rows, inner, columns, group]);
+                for form in forms(group, inner, rows % 2 == 1) {
+                    let packed = blocks(isa, form, [rows, inner, columns]);
                     check(isa, [rows, inner, columns], &packed, Activation::None, 1);
                 }
             }
@@ -94,8 +94,8 @@ fn products_are_those_of_the_numbers_that_integers_stand_for() {
         {
             let sizes = [rows, 264, 70];
             check(isa, sizes, &bytes(isa, sizes), activation, parts);
-            for form in FORMS {
-                check(isa, sizes, &blocks(isa, form, [rows, 264, 70, 8]), activation, parts);
+            for form in forms(8, 264, rows % 2 == 1) {
+                check(isa, sizes, &blocks(isa, form, sizes), activation, parts);
             }
         }
     }

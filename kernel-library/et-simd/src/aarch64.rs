@@ -78,6 +78,7 @@ impl Integer for I32x4 {
         fn words(self) -> Self = self;
         fn to_float(self) -> F32x4 = F32x4(vcvtq_f32_s32(self.0));
         fn shift_right(self, bits: i32) -> Self = Self(vshlq_s32(self.0, vdupq_n_s32(-bits)));
+        fn shift_left(self, bits: i32) -> Self = Self(vshlq_s32(self.0, vdupq_n_s32(bits)));
         fn sum(self) -> i32 = vaddvq_s32(self.0);
     }
 }

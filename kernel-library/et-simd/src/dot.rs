@@ -90,6 +90,19 @@ pub trait GemmDot: Dot {
             let (bytes, mask) = (isa.read_i32(from.cast()), isa.splat_i32(0x0F0F_0F0F));
             [Self::weights(bytes & mask), Self::weights(bytes.shift_right(4) & mask)]
         };
+        /// Unpacks eight of sixteen 6-bit integers per lane to int8 from 0 to 63. `low` has the low 4 bits of the eight as
+        /// [`Self::unpack_int4`] reads them; a byte at `high` has the high 2 bits of four elements, four elements apart. `is_last` chooses
+        /// elements 8 to 15.
+        unsafe fn unpack_int6(low: *const u8, high: *const u8, is_last: bool) -> [Self::Weights; 2] = {
+            let isa = Self::Isa::assume();
+            let (low, high, mask) = (isa.read_i32(low.cast()), isa.read_i32(high.cast()), isa.splat_i32(0x0F0F_0F0F));
+            let [first, second] = match is_last {
+                false => [high.shift_left(4), high.shift_left(2)],
+                true => [high, high.shift_right(2)],
+            };
+            let top = isa.splat_i32(0x3030_3030);
+            [Self::weights((low & mask) ^ (first & top)), Self::weights((low.shift_right(4) & mask) ^ (second & top))]
+        };
         /// Broadcasts four int8.
         unsafe fn spread(word: i32) -> Self::Activation = Self::activation(Self::Isa::assume().splat_i32(word));
         /// Adds the four int8 of each lane to the accumulators.

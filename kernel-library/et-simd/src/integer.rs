@@ -13,6 +13,8 @@ pub trait Integer:
     fn to_float(self) -> Self::Float;
     /// Shifts right by `bits`, from 0 to 31, and repeats the sign.
     fn shift_right(self, bits: i32) -> Self;
+    /// Shifts left by `bits`, from 0 to 31.
+    fn shift_left(self, bits: i32) -> Self;
     /// The product with a vector of [`Integer::words`]. Both operands are in the 16-bit range.
     fn mul_words(self, words: Self) -> Self;
     /// Prepares 16-bit integers as the operand of [`Integer::mul_words`].

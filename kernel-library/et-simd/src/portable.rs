@@ -130,6 +130,7 @@ impl Integer for Integers {
         fn mul_words(self, words: Self) -> Self = self * words;
         fn words(self) -> Self = self;
         fn shift_right(self, bits: i32) -> Self = Self(lanes!(|lane| self.0[lane] >> bits));
+        fn shift_left(self, bits: i32) -> Self = Self(lanes!(|lane| self.0[lane] << bits));
         fn to_float(self) -> Floats = Floats(lanes!(|lane| self.0[lane] as f32));
         fn min(self, other: Self) -> Self = Self(lanes!(|lane| Ord::min(self.0[lane], other.0[lane])));
         fn max(self, other: Self) -> Self = Self(lanes!(|lane| Ord::max(self.0[lane], other.0[lane])));

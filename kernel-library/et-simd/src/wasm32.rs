@@ -83,6 +83,7 @@ impl Integer for I32x4 {
         fn words(self) -> Self = self;
         fn to_float(self) -> F32x4 = F32x4(f32x4_convert_i32x4(self.0));
         fn shift_right(self, bits: i32) -> Self = Self(i32x4_shr(self.0, bits as u32));
+        fn shift_left(self, bits: i32) -> Self = Self(i32x4_shl(self.0, bits as u32));
         fn sum(self) -> i32 = {
             let two = i32x4_add(self.0, swap_halves(self.0));
             i32x4_extract_lane::<0>(two).wrapping_add(i32x4_extract_lane::<1>(two))

@@ -6,6 +6,7 @@ mod dynamic;
 mod elementwise;
 mod experts;
 mod find_attention;
+mod find_offsets;
 mod pool;
 mod quantized;
 mod rowwise;
@@ -27,18 +28,25 @@ use crate::program::Program;
 use crate::tensor::Tensor;
 use crate::{Architecture, Problem};
 use find_attention::find_attention;
+use find_offsets::find_offsets;
 
 /// The fused program of a partition.
 pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture, fusions: Fusions) -> Result<Program<'g>, Problem> {
     let graph = links.graph;
     let mut builder = Builder::new(links, architecture);
-    let (matches, replaced) = find_attention(graph);
+    let (matches, mut replaced) = find_attention(graph);
     let matches: BTreeMap<usize, _> = matches.iter().map(|found| (found.position, found)).collect();
+    let with_offsets = find_offsets(links);
+    replaced.extend(with_offsets.values().flat_map(|found| found.replaced));
     for (position, node) in graph.nodes.iter().enumerate() {
         builder.node = position;
         if let Some(found) = matches.get(&position) {
             let output = attention::found(&mut builder, found)?;
             builder.set(found.output, output);
+        } else if let Some(found) = with_offsets.get(&position) {
+            let call = Call::new(links, found.linear);
+            let output = conv2d::linear_with(&mut builder, call, Some(found.offsets.clone()))?;
+            builder.set(found.output, output.ok_or(Problem::Order)?);
         } else if !replaced.contains(&position) {
             let rule = rule(node).ok_or(Problem::Operator)?;
             let call = Call::new(links, node);

@@ -8,6 +8,7 @@ use etbuild_backend::{ByteWeights, floats_of};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
+use crate::constant::Offsets;
 use crate::{Architecture, Problem};
 
 /// The weights of a packing job, roughly, and the jobs that run at a time.
@@ -36,8 +37,21 @@ pub enum Form {
     Bytes(Vec<f32>, Vec<i32>),
     /// int8 for dynamically quantized rows, `f32` rows and embedding tables: the scale of each column, and a bias per column or none.
     BytesForRows(Vec<f32>, Vec<f32>),
-    /// Blockwise weights: the packed format, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
-    Groups(BlockFormat, ConstantData, Vec<f32>),
+    /// Blockwise weights.
+    Groups(Groups),
+}
+
+/// Blockwise weights beside the integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Groups {
+    /// The packed format.
+    pub format: BlockFormat,
+    /// The scales, `float32 [columns, inner / group]`.
+    pub scales: ConstantData,
+    /// The offsets, in a format with offsets.
+    pub offsets: Option<Offsets>,
+    /// A bias for each column, or none.
+    pub bias: Vec<f32>,
 }
 
 impl Packing {
@@ -98,18 +112,24 @@ impl Packing {
 
     /// The packed form of some columns, of which the first begins a panel.
     fn columns(&self, columns: Range<usize>, architecture: Architecture) -> Result<Vec<u8>, Problem> {
-        let Form::Groups(form, scales, bias) = &self.form else { return Err(Problem::Weights) };
+        let Form::Groups(Groups { format, scales, offsets, bias }) = &self.form else { return Err(Problem::Weights) };
         let inner = self.window.input[2] as usize;
         let part =
             |bytes: &'_ [u8], size: usize| bytes.get(columns.start * size..columns.end * size).map(<[u8]>::to_vec);
         let weights = part(self.weights.bytes(), inner).ok_or(Problem::Weights)?;
-        let weights: Vec<i8> = weights.into_iter().map(u8::cast_signed).collect();
-        let scales = part(scales.bytes(), inner / form.group * size_of::<f32>()).ok_or(Problem::Weights)?;
+        let least = offsets.as_ref().map_or(0, |offsets| offsets.least);
+        let weights: Vec<i8> = weights.into_iter().map(|byte| byte.cast_signed().wrapping_sub(least)).collect();
+        let (group, count) = (format.group, inner / format.group);
+        let of_columns = |offsets: &Offsets| offsets.of_columns(columns.clone(), (scales, group, count));
+        let offsets = offsets.as_ref().map(|offsets| of_columns(offsets).ok_or(Problem::Weights));
+        let offsets = offsets.transpose()?.unwrap_or_default();
+        let scales = part(scales.bytes(), count * size_of::<f32>()).ok_or(Problem::Weights)?;
         let bias = bias.get(columns.clone()).unwrap_or_default();
-        let product = BlockGemm::new([1, inner, columns.len()], *form, architecture.baseline());
+        let product = BlockGemm::new([1, inner, columns.len()], *format, architecture.baseline());
         let product = product.map_err(|_| Problem::Weights)?;
         let mut packed = vec![0; product.packed_size()];
-        product.pack(&weights, &floats_of(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
+        let numbers = [&floats_of(&scales)[..], &offsets];
+        product.pack(&weights, numbers, bias, &mut packed).map_err(|_| Problem::Weights)?;
         Ok(packed)
     }
 
@@ -140,10 +160,10 @@ impl Packing {
     }
 
     fn groups(&self, architecture: Architecture) -> Result<BlockGemm, Problem> {
-        let Form::Groups(form, ..) = self.form else { return Err(Problem::Weights) };
+        let Form::Groups(Groups { format, .. }) = self.form else { return Err(Problem::Weights) };
         let [_, rows, inner] = self.window.input.map(|size| size as usize);
         let columns = self.window.output[2] as usize;
-        BlockGemm::new([rows, inner, columns], form, architecture.baseline()).map_err(|_| Problem::Weights)
+        BlockGemm::new([rows, inner, columns], format, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 
     fn floats(&self, architecture: Architecture) -> Result<FloatProduct, Problem> {
@@ -189,12 +209,12 @@ impl Form {
     pub fn unify<'f>(forms: impl Iterator<Item = &'f mut Self>) -> Option<()> {
         let mut forms: Vec<&mut Self> = forms.collect();
         // Steps are no FP16 numbers in general, so that f32 is what holds both.
-        let of = |form: &mut Self| if let Self::Groups(format, ..) = form { Some(format.scales) } else { None };
+        let of = |form: &mut Self| if let Self::Groups(groups) = form { Some(groups.format.scales) } else { None };
         let scales: Vec<Scales> = forms.iter_mut().filter_map(|form| of(form)).collect();
         if scales.iter().any(|one| Some(one) != scales.first()) {
             for form in &mut forms {
-                if let Self::Groups(format, ..) = &mut **form {
-                    format.scales = Scales::Floats;
+                if let Self::Groups(groups) = &mut **form {
+                    groups.format.scales = Scales::Floats;
                 }
             }
         }
@@ -208,7 +228,7 @@ impl Form {
             (Self::Floats(_), Self::Floats(_))
             | (Self::Bytes(..), Self::Bytes(..))
             | (Self::BytesForRows(..), Self::BytesForRows(..)) => true,
-            (Self::Groups(one, ..), Self::Groups(other, ..)) => one == other,
+            (Self::Groups(one), Self::Groups(other)) => one.format == other.format,
             _ => false,
         }
     }
@@ -218,7 +238,7 @@ impl Form {
         match self {
             Self::Floats(_) => et_cpu::Weights::of_bits(slot, 32),
             Self::Bytes(..) | Self::BytesForRows(..) => et_cpu::Weights::of_bits(slot, 8),
-            Self::Groups(form, ..) => et_cpu::Weights::of_form(slot, *form),
+            Self::Groups(groups) => et_cpu::Weights::of_form(slot, groups.format),
         }
     }
 
@@ -231,9 +251,13 @@ impl Form {
             Self::BytesForRows(scales, bias) => {
                 format!("bytes for rows {} {}", floats(scales), floats(bias))
             }
-            Self::Groups(form, scales, bias) => {
-                let BlockFormat { group, width, is_biased: _, scales: kind } = form;
-                format!("groups of {group} {width:?} {kind:?} {} {}", scales.digest(), floats(bias))
+            Self::Groups(Groups { format, scales, offsets, bias }) => {
+                let BlockFormat { group, width, is_biased: _, has_offsets: _, scales: kind } = format;
+                let offsets = offsets
+                    .as_ref()
+                    .map(|offsets| format!("{} {}", offsets.elements.digest(), offsets.least))
+                    .unwrap_or_default();
+                format!("groups of {group} {width:?} {kind:?} {} {} {offsets}", scales.digest(), floats(bias))
             }
         }
     }
@@ -285,8 +309,9 @@ mod tests {
         let scale_bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
         let (weights, scale_bytes) = (ConstantData::new(weights), ConstantData::new(scale_bytes));
         for kind in [Scales::Halves, Scales::Steps] {
-            let nibbles = BlockFormat { group, width: Width::Int4, is_biased: true, scales: kind };
-            let form = Form::Groups(nibbles, scale_bytes.clone(), bias.clone());
+            let format = BlockFormat { group, width: Width::Int4, is_biased: true, has_offsets: false, scales: kind };
+            let groups = Groups { format, scales: scale_bytes.clone(), offsets: None, bias: bias.clone() };
+            let form = Form::Groups(groups);
             let window = Window::matrix(1, inner, columns);
             let packing = Packing { window, weights: weights.clone(), form, adapter: None };
             let architecture = Architecture::Portable;
@@ -294,7 +319,7 @@ mod tests {
             packing.write(architecture, &mut |part| parts.extend_from_slice(part)).unwrap();
             let product = packing.groups(architecture).unwrap();
             let mut whole = vec![0; packing.size(architecture).unwrap()];
-            product.pack(&signed, &scales, &bias, &mut whole).unwrap();
+            product.pack(&signed, [&scales, &[]], &bias, &mut whole).unwrap();
             assert!(parts == whole);
         }
     }

@@ -129,15 +129,6 @@ impl Affine {
         if let Zeros::Biases(biases) = &self.zeros { biases.real(row * self.count() + group) } else { 0.0 }
     }
 
-    /// What a GEMM's integers are less than the stored ones: half of their range, or a zero point that all groups have.
-    fn middle(&self) -> i32 {
-        match (self.bits, &self.zeros) {
-            (bits, Zeros::Biases(_)) => 1 << (bits - 1),
-            (4, _) => 8,
-            _ => self.zero(0, 0),
-        }
-    }
-
     fn scale(&self, row: usize, group: usize) -> f32 {
         let index = if self.scales_by_row { row * self.count() + group } else { group * self.rows() + row };
         self.scales.real(index)
@@ -168,12 +159,11 @@ impl Affine {
         let is_whole = self.groups.is_none() && columns % group == 0;
         let has_biases = matches!(self.zeros, Zeros::Biases(_));
         let grid = match (self.bits, self.common_zero()) {
-            (..=4, None) if has_biases => Some(Grid::int4_with_offsets(group)),
-            (_, None) if has_biases => Some(Grid::int8_with_offsets(group)),
-            (4, Some(8)) => Some(Grid::int4(group)),
-            (4, _) => Some(Grid::int4_with_offsets(group)),
-            (8, Some(0)) if self.packing == Packing::Bytes => Some(Grid::int8(group)),
-            (8, Some(128)) if self.packing != Packing::Bytes => Some(Grid::int8(group)),
+            (bits, None) if has_biases => Some(Grid::with_offsets(bits as u32, group)),
+            (4, Some(8)) => Some(Grid::signed(4, group)),
+            (4, _) => Some(Grid::with_offsets(4, group)),
+            (8, Some(0)) if self.packing == Packing::Bytes => Some(Grid::signed(8, group)),
+            (8, Some(128)) if self.packing != Packing::Bytes => Some(Grid::signed(8, group)),
             _ => None,
         };
         Encoded { form: Arc::new(WithGrid { grid: grid.filter(|_| is_whole), matrix: self }), columns }
@@ -228,7 +218,11 @@ impl Form for WithGrid {
 
     fn split(&self, first: usize, parts: &mut Split<'_>) {
         let (matrix, groups) = (&self.matrix, self.matrix.count());
-        let middle = matrix.middle();
+        // What the integers are less than the stored ones: half of their range, or a zero point that all groups have.
+        let middle = match self.grid {
+            Some(Grid { has_offsets: true, .. }) => 1 << (matrix.bits - 1),
+            _ => matrix.zero(0, 0),
+        };
         for (row, integers) in (first..).zip(parts.integers.chunks_exact_mut(matrix.columns().max(1))) {
             for (column, integer) in integers.iter_mut().enumerate() {
                 *integer = i8::try_from(matrix.integer(row, column) - middle).unwrap_or(0);

@@ -207,7 +207,7 @@ mod tests {
         for bits in BITS {
             let (matrix, expected) = matrix(bits);
             let grid = matrix.form.grid().unwrap();
-            assert_eq!((grid.group, grid.bounds[0], grid.has_offsets), (32, if bits <= 4 { -8 } else { -128 }, true));
+            assert_eq!((grid.group, grid.bounds[0], grid.has_offsets), (32, -(1 << (bits - 1)), true));
             let (mut integers, mut scales, mut offsets) = (vec![0; expected.len()], vec![0.0; 8], vec![0.0; 8]);
             let mut parts = Split { integers: &mut integers, scales: &mut scales, offsets: &mut offsets };
             matrix.form.split(0, &mut parts);

@@ -106,7 +106,7 @@ impl Form for Turns {
 
     /// The numbers are halves of integers.
     fn grid(&self) -> Option<Grid> {
-        Some(Grid::int8(GROUP))
+        Some(Grid::signed(8, GROUP))
     }
 
     fn split(&self, first: usize, parts: &mut Split<'_>) {

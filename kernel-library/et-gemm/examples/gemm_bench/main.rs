@@ -36,9 +36,15 @@ const SUITES: [Suite; 5] = [
         products: &[
             ("quantize rows ", products::quantize),
             ("int8 ", products::dynamic_int8),
-            ("int4 ", |isa, shape| products::blocks(isa, shape, Width::Int4, Scales::Halves)),
-            ("int4 with steps ", |isa, shape| products::blocks(isa, shape, Width::Int4, Scales::Steps)),
-            ("int8 in blocks ", |isa, shape| products::blocks(isa, shape, Width::Int8, Scales::Halves)),
+            ("int4 ", |isa, shape| products::blocks(isa, shape, (Width::Int4, Scales::Halves, false))),
+            ("int4 with steps ", |isa, shape| products::blocks(isa, shape, (Width::Int4, Scales::Steps, false))),
+            ("int8 in blocks ", |isa, shape| products::blocks(isa, shape, (Width::Int8, Scales::Halves, false))),
+            ("int4 in super-blocks with offsets ", |isa, shape| {
+                products::blocks(isa, shape, (Width::Int4, Scales::SuperBlocks, true))
+            }),
+            ("int6 in super-blocks ", |isa, shape| {
+                products::blocks(isa, shape, (Width::Int6, Scales::SuperBlocks, false))
+            }),
         ],
     },
     Suite {
@@ -48,9 +54,11 @@ const SUITES: [Suite; 5] = [
         products: &[
             ("float32 ", products::float),
             ("int8 to float32 ", products::weight_only_int8),
-            ("int4 to float32 ", |isa, shape| products::weight_only_blocks(isa, shape, Width::Int4, Scales::Steps)),
+            ("int4 to float32 ", |isa, shape| {
+                products::weight_only_blocks(isa, shape, (Width::Int4, Scales::Steps, false))
+            }),
             ("int8 in blocks to float32 ", |isa, shape| {
-                products::weight_only_blocks(isa, shape, Width::Int8, Scales::Halves)
+                products::weight_only_blocks(isa, shape, (Width::Int8, Scales::Halves, false))
             }),
         ],
     },

@@ -5,7 +5,10 @@ use et_gemm::{
     Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights, Width, quantize_rows,
 };
 
-/// A scale that both formats of int4 block scales represent exactly.
+/// The type of weights in blocks, the format of the scales, and whether blocks have offsets.
+pub type Kind = (Width, Scales, bool);
+
+/// A scale that every format of block scales represents exactly.
 const SCALE: f32 = 255.0 / 16384.0;
 
 /// A call to measure.
@@ -105,9 +108,9 @@ pub fn dynamic_int8(isa: Isa, shape: Shape) -> Product {
     })
 }
 
-/// Dynamically quantized int8 rows, and weights in blocks of 32.
-pub fn blocks(isa: Isa, shape: Shape, width: Width, scales: Scales) -> Product {
-    let (gemm, packed) = packed_blocks(isa, shape, form(width, scales));
+/// Dynamically quantized int8 rows, and weights in blocks.
+pub fn blocks(isa: Isa, shape: Shape, kind: Kind) -> Product {
+    let (gemm, packed) = packed_blocks(isa, shape, form(kind));
     let (input, row_scales, mut scratch) = quantized(isa, &shape, gemm.scratch_size());
     let mut memory = vec![0.0; output_length(&shape)];
     Product::new(&shape, gemm.packed_size(), move || {
@@ -124,11 +127,11 @@ pub fn weight_only_int8(isa: Isa, shape: Shape) -> Product {
     weight_only(gemm, shape, packed_int8(isa, shape, Bias::None).1)
 }
 
-/// `f32` rows and weights in blocks of 32.
-pub fn weight_only_blocks(isa: Isa, shape: Shape, width: Width, scales: Scales) -> Product {
+/// `f32` rows and weights in blocks.
+pub fn weight_only_blocks(isa: Isa, shape: Shape, kind: Kind) -> Product {
     let sizes = [shape.rows(), shape.channels, shape.columns];
-    let gemm = WeightOnlyGemm::blocks(sizes, form(width, scales), isa).expect("a shape");
-    weight_only(gemm, shape, packed_blocks(isa, shape, form(width, scales)).1)
+    let gemm = WeightOnlyGemm::blocks(sizes, form(kind), isa).expect("a shape");
+    weight_only(gemm, shape, packed_blocks(isa, shape, form(kind)).1)
 }
 
 fn weight_only(gemm: WeightOnlyGemm, shape: Shape, packed: Packed) -> Product {
@@ -154,15 +157,18 @@ fn int8_operands<'a>(input: &'a [i8], row_scales: &'a [RowScale], weights: &'a [
     Int8Operands { input, zero_point, row_scales, weights, activation: Activation::None, residual: None }
 }
 
-const fn form(width: Width, scales: Scales) -> BlockFormat {
-    BlockFormat { group: 32, width, is_biased: false, scales }
+/// Weights of a format: blocks of 32, and of 16 where super-blocks have no offsets, as `Q4_K` and `Q6_K` have.
+const fn form((width, scales, has_offsets): Kind) -> BlockFormat {
+    let group = if matches!(scales, Scales::SuperBlocks) && !has_offsets { 16 } else { 32 };
+    BlockFormat { group, width, is_biased: false, has_offsets, scales }
 }
 
 fn packed_blocks(isa: Isa, shape: Shape, form: BlockFormat) -> (BlockGemm, Packed) {
     let (inner, columns) = (shape.channels, shape.columns);
     let gemm = BlockGemm::new([shape.rows(), inner, columns], form, isa).expect("a shape");
-    let (weights, scales) = (vec![3; inner * columns], vec![SCALE; inner * columns / 32]);
-    let packed = Packed::new(gemm.packed_size(), |packed| gemm.pack(&weights, &scales, &[], packed));
+    let (weights, scales) = (vec![3; inner * columns], vec![SCALE; inner * columns / form.group]);
+    let offsets = if form.has_offsets { &scales[..] } else { &[] };
+    let packed = Packed::new(gemm.packed_size(), |packed| gemm.pack(&weights, [&scales, offsets], &[], packed));
     (gemm, packed)
 }
 

@@ -1,13 +1,15 @@
 //! Blockwise GEMM on dynamically quantized int8 rows: sizes, packing, and computing a block of tiles.
 #![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
 
+use core::ops::Range;
+
 use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
 use super::pack::{Packing, panel_width};
 use crate::int8::pack::Layout;
 use crate::kernels::block::{SETS, SIDE, TILE, Tile};
-use crate::kernels::block_format::{BlockFormat, Scales, Width};
+use crate::kernels::block_format::BlockFormat;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::block_format::{Form, by_form};
 use crate::kernels::finish::RowScale;
@@ -33,7 +35,7 @@ pub struct BlockOperands<'a> {
     pub activation: Activation,
 }
 
-/// An int8 x blockwise int4 or int8 GEMM of a fixed shape with the kernels of a fixed ISA.
+/// An int8 x blockwise int4, int6 or int8 GEMM of a fixed shape with the kernels of a fixed ISA.
 pub struct BlockGemm {
     rows: usize,
     inner: usize,
@@ -46,19 +48,28 @@ pub struct BlockGemm {
     by_matrix: bool,
 }
 
+/// The sum of each block of some rows.
+struct RowSums<'s> {
+    /// The first row.
+    first: usize,
+    /// Blocks of a row.
+    groups: usize,
+    /// `[rows, groups]`.
+    sums: &'s [i32],
+}
+
 impl BlockGemm {
-    /// A GEMM of M = `rows`, K = `inner`, N = `columns`. Fails unless the block size is a multiple of eight and divides
-    /// K, and for int8 weights with [`Scales::Steps`]. Packing for any ISA works on every host.
+    /// A GEMM of M = `rows`, K = `inner`, N = `columns`. Fails unless the block size divides K and is a multiple of eight, of sixteen
+    /// for int6, and for formats without kernels: int6 with [`Scales::Halves`](crate::Scales), int8 with second-level scales, offsets with
+    /// second-level scales of columns, and super-blocks that K does not fill. Packing for any ISA works on every host.
     pub fn new([rows, inner, columns]: [usize; 3], form: BlockFormat, isa: Isa) -> Result<Self> {
-        let group = form.group;
-        let has_kernels = !matches!((form.width, form.scales), (Width::Int8, Scales::Steps));
-        if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) || !has_kernels {
+        if !form.fits(inner) {
             return Err(Error::InvalidArgument);
         }
         Shape::product(rows, inner, columns).check()?;
         let (row, width) = (KernelRow::of(isa), panel_width(isa.architecture()));
         // A block of K is a multiple of the K bytes of AMX instructions.
-        let by_matrix = isa == Isa::Amx && rows >= SIDE && width == SIDE && group.is_multiple_of(32);
+        let by_matrix = isa == Isa::Amx && rows >= SIDE && width == SIDE && form.group.is_multiple_of(32);
         let panels = Panels::new(columns, [width, 1], form.column(inner));
         Ok(Self { rows, inner, columns, form, panels, row, by_matrix })
     }
@@ -68,17 +79,22 @@ impl BlockGemm {
         self.panels.size(1)
     }
 
-    /// Packs weights in the range of their type (`[columns, inner]`), block scales (`[columns, inner / group]`) and a bias (empty
-    /// without bias). Fails if a length differs from the shape or the format cannot represent the scales.
+    /// Packs weights in the range of their type (`[columns, inner]`), block scales and offsets (each `[columns, inner / group]`; no offsets
+    /// in a format without) and a bias (empty without bias). Fails if a length differs from the shape or the format cannot represent the
+    /// scales.
     #[inline]
-    pub fn pack(&self, weights: &[i8], scales: &[f32], bias: &[f32], packed: &mut [u8]) -> Result<()> {
-        let groups = self.inner / self.form.group;
-        let whole = weights.len() == self.columns * self.inner && scales.len() == self.columns * groups;
-        let biased = bias.len() == if self.form.is_biased { self.columns } else { 0 };
-        if !whole || !biased || packed.len() != self.packed_size() {
+    pub fn pack(&self, weights: &[i8], [scales, offsets]: [&[f32]; 2], bias: &[f32], packed: &mut [u8]) -> Result<()> {
+        let count = self.columns * (self.inner / self.form.group);
+        let has = |numbers: &[f32], count: usize, is_there: bool| numbers.len() == if is_there { count } else { 0 };
+        let whole = weights.len() == self.columns * self.inner
+            && has(scales, count, true)
+            && has(offsets, count, self.form.has_offsets)
+            && has(bias, self.columns, self.form.is_biased);
+        if !whole || packed.len() != self.packed_size() {
             return Err(Error::InvalidArgument);
         }
-        let packing = Packing { weights, scales, bias, inner: self.inner, form: self.form, offset: self.offset() };
+        let (inner, form, offset) = (self.inner, self.form, self.offset());
+        let packing = Packing { weights, scales: [scales, offsets], bias, inner, form, offset };
         for panel in (0..self.panels.per_group).map(|index| self.panels.get(index)) {
             packing.write(panel.column, panel.columns, panel.step, &mut packed[panel.start..panel.next])?;
         }
@@ -98,12 +114,9 @@ impl BlockGemm {
         Ok(())
     }
 
-    /// What is added to packed weights: 8 makes int4 unsigned, and int8 are as in [`crate::int8::pack`].
+    /// What is added to packed weights; int8 are as in [`crate::int8::pack`].
     const fn offset(&self) -> i32 {
-        match self.form.width {
-            Width::Int4 => 8,
-            Width::Int8 => Layout::of(self.row.isa.architecture()).offset,
-        }
+        self.form.offset(Layout::of(self.row.isa.architecture()).offset)
     }
 
     /// Identifies the packed layout of the weights: columns per panel.
@@ -119,10 +132,10 @@ impl BlockGemm {
 
     /// Scratch bytes per call.
     pub const fn scratch_size(&self) -> usize {
-        let sums = scratch::total(&[scratch::part(self.rows * (self.inner / self.form.group), 4)]);
-        let widened =
-            scratch::total(&[scratch::part(self.inner, SIDE), scratch::part(SETS * TILE, 4), scratch::part(TILE, 4)]);
-        if self.by_matrix && widened > sums { widened } else { sums }
+        let sums = scratch::part(self.rows * (self.inner / self.form.group), 4);
+        let widened = [scratch::part(self.inner, SIDE), scratch::part(SETS * TILE, 4), scratch::part(TILE, 4)];
+        let [weights, products, totals] = if self.by_matrix { widened } else { [0; 3] };
+        scratch::total(&[sums, weights, products, totals])
     }
 
     /// Computes a block of the output. Fails if an operand, the output or the scratch is too short, or if this CPU
@@ -146,48 +159,57 @@ impl BlockGemm {
             return Err(Error::InvalidArgument);
         }
         output.check(&grid.rows_of_all(block.tiles), &self.panels.columns_of(block.panels))?;
-        let scratch = Scratch::new(scratch)?;
+        let mut scratch = Scratch::new(scratch)?;
+        let sums = self.row_sums(operands, grid.rows_of_all(block.tiles), &mut scratch)?;
         // SAFETY: operands and output are validated for the block above.
         unsafe {
             #[cfg(target_arch = "x86_64")]
             if self.by_matrix && Isa::Amx.is_available() {
-                return self.multiply_matrices(operands, output, block, scratch);
+                return self.multiply_matrices(operands, output, block, (&sums, scratch));
             }
-            self.multiply_vectors(operands, output, block, scratch)
+            self.multiply_vectors(operands, output, block, &sums)
         }
+    }
+
+    /// The sum of each block of some rows. With AMX the rows before a partial tile belong to the tile.
+    #[inline]
+    fn row_sums<'s>(
+        &self,
+        operands: &BlockOperands<'_>,
+        rows: Range<usize>,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<RowSums<'s>> {
+        let groups = self.inner / self.form.group;
+        let first = if self.by_matrix { rows.start.min(self.rows - SIDE) } else { rows.start };
+        let sums = scratch.take::<i32>((rows.end - first) * groups)?;
+        let elements = &operands.input[first * self.inner..rows.end * self.inner];
+        for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
+            *sum = group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte)));
+        }
+        Ok(RowSums { first, groups, sums })
     }
 
     /// Computes a block with the vector micro-kernels.
     ///
     /// # Safety
     ///
-    /// Operands and output cover the block.
+    /// Operands, row sums and output cover the block.
     #[inline]
     unsafe fn multiply_vectors(
         &self,
         operands: &BlockOperands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
-        mut scratch: Scratch<'_>,
+        sums: &RowSums<'_>,
     ) -> Result<()> {
         let kernels = self.row.blocks.available()?;
-        let (grid, groups) = (self.grid(), self.inner / self.form.group);
-        let rows = grid.rows_of_all(block.tiles);
-        let sums = scratch.take::<i32>(rows.len() * groups)?;
-        let elements = &operands.input[rows.start * self.inner..rows.end * self.inner];
-        for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
-            *sum =
-                group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte))).wrapping_mul(-self.offset());
-        }
+        let grid = self.grid();
         for (panel, column) in self.vectors(block.panels, self.row.blocks.width()) {
             for tile in block.tiles[0]..block.tiles[1] {
                 let all = grid.rows_of(tile);
                 for first in all.clone().step_by(self.row.blocks.height) {
                     let part = first..all.end.min(first + self.row.blocks.height);
-                    let call = Tile {
-                        row_sums: sums.as_ptr().wrapping_add((first - rows.start) * groups),
-                        ..self.call(operands, output, first, [panel, column], self.row.blocks.width())
-                    };
+                    let call = self.call((operands, sums), output, first, [panel, column], self.row.blocks.width());
                     let vectors = call.columns.div_ceil(self.row.blocks.lanes);
                     let kernel = tile_of(kernels.tiles(self.form), part.len(), vectors)?;
                     // SAFETY: the caller guarantees that operands and output cover the block; `is_available` checked
@@ -213,7 +235,7 @@ impl BlockGemm {
         operands: &BlockOperands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
-        mut scratch: Scratch<'_>,
+        (sums, mut scratch): (&RowSums<'_>, Scratch<'_>),
     ) -> Result<()> {
         let memory = block_amx::Memory {
             weights: scratch.take::<i8>(self.inner * SIDE)?.as_mut_ptr(),
@@ -223,7 +245,7 @@ impl BlockGemm {
         // SAFETY: the caller guarantees AMX, which includes the permission of the operating system.
         let _tiles = unsafe { amx::Tiles::configure(depth(self.form.group)) };
         // SAFETY: the caller guarantees AMX and that operands and output cover the block.
-        unsafe { by_form!(self.form, F => self.multiply_panels::<F>(operands, output, block, memory)) }
+        unsafe { by_form!(self.form, F => self.multiply_panels::<F>((operands, sums), output, block, memory)) }
     }
 
     /// Computes the panels of a block with configured tile registers.
@@ -235,19 +257,21 @@ impl BlockGemm {
     #[inline]
     unsafe fn multiply_panels<F: Form>(
         &self,
-        operands: &BlockOperands<'_>,
+        (operands, sums): (&BlockOperands<'_>, &RowSums<'_>),
         output: &mut Output<'_, f32>,
         block: Block,
         memory: block_amx::Memory,
     ) -> Result<()> {
         for (panel, column) in self.vectors(block.panels, SIDE) {
             // SAFETY: the packed weights hold the panel, and the scratch has room for the panel's columns.
-            unsafe { block_amx::widen::<F>(&self.call(operands, output, 0, [panel, column], SIDE), memory) };
+            unsafe {
+                block_amx::widen::<F>(&self.call((operands, sums), output, sums.first, [panel, column], SIDE), memory)
+            };
             for tile in block.tiles[0]..block.tiles[1] {
                 let rows = self.grid().rows_of(tile);
                 // A partial tile also computes earlier rows, which are not stored.
                 let first = rows.start.min(self.rows - SIDE);
-                let call = self.call(operands, output, first, [panel, column], SIDE);
+                let call = self.call((operands, sums), output, first, [panel, column], SIDE);
                 // SAFETY: the caller guarantees that operands and output cover the block; `first` leaves
                 // [`SIDE`] rows.
                 unsafe {
@@ -269,11 +293,11 @@ impl BlockGemm {
             .flat_map(move |panel| (0..columns(panel)).step_by(width).map(move |column| (panel, column)))
     }
 
-    /// Micro-kernel arguments for the rows from `row` on and at most `width` columns, without the row sums.
+    /// Micro-kernel arguments for the rows from `row` on and at most `width` columns.
     #[inline]
     fn call(
         &self,
-        operands: &BlockOperands<'_>,
+        (operands, sums): (&BlockOperands<'_>, &RowSums<'_>),
         output: &mut Output<'_, f32>,
         row: usize,
         [panel, column]: [usize; 2],
@@ -283,7 +307,8 @@ impl BlockGemm {
         Tile {
             input: operands.input.as_ptr().wrapping_add(row * self.inner),
             input_stride: self.inner,
-            row_sums: core::ptr::null(),
+            row_sums: sums.sums.as_ptr().wrapping_add((row - sums.first) * sums.groups),
+            correction: -self.offset(),
             row_scales: operands.row_scales.as_ptr().wrapping_add(row),
             groups: self.inner / self.form.group,
             form: self.form,

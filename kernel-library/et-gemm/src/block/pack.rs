@@ -1,11 +1,13 @@
-//! Packed blockwise int4 and int8 weights: panels of columns.
+//! Packed blockwise int4, int6 and int8 weights: panels of columns.
 //!
 //! Panel header, an `f32` row each: column sums of the dequantized weights (zero-point correction), optional bias,
-//! optional second-level scales. Blocks of K follow: two scale bytes per column (an fp16 scale, or the u8 scales of two
-//! blocks), then rows of four bytes per column. A row of int4 has eight K elements: elements 0 to 3 in the
-//! low 4 bits, elements 4 to 7 in the high 4 bits, with an offset of 8. A row of int8 has four K elements, with the
-//! offset of [`crate::int8::pack`]. Values are little-endian. With either scale format, the rows of a panel of 32
-//! columns are cache-line aligned.
+//! optional second-level scales. Spans of blocks of K follow. A span has scales and, in a format with offsets, as many offsets: two bytes per
+//! column (an fp16 scale, or the u8 scales of two blocks), four (`f32`), or those of a super-block: an `f32` row of second-level scales, and
+//! an i8 row for each block. Then rows of four bytes per column. A row of int4 has eight K elements: elements 0 to 3 in the low 4 bits,
+//! elements 4 to 7 in the high 4 bits, with an offset of 8. Three rows of int6 have sixteen: the low 4 bits as two rows of int4, then the high
+//! 2 bits of elements 0 to 3 in the low 2 bits of the bytes, and so on, with an offset of 32. A row of int8 has four K elements, with the
+//! offset of [`crate::int8::pack`]. int4 and int6 of a format with offsets are unsigned as they are. Values are little-endian. With any
+//! format, the rows of a panel of 32 columns are cache-line aligned.
 
 use et_core::{Error, Result};
 use et_simd::Architecture;
@@ -24,8 +26,8 @@ pub const fn panel_width(architecture: Architecture) -> usize {
 pub struct Packing<'a> {
     /// Weights in the range of their type: `[columns, inner]`.
     pub weights: &'a [i8],
-    /// Block scales: `[columns, groups]`.
-    pub scales: &'a [f32],
+    /// Block scales and offsets: `[columns, groups]`, or empty.
+    pub scales: [&'a [f32]; 2],
     /// `f32` bias per column, or empty.
     pub bias: &'a [f32],
     /// K.
@@ -50,67 +52,113 @@ impl Packing<'_> {
 
     #[inline]
     fn write_column(&self, column: usize, (width, lane): (usize, usize), panel: &mut [u8]) -> Result<()> {
-        let count = self.inner / self.form.group;
-        let scales = &self.scales[column * count..][..count];
-        let unit = self.form.scales.unit(scales).ok_or(Error::InvalidArgument)?;
+        let (form, count) = (self.form, self.inner / self.form.group);
         let mut zero = 0.0;
-        for (index, scale) in scales.iter().enumerate() {
-            let (bytes, number) = self.form.scales.store(*scale, unit);
-            let size = self.form.scales.size();
-            let at = self.form.scales_at(index) * width + size * lane;
-            panel[at..at + size].copy_from_slice(&bytes[..size]);
-            let weights = &self.weights[column * self.inner + index * self.form.group..][..self.form.group];
-            let rows = &mut panel[self.form.elements_at(index) * width..][..self.form.elements() * width];
-            let sum = match self.form.width {
-                Width::Int4 => write_int4(weights, lane, width, rows),
+        let unit = self.write_scales(column, (width, lane), panel)?;
+        for index in 0..count {
+            let weights = &self.weights[column * self.inner + index * form.group..][..form.group];
+            let rows = &mut panel[form.elements_at(index) * width..][..form.elements() * width];
+            let sum = match form.width {
+                Width::Int4 => write_int4(weights, lane, width, self.offset, rows),
+                Width::Int6 => write_int6(weights, lane, width, self.offset, rows),
                 Width::Int8 => write_int8(weights, lane, width, self.offset, rows),
             };
-            zero += number * sum as f32;
+            zero += number(panel, (width, lane), form, index, 0) * sum as f32;
+            if form.has_offsets {
+                zero += number(panel, (width, lane), form, index, 1) * form.group as f32;
+            }
         }
         let mut put = |row: usize, number: f32| {
             panel[4 * (row * width + lane)..][..4].copy_from_slice(&number.to_le_bytes());
         };
         put(0, zero);
         self.bias.get(column).into_iter().for_each(|bias| put(1, *bias));
-        if self.form.scales == Scales::Steps {
-            put(self.form.header() / 4 - 1, unit);
+        if form.scales == Scales::Steps {
+            put(form.header() / 4 - 1, unit);
         }
         Ok(())
     }
 
+    /// Writes the scales and offsets of a column, and returns the second-level scale of the column.
+    #[inline]
+    fn write_scales(&self, column: usize, (width, lane): (usize, usize), panel: &mut [u8]) -> Result<f32> {
+        let (form, count) = (self.form, self.inner / self.form.group);
+        let mut unit = 1.0;
+        for (set, numbers) in self.scales.iter().enumerate().filter(|(_, numbers)| !numbers.is_empty()) {
+            let numbers = &numbers[column * count..][..count];
+            if form.scales == Scales::Steps {
+                unit = form.scales.unit(numbers).ok_or(Error::InvalidArgument)?;
+            }
+            for (span, numbers) in numbers.chunks(form.span()).enumerate() {
+                let first = span * form.span();
+                if form.scales == Scales::SuperBlocks {
+                    unit = form.scales.unit(numbers).ok_or(Error::InvalidArgument)?;
+                    let at = (form.set_at(first) + set * form.set()) * width + 4 * lane;
+                    panel[at..at + 4].copy_from_slice(&unit.to_le_bytes());
+                }
+                for (group, number) in (first..).zip(numbers) {
+                    let size = form.scales.size();
+                    let at = (form.scale_at(group) + set * form.set()) * width + size * lane;
+                    panel[at..at + size].copy_from_slice(&form.scales.store(*number, unit)[..size]);
+                }
+            }
+        }
+        Ok(unit)
+    }
+
     /// Dequantizes column `lane` of a panel of `width` columns.
     #[inline]
-    pub fn read(panel: &[u8], (width, lane): (usize, usize), (form, offset): (BlockFormat, i32), elements: &mut [f32]) {
+    pub fn read(panel: &[u8], place: (usize, usize), (form, offset): (BlockFormat, i32), elements: &mut [f32]) {
+        let (width, lane) = place;
         let unit = match form.scales {
-            Scales::Floats | Scales::Halves => 1.0,
-            Scales::Steps => {
-                let at = (form.header() - 4) * width + 4 * lane;
-                f32::from_le_bytes([panel[at], panel[at + 1], panel[at + 2], panel[at + 3]])
-            }
+            Scales::Floats | Scales::Halves | Scales::SuperBlocks => 1.0,
+            Scales::Steps => float(panel, (form.header() - 4) * width + 4 * lane),
         };
         for (index, elements) in elements.chunks_exact_mut(form.group).enumerate() {
-            let scale = unit * form.scales.number(&panel[form.scales_at(index) * width + form.scales.size() * lane..]);
-            let rows =
-                panel[form.elements_at(index) * width..].chunks_exact(4 * width).map(|row| &row[4 * lane..][..4]);
-            match form.width {
-                Width::Int4 => {
-                    let number = |half: u8| scale * (f32::from(half) - 8.0);
-                    for (row, eight) in rows.zip(elements.chunks_exact_mut(8)) {
-                        for (index, pair) in row.iter().enumerate() {
-                            (eight[index], eight[4 + index]) = (number(pair & 15), number(pair >> 4));
-                        }
-                    }
-                }
-                Width::Int8 => {
-                    let bytes = rows.flatten().map(|byte| byte.wrapping_sub(offset as u8));
-                    elements
-                        .iter_mut()
-                        .zip(bytes)
-                        .for_each(|(element, byte)| *element = scale * f32::from(byte.cast_signed()));
+            let scale = unit * number(panel, place, form, index, 0);
+            let more = if form.has_offsets { number(panel, place, form, index, 1) } else { 0.0 };
+            let steps = panel[form.elements_at(index) * width..].chunks_exact(form.width.bytes() * width);
+            for (step, elements) in steps.zip(elements.chunks_exact_mut(form.width.step())) {
+                for (k, element) in elements.iter_mut().enumerate() {
+                    let packed = integer(step, place, form.width, k);
+                    *element = match form.width {
+                        Width::Int4 | Width::Int6 => (i32::from(packed) - offset) as f32,
+                        Width::Int8 => f32::from(packed.wrapping_sub(offset as u8).cast_signed()),
+                    };
+                    *element = scale * *element + more;
                 }
             }
         }
     }
+}
+
+/// Element `k` of a step of packed rows, as packed.
+#[inline]
+fn integer(step: &[u8], (width, lane): (usize, usize), kind: Width, k: usize) -> u8 {
+    let byte = |row: usize, k: usize| step[4 * (row * width + lane) + k % 4];
+    let half = |row: usize, k: usize| byte(row, k) >> (k / 4 * 4) & 15;
+    match kind {
+        Width::Int4 => half(0, k),
+        Width::Int6 => half(k / 8, k % 8) | (byte(2, k) >> (k / 4 * 2) & 3) << 4,
+        Width::Int8 => byte(k / 4, k),
+    }
+}
+
+/// The scale of a block of column `lane`, or the offset, which is set 1; in units of the column's second-level scale.
+#[inline]
+fn number(panel: &[u8], (width, lane): (usize, usize), form: BlockFormat, group: usize, set: usize) -> f32 {
+    let at = (form.scale_at(group) + set * form.set()) * width + form.scales.size() * lane;
+    let stored = form.scales.number(&panel[at..]);
+    match form.scales {
+        Scales::SuperBlocks => stored * float(panel, (form.set_at(group) + set * form.set()) * width + 4 * lane),
+        Scales::Floats | Scales::Halves | Scales::Steps => stored,
+    }
+}
+
+/// The `f32` at a place.
+#[inline]
+fn float(panel: &[u8], at: usize) -> f32 {
+    f32::from_le_bytes([panel[at], panel[at + 1], panel[at + 2], panel[at + 3]])
 }
 
 /// Packs a block of a column of int8 and returns the sum of the weights.
@@ -124,15 +172,33 @@ fn write_int8(weights: &[i8], lane: usize, width: usize, offset: i32, rows: &mut
     weights.iter().map(|weight| i32::from(*weight)).sum()
 }
 
+/// Packs a block of a column of int6 and returns the sum of the weights. Weights outside the range are clamped.
+#[inline]
+fn write_int6(weights: &[i8], lane: usize, width: usize, offset: i32, rows: &mut [u8]) -> i32 {
+    let mut sum = 0;
+    for (step, sixteen) in rows.chunks_exact_mut(12 * width).zip(weights.as_chunks::<16>().0) {
+        let packed = sixteen.map(|weight| (i32::from(weight) + offset).clamp(0, 63));
+        for at in 0..4 {
+            let pair = |first: usize| packed[first + at] & 15 | (packed[first + 4 + at] & 15) << 4;
+            let high = (0..4).fold(0, |high, part| high | packed[4 * part + at] >> 4 << (2 * part));
+            for (row, byte) in [pair(0), pair(8), high].into_iter().enumerate() {
+                step[4 * (row * width + lane) + at] = byte as u8;
+            }
+        }
+        sum += packed.iter().sum::<i32>() - 16 * offset;
+    }
+    sum
+}
+
 /// Packs a block of a column of int4 and returns the sum of the weights.
 #[inline]
-fn write_int4(weights: &[i8], lane: usize, width: usize, rows: &mut [u8]) -> i32 {
+fn write_int4(weights: &[i8], lane: usize, width: usize, offset: i32, rows: &mut [u8]) -> i32 {
     let mut sum = 0;
     for (row, eight) in rows.chunks_exact_mut(4 * width).zip(weights.as_chunks::<8>().0) {
-        let halves = halves(eight);
+        let halves = halves(eight, offset);
         let pairs = (halves | halves >> 28) as u32;
         row[4 * lane..][..4].copy_from_slice(&pairs.to_le_bytes());
-        sum += (halves.wrapping_mul(EACH) >> 56) as i32 - 8 * 8;
+        sum += (halves.wrapping_mul(EACH) >> 56) as i32 - 8 * offset;
     }
     sum
 }
@@ -140,15 +206,15 @@ fn write_int4(weights: &[i8], lane: usize, width: usize, rows: &mut [u8]) -> i32
 /// The byte 1, repeated.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// Adds 8 to eight weights, a byte each, lowest first. Weights outside the int4 range are clamped.
-fn halves(eight: &[i8; 8]) -> u64 {
+/// Adds an offset of 0 or 8 to eight weights, a byte each, lowest first. Weights outside the range are clamped.
+fn halves(eight: &[i8; 8], offset: i32) -> u64 {
     let weights = u64::from_le_bytes(eight.map(i8::cast_unsigned));
-    // Adds 8 to the low 7 bits of each byte without carry, and handles the sign bit by xor.
-    let halves = ((weights & !(EACH << 7)) + (EACH << 3)) ^ (weights & (EACH << 7));
+    // Adds to the low 7 bits of each byte without carry, and handles the sign bit by xor.
+    let halves = ((weights & !(EACH << 7)) + EACH * offset as u64) ^ (weights & (EACH << 7));
     if halves & (EACH * 0xf0) == 0 {
         return halves;
     }
-    u64::from_le_bytes(eight.map(|weight| (weight.clamp(-8, 7) + 8).cast_unsigned()))
+    u64::from_le_bytes(eight.map(|weight| (i32::from(weight) + offset).clamp(0, 15) as u8))
 }
 
 #[cfg(test)]
@@ -157,8 +223,9 @@ mod tests {
 
     #[test]
     fn eight_is_added_to_each_weight() {
-        let halves_of = |eight: [i8; 8]| halves(&eight).to_le_bytes();
+        let halves_of = |eight: [i8; 8]| halves(&eight, 8).to_le_bytes();
         assert_eq!(halves_of([-8, -1, 0, 7, 1, -7, 6, 2]), [0, 7, 8, 15, 9, 1, 14, 10]);
         assert_eq!(halves_of([-128, -9, 8, 127, 0, 0, -8, 7]), [0, 0, 15, 15, 8, 8, 0, 15]);
+        assert_eq!(halves(&[0, 15, 16, -1, 7, 8, 1, 3], 0).to_le_bytes(), [0, 15, 15, 0, 7, 8, 1, 3]);
     }
 }

@@ -1,9 +1,9 @@
-//! The micro-kernel of blockwise int4 and int8 weights: int32 accumulators within a block, `f32` accumulators across blocks.
+//! The micro-kernel of blockwise int4, int6 and int8 weights: int32 accumulators within a block, `f32` accumulators across blocks.
 #![allow(unsafe_code, reason = "rows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use et_simd::{Bytes, Float, GemmDot, Integer, Simd, word};
+use et_simd::{Bytes, Dot, Float, GemmDot, Integer, Simd, word};
 
 use super::block_format::{BlockFormat, Form};
 use super::finish::RowScale;
@@ -38,13 +38,15 @@ pub struct Tile {
     pub input: *const i8,
     /// Row stride of A in bytes.
     pub input_stride: usize,
-    /// The row sum of each block of each row, times the offset of the weights and -1: the correction for the offset.
+    /// The row sum of each block of each row.
     pub row_sums: *const i32,
+    /// What times a row sum is the accumulator's first value: the correction for what packing added to the weights.
+    pub correction: i32,
     /// Per-token qparams.
     pub row_scales: *const RowScale,
     /// Blocks per row.
     pub groups: usize,
-    /// The packed format; the block size is a multiple of eight.
+    /// The packed format.
     pub form: BlockFormat,
     /// The packed weights of the panel.
     pub panel: *const u8,
@@ -61,6 +63,16 @@ pub struct Tile {
 }
 
 impl Tile {
+    /// The row sum of a block.
+    ///
+    /// # Safety
+    ///
+    /// The tile has the row and the block.
+    #[inline(always)]
+    pub unsafe fn row_sum(&self, row: usize, group: usize) -> i32 {
+        *self.row_sums.add(row * self.groups + group)
+    }
+
     /// The first block of the panel.
     pub const fn first_group(&self) -> *const u8 {
         self.panel.wrapping_add(self.form.header() * self.width)
@@ -72,6 +84,9 @@ impl Tile {
     }
 }
 
+/// A vector of `f32` of a dot product's ISA.
+type Floats<D> = <<D as Dot>::Isa as Simd>::F32;
+
 /// Computes a tile without the activation.
 ///
 /// # Safety
@@ -79,31 +94,96 @@ impl Tile {
 /// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the form `F`.
 #[inline(always)]
 pub unsafe fn compute<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &Tile) {
-    let (width, size) = (tile.width, const { F::SCALES.size() });
+    let (width, size, span) = (tile.width, const { F::SCALES.size() }, F::SCALES.span(tile.form.group));
     let isa = D::Isa::assume();
     let mut totals = [[isa.splat(0.0); V]; R];
     let mut from = tile.first_group();
-    let mut scales = from;
-    for group in 0..tile.groups {
-        scales = scales.wrapping_add(width);
-        if group % const { F::SCALES.span() } == 0 {
-            scales = from.add(size * tile.column);
-            from = from.add(size * const { F::SCALES.span() } * width);
-        }
-        let mut sums = [[isa.splat_i32(0); V]; R];
-        for (row, sums) in sums.iter_mut().enumerate() {
-            *sums = [isa.splat_i32(*tile.row_sums.add(row * tile.groups + group)); V];
-        }
-        add_group::<D, F, R, V>(tile, group * tile.form.group, from.add(4 * tile.column), &mut sums);
-        from = from.add(tile.form.group / 8 * const { F::WIDTH.bytes() } * width);
-        for vector in 0..V {
-            let scale = F::load(isa, scales.add(size * vector * D::LANES));
-            for row in 0..R {
-                totals[row][vector] = sums[row][vector].to_float().mul_add(scale, totals[row][vector]);
+    for start in (0..tile.groups).step_by(span) {
+        let (set, end) = (from, tile.groups.min(start + span));
+        from = from.add(tile.form.sets() * width);
+        if const { F::SCALES.head() > 0 } {
+            // The elements prefetch what follows them, but for as many bytes as a span has scales.
+            for row in 0..tile.form.sets() / 4 {
+                isa.prefetch_near(set.wrapping_add(AHEAD + 4 * (row * width + tile.column)), 4 * V * D::LANES);
             }
+        }
+        // Sums in units of a second-level scale of the span, or the totals.
+        let mut parts = if const { F::SCALES.head() == 0 } { totals } else { [[isa.splat(0.0); V]; R] };
+        let mut scales = scales_of::<F>(tile, set);
+        for group in start..end {
+            let mut sums = [[isa.splat_i32(0); V]; R];
+            for (row, sums) in sums.iter_mut().enumerate() {
+                *sums = [isa.splat_i32(tile.correction.wrapping_mul(tile.row_sum(row, group))); V];
+            }
+            add_group::<D, F, R, V>(tile, group * tile.form.group, from.add(4 * tile.column), &mut sums);
+            from = from.add(tile.form.elements() * width);
+            for vector in 0..V {
+                let scale = F::load(isa, scales.add(size * vector * D::LANES));
+                for row in 0..R {
+                    parts[row][vector] = sums[row][vector].to_float().mul_add(scale, parts[row][vector]);
+                }
+            }
+            scales = scales.add(size * width);
+        }
+        add_span::<D, F, R, V>(tile, set, &parts, &mut totals);
+        if tile.form.has_offsets {
+            let set = set.add(tile.form.set() * width);
+            let parts = offsets::<D, F, R, V>(tile, set, [start, end], &totals);
+            add_span::<D, F, R, V>(tile, set, &parts, &mut totals);
         }
     }
     store::<D, F, R, V>(tile, &totals);
+}
+
+/// The first scales of a set, of the tile's columns.
+#[inline(always)]
+unsafe fn scales_of<F: Form>(tile: &Tile, set: *const u8) -> *const u8 {
+    set.add(const { F::SCALES.head() } * tile.width + const { F::SCALES.size() } * tile.column)
+}
+
+/// Takes over the sums of a span, times the second-level scales where the span has some.
+#[inline(always)]
+unsafe fn add_span<D: GemmDot, F: Form, const R: usize, const V: usize>(
+    tile: &Tile,
+    set: *const u8,
+    parts: &[[Floats<D>; V]; R],
+    totals: &mut [[Floats<D>; V]; R],
+) {
+    let isa = D::Isa::assume();
+    if const { F::SCALES.head() == 0 } {
+        *totals = *parts;
+        return;
+    }
+    for vector in 0..V {
+        let unit = isa.read(set.cast::<f32>().add(tile.column + vector * D::LANES));
+        for row in 0..R {
+            totals[row][vector] = parts[row][vector].mul_add(unit, totals[row][vector]);
+        }
+    }
+}
+
+/// The sums of a span's offsets, each times the row sum of its block, in units of the second-level scale; or added to the totals.
+#[inline(always)]
+unsafe fn offsets<D: GemmDot, F: Form, const R: usize, const V: usize>(
+    tile: &Tile,
+    set: *const u8,
+    [start, end]: [usize; 2],
+    totals: &[[Floats<D>; V]; R],
+) -> [[Floats<D>; V]; R] {
+    let (isa, size) = (D::Isa::assume(), const { F::SCALES.size() });
+    let mut parts = if const { F::SCALES.head() == 0 } { *totals } else { [[isa.splat(0.0); V]; R] };
+    let mut offsets = scales_of::<F>(tile, set);
+    for group in start..end {
+        for vector in 0..V {
+            let offset = F::load(isa, offsets.add(size * vector * D::LANES));
+            for row in 0..R {
+                let sum = isa.splat(tile.row_sum(row, group) as f32);
+                parts[row][vector] = sum.mul_add(offset, parts[row][vector]);
+            }
+        }
+        offsets = offsets.add(size * tile.width);
+    }
+    parts
 }
 
 /// The hot loop: eight K elements per step. The GEMV keeps separate accumulators for the first and the last four elements, to hide
@@ -117,32 +197,19 @@ unsafe fn add_group<D: GemmDot, F: Form, const R: usize, const V: usize>(
 ) {
     let isa = D::Isa::assume();
     let mut others = [[isa.splat_i32(0); V]; R];
-    for step in 0..tile.form.group / 8 {
-        let mut weights = [F::weights::<D>(from, 4 * tile.width); V];
-        for (vector, weights) in weights.iter_mut().enumerate() {
-            *weights = F::weights::<D>(from.add(4 * vector * D::LANES), 4 * tile.width);
-        }
+    for step in 0..tile.form.group / const { F::WIDTH.step() } {
         for row in 0..const { F::WIDTH.bytes() / 4 } {
             isa.prefetch_near(from.wrapping_add(AHEAD + 4 * row * tile.width), 4 * V * D::LANES);
         }
+        for eight in 0..const { F::WIDTH.step() / 8 } {
+            let mut weights = [F::weights::<D>(from, 4 * tile.width, eight); V];
+            for (vector, weights) in weights.iter_mut().enumerate() {
+                *weights = F::weights::<D>(from.add(4 * vector * D::LANES), 4 * tile.width, eight);
+            }
+            let bytes = tile.input.wrapping_add(start + step * const { F::WIDTH.step() } + 8 * eight);
+            add_products::<D, R, V>(tile, bytes, weights, [&mut *sums, &mut others]);
+        }
         from = from.wrapping_add(const { F::WIDTH.bytes() } * tile.width);
-        let bytes = tile.input.wrapping_add(start + 8 * step);
-        if const { D::PAIRS && R > 1 } {
-            add_eight::<D, R, V>(&mut others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
-            continue;
-        }
-        for row in 0..R {
-            let bytes = bytes.add(row * tile.input_stride);
-            let low = D::spread(word(bytes));
-            for vector in 0..V {
-                sums[row][vector] = D::add(sums[row][vector], weights[vector][0], low);
-            }
-            let high = D::spread(word(bytes.add(4)));
-            for vector in 0..V {
-                let sum = if const { R == 1 } { &mut others[row][vector] } else { &mut sums[row][vector] };
-                *sum = D::add(*sum, weights[vector][1], high);
-            }
-        }
     }
     if const { D::PAIRS && R > 1 } {
         unpair::<D, R, V>(&mut others);
@@ -154,16 +221,39 @@ unsafe fn add_group<D: GemmDot, F: Form, const R: usize, const V: usize>(
     }
 }
 
+/// Adds the products of eight K elements.
+#[inline(always)]
+unsafe fn add_products<D: GemmDot, const R: usize, const V: usize>(
+    tile: &Tile,
+    bytes: *const i8,
+    weights: [[D::Weights; 2]; V],
+    [sums, others]: [&mut [[Bytes<D>; V]; R]; 2],
+) {
+    if const { D::PAIRS && R > 1 } {
+        add_eight::<D, R, V>(others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
+        return;
+    }
+    for row in 0..R {
+        let bytes = bytes.add(row * tile.input_stride);
+        let low = D::spread(word(bytes));
+        for vector in 0..V {
+            sums[row][vector] = D::add(sums[row][vector], weights[vector][0], low);
+        }
+        let high = D::spread(word(bytes.add(4)));
+        for vector in 0..V {
+            let sum = if const { R == 1 } { &mut others[row][vector] } else { &mut sums[row][vector] };
+            *sum = D::add(*sum, weights[vector][1], high);
+        }
+    }
+}
+
 /// The epilogue: applies qparams, second-level scales and bias, and stores the tile.
 ///
 /// # Safety
 ///
 /// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the form `F`.
 #[inline(always)]
-pub unsafe fn store<D: GemmDot, F: Form, const R: usize, const V: usize>(
-    tile: &Tile,
-    totals: &[[<D::Isa as Simd>::F32; V]; R],
-) {
+pub unsafe fn store<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &Tile, totals: &[[Floats<D>; V]; R]) {
     let isa = D::Isa::assume();
     for row in 0..R {
         let RowScale { scale, zero_point } = *tile.row_scales.add(row);

@@ -16,7 +16,7 @@ use core::ops::Range;
 use et_simd::{Avx512, Avx512Vnni, Float, Integer, Simd};
 
 use super::block::{SETS, SIDE, TILE, Tile, depth, store};
-use super::block_format::{Form, Width};
+use super::block_format::{BlockFormat, Form, Width};
 
 /// Rows and columns of a tile register.
 const REGISTER: usize = 16;
@@ -43,7 +43,7 @@ impl Memory {
     }
 }
 
-/// Unpacks the panel of `tile` to signed int8.
+/// Unpacks the panel of `tile` to int8.
 ///
 /// # Safety
 ///
@@ -54,7 +54,8 @@ pub unsafe fn widen<F: Form>(tile: &Tile, memory: Memory) {
         let from = tile.panel.add(tile.form.elements_at(group) * SIDE);
         let to = memory.weights.add(group * tile.form.group * SIDE);
         match F::WIDTH {
-            Width::Int4 => widen_int4(from, to, tile.form.group),
+            Width::Int4 => widen_int4(from, to, tile.form),
+            Width::Int6 => widen_int6(from, to, tile.form),
             Width::Int8 => widen_int8(from, to, tile.form.group),
         }
     }
@@ -70,11 +71,11 @@ unsafe fn widen_int8(from: *const u8, to: *mut i8, group: usize) {
     }
 }
 
-/// The int4 of a block, without their offset, as int8.
+/// The int4 of a block, without what packing added, as int8.
 #[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn widen_int4(mut from: *const u8, mut to: *mut i8, group: usize) {
-    let (mask, zero) = (_mm512_set1_epi8(15), _mm512_set1_epi8(8));
-    for _ in 0..group / 8 {
+unsafe fn widen_int4(mut from: *const u8, mut to: *mut i8, form: BlockFormat) {
+    let (mask, zero) = (_mm512_set1_epi8(15), _mm512_set1_epi8(form.offset(0) as i8));
+    for _ in 0..form.group / 8 {
         for vector in 0..2 {
             let bytes = _mm512_loadu_si512(from.add(64 * vector).cast());
             let halves = [_mm512_and_si512(bytes, mask), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), mask)];
@@ -83,6 +84,27 @@ unsafe fn widen_int4(mut from: *const u8, mut to: *mut i8, group: usize) {
             }
         }
         (from, to) = (from.add(128), to.add(256));
+    }
+}
+
+/// The int6 of a block, without what packing added, as int8.
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn widen_int6(mut from: *const u8, mut to: *mut i8, form: BlockFormat) {
+    let zero = _mm512_set1_epi8(form.offset(0) as i8);
+    let (mask, top) = (_mm512_set1_epi8(15), _mm512_set1_epi8(0x30));
+    for _ in 0..form.group / 16 {
+        for vector in 0..2 {
+            let row = |row: usize| _mm512_loadu_si512(from.add(128 * row + 64 * vector).cast());
+            let (low, high) = ([row(0), row(1)], row(2));
+            let highs =
+                [_mm512_slli_epi16::<4>(high), _mm512_slli_epi16::<2>(high), high, _mm512_srli_epi16::<2>(high)];
+            let halves = low.map(|low| [low, _mm512_srli_epi16::<4>(low)]);
+            for (row, (half, high)) in halves.as_flattened().iter().zip(highs).enumerate() {
+                let number = _mm512_or_si512(_mm512_and_si512(*half, mask), _mm512_and_si512(high, top));
+                _mm512_storeu_si512(to.add(128 * row + 64 * vector).cast(), _mm512_sub_epi8(number, zero));
+            }
+        }
+        (from, to) = (from.add(384), to.add(512));
     }
 }
 
@@ -115,12 +137,11 @@ pub unsafe fn compute<F: Form>(tile: &Tile, memory: Memory, stored: Range<usize>
     }
 }
 
-/// Scales the accumulators of a block and adds the result to the `f32` accumulators.
+/// Scales the accumulators of a block and adds the result to the `f32` accumulators, with the offsets.
 #[inline(always)]
 unsafe fn scale<F: Form>(tile: &Tile, memory: Memory, group: usize) {
-    let scales = tile.panel.add(tile.form.scales_at(group) * SIDE);
     let isa = Avx512::assume();
-    let scales = [F::load(isa, scales), F::load(isa, scales.add(F::SCALES.size() * REGISTER))];
+    let scales = numbers::<F>(tile, group, 0);
     let (sums, totals) = (memory.sums_of(group), memory.totals);
     for register in 0..4 {
         for row in 0..REGISTER {
@@ -129,6 +150,29 @@ unsafe fn scale<F: Form>(tile: &Tile, memory: Memory, group: usize) {
             isa.write(totals.add(at), sum.mul_add(scales[register % 2], isa.read(totals.add(at))));
         }
     }
+    if !tile.form.has_offsets {
+        return;
+    }
+    let offsets = numbers::<F>(tile, group, 1);
+    for register in 0..4 {
+        for row in 0..REGISTER {
+            let at = (register * REGISTER + row) * REGISTER;
+            let sum = isa.splat(tile.row_sum(register / 2 * REGISTER + row, group) as f32);
+            isa.write(totals.add(at), sum.mul_add(offsets[register % 2], isa.read(totals.add(at))));
+        }
+    }
+}
+
+/// The scales of a block, or the offsets, which are set 1: of the first and of the last columns.
+#[inline(always)]
+unsafe fn numbers<F: Form>(tile: &Tile, group: usize, set: usize) -> [<Avx512 as Simd>::F32; 2] {
+    let (isa, form) = (Avx512::assume(), tile.form);
+    let from = tile.panel.add((form.scale_at(group) + set * form.set()) * SIDE);
+    let units = tile.panel.add((form.set_at(group) + set * form.set()) * SIDE).cast::<f32>();
+    [0, REGISTER].map(|first| {
+        let number = F::load(isa, from.add(F::SCALES.size() * first));
+        if F::SCALES.head() == 0 { number } else { number * isa.read(units.add(first)) }
+    })
 }
 
 /// Accumulates a block: registers 0 and 1 hold the columns of the first sixteen rows, 2 and 3 the columns of the last

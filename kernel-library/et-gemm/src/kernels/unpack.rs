@@ -1,4 +1,4 @@
-//! Dequantizes packed int8 and int4 weights to panels of the `f32` micro-kernel.
+//! Dequantizes packed int8, int6 and int4 weights to panels of the `f32` micro-kernel.
 #![allow(unsafe_code, reason = "panels are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is a loop under the contract of `Unpack`")]
 
@@ -24,13 +24,12 @@ pub enum Format {
     Blocks(BlockFormat, Offset),
 }
 
-/// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column.
+/// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column, and three words have sixteen int6.
 ///
 /// # Safety
 ///
-/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; `scales` has a scale per column, and
-/// `units` a second-level scale per column if the format requires; `to` has room for `vectors` vectors per weight of a
-/// word and row.
+/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; each of `scales` has a scale per column, and
+/// `units` a second-level scale per column if the format requires; `to` has room for `vectors` vectors per weight.
 pub struct Unpack {
     /// The format of the words.
     pub format: Format,
@@ -42,10 +41,10 @@ pub struct Unpack {
     pub count: usize,
     /// Vectors per row.
     pub vectors: usize,
-    /// Scales: `f32` for int8, the stored scales for blocks.
-    pub scales: *const u8,
-    /// Second-level scales of the block scales, if the format has second-level scales.
-    pub units: *const f32,
+    /// Scales: `f32` for int8, the stored scales for blocks; then offsets, in a format with offsets.
+    pub scales: [*const u8; 2],
+    /// Second-level scales of the scales and of the offsets, if the format has second-level scales.
+    pub units: [*const f32; 2],
     /// The destination panel.
     pub to: *mut f32,
 }
@@ -58,14 +57,17 @@ pub struct Unpack {
 #[inline(always)]
 pub unsafe fn compute<S: Simd>(part: &Unpack) {
     match part.format {
-        Format::Int8(offset) => int8::<S>(part, offset, |isa, start| isa.read(part.scales.cast::<f32>().add(start))),
-        Format::Blocks(format, offset) => by_form!(format, F => blocks::<S, F>(part, offset)),
+        Format::Int8(offset) => int8::<S>(part, offset, |isa, start| {
+            let scale = isa.read(part.scales[0].cast::<f32>().add(start));
+            [scale, scale * isa.splat(-128.0)]
+        }),
+        Format::Blocks(format, offset) => by_form!(format, F => blocks::<S, F>(part, format, offset)),
     }
 }
 
-/// A word holds four consecutive K elements; `scale` loads the scales of a vector of columns.
+/// A word holds four consecutive K elements; `scales` loads the scales of a vector of columns, and what a packed 0 stands for.
 #[inline(always)]
-unsafe fn int8<S: Simd>(part: &Unpack, offset: Offset, scale: impl Fn(S, usize) -> S::F32) {
+unsafe fn int8<S: Simd>(part: &Unpack, offset: Offset, scales: impl Fn(S, usize) -> [S::F32; 2]) {
     let isa = S::assume();
     // The bit that turns an element into a `u8` with an offset of 128.
     let flipped = if matches!(offset, Offset::None) { 0x80 } else { 0 };
@@ -73,8 +75,7 @@ unsafe fn int8<S: Simd>(part: &Unpack, offset: Offset, scale: impl Fn(S, usize) 
     for row in 0..part.count {
         let to = part.to.add(4 * row * width);
         for start in (0..width).step_by(S::LANES) {
-            let scale = scale(isa, start);
-            let zero = scale * isa.splat(-128.0);
+            let [scale, zero] = scales(isa, start);
             let words = isa.read_i32(part.words.add(row * part.step + 4 * start).cast());
             for byte in 0..4 {
                 let number = field(isa, words, 8 * byte, 0xFF) ^ isa.splat_i32(flipped);
@@ -86,28 +87,69 @@ unsafe fn int8<S: Simd>(part: &Unpack, offset: Offset, scale: impl Fn(S, usize) 
 
 /// Weights with the scales of a block.
 #[inline(always)]
-unsafe fn blocks<S: Simd, F: Form>(part: &Unpack, offset: Offset) {
+unsafe fn blocks<S: Simd, F: Form>(part: &Unpack, format: BlockFormat, offset: Offset) {
+    // Bytes are read as if they were greater by 128.
+    let zero = format.offset(128);
     match F::WIDTH {
-        Width::Int4 => int4::<S, F>(part),
-        Width::Int8 => int8::<S>(part, offset, |isa, start| F::load(isa, part.scales.add(F::SCALES.size() * start))),
+        Width::Int4 => int4::<S, F>(part, format, zero),
+        Width::Int6 => int6::<S, F>(part, format, zero),
+        Width::Int8 => int8::<S>(part, offset, |isa, start| numbers::<S, F>(isa, part, format, (start, zero))),
     }
+}
+
+/// The scales of a vector of columns, and the numbers that a packed 0 stands for, which is less than the integer 0 by `zero`.
+#[inline(always)]
+unsafe fn numbers<S: Simd, F: Form>(
+    isa: S,
+    part: &Unpack,
+    format: BlockFormat,
+    (start, zero): (usize, i32),
+) -> [S::F32; 2] {
+    let number = |set: usize| {
+        let number = F::load(isa, part.scales[set].add(F::SCALES.size() * start));
+        match F::SCALES.head() {
+            0 => F::scaled(isa, number, part.units[set].wrapping_add(start)),
+            _ => number * isa.read(part.units[set].add(start)),
+        }
+    };
+    let scale = number(0);
+    let zero = scale * isa.splat(-zero as f32);
+    [scale, if format.has_offsets { zero + number(1) } else { zero }]
 }
 
 /// The low 4 bits of a word's bytes are four consecutive K elements, the high 4 bits the next four.
 #[inline(always)]
-unsafe fn int4<S: Simd, F: Form>(part: &Unpack) {
+unsafe fn int4<S: Simd, F: Form>(part: &Unpack, format: BlockFormat, zero: i32) {
     let isa = S::assume();
     let width = part.vectors * S::LANES;
     for row in 0..part.count {
         let to = part.to.add(8 * row * width);
         for start in (0..width).step_by(S::LANES) {
-            let scale = F::load(isa, part.scales.add(F::SCALES.size() * start));
-            let scale = F::scaled(isa, scale, part.units.wrapping_add(start));
-            let zero = scale * isa.splat(-8.0);
+            let [scale, zero] = numbers::<S, F>(isa, part, format, (start, zero));
             let words = isa.read_i32(part.words.add(row * part.step + 4 * start).cast());
             for half in 0..8 {
                 let number = field(isa, words, 8 * (half % 4) + half / 4 * 4, 0xF);
                 isa.write(to.add(half as usize * width + start), number.to_float().mul_add(scale, zero));
+            }
+        }
+    }
+}
+
+/// Two rows of int4 have the low 4 bits of sixteen K elements, and a row has the high 2 bits.
+#[inline(always)]
+unsafe fn int6<S: Simd, F: Form>(part: &Unpack, format: BlockFormat, zero: i32) {
+    let isa = S::assume();
+    let width = part.vectors * S::LANES;
+    for step in 0..part.count / 3 {
+        let to = part.to.add(16 * step * width);
+        for start in (0..width).step_by(S::LANES) {
+            let [scale, zero] = numbers::<S, F>(isa, part, format, (start, zero));
+            let row = |row: usize| isa.read_i32(part.words.add((3 * step + row) * part.step + 4 * start).cast());
+            let (low, high) = ([row(0), row(1)], row(2));
+            for k in 0..16 {
+                let low = field(isa, low[k as usize / 8], 8 * (k % 4) + k % 8 / 4 * 4, 0xF);
+                let number = low ^ field(isa, high, 8 * (k % 4) + k / 4 * 2, 3).shift_left(4);
+                isa.write(to.add(k as usize * width + start), number.to_float().mul_add(scale, zero));
             }
         }
     }

@@ -58,25 +58,65 @@ impl Numbers {
     }
 }
 
-/// The types of blockwise weights, with formats of scales.
-pub const FORMS: [(Width, Scales); 5] = [
-    (Width::Int4, Scales::Halves),
-    (Width::Int4, Scales::Steps),
-    (Width::Int8, Scales::Halves),
-    (Width::Int4, Scales::Floats),
-    (Width::Int8, Scales::Floats),
+/// The formats of blockwise weights with kernels: types, scales, and whether blocks have offsets.
+pub const FORMS: [(Width, Scales, bool); 15] = [
+    (Width::Int4, Scales::Halves, false),
+    (Width::Int4, Scales::Steps, false),
+    (Width::Int8, Scales::Halves, false),
+    (Width::Int4, Scales::Floats, false),
+    (Width::Int8, Scales::Floats, false),
+    (Width::Int4, Scales::SuperBlocks, false),
+    (Width::Int6, Scales::SuperBlocks, false),
+    (Width::Int6, Scales::Floats, false),
+    (Width::Int4, Scales::Halves, true),
+    (Width::Int8, Scales::Halves, true),
+    (Width::Int4, Scales::Floats, true),
+    (Width::Int6, Scales::Floats, true),
+    (Width::Int8, Scales::Floats, true),
+    (Width::Int4, Scales::SuperBlocks, true),
+    (Width::Int6, Scales::SuperBlocks, true),
 ];
 
+/// The formats of [`FORMS`] of blocks of `group` elements that a GEMM of K = `inner` can have.
+pub fn forms(group: usize, inner: usize, is_biased: bool) -> impl Iterator<Item = BlockFormat> {
+    let forms = FORMS.into_iter().map(move |(width, scales, has_offsets)| BlockFormat {
+        group,
+        width,
+        is_biased,
+        has_offsets,
+        scales,
+    });
+    forms.filter(move |form| {
+        let fills = form.scales != Scales::SuperBlocks || 256 % group == 0 && inner % 256 == 0;
+        fills && (form.width != Width::Int6 || group % 16 == 0)
+    })
+}
+
 /// Blockwise weights, of which the first are the ends of the range.
-pub fn weights(numbers: &mut Numbers, width: Width, count: usize) -> Vec<i8> {
-    let shift = if width == Width::Int4 { 4 } else { 0 };
-    let mut weights: Vec<i8> = numbers.bytes(count).into_iter().map(|byte| byte >> shift).collect();
-    weights.iter_mut().take(2).zip([-128 >> shift, 127 >> shift]).for_each(|(weight, end)| *weight = end);
+pub fn weights(numbers: &mut Numbers, form: BlockFormat, count: usize) -> Vec<i8> {
+    let shift = match form.width {
+        Width::Int4 => 4,
+        Width::Int6 => 2,
+        Width::Int8 => 0,
+    };
+    let least = if form.has_offsets && shift > 0 { 0 } else { -128 >> shift };
+    let mut weights: Vec<i8> = numbers
+        .bytes(count)
+        .into_iter()
+        .map(|byte| (i32::from(byte) + 128 >> shift) + least)
+        .map(|weight| weight as i8)
+        .collect();
+    weights.iter_mut().take(2).zip([least, (255 >> shift) + least]).for_each(|(weight, end)| *weight = end as i8);
     weights
 }
 
-/// Block scales, `[columns, groups]`, that the format of scales represents exactly.
-pub fn scales(numbers: &mut Numbers, form: BlockFormat, [columns, inner]: [usize; 2]) -> Vec<f32> {
+/// Block scales and offsets, `[columns, groups]`, that the format of scales represents exactly.
+pub fn scales(numbers: &mut Numbers, form: BlockFormat, sizes: [usize; 2]) -> [Vec<f32>; 2] {
+    let scales = set(numbers, form, sizes);
+    [scales, if form.has_offsets { set(numbers, form, sizes) } else { Vec::new() }]
+}
+
+fn set(numbers: &mut Numbers, form: BlockFormat, [columns, inner]: [usize; 2]) -> Vec<f32> {
     let groups = inner / form.group;
     let mut column = |_| match form.scales {
         Scales::Floats => (0..groups).map(|_| 0.1 + 0.05 * numbers.float()).collect(),
@@ -86,6 +126,16 @@ pub fn scales(numbers: &mut Numbers, form: BlockFormat, [columns, inner]: [usize
             let largest = numbers.bits() as usize % groups.max(1);
             let steps = |group: usize| if group == largest { 255 } else { 1 + numbers.bits() % 255 };
             (0..groups).map(steps).map(|steps| step * steps as f32).collect::<Vec<_>>()
+        }
+        Scales::SuperBlocks => {
+            let mut step = 0.0;
+            let mut scale = |group: usize| {
+                if group % (256 / form.group) == 0 {
+                    step = (1 + numbers.bits() % 1000) as f32 / 1_048_576.0;
+                }
+                step * f32::from(numbers.bits() as i8)
+            };
+            (0..groups).map(&mut scale).collect::<Vec<_>>()
         }
     };
     (0..columns).flat_map(&mut column).collect()

@@ -85,6 +85,7 @@ impl Integer for I32x8 {
         fn words(self) -> Self = Self(_mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF)));
         fn to_float(self) -> F32x8 = F32x8(_mm256_cvtepi32_ps(self.0));
         fn shift_right(self, bits: i32) -> Self = Self(_mm256_sra_epi32(self.0, _mm_cvtsi32_si128(bits)));
+        fn shift_left(self, bits: i32) -> Self = Self(_mm256_sll_epi32(self.0, _mm_cvtsi32_si128(bits)));
         fn sum(self) -> i32 = {
             let four = _mm_add_epi32(_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0));
             let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b1110>(four));

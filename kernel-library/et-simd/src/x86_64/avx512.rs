@@ -67,6 +67,7 @@ impl Integer for I32x16 {
         fn words(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi32(0xFFFF)));
         fn to_float(self) -> F32x16 = F32x16(_mm512_cvtepi32_ps(self.0));
         fn shift_right(self, bits: i32) -> Self = Self(_mm512_sra_epi32(self.0, _mm_cvtsi32_si128(bits)));
+        fn shift_left(self, bits: i32) -> Self = Self(_mm512_sll_epi32(self.0, _mm_cvtsi32_si128(bits)));
         fn sum(self) -> i32 = _mm512_reduce_add_epi32(self.0);
     }
 }

@@ -216,9 +216,9 @@ pub enum Gemm {
     Float,
     /// int8 input, per-tensor or per-token quantized, and int8 weights with a scale per column.
     Int8,
-    /// int8 input, per-token quantized, and blockwise int4 or int8 weights; a 1x1 convolution.
+    /// int8 input, per-token quantized, and blockwise int4, int6 or int8 weights; a 1x1 convolution.
     Blocks,
-    /// f32 input and int8 or int4 weights, which are dequantized for the micro-kernel; a 1x1 convolution.
+    /// f32 input and int8, int6 or int4 weights, which are dequantized for the micro-kernel; a 1x1 convolution.
     WeightOnly,
 }
 
@@ -227,10 +227,10 @@ impl Conv2d {
     pub fn gemm(&self) -> Option<Gemm> {
         let is_per_token = self.row_scales.is_present();
         match (is_per_token || self.input_qparams.is_int8(), self.weights.bits) {
-            (true, 4 | 8) if self.weights.group > 0 => is_per_token.then_some(Gemm::Blocks),
+            (true, 4 | 6 | 8) if self.weights.group > 0 => is_per_token.then_some(Gemm::Blocks),
             (false, 32) => Some(Gemm::Float),
             (true, 8) => Some(Gemm::Int8),
-            (false, 4 | 8) => Some(Gemm::WeightOnly),
+            (false, 4 | 6 | 8) => Some(Gemm::WeightOnly),
             _ => None,
         }
     }

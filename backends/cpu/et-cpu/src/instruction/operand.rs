@@ -35,13 +35,15 @@ records! {
     pub struct Weights {
         /// The slot of the panels.
         pub slot: SlotNumber,
-        /// Bits of a weight: 32 for f32, 8 for int8, 4 for int4.
+        /// Bits of a weight: 32 for f32, 8 for int8, 6 for int6, 4 for int4.
         pub bits: u32,
         /// Block size: elements of K that share a scale; 0 for f32 weights and for int8 weights with a scale per column.
         pub group: u32,
         /// Whether the panels of blockwise weights have a bias row.
         pub is_biased: bool,
-        /// The format of the block scales.
+        /// Whether blocks have offsets.
+        pub has_offsets: bool,
+        /// The format of the block scales and offsets.
         pub scales: BlockScales,
     }
 }
@@ -55,47 +57,54 @@ numbered! {
         Steps,
         /// f32.
         Floats,
+        /// Signed integer steps of a second-level scale for each super-block.
+        SuperBlocks,
     }
 }
 
 impl Weights {
     /// f32 or per-channel int8 weights.
     pub const fn of_bits(slot: SlotNumber, bits: u32) -> Self {
-        Self { slot, bits, group: 0, is_biased: false, scales: BlockScales::Halves }
+        Self { slot, bits, group: 0, is_biased: false, has_offsets: false, scales: BlockScales::Halves }
     }
 
-    /// Blockwise int4 or int8 weights.
+    /// Blockwise weights.
     pub const fn of_form(slot: SlotNumber, form: BlockFormat) -> Self {
         let scales = match form.scales {
             Scales::Halves => BlockScales::Halves,
             Scales::Steps => BlockScales::Steps,
             Scales::Floats => BlockScales::Floats,
+            Scales::SuperBlocks => BlockScales::SuperBlocks,
         };
         let bits = match form.width {
             Width::Int4 => 4,
+            Width::Int6 => 6,
             Width::Int8 => 8,
         };
-        Self { slot, bits, group: form.group as u32, is_biased: form.is_biased, scales }
+        let BlockFormat { group, is_biased, has_offsets, .. } = form;
+        Self { slot, bits, group: group as u32, is_biased, has_offsets, scales }
     }
 
     /// The format of blockwise weights; `None` for other weights.
     ///
     /// # Errors
-    /// [`Error::InvalidProgram`] for int4 weights without blocks.
+    /// [`Error::InvalidProgram`] for int4 and int6 weights without blocks.
     pub fn form(&self) -> Result<Option<BlockFormat>> {
         let scales = match self.scales {
             BlockScales::Halves => Scales::Halves,
             BlockScales::Steps => Scales::Steps,
             BlockScales::Floats => Scales::Floats,
+            BlockScales::SuperBlocks => Scales::SuperBlocks,
         };
-        let (group, is_biased) = (self.group as usize, self.is_biased);
+        let (group, is_biased, has_offsets) = (self.group as usize, self.is_biased, self.has_offsets);
         let width = match (self.bits, group) {
-            (4, 0) => return Err(Error::InvalidProgram),
+            (4 | 6, 0) => return Err(Error::InvalidProgram),
             (4, _) => Width::Int4,
+            (6, _) => Width::Int6,
             (8, 1..) => Width::Int8,
             _ => return Ok(None),
         };
-        Ok(Some(BlockFormat { group, width, is_biased, scales }))
+        Ok(Some(BlockFormat { group, width, is_biased, has_offsets, scales }))
     }
 }
 

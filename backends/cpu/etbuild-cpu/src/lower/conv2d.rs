@@ -54,6 +54,11 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// `input x weight^T + bias` over the last dimension.
 pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    linear_with(builder, call, None)
+}
+
+/// A linear layer, of whose blockwise weights each block has an offset too.
+pub fn linear_with(builder: &mut Builder<'_>, call: Call<'_>, offsets: Option<ConstantData>) -> Lowered {
     let id = call.value(0)?;
     let quantized_rows = builder.quantized_rows(id).cloned();
     let int8 = if quantized_rows.is_some() { None } else { int8_weights(builder, &call)? };
@@ -62,7 +67,7 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         let weights = static_int8(builder, &call, int8, input.qparams)?;
         (input, weights)
     } else {
-        let weights = weights_of_rows(builder, call.value(1)?, bias_of(builder, &call, 2)?)?;
+        let weights = weights_of_rows(builder, call.value(1)?, bias_of(builder, &call, 2)?, offsets)?;
         match (&weights.1, quantized_rows) {
             (Form::Floats(_), _) => (builder.tensor(id)?, weights),
             (_, Some(rows)) => (rows, weights),
@@ -123,14 +128,19 @@ fn static_int8(
     Ok((weights.bytes, Form::Bytes(scales, bias), None))
 }
 
-/// Weights for rows: int8 or int4 for dynamically quantized rows or f32 rows, or f32 for f32 rows.
-pub fn weights_of_rows(builder: &Builder<'_>, id: ValueId, bias: Vec<f32>) -> Result<Unpacked, Problem> {
-    if let Some(weights) = constant::byte_weights(builder.links, id) {
+/// Weights for rows: int8, int6 or int4 for dynamically quantized rows or f32 rows, or f32 for f32 rows.
+pub fn weights_of_rows(
+    builder: &Builder<'_>,
+    id: ValueId,
+    bias: Vec<f32>,
+    offsets: Option<ConstantData>,
+) -> Result<Unpacked, Problem> {
+    if let Some(weights) = constant::byte_weights(builder.links, id).filter(|_| offsets.is_none()) {
         return Ok((weights.bytes, Form::BytesForRows(weights.scales, bias), None));
     }
     if let Some(weights) = constant::grouped_weights(builder.links, id) {
-        let form = weights.form(!bias.is_empty());
-        return Ok((weights.bytes, Form::Groups(form, weights.scales, bias), None));
+        let (bytes, groups) = weights.packed(offsets, bias).ok_or(Problem::Weights)?;
+        return Ok((bytes, Form::Groups(groups), None));
     }
     floating(builder, id, bias)
 }

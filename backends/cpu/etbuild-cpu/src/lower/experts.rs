@@ -77,7 +77,7 @@ fn packings(
     let mut packings = Vec::with_capacity(layers.len());
     for (layer, id) in layers.iter().enumerate() {
         let bias = biases.get(layer * columns..(layer + 1) * columns).unwrap_or_default().to_vec();
-        let (weights, form, adapter) = weights_of_rows(builder, *id, bias)?;
+        let (weights, form, adapter) = weights_of_rows(builder, *id, bias, None)?;
         packings.push(Packing { window, weights, form, adapter });
     }
     Form::unify(packings.iter_mut().map(|packing| &mut packing.form)).ok_or(Problem::Weights)?;

@@ -3,12 +3,11 @@
 
 use et_core::ScalarType;
 use et_cpu::{GatherColumns, Window, Write};
-use et_gemm::{BlockFormat, Width};
 use etbuild_ir::{Argument, DequantizeAffine, Links, Node, ValueId};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
-use crate::constant;
+use crate::constant::{self, GroupedWeights};
 use crate::lower::Lowered;
 use crate::pack::{Form, Packing};
 use crate::tensor::FLOAT;
@@ -30,8 +29,8 @@ enum Precision {
     Float32,
     /// A scale per row.
     Int8(ValueId),
-    /// A scale per block of this many elements.
-    Blocks(Width, ValueId, usize),
+    /// A scale per block of this many elements, and the quantization range.
+    Blocks(ValueId, usize, [i64; 2]),
 }
 
 impl Table {
@@ -55,9 +54,9 @@ impl Table {
         let ((integers, indices), (scales, same)) = (chosen(links, rows)?, chosen(links, scales)?);
         let (spec, group) = (links.graph.spec(integers), usize::try_from(*group).ok()?);
         let sizes = matrix(links, integers)?;
-        let precision = match constant::width_of(least, most)? {
-            Width::Int8 if group == sizes[1] => Precision::Int8(scales),
-            width => Precision::Blocks(width, scales, group),
+        let precision = match group == sizes[1] && least < -8 {
+            true => Precision::Int8(scales),
+            false => Precision::Blocks(scales, group, [least, most]),
         };
         let is_group = group > 0 && sizes[1].is_multiple_of(group);
         let has_panels = matches!(precision, Precision::Int8(_)) || group.is_multiple_of(8);
@@ -92,11 +91,10 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Table) -> Lowe
     let form = match precision {
         Precision::Float32 => Form::Floats(Vec::new()),
         Precision::Int8(scales) => Form::BytesForRows(floats(builder.links, scales).ok_or(Problem::Order)?, Vec::new()),
-        Precision::Blocks(width, scales, group) => {
+        Precision::Blocks(scales, group, bounds) => {
             let scales = constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?;
-            let kind = constant::form_of_scales(width, &scales, columns / group);
-            let form = BlockFormat { group, width, is_biased: false, scales: kind };
-            Form::Groups(form, scales, Vec::new())
+            let weights = GroupedWeights { bytes: weights.clone(), bounds, scales, group, count: columns / group };
+            Form::Groups(weights.packed(None, Vec::new()).ok_or(Problem::Weights)?.1)
         }
     };
     let indices = builder.dense(indices)?;

@@ -8,9 +8,9 @@ use crate::small_floats;
 const GROUP: usize = 32;
 
 pub const FORMATS: &[Format] = &[
-    Format { code: 20, name: "IQ4_NL", elements: GROUP, bytes: 18, kind: Kind::Groups(Grid::int8(GROUP), iq4_nl) },
-    Format { code: 23, name: "IQ4_XS", elements: 256, bytes: 136, kind: Kind::Groups(Grid::int8(GROUP), iq4_xs) },
-    Format { code: 39, name: "MXFP4", elements: GROUP, bytes: 17, kind: Kind::Groups(Grid::int8(GROUP), mxfp4) },
+    Format { code: 20, name: "IQ4_NL", elements: GROUP, bytes: 18, kind: Kind::Groups(Grid::signed(8, GROUP), iq4_nl) },
+    Format { code: 23, name: "IQ4_XS", elements: 256, bytes: 136, kind: Kind::Groups(Grid::signed(8, GROUP), iq4_xs) },
+    Format { code: 39, name: "MXFP4", elements: GROUP, bytes: 17, kind: Kind::Groups(Grid::signed(8, GROUP), mxfp4) },
 ];
 
 /// The integers of the codes of IQ4.

@@ -12,23 +12,11 @@ pub const FORMATS: &[Format] = &[
     Format { code: 0, name: "F32", elements: 1, bytes: 4, kind: Kind::Plain(ScalarType::Float) },
     Format { code: 1, name: "F16", elements: 1, bytes: 2, kind: Kind::Plain(ScalarType::Half) },
     Format { code: 30, name: "BF16", elements: 1, bytes: 2, kind: Kind::Plain(ScalarType::BFloat16) },
-    Format { code: 2, name: "Q4_0", elements: SIZE, bytes: 18, kind: Kind::Groups(Grid::int4(SIZE), q4_0) },
-    Format {
-        code: 3,
-        name: "Q4_1",
-        elements: SIZE,
-        bytes: 20,
-        kind: Kind::Groups(Grid::int4_with_offsets(SIZE), q4_1),
-    },
-    Format { code: 6, name: "Q5_0", elements: SIZE, bytes: 22, kind: Kind::Groups(Grid::int8(SIZE), q5_0) },
-    Format {
-        code: 7,
-        name: "Q5_1",
-        elements: SIZE,
-        bytes: 24,
-        kind: Kind::Groups(Grid::int8_with_offsets(SIZE), q5_1),
-    },
-    Format { code: 8, name: "Q8_0", elements: SIZE, bytes: 34, kind: Kind::Groups(Grid::int8(SIZE), q8_0) },
+    Format { code: 2, name: "Q4_0", elements: SIZE, bytes: 18, kind: Kind::Groups(Grid::signed(4, SIZE), q4_0) },
+    Format { code: 3, name: "Q4_1", elements: SIZE, bytes: 20, kind: Kind::Groups(Grid::with_offsets(4, SIZE), q4_1) },
+    Format { code: 6, name: "Q5_0", elements: SIZE, bytes: 22, kind: Kind::Groups(Grid::signed(5, SIZE), q5_0) },
+    Format { code: 7, name: "Q5_1", elements: SIZE, bytes: 24, kind: Kind::Groups(Grid::with_offsets(5, SIZE), q5_1) },
+    Format { code: 8, name: "Q8_0", elements: SIZE, bytes: 34, kind: Kind::Groups(Grid::signed(8, SIZE), q8_0) },
 ];
 
 /// Writes the integers and the scale of a block.

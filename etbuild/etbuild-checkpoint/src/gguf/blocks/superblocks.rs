@@ -8,11 +8,11 @@ use crate::encoded::{Grid, Split};
 const SIZE: usize = 256;
 
 pub const FORMATS: &[Format] = &[
-    groups(10, "Q2_K", 84, Grid::int4_with_offsets(16), q2_k),
-    groups(11, "Q3_K", 110, Grid::int4(16), q3_k),
-    groups(12, "Q4_K", 144, Grid::int4_with_offsets(32), q4_k),
-    groups(13, "Q5_K", 176, Grid::int8_with_offsets(32), q5_k),
-    groups(14, "Q6_K", 210, Grid::int8(16), q6_k),
+    groups(10, "Q2_K", 84, Grid::with_offsets(2, 16), q2_k),
+    groups(11, "Q3_K", 110, Grid::signed(3, 16), q3_k),
+    groups(12, "Q4_K", 144, Grid::with_offsets(4, 32), q4_k),
+    groups(13, "Q5_K", 176, Grid::with_offsets(5, 32), q5_k),
+    groups(14, "Q6_K", 210, Grid::signed(6, 16), q6_k),
 ];
 
 const fn groups(code: u32, name: &'static str, bytes: usize, grid: Grid, read: fn(&[u8], &mut Split<'_>)) -> Format {
@@ -40,11 +40,11 @@ fn plane(block: &[u8], start: usize, width: usize, index: usize) -> u8 {
     bits & ((1 << width) - 1)
 }
 
-/// 2-bit integers in groups of 16, with 4-bit scales and 4-bit offsets.
+/// 2-bit integers in groups of 16, with 4-bit scales and 4-bit offsets. 2 is taken here and added to the offset.
 fn q2_k(block: &[u8], parts: &mut Split<'_>) {
     let (scale, offset) = (half(block, 80), half(block, 82));
-    write(parts, |index| plane(block, 16, 2, index).cast_signed());
-    write_scales(parts, 0.0, |group| {
+    write(parts, |index| plane(block, 16, 2, index).cast_signed() - 2);
+    write_scales(parts, 2.0, |group| {
         let of_group = byte(block, group);
         [scale * f32::from(of_group & 15), -offset * f32::from(of_group >> 4)]
     });

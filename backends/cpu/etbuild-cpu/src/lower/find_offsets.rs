@@ -1,0 +1,88 @@
+//! Matches the offsets of blockwise weights, spelled out: the sum of a linear layer and of the product of the means of the blocks of its
+//! input with the offsets. The blockwise GEMM has the row sums of blocks, and adds the offsets itself.
+
+use std::collections::BTreeMap;
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId};
+
+use crate::constant;
+
+/// A linear layer with offsets.
+pub struct Found<'g> {
+    /// The linear layer without the offsets.
+    pub linear: &'g Node,
+    /// The offsets, each times the elements of a block: `float32 [blocks, columns]`.
+    pub offsets: ConstantData,
+    /// The output of the sum.
+    pub output: ValueId,
+    /// The positions of the layer and of the product of the means.
+    pub replaced: [usize; 2],
+}
+
+/// Every match of a graph, by the position of the sum.
+pub fn find_offsets<'g>(links: &Links<'g>) -> BTreeMap<usize, Found<'g>> {
+    let nodes = links.graph.nodes.iter().enumerate();
+    nodes.filter_map(|(position, node)| Some((position, found(links, node)?))).collect()
+}
+
+/// The match of a sum `linear(input, weights, bias) + bmm(mean(view(input)), offsets)`.
+fn found<'g>(links: &Links<'g>, sum: &Node) -> Option<Found<'g>> {
+    let [Argument::Value(made), Argument::Value(more), Argument::Int(1)] = &sum.arguments[..] else { return None };
+    let [made, more] = [*made, *more];
+    let is_sum =
+        sum.operator.as_str() == "aten.add.Tensor" && links.graph.spec(made).sizes == links.graph.spec(more).sizes;
+    let replaced = [read_once(links, made).filter(|_| is_sum)?, read_once(links, more)?];
+    let [linear, product] = replaced.map(|position| links.graph.nodes.get(position));
+    let linear = linear.filter(|node| node.operator.as_str() == "aten.linear.default")?;
+    let product = product.filter(|node| node.operator.as_str() == "aten.bmm.default")?;
+    let weights = constant::grouped_weights(links, value(linear, 1)?)?;
+    let (means, offsets) = (value(product, 0)?, value(product, 1)?);
+    let spec = links.graph.spec(offsets);
+    let blocks = i32::try_from(weights.count).ok()?;
+    let is_matrix = matches!(spec.sizes[..], [1, count, _] if count == blocks) && spec.is_contiguous();
+    let elements = links.graph.constant(offsets).filter(|_| is_matrix && spec.scalar_type == ScalarType::Float)?;
+    let input = blocks_of_mean(links, means, [weights.count, weights.group])?;
+    if input != float_source(links, value(linear, 0)?) {
+        return None;
+    }
+    let offsets = elements.clone();
+    Some(Found { linear, offsets, output: *sum.outputs.first()?, replaced })
+}
+
+/// The tensor of which a value is the means of `count` blocks of `group` elements of each row.
+fn blocks_of_mean(links: &Links<'_>, means: ValueId, [count, group]: [usize; 2]) -> Option<ValueId> {
+    let mean = links.maker(means).filter(|node| node.operator.as_str() == "aten.mean.dim")?;
+    let blocks = value(mean, 0)?;
+    let sizes = &links.graph.spec(blocks).sizes;
+    let last = sizes.len() as i64 - 1;
+    let is_last = matches!(mean.arguments.get(1), Some(Argument::Ints(dims)) if dims[..] == [-1] || dims[..] == [last]);
+    let has_blocks = sizes.ends_with(&[i32::try_from(count).ok()?, i32::try_from(group).ok()?]);
+    let keeps = matches!(mean.arguments.get(2), Some(Argument::Bool(true)));
+    let view = links.maker(blocks).filter(|node| node.operator.as_str() == "aten.view_copy.default")?;
+    let input = value(view, 0)?;
+    let is_row = links.graph.spec(input).sizes.last().is_some_and(|size| *size as usize == count * group);
+    (is_last && has_blocks && !keeps && is_row).then_some(input)
+}
+
+/// The `float32` tensor behind dynamically quantized rows, or the tensor itself.
+fn float_source(links: &Links<'_>, id: ValueId) -> ValueId {
+    let through = |id: ValueId, operator: &str| {
+        links.maker(id).filter(|node| node.operator.as_str() == operator).and_then(|node| value(node, 0))
+    };
+    let quantized = through(id, "torchao.dequantize_affine.default");
+    quantized.and_then(|id| through(id, "torchao.quantize_affine.default")).unwrap_or(id)
+}
+
+/// The position of the node that makes a value with one reader.
+fn read_once(links: &Links<'_>, id: ValueId) -> Option<usize> {
+    links.maker_position(id).filter(|_| links.read_count(id) == 1)
+}
+
+/// The value at a position of a node's arguments.
+fn value(node: &Node, index: usize) -> Option<ValueId> {
+    match node.arguments.get(index) {
+        Some(Argument::Value(id)) => Some(*id),
+        _ => None,
+    }
+}
