@@ -96,6 +96,11 @@ pub trait Backend: Send + Sync {
     /// the graph. What only the neighbourhood of a node decides, such as a fusion, must not make the node's lowering fail.
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal>;
 
+    /// Whether a matrix of integers in groups is multiplied by rows of int8, with scales found at run time, faster than by rows of `float32`.
+    fn multiplies_int8_rows(&self) -> bool {
+        false
+    }
+
     /// Whether the delegate writes state in place: such nodes are judged like others then. The state is an input of the partition,
     /// and an output in the same memory.
     fn writes_state(&self) -> bool {

@@ -52,6 +52,12 @@ pub fn is_gguf(file: &[u8]) -> bool {
     file.starts_with(MAGIC)
 }
 
+/// Whether tensors are integers in groups, by the beginning of a file; `None` where the header is longer, or malformed.
+pub fn gguf_stores_integers(head: &[u8]) -> Option<bool> {
+    let formats = header::formats(head).ok()?;
+    Some(formats.iter().any(|format| matches!(format.kind, Kind::Groups(..))))
+}
+
 /// The files of a model in GGUF, by name: one, or the parts of a split model.
 pub struct Gguf<'f> {
     files: Vec<(&'f String, &'f Arc<dyn Buffer>, Vec<Place>)>,

@@ -68,7 +68,7 @@ pub use encoder::{
 pub use error::CheckpointError;
 pub use etbuild_torch::{Remedy, TorchError};
 use gguf::Gguf;
-pub use gguf::{GGUF, is_gguf, part_names};
+pub use gguf::{GGUF, gguf_stores_integers, is_gguf, part_names};
 pub use kept::{Derived, InMemory, Keeper};
 pub use names::{ExpertNames, Names};
 pub use pictures::{PICTURE_FILES, read_pictures};
@@ -251,13 +251,11 @@ impl Cache {
 /// Which stored groups of integers of a checkpoint stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kept {
-    /// All, in a recipe without a scheme.
+    /// All: integers of up to 8 bits.
     #[default]
     All,
     /// Integers of up to 4 bits.
     Int4,
-    /// Integers of up to 8 bits.
-    Int8,
     /// None.
     Nothing,
 }
@@ -268,7 +266,6 @@ impl Kept {
         match self {
             Self::All => "all",
             Self::Int4 => "int4",
-            Self::Int8 => "int8",
             Self::Nothing => "nothing",
         }
     }
@@ -277,11 +274,35 @@ impl Kept {
     fn grid(self, matrix: &Encoded) -> Option<Grid> {
         let grid = matrix.form.grid()?;
         let stays = match self {
-            Self::All | Self::Int8 => true,
+            Self::All => true,
             Self::Int4 => grid.is_int4(),
             Self::Nothing => false,
         };
         stays.then_some(grid)
+    }
+}
+
+/// What the stored integers that stay are multiplied by, and what the matrices that become `float32` are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Multiplied {
+    /// By `float32` activations, as all matrices are.
+    Float,
+    /// By int8 activations; other matrices by `float32`.
+    Stored,
+    /// As a scheme says that makes integers of other matrices too.
+    Scheme,
+}
+
+impl Multiplied {
+    /// What a user of stored integers may want to know.
+    const fn told(self) -> &'static str {
+        match self {
+            Self::Float => " (times float32 activations)",
+            Self::Stored => {
+                " (times int8 activations; `--quantize float` keeps activations in float32, which is slower and closer to the stored numbers)"
+            }
+            Self::Scheme => "",
+        }
     }
 }
 
@@ -377,6 +398,11 @@ impl Options {
             | Method::Forward => 0,
         }
     }
+}
+
+/// Whether the matrices of the checkpoint with this configuration are integers in groups.
+pub fn stores_integers(config: &[u8]) -> bool {
+    Config::parse(config).is_ok_and(|config| quantized::stores_integers(&config))
 }
 
 /// Whether a configuration is that of a model that reads pictures.
@@ -497,7 +523,11 @@ pub fn import_checkpoint(
 ///
 /// # Errors
 /// Malformed files, as for [`import_checkpoint`].
-pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<CheckpointError>> {
+pub fn stored_forms(
+    model: &Model,
+    keeps: Kept,
+    multiplied: Multiplied,
+) -> Result<Option<String>, Vec<CheckpointError>> {
     if model.is_encoder() {
         return Ok(None);
     }
@@ -509,8 +539,8 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
     };
     let [kept, decoded] = [true, false].map(of);
     let numbers: usize = forms.iter().filter(|((stay, _), _)| !stay).map(|(_, count)| count.numbers).sum();
-    let fate = fate(numbers, keeps == Kept::All);
-    let kept = if keeps == Kept::All && !kept.is_empty() { format!("{kept}{FASTER}") } else { kept };
+    let fate = fate(numbers, multiplied != Multiplied::Scheme);
+    let kept = if kept.is_empty() { kept } else { format!("{kept}{}", multiplied.told()) };
     let matrices = match (kept.is_empty(), decoded.is_empty()) {
         (true, true) => None,
         (false, true) => Some(format!("stored matrices keep their integers and scales: {kept}")),
@@ -528,11 +558,7 @@ pub fn stored_forms(model: &Model, keeps: Kept) -> Result<Option<String>, Vec<Ch
     Ok((!said.is_empty()).then(|| said.join("; ")))
 }
 
-/// What a user of stored integers may want to know, in a recipe without a scheme.
-const FASTER: &str =
-    " (times float32; `--quantize dynamic-int8` rounds activations to int8, as llama.cpp does, and is faster)";
-
-/// What becomes of matrices that do not keep their integers, and, in a recipe without a scheme, what that costs and what helps.
+/// What becomes of matrices that do not keep their integers, and, where they stay float, what that costs and what helps.
 fn fate(numbers: usize, is_float: bool) -> String {
     if !is_float {
         return "become float32, which the recipe quantizes".to_owned();

@@ -27,21 +27,37 @@ pub struct Method {
     pub name: &'static str,
     /// Adds the matrices of all modules, and changes the description to fit.
     pub add: fn(&Config, &mut Decoder, &mut Tensors) -> Result<(), CheckpointError>,
+    /// Whether a configuration says that weights are integers, with scales.
+    pub stores_integers: fn(&Config) -> bool,
 }
 
 /// Every supported method.
 const METHODS: &[Method] = &[
-    Method { name: "awq", add: awq::add },
-    Method { name: "bitsandbytes", add: bitsandbytes::add },
-    Method { name: "compressed-tensors", add: compressed::add },
-    Method { name: "fbgemm_fp8", add: fp8::add },
-    Method { name: "fp8", add: fp8::add },
-    Method { name: "gptq", add: gptq::add },
-    Method { name: "mxfp4", add: mxfp4::add },
+    Method { name: "awq", add: awq::add, stores_integers: always },
+    Method { name: "bitsandbytes", add: bitsandbytes::add, stores_integers: bitsandbytes::stores_integers },
+    Method { name: "compressed-tensors", add: compressed::add, stores_integers: compressed::stores_integers },
+    Method { name: "fbgemm_fp8", add: fp8::add, stores_integers: never },
+    Method { name: "fp8", add: fp8::add, stores_integers: never },
+    Method { name: "gptq", add: gptq::add, stores_integers: always },
+    Method { name: "mxfp4", add: mxfp4::add, stores_integers: always },
 ];
 
 /// MLX's, which has a key of its own and no name.
-const MLX: Method = Method { name: "mlx", add: mlx::add };
+const MLX: Method = Method { name: "mlx", add: mlx::add, stores_integers: always };
+
+const fn always(_: &Config) -> bool {
+    true
+}
+
+const fn never(_: &Config) -> bool {
+    false
+}
+
+/// Whether the configuration is that of a checkpoint whose matrices are integers in groups.
+pub fn stores_integers(config: &Config) -> bool {
+    let found = method(config).ok().flatten();
+    found.is_some_and(|(of, method)| (method.stores_integers)(&of))
+}
 
 /// The method of a configuration, if any.
 ///

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use et_core::Half;
 use etbuild_checkpoint::{
-    Checkpoint, CheckpointError, InMemory, Kept, Model, gguf_texts, import_checkpoint, stored_forms,
+    Checkpoint, CheckpointError, InMemory, Kept, Model, Multiplied, gguf_stores_integers, gguf_texts,
+    import_checkpoint, stored_forms,
 };
 use etbuild_ir::{AtenProgram, Buffer, ValueKind};
 
@@ -136,11 +137,26 @@ fn integers_and_scales_of_the_file_are_constants_of_the_program() {
 fn a_sentence_says_what_becomes_of_stored_matrices() {
     let file: Arc<dyn Buffer> = Arc::new(File::small().bytes());
     let model = Model::Gguf(BTreeMap::from([("model.gguf".to_owned(), file)]));
-    let says = |keeps| stored_forms(&model, keeps).unwrap().unwrap();
-    assert_eq!(says(Kept::Int8), "stored matrices keep their integers and scales: 8 of Q8_0");
-    let said = says(Kept::All);
-    assert!(said.contains("8 of Q8_0 (times float32; `--quantize dynamic-int8`"), "{said}");
-    assert_eq!(says(Kept::Int4), "stored matrices become float32, which the recipe quantizes: 8 of Q8_0");
+    let says = |keeps, multiplied| stored_forms(&model, keeps, multiplied).unwrap().unwrap();
+    let said = says(Kept::All, Multiplied::Scheme);
+    assert_eq!(said, "stored matrices keep their integers and scales: 8 of Q8_0");
+    let said = says(Kept::All, Multiplied::Stored);
+    assert!(said.contains("8 of Q8_0 (times int8 activations; `--quantize float`"), "{said}");
+    let said = says(Kept::All, Multiplied::Float);
+    assert!(said.ends_with("8 of Q8_0 (times float32 activations)"), "{said}");
+    let said = says(Kept::Int4, Multiplied::Scheme);
+    assert_eq!(said, "stored matrices become float32, which the recipe quantizes: 8 of Q8_0");
+}
+
+#[test]
+fn the_header_alone_says_whether_tensors_are_integers() {
+    let mut file = File::small();
+    let header = file.bytes()[..file.bytes().len() - file.data].to_vec();
+    assert_eq!(gguf_stores_integers(&header), Some(true));
+    assert_eq!(gguf_stores_integers(&header[..header.len() - 64]), None);
+    // All in `F32`.
+    file.tensors.iter_mut().for_each(|tensor| tensor.2 = 0);
+    assert_eq!(gguf_stores_integers(&file.bytes()), Some(false));
 }
 
 #[test]

@@ -5,7 +5,9 @@ mod support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_checkpoint::{Checkpoint, InMemory, Kept, Model, import_checkpoint, stored_forms};
+use etbuild_checkpoint::{
+    Checkpoint, InMemory, Kept, Model, Multiplied, import_checkpoint, stored_forms, stores_integers,
+};
 use etbuild_ir::Buffer;
 
 /// A tensor: name, type, bytes of an element, and shape.
@@ -109,14 +111,35 @@ fn a_description_that_is_no_json_is_malformed() {
 }
 
 #[test]
+fn configurations_say_whether_weights_are_integers() {
+    let says = |key: &str, value: &str| stores_integers(format!(r#"{{"{key}": {value}}}"#).as_bytes());
+    for (value, are_integers) in [
+        (r#"{"quant_method": "gptq"}"#, true),
+        (r#"{"quant_method": "awq"}"#, true),
+        (r#"{"quant_method": "mxfp4"}"#, true),
+        (r#"{"quant_method": "fp8"}"#, false),
+        (r#"{"quant_method": "bitsandbytes", "load_in_8bit": true}"#, true),
+        (r#"{"quant_method": "bitsandbytes", "load_in_4bit": true}"#, false),
+        (r#"{"quant_method": "compressed-tensors", "format": "pack-quantized"}"#, true),
+        (r#"{"quant_method": "compressed-tensors", "format": "float-quantized"}"#, false),
+        (r#"{"quant_method": "unknown"}"#, false),
+        ("7", false),
+    ] {
+        assert_eq!(says("quantization_config", value), are_integers, "{value}");
+    }
+    assert!(says("quantization", r#"{"bits": 4, "group_size": 64}"#) && !says("hidden_size", "8"));
+}
+
+#[test]
 fn what_decoded_matrices_cost_is_said() {
     let tensors = [
         ("model.layers.0.self_attn.q_proj.weight", "F8_E4M3", 1, vec![600, 500]),
         ("model.layers.0.self_attn.q_proj.weight_scale", "F32", 4, vec![1]),
     ];
-    let says = |keeps| stored_forms(&model(r#"{"quant_method": "fp8"}"#, &tensors), keeps).unwrap().unwrap();
-    let said = says(Kept::All);
+    let model = model(r#"{"quant_method": "fp8"}"#, &tensors);
+    let says = |keeps, multiplied| stored_forms(&model, keeps, multiplied).unwrap().unwrap();
+    let said = says(Kept::All, Multiplied::Float);
     assert!(said.starts_with("stored matrices become float32, 2 MB, unless `--quantize int8-weights`"), "{said}");
     assert!(said.contains(": 1 of FP8"), "{said}");
-    assert!(says(Kept::Int4).contains("which the recipe quantizes: 1 of FP8"));
+    assert!(says(Kept::Int4, Multiplied::Scheme).contains("which the recipe quantizes: 1 of FP8"));
 }

@@ -217,10 +217,11 @@ impl<'g> Walk<'g> {
             Scheme::Float => false,
             Scheme::Int8 | Scheme::Int8x4 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => true,
-            Scheme::Int4Weights | Scheme::Dynamic8Weight4 => is_linear && self.graph.spec(weight).rank() == 2,
+            Scheme::Stored | Scheme::Int4Weights | Scheme::Dynamic8Weight4 => {
+                is_linear && self.graph.spec(weight).rank() == 2
+            }
         };
-        let is_stored = self.sources.constant(self.graph, weight).is_some() || self.sources.stay(weight, scheme);
-        if !suits || !is_float(input) || !is_float(weight) || !is_stored {
+        if !suits || !is_float(input) || !is_float(weight) || !self.are_integers(weight, scheme) {
             return false;
         }
         if scheme.is_static() {
@@ -234,9 +235,15 @@ impl<'g> Walk<'g> {
         let Some(Argument::Values(weights)) = node.arguments.get(weights) else { return false };
         let is_stored = |id: ValueId| {
             let is_float = self.graph.spec(id).scalar_type == ScalarType::Float;
-            is_float && (self.sources.constant(self.graph, id).is_some() || self.sources.stay(id, scheme))
+            is_float && self.are_integers(id, scheme)
         };
         scheme.is_for_rows() && weights.iter().all(|id| id.is_some_and(is_stored))
+    }
+
+    /// Whether the weights behind a value become integers in a scheme, or are integers that stay.
+    fn are_integers(&self, weight: ValueId, scheme: Scheme) -> bool {
+        let become_integers = scheme.rounds_weights() && self.sources.constant(self.graph, weight).is_some();
+        become_integers || self.sources.stay(weight, scheme)
     }
 
     /// Weights must be constants. The result has the steps of the hidden state.

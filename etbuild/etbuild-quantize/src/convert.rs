@@ -203,7 +203,7 @@ impl<'a> Conversion<'a> {
             Scheme::DynamicInt8 => {
                 self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
             }
-            Scheme::Dynamic8Weight4 => {
+            Scheme::Stored | Scheme::Dynamic8Weight4 => {
                 self.once(input, scheme, |conversion| Some(activation::by_rows(&mut conversion.builder, input)))
             }
             Scheme::Float | Scheme::Int8Weights | Scheme::Int4Weights => None,
@@ -300,7 +300,7 @@ fn shared(graph: &Graph, annotation: &Annotation, options: &Options, weights: &W
         let form = match scheme {
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => Embedding::Weight4,
             Scheme::Int8Weights | Scheme::DynamicInt8 => Embedding::Weight8,
-            Scheme::Float | Scheme::Int8 | Scheme::Int8x4 => continue,
+            Scheme::Float | Scheme::Stored | Scheme::Int8 | Scheme::Int8x4 => continue,
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => continue,
         };
         let id = constant(annotate::tensor(node, weight)).filter(|id| tables.get(*id).is_some());

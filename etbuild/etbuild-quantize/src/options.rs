@@ -12,6 +12,8 @@ use crate::{Observer, QuantizeError};
 pub enum Scheme {
     /// No quantization.
     Float,
+    /// The integers that a model stores stay, with int8 activations with per-token qparams at run time; other weights stay float.
+    Stored,
     /// Per-channel int8 weights, int8 activations with static qparams from calibration.
     Int8,
     /// As [`Scheme::Int8`], with per-channel int4 weights but for grouped convolutions.
@@ -35,9 +37,14 @@ pub enum Scheme {
 }
 
 impl Scheme {
+    /// Whether float weights become integers; else only those that the model stores are.
+    pub const fn rounds_weights(self) -> bool {
+        !matches!(self, Self::Float | Self::Stored)
+    }
+
     /// Whether activations are int8, so that a backend computes in integers.
     pub const fn rounds_activations(self) -> bool {
-        matches!(self, Self::DynamicInt8 | Self::Dynamic8Weight4) || self.is_static()
+        matches!(self, Self::Stored | Self::DynamicInt8 | Self::Dynamic8Weight4) || self.is_static()
     }
 
     /// Whether activations have static qparams.
@@ -45,7 +52,7 @@ impl Scheme {
         matches!(self, Self::Int8 | Self::Int8x4) || self.is_whole()
     }
 
-    /// Whether weights alone are quantized at build time: activations stay float, or get their scales at run time.
+    /// Whether at most weights are quantized at build time: activations stay float, or get their scales at run time.
     pub const fn is_for_rows(self) -> bool {
         !matches!(self, Self::Float) && !self.is_static()
     }

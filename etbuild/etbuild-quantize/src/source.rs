@@ -35,7 +35,7 @@ impl Sources {
     pub fn stay(&self, id: ValueId, scheme: Scheme) -> bool {
         self.integers.get(id).is_some_and(|is_int4| match scheme {
             Scheme::Dynamic8Weight4 | Scheme::Int4Weights => *is_int4,
-            Scheme::DynamicInt8 | Scheme::Int8Weights => true,
+            Scheme::Stored | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
             Scheme::Float | Scheme::Int8 | Scheme::Int8x4 => false,
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => false,
         })

@@ -11,8 +11,9 @@ use etbuild_golden::{Case, check};
 use etbuild_ir::{Dialect, Lowered, LoweredProgram, Program};
 use etbuild_quantize::{Data, Embedding, InMemory, Layer, Options, Scheme, Tensors, quantize};
 
-const SCHEMES: [(&str, Scheme); 11] = [
+const SCHEMES: [(&str, Scheme); 12] = [
     ("float", Scheme::Float),
+    ("stored", Scheme::Stored),
     ("int8", Scheme::Int8),
     ("dynamic-int8", Scheme::DynamicInt8),
     ("int8-weights", Scheme::Int8Weights),

@@ -6,7 +6,7 @@ use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_yaml::{Spanned, quote};
 
 use crate::inputs;
-use crate::{FixedValue, LayerScheme, Model, Output, Recipe};
+use crate::{FixedValue, LayerScheme, Method, Model, Output, Recipe, Scheme};
 
 /// Every rule that a typed recipe breaks.
 pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
@@ -30,6 +30,7 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(constants(recipe))
         .chain(without_python(recipe))
         .chain(rotated(recipe))
+        .chain(changed(recipe))
         .chain(adapted(recipe))
         .chain(single(recipe))
         .chain(inputs::mistakes(recipe))
@@ -98,6 +99,19 @@ fn rotated(recipe: &Recipe) -> Option<Diagnostic> {
     let message = "`quantize.rotate` requires a checkpoint";
     let mistake = Diagnostic::error(Code::BadValue, message).at((*rotate.span).clone());
     (!is_checkpoint).then(|| mistake.help("write `model: { checkpoint: FOLDER }`, or remove this key"))
+}
+
+/// Stored integers that a rotation or a method changes.
+fn changed(recipe: &Recipe) -> Option<Diagnostic> {
+    let quantize = recipe.quantize.as_ref().filter(|quantize| quantize.scheme.value == Scheme::Stored)?;
+    let key = match (&quantize.rotate, quantize.method) {
+        (Some(_), _) => "rotate",
+        (None, Method::Gptq) => "method: gptq",
+        (None, Method::Nearest) => return None,
+    };
+    let message = format!("`scheme: stored` keeps the integers of the checkpoint, and `{key}` makes others");
+    let help = format!("write `scheme: 8da4w` to quantize the numbers anew, or remove `{key}`");
+    Some(Diagnostic::error(Code::BadValue, message).at((*quantize.scheme.span).clone()).help(help))
 }
 
 /// An adapter without a checkpoint: an archive neither marks its layers nor has adapter weights.

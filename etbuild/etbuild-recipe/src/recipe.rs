@@ -126,6 +126,7 @@ impl Recipe {
             !matches!(
                 scheme,
                 Scheme::Float
+                    | Scheme::Stored
                     | Scheme::DynamicInt8
                     | Scheme::Int8Weights
                     | Scheme::Int4Weights

@@ -88,7 +88,7 @@ fn a_word_that_is_not_allowed() {
     assert_eq!(
         found[0].notes,
         [
-            "allowed values: `float`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`, `w8a8`, `w8a16`, `w4a16`, `int16x8`, `int8x4`"
+            "allowed values: `float`, `stored`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`, `w8a8`, `w8a16`, `w4a16`, `int16x8`, `int8x4`"
         ]
     );
 }
@@ -100,6 +100,16 @@ fn a_model_from_two_places() {
         found,
         expected(Code::ExclusiveKeys, "r.yaml:3:22", "keep one of `pt2`, `methods`, `checkpoint`, `python`")
     );
+}
+
+#[test]
+fn stored_integers_that_another_key_changes() {
+    let checkpoint = GOOD.replace("pt2: digits.pt2", "checkpoint: digits");
+    for (key, value) in [("rotate", "rotate: hadamard"), ("method: gptq", "method: gptq")] {
+        let found = mistake(format!("{checkpoint}quantize: {{ scheme: stored, {value} }}\n"));
+        let help = format!("write `scheme: 8da4w` to quantize the numbers anew, or remove `{key}`");
+        assert_eq!(found, expected(Code::BadValue, "r.yaml:5:21", &help));
+    }
 }
 
 #[test]

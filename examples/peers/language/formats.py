@@ -4,8 +4,8 @@ on the processor of this machine.
 
     formats.py --etbuild ETBUILD --llama FOLDER --work FOLDER [--formats Q4_K_M,Q8_0] [--threads 1,2] [--rounds 5]
 
-`--llama` is a folder with the libraries of llama.cpp and no library of a GPU. Both multiply the stored integers by int8 activations: etbuild
-under the scheme `dynamic-int8`. A round measures a prompt and tokens once each, in turns.
+`--llama` is a folder with the libraries of llama.cpp and no library of a GPU. Both multiply the stored integers by int8 activations, as both
+do by default. A round measures a prompt and tokens once each, in turns.
 """
 import argparse
 from pathlib import Path
@@ -21,7 +21,6 @@ RECIPE = """etbuild: 1
 name: {name}
 model: {{ checkpoint: {file} }}
 export: {{ context: 1024 }}
-quantize: {{ scheme: dynamic-int8 }}
 targets: [linux-x86_64]
 """
 

@@ -59,6 +59,10 @@ impl Backend for Cpu {
         }
     }
 
+    fn multiplies_int8_rows(&self) -> bool {
+        true
+    }
+
     fn has_dynamic_sizes(&self) -> bool {
         true
     }

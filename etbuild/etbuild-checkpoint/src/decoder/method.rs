@@ -231,11 +231,14 @@ fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, sta
     let (part, columns) = (Part::all(decoder.vocabulary), decoder.width);
     let (name, sides) =
         if decoder.tied { (names.table(), ROWS) } else { (weights.head(), Sides::behind(Some(names.norm))) };
-    let matrix = weights.matrix(&name, part, columns, sides);
-    let matrix = sketch.floats(&matrix);
+    // Rows of a table that is the embedding too are read without offsets.
+    let matrix = match decoder.tied || weights.rotates() {
+        true => weights.matrix(&name, part, columns, sides),
+        false => weights.stored_with_offsets(&name, part, columns),
+    };
     let bias = decoder.head_bias.then(|| weights.vector(&format!("{}.bias", names.head), part, 0.0));
     let bias = bias.map(|bias| sketch.constant(&bias));
-    let logits = sketch.linear(normal, matrix, bias);
+    let logits = sketch.product(normal, &matrix, bias);
     let head = Linear { module: names.head, part, columns, sides, has_bias: decoder.head_bias };
     let logits = linear::adapted(sketch, weights, &head, normal, logits);
     let logits = sketch.view(logits, &[rows, decoder.vocabulary]);

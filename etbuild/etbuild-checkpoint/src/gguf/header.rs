@@ -46,6 +46,21 @@ pub struct Header {
 /// The mistake in the file, as the end of a sentence.
 pub fn read(file: &[u8]) -> Result<Header, Mistake> {
     let mut reader = Reader::new(file);
+    let (metadata, described) = fields(&mut reader)?;
+    let places = place(described, data_start(&metadata, reader.position())?, file.len())?;
+    Ok(Header { metadata, places })
+}
+
+/// The forms of the tensors that the beginning of a file describes.
+///
+/// # Errors
+/// A header that is malformed, or longer than the beginning.
+pub fn formats(head: &[u8]) -> Result<Vec<&'static Format>, Mistake> {
+    let (_, described) = fields(&mut Reader::new(head))?;
+    Ok(described.into_iter().map(|tensor| tensor.format).collect())
+}
+
+fn fields(reader: &mut Reader<'_>) -> Result<(Metadata, Vec<Described>), Mistake> {
     if reader.take(MAGIC.len())? != MAGIC {
         return Err("it is no GGUF file".to_owned());
     }
@@ -56,10 +71,9 @@ pub fn read(file: &[u8]) -> Result<Header, Mistake> {
     }
     let tensors = reader.count(LEAST[1])?;
     let values = reader.count(LEAST[0])?;
-    let metadata = Metadata::read(&mut reader, values)?;
-    let described: Vec<Described> = (0..tensors).map(|_| describe(&mut reader)).collect::<Result<_, _>>()?;
-    let places = place(described, data_start(&metadata, reader.position())?, file.len())?;
-    Ok(Header { metadata, places })
+    let metadata = Metadata::read(reader, values)?;
+    let described = (0..tensors).map(|_| describe(reader)).collect::<Result<_, _>>()?;
+    Ok((metadata, described))
 }
 
 /// A tensor as the header describes the tensor.

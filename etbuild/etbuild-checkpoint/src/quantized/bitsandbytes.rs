@@ -17,6 +17,11 @@ use crate::{CheckpointError, Decoder, reals};
 /// The ending of the description of a matrix with 4-bit codes.
 const STATES: [&str; 2] = ["weight.quant_state.bitsandbytes__nf4", "weight.quant_state.bitsandbytes__fp4"];
 
+/// Codes of 4 bits stand for numbers of a table; signed bytes are integers.
+pub fn stores_integers(config: &Config) -> bool {
+    config.optional_flag("load_in_8bit").is_ok_and(|flag| flag == Some(true))
+}
+
 pub fn add(_: &Config, _: &mut Decoder, tensors: &mut Tensors) -> Result<(), CheckpointError> {
     for ending in STATES {
         for module in modules(tensors, ending) {

@@ -10,8 +10,15 @@ use crate::config::Config;
 use crate::shards::Tensors;
 use crate::{CheckpointError, Decoder};
 
+/// The key of the form of the weights.
+const FORMAT: &str = "format";
+
+/// All but numbers of 8 bits.
+pub fn stores_integers(config: &Config) -> bool {
+    config.optional_text(FORMAT).is_ok_and(|format| format.is_some_and(|format| format != "float-quantized"))
+}
+
 pub fn add(config: &Config, _: &mut Decoder, tensors: &mut Tensors) -> Result<(), CheckpointError> {
-    const FORMAT: &str = "format";
     match config.optional_text(FORMAT)?.as_deref() {
         Some("pack-quantized") => packed(config, tensors),
         Some("int-quantized" | "naive-quantized") => whole(tensors),

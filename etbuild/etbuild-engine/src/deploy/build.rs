@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use etbuild_checkpoint::Multiplied;
 use etbuild_link::{
     LibraryForm, SizeReport, c_package_binaries, c_package_names, cmake_name, process_package_names, web_package_names,
 };
+use etbuild_quantize::Scheme;
 use etbuild_store::BlobRef;
 
 use super::package::{self, Deliverable};
@@ -65,7 +67,7 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
         ModelSource::Checkpoint(folder, _) => Some(*folder),
         ModelSource::Archive(_) => None,
     });
-    report.notes.extend(checkpoint.and_then(|folder| import::forms(db, folder)));
+    report.notes.extend(checkpoint.and_then(|folder| import::forms(db, folder, multiplied(unit))));
     note_speed(db, unit, report)?;
     report.notes.extend(npu_time(db, unit)?);
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
@@ -98,6 +100,15 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     report.files = package::write(db.world(), &folder, name, &deliverables, &report.stages);
     keep(db, unit, &folder, report);
     verified
+}
+
+/// What the integers that a checkpoint stores are multiplied by.
+fn multiplied(unit: &Unit) -> Multiplied {
+    match unit.program.quantize.as_ref().map(|quantize| quantize.options.scheme) {
+        None | Some(Scheme::Float) => Multiplied::Float,
+        Some(Scheme::Stored) => Multiplied::Stored,
+        Some(_) => Multiplied::Scheme,
+    }
 }
 
 /// Why the binary has kernels that its program does not call.

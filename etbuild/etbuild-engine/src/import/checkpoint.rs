@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_checkpoint::{
-    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Encoding, Method, Model, Options,
-    PICKLED_ADAPTER, Pooling, Rotation, Sound, import_checkpoint, stored_forms,
+    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Encoding, Method, Model,
+    Multiplied, Options, PICKLED_ADAPTER, Pooling, Rotation, Sound, import_checkpoint, stored_forms,
 };
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
@@ -186,10 +186,10 @@ fn model(db: &dyn Db, folder: CheckpointFolder) -> Result<(Model, Vec<Blob>), Ve
 
 /// A sentence about quantized weights of other tools: which matrices keep their integers, and which matrices become `float32`; `None` for a
 /// checkpoint without such weights.
-pub fn forms(db: &dyn Db, folder: CheckpointFolder) -> Option<String> {
+pub fn forms(db: &dyn Db, folder: CheckpointFolder, multiplied: Multiplied) -> Option<String> {
     let (model, _) = model(db, folder).ok()?;
     // An import has reported mistakes in the files.
-    stored_forms(&model, folder.options(db).keeps).ok()?
+    stored_forms(&model, folder.options(db).keeps, multiplied).ok()?
 }
 
 /// The files of an adapter, and the file with the constants.

@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use etbuild_checkpoint::{
     CONFIG, Cache, CheckpointError, GENERATION, GGUF, Kept, MODULES, Options, PICKLED, PICKLED_SHARD, PICTURE_FILES,
-    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, is_encoder, module_files, part_names,
-    tokenizer_files,
+    PictureSizes, SENTENCE, SHARD, Sound, TEXT_FILES, TOKENIZER_CONFIG, WEIGHTS, gguf_stores_integers, is_encoder,
+    module_files, part_names, tokenizer_files,
 };
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 
 use super::checkpoint_failure::checkpoint;
+
+/// No header of GGUF is longer; vocabularies take a few megabytes.
+const LONGEST_HEADER: usize = 1 << 28;
 
 /// How files with weights end.
 const SHARDS: [&str; 2] = [".safetensors", PICKLED];
@@ -100,6 +103,27 @@ pub fn options(system: &dyn System, path: &Path, options: Options) -> Options {
     let batch = options.batch.filter(|_| sound != Some(Sound::Transcripts) && !source);
     let words = options.words && sound == Some(Sound::Transcripts);
     Options { keeps, encoder, batch, vision: reads_pictures(system, path), sound, source, words, ..options }
+}
+
+/// Whether the matrices of a checkpoint are integers in groups. Reads the configuration, or the headers of GGUF.
+pub fn stores_integers(system: &dyn System, path: &Path) -> bool {
+    if is_gguf(path) {
+        return parts(path).iter().any(|name| part_stores_integers(system, &folder(path).join(name)));
+    }
+    system.read(&path.join(CONFIG)).is_ok_and(|config| etbuild_checkpoint::stores_integers(&config))
+}
+
+/// Whether tensors of a GGUF file are integers in groups. The header is as long as the vocabulary needs.
+fn part_stores_integers(system: &dyn System, path: &Path) -> bool {
+    let size = system.stamp(path).map_or(0, |stamp| stamp.size);
+    for length in [1 << 20, 1 << 24, LONGEST_HEADER] {
+        let head = system.read_part(path, 0, length).unwrap_or_default();
+        match gguf_stores_integers(&head) {
+            None if size > length as u64 => {}
+            found => return found.unwrap_or(false),
+        }
+    }
+    false
 }
 
 /// The names of the files of a model in GGUF.

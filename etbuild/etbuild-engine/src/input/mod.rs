@@ -12,7 +12,7 @@ pub mod model_file;
 mod pickled_hint;
 
 pub use checkpoint_failure::checkpoint;
-pub use checkpoint_files::{hears, picture_sizes, reads_pictures, reads_texts};
+pub use checkpoint_files::{hears, picture_sizes, reads_pictures, reads_texts, stores_integers};
 pub use db::{
     AdapterFolder, Archive, ArchiveOrigin, CheckpointFolder, DataFile, Db, EngineDatabase, ModelSource, PythonCall,
     PythonModel,

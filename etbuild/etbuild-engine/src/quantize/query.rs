@@ -155,6 +155,7 @@ fn unreadable(error: std::io::ErrorKind) -> Diagnostic {
 const fn scheme(scheme: Scheme) -> &'static str {
     match scheme {
         Scheme::Float => "float",
+        Scheme::Stored => "stored",
         Scheme::Int8 => "int8",
         Scheme::DynamicInt8 => "dynamic-int8",
         Scheme::Int8Weights => "int8-weights",

@@ -26,7 +26,12 @@ pub fn of_method(db: &dyn Db, model: ModelSource, options: Options) -> Options {
         is_within == is_encoder && !(matches!(method, Method::Image | Method::Audio) && is_table)
     };
     let layers = options.layers.into_iter().filter(is_about).collect();
-    let scheme = if is_encoder && options.scheme != Scheme::Float { Scheme::Int8Weights } else { options.scheme };
+    let scheme = match options.scheme {
+        // Also stored integers are multiplied by float.
+        Scheme::Stored if is_encoder => Scheme::Float,
+        scheme if is_encoder && scheme != Scheme::Float => Scheme::Int8Weights,
+        scheme => scheme,
+    };
     let group_size = options.group_size.filter(|_| !is_encoder);
     Options { scheme, group_size, layers, ..options }
 }

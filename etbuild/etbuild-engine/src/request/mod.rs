@@ -1,6 +1,7 @@
 //! A request becomes units: recipes are read, targets looked up, options chosen for every stage.
 
 mod compiler;
+mod default_scheme;
 mod diffusion;
 mod encoder;
 mod first_look;

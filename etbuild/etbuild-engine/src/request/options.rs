@@ -127,7 +127,7 @@ fn encoding(recipe: &Recipe) -> Encoding {
 /// The type of a language model's KV cache: fp16 where keys and values are computed from int8 activations.
 fn cache(recipe: &Recipe) -> Cache {
     let scheme = recipe.quantize.as_ref().map(|quantize| quantize.scheme.value);
-    let rounds = matches!(scheme, Some(Scheme::DynamicInt8 | Scheme::Dynamic8Weight4));
+    let rounds = matches!(scheme, Some(Scheme::Stored | Scheme::DynamicInt8 | Scheme::Dynamic8Weight4));
     match recipe.export.cache.as_ref().map(|cache| cache.value) {
         Some(recipe::Cache::Float32) => Cache::Float32,
         Some(recipe::Cache::Float16) => Cache::Float16,

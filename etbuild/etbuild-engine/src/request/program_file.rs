@@ -9,6 +9,7 @@ use etbuild_recipe::{Override, Recipe, missing_files};
 use etbuild_store::{Blob, BlobRef};
 use etbuild_target::Catalogue;
 
+use super::default_scheme::with_scheme;
 use super::operators::read_crates;
 use super::options::{file_options, memory_options, program_source};
 use super::refusal::partition_mistakes;
@@ -118,10 +119,12 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<HostProgr
         return Err(mistakes);
     }
     let operators = read_crates(db.world().system(), recipe)?;
-    let program = program_source(db, recipe, &operators, this_machine()?);
-    let memory = memory_options(recipe, banks, &program.partition);
-    let file = file_options(db, recipe, &program.archives);
-    Ok(HostProgram { recipe: recipe.clone(), program, memory, file })
+    let facts = this_machine()?;
+    let recipe = with_scheme(db.world(), recipe, &facts).unwrap_or_else(|| recipe.clone());
+    let program = program_source(db, &recipe, &operators, facts);
+    let memory = memory_options(&recipe, banks, &program.partition);
+    let file = file_options(db, &recipe, &program.archives);
+    Ok(HostProgram { recipe, program, memory, file })
 }
 
 /// A matrix, where one program is wanted.

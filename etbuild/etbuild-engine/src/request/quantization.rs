@@ -79,8 +79,8 @@ pub fn keeps(recipe: &Recipe) -> Kept {
     }
     let of = |scheme: recipe::Scheme| match scheme {
         recipe::Scheme::Int4Weights | recipe::Scheme::Dynamic8Weight4 => Kept::Int4,
-        recipe::Scheme::DynamicInt8 | recipe::Scheme::Int8Weights => Kept::Int8,
-        recipe::Scheme::Float => Kept::All,
+        recipe::Scheme::Float | recipe::Scheme::Stored => Kept::All,
+        recipe::Scheme::DynamicInt8 | recipe::Scheme::Int8Weights => Kept::All,
         recipe::Scheme::Int8 | recipe::Scheme::Int16x8 | recipe::Scheme::Int8x4 => Kept::Nothing,
         recipe::Scheme::W8A8 | recipe::Scheme::W8A16 | recipe::Scheme::W4A16 => Kept::Nothing,
     };
@@ -129,6 +129,7 @@ fn observer(quantize: &Quantize) -> Observer {
 const fn scheme(scheme: recipe::Scheme) -> Scheme {
     match scheme {
         recipe::Scheme::Float => Scheme::Float,
+        recipe::Scheme::Stored => Scheme::Stored,
         recipe::Scheme::Int8 => Scheme::Int8,
         recipe::Scheme::DynamicInt8 => Scheme::DynamicInt8,
         recipe::Scheme::Int8Weights => Scheme::Int8Weights,

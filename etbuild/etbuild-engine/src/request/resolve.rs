@@ -12,6 +12,7 @@ use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
 use super::compiler::missing_by_default;
+use super::default_scheme::with_scheme;
 use super::operators::{Operators, read_crates};
 use super::options::{banks, best_backends, file_options, link_options, memory_options, program_source};
 use super::quantization::measure_options;
@@ -203,7 +204,9 @@ fn units_of_recipe(
 }
 
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, files: &Arc<[PathBuf]>, operators: &Operators, target: Arc<Target>) -> Unit {
-    let program = program_source(db, recipe, operators, target_facts::of(&target));
+    let facts = target_facts::of(&target);
+    let recipe = &with_scheme(db.world(), recipe, &facts).map_or_else(|| recipe.clone(), Arc::new);
+    let program = program_source(db, recipe, operators, facts);
     let memory = memory_options(recipe, banks(&target), &program.partition);
     let (measure, mut file) = (measure_options(db, recipe), file_options(db, recipe, &program.archives));
     if target.memory().is_some() {

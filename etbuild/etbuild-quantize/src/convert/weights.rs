@@ -55,7 +55,7 @@ impl<'a> Weights<'a> {
         least: &[f32],
     ) -> Option<ValueId> {
         match (scheme, self.options.group_size) {
-            (Scheme::Float, _) => None,
+            (Scheme::Float | Scheme::Stored, _) => None,
             (Scheme::Int8 | Scheme::DynamicInt8 | Scheme::W8A8 | Scheme::W8A16 | Scheme::Int16x8, _) => {
                 self.per_channel(builder, id, channel, (Bounds::WEIGHT8, least))
             }

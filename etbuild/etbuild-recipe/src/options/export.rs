@@ -36,7 +36,7 @@ pub struct Export {
     #[serde(default)]
     pub word_timestamps: Option<Spanned<bool>>,
     /// The element type of the KV cache. `float16` halves memory and bandwidth, `int8` takes about a quarter. Default:
-    /// `float16` with the schemes `8da4w` and `dynamic-int8`, which quantize activations, else `float32`.
+    /// `float16` with the schemes `stored`, `8da4w` and `dynamic-int8`, which quantize activations, else `float32`.
     #[serde(default)]
     pub cache: Option<Spanned<Cache>>,
     /// The type of the computation of a model with `float16` or `bfloat16` tensors on backends; `float32` if omitted. Inputs and outputs keep the model's types.

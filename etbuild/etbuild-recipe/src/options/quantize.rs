@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use crate::{FilePath, Tolerance};
 
-/// Quantization of weights and activations. If omitted, the program stays in floating point.
+/// Quantization of weights and activations. If omitted, a checkpoint that stores integers has the scheme `stored` on the backend `cpu`, and any
+/// other program stays in floating point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quantize {
@@ -44,6 +45,25 @@ pub struct Quantize {
     /// Labelled data for the accuracy before and after quantization. If omitted, the accuracy is not measured.
     #[serde(default)]
     pub accuracy: Option<Accuracy>,
+}
+
+impl Quantize {
+    /// Quantization by a scheme, with the defaults of the other keys.
+    pub fn by(scheme: Spanned<Scheme>) -> Self {
+        Self {
+            scheme,
+            calibrate: None,
+            observer: Observer::default(),
+            percentile: None,
+            group_size: None,
+            embedding: None,
+            method: Method::default(),
+            rotate: None,
+            layers: Vec::new(),
+            min_sqnr: None,
+            accuracy: None,
+        }
+    }
 }
 
 /// The accuracy before and after quantization. Both programs run on the portable kernels before the build.
@@ -106,6 +126,10 @@ pub enum Scheme {
     /// No quantization.
     #[serde(rename = "float")]
     Float,
+    /// The integers that a checkpoint stores stay (GGUF, GPTQ, AWQ, MLX), and their activations are quantized to int8 at run time, per token;
+    /// other weights stay float.
+    #[serde(rename = "stored")]
+    Stored,
     /// int8 weights and activations (per-channel weights, static ranges from calibration).
     #[serde(rename = "int8")]
     Int8,
