@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::code::MAP;
+use crate::project::LINKER_ARGUMENTS;
 use crate::system::bionic;
 use crate::{CompileTarget, Project, Route, SystemFiles, Toolchain};
 
@@ -60,7 +61,7 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
         }
     };
     if target.is_android() {
-        options.extend(android_options(target, project));
+        options.extend(android_options(target));
     }
     if SystemFiles::of(target) == Some(SystemFiles::Windows) {
         // The time of the link would make other bytes each time. What Rust would add of MinGW is in the project.
@@ -90,10 +91,10 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
 const START_OF_THREADS: [&str; 2] = ["__wasi_init_tp", "__wasm_call_ctors"];
 
 /// The options of binaries and shared libraries of Android. A binary is linked with the name of the shared library too, by which
-/// a loader finds the binary itself: the flags of a project are those of all its files.
-fn android_options(target: &CompileTarget, project: &Project) -> Vec<String> {
-    let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE)];
-    options.extend(project.shared.iter().map(|name| format!("-soname={name}")));
+/// a loader finds the binary itself: the flags of a project are those of all its files. The linker reads the name in a file: cargo compiles
+/// every crate again for other flags, and projects with other names share the crates.
+fn android_options(target: &CompileTarget) -> Vec<String> {
+    let mut options = vec![format!("-zmax-page-size={}", bionic::PAGE_SIZE), format!("@{LINKER_ARGUMENTS}")];
     if SystemFiles::of(target).is_some() {
         options.push(format!("--dynamic-linker={}", bionic::LOADER));
     }

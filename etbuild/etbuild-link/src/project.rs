@@ -31,6 +31,9 @@ pub struct Project {
 /// `libc.a`; the musl of Rust lacks the empty `libdl.a` that distributions add.
 const EMPTY_LIBRARY: &str = "libdl.a";
 
+/// The path of the linker's arguments that only this project has. Android's linkers read it.
+pub const LINKER_ARGUMENTS: &str = "linker.args";
+
 impl Project {
     /// Fills in the template that `facts` name.
     ///
@@ -44,6 +47,10 @@ impl Project {
             package.extend(system.files()?);
         }
         let shared = facts.library.and_then(|form| form.loaded_name(&facts.name));
+        if facts.board.is_none() {
+            let name = shared.as_ref().map(|name| format!("-soname={name}\n"));
+            package.insert(LINKER_ARGUMENTS.to_owned(), name.unwrap_or_default().into_bytes());
+        }
         Ok(Self { shared, ..Self::assemble(package, sources)? })
     }
 

@@ -19,15 +19,20 @@ fn facts(target: &CompileTarget) -> ProjectFacts {
 }
 
 fn built(target: &CompileTarget, project: &Project) -> Result<Built, LinkError> {
+    built_telling(target, project).map(|(built, _)| built)
+}
+
+/// The results of a build, with the names of the packages that it compiled.
+fn built_telling(target: &CompileTarget, project: &Project) -> Result<(Built, Vec<String>), LinkError> {
     let system = RealSystem::default();
     let toolchain = toolchain::find(&system, target, true).unwrap();
-    build(
-        &system,
-        &toolchain,
-        target,
-        project,
-        &Workshop { folder: tiny::scratch(), offline: false, slots: &Slots::new(1) },
-    )
+    let workshop = Workshop { folder: tiny::scratch(), offline: false, slots: &Slots::new(1) };
+    let mut compiled = Vec::new();
+    let mut tell = |package: Option<Compiled>| {
+        compiled.extend(package.filter(|package| !package.is_fresh).map(|package| package.package))
+    };
+    let built = build_telling(&system, &toolchain, target, project, &workshop, &mut tell)?;
+    Ok((built, compiled))
 }
 
 /// The facts of a linked file that Android's loader looks at.
@@ -121,6 +126,18 @@ fn a_binary_and_a_shared_library_are_what_the_loader_of_android_asks_for() {
         );
         assert!(built.library.is_some());
     }
+}
+
+#[test]
+fn libraries_of_all_names_and_binaries_without_one_share_compiled_crates() {
+    let target = tiny::process(TRIPLES[1], Linker::RustLld);
+    let named = |name: &str| tiny::project(&ProjectFacts { name: name.to_owned(), ..facts(&target) });
+    let without = ProjectFacts { library: None, ..facts(&target) };
+    built(&target, &named("one")).unwrap();
+    built(&target, &tiny::project(&without)).unwrap();
+    let (other, compiled) = built_telling(&target, &named("two")).unwrap();
+    assert_eq!(Linked::new(&other.shared.unwrap()).names(elf::DT_SONAME), ["libtwo.so"]);
+    assert_eq!(compiled, ["device-library", "device-binary"]);
 }
 
 #[test]
