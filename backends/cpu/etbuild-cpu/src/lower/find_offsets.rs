@@ -65,13 +65,19 @@ fn blocks_of_mean(links: &Links<'_>, means: ValueId, [count, group]: [usize; 2])
     (is_last && has_blocks && !keeps && is_row).then_some(input)
 }
 
+/// The dequantization and the quantization of dynamically quantized rows, each with a scale of its own or all with one.
+const PAIRS: [[&str; 2]; 2] = [
+    ["torchao.dequantize_affine.default", "torchao.quantize_affine.default"],
+    ["quantized_decomposed.dequantize_per_tensor.tensor", "quantized_decomposed.quantize_per_tensor.tensor"],
+];
+
 /// The `float32` tensor behind dynamically quantized rows, or the tensor itself.
 fn float_source(links: &Links<'_>, id: ValueId) -> ValueId {
     let through = |id: ValueId, operator: &str| {
         links.maker(id).filter(|node| node.operator.as_str() == operator).and_then(|node| value(node, 0))
     };
-    let quantized = through(id, "torchao.dequantize_affine.default");
-    quantized.and_then(|id| through(id, "torchao.quantize_affine.default")).unwrap_or(id)
+    let mut sources = PAIRS.iter().filter_map(|[dequantize, quantize]| through(through(id, dequantize)?, quantize));
+    sources.next().unwrap_or(id)
 }
 
 /// The position of the node that makes a value with one reader.
