@@ -43,7 +43,7 @@ fn found<'g>(links: &Links<'g>, sum: &Node) -> Option<Found<'g>> {
     let is_matrix = matches!(spec.sizes[..], [1, count, _] if count == blocks) && spec.is_contiguous();
     let elements = links.graph.constant(offsets).filter(|_| is_matrix && spec.scalar_type == ScalarType::Float)?;
     let input = blocks_of_mean(links, means, [weights.count, weights.group])?;
-    if input != float_source(links, value(linear, 0)?) {
+    if input != base(links, float_source(links, value(linear, 0)?)) {
         return None;
     }
     let offsets = elements.clone();
@@ -59,10 +59,16 @@ fn blocks_of_mean(links: &Links<'_>, means: ValueId, [count, group]: [usize; 2])
     let is_last = matches!(mean.arguments.get(1), Some(Argument::Ints(dims)) if dims[..] == [-1] || dims[..] == [last]);
     let has_blocks = sizes.ends_with(&[i32::try_from(count).ok()?, i32::try_from(group).ok()?]);
     let keeps = matches!(mean.arguments.get(2), Some(Argument::Bool(true)));
-    let view = links.maker(blocks).filter(|node| node.operator.as_str() == "aten.view_copy.default")?;
-    let input = value(view, 0)?;
-    let is_row = links.graph.spec(input).sizes.last().is_some_and(|size| *size as usize == count * group);
-    (is_last && has_blocks && !keeps && is_row).then_some(input)
+    (is_last && has_blocks && !keeps).then(|| base(links, blocks))
+}
+
+/// The tensor behind views, which have the same elements in the same order.
+fn base(links: &Links<'_>, mut id: ValueId) -> ValueId {
+    let is_view = |node: &&Node| node.operator.as_str() == "aten.view_copy.default";
+    while let Some(viewed) = links.maker(id).filter(is_view).and_then(|node| value(node, 0)) {
+        id = viewed;
+    }
+    id
 }
 
 /// The dequantization and the quantization of dynamically quantized rows, each with a scale of its own or all with one.
