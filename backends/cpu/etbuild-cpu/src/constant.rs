@@ -67,7 +67,7 @@ pub struct GroupedWeights {
 
 impl GroupedWeights {
     /// The packed weights, in the smallest format that holds scales and offsets exactly; `None` if no format has kernels.
-    pub fn packed(self, offsets: Option<ConstantData>, bias: Vec<f32>) -> Option<(ConstantData, Groups)> {
+    pub fn packed(self, offsets: Option<ConstantData>, bias: Vec<f32>) -> Option<(ConstantData, Box<Groups>)> {
         let width = width_of(self.bounds, offsets.is_some(), self.group)?;
         let least = if width == Width::Int8 { 0 } else { self.bounds[0] as i8 };
         let offsets = offsets.map(|elements| Offsets { elements, least });
@@ -76,7 +76,7 @@ impl GroupedWeights {
         let mut fitting = formats.filter(|format| format.fits(group * self.count));
         let format = fitting.find(|format| self.holds(*format, offsets.as_ref()))?;
         self.scales.release();
-        Some((self.bytes, Groups { format, scales: self.scales, offsets, bias }))
+        Some((self.bytes, Box::new(Groups { format, scales: self.scales, offsets, bias })))
     }
 
     /// Whether a format holds all scales and offsets exactly.

@@ -38,7 +38,7 @@ pub enum Form {
     /// int8 for dynamically quantized rows, `f32` rows and embedding tables: the scale of each column, and a bias per column or none.
     BytesForRows(Vec<f32>, Vec<f32>),
     /// Blockwise weights.
-    Groups(Groups),
+    Groups(Box<Groups>),
 }
 
 /// Blockwise weights beside the integers.
@@ -112,7 +112,8 @@ impl Packing {
 
     /// The packed form of some columns, of which the first begins a panel.
     fn columns(&self, columns: Range<usize>, architecture: Architecture) -> Result<Vec<u8>, Problem> {
-        let Form::Groups(Groups { format, scales, offsets, bias }) = &self.form else { return Err(Problem::Weights) };
+        let Form::Groups(groups) = &self.form else { return Err(Problem::Weights) };
+        let Groups { format, scales, offsets, bias } = &**groups;
         let inner = self.window.input[2] as usize;
         let part =
             |bytes: &'_ [u8], size: usize| bytes.get(columns.start * size..columns.end * size).map(<[u8]>::to_vec);
@@ -160,10 +161,10 @@ impl Packing {
     }
 
     fn groups(&self, architecture: Architecture) -> Result<BlockGemm, Problem> {
-        let Form::Groups(Groups { format, .. }) = self.form else { return Err(Problem::Weights) };
+        let Form::Groups(groups) = &self.form else { return Err(Problem::Weights) };
         let [_, rows, inner] = self.window.input.map(|size| size as usize);
         let columns = self.window.output[2] as usize;
-        BlockGemm::new([rows, inner, columns], format, architecture.baseline()).map_err(|_| Problem::Weights)
+        BlockGemm::new([rows, inner, columns], groups.format, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 
     fn floats(&self, architecture: Architecture) -> Result<FloatProduct, Problem> {
@@ -251,7 +252,8 @@ impl Form {
             Self::BytesForRows(scales, bias) => {
                 format!("bytes for rows {} {}", floats(scales), floats(bias))
             }
-            Self::Groups(Groups { format, scales, offsets, bias }) => {
+            Self::Groups(groups) => {
+                let Groups { format, scales, offsets, bias } = &**groups;
                 let BlockFormat { group, width, is_biased: _, has_offsets: _, scales: kind } = format;
                 let offsets = offsets
                     .as_ref()
@@ -311,7 +313,7 @@ mod tests {
         for kind in [Scales::Halves, Scales::Steps] {
             let format = BlockFormat { group, width: Width::Int4, is_biased: true, has_offsets: false, scales: kind };
             let groups = Groups { format, scales: scale_bytes.clone(), offsets: None, bias: bias.clone() };
-            let form = Form::Groups(groups);
+            let form = Form::Groups(Box::new(groups));
             let window = Window::matrix(1, inner, columns);
             let packing = Packing { window, weights: weights.clone(), form, adapter: None };
             let architecture = Architecture::Portable;

@@ -87,8 +87,8 @@ pub fn forms(group: usize, inner: usize, is_biased: bool) -> impl Iterator<Item 
         scales,
     });
     forms.filter(move |form| {
-        let fills = form.scales != Scales::SuperBlocks || 256 % group == 0 && inner % 256 == 0;
-        fills && (form.width != Width::Int6 || group % 16 == 0)
+        let fills = form.scales != Scales::SuperBlocks || 256 % group == 0 && inner.is_multiple_of(256);
+        fills && (form.width != Width::Int6 || group.is_multiple_of(16))
     })
 }
 
@@ -103,7 +103,7 @@ pub fn weights(numbers: &mut Numbers, form: BlockFormat, count: usize) -> Vec<i8
     let mut weights: Vec<i8> = numbers
         .bytes(count)
         .into_iter()
-        .map(|byte| (i32::from(byte) + 128 >> shift) + least)
+        .map(|byte| ((i32::from(byte) + 128) >> shift) + least)
         .map(|weight| weight as i8)
         .collect();
     weights.iter_mut().take(2).zip([least, (255 >> shift) + least]).for_each(|(weight, end)| *weight = end as i8);
@@ -130,7 +130,7 @@ fn set(numbers: &mut Numbers, form: BlockFormat, [columns, inner]: [usize; 2]) -
         Scales::SuperBlocks => {
             let mut step = 0.0;
             let mut scale = |group: usize| {
-                if group % (256 / form.group) == 0 {
+                if group.is_multiple_of(256 / form.group) {
                     step = (1 + numbers.bits() % 1000) as f32 / 1_048_576.0;
                 }
                 step * f32::from(numbers.bits() as i8)
