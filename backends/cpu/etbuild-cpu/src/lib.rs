@@ -16,6 +16,7 @@ mod capability;
 mod chain;
 mod constant;
 mod fuse;
+mod groups;
 mod lower;
 mod memory;
 mod pack;

@@ -8,7 +8,7 @@ use etbuild_backend::{ByteWeights, floats_of};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
-use crate::constant::Offsets;
+use crate::groups::{Groups, Offsets};
 use crate::{Architecture, Problem};
 
 /// The weights of a packing job, roughly, and the jobs that run at a time.
@@ -39,19 +39,6 @@ pub enum Form {
     BytesForRows(Vec<f32>, Vec<f32>),
     /// Blockwise weights.
     Groups(Box<Groups>),
-}
-
-/// Blockwise weights beside the integers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Groups {
-    /// The packed format.
-    pub format: BlockFormat,
-    /// The scales, `float32 [columns, inner / group]`.
-    pub scales: ConstantData,
-    /// The offsets, in a format with offsets.
-    pub offsets: Option<Offsets>,
-    /// A bias for each column, or none.
-    pub bias: Vec<f32>,
 }
 
 impl Packing {

@@ -7,7 +7,8 @@ use etbuild_ir::{Argument, DequantizeAffine, Links, Node, ValueId};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
-use crate::constant::{self, GroupedWeights};
+use crate::constant;
+use crate::groups::GroupedWeights;
 use crate::lower::Lowered;
 use crate::pack::{Form, Packing};
 use crate::tensor::FLOAT;
