@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(super_step_of(&[63.0 * 0.375, 0.0, 0.375]), Some(-0.375));
         assert_eq!(super_step_of(&[61.0 * 0.7, 3.0 * 0.7]), Some(-0.35));
         assert_eq!(super_step_of(&[64.0, -64.0, 0.5]), None);
-        assert_eq!(super_step_of(&[1.0, 0.3]), None);
+        assert_eq!(super_step_of(&[1.0, 0.3, 0.7771, 0.123]), None);
         assert_eq!(super_step_of(&[0.0, 0.0]), Some(0.0));
         assert_eq!(super_step_of(&[f32::NAN, 1.0]), None);
         assert_eq!(super_step_of(&[f32::INFINITY, 1.0]), None);
