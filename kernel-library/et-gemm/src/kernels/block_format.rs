@@ -140,10 +140,10 @@ pub enum Scales {
     /// An `f32` scale per block.
     Floats,
     /// A u8 scale per block and an `f32` second-level scale per column. Requires scales that are exact multiples, as
-    /// [`step_of`] checks.
+    /// [`Scales::holds`] checks.
     Steps,
     /// An i8 scale per block and an `f32` second-level scale per super-block of 256 elements. Requires scales that are exact multiples,
-    /// as [`super_step_of`] checks.
+    /// as [`Scales::holds`] checks.
     SuperBlocks,
 }
 
