@@ -101,17 +101,23 @@ fn rotated(recipe: &Recipe) -> Option<Diagnostic> {
     (!is_checkpoint).then(|| mistake.help("write `model: { checkpoint: FOLDER }`, or remove this key"))
 }
 
-/// Stored integers that a rotation or a method changes.
+/// Stored integers that a rotation, a method or the scheme of a layer changes.
 fn changed(recipe: &Recipe) -> Option<Diagnostic> {
     let quantize = recipe.quantize.as_ref().filter(|quantize| quantize.scheme.value == Scheme::Stored)?;
     let key = match (&quantize.rotate, quantize.method) {
         (Some(_), _) => "rotate",
         (None, Method::Gptq) => "method: gptq",
+        (None, Method::Nearest) if quantize.layers.iter().any(|layer| !keeps_integers(layer.scheme.value)) => "layers",
         (None, Method::Nearest) => return None,
     };
     let message = format!("`scheme: stored` keeps the integers of the checkpoint, and `{key}` makes others");
     let help = format!("write `scheme: 8da4w` to quantize the numbers anew, or remove `{key}`");
     Some(Diagnostic::error(Code::BadValue, message).at((*quantize.scheme.span).clone()).help(help))
+}
+
+/// Whether a scheme of some layers leaves all stored integers as they are.
+const fn keeps_integers(scheme: Scheme) -> bool {
+    matches!(scheme, Scheme::Stored | Scheme::Float | Scheme::DynamicInt8 | Scheme::Int8Weights)
 }
 
 /// An adapter without a checkpoint: an archive neither marks its layers nor has adapter weights.

@@ -105,7 +105,8 @@ fn a_model_from_two_places() {
 #[test]
 fn stored_integers_that_another_key_changes() {
     let checkpoint = GOOD.replace("pt2: digits.pt2", "checkpoint: digits");
-    for (key, value) in [("rotate", "rotate: hadamard"), ("method: gptq", "method: gptq")] {
+    let layers = ("layers", "layers: [{ name: head, scheme: 8da4w }]");
+    for (key, value) in [("rotate", "rotate: hadamard"), ("method: gptq", "method: gptq"), layers] {
         let found = mistake(format!("{checkpoint}quantize: {{ scheme: stored, {value} }}\n"));
         let help = format!("write `scheme: 8da4w` to quantize the numbers anew, or remove `{key}`");
         assert_eq!(found, expected(Code::BadValue, "r.yaml:5:21", &help));

@@ -73,6 +73,10 @@ fn all_rows_agree_with_the_plain_loop() {
                 [96, 9, 32],
                 [512, 33, 32],
                 [256, 35, 16],
+                [512, 9, 64],
+                [512, 35, 128],
+                [256, 33, 256],
+                [256, 9, 8],
             ] {
                 check(isa, [rows, sizes[0], sizes[1], sizes[2]], Activation::None, 1);
             }

@@ -81,9 +81,17 @@ fn products_are_those_of_the_numbers_that_integers_stand_for() {
                 let sizes = [rows, inner, columns];
                 check(isa, sizes, &bytes(isa, sizes), Activation::None, 1);
             }
-            for [inner, columns, group] in
-                [[32, 1, 32], [64, 17, 32], [192, 33, 64], [384, 70, 128], [40, 5, 8], [520, 9, 520], [512, 17, 16]]
-            {
+            for [inner, columns, group] in [
+                [32, 1, 32],
+                [64, 17, 32],
+                [192, 33, 64],
+                [384, 70, 128],
+                [40, 5, 8],
+                [520, 9, 520],
+                [512, 17, 16],
+                [512, 9, 64],
+                [256, 9, 256],
+            ] {
                 for form in forms(group, inner, rows % 2 == 1) {
                     let packed = blocks(isa, form, [rows, inner, columns]);
                     check(isa, [rows, inner, columns], &packed, Activation::None, 1);

@@ -29,9 +29,11 @@ impl GroupedWeights {
         let least = if width == Width::Int8 { 0 } else { self.bounds[0] as i8 };
         let offsets = offsets.map(|elements| Offsets { elements, least });
         let (is_biased, has_offsets, group) = (!bias.is_empty(), offsets.is_some(), self.group);
-        let formats = SCALES.into_iter().map(|scales| BlockFormat { group, width, is_biased, has_offsets, scales });
-        let mut fitting = formats.filter(|format| format.fits(group * self.count));
-        let format = fitting.find(|format| self.holds(*format, offsets.as_ref()))?;
+        let formats = SCALES.map(|scales| BlockFormat { group, width, is_biased, has_offsets, scales });
+        let inner = group * self.count;
+        let mut fitting: Vec<BlockFormat> = formats.into_iter().filter(|format| format.fits(inner)).collect();
+        fitting.sort_by_key(|format| format.scale_bytes(MANY));
+        let format = fitting.into_iter().find(|format| self.holds(*format, offsets.as_ref()))?;
         self.scales.release();
         offsets.iter().for_each(|offsets| offsets.elements.release());
         Some((self.bytes, Box::new(Groups { format, scales: self.scales, offsets, bias })))
@@ -54,7 +56,10 @@ impl GroupedWeights {
     }
 }
 
-/// The formats of scales, the smallest first.
+/// A number of blocks that fills spans, by which formats of scales are compared.
+const MANY: usize = 64;
+
+/// The formats of scales.
 const SCALES: [Scales; 4] = [Scales::Steps, Scales::SuperBlocks, Scales::Halves, Scales::Floats];
 
 /// The columns whose numbers are checked together.
@@ -145,7 +150,8 @@ mod tests {
         assert_eq!(form(int4, sizes, &[0.5, 127.5, 0.33, 25.5], false), (Width::Int4, Scales::Floats));
         assert_eq!(form([-16, 15], [16, 2], &[0.5, 0.33], false), (Width::Int6, Scales::Floats));
         assert_eq!(form([-32, 31], [128, 2], &[0.3, -0.6], false), (Width::Int6, Scales::SuperBlocks));
-        assert_eq!(form([-8, 7], [128, 2], &[0.375, -0.75], true), (Width::Int4, Scales::SuperBlocks));
+        assert_eq!(form([-8, 7], [128, 2], &[0.375, -0.75], true), (Width::Int4, Scales::Halves));
+        assert_eq!(form([-8, 7], [64, 4], &[3.0e-6, -6.0e-6, 9.0e-6, 0.0], true), (Width::Int4, Scales::SuperBlocks));
         assert_eq!(form([0, 15], [128, 2], &[0.3, -0.61803], true), (Width::Int4, Scales::Floats));
         assert_eq!(form([0, 15], [128, 2], &[0.3, -0.6], false), (Width::Int6, Scales::SuperBlocks));
         assert_eq!(form([0, 31], [128, 2], &[0.3, -0.6], true), (Width::Int6, Scales::SuperBlocks));

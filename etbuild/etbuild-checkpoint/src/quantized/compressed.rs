@@ -13,7 +13,7 @@ use crate::{CheckpointError, Decoder};
 /// The key of the form of the weights.
 const FORMAT: &str = "format";
 
-/// All but numbers of 8 bits.
+/// All but FP8.
 pub fn stores_integers(config: &Config) -> bool {
     config.optional_text(FORMAT).is_ok_and(|format| format.is_some_and(|format| format != "float-quantized"))
 }

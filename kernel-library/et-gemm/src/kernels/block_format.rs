@@ -59,6 +59,11 @@ impl BlockFormat {
         self.group / self.width.step() * self.width.bytes()
     }
 
+    /// Size of the scales of some blocks of a column.
+    pub const fn scale_bytes(self, blocks: usize) -> usize {
+        blocks.div_ceil(self.span()) * self.set()
+    }
+
     /// Size of the scales of a span, or of the offsets.
     pub(crate) const fn set(self) -> usize {
         self.scales.head() + self.span() * self.scales.size()

@@ -61,7 +61,9 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 pub fn linear_with(builder: &mut Builder<'_>, call: Call<'_>, offsets: Option<ConstantData>) -> Lowered {
     let id = call.value(0)?;
     let quantized_rows = builder.quantized_rows(id).cloned();
-    let int8 = if quantized_rows.is_some() { None } else { int8_weights(builder, &call)? };
+    // The GEMM of static int8 has no offsets.
+    let is_static = quantized_rows.is_none() && offsets.is_none();
+    let int8 = if is_static { int8_weights(builder, &call)? } else { None };
     let (input, weights) = if let Some(int8) = int8 {
         let input = builder.stored(id)?;
         let weights = static_int8(builder, &call, int8, input.qparams)?;

@@ -41,7 +41,13 @@ fn found<'g>(links: &Links<'g>, sum: &Node) -> Option<Found<'g>> {
     let spec = links.graph.spec(offsets);
     let blocks = i32::try_from(weights.count).ok()?;
     let is_matrix = matches!(spec.sizes[..], [1, count, _] if count == blocks) && spec.is_contiguous();
-    let elements = links.graph.constant(offsets).filter(|_| is_matrix && spec.scalar_type == ScalarType::Float)?;
+    // Another adapter has other offsets.
+    let is_fixed = constant::name_in_adapter(links, offsets).is_none();
+    let elements = links
+        .graph
+        .constant(offsets)
+        .filter(|_| is_fixed)
+        .filter(|_| is_matrix && spec.scalar_type == ScalarType::Float)?;
     let input = blocks_of_mean(links, means, [weights.count, weights.group])?;
     if input != base(links, float_source(links, value(linear, 0)?)) {
         return None;
