@@ -558,7 +558,7 @@ pub fn stored_forms(
     Ok((!said.is_empty()).then(|| said.join("; ")))
 }
 
-/// What becomes of matrices that do not keep their integers, and, where they stay float, what that costs and what helps.
+/// A sentence about matrices that lose their integers: the type in the program, and for float weights the bytes and the schemes that save some.
 fn fate(numbers: usize, is_float: bool) -> String {
     if !is_float {
         return "become float32, which the recipe quantizes".to_owned();

@@ -7,6 +7,7 @@ mod elementwise;
 mod experts;
 mod find_attention;
 mod find_offsets;
+mod pattern;
 mod pool;
 mod quantized;
 mod rowwise;

@@ -102,7 +102,7 @@ pub unsafe fn compute<D: GemmDot, F: Form, const R: usize, const V: usize>(tile:
         let (set, end) = (from, tile.groups.min(start + span));
         from = from.add(tile.form.sets() * width);
         if const { F::SCALES.head() > 0 } {
-            // The elements prefetch what follows them, but for as many bytes as a span has scales.
+            // The loop over elements prefetches as many bytes as it reads; the scales of a span are as many bytes more.
             for row in 0..tile.form.sets() / 4 {
                 isa.prefetch_near(set.wrapping_add(AHEAD + 4 * (row * width + tile.column)), 4 * V * D::LANES);
             }

@@ -241,7 +241,7 @@ pub fn super_step_of(scales: &[f32]) -> Option<f32> {
     if most == 0.0 {
         return scales.iter().all(|scale| *scale == 0.0).then_some(0.0);
     }
-    // What the largest scale is of 8, 6 and 4 bits first: as those who choose the scales make it.
+    // First the multiples that quantizers give the largest scale: the ends of the ranges of 8, 6, 5 and 4 bits.
     let counts = [128, 63, 32, 31, 15].into_iter().chain((1..=127).rev());
     let steps = counts.map(|count| -most / count as f32);
     let holds = |step: &f32| scales.iter().all(|scale| step * f32::from(signed_steps(*scale, *step)) == *scale);

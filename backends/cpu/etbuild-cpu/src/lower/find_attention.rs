@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use etbuild_ir::{Argument, Graph, Links, Node, ValueId};
 
+use super::pattern::{is, read_once, value};
+
 /// The biases of the logits, each with the shape of the sum.
 type Biases = Vec<(ValueId, Vec<i32>)>;
 
@@ -85,7 +87,7 @@ impl<'g> Finder<'g> {
     /// The base tensor of a chain of views with one consumer each.
     fn through_views(&self, mut id: ValueId, nodes: &mut Vec<usize>) -> Option<ValueId> {
         while let Some(node) = self.links.maker(id).filter(|node| is(node, "aten.view_copy.default")) {
-            nodes.push(self.read_once(id)?);
+            nodes.push(read_once(&self.links, id)?);
             id = value(node, 0)?;
         }
         Some(id)
@@ -102,7 +104,7 @@ impl<'g> Finder<'g> {
             if self.links.graph.spec(*sum).sizes != spec.sizes || biases.len() == 2 {
                 return None;
             }
-            nodes.push(self.read_once(id)?);
+            nodes.push(read_once(&self.links, id)?);
             biases.push((*bias, spec.sizes.clone()));
             id = self.through_views(*sum, nodes)?;
         }
@@ -112,7 +114,7 @@ impl<'g> Finder<'g> {
     /// The node that computes a value, for this operator and a value with one consumer.
     fn made_by(&self, id: ValueId, operator: &str, nodes: &mut Vec<usize>) -> Option<&'g Node> {
         let node = self.links.maker(id).filter(|node| is(node, operator))?;
-        nodes.push(self.read_once(id)?);
+        nodes.push(read_once(&self.links, id)?);
         Some(node)
     }
 
@@ -131,28 +133,12 @@ impl<'g> Finder<'g> {
             [Argument::Value(query), Argument::Float(scale)] => Some((*query, *scale)),
             _ => None,
         });
-        match (parts, self.read_once(id), self.read_once(joined)) {
+        match (parts, read_once(&self.links, id), read_once(&self.links, joined)) {
             (Some(parts), Some(position), Some(view)) => {
                 nodes.extend([position, view]);
                 parts
             }
             _ => (id, 1.0),
         }
-    }
-
-    /// The position of the node that computes a value with one consumer.
-    fn read_once(&self, id: ValueId) -> Option<usize> {
-        self.links.maker_position(id).filter(|_| self.links.read_count(id) == 1)
-    }
-}
-
-fn is(node: &Node, operator: &str) -> bool {
-    node.operator.as_str() == operator
-}
-
-fn value(node: &Node, index: usize) -> Option<ValueId> {
-    match node.arguments.get(index)? {
-        Argument::Value(id) => Some(*id),
-        _ => None,
     }
 }

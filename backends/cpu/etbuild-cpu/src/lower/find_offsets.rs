@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId};
 
+use super::pattern::{is, read_once, value};
 use crate::constant;
 
 /// A linear layer with offsets.
@@ -30,12 +31,11 @@ pub fn find_offsets<'g>(links: &Links<'g>) -> BTreeMap<usize, Found<'g>> {
 fn found<'g>(links: &Links<'g>, sum: &Node) -> Option<Found<'g>> {
     let [Argument::Value(made), Argument::Value(more), Argument::Int(1)] = &sum.arguments[..] else { return None };
     let [made, more] = [*made, *more];
-    let is_sum =
-        sum.operator.as_str() == "aten.add.Tensor" && links.graph.spec(made).sizes == links.graph.spec(more).sizes;
+    let is_sum = is(sum, "aten.add.Tensor") && links.graph.spec(made).sizes == links.graph.spec(more).sizes;
     let replaced = [read_once(links, made).filter(|_| is_sum)?, read_once(links, more)?];
     let [linear, product] = replaced.map(|position| links.graph.nodes.get(position));
-    let linear = linear.filter(|node| node.operator.as_str() == "aten.linear.default")?;
-    let product = product.filter(|node| node.operator.as_str() == "aten.bmm.default")?;
+    let linear = linear.filter(|node| is(node, "aten.linear.default"))?;
+    let product = product.filter(|node| is(node, "aten.bmm.default"))?;
     let weights = constant::grouped_weights(links, value(linear, 1)?)?;
     let (means, offsets) = (value(product, 0)?, value(product, 1)?);
     let spec = links.graph.spec(offsets);
@@ -43,11 +43,8 @@ fn found<'g>(links: &Links<'g>, sum: &Node) -> Option<Found<'g>> {
     let is_matrix = matches!(spec.sizes[..], [1, count, _] if count == blocks) && spec.is_contiguous();
     // Another adapter has other offsets.
     let is_fixed = constant::name_in_adapter(links, offsets).is_none();
-    let elements = links
-        .graph
-        .constant(offsets)
-        .filter(|_| is_fixed)
-        .filter(|_| is_matrix && spec.scalar_type == ScalarType::Float)?;
+    let fits = is_fixed && is_matrix && spec.scalar_type == ScalarType::Float;
+    let elements = links.graph.constant(offsets).filter(|_| fits)?;
     let input = blocks_of_mean(links, means, [weights.count, weights.group])?;
     if input != base(links, float_source(links, value(linear, 0)?)) {
         return None;
@@ -58,7 +55,7 @@ fn found<'g>(links: &Links<'g>, sum: &Node) -> Option<Found<'g>> {
 
 /// The tensor of which a value is the means of `count` blocks of `group` elements of each row.
 fn blocks_of_mean(links: &Links<'_>, means: ValueId, [count, group]: [usize; 2]) -> Option<ValueId> {
-    let mean = links.maker(means).filter(|node| node.operator.as_str() == "aten.mean.dim")?;
+    let mean = links.maker(means).filter(|node| is(node, "aten.mean.dim"))?;
     let blocks = value(mean, 0)?;
     let sizes = &links.graph.spec(blocks).sizes;
     let last = sizes.len() as i64 - 1;
@@ -70,7 +67,7 @@ fn blocks_of_mean(links: &Links<'_>, means: ValueId, [count, group]: [usize; 2])
 
 /// The tensor behind views, which have the same elements in the same order.
 fn base(links: &Links<'_>, mut id: ValueId) -> ValueId {
-    let is_view = |node: &&Node| node.operator.as_str() == "aten.view_copy.default";
+    let is_view = |node: &&Node| is(node, "aten.view_copy.default");
     while let Some(viewed) = links.maker(id).filter(is_view).and_then(|node| value(node, 0)) {
         id = viewed;
     }
@@ -85,22 +82,8 @@ const PAIRS: [[&str; 2]; 2] = [
 
 /// The `float32` tensor behind dynamically quantized rows, or the tensor itself.
 fn float_source(links: &Links<'_>, id: ValueId) -> ValueId {
-    let through = |id: ValueId, operator: &str| {
-        links.maker(id).filter(|node| node.operator.as_str() == operator).and_then(|node| value(node, 0))
-    };
+    let through =
+        |id: ValueId, operator: &str| links.maker(id).filter(|node| is(node, operator)).and_then(|node| value(node, 0));
     let mut sources = PAIRS.iter().filter_map(|[dequantize, quantize]| through(through(id, dequantize)?, quantize));
     sources.next().unwrap_or(id)
-}
-
-/// The position of the node that makes a value with one reader.
-fn read_once(links: &Links<'_>, id: ValueId) -> Option<usize> {
-    links.maker_position(id).filter(|_| links.read_count(id) == 1)
-}
-
-/// The value at a position of a node's arguments.
-fn value(node: &Node, index: usize) -> Option<ValueId> {
-    match node.arguments.get(index) {
-        Some(Argument::Value(id)) => Some(*id),
-        _ => None,
-    }
 }
