@@ -2,26 +2,41 @@
 
 mod plain;
 
-use et_gemm::{Activation, BlockFormat, BlockGemm, BlockOperands, Isa, RowScale, Scales, Width, quantize_rows};
+use et_gemm::{
+    Activation, BlockFormat, BlockGemm, BlockOperands, Isa, Mapping, RowScale, Scales, Width, quantize_rows,
+};
 use plain::{FORMS, Numbers, activate, available, forms, in_parts, packed};
 
 fn check(isa: Isa, sizes: [usize; 4], activation: Activation, parts: usize) {
     let [rows, inner, columns, group] = sizes;
     for form in forms(group, inner, rows % 2 == 1) {
-        check_form(isa, form, [rows, inner, columns], activation, parts);
+        check_form(isa, form, [rows, inner, columns, 1], activation, parts);
+        for row_blocks in [2, 4].into_iter().filter(|blocks| form.divides_rows(inner, *blocks)) {
+            check_form(isa, form, [rows, inner, columns, row_blocks], activation, parts);
+        }
     }
 }
 
-fn check_form(isa: Isa, form: BlockFormat, [rows, inner, columns]: [usize; 3], activation: Activation, parts: usize) {
+/// Checks a GEMM whose rows have `row_blocks` qparams each.
+fn check_form(
+    isa: Isa,
+    form: BlockFormat,
+    [rows, inner, columns, row_blocks]: [usize; 4],
+    activation: Activation,
+    parts: usize,
+) {
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
-    let real = numbers.floats(rows * inner);
+    let mut real = numbers.floats(rows * inner);
+    // Blocks of a row have different ranges.
+    real.iter_mut().enumerate().for_each(|(at, value)| *value *= 1.0 + (at % inner * row_blocks / inner) as f32);
     let weights = plain::weights(&mut numbers, form, columns * inner);
     let [scales, offsets] = plain::scales(&mut numbers, form, [columns, inner]);
     let offset = |at: usize| offsets.get(at / form.group).copied().unwrap_or(0.0);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
     let mut input = vec![0; real.len()];
-    let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
-    quantize_rows(isa, &real, inner, &mut input, &mut row_scales).unwrap();
+    let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows * row_blocks];
+    let mapping = if row_blocks == 1 { Mapping::Asymmetric } else { Mapping::Symmetric };
+    quantize_rows(isa, (&real, mapping), inner / row_blocks, &mut input, &mut row_scales).unwrap();
     let product = BlockGemm::new([rows, inner, columns], form, isa).unwrap();
     let packed = packed(product.packed_size(), |packed| product.pack(&weights, [&scales, &offsets], &bias, packed));
     let mut elements = vec![0.0; inner];
@@ -41,9 +56,9 @@ fn check_form(isa: Isa, form: BlockFormat, [rows, inner, columns]: [usize; 3], a
     });
     for (index, &value) in memory.iter().enumerate() {
         let (row, column) = (index / columns, index % columns);
-        let RowScale { scale, zero_point } = row_scales[row];
         let (mut sum, mut size) = (0.0, 0.0);
         for k in 0..inner {
+            let RowScale { scale, zero_point } = row_scales[row * row_blocks + k * row_blocks / inner];
             let step = f64::from(i32::from(input[row * inner + k]) - zero_point);
             let at = column * inner + k;
             let parts = [f64::from(weights[at]) * f64::from(scales[at / form.group]), f64::from(offset(at))];
@@ -54,7 +69,7 @@ fn check_form(isa: Isa, form: BlockFormat, [rows, inner, columns]: [usize; 3], a
         let bound = (size + 1.0) * ((inner / form.group) as f64 + 8.0) * f64::from(f32::EPSILON);
         assert!(
             (f64::from(value) - plain).abs() <= bound,
-            "{isa:?} {form:?} {rows} {inner} {columns} {index}: {value} {plain}"
+            "{isa:?} {form:?} {rows} {inner} {columns} {row_blocks} {index}: {value} {plain}"
         );
     }
 }
@@ -155,4 +170,29 @@ fn scales_that_are_no_multiples_of_a_step_are_not_packed_so() {
     assert!(packed(Scales::Steps, &[1.5, 255.0]).is_err());
     assert!(packed(Scales::SuperBlocks, &[-1.0, 63.0]).is_ok());
     assert!(packed(Scales::SuperBlocks, &[1.5, 200.0]).is_err());
+}
+
+#[test]
+fn activations_in_blocks_that_divide_a_block_of_weights_are_refused() {
+    let refused = |scales: Scales, row_blocks: usize| {
+        let form = BlockFormat { group: 128, width: Width::Int4, is_biased: false, has_offsets: false, scales };
+        let product = BlockGemm::new([2, 512, 1], form, Isa::Portable).unwrap();
+        let (packed, row_scales) =
+            (vec![0; product.packed_size()], vec![RowScale { scale: 1.0, zero_point: 0 }; 2 * row_blocks]);
+        let operands = BlockOperands {
+            input: &[0; 1024],
+            row_scales: &row_scales,
+            weights: &packed,
+            activation: Activation::None,
+        };
+        let mut output = [0.0; 2];
+        let mut output = et_gemm::Output::new(&mut output, 2, 1, 1).unwrap();
+        let mut scratch = vec![0; product.scratch_size()];
+        product.compute(&operands, &mut output, product.grid().all(), &mut scratch).is_err()
+    };
+    assert_eq!(
+        [0, 1, 2, 3, 4, 8].map(|blocks| refused(Scales::Floats, blocks)),
+        [true, false, false, true, false, true]
+    );
+    assert_eq!([1, 2, 4].map(|blocks| refused(Scales::SuperBlocks, blocks)), [false, false, true]);
 }

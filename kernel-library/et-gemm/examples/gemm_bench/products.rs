@@ -2,7 +2,8 @@
 
 use et_gemm::{
     Activation, Bias, BlockFormat, BlockGemm, BlockOperands, FloatOperands, FloatProduct, Int8Gemm, Int8Operands, Isa,
-    Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights, Width, quantize_rows,
+    Mapping, Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights, Width,
+    quantize_rows,
 };
 
 /// The type of weights in blocks, the format of the scales, and whether blocks have offsets.
@@ -79,7 +80,7 @@ pub fn quantize(isa: Isa, shape: Shape) -> Product {
     let (real, inner) = (rows(&shape), shape.channels);
     let (mut bytes, mut scales) = (vec![0; real.len()], vec![UNIT; shape.rows()]);
     let size = 4 * real.len();
-    let run = move || quantize_rows(isa, &real, inner, &mut bytes, &mut scales).expect("sizes");
+    let run = move || quantize_rows(isa, (&real, Mapping::Asymmetric), inner, &mut bytes, &mut scales).expect("sizes");
     Product { operations: 0.0, bytes: size, run: Box::new(run) }
 }
 
@@ -99,7 +100,8 @@ pub fn int8(isa: Isa, shape: Shape) -> Product {
 /// Dynamically quantized int8 rows, and `f32` output.
 pub fn dynamic_int8(isa: Isa, shape: Shape) -> Product {
     let (gemm, packed) = packed_int8(isa, shape, Bias::Real(&vec![0.01; shape.columns]));
-    let (input, row_scales, mut scratch) = quantized(isa, &shape, gemm.scratch_size());
+    let by_row = (shape.channels, Mapping::Asymmetric);
+    let (input, row_scales, mut scratch) = quantized(isa, &shape, by_row, gemm.scratch_size());
     let mut memory = vec![0.0; output_length(&shape)];
     Product::new(&shape, gemm.packed_size(), move || {
         let operands = int8_operands(&input, &row_scales, packed.bytes());
@@ -108,10 +110,14 @@ pub fn dynamic_int8(isa: Isa, shape: Shape) -> Product {
     })
 }
 
-/// Dynamically quantized int8 rows, and weights in blocks.
+/// Activations whose block has a scale.
+const ROW_BLOCK: usize = 256;
+
+/// Int8 rows, dynamically quantized in blocks, and weights in blocks.
 pub fn blocks(isa: Isa, shape: Shape, kind: Kind) -> Product {
     let (gemm, packed) = packed_blocks(isa, shape, form(kind));
-    let (input, row_scales, mut scratch) = quantized(isa, &shape, gemm.scratch_size());
+    let quantizing = (ROW_BLOCK, Mapping::Symmetric);
+    let (input, row_scales, mut scratch) = quantized(isa, &shape, quantizing, gemm.scratch_size());
     let mut memory = vec![0.0; output_length(&shape)];
     Product::new(&shape, gemm.packed_size(), move || {
         let (weights, activation) = (packed.bytes(), Activation::None);
@@ -180,10 +186,16 @@ fn rows(shape: &Shape) -> Vec<f32> {
     (0..input_length(shape)).map(|index| (index % 17) as f32 - 8.0).collect()
 }
 
-/// Quantized rows of a linear layer, and scratch memory.
-fn quantized(isa: Isa, shape: &Shape, scratch: usize) -> (Vec<i8>, Vec<RowScale>, Vec<u8>) {
-    let (mut bytes, mut scales) = (vec![0; input_length(shape)], vec![UNIT; shape.rows()]);
-    quantize_rows(isa, &rows(shape), shape.channels, &mut bytes, &mut scales).expect("sizes");
+/// Rows of a linear layer, quantized in blocks of `length`, and scratch memory.
+fn quantized(
+    isa: Isa,
+    shape: &Shape,
+    (length, mapping): (usize, Mapping),
+    scratch: usize,
+) -> (Vec<i8>, Vec<RowScale>, Vec<u8>) {
+    let count = input_length(shape);
+    let (mut bytes, mut scales) = (vec![0; count], vec![UNIT; count / length]);
+    quantize_rows(isa, (&rows(shape), mapping), length, &mut bytes, &mut scales).expect("sizes");
     (bytes, scales, vec![0; scratch])
 }
 

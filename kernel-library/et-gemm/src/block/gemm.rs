@@ -27,7 +27,8 @@ use crate::shape::{Block, Grid, Shape};
 pub struct BlockOperands<'a> {
     /// Contiguous int8 rows, quantized by [`crate::quantize_rows`].
     pub input: &'a [i8],
-    /// Per-token qparams.
+    /// Per-token qparams; or, with zero points of 0, those of as many blocks of each row: whole spans of the blocks of weights
+    /// ([`BlockFormat::divides_rows`]).
     pub row_scales: &'a [RowScale],
     /// Weights packed by [`BlockGemm::pack`]; 64-byte alignment is fastest.
     pub weights: &'a [u8],
@@ -48,14 +49,16 @@ pub struct BlockGemm {
     by_matrix: bool,
 }
 
-/// The sum of each block of some rows.
+/// The sum of each block of weights over some rows.
 struct RowSums<'s> {
     /// The first row.
     first: usize,
-    /// Blocks of a row.
+    /// Blocks of weights of a row.
     groups: usize,
     /// `[rows, groups]`.
     sums: &'s [i32],
+    /// Qparams per row.
+    row_blocks: usize,
 }
 
 impl BlockGemm {
@@ -152,15 +155,14 @@ impl BlockGemm {
         if block.is_empty() {
             return Ok(());
         }
-        let whole = operands.input.len() == self.rows * self.inner
-            && operands.row_scales.len() == self.rows
-            && operands.weights.len() == self.packed_size();
+        let whole = operands.input.len() == self.rows * self.inner && operands.weights.len() == self.packed_size();
+        let row_blocks = self.row_blocks(operands).ok_or(Error::InvalidArgument)?;
         if !whole || !block.is_in(&grid) {
             return Err(Error::InvalidArgument);
         }
         output.check(&grid.rows_of_all(block.tiles), &self.panels.columns_of(block.panels))?;
         let mut scratch = Scratch::new(scratch)?;
-        let sums = self.row_sums(operands, grid.rows_of_all(block.tiles), &mut scratch)?;
+        let sums = self.row_sums((operands, row_blocks), grid.rows_of_all(block.tiles), &mut scratch)?;
         // SAFETY: operands and output are validated for the block above.
         unsafe {
             #[cfg(target_arch = "x86_64")]
@@ -171,11 +173,19 @@ impl BlockGemm {
         }
     }
 
+    /// Qparams per row; `None` for a number that the blocks of weights cannot have.
+    #[inline]
+    fn row_blocks(&self, operands: &BlockOperands<'_>) -> Option<usize> {
+        let scales = operands.row_scales.len();
+        let blocks = scales.checked_div(self.rows)?;
+        (blocks * self.rows == scales && self.form.divides_rows(self.inner, blocks)).then_some(blocks)
+    }
+
     /// The sum of each block of some rows. With AMX the rows before a partial tile belong to the tile.
     #[inline]
     fn row_sums<'s>(
         &self,
-        operands: &BlockOperands<'_>,
+        (operands, row_blocks): (&BlockOperands<'_>, usize),
         rows: Range<usize>,
         scratch: &mut Scratch<'s>,
     ) -> Result<RowSums<'s>> {
@@ -186,7 +196,7 @@ impl BlockGemm {
         for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
             *sum = group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte)));
         }
-        Ok(RowSums { first, groups, sums })
+        Ok(RowSums { first, groups, sums, row_blocks })
     }
 
     /// Computes a block with the vector micro-kernels.
@@ -309,7 +319,8 @@ impl BlockGemm {
             input_stride: self.inner,
             row_sums: sums.sums.as_ptr().wrapping_add((row - sums.first) * sums.groups),
             correction: -self.offset(),
-            row_scales: operands.row_scales.as_ptr().wrapping_add(row),
+            row_scales: operands.row_scales.as_ptr().wrapping_add(row * sums.row_blocks),
+            row_blocks: sums.row_blocks,
             groups: self.inner / self.form.group,
             form: self.form,
             panel: operands.weights.as_ptr().wrapping_add(panel.start),

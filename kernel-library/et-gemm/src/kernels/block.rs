@@ -1,4 +1,5 @@
-//! The micro-kernel of blockwise int4, int6 and int8 weights: int32 accumulators within a block, `f32` accumulators across blocks.
+//! The micro-kernel of blockwise int4, int6 and int8 weights: int32 accumulators within a block of weights, `f32` accumulators across blocks.
+//! Qparams of the activations are those of a row, or of the blocks of a row, each as many whole blocks of weights.
 #![allow(unsafe_code, reason = "rows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
@@ -31,7 +32,7 @@ pub const fn depth(group: usize) -> usize {
 ///
 /// # Safety
 ///
-/// `input` has `R` int8 rows of `groups` blocks; `row_sums` has a sum per block of each row; `row_scales` has qparams
+/// `input` has `R` int8 rows of `groups` blocks; `row_sums` has a sum per block of each row; `row_scales` has `row_blocks` qparams
 /// per row; `panel` has the layout of [`crate::block::pack`]; `output` has room for `R` rows of `columns` elements.
 pub struct Tile {
     /// The int8 rows of A.
@@ -42,9 +43,11 @@ pub struct Tile {
     pub row_sums: *const i32,
     /// What times a row sum is the accumulator's first value: the correction for what packing added to the weights.
     pub correction: i32,
-    /// Per-token qparams.
+    /// The qparams of the blocks of each row.
     pub row_scales: *const RowScale,
-    /// Blocks per row.
+    /// Qparams per row: as many parts of whole spans of `groups`. With several, zero points are 0.
+    pub row_blocks: usize,
+    /// Blocks of weights per row.
     pub groups: usize,
     /// The packed format.
     pub form: BlockFormat,
@@ -73,6 +76,16 @@ impl Tile {
         *self.row_sums.add(row * self.groups + group)
     }
 
+    /// The scale of a block of a row.
+    ///
+    /// # Safety
+    ///
+    /// The tile has the row and the block.
+    #[inline(always)]
+    pub unsafe fn row_scale(&self, row: usize, block: usize) -> f32 {
+        (*self.row_scales.add(row * self.row_blocks + block)).scale
+    }
+
     /// The first block of the panel.
     pub const fn first_group(&self) -> *const u8 {
         self.panel.wrapping_add(self.form.header() * self.width)
@@ -94,12 +107,34 @@ type Floats<D> = <<D as Dot>::Isa as Simd>::F32;
 /// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the form `F`.
 #[inline(always)]
 pub unsafe fn compute<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &Tile) {
+    let isa = D::Isa::assume();
+    let mut totals = [[isa.splat(0.0); V]; R];
+    let (mut from, groups) = (tile.first_group(), tile.groups / tile.row_blocks);
+    for block in 0..tile.row_blocks {
+        let sums;
+        (sums, from) = sums_of::<D, F, R, V>(tile, [block * groups, (block + 1) * groups], from);
+        for row in 0..R {
+            let scale = isa.splat(tile.row_scale(row, block));
+            for vector in 0..V {
+                totals[row][vector] = sums[row][vector].mul_add(scale, totals[row][vector]);
+            }
+        }
+    }
+    store::<D, F, R, V>(tile, &totals);
+}
+
+/// The sums of a row block in units of its scale, and the packed weights behind it.
+#[inline(always)]
+unsafe fn sums_of<D: GemmDot, F: Form, const R: usize, const V: usize>(
+    tile: &Tile,
+    [first, last]: [usize; 2],
+    mut from: *const u8,
+) -> ([[Floats<D>; V]; R], *const u8) {
     let (width, size, span) = (tile.width, const { F::SCALES.size() }, F::SCALES.span(tile.form.group));
     let isa = D::Isa::assume();
     let mut totals = [[isa.splat(0.0); V]; R];
-    let mut from = tile.first_group();
-    for start in (0..tile.groups).step_by(span) {
-        let (set, end) = (from, tile.groups.min(start + span));
+    for start in (first..last).step_by(span) {
+        let (set, end) = (from, last.min(start + span));
         from = from.add(tile.form.sets() * width);
         if const { F::SCALES.head() > 0 } {
             // The loop over elements prefetches as many bytes as it reads; the scales of a span are as many bytes more.
@@ -132,7 +167,7 @@ pub unsafe fn compute<D: GemmDot, F: Form, const R: usize, const V: usize>(tile:
             add_span::<D, F, R, V>(tile, set, &parts, &mut totals);
         }
     }
-    store::<D, F, R, V>(tile, &totals);
+    (totals, from)
 }
 
 /// The first scales of a set, of the tile's columns.
@@ -247,7 +282,7 @@ unsafe fn add_products<D: GemmDot, const R: usize, const V: usize>(
     }
 }
 
-/// The epilogue: applies qparams, second-level scales and bias, and stores the tile.
+/// The epilogue: applies zero points, second-level scales and bias, and stores the tile.
 ///
 /// # Safety
 ///
@@ -256,7 +291,9 @@ unsafe fn add_products<D: GemmDot, const R: usize, const V: usize>(
 pub unsafe fn store<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &Tile, totals: &[[Floats<D>; V]; R]) {
     let isa = D::Isa::assume();
     for row in 0..R {
-        let RowScale { scale, zero_point } = *tile.row_scales.add(row);
+        // Zero points of several blocks of a row are 0.
+        let RowScale { scale, zero_point } = *tile.row_scales.add(row * tile.row_blocks);
+        let zero_point = isa.splat(zero_point as f32 * scale);
         for vector in 0..V {
             let start = vector * D::LANES;
             let zero = isa.read(tile.panel.cast::<f32>().add(tile.column + start));
@@ -264,8 +301,7 @@ pub unsafe fn store<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &
                 true => isa.read(tile.panel.cast::<f32>().add(tile.width + tile.column + start)),
                 false => isa.splat(0.0),
             };
-            let value = totals[row][vector] - zero * isa.splat(zero_point as f32);
-            let value = F::scaled(isa, value * isa.splat(scale), tile.units(start)) + bias;
+            let value = F::scaled(isa, totals[row][vector] - zero * zero_point, tile.units(start)) + bias;
             let to = tile.output.wrapping_add(row * tile.stride + start);
             isa.write_part(to, tile.columns.saturating_sub(start).min(D::LANES), value);
         }

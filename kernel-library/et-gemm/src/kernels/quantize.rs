@@ -1,4 +1,4 @@
-//! Dynamic quantization: per-token scale and zero point.
+//! Dynamic quantization: a scale and zero point for each row, which is a token or a block of one.
 #![allow(unsafe_code, reason = "the plain code is compiled for instruction sets that not every processor has")]
 
 use et_core::{Error, Result};
@@ -10,34 +10,52 @@ use super::finish::RowScale;
 /// Quantization steps of an int8 range.
 const STEPS: f32 = 255.0;
 
-/// Quantizes `rows` of `length` elements to int8 per token; zero is exactly representable, and every ISA produces the
+/// The greatest magnitude of a symmetric range.
+const MOST: f32 = 127.0;
+
+/// Where 0 is in an int8 range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// Where it is in the range of a row's elements.
+    Asymmetric,
+    /// In the middle: the zero point is 0.
+    Symmetric,
+}
+
+/// Quantizes `rows` of `length` elements to int8 by row; zero is exactly representable, and every ISA produces the
 /// same bytes. Fails unless `bytes` and `scales` match the rows, or if this CPU lacks the ISA.
-pub fn quantize_rows(isa: Isa, rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) -> Result<()> {
+pub fn quantize_rows(
+    isa: Isa,
+    (rows, mapping): (&[f32], Mapping),
+    length: usize,
+    bytes: &mut [i8],
+    scales: &mut [RowScale],
+) -> Result<()> {
     if bytes.len() != rows.len() || scales.len().checked_mul(length) != Some(rows.len()) {
         return Err(Error::InvalidArgument);
     }
     let kernels = KernelRow::of(isa).int8.available()?;
     // SAFETY: `is_available` checked that the CPU has the ISA of the kernels.
-    unsafe { (kernels.quantize)(rows, length, bytes, scales) };
+    unsafe { (kernels.quantize)((rows, mapping), length, bytes, scales) };
     Ok(())
 }
 
 /// Quantizes rows whose lengths are validated.
 #[inline(always)]
-pub fn compute(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) {
+pub fn compute((rows, mapping): (&[f32], Mapping), length: usize, bytes: &mut [i8], scales: &mut [RowScale]) {
     if length == 0 {
         scales.fill(RowScale { scale: 1.0, zero_point: 0 });
         return;
     }
     for ((row, bytes), scale) in rows.chunks_exact(length).zip(bytes.chunks_exact_mut(length)).zip(scales) {
-        *scale = range(row);
+        *scale = range(row, mapping);
         quantize(row, *scale, bytes);
     }
 }
 
 /// The scale and zero point of the range that covers the row and zero.
 #[inline(always)]
-fn range(row: &[f32]) -> RowScale {
+fn range(row: &[f32], mapping: Mapping) -> RowScale {
     let mut least = [0f32; 16];
     let mut most = [0f32; 16];
     let chunks = row.chunks_exact(16);
@@ -52,7 +70,11 @@ fn range(row: &[f32]) -> RowScale {
         }
     }
     let (least, most) = (least.into_iter().fold(0.0, lesser), most.into_iter().fold(0.0, greater));
-    let scale = ((most - least) / STEPS).clamp(f32::MIN_POSITIVE, f32::MAX / STEPS);
+    let scale_of = |range: f32, steps: f32| (range / steps).clamp(f32::MIN_POSITIVE, f32::MAX / steps);
+    if mapping == Mapping::Symmetric {
+        return RowScale { scale: scale_of(greater(most, -least), MOST), zero_point: 0 };
+    }
+    let scale = scale_of(most - least, STEPS);
     RowScale { scale, zero_point: nearest(-128.0 - least / scale).clamp(-128, 127) }
 }
 
@@ -94,11 +116,14 @@ mod tests {
             core::array::from_fn(|index| (index as f32 * 0.7).sin() * 3.0 + (index / 20) as f32 * 5.0);
         let mut bytes = [0; 40];
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
-        quantize_rows(Isa::detect(), &rows, 20, &mut bytes, &mut scales).unwrap();
-        for (index, (&value, &byte)) in rows.iter().zip(&bytes).enumerate() {
-            let RowScale { scale, zero_point } = scales[index / 20];
-            let back = (i32::from(byte) - zero_point) as f32 * scale;
-            assert!((back - value).abs() <= 1.01 * scale, "{value} {back}");
+        for mapping in [Mapping::Asymmetric, Mapping::Symmetric] {
+            quantize_rows(Isa::detect(), (&rows, mapping), 20, &mut bytes, &mut scales).unwrap();
+            for (index, (&value, &byte)) in rows.iter().zip(&bytes).enumerate() {
+                let RowScale { scale, zero_point } = scales[index / 20];
+                assert!(mapping == Mapping::Asymmetric || zero_point == 0);
+                let back = (i32::from(byte) - zero_point) as f32 * scale;
+                assert!((back - value).abs() <= 1.01 * scale, "{value} {back}");
+            }
         }
     }
 
@@ -106,7 +131,8 @@ mod tests {
     fn zero_is_exact_and_rows_of_zeros_have_a_scale() {
         let mut bytes = [9; 4];
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
-        quantize_rows(Isa::detect(), &[0.0, 0.0, 0.0, 2.5], 2, &mut bytes, &mut scales).unwrap();
+        let rows = ([0.0, 0.0, 0.0, 2.5].as_slice(), Mapping::Asymmetric);
+        quantize_rows(Isa::detect(), rows, 2, &mut bytes, &mut scales).unwrap();
         assert!(scales[0].scale > 0.0);
         assert_eq!(i32::from(bytes[2]), scales[1].zero_point);
         assert_eq!(i32::from(bytes[0]), scales[0].zero_point);
@@ -115,7 +141,8 @@ mod tests {
     #[test]
     fn lengths_that_differ_are_refused() {
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
-        assert!(quantize_rows(Isa::detect(), &[0.0; 4], 2, &mut [0; 3], &mut scales).is_err());
-        assert!(quantize_rows(Isa::detect(), &[0.0; 4], 3, &mut [0; 4], &mut scales).is_err());
+        let rows = ([0.0; 4].as_slice(), Mapping::Symmetric);
+        assert!(quantize_rows(Isa::detect(), rows, 2, &mut [0; 3], &mut scales).is_err());
+        assert!(quantize_rows(Isa::detect(), rows, 3, &mut [0; 4], &mut scales).is_err());
     }
 }
