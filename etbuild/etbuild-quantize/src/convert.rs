@@ -45,8 +45,21 @@ pub fn convert(
     Ok(graph)
 }
 
-/// The dequantized forms of a value, by scheme.
-type Replacements = IdMap<Vec<(Scheme, ValueId)>>;
+/// The dequantized forms of a value.
+type Replacements = IdMap<Vec<(Form, ValueId)>>;
+
+/// What dequantized forms of a value differ in.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// The scheme.
+    Scheme(Scheme),
+    /// The elements of a row that have a scale, of the scheme for stored integers.
+    Blocks(i64),
+}
+
+/// The most activations that share a scale where weights are stored integers with scales of smaller blocks: as many as in llama.cpp's
+/// products with K-quants.
+const ROW_BLOCK: i64 = 256;
 
 struct Conversion<'a> {
     builder: Builder,
@@ -63,7 +76,7 @@ struct Conversion<'a> {
     /// The dequantized form of the results of recurrent layers in integers, for all readers.
     recurrent: IdMap<ValueId>,
     /// The dequantized forms of weights, and of activations with dynamic qparams.
-    by_scheme: Replacements,
+    made: Replacements,
     /// Whether the graph has control flow.
     jumps: bool,
 }
@@ -78,21 +91,9 @@ impl<'a> Conversion<'a> {
     ) -> Self {
         let jumps = graph.nodes.iter().any(|node| Control::of(node).is_some());
         let shared = shared(&graph, annotation, options, &weights);
-        let (builder, dequantized, by_scheme) = (Builder::new(graph), IdMap::default(), IdMap::default());
+        let (builder, dequantized, made) = (Builder::new(graph), IdMap::default(), IdMap::default());
         let (caches, recurrent) = (IdMap::default(), IdMap::default());
-        Self {
-            builder,
-            annotation,
-            measured,
-            options,
-            weights,
-            shared,
-            dequantized,
-            caches,
-            recurrent,
-            by_scheme,
-            jumps,
-        }
+        Self { builder, annotation, measured, options, weights, shared, dequantized, caches, recurrent, made, jumps }
     }
 
     fn convert(&mut self, mut node: Node, scheme: Scheme) {
@@ -173,7 +174,7 @@ impl<'a> Conversion<'a> {
             measured.map(|input| weights::least_scales(&self.builder, annotate::tensor(node, bias), input.scale));
         let least = least.unwrap_or_default();
         let stays = self.weights.sources().stay(weight, scheme);
-        let new_weight = self.once(weight, scheme, |conversion| {
+        let new_weight = self.once(weight, Form::Scheme(scheme), |conversion| {
             if stays {
                 return Some(weight);
             }
@@ -183,7 +184,7 @@ impl<'a> Conversion<'a> {
                 _ => conversion.weights.stored(&mut conversion.builder, weight, channel, scheme, &least),
             }
         });
-        let new_input = self.activations(input, scheme);
+        let new_input = self.activations(input, weight, scheme);
         let Some(new_weight) = new_weight else { return };
         for argument in &mut node.arguments {
             match argument {
@@ -195,19 +196,34 @@ impl<'a> Conversion<'a> {
     }
 
     /// The dequantized form of the activations of a layer; `None` where a scheme is for weights alone.
-    fn activations(&mut self, input: ValueId, scheme: Scheme) -> Option<ValueId> {
+    fn activations(&mut self, input: ValueId, weight: ValueId, scheme: Scheme) -> Option<ValueId> {
+        let form = Form::Scheme(scheme);
         match scheme {
             Scheme::Int8 | Scheme::Int8x4 | Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => {
                 self.dequantized.get(input).copied()
             }
             Scheme::DynamicInt8 => {
-                self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
+                self.once(input, form, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
             }
-            Scheme::Stored | Scheme::Dynamic8Weight4 => {
-                self.once(input, scheme, |conversion| Some(activation::by_rows(&mut conversion.builder, input)))
+            Scheme::Dynamic8Weight4 => {
+                self.once(input, form, |conversion| Some(activation::by_rows(&mut conversion.builder, input)))
             }
+            Scheme::Stored => match self.row_block(input, weight) {
+                Some(block) => self.once(input, Form::Blocks(block), |conversion| {
+                    Some(activation::by_blocks(&mut conversion.builder, input, block))
+                }),
+                None => self.once(input, form, |conversion| Some(activation::by_rows(&mut conversion.builder, input))),
+            },
             Scheme::Float | Scheme::Int8Weights | Scheme::Int4Weights => None,
         }
+    }
+
+    /// The activations that share a scale: as many blocks of the weights as [`ROW_BLOCK`] has room for; `None` for whole rows.
+    fn row_block(&self, input: ValueId, weight: ValueId) -> Option<i64> {
+        let row = self.builder.graph.spec(input).sizes.last().copied().map(i64::from)?;
+        let group = self.weights.sources().group(weight).filter(|group| (1..row).contains(group))?;
+        let blocks = (1..=(ROW_BLOCK / group).max(1)).rev().map(|count| count * group);
+        blocks.into_iter().find(|block| row % block == 0).filter(|block| *block < row)
     }
 
     /// Stores the matrices of all experts as integers.
@@ -217,13 +233,14 @@ impl<'a> Conversion<'a> {
         for id in matrices.iter_mut().flatten() {
             let weight = *id;
             if !self.weights.sources().stay(weight, scheme) {
-                let stored = self.once(weight, scheme, |conversion| {
+                let stored = self.once(weight, Form::Scheme(scheme), |conversion| {
                     conversion.weights.stored(&mut conversion.builder, weight, 0, scheme, &[])
                 });
                 *id = stored.unwrap_or(weight);
             }
         }
-        if let (Some(rows), Some(argument)) = (self.activations(read, scheme), node.arguments.get_mut(input)) {
+        let rows = matrices.iter().flatten().next().copied().and_then(|first| self.activations(read, first, scheme));
+        if let (Some(rows), Some(argument)) = (rows, node.arguments.get_mut(input)) {
             *argument = Argument::Value(rows);
         }
     }
@@ -235,7 +252,7 @@ impl<'a> Conversion<'a> {
         for id in parameters.iter_mut().flatten() {
             if self.builder.graph.spec(*id).rank() == 2 {
                 let weight = *id;
-                let stored = self.once(weight, Scheme::Int8, |conversion| {
+                let stored = self.once(weight, Form::Scheme(Scheme::Int8), |conversion| {
                     conversion.weights.stored(&mut conversion.builder, weight, 0, Scheme::Int8, &[])
                 });
                 *id = stored.unwrap_or(weight);
@@ -243,25 +260,20 @@ impl<'a> Conversion<'a> {
         }
     }
 
-    /// The dequantized form of a value in a scheme, created at the first call.
-    fn once(
-        &mut self,
-        id: ValueId,
-        scheme: Scheme,
-        make: impl FnOnce(&mut Self) -> Option<ValueId>,
-    ) -> Option<ValueId> {
+    /// A dequantized form of a value, created at the first call.
+    fn once(&mut self, id: ValueId, form: Form, make: impl FnOnce(&mut Self) -> Option<ValueId>) -> Option<ValueId> {
         if self.jumps {
             // With control flow, the value may be skipped at run time: each use gets a dequantized form.
             return make(self);
         }
-        let known = self.by_scheme.get(id).and_then(|all| all.iter().find(|(of, _)| *of == scheme));
+        let known = self.made.get(id).and_then(|all| all.iter().find(|(of, _)| *of == form));
         if let Some((_, made)) = known {
             return Some(*made);
         }
         let made = make(self)?;
-        match self.by_scheme.get_mut(id) {
-            Some(all) => all.push((scheme, made)),
-            None => drop(self.by_scheme.insert(id, vec![(scheme, made)])),
+        match self.made.get_mut(id) {
+            Some(all) => all.push((form, made)),
+            None => drop(self.made.insert(id, vec![(form, made)])),
         }
         Some(made)
     }

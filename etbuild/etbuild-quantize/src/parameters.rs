@@ -24,6 +24,8 @@ pub const SMALLEST_SCALE: f32 = f32::EPSILON;
 impl Bounds {
     /// int8 activations.
     pub const ACTIVATION: Self = Self { lowest: -128, highest: 127 };
+    /// int8 activations with the zero point 0.
+    pub const SYMMETRIC8: Self = Self { lowest: -127, highest: 127 };
     /// int16 activations.
     pub const ACTIVATION16: Self = Self { lowest: -32_768, highest: 32_767 };
     /// int16 activations with the zero point 0.

@@ -13,10 +13,19 @@ const CONVERSIONS: [&str; 2] = ["aten._to_copy.default", "dim_order_ops._to_dim_
 pub struct Sources {
     /// The half-precision constants, by the converted `float32` value.
     halves: IdMap<ValueId>,
-    /// Whether the weights that the model stores as integers take 4 bits, by the `float32` value.
-    integers: IdMap<bool>,
+    /// The weights that the model stores as integers, by the `float32` value.
+    integers: IdMap<Stored>,
     /// Gathered integers and scales, which become numbers together.
     gathered: IdMap<()>,
+}
+
+/// Weights that a model stores as integers.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    /// Whether they take 4 bits.
+    is_int4: bool,
+    /// Elements of a row that share a scale.
+    group: i64,
 }
 
 impl Sources {
@@ -33,12 +42,17 @@ impl Sources {
 
     /// Whether the model stores the weights behind a value as integers of no more bits than the scheme would choose, so that these stay.
     pub fn stay(&self, id: ValueId, scheme: Scheme) -> bool {
-        self.integers.get(id).is_some_and(|is_int4| match scheme {
-            Scheme::Dynamic8Weight4 | Scheme::Int4Weights => *is_int4,
+        self.integers.get(id).is_some_and(|stored| match scheme {
+            Scheme::Dynamic8Weight4 | Scheme::Int4Weights => stored.is_int4,
             Scheme::Stored | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
             Scheme::Float | Scheme::Int8 | Scheme::Int8x4 => false,
             Scheme::W8A8 | Scheme::W8A16 | Scheme::W4A16 | Scheme::Int16x8 => false,
         })
+    }
+
+    /// The elements of a row that share a scale, of weights that the model stores as integers.
+    pub fn group(&self, id: ValueId) -> Option<i64> {
+        self.integers.get(id).map(|stored| stored.group)
     }
 
     /// Whether a value is rows of stored integers, or of scales.
@@ -67,15 +81,17 @@ impl Sources {
     }
 }
 
-/// The result of stored integers, and whether these take 4 bits.
-fn stored(graph: &Graph, node: &Node) -> Option<(ValueId, bool)> {
+/// The result of stored integers.
+fn stored(graph: &Graph, node: &Node) -> Option<(ValueId, Stored)> {
     let DequantizeAffine { integers, block, scales, zero_points: None, least, most } = DequantizeAffine::of(node)?
     else {
         return None;
     };
-    let is_matrix = matches!(block, [1, _]) && graph.spec(integers).rank() == 2;
+    let [1, group] = *block else { return None };
+    let is_matrix = graph.spec(integers).rank() == 2;
     let are_constant = graph.constant(integers).is_some() && graph.constant(scales).is_some();
-    node.outputs.first().filter(|_| is_matrix && are_constant).map(|output| (*output, most - least < 16))
+    let stored = Stored { is_int4: most - least < 16, group };
+    node.outputs.first().filter(|_| is_matrix && are_constant).map(|output| (*output, stored))
 }
 
 /// The result and the constant of a conversion from half precision.

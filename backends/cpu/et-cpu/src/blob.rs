@@ -14,7 +14,7 @@ use crate::sizes::{SHAPE_WORDS, Sizes, resize_outputs};
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCP");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// What constants are aligned to, in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;

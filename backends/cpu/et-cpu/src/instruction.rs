@@ -14,7 +14,7 @@ pub use attention::{Attention, BatchMatmul, Strided};
 pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, PoolKind, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use experts::ExpertGemm;
-pub use operand::{BlockScales, Place, QParams, Rows, Weights};
+pub use operand::{BlockScales, Place, QParams, RowScales, Rows, Weights};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax, TopK, TopKWithin};
 pub use text::{
     AttendBlock, AttendCache, AttendSegments, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate,

@@ -19,7 +19,7 @@ pub use instruction::{
     Activation, ActivationKind, AttendBlock, AttendCache, AttendSegments, Attention, BatchMatmul, BlockScales,
     CacheType, Conv2d, Copy, Depthwise, DequantizeRows, Elementwise, Epilogue, ExpertGemm, FusedMlp, Gather,
     GatherColumns, Gemm, Instruction, Mean, Normalize, Piece, Place, Pool, PoolKind, QParams, QuantizeRows,
-    RotaryPairing, Rotate, Rows, Softmax, Step, Stream, Strided, Term, TopK, TopKWithin, Weights, Window,
+    RotaryPairing, Rotate, RowScales, Rows, Softmax, Step, Stream, Strided, Term, TopK, TopKWithin, Weights, Window,
 };
 pub use memory::Memory;
 pub use record::{Opcode, SlotNumber};

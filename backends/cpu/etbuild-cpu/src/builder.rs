@@ -1,7 +1,7 @@
 //! Collects the instructions of a backend program: the tensors of graph values, and emission of instructions and copies.
 
 use et_core::ScalarType;
-use et_cpu::{Copy, DequantizeRows, Instruction, Place, QParams, Rows, SlotNumber, Write};
+use et_cpu::{Copy, DequantizeRows, Instruction, Place, QParams, RowScales, Rows, SlotNumber, Write};
 use etbuild_backend::constant_of;
 use etbuild_ir::{IdMap, Links, TensorSpec, ValueId};
 
@@ -112,8 +112,15 @@ impl<'g> Builder<'g> {
         }
         let output = self.row_major(ScalarType::Float, &rows.sizes);
         let [count, columns] = rows.rows_and_columns().map(|size| size as u32);
-        let (input, row_scales) = (place(rows), rows.row_scales.unwrap_or(Place::ABSENT));
-        self.emit(DequantizeRows { input, row_scales, output: Write(place(&output)), rows: count, columns });
+        let RowScales { place: row_scales, blocks } = rows.row_scales.unwrap_or(RowScales::ABSENT);
+        let [count, columns] = [count * blocks, columns.checked_div(blocks).unwrap_or(0)];
+        self.emit(DequantizeRows {
+            input: place(rows),
+            row_scales,
+            output: Write(place(&output)),
+            rows: count,
+            columns,
+        });
         self.dequantized.insert(id, output.clone());
         output
     }

@@ -41,6 +41,17 @@ pub enum Form {
     Groups(Box<Groups>),
 }
 
+impl Form {
+    /// Whether a GEMM multiplies int8 rows of K = `inner` with `row_blocks` qparams each, found at run time, by the weights.
+    pub fn multiplies_rows(&self, inner: usize, row_blocks: usize) -> bool {
+        match self {
+            Self::Floats(_) | Self::Bytes(..) => false,
+            Self::BytesForRows(..) => row_blocks == 1,
+            Self::Groups(groups) => groups.format.divides_rows(inner, row_blocks),
+        }
+    }
+}
+
 impl Packing {
     /// Bytes of the packed form.
     pub fn size(&self, architecture: Architecture) -> Result<usize, Problem> {

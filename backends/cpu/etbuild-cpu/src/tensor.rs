@@ -1,7 +1,7 @@
 //! Tensors of lowering: a buffer, an offset and strides, so that views, permutations and slices copy no elements.
 
 use et_core::ScalarType;
-use et_cpu::{Place, QParams};
+use et_cpu::{QParams, RowScales};
 use etbuild_ir::TensorSpec;
 
 /// The dtype of floating-point kernels.
@@ -22,8 +22,8 @@ pub struct Tensor {
     pub scalar_type: ScalarType,
     /// The per-tensor qparams of an int8 tensor; [`QParams::FLOAT`] for other tensors.
     pub qparams: QParams,
-    /// The address of the per-token qparams of a dynamically quantized int8 tensor, two words per row.
-    pub row_scales: Option<Place>,
+    /// The qparams of a dynamically quantized int8 tensor.
+    pub row_scales: Option<RowScales>,
     /// The shape.
     pub sizes: Vec<usize>,
     /// The stride of each dimension, in elements.

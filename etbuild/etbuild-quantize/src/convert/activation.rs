@@ -80,15 +80,26 @@ pub fn dynamic(builder: &mut Builder, id: ValueId) -> ValueId {
 /// Quantizes and dequantizes a tensor with per-token qparams computed at run time: a token is a row of the last
 /// dimension.
 pub fn by_rows(builder: &mut Builder, id: ValueId) -> ValueId {
+    let row = builder.graph.spec(id).sizes.last().copied().map_or(1, i64::from);
+    affine(builder, id, ("ASYMMETRIC", row), Bounds::ACTIVATION)
+}
+
+/// Quantizes and dequantizes a tensor with qparams of each block of `block` elements of a row, computed at run time: zero points are 0.
+pub fn by_blocks(builder: &mut Builder, id: ValueId, block: i64) -> ValueId {
+    affine(builder, id, ("SYMMETRIC", block), Bounds::SYMMETRIC8)
+}
+
+/// Quantizes and dequantizes a tensor with qparams of each block of a row, by a mapping of torchao.
+fn affine(builder: &mut Builder, id: ValueId, (mapping, block): (&str, i64), bounds: Bounds) -> ValueId {
     let spec = builder.graph.spec(id).clone();
     let rank = spec.rank();
     let row = spec.sizes.last().copied().map_or(1, i64::from);
-    let block: Vec<i64> = (1..rank).map(|_| 1).chain([row]).collect();
-    let [lowest, highest, scalar_type] = ends(INT8);
+    let blocks: Vec<i64> = (1..rank).map(|_| 1).chain([block]).collect();
+    let [lowest, highest, scalar_type] = ends((bounds, ScalarType::Char));
     let arguments = vec![
         Argument::Value(id),
-        Argument::Text("ASYMMETRIC".to_owned()),
-        Argument::Ints(block.clone()),
+        Argument::Text(mapping.to_owned()),
+        Argument::Ints(blocks.clone()),
         scalar_type.clone(),
         lowest.clone(),
         highest.clone(),
@@ -97,15 +108,19 @@ pub fn by_rows(builder: &mut Builder, id: ValueId) -> ValueId {
         scalar_type.clone(),
         Argument::Bool(false),
     ];
+    // The dimension of the blocks is removed where a row is one.
+    let last = (row != block).then_some(row.checked_div(block).unwrap_or(1) as i32);
     let rows = |scalar_type| {
-        let sizes = |sizes: &[i32]| sizes.get(..rank.saturating_sub(1)).unwrap_or_default().to_vec();
+        let sizes = |sizes: &[i32]| {
+            sizes.get(..rank.saturating_sub(1)).unwrap_or_default().iter().copied().chain(last).collect::<Vec<i32>>()
+        };
         TensorSpec::contiguous(scalar_type, sizes(&spec.sizes)).with_least(sizes(&spec.least))
     };
     let specs = [rows(ScalarType::Float), rows(ScalarType::Char)];
     let [scale, zero_point] = builder.call("torchao.choose_qparams_affine.default", arguments, specs);
     let with = |id: ValueId| {
         let [scale, zero_point] = [scale, zero_point].map(Argument::Value);
-        vec![Argument::Value(id), Argument::Ints(block.clone()), scale, zero_point, scalar_type.clone()]
+        vec![Argument::Value(id), Argument::Ints(blocks.clone()), scale, zero_point, scalar_type.clone()]
     };
     let ends = [lowest, highest];
     let integers = builder.like(id, ScalarType::Char);

@@ -3,7 +3,7 @@
 use et_gemm::Shape;
 use et_record::{Write, numbered, records};
 
-use super::operand::{Place, QParams, Rows, Weights};
+use super::operand::{Place, QParams, RowScales, Rows, Weights};
 use super::rows::Normalize;
 use crate::record::SlotNumber;
 
@@ -38,8 +38,8 @@ records! {
         pub input: Rows,
         /// The per-tensor qparams of an int8 input tensor.
         pub input_qparams: QParams,
-        /// Per-token qparams of a dynamically quantized int8 input tensor; absent for other input tensors.
-        pub row_scales: Place,
+        /// The qparams of a dynamically quantized int8 input tensor; absent for other input tensors.
+        pub row_scales: RowScales,
         /// Per-channel scales of the input tensor, a fused squeeze-and-excite block; absent without such a block.
         pub channel_scales: Place,
         /// The packed weights and bias.
@@ -216,7 +216,7 @@ pub enum Gemm {
     Float,
     /// int8 input, per-tensor or per-token quantized, and int8 weights with a scale per column.
     Int8,
-    /// int8 input, per-token quantized, and blockwise int4, int6 or int8 weights; a 1x1 convolution.
+    /// int8 input, quantized per token or in blocks of one, and blockwise int4, int6 or int8 weights; a 1x1 convolution.
     Blocks,
     /// f32 input and int8, int6 or int4 weights, which are dequantized for the micro-kernel; a 1x1 convolution.
     WeightOnly,
@@ -225,11 +225,11 @@ pub enum Gemm {
 impl Conv2d {
     /// The GEMM of the operand types; `None` for types without a micro-kernel.
     pub fn gemm(&self) -> Option<Gemm> {
-        let is_per_token = self.row_scales.is_present();
-        match (is_per_token || self.input_qparams.is_int8(), self.weights.bits) {
-            (true, 4 | 6 | 8) if self.weights.group > 0 => is_per_token.then_some(Gemm::Blocks),
+        let is_dynamic = self.row_scales.is_present();
+        match (is_dynamic || self.input_qparams.is_int8(), self.weights.bits) {
+            (true, 4 | 6 | 8) if self.weights.group > 0 => is_dynamic.then_some(Gemm::Blocks),
             (false, 32) => Some(Gemm::Float),
-            (true, 8) => Some(Gemm::Int8),
+            (true, 8) => (self.row_scales.blocks <= 1).then_some(Gemm::Int8),
             (false, 4 | 6 | 8) => Some(Gemm::WeightOnly),
             _ => None,
         }

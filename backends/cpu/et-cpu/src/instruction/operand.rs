@@ -31,6 +31,14 @@ records! {
         pub zero_point: i32,
     }
 
+    /// The qparams of int8 rows that are quantized at run time: per token, or in blocks of a token, with zero points of 0.
+    pub struct RowScales {
+        /// Two words per block: the scale and the zero point.
+        pub place: Place,
+        /// Blocks per row.
+        pub blocks: u32,
+    }
+
     /// Packed weights of a GEMM, with bias.
     pub struct Weights {
         /// The slot of the panels.
@@ -121,6 +129,16 @@ impl QParams {
 impl Rows {
     /// The matrix of an absent operand.
     pub const ABSENT: Self = Self { place: Place::ABSENT, stride: 0 };
+}
+
+impl RowScales {
+    /// No such qparams.
+    pub const ABSENT: Self = Self { place: Place::ABSENT, blocks: 0 };
+
+    /// Whether there are qparams.
+    pub const fn is_present(&self) -> bool {
+        self.place.is_present()
+    }
 }
 
 impl Place {

@@ -36,7 +36,7 @@ records! {
         pub judged: u32,
     }
 
-    /// Dynamic quantization of f32 rows to int8, with per-row (per-token) qparams.
+    /// Dynamic quantization of f32 rows to int8, with per-row qparams. A row is a token, or a block of one.
     pub struct QuantizeRows {
         /// The contiguous f32 rows.
         pub input: Place,
@@ -50,6 +50,8 @@ records! {
         pub columns: u32,
         /// Per-tensor qparams: all rows have the same scale and zero point.
         pub together: bool,
+        /// Whether zero points are 0.
+        pub is_symmetric: bool,
     }
 
     /// Dequantizes the int8 rows of [`QuantizeRows`] to f32.

@@ -82,7 +82,7 @@ fn int8(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
         input: input.read(&mut operands)?,
         zero_point: byte(fields.input_qparams.zero_point)?,
         row_scales: match fields.row_scales.is_present() {
-            true => operands.read::<RowScale>(fields.row_scales, output.rows)?,
+            true => row_scales(fields, output.rows, &mut operands)?,
             false => &[],
         },
         weights: operands.read_all::<u8>(fields.weights.slot)?,
@@ -138,7 +138,7 @@ fn blocks(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     let mut operands = context.memory.operands();
     let read = BlockOperands {
         input: operands.read::<i8>(fields.input.place, count(&[rows, inner])?)?,
-        row_scales: operands.read::<RowScale>(fields.row_scales, rows)?,
+        row_scales: row_scales(fields, rows, &mut operands)?,
         weights: operands.read_all::<u8>(fields.weights.slot)?,
         activation: activation(&fields.epilogue.activation),
     };
@@ -147,6 +147,11 @@ fn blocks(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     output.write(context, operands, &planned.grid(), work, |output, block, workspace| {
         planned.compute(&read, output, block, workspace)
     })
+}
+
+/// The qparams of `rows` input rows that are quantized at run time.
+pub fn row_scales<'m>(fields: &Conv2d, rows: usize, operands: &mut Operands<'m, '_, '_>) -> Result<&'m [RowScale]> {
+    operands.read(fields.row_scales.place, count(&[rows, fields.row_scales.blocks as usize])?)
 }
 
 fn planned_blocks(fields: &Conv2d, isa: Isa) -> Result<BlockGemm> {

@@ -12,7 +12,7 @@ use et_gemm::{
 };
 
 use crate::memory::Operands;
-use crate::run::conv2d::{LEAST, activation};
+use crate::run::conv2d::{LEAST, activation, row_scales};
 use crate::split::{self, Chunks, Context, Elements, count};
 use crate::{ALIGNMENT, Conv2d, ExpertGemm, Gemm};
 
@@ -58,7 +58,8 @@ pub fn workspace(fields: &ExpertGemm, isa: Isa) -> usize {
     let Ok(sizes) = Sizes::of(fields) else { return 0 };
     let needed = |rows| {
         let scratch = Product::of(&fields.gemm, [rows, sizes.inner, sizes.columns], isa);
-        let widths = [size_of::<f32>() * sizes.inner, size_of::<RowScale>(), size_of::<f32>() * sizes.columns];
+        let scales = size_of::<RowScale>().saturating_mul(fields.gemm.row_scales.blocks.max(1) as usize);
+        let widths = [size_of::<f32>() * sizes.inner, scales, size_of::<f32>() * sizes.columns];
         let copies = total(&widths.map(|width| part(rows, width)));
         copies.saturating_add(scratch.map_or(0, |product| product.scratch_size()))
     };
@@ -148,11 +149,11 @@ impl<'m> Order<'m> {
     }
 }
 
-/// Input rows: f32, or int8 with per-token qparams.
+/// Input rows: f32, or int8 with qparams of each row or of as many blocks of each row.
 #[derive(Clone, Copy)]
 enum Input<'m> {
     Floats(&'m [f32]),
-    Bytes(&'m [i8], &'m [RowScale]),
+    Bytes(&'m [i8], &'m [RowScale], usize),
 }
 
 impl<'m> Input<'m> {
@@ -160,7 +161,10 @@ impl<'m> Input<'m> {
         let (place, rows) = (fields.gemm.input.place, sizes.rows / sizes.shared);
         let elements = count(&[rows, sizes.inner])?;
         Ok(match fields.gemm.row_scales.is_present() {
-            true => Self::Bytes(operands.read(place, elements)?, operands.read(fields.gemm.row_scales, rows)?),
+            true => {
+                let (bytes, scales) = (operands.read(place, elements)?, row_scales(&fields.gemm, rows, operands)?);
+                Self::Bytes(bytes, scales, fields.gemm.row_scales.blocks as usize)
+            }
             false => Self::Floats(operands.read(place, elements)?),
         })
     }
@@ -170,7 +174,9 @@ impl<'m> Input<'m> {
         let elements = rows.start * inner..rows.end * inner;
         Some(match self {
             Self::Floats(floats) => Self::Floats(floats.get(elements)?),
-            Self::Bytes(bytes, scales) => Self::Bytes(bytes.get(elements)?, scales.get(rows)?),
+            Self::Bytes(bytes, scales, blocks) => {
+                Self::Bytes(bytes.get(elements)?, scales.get(rows.start * blocks..rows.end * blocks)?, blocks)
+            }
         })
     }
 
@@ -183,8 +189,9 @@ impl<'m> Input<'m> {
     ) -> Result<Input<'s>> {
         Ok(match self {
             Self::Floats(floats) => Input::Floats(gather(floats, rows, inner, scratch)?),
-            Self::Bytes(bytes, scales) => {
-                Input::Bytes(gather(bytes, rows.clone(), inner, scratch)?, gather(scales, rows, 1, scratch)?)
+            Self::Bytes(bytes, scales, blocks) => {
+                let bytes = gather(bytes, rows.clone(), inner, scratch)?;
+                Input::Bytes(bytes, gather(scales, rows, blocks, scratch)?, blocks)
             }
         })
     }
@@ -259,10 +266,10 @@ impl Product {
             (Self::WeightOnly(product), Input::Floats(input)) => {
                 product.compute(&WeightOnlyOperands { input, weights, activation }, output, block, scratch)
             }
-            (Self::Blocks(product), Input::Bytes(input, row_scales)) => {
+            (Self::Blocks(product), Input::Bytes(input, row_scales, _)) => {
                 product.compute(&BlockOperands { input, row_scales, weights, activation }, output, block, scratch)
             }
-            (Self::Int8(product), Input::Bytes(input, row_scales)) => {
+            (Self::Int8(product), Input::Bytes(input, row_scales, _)) => {
                 let operands = Int8Operands { input, zero_point: 0, row_scales, weights, activation, residual: None };
                 product.compute_floats(&operands, output, block, scratch)
             }

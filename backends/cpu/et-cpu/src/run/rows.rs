@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "tasks write disjoint rows of two results")]
 
 use et_core::{Error, Result};
-use et_gemm::{RowScale, quantize_rows};
+use et_gemm::{Mapping, RowScale, quantize_rows};
 use et_kernels::normalize::{Normalization, normalize as normalize_rows};
 use et_kernels::pool::{Divisor, average_pool_bytes};
 use et_kernels::quantized::{self, Quantization};
@@ -159,11 +159,11 @@ pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<
     let input = operands.read::<f32>(fields.input, count(&[rows, columns])?)?;
     let bytes = operands.write::<i8>(*fields.output, input.len())?;
     let scales = operands.write::<RowScale>(*fields.row_scales, rows)?;
-    let isa = context.isa;
+    let (isa, mapping) = (context.isa, if fields.is_symmetric { Mapping::Symmetric } else { Mapping::Asymmetric });
     if fields.together {
         let scales = scales.slice();
         let (first, _) = scales.split_at_mut_checked(1).ok_or(Error::InvalidProgram)?;
-        quantize_rows(isa, input, input.len(), bytes.slice(), first)?;
+        quantize_rows(isa, (input, mapping), input.len(), bytes.slice(), first)?;
         let found = first.first().copied().ok_or(Error::InvalidProgram)?;
         scales.fill(found);
         return Ok(());
@@ -174,7 +174,8 @@ pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<
         // SAFETY: tasks have disjoint rows of both output tensors, and `part` is the only access to the rows of a task.
         let (bytes, scales) =
             unsafe { (bytes.part(part.start * columns..part.end * columns), scales.part(part.clone())) };
-        quantize_rows(isa, &input[part.start * columns..part.end * columns], columns, bytes, scales)
+        let input = &input[part.start * columns..part.end * columns];
+        quantize_rows(isa, (input, mapping), columns, bytes, scales)
     })
 }
 

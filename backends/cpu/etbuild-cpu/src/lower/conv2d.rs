@@ -1,7 +1,7 @@
 //! Convolutions and linear layers with constant weights: the dtypes of input and weights select the GEMM.
 
 use et_core::ScalarType;
-use et_cpu::{Activation, Conv2d, Depthwise, Epilogue, Place, QParams, Rows, SlotNumber, Window, Write};
+use et_cpu::{Activation, Conv2d, Depthwise, Epilogue, Place, QParams, RowScales, Rows, SlotNumber, Window, Write};
 use etbuild_backend::{ByteWeights, Call, floats_of, image_sizes};
 use etbuild_ir::{ConstantData, ValueId};
 
@@ -15,8 +15,8 @@ use crate::{Problem, constant};
 struct Input {
     rows: Rows,
     qparams: QParams,
-    /// Per-token qparams; absent for other inputs.
-    row_scales: Place,
+    /// Qparams of rows; absent for other inputs.
+    row_scales: RowScales,
 }
 
 /// Weights, the form that the GEMM reads, and the name of the weights of an adapter.
@@ -46,7 +46,7 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
             None => floating(builder, call.value(1)?, bias_of(builder, &call, 2)?)?,
         };
         let rows = pixels(&input, if is_planar { 1 } else { window.input[2] });
-        gemm(builder, Input { rows, qparams: input.qparams, row_scales: Place::ABSENT }, weights, &output, window)?;
+        gemm(builder, Input { rows, qparams: input.qparams, row_scales: RowScales::ABSENT }, weights, &output, window)?;
     }
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     Ok(Some(output))
@@ -69,18 +69,20 @@ pub fn linear_with(builder: &mut Builder<'_>, call: Call<'_>, offsets: Option<Co
         let weights = static_int8(builder, &call, int8, input.qparams)?;
         (input, weights)
     } else {
-        let weights = weights_of_rows(builder, call.value(1)?, bias_of(builder, &call, 2)?, offsets)?;
-        match (&weights.1, quantized_rows) {
-            (Form::Floats(_), _) => (builder.tensor(id)?, weights),
-            (_, Some(rows)) => (rows, weights),
-            (_, None) => (builder.dense(id)?, weights),
-        }
+        let weights = (call.value(1)?, bias_of(builder, &call, 2)?, offsets);
+        let weights = weights_of_rows(builder, weights, quantized_rows.as_ref())?;
+        let input = match multiplied(&weights.1, quantized_rows) {
+            Some(rows) => rows,
+            None if matches!(weights.1, Form::Floats(_)) => builder.tensor(id)?,
+            None => builder.dense(id)?,
+        };
+        (input, weights)
     };
     let input = if rows(&input).is_some() { input } else { builder.in_row_major(input) };
     let (left, count, inner) = rows(&input).ok_or(Problem::Arguments)?;
     let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
     let columns = output.sizes.last().copied().ok_or(Problem::Arguments)?;
-    let row_scales = input.row_scales.unwrap_or(Place::ABSENT);
+    let row_scales = input.row_scales.unwrap_or(RowScales::ABSENT);
     let qparams = if input.row_scales.is_some() { QParams::FLOAT } else { input.qparams };
     let input = Input { rows: left, qparams, row_scales };
     gemm(builder, input, weights, &output, Window::matrix(count, inner, columns))?;
@@ -130,18 +132,28 @@ fn static_int8(
     Ok((weights.bytes, Form::Bytes(scales, bias), None))
 }
 
-/// Weights for rows: int8, int6 or int4 for dynamically quantized rows or f32 rows, or f32 for f32 rows.
+/// The dynamically quantized rows, where a GEMM multiplies them by weights of a form.
+pub fn multiplied(form: &Form, rows: Option<Tensor>) -> Option<Tensor> {
+    let blocks = rows.as_ref().map_or(1, row_blocks);
+    rows.filter(|rows| form.multiplies_rows(rows.rows_and_columns()[1], blocks))
+}
+
+/// Qparams per row.
+fn row_blocks(rows: &Tensor) -> usize {
+    rows.row_scales.map_or(1, |scales| scales.blocks as usize)
+}
+
+/// Weights, with bias and offsets, for `rows`: int8, int6 or int4 for dynamically quantized rows or f32 rows, or f32 for f32 rows.
 pub fn weights_of_rows(
     builder: &Builder<'_>,
-    id: ValueId,
-    bias: Vec<f32>,
-    offsets: Option<ConstantData>,
+    (id, bias, offsets): (ValueId, Vec<f32>, Option<ConstantData>),
+    rows: Option<&Tensor>,
 ) -> Result<Unpacked, Problem> {
     if let Some(weights) = constant::byte_weights(builder.links, id).filter(|_| offsets.is_none()) {
         return Ok((weights.bytes, Form::BytesForRows(weights.scales, bias), None));
     }
     if let Some(weights) = constant::grouped_weights(builder.links, id) {
-        let (bytes, groups) = weights.packed(offsets, bias).ok_or(Problem::Weights)?;
+        let (bytes, groups) = weights.packed(offsets, bias, rows.map_or(1, row_blocks)).ok_or(Problem::Weights)?;
         return Ok((bytes, Form::Groups(groups), None));
     }
     floating(builder, id, bias)

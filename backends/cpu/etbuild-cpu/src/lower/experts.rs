@@ -1,7 +1,7 @@
 //! Linear layers of which each row chooses some: the experts of a mixture.
 
 use et_core::ScalarType;
-use et_cpu::{Activation, Conv2d, Epilogue, ExpertGemm, Place, QParams, Rows, Window, Write};
+use et_cpu::{Activation, Conv2d, Epilogue, ExpertGemm, Place, QParams, RowScales, Rows, Window, Write};
 use etbuild_backend::{Call, RefusalKind, is_known};
 use etbuild_ir::ValueId;
 
@@ -9,9 +9,9 @@ use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::capability::{Checked, ensure};
 use crate::lower::Lowered;
-use crate::lower::conv2d::{bias_of, weights_of_rows};
+use crate::lower::conv2d::{bias_of, multiplied, weights_of_rows};
 use crate::pack::{Form, Packing};
-use crate::tensor::FLOAT;
+use crate::tensor::{FLOAT, Tensor};
 
 /// Checks `expert_linear(input, experts, weights, biases)`: constant weights and biases, experts in int64.
 pub fn check(call: &Call<'_>) -> Checked {
@@ -32,9 +32,9 @@ pub fn lower(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let [tokens, chosen, columns] = call.output_sizes()?[..] else { return Err(Problem::Arguments) };
     let id = call.value(0)?;
     let [_, vectors, inner] = call.sizes(id)[..] else { return Err(Problem::Arguments) };
-    let weights = packings(builder, &call, &layers, [inner, columns])?;
-    let are_floats = weights.iter().all(|packing| matches!(packing.form, Form::Floats(_)));
-    let input = match builder.quantized_rows(id).filter(|_| !are_floats).cloned() {
+    let rows = builder.quantized_rows(id).cloned();
+    let weights = packings(builder, &call, (&layers, [inner, columns]), rows.as_ref())?;
+    let input = match weights.first().and_then(|packing| multiplied(&packing.form, rows)) {
         Some(rows) => rows,
         None => builder.dense(id)?,
     };
@@ -47,7 +47,7 @@ pub fn lower(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let gemm = Conv2d {
         input: rows(&input, inner),
         input_qparams: QParams::FLOAT,
-        row_scales: input.row_scales.unwrap_or(Place::ABSENT),
+        row_scales: input.row_scales.unwrap_or(RowScales::ABSENT),
         channel_scales: Place::ABSENT,
         weights,
         output: Write(rows(&output, columns)),
@@ -70,14 +70,14 @@ pub fn lower(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 fn packings(
     builder: &Builder<'_>,
     call: &Call<'_>,
-    layers: &[ValueId],
-    [inner, columns]: [usize; 2],
+    (layers, [inner, columns]): (&[ValueId], [usize; 2]),
+    rows: Option<&Tensor>,
 ) -> Result<Vec<Packing>, Problem> {
     let (biases, window) = (bias_of(builder, call, 3)?, Window::matrix(1, inner, columns));
     let mut packings = Vec::with_capacity(layers.len());
     for (layer, id) in layers.iter().enumerate() {
         let bias = biases.get(layer * columns..(layer + 1) * columns).unwrap_or_default().to_vec();
-        let (weights, form, adapter) = weights_of_rows(builder, *id, bias, None)?;
+        let (weights, form, adapter) = weights_of_rows(builder, (*id, bias, None), rows)?;
         packings.push(Packing { window, weights, form, adapter });
     }
     Form::unify(packings.iter_mut().map(|packing| &mut packing.form)).ok_or(Problem::Weights)?;

@@ -95,7 +95,7 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Table) -> Lowe
         Precision::Blocks(scales, group, bounds) => {
             let scales = constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?;
             let weights = GroupedWeights { bytes: weights.clone(), bounds, scales, group, count: columns / group };
-            Form::Groups(weights.packed(None, Vec::new()).ok_or(Problem::Weights)?.1)
+            Form::Groups(weights.packed(None, Vec::new(), 1).ok_or(Problem::Weights)?.1)
         }
     };
     let indices = builder.dense(indices)?;
