@@ -57,9 +57,8 @@ enum Form {
     Blocks(i64),
 }
 
-/// The most activations that share a scale where weights are stored integers with scales of smaller blocks: as many as in llama.cpp's
-/// products with K-quants.
-const ROW_BLOCK: i64 = 256;
+/// The activations that share a scale where weights are stored integers with scales of smaller blocks.
+const ROW_BLOCK: i64 = 32;
 
 struct Conversion<'a> {
     builder: Builder,

@@ -12,7 +12,7 @@ use crate::{Observer, QuantizeError};
 pub enum Scheme {
     /// No quantization.
     Float,
-    /// The integers that a model stores stay, with int8 activations with per-token qparams at run time; other weights stay float.
+    /// The integers that a model stores stay, with int8 activations with a scale for each 32, or for each block of the weights, at run time; other weights stay float.
     Stored,
     /// Per-channel int8 weights, int8 activations with static qparams from calibration.
     Int8,

@@ -161,7 +161,7 @@ fn change(folder: &Path, place: &Place, options: &[&str]) -> Change {
 }
 
 /// The models in which a rounded activation changes the choice of an expert: their routers have random weights.
-const ROUTED: [&str; 2] = ["olmoe", "qwen2moe"];
+const ROUTED: [&str; 3] = ["deepseek3", "gpt-oss", "qwen2moe"];
 
 #[test]
 fn a_plain_recipe_multiplies_stored_integers_by_int8_activations() {
@@ -170,9 +170,9 @@ fn a_plain_recipe_multiplies_stored_integers_by_int8_activations() {
     for model in files.into_iter().chain(folders) {
         let name = model.file_name().unwrap().to_str().unwrap().to_owned();
         let change = change(&model, &place, &["partition=[cpu]"]);
-        // Logits have magnitudes up to 12. Measured: 0.966 and 0.60, for random zero points, which give weights a mean that trained
-        // ones do not have; 0.9999 or more in floating-point formats.
-        let is_near = change.cosine > 0.96 && change.lost < 0.7;
+        // Logits have magnitudes up to 12. Measured: 0.974 and 0.60, for random routers and random zero points, which give weights a mean
+        // that trained ones do not have; 0.9999 or more in floating-point formats.
+        let is_near = change.cosine > 0.97 && change.lost < 0.7;
         if !is_near && !ROUTED.contains(&name.as_str()) {
             wrong.insert(name, change);
         }
@@ -197,12 +197,30 @@ fn the_default_is_the_scheme_stored_where_the_cpu_backend_comes_first() {
         let (program_of, on_cpu) = (|options: &[&str]| program(&model, &place, options).0.program, "partition=[cpu]");
         let [default, stored] = [&[on_cpu][..], &[on_cpu, "quantize.scheme=stored"]].map(program_of);
         assert!(default[..] == stored[..], "{}", model.display());
-        // All matrices are stored, so a scheme that rounds every activation computes the same.
-        assert_eq!(of(&[on_cpu]), of(&[on_cpu, "quantize.scheme=dynamic-int8"]), "{}", model.display());
         assert_ne!(of(&[on_cpu]), of(&[on_cpu, "quantize.scheme=float"]), "{}", model.display());
         let portable = "partition=[portable]";
         assert_eq!(of(&[portable]), of(&[portable, "quantize.scheme=float"]), "{}", model.display());
     }
+}
+
+/// How much rounding changes the logits of all tokens: the squares of the changes over those of the logits.
+fn lost(rounded: &[Vec<f32>], exact: &[Vec<f32>]) -> f32 {
+    let squares = |change: bool| -> f32 {
+        let pairs = rounded.iter().flatten().zip(exact.iter().flatten());
+        pairs.map(|(rounded, exact)| if change { rounded - exact } else { *exact }.powi(2)).sum()
+    };
+    squares(true) / squares(false)
+}
+
+#[test]
+fn an_outlier_costs_precision_in_its_block_alone() {
+    let Some(files) = gguf() else { return };
+    let (place, model) = (Place::cold(), named(files, "outliers"));
+    // All matrices are stored, so both schemes round every activation: in blocks, or by rows.
+    let [blocks, rows, exact] = ["stored", "dynamic-int8", "float"]
+        .map(|scheme| stepwise(&model, &place, &["partition=[cpu]", &format!("quantize.scheme={scheme}")]));
+    let [blocks, rows] = [blocks, rows].map(|rounded| lost(&rounded, &exact));
+    assert!(0.0 < blocks && blocks < 0.6 * rows, "{blocks} {rows}");
 }
 
 #[test]

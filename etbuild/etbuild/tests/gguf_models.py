@@ -41,6 +41,7 @@ MODELS = {f"{arch}-{form.lower()}": (arch, kind, WIDE | keys, form)
           for form in FORMATS} | {
     "llama3": ("llama", "Llama", WIDE | dict(rope_parameters=LLAMA3, attention_bias=True, mlp_bias=True), "F32"),
     "llama-mix": ("llama", "Llama", WIDE, "MIX"),
+    "outliers": ("llama", "Llama", WIDE | dict(hidden_size=1024, num_attention_heads=16), "Q4_K"),
     "mixtral": ("llama", "Mixtral", WIDE | dict(num_local_experts=4), "Q4_0"),
     "qwen2": ("qwen2", "Qwen2", WIDE, "Q8_0"),
     "qwen3moe": ("qwen3moe", "Qwen3Moe", WIDE | dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=256,
@@ -416,6 +417,11 @@ def write(name, folder):
     random = numpy.random.default_rng(7)
     config = config | (dict(vocab_size=600) if name in TOKENIZERS else {})
     model = drawn(getattr(transformers, f"{kind}Config")(**config))
+    if name == "outliers":
+        # Some channels are far greater than others, as in large trained models.
+        with torch.no_grad():
+            for norm in [parameter for name, parameter in model.named_parameters() if name.endswith("layernorm.weight")]:
+                norm[3] *= 20
     folder.mkdir(parents=True, exist_ok=True)
     writer = gguf.GGUFWriter(folder / "model.gguf", arch)
     keys(writer, arch, model.config)

@@ -27,7 +27,7 @@ use finish::{Finish, RowScale};
 use float::{Computed, Epilogue, Tile as FloatTile};
 use gather::Gather;
 use int8::Tile as Int8Tile;
-use quantize::Mapping;
+use quantize::FloatRows;
 use transform::{Pixels, Window};
 use unpack::Unpack;
 
@@ -116,7 +116,7 @@ macro_rules! integer {
                 fn tile<R, V>(tile: &Int8Tile) = int8::compute::<$dot, R, V>;
                 fn finish(finish: &Finish) = finish::compute::<<$dot as Dot>::Isa>;
                 fn gather(gather: &Gather) = gather::compute::<$dot>;
-                fn quantize(rows: (&[f32], Mapping), length: usize, bytes: &mut [i8], scales: &mut [RowScale]) =
+                fn quantize(rows: &FloatRows<'_>, bytes: &mut [i8], scales: &mut [RowScale]) =
                     quantize::compute;
             }
             Int8Kernels { tiles: tiles!(tile, $rows8 x $vectors8), finish, gather, quantize }
@@ -203,7 +203,7 @@ pub struct Int8Kernels {
     /// LHS packing and row sums.
     pub gather: unsafe fn(&Gather),
     /// Dynamic quantization of rows.
-    pub quantize: unsafe fn((&[f32], Mapping), usize, &mut [i8], &mut [RowScale]),
+    pub quantize: unsafe fn(&FloatRows<'_>, &mut [i8], &mut [RowScale]),
 }
 
 /// The blockwise kernels of an ISA.

@@ -56,7 +56,7 @@ pub use int8::gemm::Int8Gemm;
 pub use int8::pack::Bias;
 pub use kernels::block_format::{BlockFormat, Scales, Width};
 pub use kernels::finish::{Quantization, RowScale};
-pub use kernels::quantize::{Mapping, quantize_rows};
+pub use kernels::quantize::{FloatRows, Mapping, quantize_rows};
 pub use kernels::{KERNELS, KernelRow, Kernels};
 pub use output::{Output, Residual};
 pub use shape::{Block, Grid, Runs, Shape};

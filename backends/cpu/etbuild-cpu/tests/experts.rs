@@ -19,12 +19,23 @@ const COLUMNS: usize = 100;
 /// Writes the weights of an expert as IR.
 type Weights = fn(usize) -> String;
 
+/// How rows are quantized at run time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rounding {
+    /// They stay `float32`.
+    None,
+    /// With qparams for each row.
+    Rows,
+    /// With a scale for each half of a row.
+    Halves,
+}
+
 /// A layer: `[tokens, 1 or CHOSEN, INNER]` by the chosen ones of five matrices.
 #[derive(Clone, Copy, Debug)]
 struct Layer {
     weights: Weights,
-    /// Whether the rows are quantized at run time.
-    quantizes: bool,
+    /// How the rows are quantized at run time.
+    rounding: Rounding,
     tokens: usize,
     /// Input rows of a token.
     vectors: usize,
@@ -90,13 +101,17 @@ impl Layer {
         for node in nodes {
             let _ = writeln!(text, "{node}");
         }
-        let input = if self.quantizes {
-            let block = format!("[1, 1, {INNER}]");
+        let input = if self.rounding != Rounding::None {
+            let (mapping, block, least, scales) = match self.rounding {
+                Rounding::Halves => ("SYMMETRIC", INNER / 2, -127, format!("{rows}, 2")),
+                Rounding::None | Rounding::Rows => ("ASYMMETRIC", INNER, -128, rows.clone()),
+            };
+            let block = format!("[1, 1, {block}]");
             let _ = write!(
                 text,
-                "  (%scale: float32[{rows}], %zero: int8[{rows}]) = torchao.choose_qparams_affine.default(%x, \"ASYMMETRIC\", {block}, int8, -128, 127, none, none, int8, false)
-  %q: int8[{rows}, {INNER}] = torchao.quantize_affine.default(%x, {block}, %scale, %zero, int8, -128, 127)
-  %r: float32[{rows}, {INNER}] = torchao.dequantize_affine.default(%q, {block}, %scale, %zero, int8, -128, 127, float32)
+                "  (%scale: float32[{scales}], %zero: int8[{scales}]) = torchao.choose_qparams_affine.default(%x, \"{mapping}\", {block}, int8, {least}, 127, none, none, int8, false)
+  %q: int8[{rows}, {INNER}] = torchao.quantize_affine.default(%x, {block}, %scale, %zero, int8, {least}, 127)
+  %r: float32[{rows}, {INNER}] = torchao.dequantize_affine.default(%q, {block}, %scale, %zero, int8, {least}, 127, float32)
 "
             );
             "%r"
@@ -159,17 +174,18 @@ impl Layer {
 #[test]
 fn every_row_is_that_of_a_linear_layer_with_the_weights_of_its_expert() {
     let integers: [Weights; 3] = [int8, int4, int8_in_blocks];
-    let forms = integers.into_iter().flat_map(|weights| [(weights, false), (weights, true)]);
-    for (weights, quantizes) in std::iter::once((float as Weights, false)).chain(forms) {
+    let roundings = [Rounding::None, Rounding::Rows, Rounding::Halves];
+    let forms = integers.into_iter().flat_map(|weights| roundings.map(|rounding| (weights, rounding)));
+    for (weights, rounding) in std::iter::once((float as Weights, Rounding::None)).chain(forms) {
         for (tokens, vectors, has_biases) in [(1, 1, false), (1, CHOSEN, true), (6, 1, true), (150, CHOSEN, false)] {
-            Layer { weights, quantizes, tokens, vectors, has_biases }.check();
+            Layer { weights, rounding, tokens, vectors, has_biases }.check();
         }
     }
 }
 
 #[test]
 fn a_mixture_is_one_instruction_for_all_experts() {
-    let layer = Layer { weights: int4, quantizes: true, tokens: 1, vectors: 1, has_biases: false };
+    let layer = Layer { weights: int4, rounding: Rounding::Halves, tokens: 1, vectors: 1, has_biases: false };
     TOLD.with_borrow_mut(Vec::clear);
     layer.check();
     let told = TOLD.with_borrow(|told| told.iter().filter(|one| matches!(one, Instruction::ExpertGemm(_))).count());
@@ -180,7 +196,7 @@ fn a_mixture_is_one_instruction_for_all_experts() {
 fn a_number_that_no_expert_has_is_an_error() {
     let target = this_machine();
     let candidate = candidate(&target, 1);
-    let layer = Layer { weights: float, quantizes: false, tokens: 1, vectors: 1, has_biases: false };
+    let layer = Layer { weights: float, rounding: Rounding::None, tokens: 1, vectors: 1, has_biases: false };
     let compiled = compile(layer.program(), &candidate).unwrap();
     for wrong in [-1, EXPERTS as i64, i64::MAX] {
         let chosen = [0, wrong].iter().flat_map(|expert| expert.to_le_bytes()).collect();

@@ -34,10 +34,59 @@ fn program() -> LoweredProgram {
     made.program(output)
 }
 
+/// Linear layers of int4 in super-blocks with offsets and of int8 in blocks, on rows that are quantized in blocks, and experts of these.
+const BLOCKS: &str = r#"
+etbuild-ir 1 lowered
+method forward
+  input %x: float32[4, 512]
+  input %rows: float32[2, 1, 512]
+  input %chosen: int64[2, 2]
+  constant %integers: int8[36, 512] = "integers" ramp(-8, 7)
+  constant %scales: float32[36, 16] = "scales" ramp(0.1, 0.7)
+  constant %offsets: float32[1, 16, 36] = "offsets" splat(8.0)
+  constant %bytes: int8[36, 512] = "bytes" ramp(-128, 127)
+  constant %others: int8[36, 512] = "others" ramp(-128, 127)
+  %numbers: float32[36, 512] = torchao.dequantize_affine.default(%integers, [1, 32], %scales, none, int8, -8, 7, float32)
+  %first: float32[36, 512] = torchao.dequantize_affine.default(%bytes, [1, 32], %scales, none, int8, -128, 127, float32)
+  %second: float32[36, 512] = torchao.dequantize_affine.default(%others, [1, 32], %scales, none, int8, -128, 127, float32)
+  (%scale: float32[4, 16], %zero: int8[4, 16]) = torchao.choose_qparams_affine.default(%x, "SYMMETRIC", [1, 32], int8, -127, 127, none, none, int8, false)
+  %q: int8[4, 512] = torchao.quantize_affine.default(%x, [1, 32], %scale, %zero, int8, -127, 127)
+  %r: float32[4, 512] = torchao.dequantize_affine.default(%q, [1, 32], %scale, %zero, int8, -127, 127, float32)
+  %view: float32[1, 4, 16, 32] = aten.view_copy.default(%x, [1, 4, 16, 32])
+  %means: float32[1, 4, 16] = aten.mean.dim(%view, [-1], false, none)
+  %more: float32[1, 4, 36] = aten.bmm.default(%means, %offsets)
+  %deep: float32[1, 4, 512] = aten.view_copy.default(%r, [1, 4, 512])
+  %part: float32[1, 4, 36] = aten.linear.default(%deep, %numbers, none)
+  %sum: float32[1, 4, 36] = aten.add.Tensor(%part, %more, 1)
+  %plain: float32[4, 36] = aten.linear.default(%r, %first, none)
+  (%scale2: float32[2, 1, 16], %zero2: int8[2, 1, 16]) = torchao.choose_qparams_affine.default(%rows, "SYMMETRIC", [1, 1, 32], int8, -127, 127, none, none, int8, false)
+  %q2: int8[2, 1, 512] = torchao.quantize_affine.default(%rows, [1, 1, 32], %scale2, %zero2, int8, -127, 127)
+  %r2: float32[2, 1, 512] = torchao.dequantize_affine.default(%q2, [1, 1, 32], %scale2, %zero2, int8, -127, 127, float32)
+  %out: float32[2, 2, 36] = etbuild.expert_linear.default(%r2, %chosen, values[%first, %second], none)
+  return %sum, %plain, %out
+"#;
+
+/// A program and what it reads.
+struct Subject {
+    program: LoweredProgram,
+    inputs: Vec<Vec<u8>>,
+}
+
+/// The program of convolutions, and that of weights in blocks.
+fn subjects() -> [Subject; 2] {
+    let convolutions = Subject { program: program(), inputs: vec![bytes(&numbers(CHANNELS * PIXELS * PIXELS, 3))] };
+    let chosen = [0_i64, 1, 1, 1].iter().flat_map(|expert| expert.to_le_bytes()).collect();
+    let blocks = Subject {
+        program: LoweredProgram::verify(etbuild_golden::parse(BLOCKS.trim_start()).unwrap()).unwrap(),
+        inputs: vec![bytes(&numbers(4 * 512, 1)), bytes(&numbers(2 * 512, 2)), chosen],
+    };
+    [convolutions, blocks]
+}
+
 /// A program file with the position of the blob's first word.
-fn compiled() -> (Vec<u8>, usize) {
+fn compiled(program: LoweredProgram) -> (Vec<u8>, usize) {
     let target = this_machine();
-    let file = compile(program(), &candidate(&target, 2)).unwrap().file;
+    let file = compile(program, &candidate(&target, 2)).unwrap().file;
     let blob = file.windows(4).position(|word| word == b"ETCP").unwrap();
     (file, blob)
 }
@@ -47,20 +96,21 @@ fn word(file: &[u8], at: usize) -> u32 {
 }
 
 /// Loads and runs a file with some words of the blob replaced; true for a successful run.
-fn runs(file: &[u8], edits: &[(usize, u32)]) -> bool {
+fn runs(file: &[u8], inputs: &[Vec<u8>], edits: &[(usize, u32)]) -> bool {
     let target = this_machine();
     let candidate = candidate(&target, 2);
     let mut copy = file.to_vec();
     for (at, value) in edits {
         copy[*at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
-    let input = bytes(&numbers(CHANNELS * PIXELS * PIXELS, 3));
-    load(&copy, &candidate).and_then(|mut module| run(&mut module, &[input])).is_ok()
+    load(&copy, &candidate).and_then(|mut module| run(&mut module, inputs)).is_ok()
 }
 
 #[test]
 fn the_unchanged_blob_runs_alike_on_any_number_of_threads() {
-    assert!(runs(&compiled().0, &[]));
+    for Subject { program, inputs } in subjects() {
+        assert!(runs(&compiled(program).0, &inputs, &[]));
+    }
     let input = [numbers(CHANNELS * PIXELS * PIXELS, 3)];
     assert_eq!(computed(program(), &input, 1), computed(program(), &input, 2));
 }
@@ -68,22 +118,26 @@ fn the_unchanged_blob_runs_alike_on_any_number_of_threads() {
 /// Workspaces hold indirection buffers: output written over an indirection buffer would be read as addresses.
 #[test]
 fn workspaces_over_operands_are_refused() {
-    let (file, blob) = compiled();
+    let [Subject { program, inputs }, _] = subjects();
+    let (file, blob) = compiled(program);
     for start in [512, 64, 0] {
-        assert!(!runs(&file, &[(blob + 4 * WORKSPACES, start)]), "{start}");
+        assert!(!runs(&file, &inputs, &[(blob + 4 * WORKSPACES, start)]), "{start}");
     }
 }
 
 #[test]
 fn every_field_may_hold_any_value() {
-    let (file, blob) = compiled();
-    let slots = word(&file, blob + 4 * SLOTS) as usize;
-    let count = HEADER_WORDS + SLOT_WORDS * slots + word(&file, blob + 4 * WORDS) as usize;
-    for at in (0..count).map(|word| blob + 4 * word) {
-        let value = word(&file, at);
-        let hostile = [0, 1, 64, 1 << 16, 1 << 31, u32::MAX, value.wrapping_add(1), value.wrapping_sub(1), value << 1];
-        for edit in hostile.into_iter().chain((0..32).step_by(3).map(|bit| value ^ (1 << bit))) {
-            runs(&file, &[(at, edit)]);
+    for Subject { program, inputs } in subjects() {
+        let (file, blob) = compiled(program);
+        let slots = word(&file, blob + 4 * SLOTS) as usize;
+        let count = HEADER_WORDS + SLOT_WORDS * slots + word(&file, blob + 4 * WORDS) as usize;
+        for at in (0..count).map(|word| blob + 4 * word) {
+            let value = word(&file, at);
+            let near = [value.wrapping_add(1), value.wrapping_sub(1), value << 1];
+            let hostile = [0, 1, 64, 1 << 16, 1 << 31, u32::MAX].into_iter().chain(near);
+            for edit in hostile.chain((0..32).step_by(3).map(|bit| value ^ (1 << bit))) {
+                runs(&file, &inputs, &[(at, edit)]);
+            }
         }
     }
 }
@@ -91,13 +145,15 @@ fn every_field_may_hold_any_value() {
 /// Sizes whose product wraps around: 2^62 kernel positions of four channels.
 #[test]
 fn pairs_of_fields_may_hold_any_values() {
-    let (file, blob) = compiled();
-    let slots = word(&file, blob + 4 * SLOTS) as usize;
-    let first = HEADER_WORDS + SLOT_WORDS * slots;
-    let count = first + word(&file, blob + 4 * WORDS) as usize;
-    for at in (first..count - 1).map(|word| blob + 4 * word) {
-        for pair in [[1 << 31, 1 << 31], [1 << 31, 2], [u32::MAX, u32::MAX], [0, 1 << 31]] {
-            runs(&file, &[(at, pair[0]), (at + 4, pair[1])]);
+    for Subject { program, inputs } in subjects() {
+        let (file, blob) = compiled(program);
+        let slots = word(&file, blob + 4 * SLOTS) as usize;
+        let first = HEADER_WORDS + SLOT_WORDS * slots;
+        let count = first + word(&file, blob + 4 * WORDS) as usize;
+        for at in (first..count - 1).map(|word| blob + 4 * word) {
+            for pair in [[1 << 31, 1 << 31], [1 << 31, 2], [u32::MAX, u32::MAX], [0, 1 << 31]] {
+                runs(&file, &inputs, &[(at, pair[0]), (at + 4, pair[1])]);
+            }
         }
     }
 }

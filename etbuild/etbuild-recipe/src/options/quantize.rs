@@ -126,7 +126,7 @@ pub enum Scheme {
     /// No quantization.
     #[serde(rename = "float")]
     Float,
-    /// The integers that a checkpoint stores stay (GGUF, GPTQ, AWQ, MLX), and their activations are quantized to int8 at run time, per token;
+    /// The integers that a checkpoint stores stay (GGUF, GPTQ, AWQ, MLX), and their activations are quantized to int8 at run time, in blocks of 32 or of the weights;
     /// other weights stay float.
     #[serde(rename = "stored")]
     Stored,

@@ -1,9 +1,9 @@
 //! What is measured: GEMMs of each kind, and the packing and quantization that run with some GEMMs.
 
 use et_gemm::{
-    Activation, Bias, BlockFormat, BlockGemm, BlockOperands, FloatOperands, FloatProduct, Int8Gemm, Int8Operands, Isa,
-    Mapping, Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights, Width,
-    quantize_rows,
+    Activation, Bias, BlockFormat, BlockGemm, BlockOperands, FloatOperands, FloatProduct, FloatRows, Int8Gemm,
+    Int8Operands, Isa, Mapping, Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands,
+    Weights, Width, quantize_rows,
 };
 
 /// The type of weights in blocks, the format of the scales, and whether blocks have offsets.
@@ -80,7 +80,15 @@ pub fn quantize(isa: Isa, shape: Shape) -> Product {
     let (real, inner) = (rows(&shape), shape.channels);
     let (mut bytes, mut scales) = (vec![0; real.len()], vec![UNIT; shape.rows()]);
     let size = 4 * real.len();
-    let run = move || quantize_rows(isa, (&real, Mapping::Asymmetric), inner, &mut bytes, &mut scales).expect("sizes");
+    let run = move || {
+        quantize_rows(
+            isa,
+            &FloatRows { elements: &real, length: inner, mapping: Mapping::Asymmetric },
+            &mut bytes,
+            &mut scales,
+        )
+        .expect("sizes")
+    };
     Product { operations: 0.0, bytes: size, run: Box::new(run) }
 }
 
@@ -111,7 +119,7 @@ pub fn dynamic_int8(isa: Isa, shape: Shape) -> Product {
 }
 
 /// Activations whose block has a scale.
-const ROW_BLOCK: usize = 256;
+const ROW_BLOCK: usize = 32;
 
 /// Int8 rows, dynamically quantized in blocks, and weights in blocks.
 pub fn blocks(isa: Isa, shape: Shape, kind: Kind) -> Product {
@@ -195,7 +203,7 @@ fn quantized(
 ) -> (Vec<i8>, Vec<RowScale>, Vec<u8>) {
     let count = input_length(shape);
     let (mut bytes, mut scales) = (vec![0; count], vec![UNIT; count / length]);
-    quantize_rows(isa, (&rows(shape), mapping), length, &mut bytes, &mut scales).expect("sizes");
+    quantize_rows(isa, &FloatRows { elements: &rows(shape), length, mapping }, &mut bytes, &mut scales).expect("sizes");
     (bytes, scales, vec![0; scratch])
 }
 

@@ -27,7 +27,7 @@ use crate::shape::{Block, Grid, Shape};
 pub struct BlockOperands<'a> {
     /// Contiguous int8 rows, quantized by [`crate::quantize_rows`].
     pub input: &'a [i8],
-    /// Per-token qparams; or, with zero points of 0, those of as many blocks of each row: whole spans of the blocks of weights
+    /// Per-token qparams; or, with zero points of 0, those of as many parts of each row, which are whole blocks of weights
     /// ([`BlockFormat::divides_rows`]).
     pub row_scales: &'a [RowScale],
     /// Weights packed by [`BlockGemm::pack`]; 64-byte alignment is fastest.
@@ -49,16 +49,16 @@ pub struct BlockGemm {
     by_matrix: bool,
 }
 
-/// The sum of each block of weights over some rows.
+/// The sum of each block of some rows, and the scales.
 struct RowSums<'s> {
     /// The first row.
     first: usize,
-    /// Blocks of weights of a row.
+    /// Blocks of a row.
     groups: usize,
     /// `[rows, groups]`.
     sums: &'s [i32],
-    /// Qparams per row.
-    row_blocks: usize,
+    /// Scales of blocks, `[rows, groups]`; none where a row has one.
+    scales: &'s [f32],
 }
 
 impl BlockGemm {
@@ -135,10 +135,11 @@ impl BlockGemm {
 
     /// Scratch bytes per call.
     pub const fn scratch_size(&self) -> usize {
+        // As many scales of blocks.
         let sums = scratch::part(self.rows * (self.inner / self.form.group), 4);
         let widened = [scratch::part(self.inner, SIDE), scratch::part(SETS * TILE, 4), scratch::part(TILE, 4)];
         let [weights, products, totals] = if self.by_matrix { widened } else { [0; 3] };
-        scratch::total(&[sums, weights, products, totals])
+        scratch::total(&[sums, sums, weights, products, totals])
     }
 
     /// Computes a block of the output. Fails if an operand, the output or the scratch is too short, or if this CPU
@@ -156,13 +157,13 @@ impl BlockGemm {
             return Ok(());
         }
         let whole = operands.input.len() == self.rows * self.inner && operands.weights.len() == self.packed_size();
-        let row_blocks = self.row_blocks(operands).ok_or(Error::InvalidArgument)?;
+        let parts = self.parts(operands.row_scales).ok_or(Error::InvalidArgument)?;
         if !whole || !block.is_in(&grid) {
             return Err(Error::InvalidArgument);
         }
         output.check(&grid.rows_of_all(block.tiles), &self.panels.columns_of(block.panels))?;
         let mut scratch = Scratch::new(scratch)?;
-        let sums = self.row_sums((operands, row_blocks), grid.rows_of_all(block.tiles), &mut scratch)?;
+        let sums = self.row_sums((operands, parts), grid.rows_of_all(block.tiles), &mut scratch)?;
         // SAFETY: operands and output are validated for the block above.
         unsafe {
             #[cfg(target_arch = "x86_64")]
@@ -173,19 +174,18 @@ impl BlockGemm {
         }
     }
 
-    /// Qparams per row; `None` for a number that the blocks of weights cannot have.
+    /// The parts of a row with a scale each; `None` for a number that blocks of weights do not fill.
     #[inline]
-    fn row_blocks(&self, operands: &BlockOperands<'_>) -> Option<usize> {
-        let scales = operands.row_scales.len();
-        let blocks = scales.checked_div(self.rows)?;
-        (blocks * self.rows == scales && self.form.divides_rows(self.inner, blocks)).then_some(blocks)
+    fn parts(&self, row_scales: &[RowScale]) -> Option<usize> {
+        let parts = row_scales.len().checked_div(self.rows)?;
+        (parts * self.rows == row_scales.len() && self.form.divides_rows(self.inner, parts)).then_some(parts)
     }
 
-    /// The sum of each block of some rows. With AMX the rows before a partial tile belong to the tile.
+    /// The sum of each block of some rows, and the scales. With AMX the rows before a partial tile belong to the tile.
     #[inline]
     fn row_sums<'s>(
         &self,
-        (operands, row_blocks): (&BlockOperands<'_>, usize),
+        (operands, parts): (&BlockOperands<'_>, usize),
         rows: Range<usize>,
         scratch: &mut Scratch<'s>,
     ) -> Result<RowSums<'s>> {
@@ -196,7 +196,12 @@ impl BlockGemm {
         for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
             *sum = group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte)));
         }
-        Ok(RowSums { first, groups, sums, row_blocks })
+        let scales = scratch.take::<f32>(if parts == 1 { 0 } else { (rows.end - first) * groups })?;
+        let of_parts = operands.row_scales[first * parts..].iter();
+        for (blocks, part) in scales.chunks_exact_mut((groups / parts).max(1)).zip(of_parts) {
+            blocks.fill(part.scale);
+        }
+        Ok(RowSums { first, groups, sums, scales })
     }
 
     /// Computes a block with the vector micro-kernels.
@@ -319,8 +324,11 @@ impl BlockGemm {
             input_stride: self.inner,
             row_sums: sums.sums.as_ptr().wrapping_add((row - sums.first) * sums.groups),
             correction: -self.offset(),
-            row_scales: operands.row_scales.as_ptr().wrapping_add(row * sums.row_blocks),
-            row_blocks: sums.row_blocks,
+            row_scales: operands.row_scales.as_ptr().wrapping_add(row),
+            block_scales: match sums.scales {
+                [] => core::ptr::null(),
+                scales => scales.as_ptr().wrapping_add((row - sums.first) * sums.groups),
+            },
             groups: self.inner / self.form.group,
             form: self.form,
             panel: operands.weights.as_ptr().wrapping_add(panel.start),

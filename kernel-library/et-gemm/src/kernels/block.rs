@@ -1,5 +1,4 @@
-//! The micro-kernel of blockwise int4, int6 and int8 weights: int32 accumulators within a block of weights, `f32` accumulators across blocks.
-//! Qparams of the activations are those of a row, or of the blocks of a row, each as many whole blocks of weights.
+//! The micro-kernel of blockwise int4, int6 and int8 weights: int32 accumulators within a block, `f32` accumulators across blocks.
 #![allow(unsafe_code, reason = "rows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
@@ -32,8 +31,8 @@ pub const fn depth(group: usize) -> usize {
 ///
 /// # Safety
 ///
-/// `input` has `R` int8 rows of `groups` blocks; `row_sums` has a sum per block of each row; `row_scales` has `row_blocks` qparams
-/// per row; `panel` has the layout of [`crate::block::pack`]; `output` has room for `R` rows of `columns` elements.
+/// `input` has `R` int8 rows of `groups` blocks; `row_sums` has a sum per block of each row, and `block_scales` as many scales or null;
+/// `row_scales` has qparams per row, unless there are block scales; `panel` has the layout of [`crate::block::pack`]; `output` has room for `R` rows of `columns` elements.
 pub struct Tile {
     /// The int8 rows of A.
     pub input: *const i8,
@@ -43,11 +42,11 @@ pub struct Tile {
     pub row_sums: *const i32,
     /// What times a row sum is the accumulator's first value: the correction for what packing added to the weights.
     pub correction: i32,
-    /// The qparams of the blocks of each row.
+    /// Per-token qparams, unless there are block scales.
     pub row_scales: *const RowScale,
-    /// Qparams per row: as many parts of whole spans of `groups`. With several, zero points are 0.
-    pub row_blocks: usize,
-    /// Blocks of weights per row.
+    /// The scale of each block of each row, whose zero point is 0; or null.
+    pub block_scales: *const f32,
+    /// Blocks per row.
     pub groups: usize,
     /// The packed format.
     pub form: BlockFormat,
@@ -76,14 +75,24 @@ impl Tile {
         *self.row_sums.add(row * self.groups + group)
     }
 
-    /// The scale of a block of a row.
+    /// The scale of a block of a row; `None` where a row has one.
     ///
     /// # Safety
     ///
     /// The tile has the row and the block.
     #[inline(always)]
-    pub unsafe fn row_scale(&self, row: usize, block: usize) -> f32 {
-        (*self.row_scales.add(row * self.row_blocks + block)).scale
+    pub unsafe fn block_scale(&self, row: usize, group: usize) -> Option<f32> {
+        (!self.block_scales.is_null()).then(|| *self.block_scales.add(row * self.groups + group))
+    }
+
+    /// The row sum of a block in units of the row's scale, or by itself where the block has one.
+    ///
+    /// # Safety
+    ///
+    /// The tile has the row and the block.
+    #[inline(always)]
+    pub unsafe fn real_sum(&self, row: usize, group: usize) -> f32 {
+        self.row_sum(row, group) as f32 * self.block_scale(row, group).unwrap_or(1.0)
     }
 
     /// The first block of the panel.
@@ -107,34 +116,12 @@ type Floats<D> = <<D as Dot>::Isa as Simd>::F32;
 /// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the form `F`.
 #[inline(always)]
 pub unsafe fn compute<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &Tile) {
-    let isa = D::Isa::assume();
-    let mut totals = [[isa.splat(0.0); V]; R];
-    let (mut from, groups) = (tile.first_group(), tile.groups / tile.row_blocks);
-    for block in 0..tile.row_blocks {
-        let sums;
-        (sums, from) = sums_of::<D, F, R, V>(tile, [block * groups, (block + 1) * groups], from);
-        for row in 0..R {
-            let scale = isa.splat(tile.row_scale(row, block));
-            for vector in 0..V {
-                totals[row][vector] = sums[row][vector].mul_add(scale, totals[row][vector]);
-            }
-        }
-    }
-    store::<D, F, R, V>(tile, &totals);
-}
-
-/// The sums of a row block in units of its scale, and the packed weights behind it.
-#[inline(always)]
-unsafe fn sums_of<D: GemmDot, F: Form, const R: usize, const V: usize>(
-    tile: &Tile,
-    [first, last]: [usize; 2],
-    mut from: *const u8,
-) -> ([[Floats<D>; V]; R], *const u8) {
     let (width, size, span) = (tile.width, const { F::SCALES.size() }, F::SCALES.span(tile.form.group));
     let isa = D::Isa::assume();
     let mut totals = [[isa.splat(0.0); V]; R];
-    for start in (first..last).step_by(span) {
-        let (set, end) = (from, last.min(start + span));
+    let mut from = tile.first_group();
+    for start in (0..tile.groups).step_by(span) {
+        let (set, end) = (from, tile.groups.min(start + span));
         from = from.add(tile.form.sets() * width);
         if const { F::SCALES.head() > 0 } {
             // The loop over elements prefetches as many bytes as it reads; the scales of a span are as many bytes more.
@@ -152,10 +139,11 @@ unsafe fn sums_of<D: GemmDot, F: Form, const R: usize, const V: usize>(
             }
             add_group::<D, F, R, V>(tile, group * tile.form.group, from.add(4 * tile.column), &mut sums);
             from = from.add(tile.form.elements() * width);
+            let sums = scaled::<D, R, V>(tile, group, &sums);
             for vector in 0..V {
                 let scale = F::load(isa, scales.add(size * vector * D::LANES));
                 for row in 0..R {
-                    parts[row][vector] = sums[row][vector].to_float().mul_add(scale, parts[row][vector]);
+                    parts[row][vector] = sums[row][vector].mul_add(scale, parts[row][vector]);
                 }
             }
             scales = scales.add(size * width);
@@ -167,7 +155,24 @@ unsafe fn sums_of<D: GemmDot, F: Form, const R: usize, const V: usize>(
             add_span::<D, F, R, V>(tile, set, &parts, &mut totals);
         }
     }
-    (totals, from)
+    store::<D, F, R, V>(tile, &totals);
+}
+
+/// The sums of a block, times the scales of the block's activations.
+#[inline(always)]
+unsafe fn scaled<D: GemmDot, const R: usize, const V: usize>(
+    tile: &Tile,
+    group: usize,
+    sums: &[[Bytes<D>; V]; R],
+) -> [[Floats<D>; V]; R] {
+    let mut floats = sums.map(|sums| sums.map(|sum| sum.to_float()));
+    if !tile.block_scales.is_null() {
+        for (row, floats) in floats.iter_mut().enumerate() {
+            let scale = D::Isa::assume().splat(*tile.block_scales.add(row * tile.groups + group));
+            *floats = floats.map(|sum| sum * scale);
+        }
+    }
+    floats
 }
 
 /// The first scales of a set, of the tile's columns.
@@ -212,7 +217,7 @@ unsafe fn offsets<D: GemmDot, F: Form, const R: usize, const V: usize>(
         for vector in 0..V {
             let offset = F::load(isa, offsets.add(size * vector * D::LANES));
             for row in 0..R {
-                let sum = isa.splat(tile.row_sum(row, group) as f32);
+                let sum = isa.splat(tile.real_sum(row, group));
                 parts[row][vector] = sum.mul_add(offset, parts[row][vector]);
             }
         }
@@ -282,7 +287,7 @@ unsafe fn add_products<D: GemmDot, const R: usize, const V: usize>(
     }
 }
 
-/// The epilogue: applies zero points, second-level scales and bias, and stores the tile.
+/// The epilogue: applies qparams, second-level scales and bias, and stores the tile.
 ///
 /// # Safety
 ///
@@ -291,9 +296,11 @@ unsafe fn add_products<D: GemmDot, const R: usize, const V: usize>(
 pub unsafe fn store<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &Tile, totals: &[[Floats<D>; V]; R]) {
     let isa = D::Isa::assume();
     for row in 0..R {
-        // Zero points of several blocks of a row are 0.
-        let RowScale { scale, zero_point } = *tile.row_scales.add(row * tile.row_blocks);
-        let zero_point = isa.splat(zero_point as f32 * scale);
+        let qparams = match tile.block_scales.is_null() {
+            true => *tile.row_scales.add(row),
+            false => RowScale { scale: 1.0, zero_point: 0 },
+        };
+        let RowScale { scale, zero_point } = qparams;
         for vector in 0..V {
             let start = vector * D::LANES;
             let zero = isa.read(tile.panel.cast::<f32>().add(tile.column + start));
@@ -301,7 +308,8 @@ pub unsafe fn store<D: GemmDot, F: Form, const R: usize, const V: usize>(tile: &
                 true => isa.read(tile.panel.cast::<f32>().add(tile.width + tile.column + start)),
                 false => isa.splat(0.0),
             };
-            let value = F::scaled(isa, totals[row][vector] - zero * zero_point, tile.units(start)) + bias;
+            let value = totals[row][vector] - zero * isa.splat(zero_point as f32);
+            let value = F::scaled(isa, value * isa.splat(scale), tile.units(start)) + bias;
             let to = tile.output.wrapping_add(row * tile.stride + start);
             isa.write_part(to, tile.columns.saturating_sub(start).min(D::LANES), value);
         }

@@ -129,7 +129,7 @@ pub unsafe fn compute<F: Form>(tile: &Tile, memory: Memory, stored: Range<usize>
     for row in stored {
         let total = memory.totals.add(row / REGISTER * 2 * REGISTER * REGISTER + row % REGISTER * REGISTER);
         let row = Tile {
-            row_scales: tile.row_scales.wrapping_add(row * tile.row_blocks),
+            row_scales: tile.row_scales.wrapping_add(row),
             output: tile.output.wrapping_add(row * tile.stride),
             ..*tile
         };
@@ -137,18 +137,20 @@ pub unsafe fn compute<F: Form>(tile: &Tile, memory: Memory, stored: Range<usize>
     }
 }
 
-/// Scales the accumulators of a block of weights and adds the result to the `f32` accumulators, with the offsets.
+/// Scales the accumulators of a block and adds the result to the `f32` accumulators, with the offsets.
 #[inline(always)]
 unsafe fn scale<F: Form>(tile: &Tile, memory: Memory, group: usize) {
     let isa = Avx512::assume();
     let scales = numbers::<F>(tile, group, 0);
     let (sums, totals) = (memory.sums_of(group), memory.totals);
-    let block = group / (tile.groups / tile.row_blocks);
     for register in 0..4 {
         for row in 0..REGISTER {
             let at = (register * REGISTER + row) * REGISTER;
-            let scale = tile.row_scale(register / 2 * REGISTER + row, block);
-            let sum = isa.read_i32(sums.add(at)).to_float() * isa.splat(scale);
+            let sum = isa.read_i32(sums.add(at)).to_float();
+            let sum = match tile.block_scale(register / 2 * REGISTER + row, group) {
+                Some(scale) => sum * isa.splat(scale),
+                None => sum,
+            };
             isa.write(totals.add(at), sum.mul_add(scales[register % 2], isa.read(totals.add(at))));
         }
     }
@@ -159,8 +161,7 @@ unsafe fn scale<F: Form>(tile: &Tile, memory: Memory, group: usize) {
     for register in 0..4 {
         for row in 0..REGISTER {
             let at = (register * REGISTER + row) * REGISTER;
-            let row = register / 2 * REGISTER + row;
-            let sum = isa.splat(tile.row_sum(row, group) as f32 * tile.row_scale(row, block));
+            let sum = isa.splat(tile.real_sum(register / 2 * REGISTER + row, group));
             isa.write(totals.add(at), sum.mul_add(offsets[register % 2], isa.read(totals.add(at))));
         }
     }

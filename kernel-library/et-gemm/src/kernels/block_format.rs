@@ -42,10 +42,10 @@ impl BlockFormat {
         has_places && has_kernels && !(has_offsets && scales == Scales::Steps)
     }
 
-    /// Whether each of `blocks` equal parts of a row of K = `inner`, with qparams of its own, is whole spans of blocks of weights.
+    /// Whether each of `blocks` equal parts of a row of K = `inner`, with a scale of its own, is whole blocks of weights.
     pub const fn divides_rows(self, inner: usize, blocks: usize) -> bool {
         let groups = inner / self.group;
-        blocks == 1 || blocks > 0 && groups > 0 && groups.is_multiple_of(blocks * self.span())
+        blocks == 1 || blocks > 0 && groups > 0 && groups.is_multiple_of(blocks)
     }
 
     /// Header bytes per column; the last four are the second-level scale of a column, if the format has one.

@@ -22,32 +22,39 @@ pub enum Mapping {
     Symmetric,
 }
 
-/// Quantizes `rows` of `length` elements to int8 by row; zero is exactly representable, and every ISA produces the
-/// same bytes. Fails unless `bytes` and `scales` match the rows, or if this CPU lacks the ISA.
-pub fn quantize_rows(
-    isa: Isa,
-    (rows, mapping): (&[f32], Mapping),
-    length: usize,
-    bytes: &mut [i8],
-    scales: &mut [RowScale],
-) -> Result<()> {
-    if bytes.len() != rows.len() || scales.len().checked_mul(length) != Some(rows.len()) {
+/// Rows to quantize.
+#[derive(Clone, Copy, Debug)]
+pub struct FloatRows<'a> {
+    /// The elements of all rows.
+    pub elements: &'a [f32],
+    /// Elements of a row.
+    pub length: usize,
+    /// Where 0 is.
+    pub mapping: Mapping,
+}
+
+/// Quantizes rows to int8, each with qparams of its own; zero is exactly representable, and every ISA produces the same bytes. Fails unless
+/// `bytes` and `scales` match the rows, or if this CPU lacks the ISA.
+pub fn quantize_rows(isa: Isa, rows: &FloatRows<'_>, bytes: &mut [i8], scales: &mut [RowScale]) -> Result<()> {
+    let count = rows.elements.len();
+    if bytes.len() != count || scales.len().checked_mul(rows.length) != Some(count) {
         return Err(Error::InvalidArgument);
     }
     let kernels = KernelRow::of(isa).int8.available()?;
     // SAFETY: `is_available` checked that the CPU has the ISA of the kernels.
-    unsafe { (kernels.quantize)((rows, mapping), length, bytes, scales) };
+    unsafe { (kernels.quantize)(rows, bytes, scales) };
     Ok(())
 }
 
 /// Quantizes rows whose lengths are validated.
 #[inline(always)]
-pub fn compute((rows, mapping): (&[f32], Mapping), length: usize, bytes: &mut [i8], scales: &mut [RowScale]) {
+pub fn compute(rows: &FloatRows<'_>, bytes: &mut [i8], scales: &mut [RowScale]) {
+    let FloatRows { elements, length, mapping } = *rows;
     if length == 0 {
         scales.fill(RowScale { scale: 1.0, zero_point: 0 });
         return;
     }
-    for ((row, bytes), scale) in rows.chunks_exact(length).zip(bytes.chunks_exact_mut(length)).zip(scales) {
+    for ((row, bytes), scale) in elements.chunks_exact(length).zip(bytes.chunks_exact_mut(length)).zip(scales) {
         *scale = range(row, mapping);
         quantize(row, *scale, bytes);
     }
@@ -117,8 +124,9 @@ mod tests {
         let mut bytes = [0; 40];
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
         for mapping in [Mapping::Asymmetric, Mapping::Symmetric] {
-            quantize_rows(Isa::detect(), (&rows, mapping), 20, &mut bytes, &mut scales).unwrap();
-            for (index, (&value, &byte)) in rows.iter().zip(&bytes).enumerate() {
+            let rows = FloatRows { elements: &rows, length: 20, mapping };
+            quantize_rows(Isa::detect(), &rows, &mut bytes, &mut scales).unwrap();
+            for (index, (&value, &byte)) in rows.elements.iter().zip(&bytes).enumerate() {
                 let RowScale { scale, zero_point } = scales[index / 20];
                 assert!(mapping == Mapping::Asymmetric || zero_point == 0);
                 let back = (i32::from(byte) - zero_point) as f32 * scale;
@@ -131,8 +139,8 @@ mod tests {
     fn zero_is_exact_and_rows_of_zeros_have_a_scale() {
         let mut bytes = [9; 4];
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
-        let rows = ([0.0, 0.0, 0.0, 2.5].as_slice(), Mapping::Asymmetric);
-        quantize_rows(Isa::detect(), rows, 2, &mut bytes, &mut scales).unwrap();
+        let rows = FloatRows { elements: &[0.0, 0.0, 0.0, 2.5], length: 2, mapping: Mapping::Asymmetric };
+        quantize_rows(Isa::detect(), &rows, &mut bytes, &mut scales).unwrap();
         assert!(scales[0].scale > 0.0);
         assert_eq!(i32::from(bytes[2]), scales[1].zero_point);
         assert_eq!(i32::from(bytes[0]), scales[0].zero_point);
@@ -141,8 +149,9 @@ mod tests {
     #[test]
     fn lengths_that_differ_are_refused() {
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
-        let rows = ([0.0; 4].as_slice(), Mapping::Symmetric);
-        assert!(quantize_rows(Isa::detect(), rows, 2, &mut [0; 3], &mut scales).is_err());
-        assert!(quantize_rows(Isa::detect(), rows, 3, &mut [0; 4], &mut scales).is_err());
+        let rows = FloatRows { elements: &[0.0; 4], length: 2, mapping: Mapping::Symmetric };
+        assert!(quantize_rows(Isa::detect(), &rows, &mut [0; 3], &mut scales).is_err());
+        let rows = FloatRows { length: 3, ..rows };
+        assert!(quantize_rows(Isa::detect(), &rows, &mut [0; 4], &mut scales).is_err());
     }
 }

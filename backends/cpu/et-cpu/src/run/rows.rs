@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "tasks write disjoint rows of two results")]
 
 use et_core::{Error, Result};
-use et_gemm::{Mapping, RowScale, quantize_rows};
+use et_gemm::{FloatRows, Mapping, RowScale, quantize_rows};
 use et_kernels::normalize::{Normalization, normalize as normalize_rows};
 use et_kernels::pool::{Divisor, average_pool_bytes};
 use et_kernels::quantized::{self, Quantization};
@@ -163,7 +163,8 @@ pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<
     if fields.together {
         let scales = scales.slice();
         let (first, _) = scales.split_at_mut_checked(1).ok_or(Error::InvalidProgram)?;
-        quantize_rows(isa, (input, mapping), input.len(), bytes.slice(), first)?;
+        let rows = FloatRows { elements: input, length: input.len(), mapping };
+        quantize_rows(isa, &rows, bytes.slice(), first)?;
         let found = first.first().copied().ok_or(Error::InvalidProgram)?;
         scales.fill(found);
         return Ok(());
@@ -174,8 +175,8 @@ pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<
         // SAFETY: tasks have disjoint rows of both output tensors, and `part` is the only access to the rows of a task.
         let (bytes, scales) =
             unsafe { (bytes.part(part.start * columns..part.end * columns), scales.part(part.clone())) };
-        let input = &input[part.start * columns..part.end * columns];
-        quantize_rows(isa, (input, mapping), columns, bytes, scales)
+        let elements = &input[part.start * columns..part.end * columns];
+        quantize_rows(isa, &FloatRows { elements, length: columns, mapping }, bytes, scales)
     })
 }
 
