@@ -35,6 +35,7 @@ const SUITES: [Suite; 5] = [
         layers: layers::linear,
         products: &[
             ("quantize rows ", products::quantize),
+            ("quantize blocks ", products::quantize_blocks),
             ("int8 ", products::dynamic_int8),
             ("int4 ", |isa, shape| products::blocks(isa, shape, (Width::Int4, Scales::Halves, false))),
             ("int4 with steps ", |isa, shape| products::blocks(isa, shape, (Width::Int4, Scales::Steps, false))),

@@ -77,17 +77,20 @@ pub fn pack(isa: Isa, shape: Shape) -> Product {
 
 /// Quantizes `f32` rows at run time.
 pub fn quantize(isa: Isa, shape: Shape) -> Product {
-    let (real, inner) = (rows(&shape), shape.channels);
-    let (mut bytes, mut scales) = (vec![0; real.len()], vec![UNIT; shape.rows()]);
+    quantizing(isa, shape, (shape.channels, Mapping::Asymmetric))
+}
+
+/// Quantizes blocks of `f32` rows at run time.
+pub fn quantize_blocks(isa: Isa, shape: Shape) -> Product {
+    quantizing(isa, shape, (ROW_BLOCK, Mapping::Symmetric))
+}
+
+fn quantizing(isa: Isa, shape: Shape, (length, mapping): (usize, Mapping)) -> Product {
+    let real = rows(&shape);
+    let (mut bytes, mut scales) = (vec![0; real.len()], vec![UNIT; real.len() / length]);
     let size = 4 * real.len();
     let run = move || {
-        quantize_rows(
-            isa,
-            &FloatRows { elements: &real, length: inner, mapping: Mapping::Asymmetric },
-            &mut bytes,
-            &mut scales,
-        )
-        .expect("sizes")
+        quantize_rows(isa, &FloatRows { elements: &real, length, mapping }, &mut bytes, &mut scales).expect("sizes")
     };
     Product { operations: 0.0, bytes: size, run: Box::new(run) }
 }

@@ -13,6 +13,9 @@ const STEPS: f32 = 255.0;
 /// The greatest magnitude of a symmetric range.
 const MOST: f32 = 127.0;
 
+/// Elements that loops go through together: rows may be as short.
+const CHUNK: usize = 32;
+
 /// Where 0 is in an int8 range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
@@ -63,6 +66,9 @@ pub fn compute(rows: &FloatRows<'_>, bytes: &mut [i8], scales: &mut [RowScale]) 
 /// The scale and zero point of the range that covers the row and zero.
 #[inline(always)]
 fn range(row: &[f32], mapping: Mapping) -> RowScale {
+    if mapping == Mapping::Symmetric {
+        return RowScale { scale: scale_of(magnitude(row), MOST), zero_point: 0 };
+    }
     let mut least = [0f32; 16];
     let mut most = [0f32; 16];
     let chunks = row.chunks_exact(16);
@@ -77,12 +83,22 @@ fn range(row: &[f32], mapping: Mapping) -> RowScale {
         }
     }
     let (least, most) = (least.into_iter().fold(0.0, lesser), most.into_iter().fold(0.0, greater));
-    let scale_of = |range: f32, steps: f32| (range / steps).clamp(f32::MIN_POSITIVE, f32::MAX / steps);
-    if mapping == Mapping::Symmetric {
-        return RowScale { scale: scale_of(greater(most, -least), MOST), zero_point: 0 };
-    }
     let scale = scale_of(most - least, STEPS);
     RowScale { scale, zero_point: nearest(-128.0 - least / scale).clamp(-128, 127) }
+}
+
+#[inline(always)]
+fn scale_of(range: f32, steps: f32) -> f32 {
+    (range / steps).clamp(f32::MIN_POSITIVE, f32::MAX / steps)
+}
+
+/// The greatest magnitude of finite elements: their bits are in the order of the magnitudes.
+#[inline(always)]
+fn magnitude(row: &[f32]) -> f32 {
+    let greatest = |part: &[f32]| part.iter().map(|value| (value.to_bits() & u32::MAX >> 1) as i32).fold(0, i32::max);
+    let (chunks, rest) = row.as_chunks::<CHUNK>();
+    let most = chunks.iter().map(|chunk| greatest(chunk)).fold(greatest(rest), i32::max);
+    f32::from_bits(most as u32).min(f32::MAX)
 }
 
 #[inline(always)]
@@ -107,10 +123,15 @@ fn nearest(value: f32) -> i32 {
 fn quantize(row: &[f32], scale: RowScale, bytes: &mut [i8]) {
     let inverse = 1.0 / scale.scale;
     let zero = scale.zero_point as f32;
-    for (byte, &value) in bytes.iter_mut().zip(row) {
-        let steps = greater(lesser(value * inverse, 127.0 - zero), -128.0 - zero);
-        *byte = nearest(steps).wrapping_add(scale.zero_point) as i8;
-    }
+    let each = |bytes: &mut [i8], row: &[f32]| {
+        for (byte, &value) in bytes.iter_mut().zip(row) {
+            let steps = greater(lesser(value * inverse, 127.0 - zero), -128.0 - zero);
+            *byte = nearest(steps).wrapping_add(scale.zero_point) as i8;
+        }
+    };
+    let ((chunks, rest), (parts, last)) = (row.as_chunks::<CHUNK>(), bytes.as_chunks_mut::<CHUNK>());
+    parts.iter_mut().zip(chunks).for_each(|(bytes, row)| each(bytes, row));
+    each(last, rest);
 }
 
 #[cfg(test)]
