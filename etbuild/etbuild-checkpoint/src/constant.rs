@@ -33,6 +33,17 @@ pub struct Groups {
     pub bounds: [i64; 2],
 }
 
+/// Matrices of one shape, of which rows choose some.
+#[derive(Default)]
+pub struct Matrices {
+    /// The matrices.
+    pub all: Vec<Constant>,
+    /// A bias for each row of each, `[matrices, rows]`.
+    pub biases: Option<Constant>,
+    /// The offset of each group times the elements of a group, `float32 [matrices, groups, rows]`, where groups have offsets.
+    pub offsets: Option<Constant>,
+}
+
 impl Constant {
     /// Elements that stand for themselves.
     pub fn plain(name: &str, spec: TensorSpec, data: ConstantData) -> Self {

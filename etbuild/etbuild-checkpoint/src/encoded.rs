@@ -200,3 +200,21 @@ impl Derived for Decoded<'_> {
         self.matrix.form.release();
     }
 }
+
+/// Derived constants one after the other, as one constant.
+pub struct Joined<'e>(pub Vec<Decoded<'e>>);
+
+impl Derived for Joined<'_> {
+    fn identity(&self) -> String {
+        let parts: Vec<String> = self.0.iter().map(Derived::identity).collect();
+        format!("joined {}", parts.join("; "))
+    }
+
+    fn length(&self) -> usize {
+        self.0.iter().map(Derived::length).sum()
+    }
+
+    fn run(&self, take: &mut dyn FnMut(&[u8])) {
+        self.0.iter().for_each(|part| part.run(take));
+    }
+}
