@@ -25,8 +25,10 @@ pub struct Constant {
 pub struct Groups {
     /// The scale of each group, `float32 [rows, groups]`.
     pub scales: Constant,
-    /// The offset of each group times the elements of a group, `float32 [1, groups, rows]`, if any.
+    /// The offset of each group times the elements of a group, `float32 [1, groups, rows]`, if a product adds them.
     pub offsets: Option<Constant>,
+    /// The offset of each group, `float32 [rows, groups]`, if rows are looked up.
+    pub row_offsets: Option<Constant>,
     /// The neighbours in a row that share a scale.
     pub group: usize,
     /// The least and the greatest integer.

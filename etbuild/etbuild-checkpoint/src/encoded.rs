@@ -117,6 +117,8 @@ pub enum Want {
     Scales,
     /// The offsets of the groups, each times the elements of a group, `float32 [groups, rows]`.
     Offsets,
+    /// The offsets of the groups, `float32 [rows, groups]`.
+    RowOffsets,
 }
 
 /// A constant made of rows of an encoded matrix.
@@ -135,7 +137,9 @@ impl Decoded<'_> {
         let columns = self.matrix.columns;
         match self.want {
             Want::Numbers | Want::Integers => columns,
-            Want::Scales | Want::Offsets => columns / self.matrix.form.grid().map_or(1, |grid| grid.group.max(1)),
+            Want::Scales | Want::Offsets | Want::RowOffsets => {
+                columns / self.matrix.form.grid().map_or(1, |grid| grid.group.max(1))
+            }
         }
     }
 
@@ -174,7 +178,7 @@ impl Decoded<'_> {
         form.split(rows.start, &mut split);
         match self.want {
             Want::Integers => integers.into_iter().map(i8::cast_unsigned).collect(),
-            Want::Offsets => reals::stored(offsets),
+            Want::Offsets | Want::RowOffsets => reals::stored(offsets),
             Want::Numbers | Want::Scales => reals::stored(scales),
         }
     }

@@ -164,7 +164,7 @@ METHODS = {
 
 
 def write(family, method, folder):
-    kind, config = FAMILIES[family]
+    kind, config = (FAMILIES | TABLES)[family]
     quantize, description = METHODS[method]
     model = drawn(getattr(transformers, f"{kind}Config")(**config))
     model.save_pretrained(folder / "model")
@@ -288,21 +288,26 @@ def listed_experts(folder, method):
 # The same method with one zero point.
 LIKE = {"awq": "awq-symmetric", "gptq-zeros": "gptq"}
 
-MIXTURES = {"mlx-experts": lambda folder: mlx_experts(folder, 3), "mlx-experts-4": lambda folder: mlx_experts(folder, 4),
-            "awq-experts": lambda folder: listed_experts(folder, "awq"),
-            "gptq-experts": lambda folder: listed_experts(folder, "gptq-zeros")}
+# Models whose table is most of the weights.
+TABLES = {name: (family, config | dict(vocab_size=2048, num_hidden_layers=1))
+          for name, (family, config) in [("tied", FAMILIES["qwen3"]), ("untied", FAMILIES["llama"])]}
+
+OTHERS = {"mlx-experts": lambda folder: mlx_experts(folder, 3), "mlx-experts-4": lambda folder: mlx_experts(folder, 4),
+          "awq-experts": lambda folder: listed_experts(folder, "awq"),
+          "gptq-experts": lambda folder: listed_experts(folder, "gptq-zeros"),
+          "tied-mlx": lambda folder: write("tied", "mlx", folder), "untied-mlx": lambda folder: write("untied", "mlx", folder)}
 SHAPES = {"mxfp4": {}, "mxfp4-mqa": dict(num_key_value_heads=1), "mxfp4-wide": dict(intermediate_size=96, num_local_experts=3)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    names = [f"{family}-{method}" for family in FAMILIES for method in METHODS] + list(SHAPES) + list(MIXTURES)
+    names = [f"{family}-{method}" for family in FAMILIES for method in METHODS] + list(SHAPES) + list(OTHERS)
     for name in sys.argv[2:] or names:
         folder = Path(sys.argv[1]) / name
         folder.mkdir(parents=True, exist_ok=True)
         family, _, method = name.partition("-")
         if family == "mxfp4":
             mxfp4(folder, **SHAPES[name])
-        elif name in MIXTURES:
-            MIXTURES[name](folder)
+        elif name in OTHERS:
+            OTHERS[name](folder)
         else:
             write(family, method, folder)

@@ -147,6 +147,13 @@ impl<'d> Weights<'d> {
         self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], offsets: Offsets::Own, first, count })
     }
 
+    /// The same of a table whose rows are looked up, and which may be the matrix of a linear layer too.
+    pub(super) fn stored_table(&mut self, tensor: &str, part: Part, columns: usize, is_matrix: bool) -> Constant {
+        let Part { first, count, all } = part;
+        let offsets = if is_matrix { Offsets::Both } else { Offsets::Rows };
+        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], offsets, first, count })
+    }
+
     /// A whole tensor of numbers, in the type of the checkpoint.
     pub fn array(&mut self, tensor: &str, shape: &[usize]) -> Constant {
         self.once(tensor.to_owned(), |weights, name| {

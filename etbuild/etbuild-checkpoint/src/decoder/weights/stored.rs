@@ -26,10 +26,14 @@ impl Buffer for Whole {
 pub enum Offsets {
     /// It adds none: a matrix with offsets is decoded.
     Refused,
-    /// It adds them from a constant of the matrix.
+    /// It adds their products with means, from a constant of the matrix.
     Own,
-    /// It adds them from a constant for several matrices.
+    /// It adds their products with means, from a constant for several matrices.
     Shared,
+    /// It looks rows up, and adds them to the numbers of a row.
+    Rows,
+    /// It is a linear layer and looks rows up.
+    Both,
 }
 
 /// Some rows of a tensor, of which the first dimensions count as rows.
@@ -92,11 +96,13 @@ impl Weights<'_> {
         let Some(Grid { group, bounds, has_offsets }) = grid else {
             return make(Want::Numbers, name, matrix.columns);
         };
-        let scales = make(Want::Scales, &format!("{name}.scales"), matrix.columns / group.max(1));
-        let offsets = (has_offsets && offsets == Offsets::Own)
-            .then(|| make(Want::Offsets, &format!("{name}.offsets"), matrix.columns / group.max(1)));
+        let by_group = |want, part: &str| make(want, &format!("{name}.{part}"), matrix.columns / group.max(1));
+        let wants = |kind: Offsets| has_offsets && (offsets == kind || offsets == Offsets::Both);
+        let scales = by_group(Want::Scales, "scales");
+        let row_offsets = wants(Offsets::Rows).then(|| by_group(Want::RowOffsets, "row_offsets"));
+        let offsets = wants(Offsets::Own).then(|| by_group(Want::Offsets, "offsets"));
         let integers = make(Want::Integers, &format!("{name}.integers"), matrix.columns);
-        Constant { groups: Some(Arc::new(Groups { scales, offsets, group, bounds })), ..integers }
+        Constant { groups: Some(Arc::new(Groups { scales, offsets, row_offsets, group, bounds })), ..integers }
     }
 
     pub(super) fn keep(&self, name: &str, derived: &dyn Derived) -> ConstantData {
