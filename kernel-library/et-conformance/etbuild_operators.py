@@ -108,9 +108,13 @@ def choose_experts(scores, biases, count, groups=1, kept=1, judged=1):
     return scores.gather(1, chosen), chosen
 
 
-@operator("expert_linear(Tensor input, Tensor experts, Tensor[] weights, Tensor? biases=None) -> Tensor")
-def expert_linear(input, experts, weights, biases=None):
-    made = torch.einsum("rvc,rkoc->rko" if input.shape[1] == 1 else "rkc,rkoc->rko", input, torch.stack(weights)[experts])
+@operator("expert_linear(Tensor input, Tensor experts, Tensor[] weights, Tensor? biases=None, Tensor? offsets=None) -> Tensor")
+def expert_linear(input, experts, weights, biases=None, offsets=None):
+    shape = "rvc,rkoc->rko" if input.shape[1] == 1 else "rkc,rkoc->rko"
+    made = torch.einsum(shape, input, torch.stack(weights)[experts])
+    if offsets is not None:
+        means = input.reshape(*input.shape[:2], offsets.shape[1], -1).mean(-1)
+        made = made + torch.einsum(shape, means, offsets[experts].transpose(-2, -1))
     return made if biases is None else made + biases[experts]
 
 

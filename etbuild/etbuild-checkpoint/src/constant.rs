@@ -25,12 +25,25 @@ pub struct Constant {
 pub struct Groups {
     /// The scale of each group, `float32 [rows, groups]`.
     pub scales: Constant,
-    /// The offset of each group times the elements of a group, `float32 [1, groups, rows]`, if any.
+    /// The offset of each group times the elements of a group, `float32 [1, groups, rows]`, if a product adds them.
     pub offsets: Option<Constant>,
+    /// The offset of each group, `float32 [rows, groups]`, if rows are looked up.
+    pub row_offsets: Option<Constant>,
     /// The neighbours in a row that share a scale.
     pub group: usize,
     /// The least and the greatest integer.
     pub bounds: [i64; 2],
+}
+
+/// Matrices of one shape, of which rows choose some.
+#[derive(Default)]
+pub struct Matrices {
+    /// The matrices.
+    pub all: Vec<Constant>,
+    /// A bias for each row of each, `[matrices, rows]`.
+    pub biases: Option<Constant>,
+    /// The offset of each group times the elements of a group, `float32 [matrices, groups, rows]`, where groups have offsets.
+    pub offsets: Option<Constant>,
 }
 
 impl Constant {

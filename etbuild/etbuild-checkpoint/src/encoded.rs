@@ -117,6 +117,8 @@ pub enum Want {
     Scales,
     /// The offsets of the groups, each times the elements of a group, `float32 [groups, rows]`.
     Offsets,
+    /// The offsets of the groups, `float32 [rows, groups]`.
+    RowOffsets,
 }
 
 /// A constant made of rows of an encoded matrix.
@@ -135,7 +137,9 @@ impl Decoded<'_> {
         let columns = self.matrix.columns;
         match self.want {
             Want::Numbers | Want::Integers => columns,
-            Want::Scales | Want::Offsets => columns / self.matrix.form.grid().map_or(1, |grid| grid.group.max(1)),
+            Want::Scales | Want::Offsets | Want::RowOffsets => {
+                columns / self.matrix.form.grid().map_or(1, |grid| grid.group.max(1))
+            }
         }
     }
 
@@ -174,7 +178,7 @@ impl Decoded<'_> {
         form.split(rows.start, &mut split);
         match self.want {
             Want::Integers => integers.into_iter().map(i8::cast_unsigned).collect(),
-            Want::Offsets => reals::stored(offsets),
+            Want::Offsets | Want::RowOffsets => reals::stored(offsets),
             Want::Numbers | Want::Scales => reals::stored(scales),
         }
     }
@@ -198,5 +202,23 @@ impl Derived for Decoded<'_> {
             _ => pieces.for_each(|rows| take(&self.piece(rows))),
         }
         self.matrix.form.release();
+    }
+}
+
+/// Derived constants one after the other, as one constant.
+pub struct Joined<'e>(pub Vec<Decoded<'e>>);
+
+impl Derived for Joined<'_> {
+    fn identity(&self) -> String {
+        let parts: Vec<String> = self.0.iter().map(Derived::identity).collect();
+        format!("joined {}", parts.join("; "))
+    }
+
+    fn length(&self) -> usize {
+        self.0.iter().map(Derived::length).sum()
+    }
+
+    fn run(&self, take: &mut dyn FnMut(&[u8])) {
+        self.0.iter().for_each(|part| part.run(take));
     }
 }

@@ -216,6 +216,12 @@ impl Tensors {
         Ok(Stored::Plain(tensor.clone()))
     }
 
+    /// The matrix of this name and shape in a form of another tool, if any.
+    pub fn encoded(&self, name: &str, wanted: &[usize]) -> Option<&Encoded> {
+        let (_, (shape, matrix)) = find(&self.encoded, name)?;
+        (shape == wanted).then_some(matrix)
+    }
+
     /// Takes an array out, so that no module has the tensor of the name.
     pub fn remove(&mut self, name: &str) -> Option<Tensor> {
         self.tensors.remove(name)

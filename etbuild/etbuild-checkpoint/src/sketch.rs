@@ -222,7 +222,7 @@ impl Sketch {
         self.call("aten.view.default", vec![Argument::Value(of), dims], output)
     }
 
-    /// Rows of a constant table as `float32`. Rows of integers and rows of scales are gathered before the product of both.
+    /// Rows of a constant table as `float32`. Rows of integers, of scales and of offsets are gathered before they become numbers.
     pub fn embed(&mut self, table: &Constant, tokens: ValueId) -> ValueId {
         let Some(groups) = &table.groups else {
             let table = self.floats(table);
@@ -233,7 +233,25 @@ impl Sketch {
             self.embedding(table, tokens)
         });
         let output = TensorSpec { scalar_type: ScalarType::Float, ..self.like(rows[0]) };
-        self.dequantize(rows, groups, output)
+        let numbers = self.dequantize(rows, groups, output);
+        groups
+            .row_offsets
+            .as_ref()
+            .map_or(numbers, |offsets| self.add_to_groups(numbers, tokens, (offsets, groups.group)))
+    }
+
+    /// Rows of a table with the offsets of their groups, which are rows of another table. The number of tokens is fixed.
+    fn add_to_groups(&mut self, rows: ValueId, tokens: ValueId, (offsets, group): (&Constant, usize)) -> ValueId {
+        let offsets = self.constant(offsets);
+        let offsets = self.embedding(offsets, tokens);
+        let sizes = |id: ValueId| self.graph.spec(id).sizes.iter().map(|size| size.unsigned_abs() as usize);
+        let (whole, mut one): (Vec<usize>, Vec<usize>) = (sizes(rows).collect(), sizes(offsets).collect());
+        one.push(1);
+        let mut shaped = one.clone();
+        shaped.splice(one.len() - 1.., [group]);
+        let (rows, offsets) = (self.view(rows, &shaped), self.view(offsets, &one));
+        let sum = self.add(rows, offsets);
+        self.view(sum, &whole)
     }
 
     /// Rows of a table.

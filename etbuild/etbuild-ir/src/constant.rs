@@ -77,6 +77,12 @@ impl ConstantData {
         Some(Self { owner, start, len, digest })
     }
 
+    /// Bytes `start..start + len` of these; `None` beyond their end.
+    pub fn part(&self, start: usize, len: usize) -> Option<Self> {
+        let digest = Digest::of(self.bytes().get(start..start.checked_add(len)?)?);
+        Some(Self { owner: self.owner.clone(), start: self.start + start, len, digest })
+    }
+
     /// Bytes with a known digest, from a store that checks digests.
     pub fn verified(owner: impl Buffer + 'static, digest: Digest) -> Self {
         let len = owner.bytes().len();

@@ -15,7 +15,7 @@ pub struct Sources {
     halves: IdMap<ValueId>,
     /// The weights that the model stores as integers, by the `float32` value.
     integers: IdMap<Stored>,
-    /// Gathered integers and scales, which become numbers together.
+    /// Gathered integers, scales and offsets, which become numbers together.
     gathered: IdMap<()>,
 }
 
@@ -33,10 +33,18 @@ impl Sources {
     pub fn of(graph: &Graph) -> Self {
         let dequantizing = || graph.nodes.iter().filter(|node| DequantizeAffine::is(node));
         let parts = dequantizing().flat_map(Node::uses).filter(|id| graph.constant(*id).is_none());
+        let parts: IdMap<()> = parts.map(|id| (id, ())).collect();
+        // A table of offsets has the shape of the table of scales, and is read at the same rows.
+        let lookups: Vec<Lookup<'_>> = graph.nodes.iter().filter_map(|node| Lookup::of(graph, node)).collect();
+        let is_beside = |one: &Lookup<'_>| {
+            let mut others = lookups.iter().filter(|other| parts.get(other.rows).is_some());
+            others.any(|other| (other.indices, other.sizes) == (one.indices, one.sizes))
+        };
+        let beside: Vec<ValueId> = lookups.iter().filter(|one| is_beside(one)).map(|one| one.rows).collect();
         Self {
             halves: graph.nodes.iter().filter_map(|node| conversion(graph, node)).collect(),
             integers: dequantizing().filter_map(|node| stored(graph, node)).collect(),
-            gathered: parts.map(|id| (id, ())).collect(),
+            gathered: parts.iter().map(|(id, _)| id).chain(beside).map(|id| (id, ())).collect(),
         }
     }
 
@@ -55,7 +63,7 @@ impl Sources {
         self.integers.get(id).map(|stored| stored.group)
     }
 
-    /// Whether a value is rows of stored integers, or of scales.
+    /// Whether a value is rows of stored integers, of scales or of offsets.
     pub fn is_gathered(&self, id: ValueId) -> bool {
         self.gathered.get(id).is_some()
     }
@@ -78,6 +86,23 @@ impl Sources {
             graph.nodes.iter().flat_map(Node::uses).chain(graph.results()).map(|id| (id, ())).collect();
         let is_unread = |id: &ValueId| self.halves.get(*id).is_some() && read.get(*id).is_none();
         graph.nodes.retain(|node| node.outputs.is_empty() || !node.outputs.iter().all(is_unread));
+    }
+}
+
+/// A lookup in a table.
+struct Lookup<'g> {
+    rows: ValueId,
+    indices: ValueId,
+    /// The sizes of the table.
+    sizes: &'g [i32],
+}
+
+impl<'g> Lookup<'g> {
+    fn of(graph: &'g Graph, node: &Node) -> Option<Self> {
+        let is_lookup = node.operator.as_str() == "aten.embedding.default";
+        let [Argument::Value(table), Argument::Value(indices), ..] = node.arguments[..] else { return None };
+        let rows = node.outputs.first().filter(|_| is_lookup)?;
+        Some(Self { rows: *rows, indices, sizes: &graph.spec(table).sizes })
     }
 }
 

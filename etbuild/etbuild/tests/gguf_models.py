@@ -31,6 +31,7 @@ LONG = dict(rope_type="longrope", rope_theta=10000.0, short_factor=[1.0 + index 
             long_factor=[2.0 + index / 8 for index in range(32)])
 
 LATENT = dict(num_key_value_heads=4, kv_lora_rank=64, qk_nope_head_dim=32, qk_rope_head_dim=16, v_head_dim=32)
+QWEN3_EXPERTS = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=256, head_dim=64, norm_topk_prob=True)
 ROUTED = dict(n_routed_experts=4, n_shared_experts=1, num_experts_per_tok=2, moe_intermediate_size=256, first_k_dense_replace=1)
 
 # Each model: the architecture in GGUF, the configuration class, the keys, and the format of matrices.
@@ -44,8 +45,12 @@ MODELS = {f"{arch}-{form.lower()}": (arch, kind, WIDE | keys, form)
     "outliers": ("llama", "Llama", WIDE | dict(hidden_size=1024, num_attention_heads=16), "Q4_K"),
     "mixtral": ("llama", "Mixtral", WIDE | dict(num_local_experts=4), "Q4_0"),
     "qwen2": ("qwen2", "Qwen2", WIDE, "Q8_0"),
-    "qwen3moe": ("qwen3moe", "Qwen3Moe", WIDE | dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=256,
-                                                     head_dim=64, norm_topk_prob=True), "Q4_K"),
+    "qwen3moe": ("qwen3moe", "Qwen3Moe", WIDE | QWEN3_EXPERTS, "Q4_K"),
+    "qwen3moe-q4_1": ("qwen3moe", "Qwen3Moe", WIDE | QWEN3_EXPERTS, "Q4_1"),
+    "qwen3moe-q5_1": ("qwen3moe", "Qwen3Moe", WIDE | QWEN3_EXPERTS, "Q5_1"),
+    "qwen3moe-q2_k": ("qwen3moe", "Qwen3Moe", WIDE | QWEN3_EXPERTS, "Q2_K"),
+    "deepseek2-q5_1": ("deepseek2", "DeepseekV2", WIDE | LATENT | ROUTED | dict(
+        q_lora_rank=None, topk_method="greedy", routed_scaling_factor=1.0), "Q5_1"),
     "qwen2moe": ("qwen2moe", "Qwen2Moe", WIDE | dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=256,
                                                      shared_expert_intermediate_size=256), "Q6_K"),
     "gemma": ("gemma", "Gemma", WIDE | dict(head_dim=64), "Q8_0"),

@@ -164,7 +164,7 @@ METHODS = {
 
 
 def write(family, method, folder):
-    kind, config = FAMILIES[family]
+    kind, config = (FAMILIES | TABLES)[family]
     quantize, description = METHODS[method]
     model = drawn(getattr(transformers, f"{kind}Config")(**config))
     model.save_pretrained(folder / "model")
@@ -234,41 +234,80 @@ def mxfp4(folder, **keys):
     finish(model, stored, dict(quant_method="mxfp4"), folder)
 
 
-def mlx_experts(folder):
-    """A mixture of experts of MLX: a stack for each projection, whose number of bits differs from the others'."""
-    config = WIDE | dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=96, head_dim=32)
-    model = drawn(transformers.Qwen3MoeConfig(**config))
+MIXTURE = WIDE | dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=96, head_dim=32)
+
+
+def of_expert(model, layer, projection, expert):
+    """The matrix of an expert in a model."""
+    experts = model.model.layers[layer].mlp.experts
+    if projection == "down_proj":
+        return experts.down_proj[expert]
+    return experts.gate_up_proj[expert].chunk(2)[projection == "up_proj"]
+
+
+def projections():
+    return [(layer, name) for layer in range(2) for name in ("gate_proj", "up_proj", "down_proj")]
+
+
+def mlx_experts(folder, bits):
+    """A mixture of experts of MLX: a stack for each projection, whose number of bits may differ from the others'."""
+    model = drawn(transformers.Qwen3MoeConfig(**MIXTURE))
     model.save_pretrained(folder / "model")
     stored = load_file(folder / "model" / "model.safetensors")
     description = dict(group_size=32, bits=4, mode="affine")
-    for layer in range(2):
+    for layer, projection in projections():
         mixture = f"model.layers.{layer}.mlp"
-        for projection in ("gate_proj", "up_proj", "down_proj"):
-            names = [f"{mixture}.experts.{expert}.{projection}.weight" for expert in range(4)]
-            parts = [mlx(stored.pop(name), bits=3) for name in names]
-            stack = f"{mixture}.switch_mlp.{projection}"
-            stored |= {f"{stack}.{name}": torch.stack([tensors[name] for tensors, _ in parts]) for name in parts[0][0]}
-            description[stack] = dict(group_size=32, bits=3)
-            experts = model.model.layers[layer].mlp.experts
-            for expert, (_, numbers) in enumerate(parts):
-                with torch.no_grad():
-                    target = experts.down_proj[expert] if projection == "down_proj" else experts.gate_up_proj[expert].chunk(2)[projection == "up_proj"]
-                    target.copy_(numbers)
+        names = [f"{mixture}.experts.{expert}.{projection}.weight" for expert in range(4)]
+        parts = [mlx(stored.pop(name), bits=bits) for name in names]
+        stack = f"{mixture}.switch_mlp.{projection}"
+        stored |= {f"{stack}.{name}": torch.stack([tensors[name] for tensors, _ in parts]) for name in parts[0][0]}
+        description[stack] = dict(group_size=32, bits=bits)
+        for expert, (_, numbers) in enumerate(parts):
+            with torch.no_grad():
+                of_expert(model, layer, projection, expert).copy_(numbers)
     finish(model, stored, description, folder)
 
 
+def listed_experts(folder, method):
+    """A mixture of experts with a module for each projection of each expert. The first expert has one zero point, which needs no offsets."""
+    quantize, description = METHODS[method]
+    model = drawn(transformers.Qwen3MoeConfig(**MIXTURE))
+    model.save_pretrained(folder / "model")
+    stored = load_file(folder / "model" / "model.safetensors")
+    for layer, projection in projections():
+        for expert in range(4):
+            module = f"model.layers.{layer}.mlp.experts.{expert}.{projection}"
+            matrix = stored.pop(f"{module}.weight")
+            tensors, numbers = METHODS[LIKE[method]][0](matrix) if expert == 0 else quantize(matrix)
+            stored |= {f"{module}.{ending}": tensor for ending, tensor in tensors.items()}
+            with torch.no_grad():
+                of_expert(model, layer, projection, expert).copy_(numbers)
+    finish(model, stored, description, folder)
+
+
+# The same method with one zero point.
+LIKE = {"awq": "awq-symmetric", "gptq-zeros": "gptq"}
+
+# Models whose table is most of the weights.
+TABLES = {name: (family, config | dict(vocab_size=2048, num_hidden_layers=1))
+          for name, (family, config) in [("tied", FAMILIES["qwen3"]), ("untied", FAMILIES["llama"])]}
+
+OTHERS = {"mlx-experts": lambda folder: mlx_experts(folder, 3), "mlx-experts-4": lambda folder: mlx_experts(folder, 4),
+          "awq-experts": lambda folder: listed_experts(folder, "awq"),
+          "gptq-experts": lambda folder: listed_experts(folder, "gptq-zeros"),
+          "tied-mlx": lambda folder: write("tied", "mlx", folder), "untied-mlx": lambda folder: write("untied", "mlx", folder)}
 SHAPES = {"mxfp4": {}, "mxfp4-mqa": dict(num_key_value_heads=1), "mxfp4-wide": dict(intermediate_size=96, num_local_experts=3)}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    names = [f"{family}-{method}" for family in FAMILIES for method in METHODS] + list(SHAPES) + ["mlx-experts"]
+    names = [f"{family}-{method}" for family in FAMILIES for method in METHODS] + list(SHAPES) + list(OTHERS)
     for name in sys.argv[2:] or names:
         folder = Path(sys.argv[1]) / name
         folder.mkdir(parents=True, exist_ok=True)
         family, _, method = name.partition("-")
         if family == "mxfp4":
             mxfp4(folder, **SHAPES[name])
-        elif name == "mlx-experts":
-            mlx_experts(folder)
+        elif name in OTHERS:
+            OTHERS[name](folder)
         else:
             write(family, method, folder)

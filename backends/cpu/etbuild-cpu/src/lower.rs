@@ -7,6 +7,7 @@ mod elementwise;
 mod experts;
 mod find_attention;
 mod find_offsets;
+mod find_tables;
 mod pattern;
 mod pool;
 mod quantized;
@@ -30,6 +31,7 @@ use crate::tensor::Tensor;
 use crate::{Architecture, Problem};
 use find_attention::find_attention;
 use find_offsets::find_offsets;
+use find_tables::find_tables;
 
 /// The fused program of a partition.
 pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture, fusions: Fusions) -> Result<Program<'g>, Problem> {
@@ -39,6 +41,8 @@ pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture, fusions: Fu
     let matches: BTreeMap<usize, _> = matches.iter().map(|found| (found.position, found)).collect();
     let with_offsets = find_offsets(links);
     replaced.extend(with_offsets.values().flat_map(|found| found.replaced));
+    let tables = find_tables(links);
+    replaced.extend(tables.values().flat_map(|found| found.replaced));
     for (position, node) in graph.nodes.iter().enumerate() {
         builder.node = position;
         if let Some(found) = matches.get(&position) {
@@ -48,6 +52,10 @@ pub fn compile<'g>(links: &'g Links<'g>, architecture: Architecture, fusions: Fu
             let call = Call::new(links, found.linear);
             let output = conv2d::linear_with(&mut builder, call, Some(found.offsets.clone()))?;
             builder.set(found.output, output.ok_or(Problem::Order)?);
+        } else if let Some(found) = tables.get(&position) {
+            let call = Call::new(links, found.sum);
+            let output = table::gather(&mut builder, &call, &found.table)?;
+            builder.set(call.output()?, output.ok_or(Problem::Order)?);
         } else if !replaced.contains(&position) {
             let rule = rule(node).ok_or(Problem::Operator)?;
             let call = Call::new(links, node);

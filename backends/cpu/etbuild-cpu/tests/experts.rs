@@ -40,6 +40,8 @@ struct Layer {
     /// Input rows of a token.
     vectors: usize,
     has_biases: bool,
+    /// The blocks of a column that have an offset each, if any.
+    blocks: Option<usize>,
 }
 
 /// Weights of an expert differ from those of the others by their scale.
@@ -60,6 +62,11 @@ fn int8_in_blocks(expert: usize) -> String {
     integers(expert, [-128, 127], 16)
 }
 
+/// Six bits.
+fn int6(expert: usize) -> String {
+    integers(expert, [-32, 31], 16)
+}
+
 fn integers(expert: usize, [least, most]: [i32; 2], group: usize) -> String {
     let scale = (expert + 1) as f64 / 64.0;
     format!(
@@ -74,7 +81,7 @@ fn integers(expert: usize, [least, most]: [i32; 2], group: usize) -> String {
 impl Layer {
     /// The program: the experts, then a linear layer with the weights of each.
     fn program(&self) -> LoweredProgram {
-        let (Self { tokens, vectors, .. }, rows) = (self, format!("{}, {}", self.tokens, self.vectors));
+        let (Self { tokens, .. }, rows) = (self, format!("{}, {}", self.tokens, self.vectors));
         let mut text = format!(
             "etbuild-ir 1 lowered\nmethod forward\n  input %x: float32[{rows}, {INNER}]\n  input %chosen: int64[{tokens}, {CHOSEN}]\n"
         );
@@ -88,6 +95,7 @@ impl Layer {
             "{}\n  constant %b: float32[{EXPERTS}, {COLUMNS}] = \"b\" ramp(-1.0, 1.0)\n",
             constants.join("\n")
         );
+        text.push_str(&self.offsets());
         for expert in 0..EXPERTS {
             let [least, most] = [expert, expert + 1].map(|row| (row * COLUMNS) as f64);
             let at = |row: f64| row / ((EXPERTS * COLUMNS - 1) as f64) * 2.0 - 1.0;
@@ -120,21 +128,52 @@ impl Layer {
         };
         let list: Vec<String> = (0..EXPERTS).map(|expert| format!("%w{expert}")).collect();
         let biases = if self.has_biases { "%b" } else { "none" };
+        let offsets = if self.blocks.is_some() { "%o" } else { "none" };
         let _ = writeln!(
             text,
-            "  %out: float32[{tokens}, {CHOSEN}, {COLUMNS}] = etbuild.expert_linear.default({input}, %chosen, values[{}], {biases})",
+            "  %out: float32[{tokens}, {CHOSEN}, {COLUMNS}] = etbuild.expert_linear.default({input}, %chosen, values[{}], {biases}, {offsets})",
             list.join(", ")
         );
         for expert in 0..EXPERTS {
-            let _ = writeln!(
-                text,
-                "  %l{expert}: float32[{tokens}, {vectors}, {COLUMNS}] = aten.linear.default({input}, %w{expert}, {})",
-                bias(expert)
-            );
+            text.push_str(&self.linear(expert, input, &bias(expert)));
         }
         let outputs: Vec<String> = (0..EXPERTS).map(|expert| format!("%l{expert}")).collect();
         let _ = writeln!(text, "  return %out, {}", outputs.join(", "));
         LoweredProgram::verify(etbuild_golden::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))).unwrap()
+    }
+
+    /// The offsets of all experts, and those of each.
+    fn offsets(&self) -> String {
+        let Some(blocks) = self.blocks else { return String::new() };
+        let last = (EXPERTS * blocks * COLUMNS - 1) as f64;
+        let constant = |name: &str, layers: usize, first: usize| {
+            let [first, count] = [first, layers].map(|layer| layer * blocks * COLUMNS);
+            let [least, most] = [first, first + count - 1].map(|at| at as f64 / last * 8.0 - 4.0);
+            format!(
+                "  constant %{name}: float32[{layers}, {blocks}, {COLUMNS}] = \"{name}\" ramp({least:?}, {most:?})\n"
+            )
+        };
+        let each = (0..EXPERTS).map(|expert| constant(&format!("o{expert}"), 1, expert));
+        std::iter::once(constant("o", EXPERTS, 0)).chain(each).collect()
+    }
+
+    /// The linear layer of an expert, `%l` with its number; with offsets as a sum.
+    fn linear(&self, expert: usize, input: &str, bias: &str) -> String {
+        let Self { tokens, vectors, blocks, .. } = *self;
+        let output = format!("float32[{tokens}, {vectors}, {COLUMNS}]");
+        let Some(blocks) = blocks else {
+            return format!("  %l{expert}: {output} = aten.linear.default({input}, %w{expert}, {bias})\n");
+        };
+        let (rows, group) = (tokens * vectors, INNER / blocks);
+        format!(
+            "  %p{expert}: {output} = aten.linear.default({input}, %w{expert}, {bias})
+  %v{expert}: float32[1, {rows}, {blocks}, {group}] = aten.view_copy.default({input}, [1, {rows}, {blocks}, {group}])
+  %m{expert}: float32[1, {rows}, {blocks}] = aten.mean.dim(%v{expert}, [-1], false, none)
+  %f{expert}: float32[1, {rows}, {COLUMNS}] = aten.bmm.default(%m{expert}, %o{expert})
+  %t{expert}: {output} = aten.view_copy.default(%f{expert}, [{tokens}, {vectors}, {COLUMNS}])
+  %l{expert}: {output} = aten.add.Tensor(%p{expert}, %t{expert}, 1)
+"
+        )
     }
 
     /// Compares the experts with the linear layers, on several numbers of threads.
@@ -178,14 +217,27 @@ fn every_row_is_that_of_a_linear_layer_with_the_weights_of_its_expert() {
     let forms = integers.into_iter().flat_map(|weights| roundings.map(|rounding| (weights, rounding)));
     for (weights, rounding) in std::iter::once((float as Weights, Rounding::None)).chain(forms) {
         for (tokens, vectors, has_biases) in [(1, 1, false), (1, CHOSEN, true), (6, 1, true), (150, CHOSEN, false)] {
-            Layer { weights, rounding, tokens, vectors, has_biases }.check();
+            Layer { weights, rounding, tokens, vectors, has_biases, blocks: None }.check();
+        }
+    }
+}
+
+#[test]
+fn offsets_of_blocks_are_those_of_linear_layers() {
+    let forms: [(Weights, usize); 3] = [(int4, 32), (int6, 16), (int8_in_blocks, 16)];
+    for (weights, group) in forms {
+        for (tokens, vectors, has_biases) in [(1, 1, false), (1, CHOSEN, true), (6, 1, true), (150, CHOSEN, false)] {
+            for rounding in [Rounding::None, Rounding::Rows, Rounding::Halves] {
+                Layer { weights, rounding, tokens, vectors, has_biases, blocks: Some(INNER / group) }.check();
+            }
         }
     }
 }
 
 #[test]
 fn a_mixture_is_one_instruction_for_all_experts() {
-    let layer = Layer { weights: int4, rounding: Rounding::Halves, tokens: 1, vectors: 1, has_biases: false };
+    let layer =
+        Layer { weights: int4, rounding: Rounding::Halves, tokens: 1, vectors: 1, has_biases: false, blocks: None };
     TOLD.with_borrow_mut(Vec::clear);
     layer.check();
     let told = TOLD.with_borrow(|told| told.iter().filter(|one| matches!(one, Instruction::ExpertGemm(_))).count());
@@ -196,7 +248,8 @@ fn a_mixture_is_one_instruction_for_all_experts() {
 fn a_number_that_no_expert_has_is_an_error() {
     let target = this_machine();
     let candidate = candidate(&target, 1);
-    let layer = Layer { weights: float, rounding: Rounding::None, tokens: 1, vectors: 1, has_biases: false };
+    let layer =
+        Layer { weights: float, rounding: Rounding::None, tokens: 1, vectors: 1, has_biases: false, blocks: None };
     let compiled = compile(layer.program(), &candidate).unwrap();
     for wrong in [-1, EXPERTS as i64, i64::MAX] {
         let chosen = [0, wrong].iter().flat_map(|expert| expert.to_le_bytes()).collect();

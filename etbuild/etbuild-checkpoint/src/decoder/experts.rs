@@ -5,8 +5,8 @@ use etbuild_ir::ValueId;
 use super::feed_forward::{self, Network};
 use super::linear::{self, Linear};
 use super::sides::Sides;
-use super::weights::{Turns, Weights};
-use crate::constant::{Constant, Part};
+use super::weights::{Listed, Turns, Weights};
+use crate::constant::{Constant, Matrices, Part};
 use crate::names::within;
 use crate::sketch::Sketch;
 use crate::{Decoder, Experts, FeedForward, Routing, Shares, Storage};
@@ -26,17 +26,9 @@ pub fn build(
     let vectors = sketch.view(input, &[tokens, 1, decoder.width]);
     sketch.enter(format!("{module}.{}", experts.names.list));
     let mut choose = |sketch: &mut Sketch, projection: Projection, input: ValueId| {
-        let mut matrices = Vec::new();
-        for expert in 0..experts.count {
-            if weights.gave_up() {
-                break;
-            }
-            let matrix = matrix(experts, weights, &module, expert, projection);
-            matrices.push(sketch.floats(&matrix));
-        }
         let biases = experts.has_biases.then(|| biases(experts, weights, &module, projection));
-        let biases = biases.map(|biases| sketch.constant(&biases));
-        sketch.choose(input, numbers, (matrices, biases), [tokens, chosen, projection.part.count])
+        let matrices = Matrices { biases, ..matrices(experts, weights, &module, projection) };
+        sketch.choose(input, numbers, &matrices, [tokens, chosen, projection.part.count])
     };
     let reads = |name, first| Projection { name, part: experts.part(first), columns: decoder.width };
     let gate = choose(sketch, reads(experts.names.gate, 0), vectors);
@@ -128,26 +120,25 @@ fn biases(experts: &Experts, weights: &mut Weights<'_>, module: &str, projection
     }
 }
 
-/// The matrix of an expert.
-fn matrix(
-    experts: &Experts,
-    weights: &mut Weights<'_>,
-    module: &str,
-    expert: usize,
-    projection: Projection,
-) -> Constant {
-    let Projection { name, part, columns } = projection;
+/// The matrices of all experts.
+fn matrices(experts: &Experts, weights: &mut Weights<'_>, module: &str, projection: Projection) -> Matrices {
+    let (Projection { name, part, columns }, Experts { count, names, .. }) = (projection, experts);
+    let alone = |expert| Listed::alone(format!("{module}.{}.{expert}.{name}.weight", names.list), part, columns);
+    let stack = format!("{module}.{name}.weight");
+    let stacked = |expert| Listed::in_stack(&stack, [expert, *count], part, columns);
     match experts.storage {
-        Storage::Listed => {
-            let tensor = format!("{module}.{}.{expert}.{name}.weight", experts.names.list);
-            weights.stored_matrix(&tensor, part, columns)
-        }
-        Storage::Stacked => {
-            weights.matrix_of_stack(&format!("{module}.{name}.weight"), [expert, experts.count], part, columns)
-        }
+        Storage::Listed => weights.list(*count, alone),
+        Storage::Stacked => weights.list(*count, stacked),
         Storage::Interleaved => {
-            let tensor = format!("{module}.{}.{name}", experts.names.list);
-            weights.transposed_of_stack(&tensor, [expert, experts.count], projection.turns(), columns)
+            let tensor = format!("{module}.{}.{name}", names.list);
+            let (rows, mut all) = (projection.turns(), Vec::new());
+            for expert in 0..*count {
+                if weights.gave_up() {
+                    break;
+                }
+                all.push(weights.transposed_of_stack(&tensor, [expert, *count], rows, columns));
+            }
+            Matrices { all, ..Matrices::default() }
         }
     }
 }

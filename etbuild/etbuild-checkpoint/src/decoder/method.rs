@@ -12,7 +12,7 @@ use super::places;
 use super::sides::{Side, Sides};
 use super::text::{Text, Turning};
 use super::weights::Weights;
-use crate::constant::Part;
+use crate::constant::{Constant, Part};
 use crate::names::norm_within;
 use crate::sketch::Sketch;
 use crate::{Decoder, NormPlaces};
@@ -110,6 +110,16 @@ fn layers(
 /// Tables whose rows are tokens, in the form of a linear layer's weights.
 pub(super) const ROWS: Sides<'static> = Sides { reads: Some(Side::Tokens), norm: None, makes: None };
 
+/// The table of the embedding, which may be the matrix of the head too.
+pub(super) fn table(decoder: &Decoder, weights: &mut Weights<'_>) -> Constant {
+    let (name, part, columns) = (decoder.names.table(), Part::all(decoder.vocabulary), decoder.width);
+    // A text encoder reads any number of tokens, and offsets are added to views of fixed sizes.
+    match weights.rotates() || decoder.source.is_some() {
+        true => weights.matrix(&name, part, columns, ROWS),
+        false => weights.stored_table(&name, part, columns, decoder.tied),
+    }
+}
+
 pub(super) fn embed(
     decoder: &Decoder,
     sketch: &mut Sketch,
@@ -119,7 +129,7 @@ pub(super) fn embed(
 ) -> ValueId {
     let names = &decoder.names;
     sketch.enter(names.embedding);
-    let table = weights.matrix(&names.table(), Part::all(decoder.vocabulary), decoder.width, ROWS);
+    let table = table(decoder, weights);
     let embedded = sketch.embed(&table, tokens);
     let scaled = decoder.embedding_scale.map_or(embedded, |scale| sketch.scale(embedded, scale));
     let placed = add_positions(decoder, sketch, weights, text, scaled);
@@ -231,10 +241,10 @@ fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, sta
     let (part, columns) = (Part::all(decoder.vocabulary), decoder.width);
     let (name, sides) =
         if decoder.tied { (names.table(), ROWS) } else { (weights.head(), Sides::behind(Some(names.norm))) };
-    // Rows of a table that is the embedding too are read without offsets.
-    let matrix = match decoder.tied || weights.rotates() {
-        true => weights.matrix(&name, part, columns, sides),
-        false => weights.stored_with_offsets(&name, part, columns),
+    let matrix = match (decoder.tied, weights.rotates()) {
+        (true, _) => table(decoder, weights),
+        (false, true) => weights.matrix(&name, part, columns, sides),
+        (false, false) => weights.stored_with_offsets(&name, part, columns),
     };
     let bias = decoder.head_bias.then(|| weights.vector(&format!("{}.bias", names.head), part, 0.0));
     let bias = bias.map(|bias| sketch.constant(&bias));

@@ -4,7 +4,7 @@ use etbuild_ir::{Graph, ValueId};
 
 use super::cross::{self, Ends};
 use super::feed_forward::{self, Network};
-use super::method::{ROWS, normalize};
+use super::method::{normalize, table};
 use super::parts::Parts;
 use super::weights::Weights;
 use crate::constant::Part;
@@ -20,8 +20,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let tokens = sketch.text("tokens", most);
     let last = sketch.input("last", &[1]);
     sketch.enter(decoder.names.embedding);
-    let table = weights.matrix(&decoder.names.table(), Part::all(decoder.vocabulary), decoder.width, ROWS);
-    let mut states = sketch.embed(&table, tokens);
+    let mut states = sketch.embed(&table(decoder, weights), tokens);
     let biases = biases(decoder, source, &mut sketch, weights, tokens);
     for index in 0..source.count {
         if weights.gave_up() {

@@ -1,6 +1,7 @@
 //! The constants and the state that all methods have, each made once.
 
 mod layouts;
+mod list;
 mod stored;
 
 use std::collections::BTreeMap;
@@ -9,7 +10,8 @@ use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec};
 
 pub use layouts::Turns;
-use stored::Rows;
+pub use list::Listed;
+use stored::{Offsets, Rows};
 
 use crate::constant::{Constant, Part, floats, spec, vector_of};
 use crate::shards::Tensors;
@@ -136,13 +138,20 @@ impl<'d> Weights<'d> {
     /// Rows of a matrix with this number of columns, in the type of the checkpoint.
     pub(super) fn stored_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
-        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], takes_offsets: false, first, count })
+        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], offsets: Offsets::Refused, first, count })
     }
 
     /// The same of a matrix whose reader adds the offsets of groups.
     pub(super) fn stored_with_offsets(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
-        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], takes_offsets: true, first, count })
+        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], offsets: Offsets::Own, first, count })
+    }
+
+    /// The same of a table whose rows are looked up, and which may be the matrix of a linear layer too.
+    pub(super) fn stored_table(&mut self, tensor: &str, part: Part, columns: usize, is_matrix: bool) -> Constant {
+        let Part { first, count, all } = part;
+        let offsets = if is_matrix { Offsets::Both } else { Offsets::Rows };
+        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], offsets, first, count })
     }
 
     /// A whole tensor of numbers, in the type of the checkpoint.

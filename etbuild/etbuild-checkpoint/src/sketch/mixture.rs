@@ -4,21 +4,19 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use super::Sketch;
-use crate::constant::spec;
+use crate::constant::{Matrices, spec};
 use crate::{Clamped, Groups};
 
 impl Sketch {
     /// Layers that rows choose by `numbers`: each row of `input` times the chosen ones of `matrices`.
-    pub fn choose(
-        &mut self,
-        input: ValueId,
-        numbers: ValueId,
-        (matrices, biases): (Vec<ValueId>, Option<ValueId>),
-        sizes: [usize; 3],
-    ) -> ValueId {
-        let matrices = Argument::Values(matrices.into_iter().map(Some).collect());
-        let biases = biases.map_or(Argument::None, Argument::Value);
-        let arguments = vec![Argument::Value(input), Argument::Value(numbers), matrices, biases];
+    pub fn choose(&mut self, input: ValueId, numbers: ValueId, matrices: &Matrices, sizes: [usize; 3]) -> ValueId {
+        let Matrices { all, biases, offsets } = matrices;
+        let list = Argument::Values(all.iter().map(|matrix| Some(self.floats(matrix))).collect());
+        let [biases, offsets] = [biases, offsets].map(|constant| match constant {
+            Some(constant) => Argument::Value(self.constant(constant)),
+            None => Argument::None,
+        });
+        let arguments = vec![Argument::Value(input), Argument::Value(numbers), list, biases, offsets];
         self.call("etbuild.expert_linear.default", arguments, spec(ScalarType::Float, &sizes))
     }
 

@@ -3,16 +3,16 @@
 
 use et_core::ScalarType;
 use et_cpu::{GatherColumns, Window, Write};
-use etbuild_ir::{Argument, DequantizeAffine, Links, Node, ValueId};
+use etbuild_ir::{Argument, ConstantData, DequantizeAffine, Links, Node, ValueId};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::constant;
 use crate::groups::GroupedWeights;
 use crate::lower::Lowered;
-use crate::pack::{Form, Packing};
+use crate::pack::{Form, Packing, little_endian};
 use crate::tensor::FLOAT;
-use etbuild_backend::{Call, floats};
+use etbuild_backend::{Call, floats, floats_of};
 
 /// An embedding table that is stored as the packed weight of a linear layer, with the lookup indices.
 pub struct Table {
@@ -22,6 +22,8 @@ pub struct Table {
     indices: ValueId,
     /// Rows and columns.
     sizes: [usize; 2],
+    /// The offset of each block, `float32 [rows, blocks]`, if any.
+    offsets: Option<ValueId>,
 }
 
 /// The precision of a table, with the constant of the scales.
@@ -41,7 +43,7 @@ impl Table {
         let value = links.graph.value(elements);
         let fits = value.is_tied && value.spec.scalar_type == FLOAT && value.spec.is_contiguous();
         let sizes = matrix(links, elements).filter(|_| fits);
-        Ok(sizes.map(|sizes| Self { elements, precision: Precision::Float32, indices, sizes }))
+        Ok(sizes.map(|sizes| Self { elements, precision: Precision::Float32, indices, sizes, offsets: None }))
     }
 
     /// The lookup `dequantize_affine(embedding(integers, indices), block, embedding(scales, indices), ...)`.
@@ -63,7 +65,19 @@ impl Table {
         let has_panels = matches!(precision, Precision::Int8(_)) || group.is_multiple_of(8);
         let is_whole = is_group && has_panels && ones.iter().all(|one| *one == 1);
         let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_whole && indices == same;
-        fits.then_some(Self { elements: integers, precision, indices, sizes })
+        fits.then_some(Self { elements: integers, precision, indices, sizes, offsets: None })
+    }
+
+    /// The table with offsets that rows `[.., blocks, group]` get from a lookup in a table of their own, `[.., blocks, 1]`.
+    pub fn with_offsets(self, links: &Links<'_>, offsets: ValueId, [blocks, group]: [i32; 2]) -> Option<Self> {
+        let (offsets, indices) = chosen(links, offsets)?;
+        let (spec, sizes) = (links.graph.spec(offsets), matrix(links, offsets)?);
+        let Precision::Blocks(_, own, _) = self.precision else { return None };
+        let is_table = spec.scalar_type == FLOAT && spec.is_contiguous() && indices == self.indices;
+        let is_fixed = constant::name_in_adapter(links, offsets).is_none();
+        let shapes = [usize::try_from(blocks).ok()?, usize::try_from(group).ok()?];
+        let fits = is_table && is_fixed && sizes == [self.sizes[0], self.sizes[1] / own] && shapes == [sizes[1], own];
+        fits.then_some(Self { offsets: Some(offsets), ..self })
     }
 
     /// Whether a value is gathered integers or scales with a table's dequantization as the only consumer.
@@ -85,9 +99,18 @@ fn matrix(links: &Links<'_>, id: ValueId) -> Option<[usize; 2]> {
     sizes.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
+/// Offsets `[rows, blocks]` in the form of a linear layer's: transposed, and each times the elements of a block. So a head that shares the table
+/// has the same packed weights.
+fn of_products(links: &Links<'_>, id: ValueId, [blocks, group]: [usize; 2]) -> Option<ConstantData> {
+    let offsets = floats_of(links.graph.constant(id)?.bytes());
+    let of_block = |block: usize| offsets.iter().skip(block).step_by(blocks);
+    let products: Vec<f32> = (0..blocks).flat_map(of_block).map(|offset| offset * group as f32).collect();
+    Some(ConstantData::new(little_endian(&products)))
+}
+
 /// Embedding lookup.
 pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Table) -> Lowered {
-    let Table { elements, precision, indices, sizes: [rows, columns] } = *table;
+    let Table { elements, precision, indices, sizes: [rows, columns], offsets } = *table;
     let weights = builder.links.graph.constant(elements).ok_or(Problem::Order)?.clone();
     let form = match precision {
         Precision::Float32 => Form::Floats(Vec::new()),
@@ -95,7 +118,9 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Table) -> Lowe
         Precision::Blocks(scales, group, bounds) => {
             let scales = constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?;
             let weights = GroupedWeights { bytes: weights.clone(), bounds, scales, group, count: columns / group };
-            Form::Groups(weights.packed(None, Vec::new(), 1).ok_or(Problem::Weights)?.1)
+            let offsets = offsets.map(|id| of_products(builder.links, id, [columns / group, group]));
+            let offsets = offsets.map(|offsets| offsets.ok_or(Problem::Weights)).transpose()?;
+            Form::Groups(weights.packed(offsets, Vec::new(), 1).ok_or(Problem::Weights)?.1)
         }
     };
     let indices = builder.dense(indices)?;

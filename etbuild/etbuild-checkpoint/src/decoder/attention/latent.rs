@@ -4,9 +4,10 @@
 use etbuild_ir::{Argument, ValueId};
 
 use super::{Role, heads, keep};
-use crate::constant::{Constant, Part};
+use crate::constant::{Matrices, Part};
 use crate::decoder::parts::Parts;
 use crate::decoder::text::{Own, Text};
+use crate::decoder::weights::Listed;
 use crate::{Decoder, Latent};
 
 /// The attention of a layer, of tokens `[1, count, width]`.
@@ -137,38 +138,37 @@ impl Attending<'_> {
             if self.latent.is_split { self.split(parts, projection) } else { self.of_one(parts, projection) };
         let numbers = parts.weights.in_order(self.count, heads);
         let numbers = parts.sketch.constant(&numbers);
-        let matrices = matrices.iter().map(|matrix| parts.sketch.floats(matrix)).collect();
         let rows = parts.sketch.view(rows, &[self.count, heads, columns]);
-        parts.sketch.choose(rows, numbers, (matrices, None), [self.count, heads, made])
+        parts.sketch.choose(rows, numbers, &matrices, [self.count, heads, made])
     }
 
     /// The matrices of heads, whose rows for keys and values are in turns in one matrix.
-    fn of_one(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Vec<Constant> {
+    fn of_one(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Matrices {
         let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
         let (tensor, all) = (self.within("kv_b_proj.weight"), heads * (plain + value));
         let of_head = |head: usize, first, count| Part { first: head * (plain + value) + first, count, all };
         match projection {
             Projection::Keys => {
                 let blocks: Vec<Part> = (0..heads).map(|head| of_head(head, 0, plain)).collect();
-                parts.weights.transposed_blocks(&tensor, &blocks, rank)
+                Matrices { all: parts.weights.transposed_blocks(&tensor, &blocks, rank), ..Matrices::default() }
             }
             Projection::Values => {
-                let stored = |head| parts.weights.stored_matrix(&tensor, of_head(head, plain, value), rank);
-                (0..heads).map(stored).collect()
+                let stored = |head| Listed::alone(tensor.clone(), of_head(head, plain, value), rank);
+                parts.weights.list(heads, stored)
             }
         }
     }
 
     /// The matrices of heads, from a stack for keys or for values.
-    fn split(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Vec<Constant> {
+    fn split(&self, parts: &mut Parts<'_, '_>, projection: Projection) -> Matrices {
         let (heads, Latent { rank, plain, value, .. }) = (self.heads(), self.latent);
         let (name, rows, columns) = match projection {
             Projection::Keys => ("k_b_proj", rank, plain),
             Projection::Values => ("v_b_proj", value, rank),
         };
         let tensor = self.within(&format!("{name}.weight"));
-        let stored = |head| parts.weights.matrix_of_stack(&tensor, [head, heads], Part::all(rows), columns);
-        (0..heads).map(stored).collect()
+        let stored = |head| Listed::in_stack(&tensor, [head, heads], Part::all(rows), columns);
+        parts.weights.list(heads, stored)
     }
 }
 

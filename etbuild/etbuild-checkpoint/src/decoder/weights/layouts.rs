@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use etbuild_ir::{Buffer, ConstantData};
 
+use super::Weights;
 use super::stored::Whole;
-use super::{Rows, Weights};
 use crate::CheckpointError;
 use crate::constant::{Constant, Part, floats, spec, vector_of};
 
@@ -66,19 +66,6 @@ impl Weights<'_> {
                 })
             })
             .collect()
-    }
-
-    /// Rows of a matrix in a stack `[matrices, all, columns]`, in the type of the checkpoint.
-    pub fn matrix_of_stack(
-        &mut self,
-        tensor: &str,
-        [index, matrices]: [usize; 2],
-        part: Part,
-        columns: usize,
-    ) -> Constant {
-        let Part { first, count, all } = part;
-        let (name, shape) = (format!("{}.{index}", part.named(tensor)), [matrices, all, columns]);
-        self.rows(name, &Rows { tensor, shape: &shape, takes_offsets: false, first: index * all + first, count })
     }
 
     /// Rows of a transposed matrix in a stack `[matrices, columns, all]`, in the type of the checkpoint.

@@ -9,6 +9,7 @@ use super::Weights;
 use crate::CheckpointError;
 use crate::constant::{Constant, Groups, Part, spec};
 use crate::encoded::{Decoded, Encoded, Grid, Want};
+use crate::kept::Derived;
 use crate::shards::{Stored, Tensor};
 
 /// A constant as the buffer of a tensor.
@@ -20,14 +21,29 @@ impl Buffer for Whole {
     }
 }
 
+/// What the reader of a matrix does with the offsets of its groups.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Offsets {
+    /// It adds none: a matrix with offsets is decoded.
+    Refused,
+    /// It adds their products with means, from a constant of the matrix.
+    Own,
+    /// It adds their products with means, from a constant for several matrices.
+    Shared,
+    /// It looks rows up, and adds them to the numbers of a row.
+    Rows,
+    /// It is a linear layer and looks rows up.
+    Both,
+}
+
 /// Some rows of a tensor, of which the first dimensions count as rows.
 pub struct Rows<'n> {
     /// The name of the tensor.
     pub tensor: &'n str,
     /// The shape of the tensor.
     pub shape: &'n [usize],
-    /// Whether the reader adds the offsets of groups.
-    pub takes_offsets: bool,
+    /// Whether and how the reader adds the offsets of groups.
+    pub offsets: Offsets,
     /// The first row.
     pub first: usize,
     /// How many.
@@ -52,7 +68,7 @@ impl Weights<'_> {
     /// integers and scales.
     pub(super) fn rows(&mut self, name: String, rows: &Rows<'_>) -> Constant {
         self.once_constant(name, |weights, name| {
-            let Rows { tensor, shape, takes_offsets, first, count } = *rows;
+            let Rows { tensor, shape, offsets, first, count } = *rows;
             let columns = shape.last().copied().unwrap_or(1);
             match weights.tensors.take_stored(tensor, shape)? {
                 Stored::Plain(found) => {
@@ -62,15 +78,15 @@ impl Weights<'_> {
                     Ok(Constant::plain(name, spec(found.scalar_type, &[count, columns]), data))
                 }
                 Stored::Encoded(matrix) => {
-                    Ok(weights.decoded(name, &matrix, Part { first, count, all: count }, takes_offsets))
+                    Ok(weights.decoded(name, &matrix, Part { first, count, all: count }, offsets))
                 }
             }
         })
     }
 
-    fn decoded(&mut self, name: &str, matrix: &Encoded, part: Part, takes_offsets: bool) -> Constant {
+    fn decoded(&mut self, name: &str, matrix: &Encoded, part: Part, offsets: Offsets) -> Constant {
         let Part { first, count, .. } = part;
-        let grid = self.keeps.grid(matrix).filter(|grid| takes_offsets || !grid.has_offsets);
+        let grid = self.keeps.grid(matrix).filter(|grid| offsets != Offsets::Refused || !grid.has_offsets);
         let make = |want, name: &str, columns: usize| {
             let derived = Decoded { matrix, rows: first..first + count, want };
             let sizes = if want == Want::Offsets { vec![1, columns, count] } else { vec![count, columns] };
@@ -80,14 +96,16 @@ impl Weights<'_> {
         let Some(Grid { group, bounds, has_offsets }) = grid else {
             return make(Want::Numbers, name, matrix.columns);
         };
-        let scales = make(Want::Scales, &format!("{name}.scales"), matrix.columns / group.max(1));
-        let offsets =
-            has_offsets.then(|| make(Want::Offsets, &format!("{name}.offsets"), matrix.columns / group.max(1)));
+        let by_group = |want, part: &str| make(want, &format!("{name}.{part}"), matrix.columns / group.max(1));
+        let wants = |kind: Offsets| has_offsets && (offsets == kind || offsets == Offsets::Both);
+        let scales = by_group(Want::Scales, "scales");
+        let row_offsets = wants(Offsets::Rows).then(|| by_group(Want::RowOffsets, "row_offsets"));
+        let offsets = wants(Offsets::Own).then(|| by_group(Want::Offsets, "offsets"));
         let integers = make(Want::Integers, &format!("{name}.integers"), matrix.columns);
-        Constant { groups: Some(Arc::new(Groups { scales, offsets, group, bounds })), ..integers }
+        Constant { groups: Some(Arc::new(Groups { scales, offsets, row_offsets, group, bounds })), ..integers }
     }
 
-    fn keep(&self, name: &str, derived: &Decoded<'_>) -> ConstantData {
+    pub(super) fn keep(&self, name: &str, derived: &dyn Derived) -> ConstantData {
         self.keeper.keep(name, derived)
     }
 }
