@@ -62,7 +62,12 @@ fn with_tensor(editor: &mut Editor, call: &Call, index: usize, operator: &Operat
 }
 
 /// The same for a number that the program computes, such as a size.
-fn with_computed(editor: &mut Editor, call: &Call, (index, id): (usize, ValueId), operator: &OperatorName) -> Rewritten {
+fn with_computed(
+    editor: &mut Editor,
+    call: &Call,
+    (index, id): (usize, ValueId),
+    operator: &OperatorName,
+) -> Rewritten {
     let scalar_type = match (editor.spec(id).scalar_type, editor.spec(call.value(1 - index)?).scalar_type) {
         (ScalarType::Double, other) if other != ScalarType::Double => ScalarType::Float,
         (own, _) => own,

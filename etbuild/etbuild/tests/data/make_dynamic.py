@@ -183,7 +183,7 @@ class Numbers(nn.Module):
         batch, _, time = x.shape
         least, some = x.min().item(), count.item()
         mean = (x.sum((0, 2)) / (batch * time), x.mean() * time + batch, count * batch - time)
-        tests = (x > some, count % time, (x * time).clamp(max=batch), time ** (x / 4), 1 - least * x, torch.remainder(x, some))
+        tests = ((x > some).float(), count % time, (x * time).clamp(max=batch), time ** (x / 4), 1 - least * x, torch.remainder(x, some))
         return *mean, *tests, self.whole(self.rows(x).mean(2)) / (time - 0.5)
 
 
