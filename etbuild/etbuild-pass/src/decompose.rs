@@ -91,6 +91,7 @@ const RULES: &[(&str, Rule)] = &[
     ("_upsample_nearest_exact1d.vec", resize::nearest_to_centre),
     ("_upsample_nearest_exact2d.vec", resize::nearest_to_centre),
     ("_upsample_nearest_exact3d.vec", resize::nearest_to_centre),
+    ("_weight_norm.default", normalize::weight_norm),
     ("abs.default", fourier::abs),
     ("absolute.default", alias::renamed),
     ("adaptive_avg_pool1d.default", pool1d::adaptive_average),

@@ -101,6 +101,11 @@ impl Editor {
         self.graph.spec(id)
     }
 
+    /// Whether a value is a number, such as a size, and no tensor.
+    pub fn is_number(&self, id: ValueId) -> bool {
+        self.graph.number(id).is_some()
+    }
+
     /// The sizes of a value.
     pub fn sizes(&self, id: ValueId) -> Vec<i32> {
         self.graph.spec(id).sizes.clone()

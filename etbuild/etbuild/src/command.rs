@@ -53,10 +53,14 @@ type Outcome = Result<Vec<Diagnostic>, Vec<Diagnostic>>;
 pub fn run(arguments: &Arguments) -> ExitCode {
     let session = Session::new(&arguments.global);
     let outcome = session.enter_folder().and_then(|()| dispatch(&session, &arguments.command));
-    let diagnostics = outcome.unwrap_or_else(|diagnostics| {
+    let mut diagnostics = outcome.unwrap_or_else(|diagnostics| {
         session.terminal.report(&diagnostics);
         diagnostics
     });
+    if let Some(lost) = session.terminal.lost() {
+        session.terminal.warn(&lost);
+        diagnostics.push(lost);
+    }
     let interrupted = session.system.is_interrupted().then(|| Failure::Interrupted.exit_code());
     ExitCode::from(interrupted.unwrap_or_else(|| exit_code(&diagnostics)))
 }

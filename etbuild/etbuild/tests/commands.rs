@@ -233,3 +233,33 @@ fn a_cleared_cache_is_empty_and_works() {
     assert_eq!((&counted["blobs"], &counted["records"]), (&0.into(), &0.into()));
     place.run(&run).expect(0);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_a_full_disk_did_not_take_is_a_failure() {
+    let place = Place::cold();
+    let inputs = "examples/digits/test.safetensors";
+    for words in ["schema recipe".to_owned(), format!("run {MODEL} --inputs {inputs} --top-k 1 --output json")] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ran = place.command(words.split(' ')).stdout(full).output().unwrap();
+        let told = String::from_utf8(ran.stderr).unwrap();
+        assert!(ran.status.code() == Some(1) && told.contains("error[ETB0603]: `standard output`"), "{words}: {told}");
+    }
+}
+
+#[test]
+fn arguments_that_a_run_does_not_read_are_refused() {
+    let place = Place::cold();
+    let scalars = place.file("scalars.json", r#"{"n": 4}"#);
+    let (scalars, out) = (scalars.display(), place.path().join("out.npz"));
+    let (inputs, out) = ("--inputs examples/digits/test.safetensors", out.display());
+    for (words, status, told) in [
+        (format!("run {MODEL} {inputs} --top-k 1 --scalars {scalars}"), 3, "error[ETB0706]: `n` is no input"),
+        (format!("run {MODEL} {inputs} --outputs {out}"), 1, "name it `.safetensors`"),
+        (format!("run {MODEL} --top-k 1"), 3, "given are: none"),
+        (format!("run {MODEL} {inputs} --prompt x"), 2, "`--inputs` and `--outputs` are for tensors"),
+    ] {
+        let ran = place.run(&words).expect(status);
+        assert!(ran.stderr.contains(told), "{words}: {}", ran.stderr);
+    }
+}

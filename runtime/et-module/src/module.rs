@@ -367,7 +367,8 @@ fn is_as_it_is(target: &Tensor<'_>, view: &TensorView<'_>) -> bool {
 /// The error for a missing input.
 pub(crate) fn missing(name: &str, inputs: &Named<TensorView<'_>>) -> Error {
     let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
-    Error::Input { name: name.to_owned(), problem: format!("not given; given are: {}", given.join(", ")) }
+    let given = if given.is_empty() { "none".to_owned() } else { given.join(", ") };
+    Error::Input { name: name.to_owned(), problem: format!("not given; given are: {given}") }
 }
 
 /// The method of this name, or an error that lists the program's methods.

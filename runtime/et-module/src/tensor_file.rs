@@ -92,6 +92,10 @@ pub fn write_tensors(
     texts: &Named<String>,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
+    if path.extension().is_some_and(|ending| ending == "npz") {
+        let message = "archives of NumPy arrays are not written: name it `.safetensors`";
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
+    }
     if path.extension().is_none_or(|ending| ending != "npy") {
         return safetensors::write_with_texts(arrays, texts, out);
     }
@@ -131,5 +135,6 @@ mod tests {
         assert_eq!(read_tensors(&file, &[]).unwrap()["output_0"], array.view());
         arrays.insert("output_1".to_owned(), array.clone());
         assert!(written("y.npy", &arrays).unwrap_err().to_string().contains("output_0, output_1"));
+        assert!(written("y.npz", &arrays).unwrap_err().to_string().contains(".safetensors"));
     }
 }

@@ -2,6 +2,7 @@
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
+use super::statistics::norm_of;
 use crate::Reason;
 use crate::edit::{Call, Dim, Editor, Rewritten};
 
@@ -49,6 +50,17 @@ pub fn group_norm(editor: &mut Editor, call: &Call) -> Rewritten {
     let statistics = Dim::spec(output.scalar_type, &[*batch, groups.into()]);
     let outputs = vec![output, statistics.clone(), statistics];
     first(editor.call_many("native_group_norm.default", arguments, outputs)?)
+}
+
+/// `_weight_norm(v, g, dim)`: `v` with the norm `g` for each index of `dim`, or as a whole where `dim` is -1.
+pub fn weight_norm(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (direction, size) = (call.value(0)?, call.value(1)?);
+    let rank = editor.spec(direction).rank();
+    let kept = if call.int(2)? == -1 { None } else { Some(call.dim(2, rank)?) };
+    let dims: Vec<usize> = (0..rank).filter(|dim| Some(*dim) != kept).collect();
+    let norm = norm_of(editor, direction, 2.0, &dims, kept.is_some())?;
+    let factor = editor.pair("div", size, norm)?;
+    Ok(vec![editor.pair("mul", direction, factor)?])
 }
 
 /// `rms_norm(input, normalized_shape, weight, eps)`: `input / sqrt(mean(input^2) + eps) * weight`.

@@ -13,9 +13,10 @@ const OVERLOADS: [(&str, &str); 3] =
 /// A call of a `Tensor` overload, possibly with a number: the `Scalar` overload for a number.
 pub fn unwrap(editor: &mut Editor, call: &Call) -> Rewritten {
     let overload = OVERLOADS.iter().find(|(tensor, _)| *tensor == call.operator.overload());
-    match (call.argument(0)?, call.argument(1)?, overload) {
-        (Argument::Value(_), Argument::Value(_), _) | (_, _, None) => Ok(keep(editor, call, &call.operator)),
-        (Argument::Value(_), _, Some((_, scalar))) => {
+    let is_tensor = |argument: &Argument| matches!(argument, Argument::Value(id) if !editor.is_number(*id));
+    match (is_tensor(call.argument(0)?), is_tensor(call.argument(1)?), overload) {
+        (true, true, _) | (_, _, None) => Ok(keep(editor, call, &call.operator)),
+        (true, false, Some((_, scalar))) => {
             let named = OperatorName::aten(call.operator.name(), scalar);
             wrap(editor, &Call { operator: named, arguments: call.arguments.clone(), outputs: call.outputs.clone() })
         }
@@ -45,6 +46,7 @@ fn keep(editor: &mut Editor, call: &Call, operator: &OperatorName) -> Vec<ValueI
 fn with_tensor(editor: &mut Editor, call: &Call, index: usize, operator: &OperatorName) -> Rewritten {
     let other = call.value(1 - index)?;
     let (scalar_type, elements) = match call.argument(index)? {
+        Argument::Value(id) => return with_computed(editor, call, (index, *id), operator),
         Argument::Bool(value) => (ScalarType::Bool, vec![u8::from(*value)]),
         Argument::Int(value) => (ScalarType::Long, value.to_le_bytes().to_vec()),
         Argument::Float(value) if editor.spec(other).scalar_type == ScalarType::Double => {
@@ -56,5 +58,27 @@ fn with_tensor(editor: &mut Editor, call: &Call, index: usize, operator: &Operat
     let number = editor.constant(TensorSpec::contiguous(scalar_type, []), elements);
     let mut arguments = call.arguments.clone();
     *arguments.get_mut(index).ok_or(Reason::Arguments)? = Argument::Value(number);
+    Ok(editor.keep(Call { operator: operator.clone(), arguments, outputs: call.outputs.clone() }))
+}
+
+/// The same for a number that the program computes, such as a size.
+fn with_computed(
+    editor: &mut Editor,
+    call: &Call,
+    (index, id): (usize, ValueId),
+    operator: &OperatorName,
+) -> Rewritten {
+    let scalar_type = match (editor.spec(id).scalar_type, editor.spec(call.value(1 - index)?).scalar_type) {
+        (ScalarType::Double, other) if other != ScalarType::Double => ScalarType::Float,
+        (own, _) => own,
+    };
+    let full = Call {
+        operator: OperatorName::aten("full", "default"),
+        arguments: vec![Argument::Ints(Vec::new()), Argument::Value(id)],
+        outputs: vec![TensorSpec::contiguous(scalar_type, [])],
+    };
+    let number = editor.keep(full);
+    let mut arguments = call.arguments.clone();
+    *arguments.get_mut(index).ok_or(Reason::Arguments)? = Argument::Value(*number.first().ok_or(Reason::Arguments)?);
     Ok(editor.keep(Call { operator: operator.clone(), arguments, outputs: call.outputs.clone() }))
 }

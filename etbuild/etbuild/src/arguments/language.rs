@@ -38,23 +38,23 @@ pub struct Language {
     #[arg(long, value_name = "N")]
     pub max_new_tokens: Option<usize>,
     /// Sampling temperature, 0 for greedy decoding; defaults to the model's configuration
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub temperature: Option<f32>,
     /// Sample from the N most probable tokens; 0 for all tokens. For a classifier: print the N most probable classes; 5 with
     /// labels and without --outputs
     #[arg(long, value_name = "N")]
     pub top_k: Option<usize>,
     /// Sample from the most probable tokens with this total probability (nucleus sampling)
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub top_p: Option<f32>,
     /// Sample from tokens with at least this fraction of the largest probability
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub min_p: Option<f32>,
     /// Sample from the tokens nearest to the entropy with this total probability (typical sampling)
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub typical_p: Option<f32>,
     /// Repetition penalty of tokens in the text; 1 for no penalty
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pub repetition_penalty: Option<f32>,
     /// Penalty of tokens in the answer for each occurrence, -2 to 2; 0 for no penalty
     #[arg(long, value_name = "P", allow_negative_numbers = true)]

@@ -48,6 +48,15 @@ impl Inputs {
         Ok(Self { tensors, path, scalars, order })
     }
 
+    /// Refuses values of `--scalars` that no input of the program takes.
+    pub fn check_scalars(&self, arguments: &arguments::Run, names: &[String]) -> Result<(), Vec<Diagnostic>> {
+        let Some(file) = &arguments.scalars else { return Ok(()) };
+        let Some(name) = self.scalars.keys().find(|name| !names.contains(name)) else { return Ok(()) };
+        let message = format!("`{name}` is no input of the program, whose inputs are {}", names.join(", "));
+        let help = "leave the value out: `torch.export` fixed the arguments that are no tensors, and etbuild's programs compute with these";
+        Err(vec![Diagnostic::error(Code::InputsMismatch, message).at(place(file)).help(help)])
+    }
+
     /// Puts the tensor that a picture or a recording becomes, by the preprocessing that the program states, in its place.
     pub fn decode(&mut self, module: &Module) -> Result<(), Vec<Diagnostic>> {
         let Some(format) = MediaFormat::of(&self.tensors) else { return Ok(()) };

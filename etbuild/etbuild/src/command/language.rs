@@ -40,6 +40,12 @@ pub fn run(
         return pictures::run(session, arguments, bytes, observer);
     }
     pictures::refuse_options(&arguments.pictures)?;
+    if arguments.inputs.is_some() || arguments.outputs.is_some() {
+        let message = "`--inputs` and `--outputs` are for tensors, and the other options ask for text or tokens";
+        let help =
+            "leave them out, or write `--tokens-in`, `--tokens-out` and `--logits` for the tensors of a language model";
+        return Err(vec![Diagnostic::error(Code::Usage, message).help(help)]);
+    }
     if reads_text(&arguments.language) {
         Feature::Text.require("a prompt, a conversation or a perplexity")?;
     }
@@ -169,6 +175,8 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
         Error::OneLanguage | Error::UnknownLanguage { .. } => Code::Usage,
         Error::NotALanguageModel(_) | Error::NoTokenizer | Error::NoTemplate | Error::NoVerify => Code::Usage,
         Error::Draft { .. } | Error::Constraint { .. } | Error::NoTokenBytes | Error::NoConstraints => Code::Usage,
+        Error::Sampling { .. } => Code::Usage,
+        Error::File { path, .. } if !path.exists() => Code::FileMissing,
         _ => Code::RunFailed,
     };
     let diagnostic = Diagnostic::error(code, format!("`{}`: {error}", arguments.file.display()));

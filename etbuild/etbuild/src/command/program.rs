@@ -119,6 +119,9 @@ pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
         et_module::Error::Program { operator: None, .. } => {
             diagnostic.help("the file is cut or damaged, or of another format: build it again, or download it again")
         }
+        et_module::Error::Program { failure, operator: Some(_), .. } if failure.error == et_core::Error::InvalidArgument => diagnostic.help(
+            "an element of an input may be out of range, such as a token beyond the rows of an embedding, or sizes may not go together",
+        ),
         et_module::Error::OperatorsMissing(_) | et_module::Error::DelegatesMissing(_) => {
             diagnostic.help(
                 "export it for the portable kernels, or deploy the `.pt2` model with etbuild; kernels of custom operators are in the \

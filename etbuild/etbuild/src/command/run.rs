@@ -65,6 +65,7 @@ pub(super) fn with_inputs<T>(
     inputs.decode(&module)?;
     let tensors = inputs.tensors(stored_names.as_deref())?;
     let names = stored_names.unwrap_or_else(|| inputs.names(&tensors));
+    inputs.check_scalars(arguments, &names)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut module = module.with_input_names(&names).with_only_results();
     module.set_constants(&inputs.scalars).map_err(|error| vec![failed(&arguments.file, &error)])?;

@@ -1,8 +1,10 @@
 //! Where output goes, and in which form.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
-use etbuild_diagnostic::{Diagnostic, render};
+use etbuild_diagnostic::{Diagnostic, render, unwritable};
 use etbuild_system::System;
 use indicatif::MultiProgress;
 use serde_json::Value;
@@ -16,6 +18,7 @@ pub struct Terminal {
     colour: bool,
     interactive: bool,
     bars: MultiProgress,
+    lost: Arc<OnceLock<io::Error>>,
 }
 
 impl Terminal {
@@ -29,7 +32,7 @@ impl Terminal {
             When::Auto => terminal && !set("NO_COLOR"),
         };
         let interactive = terminal && !set("CI");
-        Self { output: global.output, colour, interactive, bars: MultiProgress::new() }
+        Self { output: global.output, colour, interactive, bars: MultiProgress::new(), lost: Arc::default() }
     }
 
     /// Whether a user watches: progress bars make sense.
@@ -44,12 +47,27 @@ impl Terminal {
 
     /// Writes a result.
     pub fn result(&self, text: &str) {
-        self.bars.suspend(|| print(&mut io::stdout(), text));
+        match self.bars.suspend(|| print(&mut io::stdout(), text)) {
+            // A reader that has gone, as `head` goes, wants no more: that is no failure.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(self.lost.set(error)),
+            _ => {}
+        }
+    }
+
+    /// The failure of a result that was not written, as on a full disk.
+    pub fn lost(&self) -> Option<Diagnostic> {
+        self.lost.get().map(|error| unwritable(Path::new("standard output"), error))
     }
 
     /// Prints a message on the progress.
     pub fn say(&self, text: &str) {
-        self.bars.suspend(|| print(&mut io::stderr(), text));
+        // Nobody can be told that messages are lost.
+        let _ = self.bars.suspend(|| print(&mut io::stderr(), text));
+    }
+
+    /// Tells of a failure on standard error, whatever the form of results.
+    pub fn warn(&self, diagnostic: &Diagnostic) {
+        self.say(&render::human(std::slice::from_ref(diagnostic), self.colour));
     }
 
     /// Writes a result: `value` for programs, `text` for people.
@@ -84,7 +102,7 @@ impl Terminal {
     }
 }
 
-/// A reader that has gone, as `head` goes, wants no more: that is no failure.
-fn print(stream: &mut impl Write, text: &str) {
-    let _ = writeln!(stream, "{}", text.trim_end_matches('\n'));
+fn print(stream: &mut impl Write, text: &str) -> io::Result<()> {
+    writeln!(stream, "{}", text.trim_end_matches('\n'))?;
+    stream.flush()
 }

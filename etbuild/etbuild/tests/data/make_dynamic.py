@@ -171,6 +171,22 @@ class Reshaping(nn.Module):
         return tokens, rows, centred, ramp + x.new_zeros(height, 1), x[:, :, 1:-1, ::2].amax(3)
 
 
+class Numbers(nn.Module):
+    """Sizes and elements as operands of arithmetic, on either side, and layers whose weights are computed from a direction and a norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.whole = nn.utils.parametrizations.weight_norm(nn.Linear(4, 3), dim=None)
+        self.rows = nn.utils.parametrizations.weight_norm(nn.Conv1d(4, 4, 3, padding=1, groups=2), dim=2)
+
+    def forward(self, x, count):
+        batch, _, time = x.shape
+        least, some = x.min().item(), count.item()
+        mean = (x.sum((0, 2)) / (batch * time), x.mean() * time + batch, count * batch - time)
+        tests = ((x > some).float(), count % time, (x * time).clamp(max=batch), time ** (x / 4), 1 - least * x, torch.remainder(x, some))
+        return *mean, *tests, self.whole(self.rows(x).mean(2)) / (time - 0.5)
+
+
 def normal(*sizes):
     return torch.randn(*sizes)
 
@@ -205,6 +221,11 @@ def models():
     points = ((1, 2, 2), (2, 3, 5), (3, 5, 6))
     image = ({0: batch, 2: 4 * height, 3: 4 * width},)
     yield "reshaping", Reshaping(), image, [(normal(b, 3, 4 * h, 4 * w),) for b, h, w in points]
+
+
+    batch, time = dims(batch=(1, 4), time=(2, 9))
+    points = ((1, 2), (3, 5), (4, 9))
+    yield "numbers", Numbers(), ({0: batch, 2: time}, None), [(normal(b, 4, t), torch.tensor(3)) for b, t in points]
 
 
 def attention_inputs(batch, length, other):

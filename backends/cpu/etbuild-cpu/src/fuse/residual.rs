@@ -26,7 +26,8 @@ fn fused(
     [own, other]: [&Stream; 2],
 ) -> Option<(usize, Conv2d)> {
     let agrees = is_sum(chain) && other.strides == dense_in(chain.sizes) && other.place.slot != own.place.slot;
-    let read = Dense::of_stream(chain, own).filter(|_| agrees)?;
+    // A GEMM that rounds its result to int8 has nowhere to add after the rounding.
+    let read = Dense::of_stream(chain, own).filter(|_| agrees && !own.qparams.is_int8())?;
     let (producer, instruction) = absorbed(program, consumer, read)?;
     let Instruction::Conv2d(mut gemm) = instruction else { return None };
     let has_type = match gemm.gemm()? {
