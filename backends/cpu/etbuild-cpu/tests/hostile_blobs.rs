@@ -62,7 +62,7 @@ method forward
   (%scale2: float32[2, 1, 16], %zero2: int8[2, 1, 16]) = torchao.choose_qparams_affine.default(%rows, "SYMMETRIC", [1, 1, 32], int8, -127, 127, none, none, int8, false)
   %q2: int8[2, 1, 512] = torchao.quantize_affine.default(%rows, [1, 1, 32], %scale2, %zero2, int8, -127, 127)
   %r2: float32[2, 1, 512] = torchao.dequantize_affine.default(%q2, [1, 1, 32], %scale2, %zero2, int8, -127, 127, float32)
-  %out: float32[2, 2, 36] = etbuild.expert_linear.default(%r2, %chosen, values[%first, %second], none)
+  %out: float32[2, 2, 36] = etbuild.expert_linear.default(%r2, %chosen, values[%first, %second], none, none)
   return %sum, %plain, %out
 "#;
 
