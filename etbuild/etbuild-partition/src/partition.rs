@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use et_core::ScalarType;
-use etbuild_backend::{Backend, Blob, DeviceReport, Refusal, RefusalKind, Stored, TargetFacts, Weights};
+use etbuild_backend::{
+    Backend, Blob, DeviceReport, Refusal, RefusalKind, Stored, TargetFacts, Weights, dequantizes_constants,
+};
 use etbuild_ir::{
     ConstantData, DelegateCall, Digest, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation,
     compact,
@@ -79,6 +81,17 @@ struct Method {
     origins: BTreeMap<Digest, String>,
 }
 
+/// The accepted nodes that dequantize weights of refused nodes only: other backends pack integers, which they know as constants.
+fn unread_weights(links: &Links<'_>, taken: &[bool]) -> Vec<usize> {
+    let nodes = links.graph.nodes.iter().zip(taken).enumerate();
+    let accepted = nodes.clone().filter(|(_, (_, taken))| **taken);
+    let read: HashSet<ValueId> =
+        accepted.clone().flat_map(|(_, (node, _))| node.uses()).chain(links.graph.results()).collect();
+    let is_unread =
+        |node: &Node| dequantizes_constants(links, node) && !node.outputs.iter().any(|id| read.contains(id));
+    accepted.filter(|(_, (node, _))| is_unread(node)).map(|(index, _)| index).collect()
+}
+
 /// What the backend says of a call.
 #[derive(Default)]
 struct Inside {
@@ -148,6 +161,10 @@ impl Method {
                 Some(reason) => note(&mut self.reports, self.places[index], backend, reason),
             }
         }
+        let left = unread_weights(&judge.links, &taken);
+        let reason = Refusal::new(RefusalKind::Gain, "the operators that read these weights are not in the partition");
+        left.iter().for_each(|index| taken[*index] = false);
+        self.refuse(&left, backend, &reason);
         taken
     }
 

@@ -1,6 +1,6 @@
 //! Golden tests of partitioning (`tests/partitions/*.ir`), and random graphs.
 //!
-//! Three backends take part: `arith` accepts additions, multiplications and views, `relu` accepts `relu`, and `state` accepts additions
+//! Three backends take part: `arith` accepts additions, multiplications, views and dequantization, `relu` accepts `relu`, and `state` accepts additions
 //! and writes to a KV cache, which it writes in place. The option
 //! `backends` lists the backends in order of preference; `most nodes` limits the size of partitions that `arith`
 //! lowers.
@@ -30,7 +30,10 @@ impl Only {
     }
 
     const fn arith() -> Self {
-        Self::new("arith", &["aten.add.Tensor", "aten.mul.Tensor", "aten.view_copy.default"])
+        Self::new(
+            "arith",
+            &["aten.add.Tensor", "aten.mul.Tensor", "aten.view_copy.default", "torchao.dequantize_affine.default"],
+        )
     }
 
     const fn relu() -> Self {
