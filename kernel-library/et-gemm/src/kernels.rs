@@ -84,10 +84,12 @@ macro_rules! kernels {
 /// The `f32` kernels of an ISA: its target features, its vectors, and the rows and vectors of the micro-kernels.
 macro_rules! float {
     ($name:ident, $isa:ident, $target:tt, $features:tt, $simd:ty, lanes $lanes:literal, $rows:tt x $vectors:tt,
-        small $small:literal) => {
-        kernels!($name: FloatKernels, "float", $target, $isa, lanes $lanes, $rows x $vectors, small $small, {
+        few $few:tt) => {
+        kernels!($name: FloatKernels, "float", $target, $isa, lanes $lanes, $rows x $vectors, small count!($few), {
             compiled! { $features
-                fn tile<R, V>(tile: &FloatTile) = float::compute::<$simd, R, V, $small>;
+                fn tile<R, V>(tile: &FloatTile) = float::compute::<$simd, R, V, { count!($few) }>;
+                fn bf16<R, V>(tile: &FloatTile) = float::compute_few::<$simd, float::Bf16, R, V>;
+                fn fp16<R, V>(tile: &FloatTile) = float::compute_few::<$simd, float::Fp16, R, V>;
                 fn even<D, V>(tile: &FloatTile) = float::compute_even::<$simd, { count!($rows) }, V, D>;
                 fn finish(epilogue: &Epilogue, computed: Computed) = float::finish::<$simd>;
                 fn input(window: &Window) = transform::input::<$simd>;
@@ -97,6 +99,8 @@ macro_rules! float {
             FloatKernels {
                 tiles: tiles!(tile, $rows x $vectors),
                 even: tiles!(even, [1 2] x $vectors),
+                bf16: tiles!(bf16, $few x $vectors),
+                fp16: tiles!(fp16, $few x $vectors),
                 finish,
                 input,
                 output,
@@ -184,13 +188,17 @@ pub struct FloatKernels {
     pub tiles: Tiles<FloatTile>,
     /// The micro-kernels of MR rows for a uniform row stride of one element, and of two elements (NCHW input).
     pub even: Tiles<FloatTile>,
+    /// The micro-kernels of few rows with bf16 weights.
+    pub bf16: Tiles<FloatTile>,
+    /// The micro-kernels of few rows with fp16 weights.
+    pub fp16: Tiles<FloatTile>,
     /// The epilogue of expensive activations.
     pub finish: unsafe fn(&Epilogue, Computed),
     /// The Winograd input transform.
     pub input: unsafe fn(&Window),
     /// The Winograd output transform.
     pub output: unsafe fn(&Pixels),
-    /// Dequantizes int8 or blockwise weights.
+    /// Widens 16-bit weights, and dequantizes int8 or blockwise ones.
     pub unpack: unsafe fn(&Unpack),
 }
 
@@ -257,7 +265,12 @@ impl Kernels<FloatKernels> {
     /// The maximum number of rows per tile of a GEMM of M = `rows`. A small M uses the same summation order as a GEMV, with
     /// bit-identical results: both are bound by the bandwidth of the weights.
     pub const fn height_of(&self, rows: usize) -> usize {
-        if rows <= SMALL_ROWS { self.small } else { self.height }
+        if Self::is_small(rows) { self.small } else { self.height }
+    }
+
+    /// Whether M = `rows` is small.
+    pub const fn is_small(rows: usize) -> bool {
+        rows <= SMALL_ROWS
     }
 }
 
@@ -304,15 +317,15 @@ pub static KERNELS: [KernelRow; 10] = [
     KernelRow { isa: Isa::Simd128, float: F32_SIMD128, int8: INT8_SIMD128, blocks: BLOCK_SIMD128 },
 ];
 
-float!(F32_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4, [1 2 3 4] x [1 2], small 1);
+float!(F32_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4, [1 2 3 4] x [1 2], few [1]);
 float!(F32_AVX2, Avx2, "x86_64", ["avx2,fma,f16c"], et_simd::Avx2, lanes 8,
-    [1 2 3 4 5 6] x [1 2], small 1);
+    [1 2 3 4 5 6] x [1 2], few [1]);
 float!(F32_AVX512, Avx512, "x86_64", ["avx512f,avx512bw,avx512dq,avx512vl"], et_simd::Avx512, lanes 16,
-    [1 2 3 4 5 6 7 8 9 10 11 12 13 14] x [1 2], small 3);
+    [1 2 3 4 5 6 7 8 9 10 11 12 13 14] x [1 2], few [1 2 3]);
 float!(F32_NEON, Neon, "aarch64", ["neon"], et_simd::Neon, lanes 4,
-    [1 2 3 4 5 6] x [1 2 3 4], small 1);
+    [1 2 3 4 5 6] x [1 2 3 4], few [1]);
 float!(F32_SIMD128, Simd128, "wasm32", ["simd128"], et_simd::Simd128, lanes 4,
-    [1 2 3 4 5 6] x [1 2], small 1);
+    [1 2 3 4 5 6] x [1 2], few [1]);
 
 integer!(INT8_PORTABLE, BLOCK_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4,
     int8 [1 2 3 4] x [1 2], small 4, blocks [1 2 3 4] x [1 2]);

@@ -1,4 +1,4 @@
-//! GEMM and convolution over packed weights, in `f32`, int8, and blockwise int4 and int8, with kernels per ISA.
+//! GEMM and convolution over packed weights, in `f32`, fp16, bf16, int8, and blockwise int4, int6 and int8, with kernels per ISA.
 //!
 //! Packing happens at build time and works on any host for any ISA; computing requires the CPU. Images are NHWC, and a
 //! GEMM is a convolution with a 1 x 1 kernel. The work is a [`Grid`] of M tiles x N panels: every split of the grid
@@ -36,6 +36,7 @@ extern crate std;
 
 mod block;
 mod float;
+mod halves;
 mod int8;
 mod kernels;
 mod output;
@@ -51,6 +52,7 @@ pub use block::gemm::{BlockGemm, BlockOperands};
 pub use float::direct::FloatOperands;
 pub use float::pack::{Weights, float_column};
 pub use float::product::FloatProduct;
+pub use halves::{HalfWeights, Halves};
 pub use int8::compute::{Int8Operands, Int8Residual};
 pub use int8::gemm::Int8Gemm;
 pub use int8::pack::Bias;

@@ -1,4 +1,4 @@
-//! Weight-only GEMM with int8 or blockwise weights in the packed layout of the quantized GEMMs: a K block of a
+//! Weight-only GEMM with 16-bit weights, or with int8 or blockwise weights in the packed layout of the quantized GEMMs: a K block of a
 //! panel is dequantized to an L1-resident buffer, from which the `f32` micro-kernel reads. Each packed byte is read
 //! once per M block, in address order.
 #![allow(unsafe_code, reason = "panels and tiles are passed on by pointer after their bounds are checked, once a call")]
@@ -9,6 +9,8 @@ use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
 use crate::block::gemm::BlockGemm;
+use crate::float::direct::height;
+use crate::halves::{HalfWeights, Halves};
 use crate::int8::gemm::Int8Gemm;
 use crate::int8::pack::{HEADER, Layout};
 use crate::kernels::block_format::{BlockFormat, Scales};
@@ -20,8 +22,10 @@ use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
 
-/// KC: K elements that are dequantized at a time; with the columns of a panel, half of L1.
-const DEPTH: usize = 128;
+/// KC: K elements that are dequantized at a time. With the columns of a panel, those of a small M are half of L1, those of a large M are in
+/// L2, where all tiles of a block read them.
+const SMALL_DEPTH: usize = 128;
+const DEPTH: usize = 512;
 
 /// An upper bound for MR.
 const MOST_ROWS: usize = 16;
@@ -31,7 +35,7 @@ const MOST_ROWS: usize = 16;
 pub struct WeightOnlyOperands<'a> {
     /// Contiguous `f32` rows.
     pub input: &'a [f32],
-    /// Weights packed by [`Int8Gemm::pack`] (with `f32` bias or without bias) or [`BlockGemm::pack`].
+    /// Weights packed by [`Int8Gemm::pack`] (with `f32` bias or without bias), [`BlockGemm::pack`] or [`HalfWeights::pack`].
     pub weights: &'a [u8],
     /// The activation of the epilogue.
     pub activation: Activation,
@@ -50,6 +54,7 @@ pub struct WeightOnlyGemm {
 enum Form {
     Bytes(Int8Gemm),
     Blocks(BlockGemm),
+    Halves(HalfWeights),
 }
 
 /// The columns of a tile within a panel.
@@ -78,9 +83,16 @@ impl WeightOnlyGemm {
         Ok(Self { rows, inner, form, row: &KernelRow::of(isa).float })
     }
 
+    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with 16-bit weights.
+    pub fn halves([rows, inner, columns]: [usize; 3], kind: Halves, isa: Isa) -> Result<Self> {
+        Shape::product(rows, inner, columns).check()?;
+        let form = Form::Halves(HalfWeights::new([inner, columns], kind, isa)?);
+        Ok(Self { rows, inner, form, row: &KernelRow::of(isa).float })
+    }
+
     /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
-        Grid::new(self.rows, self.row.height_of(self.rows), self.panels().0.per_group)
+        Grid::new(self.rows, height(self.row, self.rows, self.inner), self.panels().0.per_group)
     }
 
     /// The packed panels, and the bytes of their unit of size.
@@ -88,12 +100,18 @@ impl WeightOnlyGemm {
         match &self.form {
             Form::Bytes(bytes) => (&bytes.panels, 4),
             Form::Blocks(blocks) => (&blocks.panels, 1),
+            Form::Halves(halves) => (&halves.panels, 1),
         }
+    }
+
+    /// KC.
+    const fn depth(&self) -> usize {
+        if Kernels::is_small(self.rows) { SMALL_DEPTH } else { DEPTH }
     }
 
     /// Scratch bytes per call.
     pub const fn scratch_size(&self) -> usize {
-        scratch::total(&[scratch::part((1 + DEPTH) * self.row.width(), 4)])
+        scratch::total(&[scratch::part((1 + self.depth()) * self.row.width(), 4)])
     }
 
     /// Computes a block of the output. Fails if an operand, the output or the scratch is too short, or if this CPU
@@ -117,12 +135,18 @@ impl WeightOnlyGemm {
         }
         output.check(&grid.rows_of_all(block.tiles), &panels.columns_of(block.panels))?;
         let kernels = self.row.available()?;
-        let memory = Scratch::new(scratch)?.take::<f32>((1 + DEPTH) * self.row.width())?.as_mut_ptr();
+        if let Form::Halves(halves) = &self.form
+            && Kernels::is_small(self.rows)
+        {
+            // SAFETY: operands and output are validated for the block.
+            return unsafe { self.multiply_halves((kernels, halves), operands, output, block) };
+        }
+        let memory = Scratch::new(scratch)?.take::<f32>((1 + self.depth()) * self.row.width())?.as_mut_ptr();
         for panel in block.panels[0]..block.panels[1] {
             for part in self.parts(panel) {
-                for first in (0..self.inner.max(1)).step_by(DEPTH) {
-                    let depth = first..self.inner.min(first + DEPTH);
-                    // SAFETY: operands and output are validated for the block, and `memory` has `(1 + DEPTH) * width`
+                for first in (0..self.inner.max(1)).step_by(self.depth()) {
+                    let depth = first..self.inner.min(first + self.depth());
+                    // SAFETY: operands and output are validated for the block, and `memory` has `(1 + depth) * width`
                     // elements.
                     unsafe {
                         self.unpack(kernels, operands.weights, &part, depth.clone(), memory);
@@ -156,7 +180,7 @@ impl WeightOnlyGemm {
         let panel = weights.as_ptr().wrapping_add(part.start);
         let (width, column) = (part.vectors * self.row.lanes, part.column[0]);
         let bias = match &self.form {
-            Form::Bytes(_) => Some(panel),
+            Form::Bytes(_) | Form::Halves(_) => Some(panel),
             Form::Blocks(blocks) => blocks.form.is_biased.then(|| panel.wrapping_add(4 * part.width)),
         };
         let bias = bias.filter(|_| elements.start == 0);
@@ -179,6 +203,16 @@ impl WeightOnlyGemm {
                     count: elements.len().div_ceil(4),
                     vectors: part.vectors,
                     scales: [panel.add(4 * (part.width + column)), core::ptr::null()],
+                    units: [core::ptr::null(); 2],
+                    to: to_rows,
+                }),
+                Form::Halves(halves) => (kernels.unpack)(&Unpack {
+                    format: Format::Halves(halves.kind),
+                    words: panel.add((4 + 2 * elements.start) * part.width + 2 * column),
+                    step: 2 * part.width,
+                    count: elements.len(),
+                    vectors: part.vectors,
+                    scales: [core::ptr::null(); 2],
                     units: [core::ptr::null(); 2],
                     to: to_rows,
                 }),
@@ -215,6 +249,67 @@ impl WeightOnlyGemm {
         }
     }
 
+    /// Computes a block of few rows, with micro-kernels that read 16-bit weights.
+    ///
+    /// # Safety
+    ///
+    /// Operands and output cover the block.
+    #[inline]
+    unsafe fn multiply_halves(
+        &self,
+        (kernels, halves): (&FloatKernels, &HalfWeights),
+        operands: &WeightOnlyOperands<'_>,
+        output: &mut Output<'_, f32>,
+        block: Block,
+    ) -> Result<()> {
+        let tiles = match halves.kind {
+            Halves::Bf16 => kernels.bf16,
+            Halves::Fp16 => kernels.fp16,
+        };
+        for part in (block.panels[0]..block.panels[1]).flat_map(|panel| self.parts(panel)) {
+            let panel = operands.weights.as_ptr().wrapping_add(part.start);
+            for rows in (block.tiles[0]..block.tiles[1]).map(|tile| self.grid().rows_of(tile)) {
+                let kernel = tile_of(tiles, rows.len(), part.vectors)?;
+                let epilogue = Epilogue::new(
+                    output.at(rows.start, part.column[1]),
+                    output.stride(),
+                    part.columns,
+                    operands.activation,
+                );
+                let table = self.table(operands, rows.clone(), 0);
+                let call = Tile {
+                    table: table.as_ptr(),
+                    runs: 1,
+                    length: self.inner,
+                    panel: panel.wrapping_add(4 * part.column[0]).cast(),
+                    panel_stride: part.width,
+                    halves: panel.wrapping_add(4 * part.width + 2 * part.column[0]).cast(),
+                    epilogue,
+                    ahead: core::ptr::null(),
+                    ahead_step: 0,
+                    below: 0,
+                    tiles: 1,
+                };
+                // SAFETY: the caller guarantees that operands and output cover the tile.
+                unsafe { kernel(&call) };
+                if !operands.activation.is_cheap() {
+                    // SAFETY: the tile above is stored in the output.
+                    unsafe { (kernels.finish)(&epilogue, epilogue.stored(rows.len())) };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the elements of each row begin, from `first` of K on.
+    fn table(&self, operands: &WeightOnlyOperands<'_>, rows: Range<usize>, first: usize) -> [*const f32; MOST_ROWS] {
+        let mut table = [core::ptr::null(); MOST_ROWS];
+        for (row, pointer) in rows.zip(&mut table) {
+            *pointer = operands.input.as_ptr().wrapping_add(row * self.inner + first);
+        }
+        table
+    }
+
     /// Accumulates a K block into the output.
     ///
     /// # Safety
@@ -232,10 +327,7 @@ impl WeightOnlyGemm {
         let (grid, is_last) = (self.grid(), elements.end == self.inner);
         for tile in tiles[0]..tiles[1] {
             let rows = grid.rows_of(tile);
-            let mut table = [core::ptr::null(); MOST_ROWS];
-            for (row, pointer) in rows.clone().zip(&mut table) {
-                *pointer = operands.input.as_ptr().wrapping_add(row * self.inner + elements.start);
-            }
+            let table = self.table(operands, rows.clone(), elements.start);
             let kernel = tile_of(kernels.tiles, rows.len(), part.vectors)?;
             let to = output.at(rows.start, part.column[1]);
             let before = if elements.start == 0 { core::ptr::null() } else { to.cast_const() };
@@ -247,6 +339,7 @@ impl WeightOnlyGemm {
                 length: elements.len(),
                 panel: memory,
                 panel_stride: part.vectors * self.row.lanes,
+                halves: core::ptr::null(),
                 epilogue: Epilogue { residual: before, residual_stride: output.stride(), ..epilogue },
                 ahead: core::ptr::null(),
                 ahead_step: 0,

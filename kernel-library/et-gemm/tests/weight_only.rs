@@ -3,7 +3,8 @@
 mod plain;
 
 use et_gemm::{
-    Activation, Bias, BlockFormat, BlockGemm, Int8Gemm, Isa, Output, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights,
+    Activation, Bias, BlockFormat, BlockGemm, HalfWeights, Halves, Int8Gemm, Isa, Output, Shape, WeightOnlyGemm,
+    WeightOnlyOperands, Weights,
 };
 use plain::{Numbers, activate, available, forms, in_parts};
 
@@ -50,6 +51,26 @@ fn blocks(isa: Isa, form: BlockFormat, [rows, inner, columns]: [usize; 3]) -> Pa
     Packed { product, bytes: packed, numbers: real, bias }
 }
 
+fn halves(isa: Isa, kind: Halves, [rows, inner, columns]: [usize; 3]) -> Packed {
+    let mut numbers = Numbers(0x1234_5678_9abc_def1);
+    let cut = |number: f32| match kind {
+        Halves::Fp16 => et_core::Half::from_f32(number).to_f32(),
+        Halves::Bf16 => f32::from_bits(number.to_bits() & 0xffff_0000),
+    };
+    let weights: Vec<f32> = numbers.floats(columns * inner).into_iter().map(cut).collect();
+    let bias = if rows % 2 == 1 { numbers.floats(columns) } else { Vec::new() };
+    let product = HalfWeights::new([inner, columns], kind, isa).unwrap();
+    let packed = plain::packed(product.packed_size(), |packed| product.pack(&weights, &bias, packed));
+    let mut elements = vec![0.0; inner];
+    for column in 0..columns {
+        product.column(&packed, column, &mut elements).unwrap();
+        assert_eq!(elements, weights[column * inner..][..inner], "{isa:?} {column}");
+    }
+    assert!(product.column(&packed, columns, &mut elements).is_err());
+    let product = WeightOnlyGemm::halves([rows, inner, columns], kind, isa).unwrap();
+    Packed { product, bytes: packed, numbers: weights, bias }
+}
+
 fn check(isa: Isa, [rows, inner, columns]: [usize; 3], packed: &Packed, activation: Activation, parts: usize) {
     let input = Numbers(0xdef1_1234_5678_9abc).floats(rows * inner);
     let operands = WeightOnlyOperands { input: &input, weights: &packed.bytes, activation };
@@ -80,6 +101,9 @@ fn products_are_those_of_the_numbers_that_integers_stand_for() {
             for [inner, columns] in [[32, 1], [7, 17], [129, 33], [260, 64], [0, 5], [128, 70]] {
                 let sizes = [rows, inner, columns];
                 check(isa, sizes, &bytes(isa, sizes), Activation::None, 1);
+                for kind in Halves::ALL {
+                    check(isa, sizes, &halves(isa, kind, sizes), Activation::None, 1);
+                }
             }
             for [inner, columns, group] in [
                 [32, 1, 32],
@@ -102,6 +126,7 @@ fn products_are_those_of_the_numbers_that_integers_stand_for() {
         {
             let sizes = [rows, 264, 70];
             check(isa, sizes, &bytes(isa, sizes), activation, parts);
+            check(isa, sizes, &halves(isa, Halves::Bf16, sizes), activation, parts);
             for form in forms(8, 264, rows % 2 == 1) {
                 check(isa, sizes, &blocks(isa, form, sizes), activation, parts);
             }
@@ -122,5 +147,38 @@ fn operands_of_other_sizes_are_refused() {
             activation: Activation::None,
         };
         assert!(packed.product.compute(&operands, &mut output, all, &mut scratch).is_err());
+    }
+}
+
+#[test]
+fn numbers_of_more_bits_are_not_packed() {
+    for kind in Halves::ALL {
+        let product = HalfWeights::new([2, 1], kind, Isa::Portable).unwrap();
+        let mut packed = vec![0; product.packed_size()];
+        assert!(product.pack(&[1.0, 0.1], &[], &mut packed).is_err());
+        assert!(product.pack(&[1.0, 0.5], &[], &mut packed).is_ok());
+    }
+}
+
+#[test]
+fn few_rows_of_16_bit_weights_have_the_bits_that_each_has_alone() {
+    let (inner, columns) = (301, 70);
+    for isa in available() {
+        for kind in Halves::ALL {
+            let (many, one) = (halves(isa, kind, [8, inner, columns]), halves(isa, kind, [2, inner, columns]));
+            let input = Numbers(0xdef1_1234_5678_9abc).floats(8 * inner);
+            let computed = |packed: &Packed, rows: usize, input: &[f32]| {
+                let product = WeightOnlyGemm::halves([rows, inner, columns], kind, isa).unwrap();
+                let operands = WeightOnlyOperands { input, weights: &packed.bytes, activation: Activation::None };
+                let needs = (product.grid(), product.scratch_size());
+                in_parts([rows, columns], f32::NAN, needs, 1, |output, block, scratch| {
+                    product.compute(&operands, output, block, scratch)
+                })
+            };
+            let all = computed(&many, 8, &input);
+            for (row, expected) in all.chunks_exact(columns).enumerate() {
+                assert_eq!(computed(&one, 1, &input[row * inner..][..inner]), expected, "{isa:?} {kind:?} {row}");
+            }
+        }
     }
 }

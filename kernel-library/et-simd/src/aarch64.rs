@@ -125,6 +125,8 @@ impl Simd for Neon {
             let number = vreinterpretq_f32_s32(vandq_s32(bits, vdupq_n_s32(half::PLACES)));
             F32x4(vmulq_n_f32(number, half::EXPONENT))
         };
+        unsafe fn read_bfloats(self, from: *const u16) -> F32x4 =
+            F32x4(vreinterpretq_f32_s32(vshlq_n_s32::<16>(vmovl_s16(vld1_s16(from.cast())))));
         unsafe fn read_i8(self, from: *const i8) -> I32x4 = {
             let bytes = vcreate_s8(u64::from(from.cast::<u32>().read_unaligned()));
             I32x4(vmovl_s16(vget_low_s16(vmovl_s8(bytes))))

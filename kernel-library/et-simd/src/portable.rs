@@ -170,6 +170,8 @@ impl Simd for Portable {
             to.cast::<[i32; LANES]>().write_unaligned(vector.0);
         unsafe fn read_halves(self, from: *const u16) -> Floats =
             Floats(lanes!(|lane| half::widen(from.add(lane).read_unaligned())));
+        unsafe fn read_bfloats(self, from: *const u16) -> Floats =
+            Floats(lanes!(|lane| f32::from_bits(u32::from(from.add(lane).read_unaligned()) << 16)));
         unsafe fn read_i8(self, from: *const i8) -> Integers = Integers(lanes!(|lane| i32::from(*from.add(lane))));
         unsafe fn read_u8(self, from: *const u8) -> Integers = Integers(lanes!(|lane| i32::from(*from.add(lane))));
         unsafe fn write_i8(self, to: *mut i8, vector: Integers) =

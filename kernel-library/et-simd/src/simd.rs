@@ -114,6 +114,11 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
     /// # Safety
     /// `from` is valid for reads of [`Simd::LANES`] fp16.
     unsafe fn read_halves(self, from: *const u16) -> Self::F32;
+    /// Loads bf16, converted to `f32`.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of [`Simd::LANES`] bf16.
+    unsafe fn read_bfloats(self, from: *const u16) -> Self::F32;
 
     intrinsics! {
         /// Loads at most a vector, without a mask for a whole vector. Lanes from `count` on are 0.

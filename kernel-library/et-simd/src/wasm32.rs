@@ -132,6 +132,8 @@ impl Simd for Simd128 {
             let bits = i32x4_shl(i32x4_extend_low_i16x8(v128_load64_zero(from.cast())), 13);
             F32x4(f32x4_mul(v128_and(bits, i32x4_splat(half::PLACES)), f32x4_splat(half::EXPONENT)))
         };
+        unsafe fn read_bfloats(self, from: *const u16) -> F32x4 =
+            F32x4(i32x4_shl(i32x4_extend_low_i16x8(v128_load64_zero(from.cast())), 16));
         unsafe fn read_i8(self, from: *const i8) -> I32x4 =
             I32x4(i32x4_extend_low_i16x8(i16x8_extend_low_i8x16(v128_load32_zero(from.cast()))));
         unsafe fn read_u8(self, from: *const u8) -> I32x4 =

@@ -10,7 +10,7 @@ mod layers;
 mod peak;
 mod products;
 
-use et_gemm::{Isa, KERNELS, Scales, Shape, Width};
+use et_gemm::{Halves, Isa, KERNELS, Scales, Shape, Width};
 use layers::Layer;
 use products::Product;
 
@@ -54,6 +54,8 @@ const SUITES: [Suite; 5] = [
         layers: layers::linear,
         products: &[
             ("float32 ", products::float),
+            ("bf16 to float32 ", |isa, shape| products::weight_only_halves(isa, shape, Halves::Bf16)),
+            ("fp16 to float32 ", |isa, shape| products::weight_only_halves(isa, shape, Halves::Fp16)),
             ("int8 to float32 ", products::weight_only_int8),
             ("int4 to float32 ", |isa, shape| {
                 products::weight_only_blocks(isa, shape, (Width::Int4, Scales::Steps, false))

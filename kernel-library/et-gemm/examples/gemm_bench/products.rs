@@ -1,9 +1,9 @@
 //! What is measured: GEMMs of each kind, and the packing and quantization that run with some GEMMs.
 
 use et_gemm::{
-    Activation, Bias, BlockFormat, BlockGemm, BlockOperands, FloatOperands, FloatProduct, FloatRows, Int8Gemm,
-    Int8Operands, Isa, Mapping, Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands,
-    Weights, Width, quantize_rows,
+    Activation, Bias, BlockFormat, BlockGemm, BlockOperands, FloatOperands, FloatProduct, FloatRows, HalfWeights,
+    Halves, Int8Gemm, Int8Operands, Isa, Mapping, Output, Quantization, RowScale, Scales, Shape, WeightOnlyGemm,
+    WeightOnlyOperands, Weights, Width, quantize_rows,
 };
 
 /// The type of weights in blocks, the format of the scales, and whether blocks have offsets.
@@ -142,6 +142,15 @@ pub fn blocks(isa: Isa, shape: Shape, kind: Kind) -> Product {
 pub fn weight_only_int8(isa: Isa, shape: Shape) -> Product {
     let gemm = WeightOnlyGemm::bytes([shape.rows(), shape.channels, shape.columns], isa).expect("a shape");
     weight_only(gemm, shape, packed_int8(isa, shape, Bias::None).1)
+}
+
+/// `f32` rows and 16-bit weights.
+pub fn weight_only_halves(isa: Isa, shape: Shape, kind: Halves) -> Product {
+    let sizes = [shape.rows(), shape.channels, shape.columns];
+    let gemm = WeightOnlyGemm::halves(sizes, kind, isa).expect("a shape");
+    let weights = HalfWeights::new([shape.channels, shape.columns], kind, isa).expect("a shape");
+    let numbers = vec![0.25; shape.channels * shape.columns];
+    weight_only(gemm, shape, Packed::new(weights.packed_size(), |packed| weights.pack(&numbers, &[], packed)))
 }
 
 /// `f32` rows and weights in blocks.

@@ -33,6 +33,12 @@ const ALIASED: usize = 4096;
 /// with K = 3072 took 1.1 to 1.8 times as long on AMD Zen 5.
 const ALIASED_ROWS: usize = 10;
 
+/// The maximum number of rows per tile, of `rows` rows that are `step` elements apart.
+pub const fn height(row: &Kernels<FloatKernels>, rows: usize, step: usize) -> usize {
+    let most = row.height_of(rows);
+    if (size_of::<f32>() * step).is_multiple_of(ALIASED) && most > ALIASED_ROWS { ALIASED_ROWS } else { most }
+}
+
 /// The largest accumulator tile of any ISA, in elements.
 const MOST_SUMS: usize = {
     let (mut most, mut index) = (0, 0);
@@ -142,9 +148,7 @@ impl Direct {
 
     /// The maximum number of rows per tile.
     const fn height(&self) -> usize {
-        let most = self.row.height_of(self.shape.rows());
-        let step = size_of::<f32>() * self.shape.pixel_stride * self.shape.stride[1];
-        if step.is_multiple_of(ALIASED) && most > ALIASED_ROWS { ALIASED_ROWS } else { most }
+        height(self.row, self.shape.rows(), self.shape.pixel_stride * self.shape.stride[1])
     }
 
     /// Scratch bytes per call.
@@ -349,6 +353,7 @@ impl Strip<'_> {
             length: product.runs.length,
             panel: at(panel.start).cast(),
             panel_stride: panel.step,
+            halves: core::ptr::null(),
             epilogue: Epilogue {
                 residual_stride: residual.map_or(0, |residual| residual.stride),
                 residual_last: residual.is_some_and(|residual| residual.after),

@@ -24,6 +24,8 @@ pub struct Tile {
     pub panel: *const f32,
     /// Row stride of the packed weights, in elements: at least the columns of the panel.
     pub panel_stride: usize,
+    /// The first row of 16-bit weights; null for `f32` weights, which follow the bias row.
+    pub halves: *const u16,
     /// Output, residual and activation.
     pub epilogue: Epilogue,
     /// Prefetch pointer into the next panel: each K step prefetches the next `ahead_step` bytes.
@@ -74,6 +76,52 @@ impl Epilogue {
     }
 }
 
+/// A type of packed weights.
+pub trait Weight {
+    /// Bytes of a weight.
+    const BYTES: usize;
+
+    /// Loads a vector of weights.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the ISA of `S`; `from` is valid for a vector of weights.
+    unsafe fn read<S: Simd>(isa: S, from: *const u8) -> S::F32;
+}
+
+/// `f32` weights.
+pub struct F32;
+
+/// fp16 weights.
+pub struct Fp16;
+
+/// bf16 weights.
+pub struct Bf16;
+
+impl Weight for F32 {
+    const BYTES: usize = 4;
+    #[inline(always)]
+    unsafe fn read<S: Simd>(isa: S, from: *const u8) -> S::F32 {
+        isa.read(from.cast())
+    }
+}
+
+impl Weight for Fp16 {
+    const BYTES: usize = 2;
+    #[inline(always)]
+    unsafe fn read<S: Simd>(isa: S, from: *const u8) -> S::F32 {
+        isa.read_halves(from.cast())
+    }
+}
+
+impl Weight for Bf16 {
+    const BYTES: usize = 2;
+    #[inline(always)]
+    unsafe fn read<S: Simd>(isa: S, from: *const u8) -> S::F32 {
+        isa.read_bfloats(from.cast())
+    }
+}
+
 /// Bytes per cache line.
 const CACHE_LINE: usize = 64;
 
@@ -87,8 +135,25 @@ const CACHE_LINE: usize = 64;
 pub unsafe fn compute<S: Simd, const R: usize, const V: usize, const FEW: usize>(tile: &Tile) {
     let isa = S::assume();
     for index in 0..tile.tiles {
-        let sums =
-            if const { R <= FEW } { sum_few::<S, R, V>(isa, tile, index) } else { sum::<S, R, V>(isa, tile, index) };
+        let sums = if const { R <= FEW } {
+            sum_few::<S, F32, R, V>(isa, tile, index)
+        } else {
+            sum::<S, R, V>(isa, tile, index)
+        };
+        complete::<S, R, V>(isa, tile, index * R, sums);
+    }
+}
+
+/// Computes tiles of few rows with weights of type `W`, bit-identical to [`compute`] with these weights in `f32`.
+///
+/// # Safety
+///
+/// As [`compute`]; the 16-bit weights of the tile have the type.
+#[inline(always)]
+pub unsafe fn compute_few<S: Simd, W: Weight, const R: usize, const V: usize>(tile: &Tile) {
+    let isa = S::assume();
+    for index in 0..tile.tiles {
+        let sums = sum_few::<S, W, R, V>(isa, tile, index);
         complete::<S, R, V>(isa, tile, index * R, sums);
     }
 }
@@ -201,10 +266,18 @@ unsafe fn sum_even<S: Simd, const R: usize, const V: usize, const D: usize>(
 /// The hot loop for a small M: four accumulator sets per row hide the FMA latency. A GEMM uses either this kernel for
 /// every tile or for no tile.
 #[inline(always)]
-unsafe fn sum_few<S: Simd, const R: usize, const V: usize>(isa: S, tile: &Tile, index: usize) -> [[S::F32; V]; R] {
+unsafe fn sum_few<S: Simd, W: Weight, const R: usize, const V: usize>(
+    isa: S,
+    tile: &Tile,
+    index: usize,
+) -> [[S::F32; V]; R] {
     let mut parts = [[[isa.splat(0.0); V]; R]; 4];
     parts[0] = [load_vectors::<S, V>(isa, tile.panel); R];
-    let mut weights = tile.panel.add(tile.panel_stride);
+    let stride = const { W::BYTES } * tile.panel_stride;
+    let mut weights = match tile.halves.is_null() {
+        true => tile.panel.add(tile.panel_stride).cast::<u8>(),
+        false => tile.halves.cast(),
+    };
     let table = tile.table.add(index * tile.runs * R);
     for run in 0..tile.runs {
         let rows = table.add(run * R).cast::<[*const f32; R]>().read();
@@ -213,21 +286,15 @@ unsafe fn sum_few<S: Simd, const R: usize, const V: usize>(isa: S, tile: &Tile, 
             let count = (tile.length - index).min(4);
             if count == 4 {
                 for part in 0..4 {
-                    step_few::<S, R, V>(
-                        isa,
-                        &mut parts[part],
-                        &rows,
-                        index + part,
-                        weights.add(part * tile.panel_stride),
-                    );
+                    step_few::<S, W, R, V>(isa, &mut parts[part], &rows, index + part, weights.add(part * stride));
                 }
             } else {
                 for part in 0..count {
-                    step_few::<S, R, V>(isa, &mut parts[0], &rows, index + part, weights.add(part * tile.panel_stride));
+                    step_few::<S, W, R, V>(isa, &mut parts[0], &rows, index + part, weights.add(part * stride));
                 }
             }
             index += count;
-            weights = weights.add(count * tile.panel_stride);
+            weights = weights.add(count * stride);
         }
     }
     let mut sums = [[isa.splat(0.0); V]; R];
@@ -241,14 +308,17 @@ unsafe fn sum_few<S: Simd, const R: usize, const V: usize>(isa: S, tile: &Tile, 
 }
 
 #[inline(always)]
-unsafe fn step_few<S: Simd, const R: usize, const V: usize>(
+unsafe fn step_few<S: Simd, W: Weight, const R: usize, const V: usize>(
     isa: S,
     part: &mut [[S::F32; V]; R],
     rows: &[*const f32; R],
     index: usize,
-    weights: *const f32,
+    weights: *const u8,
 ) {
-    let vectors = load_vectors::<S, V>(isa, weights);
+    let mut vectors = [isa.splat(0.0); V];
+    for (vector, weight) in vectors.iter_mut().enumerate() {
+        *weight = W::read(isa, weights.add(vector * const { W::BYTES } * S::LANES));
+    }
     for row in 0..R {
         let value = isa.splat(*rows[row].add(index));
         for vector in 0..V {

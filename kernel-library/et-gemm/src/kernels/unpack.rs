@@ -1,10 +1,14 @@
-//! Dequantizes packed int8, int6 and int4 weights to panels of the `f32` micro-kernel.
+//! Widens packed fp16 and bf16 weights, and dequantizes int8, int6 and int4 ones, to panels of the `f32` micro-kernel.
 #![allow(unsafe_code, reason = "panels are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is a loop under the contract of `Unpack`")]
 
 use et_simd::{Float, Integer, Simd};
 
 use super::block_format::{BlockFormat, Form, Width, by_form};
+use crate::halves::Halves;
+
+/// Prefetch distance in bytes: a GEMM of few rows is bound by the bandwidth of the weights.
+const AHEAD: usize = 3 << 10;
 
 /// How int8 weights are stored.
 #[derive(Clone, Copy)]
@@ -22,13 +26,16 @@ pub enum Format {
     Int8(Offset),
     /// Weights with block scales, and the offset of int8 weights.
     Blocks(BlockFormat, Offset),
+    /// 16-bit weights, a row for each element of K.
+    Halves(Halves),
 }
 
-/// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column, and three words have sixteen int6.
+/// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column, and three words have sixteen int6; an element of a
+/// row of 16-bit weights is one.
 ///
 /// # Safety
 ///
-/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; each of `scales` has a scale per column, and
+/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words or 16-bit weights; each of `scales` has a scale per column, and
 /// `units` a second-level scale per column if the format requires; `to` has room for `vectors` vectors per weight.
 pub struct Unpack {
     /// The format of the words.
@@ -41,7 +48,7 @@ pub struct Unpack {
     pub count: usize,
     /// Vectors per row.
     pub vectors: usize,
-    /// Scales: `f32` for int8, the stored scales for blocks; then offsets, in a format with offsets.
+    /// Scales: `f32` for int8, the stored scales for blocks, none for 16-bit weights; then offsets, in a format with offsets.
     pub scales: [*const u8; 2],
     /// Second-level scales of the scales and of the offsets, if the format has second-level scales.
     pub units: [*const f32; 2],
@@ -62,6 +69,22 @@ pub unsafe fn compute<S: Simd>(part: &Unpack) {
             [scale, scale * isa.splat(-128.0)]
         }),
         Format::Blocks(format, offset) => by_form!(format, F => blocks::<S, F>(part, format, offset)),
+        Format::Halves(Halves::Fp16) => halves::<S>(part, |isa, from| isa.read_halves(from)),
+        Format::Halves(Halves::Bf16) => halves::<S>(part, |isa, from| isa.read_bfloats(from)),
+    }
+}
+
+/// Rows of 16-bit weights, which `read` widens.
+#[inline(always)]
+unsafe fn halves<S: Simd>(part: &Unpack, read: impl Fn(S, *const u16) -> S::F32) {
+    let isa = S::assume();
+    let width = part.vectors * S::LANES;
+    for row in 0..part.count {
+        let (from, to) = (part.words.add(row * part.step).cast::<u16>(), part.to.add(row * width));
+        isa.prefetch_near(part.words.wrapping_add(row * part.step + AHEAD), 2 * width);
+        for start in (0..width).step_by(S::LANES) {
+            isa.write(to.add(start), read(isa, from.add(start)));
+        }
     }
 }
 

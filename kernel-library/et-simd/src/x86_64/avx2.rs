@@ -135,6 +135,10 @@ impl Simd for Avx2 {
         unsafe fn read_i32(self, from: *const i32) -> I32x8 = I32x8(_mm256_loadu_si256(from.cast()));
         unsafe fn write_i32(self, to: *mut i32, vector: I32x8) = _mm256_storeu_si256(to.cast(), vector.0);
         unsafe fn read_halves(self, from: *const u16) -> F32x8 = F32x8(_mm256_cvtph_ps(_mm_loadu_si128(from.cast())));
+        unsafe fn read_bfloats(self, from: *const u16) -> F32x8 = {
+            let words = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
+            F32x8(_mm256_castsi256_ps(_mm256_slli_epi32::<16>(words)))
+        };
         unsafe fn read_i8(self, from: *const i8) -> I32x8 = I32x8(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())));
         unsafe fn read_u8(self, from: *const u8) -> I32x8 = I32x8(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())));
         unsafe fn write_i8(self, to: *mut i8, vector: I32x8) = {

@@ -112,6 +112,10 @@ impl Simd for Avx512 {
         unsafe fn write_i32(self, to: *mut i32, vector: I32x16) = _mm512_storeu_epi32(to, vector.0);
         unsafe fn read_halves(self, from: *const u16) -> F32x16 =
             F32x16(_mm512_cvtph_ps(_mm256_loadu_si256(from.cast())));
+        unsafe fn read_bfloats(self, from: *const u16) -> F32x16 = {
+            let words = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
+            F32x16(_mm512_castsi512_ps(_mm512_slli_epi32::<16>(words)))
+        };
         unsafe fn read_i8(self, from: *const i8) -> I32x16 = I32x16(_mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())));
         unsafe fn read_u8(self, from: *const u8) -> I32x16 = I32x16(_mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())));
         unsafe fn write_i8(self, to: *mut i8, vector: I32x16) =
