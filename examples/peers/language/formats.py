@@ -15,7 +15,7 @@ from qwen3 import Llama, bench, build, quantize, random_vocabulary, write_gguf
 
 LAYERS, VOCABULARY, PROMPT, TOKENS = 28, 32768, 128, 32
 # The numbers of file types in `llama.h`.
-FILE_TYPES = {"Q4_0": 2, "Q8_0": 7, "Q3_K_M": 12, "Q4_K_M": 15, "Q5_K_M": 17, "Q6_K": 18, "IQ4_XS": 30}
+FILE_TYPES = {"F16": 1, "Q4_0": 2, "Q8_0": 7, "Q3_K_M": 12, "Q4_K_M": 15, "Q5_K_M": 17, "Q6_K": 18, "IQ4_XS": 30, "BF16": 32}
 
 RECIPE = """etbuild: 1
 name: {name}

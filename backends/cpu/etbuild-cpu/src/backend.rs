@@ -120,18 +120,18 @@ mod tests {
 
     use super::*;
 
-    /// The features of `operator(x, weights)` on matrices.
-    fn needed(operator: &str, weights: bool) -> BTreeSet<&'static str> {
+    /// The features of `operator(x, weights)` on matrices, all of whose weights are a number.
+    fn needed(operator: &str, weight: Option<f32>) -> BTreeSet<&'static str> {
         let mut graph = Graph::default();
         let spec = || TensorSpec::contiguous(ScalarType::Float, vec![4, 4]);
         let input = graph.add_value("x", spec(), ValueKind::Input);
-        let data = ConstantData::new(vec![0; 64]);
+        let data = ConstantData::new([weight.unwrap_or_default().to_le_bytes(); 16].concat());
         let kind = ValueKind::Constant { qualified_name: "weights".to_owned(), data };
         let constant = graph.add_value("weights", spec(), kind);
         let output = graph.add_value("y", spec(), ValueKind::Computed);
         graph.inputs.push(input);
         graph.outputs.push(output);
-        let others = [Argument::Value(constant), Argument::None].into_iter().filter(|_| weights);
+        let others = [Argument::Value(constant), Argument::None].into_iter().filter(|_| weight.is_some());
         let arguments = [Argument::Value(input)].into_iter().chain(others).collect();
         graph.nodes.push(Node { operator: OperatorName::parse(operator).unwrap(), arguments, outputs: vec![output] });
         let features = ["avx2", "neon"].map(str::to_owned).to_vec();
@@ -146,8 +146,9 @@ mod tests {
 
     #[test]
     fn a_feature_is_the_kernels_that_instructions_need() {
-        assert_eq!(needed("aten.relu.default", false), ["elementwise"].into());
-        assert_eq!(needed("aten.linear.default", true), ["float-products"].into());
+        assert_eq!(needed("aten.relu.default", None), ["elementwise"].into());
+        assert_eq!(needed("aten.linear.default", Some(0.1)), ["float-products"].into());
+        assert_eq!(needed("aten.linear.default", Some(0.5)), ["wide-products"].into());
         assert_eq!(features(b"no blob"), BTreeSet::new());
     }
 }

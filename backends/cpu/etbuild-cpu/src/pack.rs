@@ -1,9 +1,11 @@
 //! Weights in the form that kernels read them in.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use et_cpu::{ALIGNMENT, QParams, SlotNumber, Window};
-use et_gemm::{Bias, BlockFormat, BlockGemm, FloatProduct, Int8Gemm, Scales, Shape, Weights};
+use et_gemm::{Bias, BlockFormat, BlockGemm, FloatProduct, HalfWeights, Halves, Int8Gemm, Scales, Shape, Weights};
 use etbuild_backend::{ByteWeights, floats_of};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
@@ -39,13 +41,28 @@ pub enum Form {
     BytesForRows(Vec<f32>, Vec<f32>),
     /// Blockwise weights.
     Groups(Box<Groups>),
+    /// 16-bit weights that hold the `float32` numbers exactly, and a bias for each column or none.
+    Halves(Halves, Vec<f32>),
 }
 
 impl Form {
+    /// The form of the weights of a matrix: 16-bit where all are exact in that type, as those of a checkpoint in `bfloat16` are. Another
+    /// adapter's weights may need more.
+    #[must_use]
+    pub fn narrowed(self, weights: &ConstantData, adapter: Option<&str>) -> Self {
+        match self {
+            Self::Floats(bias) if adapter.is_none() => match holding(weights) {
+                Some(kind) => Self::Halves(kind, bias),
+                None => Self::Floats(bias),
+            },
+            other => other,
+        }
+    }
+
     /// Whether a GEMM multiplies int8 rows of K = `inner` with `row_blocks` qparams each, found at run time, by the weights.
     pub fn multiplies_rows(&self, inner: usize, row_blocks: usize) -> bool {
         match self {
-            Self::Floats(_) | Self::Bytes(..) => false,
+            Self::Floats(_) | Self::Halves(..) | Self::Bytes(..) => false,
             Self::BytesForRows(..) => row_blocks == 1,
             Self::Groups(groups) => groups.format.divides_rows(inner, row_blocks),
         }
@@ -59,6 +76,7 @@ impl Packing {
             Form::Floats(_) => Ok(self.floats(architecture)?.packed_size()),
             Form::Bytes(..) | Form::BytesForRows(..) => Ok(self.bytes(architecture)?.packed_size()),
             Form::Groups(..) => Ok(self.groups(architecture)?.packed_size()),
+            Form::Halves(kind, _) => Ok(self.halves(*kind, architecture)?.packed_size()),
         }
     }
 
@@ -89,6 +107,9 @@ impl Packing {
                 let elements = self.signed();
                 let bias = if bias.is_empty() { Bias::None } else { Bias::Real(bias) };
                 self.bytes(architecture)?.pack(&Weights::convolution(&elements, &shape), scales, bias, packed)
+            }
+            Form::Halves(kind, bias) => {
+                self.halves(*kind, architecture)?.pack(&floats_of(self.weights.bytes()), bias, packed)
             }
             Form::Groups(..) => return Err(Problem::Weights),
         };
@@ -169,6 +190,11 @@ impl Packing {
         FloatProduct::new(self.shape()?, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 
+    fn halves(&self, kind: Halves, architecture: Architecture) -> Result<HalfWeights, Problem> {
+        let sizes = [self.window.input[2], self.window.output[2]].map(|size| size as usize);
+        HalfWeights::new(sizes, kind, architecture.baseline()).map_err(|_| Problem::Weights)
+    }
+
     fn bytes(&self, architecture: Architecture) -> Result<Int8Gemm, Problem> {
         Int8Gemm::new(self.shape()?, architecture.baseline()).map_err(|_| Problem::Weights)
     }
@@ -228,6 +254,7 @@ impl Form {
             | (Self::Bytes(..), Self::Bytes(..))
             | (Self::BytesForRows(..), Self::BytesForRows(..)) => true,
             (Self::Groups(one), Self::Groups(other)) => one.format == other.format,
+            (Self::Halves(one, _), Self::Halves(other, _)) => one == other,
             _ => false,
         }
     }
@@ -238,6 +265,7 @@ impl Form {
             Self::Floats(_) => et_cpu::Weights::of_bits(slot, 32),
             Self::Bytes(..) | Self::BytesForRows(..) => et_cpu::Weights::of_bits(slot, 8),
             Self::Groups(groups) => et_cpu::Weights::of_form(slot, groups.format),
+            Self::Halves(kind, _) => et_cpu::Weights::of_halves(slot, *kind),
         }
     }
 
@@ -246,6 +274,7 @@ impl Form {
         let integers = |numbers: &[i32]| digest(numbers.iter().map(|number| number.to_le_bytes()));
         match self {
             Self::Floats(bias) => format!("floats {}", floats(bias)),
+            Self::Halves(kind, bias) => format!("{kind:?} {}", floats(bias)),
             Self::Bytes(scales, bias) => format!("bytes {} {}", floats(scales), integers(bias)),
             Self::BytesForRows(scales, bias) => {
                 format!("bytes for rows {} {}", floats(scales), floats(bias))
@@ -261,6 +290,27 @@ impl Form {
             }
         }
     }
+}
+
+/// The 16-bit type that holds all numbers exactly. Methods and sizes of inputs share weights, which are read once.
+fn holding(weights: &ConstantData) -> Option<Halves> {
+    static KNOWN: Mutex<BTreeMap<Digest, Option<Halves>>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let digest = weights.digest();
+    if let Some(kind) = known().get(&digest) {
+        return *kind;
+    }
+    let kind = searched(weights);
+    known().insert(digest, kind);
+    kind
+}
+
+fn searched(weights: &ConstantData) -> Option<Halves> {
+    let numbers = weights.bytes().as_chunks::<4>().0;
+    let holds = |kind: Halves| {
+        numbers.par_chunks(JOB).all(|part| part.iter().all(|number| kind.bits(f32::from_le_bytes(*number)).is_some()))
+    };
+    Halves::ALL.into_iter().find(|kind| holds(*kind))
 }
 
 fn digest(words: impl Iterator<Item = [u8; 4]>) -> Digest {

@@ -50,6 +50,12 @@ fn float(expert: usize) -> String {
     format!("  constant %w{expert}: float32[{COLUMNS}, {INNER}] = \"w{expert}\" ramp({:?}, {most:?})\n", -most)
 }
 
+/// Numbers that bf16 holds.
+fn bf16(expert: usize) -> String {
+    let number = (expert as f64 - 2.5) / 8.0;
+    format!("  constant %w{expert}: float32[{COLUMNS}, {INNER}] = \"w{expert}\" splat({number:?})\n")
+}
+
 fn int8(expert: usize) -> String {
     integers(expert, [-128, 127], INNER)
 }
@@ -215,7 +221,8 @@ fn every_row_is_that_of_a_linear_layer_with_the_weights_of_its_expert() {
     let integers: [Weights; 3] = [int8, int4, int8_in_blocks];
     let roundings = [Rounding::None, Rounding::Rows, Rounding::Halves];
     let forms = integers.into_iter().flat_map(|weights| roundings.map(|rounding| (weights, rounding)));
-    for (weights, rounding) in std::iter::once((float as Weights, Rounding::None)).chain(forms) {
+    let floats: [Weights; 2] = [float, bf16];
+    for (weights, rounding) in floats.map(|weights| (weights, Rounding::None)).into_iter().chain(forms) {
         for (tokens, vectors, has_biases) in [(1, 1, false), (1, CHOSEN, true), (6, 1, true), (150, CHOSEN, false)] {
             Layer { weights, rounding, tokens, vectors, has_biases, blocks: None }.check();
         }

@@ -218,7 +218,7 @@ pub enum Gemm {
     Int8,
     /// int8 input, quantized per token or in blocks of one, and blockwise int4, int6 or int8 weights; a 1x1 convolution.
     Blocks,
-    /// f32 input and int8, int6 or int4 weights, which are dequantized for the micro-kernel; a 1x1 convolution.
+    /// f32 input and fp16, bf16, int8, int6 or int4 weights, which are widened or dequantized for the micro-kernel; a 1x1 convolution.
     WeightOnly,
 }
 
@@ -230,7 +230,7 @@ impl Conv2d {
             (true, 4 | 6 | 8) if self.weights.group > 0 => is_dynamic.then_some(Gemm::Blocks),
             (false, 32) => Some(Gemm::Float),
             (true, 8) => (self.row_scales.blocks <= 1).then_some(Gemm::Int8),
-            (false, 4 | 6 | 8) => Some(Gemm::WeightOnly),
+            (false, 4 | 6 | 8 | 16) => Some(Gemm::WeightOnly),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Operand addresses, dtypes and qparams.
 
 use et_core::{Error, Result};
-use et_gemm::{BlockFormat, Scales, Width};
+use et_gemm::{BlockFormat, Halves, Scales, Width};
 use et_record::{numbered, records};
 
 use crate::record::SlotNumber;
@@ -43,9 +43,11 @@ records! {
     pub struct Weights {
         /// The slot of the panels.
         pub slot: SlotNumber,
-        /// Bits of a weight: 32 for f32, 8 for int8, 6 for int6, 4 for int4.
+        /// Bits of a weight: 32 for f32, 16 for fp16 and bf16, 8 for int8, 6 for int6, 4 for int4.
         pub bits: u32,
-        /// Block size: elements of K that share a scale; 0 for f32 weights and for int8 weights with a scale per column.
+        /// Whether 16-bit weights are bf16.
+        pub is_bfloat: bool,
+        /// Block size: elements of K that share a scale; 0 for floating-point weights and for int8 weights with a scale per column.
         pub group: u32,
         /// Whether the panels of blockwise weights have a bias row.
         pub is_biased: bool,
@@ -73,7 +75,22 @@ numbered! {
 impl Weights {
     /// f32 or per-channel int8 weights.
     pub const fn of_bits(slot: SlotNumber, bits: u32) -> Self {
-        Self { slot, bits, group: 0, is_biased: false, has_offsets: false, scales: BlockScales::Halves }
+        let scales = BlockScales::Halves;
+        Self { slot, bits, is_bfloat: false, group: 0, is_biased: false, has_offsets: false, scales }
+    }
+
+    /// fp16 or bf16 weights.
+    pub const fn of_halves(slot: SlotNumber, kind: Halves) -> Self {
+        Self { is_bfloat: matches!(kind, Halves::Bf16), ..Self::of_bits(slot, 16) }
+    }
+
+    /// The type of 16-bit weights; `None` for other weights.
+    pub const fn halves(&self) -> Option<Halves> {
+        match (self.bits, self.is_bfloat) {
+            (16, true) => Some(Halves::Bf16),
+            (16, false) => Some(Halves::Fp16),
+            _ => None,
+        }
     }
 
     /// Blockwise weights.
@@ -90,7 +107,7 @@ impl Weights {
             Width::Int8 => 8,
         };
         let BlockFormat { group, is_biased, has_offsets, .. } = form;
-        Self { slot, bits, group: group as u32, is_biased, has_offsets, scales }
+        Self { slot, bits, is_bfloat: false, group: group as u32, is_biased, has_offsets, scales }
     }
 
     /// The format of blockwise weights; `None` for other weights.

@@ -8,7 +8,7 @@ use et_gemm::{
 
 use crate::memory::Operands;
 use crate::split::{Context, Rectangle, count};
-use crate::{ActivationKind, Conv2d, Epilogue, Gemm, QParams, Rows, Window};
+use crate::{ActivationKind, Conv2d, Epilogue, Gemm, QParams, Rows, Weights, Window};
 
 /// The minimum multiply-accumulates of a task.
 pub const LEAST: usize = 1 << 15;
@@ -159,7 +159,7 @@ fn planned_blocks(fields: &Conv2d, isa: Isa) -> Result<BlockGemm> {
     BlockGemm::new(sizes_of_rows(fields)?, form, isa)
 }
 
-/// GEMM of f32 rows with int8 or int4 weights.
+/// GEMM of f32 rows with 16-bit, int8, int6 or int4 weights.
 fn weight_only(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
     let [rows, inner, columns] = sizes_of_rows(fields)?;
     let planned = planned_weight_only(fields, context.isa)?;
@@ -177,10 +177,15 @@ fn weight_only(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
 }
 
 fn planned_weight_only(fields: &Conv2d, isa: Isa) -> Result<WeightOnlyGemm> {
-    let sizes = sizes_of_rows(fields)?;
-    match fields.weights.form()? {
-        None => WeightOnlyGemm::bytes(sizes, isa),
-        Some(form) => WeightOnlyGemm::blocks(sizes, form, isa),
+    weight_only_of(&fields.weights, sizes_of_rows(fields)?, isa)
+}
+
+/// The GEMM of f32 rows with weights of these sizes.
+pub fn weight_only_of(weights: &Weights, sizes: [usize; 3], isa: Isa) -> Result<WeightOnlyGemm> {
+    match (weights.halves(), weights.form()?) {
+        (Some(kind), _) => WeightOnlyGemm::halves(sizes, kind, isa),
+        (None, None) => WeightOnlyGemm::bytes(sizes, isa),
+        (None, Some(form)) => WeightOnlyGemm::blocks(sizes, form, isa),
     }
 }
 

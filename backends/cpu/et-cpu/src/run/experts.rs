@@ -7,12 +7,12 @@ use core::ops::Range;
 use et_core::{Error, Plain, Result};
 use et_gemm::scratch::{Scratch, part, total};
 use et_gemm::{
-    Activation, Block, BlockGemm, BlockOperands, FloatOperands, FloatProduct, Grid, Int8Gemm, Int8Operands, Isa,
-    Output, RowScale, Shape, WeightOnlyGemm, WeightOnlyOperands,
+    Activation, Block, BlockGemm, BlockOperands, FloatOperands, FloatProduct, Grid, HalfWeights, Int8Gemm,
+    Int8Operands, Isa, Output, RowScale, Shape, WeightOnlyGemm, WeightOnlyOperands,
 };
 
 use crate::memory::Operands;
-use crate::run::conv2d::{LEAST, activation, row_scales};
+use crate::run::conv2d::{LEAST, activation, row_scales, weight_only_of};
 use crate::split::{self, Chunks, Context, Elements, count};
 use crate::{ALIGNMENT, Conv2d, ExpertGemm, Gemm};
 
@@ -227,8 +227,7 @@ impl Product {
             (Gemm::Float, _) => Self::Float(FloatProduct::new(shape, isa)?),
             (Gemm::Int8, _) => Self::Int8(Int8Gemm::new(shape, isa)?),
             (Gemm::Blocks, form) => Self::Blocks(BlockGemm::new(sizes, form.ok_or(Error::InvalidProgram)?, isa)?),
-            (Gemm::WeightOnly, None) => Self::WeightOnly(WeightOnlyGemm::bytes(sizes, isa)?),
-            (Gemm::WeightOnly, Some(form)) => Self::WeightOnly(WeightOnlyGemm::blocks(sizes, form, isa)?),
+            (Gemm::WeightOnly, _) => Self::WeightOnly(weight_only_of(&fields.weights, sizes, isa)?),
         })
     }
 
@@ -280,6 +279,9 @@ impl Product {
 
 /// Bytes of the packed weights of an expert.
 fn packed_size(fields: &Conv2d, Sizes { inner, columns, .. }: Sizes, isa: Isa) -> Result<usize> {
+    if let Some(kind) = fields.weights.halves() {
+        return Ok(HalfWeights::new([inner, columns], kind, isa)?.packed_size());
+    }
     Ok(match (fields.gemm().ok_or(Error::InvalidProgram)?, fields.weights.form()?) {
         (Gemm::Float, _) => FloatProduct::new(Shape::product(1, inner, columns), isa)?.packed_size(),
         (_, Some(form)) => BlockGemm::new([1, inner, columns], form, isa)?.packed_size(),

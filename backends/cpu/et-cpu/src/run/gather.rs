@@ -1,7 +1,7 @@
 //! Embedding lookup: rows of a table, or columns of packed weights, by index.
 
 use et_core::{Error, Plain, Result};
-use et_gemm::{BlockGemm, Int8Gemm, Shape, float_column};
+use et_gemm::{BlockGemm, HalfWeights, Int8Gemm, Shape, float_column};
 
 use crate::memory::Operands;
 use crate::split::{Context, count};
@@ -28,6 +28,10 @@ pub fn columns(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<
     let (isa, mut operands) = (context.isa, context.memory.operands());
     let weights = operands.read_all::<u8>(fields.weights.slot)?;
     let (places, sizes) = ((fields.indices, *fields.output), [indices, inner]);
+    if let Some(kind) = fields.weights.halves() {
+        let table = HalfWeights::new([inner, columns], kind, isa)?;
+        return each(operands, places.0, places.1, sizes, |index, row| table.column(weights, index, row));
+    }
     if let Some(form) = fields.weights.form()? {
         let gemm = BlockGemm::new([1, inner, columns], form, isa)?;
         return each(operands, places.0, places.1, sizes, |index, row| gemm.column(weights, index, row));

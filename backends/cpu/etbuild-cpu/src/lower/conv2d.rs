@@ -156,7 +156,8 @@ pub fn weights_of_rows(
         let (bytes, groups) = weights.packed(offsets, bias, rows.map_or(1, row_blocks)).ok_or(Problem::Weights)?;
         return Ok((bytes, Form::Groups(groups), None));
     }
-    floating(builder, id, bias)
+    let (weights, form, adapter) = floating(builder, id, bias)?;
+    Ok((weights.clone(), form.narrowed(&weights, adapter.as_deref()), adapter))
 }
 
 /// f32 weights.

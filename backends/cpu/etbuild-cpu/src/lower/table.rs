@@ -127,6 +127,7 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Table) -> Lowe
     let output = builder.row_major(FLOAT, &call.output_sizes()?);
     let window = Window::matrix(1, columns, rows);
     let adapter = constant::name_in_adapter(builder.links, elements);
+    let form = form.narrowed(&weights, adapter.as_deref());
     let weights = builder.program.packed(Packing { window, weights, form, adapter })?;
     let gather = GatherColumns {
         weights,
