@@ -10,6 +10,7 @@ pub mod block_format;
 pub mod finish;
 pub mod float;
 pub mod gather;
+pub mod halves;
 pub mod int8;
 pub mod quantize;
 pub mod transform;

@@ -10,11 +10,12 @@ use et_simd::{Activation, Isa};
 
 use crate::block::gemm::BlockGemm;
 use crate::float::direct::height;
-use crate::halves::{HalfWeights, Halves};
+use crate::half_weights::HalfWeights;
 use crate::int8::gemm::Int8Gemm;
 use crate::int8::pack::{HEADER, Layout};
 use crate::kernels::block_format::{BlockFormat, Scales};
 use crate::kernels::float::{Epilogue, Tile};
+use crate::kernels::halves::Halves;
 use crate::kernels::unpack::{Format, Offset, Unpack};
 use crate::kernels::{FloatKernels, KernelRow, Kernels, tile_of};
 use crate::output::Output;

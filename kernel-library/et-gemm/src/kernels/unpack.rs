@@ -5,7 +5,7 @@
 use et_simd::{Float, Integer, Simd};
 
 use super::block_format::{BlockFormat, Form, Width, by_form};
-use crate::halves::Halves;
+use super::halves::Halves;
 
 /// Prefetch distance in bytes: a GEMM of few rows is bound by the bandwidth of the weights.
 const AHEAD: usize = 3 << 10;
