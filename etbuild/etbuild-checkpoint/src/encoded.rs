@@ -205,7 +205,7 @@ impl Derived for Decoded<'_> {
     }
 }
 
-/// Derived constants one after the other, as one constant.
+/// A constant whose bytes are those of several derived constants in order, such as the offsets of all experts.
 pub struct Joined<'e>(pub Vec<Decoded<'e>>);
 
 impl Derived for Joined<'_> {

@@ -246,9 +246,8 @@ impl Sketch {
         let offsets = self.embedding(offsets, tokens);
         let sizes = |id: ValueId| self.graph.spec(id).sizes.iter().map(|size| size.unsigned_abs() as usize);
         let (whole, mut one): (Vec<usize>, Vec<usize>) = (sizes(rows).collect(), sizes(offsets).collect());
+        let shaped = [&one[..], &[group]].concat();
         one.push(1);
-        let mut shaped = one.clone();
-        shaped.splice(one.len() - 1.., [group]);
         let (rows, offsets) = (self.view(rows, &shaped), self.view(offsets, &one));
         let sum = self.add(rows, offsets);
         self.view(sum, &whole)

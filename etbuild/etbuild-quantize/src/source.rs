@@ -1,5 +1,7 @@
 //! Stored weights: constants, possibly in half precision with a conversion to `float32`, or integers that a model brings along.
 
+use std::collections::BTreeSet;
+
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ConstantData, DequantizeAffine, Graph, IdMap, Node, ValueId};
 
@@ -36,11 +38,9 @@ impl Sources {
         let parts: IdMap<()> = parts.map(|id| (id, ())).collect();
         // A table of offsets has the shape of the table of scales, and is read at the same rows.
         let lookups: Vec<Lookup<'_>> = graph.nodes.iter().filter_map(|node| Lookup::of(graph, node)).collect();
-        let is_beside = |one: &Lookup<'_>| {
-            let mut others = lookups.iter().filter(|other| parts.get(other.rows).is_some());
-            others.any(|other| (other.indices, other.sizes) == (one.indices, one.sizes))
-        };
-        let beside: Vec<ValueId> = lookups.iter().filter(|one| is_beside(one)).map(|one| one.rows).collect();
+        let place = |one: &Lookup<'_>| (one.indices, one.sizes.to_vec());
+        let read: BTreeSet<_> = lookups.iter().filter(|one| parts.get(one.rows).is_some()).map(place).collect();
+        let beside = lookups.iter().filter(|one| read.contains(&place(one))).map(|one| one.rows);
         Self {
             halves: graph.nodes.iter().filter_map(|node| conversion(graph, node)).collect(),
             integers: dequantizing().filter_map(|node| stored(graph, node)).collect(),

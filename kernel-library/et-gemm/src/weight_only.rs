@@ -17,7 +17,7 @@ use crate::kernels::block_format::{BlockFormat, Scales};
 use crate::kernels::float::{Epilogue, Tile};
 use crate::kernels::halves::Halves;
 use crate::kernels::unpack::{Format, Offset, Unpack};
-use crate::kernels::{FloatKernels, KernelRow, Kernels, tile_of};
+use crate::kernels::{FloatKernels, KernelRow, Kernels, Tiles, tile_of};
 use crate::output::Output;
 use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
@@ -69,6 +69,18 @@ struct Part {
     /// Columns without padding.
     columns: usize,
     vectors: usize,
+}
+
+/// Where the micro-kernels of a tile read weights.
+struct Source {
+    /// The micro-kernels.
+    tiles: Tiles<Tile>,
+    /// The bias row, and `f32` weights behind it.
+    panel: *const f32,
+    /// Row stride of the weights, in elements.
+    stride: usize,
+    /// 16-bit weights, or null.
+    halves: *const u16,
 }
 
 impl WeightOnlyGemm {
@@ -136,22 +148,25 @@ impl WeightOnlyGemm {
         }
         output.check(&grid.rows_of_all(block.tiles), &panels.columns_of(block.panels))?;
         let kernels = self.row.available()?;
-        if let Form::Halves(halves) = &self.form
-            && Kernels::is_small(self.rows)
-        {
-            // SAFETY: operands and output are validated for the block.
-            return unsafe { self.multiply_halves((kernels, halves), operands, output, block) };
-        }
         let memory = Scratch::new(scratch)?.take::<f32>((1 + self.depth()) * self.row.width())?.as_mut_ptr();
         for panel in block.panels[0]..block.panels[1] {
             for part in self.parts(panel) {
+                if let Some(source) = self.packed(kernels, operands.weights, &part) {
+                    // SAFETY: operands and output are validated for the block.
+                    unsafe {
+                        self.multiply(kernels, (operands, &source), output, (&part, block.tiles), 0..self.inner)?;
+                    }
+                    continue;
+                }
+                let (tiles, stride) = (kernels.tiles, part.vectors * self.row.lanes);
+                let source = Source { tiles, panel: memory, stride, halves: core::ptr::null() };
                 for first in (0..self.inner.max(1)).step_by(self.depth()) {
                     let depth = first..self.inner.min(first + self.depth());
                     // SAFETY: operands and output are validated for the block, and `memory` has `(1 + depth) * width`
                     // elements.
                     unsafe {
                         self.unpack(kernels, operands.weights, &part, depth.clone(), memory);
-                        self.multiply(kernels, (operands, memory), output, (&part, block.tiles), depth)?;
+                        self.multiply(kernels, (operands, &source), output, (&part, block.tiles), depth)?;
                     }
                 }
             }
@@ -250,77 +265,32 @@ impl WeightOnlyGemm {
         }
     }
 
-    /// Computes a block of few rows, with micro-kernels that read 16-bit weights.
-    ///
-    /// # Safety
-    ///
-    /// Operands and output cover the block.
-    #[inline]
-    unsafe fn multiply_halves(
-        &self,
-        (kernels, halves): (&FloatKernels, &HalfWeights),
-        operands: &WeightOnlyOperands<'_>,
-        output: &mut Output<'_, f32>,
-        block: Block,
-    ) -> Result<()> {
+    /// Where micro-kernels of few rows read the 16-bit weights of a part; `None` where weights are unpacked first.
+    fn packed(&self, kernels: &FloatKernels, weights: &[u8], part: &Part) -> Option<Source> {
+        let Form::Halves(halves) = &self.form else { return None };
+        let (panel, column) = (weights.as_ptr().wrapping_add(part.start), part.column[0]);
         let tiles = match halves.kind {
             Halves::Bf16 => kernels.bf16,
             Halves::Fp16 => kernels.fp16,
         };
-        for part in (block.panels[0]..block.panels[1]).flat_map(|panel| self.parts(panel)) {
-            let panel = operands.weights.as_ptr().wrapping_add(part.start);
-            for rows in (block.tiles[0]..block.tiles[1]).map(|tile| self.grid().rows_of(tile)) {
-                let kernel = tile_of(tiles, rows.len(), part.vectors)?;
-                let epilogue = Epilogue::new(
-                    output.at(rows.start, part.column[1]),
-                    output.stride(),
-                    part.columns,
-                    operands.activation,
-                );
-                let table = self.table(operands, rows.clone(), 0);
-                let call = Tile {
-                    table: table.as_ptr(),
-                    runs: 1,
-                    length: self.inner,
-                    panel: panel.wrapping_add(4 * part.column[0]).cast(),
-                    panel_stride: part.width,
-                    halves: panel.wrapping_add(4 * part.width + 2 * part.column[0]).cast(),
-                    epilogue,
-                    ahead: core::ptr::null(),
-                    ahead_step: 0,
-                    below: 0,
-                    tiles: 1,
-                };
-                // SAFETY: the caller guarantees that operands and output cover the tile.
-                unsafe { kernel(&call) };
-                if !operands.activation.is_cheap() {
-                    // SAFETY: the tile above is stored in the output.
-                    unsafe { (kernels.finish)(&epilogue, epilogue.stored(rows.len())) };
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Where the elements of each row begin, from `first` of K on.
-    fn table(&self, operands: &WeightOnlyOperands<'_>, rows: Range<usize>, first: usize) -> [*const f32; MOST_ROWS] {
-        let mut table = [core::ptr::null(); MOST_ROWS];
-        for (row, pointer) in rows.zip(&mut table) {
-            *pointer = operands.input.as_ptr().wrapping_add(row * self.inner + first);
-        }
-        table
+        Kernels::is_small(self.rows).then_some(Source {
+            tiles,
+            panel: panel.wrapping_add(4 * column).cast(),
+            stride: part.width,
+            halves: panel.wrapping_add(4 * part.width + 2 * column).cast(),
+        })
     }
 
     /// Accumulates a K block into the output.
     ///
     /// # Safety
     ///
-    /// Operands and output cover tiles and part; `memory` holds the rows that [`Self::unpack`] wrote.
+    /// Operands and output cover tiles and part; `source` holds the K block of the part.
     #[inline]
     unsafe fn multiply(
         &self,
         kernels: &FloatKernels,
-        (operands, memory): (&WeightOnlyOperands<'_>, *const f32),
+        (operands, source): (&WeightOnlyOperands<'_>, &Source),
         output: &mut Output<'_, f32>,
         (part, tiles): (&Part, [usize; 2]),
         elements: Range<usize>,
@@ -328,8 +298,11 @@ impl WeightOnlyGemm {
         let (grid, is_last) = (self.grid(), elements.end == self.inner);
         for tile in tiles[0]..tiles[1] {
             let rows = grid.rows_of(tile);
-            let table = self.table(operands, rows.clone(), elements.start);
-            let kernel = tile_of(kernels.tiles, rows.len(), part.vectors)?;
+            let mut table = [core::ptr::null(); MOST_ROWS];
+            for (row, pointer) in rows.clone().zip(&mut table) {
+                *pointer = operands.input.as_ptr().wrapping_add(row * self.inner + elements.start);
+            }
+            let kernel = tile_of(source.tiles, rows.len(), part.vectors)?;
             let to = output.at(rows.start, part.column[1]);
             let before = if elements.start == 0 { core::ptr::null() } else { to.cast_const() };
             let activation = if is_last { operands.activation } else { Activation::None };
@@ -338,9 +311,9 @@ impl WeightOnlyGemm {
                 table: table.as_ptr(),
                 runs: 1,
                 length: elements.len(),
-                panel: memory,
-                panel_stride: part.vectors * self.row.lanes,
-                halves: core::ptr::null(),
+                panel: source.panel,
+                panel_stride: source.stride,
+                halves: source.halves,
                 epilogue: Epilogue { residual: before, residual_stride: output.stride(), ..epilogue },
                 ahead: core::ptr::null(),
                 ahead_step: 0,

@@ -23,14 +23,8 @@ pub struct GroupedWeights {
 }
 
 impl GroupedWeights {
-    /// The packed weights, in the smallest format that holds scales and offsets exactly, if possible of those that multiply rows of
-    /// `row_blocks` qparams; `None` if no format has kernels.
-    pub fn packed(
-        self,
-        offsets: Option<ConstantData>,
-        bias: Vec<f32>,
-        row_blocks: usize,
-    ) -> Option<(ConstantData, Box<Groups>)> {
+    /// The packed weights, in the smallest format that holds scales and offsets exactly; `None` if no format has kernels.
+    pub fn packed(self, offsets: Option<ConstantData>, bias: Vec<f32>) -> Option<(ConstantData, Box<Groups>)> {
         let width = width_of(self.bounds, offsets.is_some(), self.group)?;
         let least = if width == Width::Int8 { 0 } else { self.bounds[0] as i8 };
         let offsets = offsets.map(|elements| Offsets { elements, least });
@@ -38,7 +32,7 @@ impl GroupedWeights {
         let formats = SCALES.map(|scales| BlockFormat { group, width, is_biased, has_offsets, scales });
         let inner = group * self.count;
         let mut fitting: Vec<BlockFormat> = formats.into_iter().filter(|format| format.fits(inner)).collect();
-        fitting.sort_by_key(|format| (!format.divides_rows(inner, row_blocks), format.scale_bytes(MANY)));
+        fitting.sort_by_key(|format| format.scale_bytes(MANY));
         let format = fitting.into_iter().find(|format| self.holds(*format, offsets.as_ref()))?;
         self.scales.release();
         offsets.iter().for_each(|offsets| offsets.elements.release());
@@ -146,7 +140,7 @@ mod tests {
             let offsets = has_offsets.then(|| data(group as f32));
             let bytes = ConstantData::new(Vec::new());
             let weights = GroupedWeights { bytes, bounds, scales: data(1.0), group, count };
-            let format = weights.packed(offsets, Vec::new(), 1).unwrap().1.format;
+            let format = weights.packed(offsets, Vec::new()).unwrap().1.format;
             (format.width, format.scales)
         };
         let (int4, int8, sizes) = ([-8, 7], [-128, 127], [8, 2]);

@@ -66,7 +66,7 @@ method forward
   return %sum, %plain, %out
 "#;
 
-/// A program and what it reads.
+/// A program and its inputs.
 struct Subject {
     program: LoweredProgram,
     inputs: Vec<Vec<u8>>,

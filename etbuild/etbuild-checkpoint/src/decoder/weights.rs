@@ -137,20 +137,21 @@ impl<'d> Weights<'d> {
 
     /// Rows of a matrix with this number of columns, in the type of the checkpoint.
     pub(super) fn stored_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
-        let Part { first, count, all } = part;
-        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], offsets: Offsets::Refused, first, count })
+        self.matrix_with(Offsets::Refused, tensor, part, columns)
     }
 
     /// The same of a matrix whose reader adds the offsets of groups.
     pub(super) fn stored_with_offsets(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
-        let Part { first, count, all } = part;
-        self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], offsets: Offsets::Own, first, count })
+        self.matrix_with(Offsets::Own, tensor, part, columns)
     }
 
     /// The same of a table whose rows are looked up, and which may be the matrix of a linear layer too.
     pub(super) fn stored_table(&mut self, tensor: &str, part: Part, columns: usize, is_matrix: bool) -> Constant {
+        self.matrix_with(if is_matrix { Offsets::Both } else { Offsets::Rows }, tensor, part, columns)
+    }
+
+    fn matrix_with(&mut self, offsets: Offsets, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
-        let offsets = if is_matrix { Offsets::Both } else { Offsets::Rows };
         self.rows(part.named(tensor), &Rows { tensor, shape: &[all, columns], offsets, first, count })
     }
 

@@ -44,41 +44,40 @@ fn keep(editor: &mut Editor, call: &Call, operator: &OperatorName) -> Vec<ValueI
 
 /// The call of `operator` with the number at `index` as a tensor of rank 0, which does not promote the other operand.
 fn with_tensor(editor: &mut Editor, call: &Call, index: usize, operator: &OperatorName) -> Rewritten {
-    let other = call.value(1 - index)?;
-    let (scalar_type, elements) = match call.argument(index)? {
-        Argument::Value(id) => return with_computed(editor, call, (index, *id), operator),
-        Argument::Bool(value) => (ScalarType::Bool, vec![u8::from(*value)]),
-        Argument::Int(value) => (ScalarType::Long, value.to_le_bytes().to_vec()),
-        Argument::Float(value) if editor.spec(other).scalar_type == ScalarType::Double => {
-            (ScalarType::Double, value.to_le_bytes().to_vec())
+    let other = editor.spec(call.value(1 - index)?).scalar_type;
+    let number = match call.argument(index)? {
+        Argument::Value(id) => computed(editor, *id, other)?,
+        argument => {
+            let (scalar_type, elements) = stored(argument, other)?;
+            editor.constant(TensorSpec::contiguous(scalar_type, []), elements)
         }
-        Argument::Float(value) => (ScalarType::Float, (*value as f32).to_le_bytes().to_vec()),
-        _ => return Err(Reason::Arguments),
     };
-    let number = editor.constant(TensorSpec::contiguous(scalar_type, []), elements);
     let mut arguments = call.arguments.clone();
     *arguments.get_mut(index).ok_or(Reason::Arguments)? = Argument::Value(number);
     Ok(editor.keep(Call { operator: operator.clone(), arguments, outputs: call.outputs.clone() }))
 }
 
-/// The same for a number that the program computes, such as a size.
-fn with_computed(
-    editor: &mut Editor,
-    call: &Call,
-    (index, id): (usize, ValueId),
-    operator: &OperatorName,
-) -> Rewritten {
-    let scalar_type = match (editor.spec(id).scalar_type, editor.spec(call.value(1 - index)?).scalar_type) {
-        (ScalarType::Double, other) if other != ScalarType::Double => ScalarType::Float,
-        (own, _) => own,
+/// The type and the bytes of a number beside an operand of type `other`.
+fn stored(number: &Argument, other: ScalarType) -> Result<(ScalarType, Vec<u8>), Reason> {
+    Ok(match number {
+        Argument::Bool(value) => (ScalarType::Bool, vec![u8::from(*value)]),
+        Argument::Int(value) => (ScalarType::Long, value.to_le_bytes().to_vec()),
+        Argument::Float(value) if other == ScalarType::Double => (ScalarType::Double, value.to_le_bytes().to_vec()),
+        Argument::Float(value) => (ScalarType::Float, (*value as f32).to_le_bytes().to_vec()),
+        _ => return Err(Reason::Arguments),
+    })
+}
+
+/// A number that the program computes, such as a size, as a tensor beside an operand of type `other`.
+fn computed(editor: &mut Editor, id: ValueId, other: ScalarType) -> Result<ValueId, Reason> {
+    let scalar_type = match editor.spec(id).scalar_type {
+        ScalarType::Double if other != ScalarType::Double => ScalarType::Float,
+        own => own,
     };
     let full = Call {
         operator: OperatorName::aten("full", "default"),
         arguments: vec![Argument::Ints(Vec::new()), Argument::Value(id)],
         outputs: vec![TensorSpec::contiguous(scalar_type, [])],
     };
-    let number = editor.keep(full);
-    let mut arguments = call.arguments.clone();
-    *arguments.get_mut(index).ok_or(Reason::Arguments)? = Argument::Value(*number.first().ok_or(Reason::Arguments)?);
-    Ok(editor.keep(Call { operator: operator.clone(), arguments, outputs: call.outputs.clone() }))
+    editor.keep(full).first().copied().ok_or(Reason::Arguments)
 }

@@ -57,7 +57,7 @@ struct RowSums<'s> {
     groups: usize,
     /// `[rows, groups]`.
     sums: &'s [i32],
-    /// Scales of blocks, `[rows, groups]`; none where a row has one.
+    /// The scale of each block, `[rows, groups]`; empty where a whole row shares a scale.
     scales: &'s [f32],
 }
 
@@ -133,13 +133,12 @@ impl BlockGemm {
         Grid::new(self.rows, height, self.panels.per_group)
     }
 
-    /// Scratch bytes per call.
+    /// Scratch bytes per call: among others a row sum and a scale for each block of each row.
     pub const fn scratch_size(&self) -> usize {
-        // As many scales of blocks.
-        let sums = scratch::part(self.rows * (self.inner / self.form.group), 4);
+        let blocks = scratch::part(self.rows * (self.inner / self.form.group), 4);
         let widened = [scratch::part(self.inner, SIDE), scratch::part(SETS * TILE, 4), scratch::part(TILE, 4)];
         let [weights, products, totals] = if self.by_matrix { widened } else { [0; 3] };
-        scratch::total(&[sums, sums, weights, products, totals])
+        scratch::total(&[blocks, blocks, weights, products, totals])
     }
 
     /// Computes a block of the output. Fails if an operand, the output or the scratch is too short, or if this CPU

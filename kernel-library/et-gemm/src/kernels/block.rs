@@ -166,9 +166,9 @@ unsafe fn scaled<D: GemmDot, const R: usize, const V: usize>(
     sums: &[[Bytes<D>; V]; R],
 ) -> [[Floats<D>; V]; R] {
     let mut floats = sums.map(|sums| sums.map(|sum| sum.to_float()));
-    if !tile.block_scales.is_null() {
-        for (row, floats) in floats.iter_mut().enumerate() {
-            let scale = D::Isa::assume().splat(*tile.block_scales.add(row * tile.groups + group));
+    for (row, floats) in floats.iter_mut().enumerate() {
+        if let Some(scale) = tile.block_scale(row, group) {
+            let scale = D::Isa::assume().splat(scale);
             *floats = floats.map(|sum| sum * scale);
         }
     }

@@ -1,6 +1,6 @@
 //! The types of 16-bit weights.
 
-use et_core::Half;
+use et_core::{BFloat16, Half};
 
 /// The type of 16-bit weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Halves {
     pub fn number(self, bits: u16) -> f32 {
         match self {
             Self::Fp16 => Half(bits).to_f32(),
-            Self::Bf16 => f32::from_bits(u32::from(bits) << 16),
+            Self::Bf16 => BFloat16(bits).to_f32(),
         }
     }
 }
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(Halves::Fp16.bits(-2.5), Some(0xc100));
         assert_eq!([1.0 / 3.0, f32::NAN, f32::INFINITY].map(|number| Halves::Bf16.bits(number)), [None; 3]);
         assert_eq!([1.0 / 3.0, 1e6, f32::NAN, f32::INFINITY].map(|number| Halves::Fp16.bits(number)), [None; 4]);
-        // Numbers that one of the types has, the least and a subnormal one among them.
+        // fp16 has more bits of a fraction, bf16 smaller numbers; 2^-24 is a subnormal number of fp16.
         assert_eq!(
             (Halves::Fp16.bits(1.0 + 1.0 / 1024.0), Halves::Bf16.bits(1.0 + 1.0 / 1024.0)),
             (Some(0x3c01), None)

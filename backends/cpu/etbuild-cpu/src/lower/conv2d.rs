@@ -69,8 +69,7 @@ pub fn linear_with(builder: &mut Builder<'_>, call: Call<'_>, offsets: Option<Co
         let weights = static_int8(builder, &call, int8, input.qparams)?;
         (input, weights)
     } else {
-        let weights = (call.value(1)?, bias_of(builder, &call, 2)?, offsets);
-        let weights = weights_of_rows(builder, weights, quantized_rows.as_ref())?;
+        let weights = weights_of_rows(builder, call.value(1)?, bias_of(builder, &call, 2)?, offsets)?;
         let input = match multiplied(&weights.1, quantized_rows) {
             Some(rows) => rows,
             None if matches!(weights.1, Form::Floats(_)) => builder.tensor(id)?,
@@ -134,30 +133,27 @@ fn static_int8(
 
 /// The dynamically quantized rows, where a GEMM multiplies them by weights of a form.
 pub fn multiplied(form: &Form, rows: Option<Tensor>) -> Option<Tensor> {
-    let blocks = rows.as_ref().map_or(1, row_blocks);
-    rows.filter(|rows| form.multiplies_rows(rows.rows_and_columns()[1], blocks))
+    let blocks = |rows: &Tensor| rows.row_scales.map_or(1, |scales| scales.blocks as usize);
+    rows.filter(|rows| form.multiplies_rows(rows.rows_and_columns()[1], blocks(rows)))
 }
 
-/// Qparams per row.
-fn row_blocks(rows: &Tensor) -> usize {
-    rows.row_scales.map_or(1, |scales| scales.blocks as usize)
-}
-
-/// Weights, with bias and offsets, for `rows`: int8, int6 or int4 for dynamically quantized rows or f32 rows, or f32 for f32 rows.
+/// Weights for rows: int8, int6 or int4 for dynamically quantized rows or f32 rows, or 16-bit or f32 for f32 rows.
 pub fn weights_of_rows(
     builder: &Builder<'_>,
-    (id, bias, offsets): (ValueId, Vec<f32>, Option<ConstantData>),
-    rows: Option<&Tensor>,
+    id: ValueId,
+    bias: Vec<f32>,
+    offsets: Option<ConstantData>,
 ) -> Result<Unpacked, Problem> {
     if let Some(weights) = constant::byte_weights(builder.links, id).filter(|_| offsets.is_none()) {
         return Ok((weights.bytes, Form::BytesForRows(weights.scales, bias), None));
     }
     if let Some(weights) = constant::grouped_weights(builder.links, id) {
-        let (bytes, groups) = weights.packed(offsets, bias, rows.map_or(1, row_blocks)).ok_or(Problem::Weights)?;
+        let (bytes, groups) = weights.packed(offsets, bias).ok_or(Problem::Weights)?;
         return Ok((bytes, Form::Groups(groups), None));
     }
     let (weights, form, adapter) = floating(builder, id, bias)?;
-    Ok((weights.clone(), form.narrowed(&weights, adapter.as_deref()), adapter))
+    let form = form.narrowed(&weights, adapter.as_deref());
+    Ok((weights, form, adapter))
 }
 
 /// f32 weights.

@@ -36,7 +36,7 @@ pub fn check(call: &Call<'_>) -> Checked {
     ensure(holds, RefusalKind::Argument, "its scales are computed in another way")
 }
 
-/// What has qparams of its own.
+/// The part of a tensor that shares qparams.
 #[derive(Clone, Copy, PartialEq)]
 enum Scope {
     /// A tensor.

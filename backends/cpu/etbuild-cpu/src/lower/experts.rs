@@ -10,7 +10,7 @@ use crate::capability::{Checked, ensure};
 use crate::lower::Lowered;
 use crate::lower::conv2d::{bias_of, multiplied, weights_of_rows};
 use crate::pack::{Form, Packing};
-use crate::tensor::{FLOAT, Tensor};
+use crate::tensor::FLOAT;
 use crate::{Problem, constant};
 
 /// Checks `expert_linear(input, experts, weights, biases, offsets)`: constant weights, biases and offsets, experts in int64.
@@ -46,7 +46,7 @@ pub fn lower(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let id = call.value(0)?;
     let [_, vectors, inner] = call.sizes(id)[..] else { return Err(Problem::Arguments) };
     let rows = builder.quantized_rows(id).cloned();
-    let weights = packings(builder, &call, (&layers, [inner, columns]), rows.as_ref())?;
+    let weights = packings(builder, &call, &layers, [inner, columns])?;
     let input = match weights.first().and_then(|packing| multiplied(&packing.form, rows)) {
         Some(rows) => rows,
         None => builder.dense(id)?,
@@ -83,8 +83,8 @@ pub fn lower(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 fn packings(
     builder: &Builder<'_>,
     call: &Call<'_>,
-    (layers, [inner, columns]): (&[ValueId], [usize; 2]),
-    rows: Option<&Tensor>,
+    layers: &[ValueId],
+    [inner, columns]: [usize; 2],
 ) -> Result<Vec<Packing>, Problem> {
     let (biases, window) = (bias_of(builder, call, 3)?, Window::matrix(1, inner, columns));
     let offsets = call.optional_value(4)?.map(|id| builder.links.graph.constant(id).ok_or(Problem::Weights));
@@ -97,7 +97,7 @@ fn packings(
     for (layer, id) in layers.iter().enumerate() {
         let bias = biases.get(layer * columns..(layer + 1) * columns).unwrap_or_default().to_vec();
         let offsets = offsets.map(|all| of_layer(layer, all)).transpose()?;
-        let (weights, form, adapter) = weights_of_rows(builder, (*id, bias, offsets), rows)?;
+        let (weights, form, adapter) = weights_of_rows(builder, *id, bias, offsets)?;
         packings.push(Packing { window, weights, form, adapter });
     }
     Form::unify(packings.iter_mut().map(|packing| &mut packing.form)).ok_or(Problem::Weights)?;

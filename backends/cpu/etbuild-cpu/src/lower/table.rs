@@ -120,7 +120,7 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: &Table) -> Lowe
             let weights = GroupedWeights { bytes: weights.clone(), bounds, scales, group, count: columns / group };
             let offsets = offsets.map(|id| of_products(builder.links, id, [columns / group, group]));
             let offsets = offsets.map(|offsets| offsets.ok_or(Problem::Weights)).transpose()?;
-            Form::Groups(weights.packed(offsets, Vec::new(), 1).ok_or(Problem::Weights)?.1)
+            Form::Groups(weights.packed(offsets, Vec::new()).ok_or(Problem::Weights)?.1)
         }
     };
     let indices = builder.dense(indices)?;

@@ -24,15 +24,15 @@ impl Buffer for Whole {
 /// What the reader of a matrix does with the offsets of its groups.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Offsets {
-    /// It adds none: a matrix with offsets is decoded.
+    /// The reader adds no offsets: a matrix with offsets is decoded.
     Refused,
-    /// It adds their products with means, from a constant of the matrix.
+    /// The reader adds the products of offsets and means; the matrix has a constant of offsets.
     Own,
-    /// It adds their products with means, from a constant for several matrices.
+    /// The reader adds the products of offsets and means; several matrices share a constant of offsets.
     Shared,
-    /// It looks rows up, and adds them to the numbers of a row.
+    /// The reader looks rows up, and adds offsets to the numbers of a row.
     Rows,
-    /// It is a linear layer and looks rows up.
+    /// A linear layer reads the matrix, and a lookup reads rows.
     Both,
 }
 
