@@ -89,6 +89,13 @@ impl Config {
         self
     }
 
+    /// The same configuration with another value of a key.
+    pub fn with_value(&self, key: &str, value: Value) -> Self {
+        let mut config = self.clone();
+        config.map.insert(self.key(key).to_owned(), value);
+        config
+    }
+
     /// The key in the file.
     fn key<'k>(&self, key: &'k str) -> &'k str {
         self.keys.iter().find(|(common, _)| *common == key).map_or(key, |(_, own)| own)
@@ -244,6 +251,12 @@ impl Config {
         let number = |value: &Value| value.as_f64().filter(|number| number.is_finite() && *number > 0.0);
         let list = |value: &Value| value.as_array()?.iter().map(number).collect();
         self.read(key, "a list of positive numbers", list)?.ok_or_else(|| self.mistake(key, "is missing"))
+    }
+
+    /// Numbers from 0 to less than 1, if present.
+    pub fn optional_shares(&self, key: &str) -> Result<Option<Vec<f64>>, CheckpointError> {
+        let share = |value: &Value| value.as_f64().filter(|share| (0.0..1.0).contains(share));
+        self.read(key, "a list of shares", |value| value.as_array()?.iter().map(share).collect())
     }
 
     /// A boolean, false if absent.

@@ -1,6 +1,7 @@
 //! The differences between the decoders of all families, as data.
 
 mod attention;
+mod beside;
 mod hearing;
 mod mixer;
 mod network;
@@ -9,9 +10,10 @@ mod source;
 mod vision;
 
 pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Latent, Relative};
+pub use beside::{LayerInputs, Streams};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
-pub use mixer::{Convolution, ConvolutionNames, Delta, Mixer, Scan, Steps};
-pub use network::{Activation, Clamped, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage};
+pub use mixer::{Convolution, ConvolutionNames, Delta, DeltaInputs, Mixer, Scan, Steps};
+pub use network::{Activation, Clamped, ExpertNorms, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage};
 pub use position::{Rotary, Scaling};
 pub use source::Source;
 pub use vision::{PROJECTOR, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};
@@ -51,8 +53,16 @@ pub struct Decoder {
     pub norm_places: NormPlaces,
     /// The factor of what attention and the feed-forward network add to a token.
     pub residual_scale: Option<f64>,
+    /// Whether the checkpoint has a factor of the output of each layer.
+    pub has_layer_scales: bool,
+    /// Embeddings of tokens for each layer, if any.
+    pub layer_inputs: Option<LayerInputs>,
+    /// The streams of hidden states, where a token has several.
+    pub streams: Option<Streams>,
     /// Attention.
     pub attention: Attention,
+    /// The attention of global layers, where it differs.
+    pub global_attention: Option<Attention>,
     /// The feed-forward network.
     pub feed_forward: FeedForward,
     /// The experts of layers that have some in place of the feed-forward network.
@@ -69,6 +79,8 @@ pub struct Decoder {
     pub vision: Option<Vision>,
     /// The audio encoder, if any.
     pub hearing: Option<Hearing>,
+    /// Whether the checkpoint has encoders of pictures or sound that are left out.
+    pub is_for_texts: bool,
 }
 
 /// Learned position embeddings: a row of a table for each position.
@@ -85,14 +97,20 @@ pub struct Positions {
 pub struct Layer {
     /// The part in which tokens read earlier tokens.
     pub mixer: Mixer,
+    /// Whether the attention is that of global layers.
+    pub is_global: bool,
     /// The attention window: the positions that a token sees up to the token's own; `None` for all.
     pub window: Option<usize>,
+    /// The earlier layer whose KV cache the layer reads, in place of a KV cache of its own.
+    pub shared_cache: Option<usize>,
     /// The index of the rotary embedding of queries and keys; `None` for no rotary embedding.
     pub rotary: Option<usize>,
     /// Whether a feed-forward network, or experts, follow the mixer.
     pub has_network: bool,
     /// Whether experts take the place of the feed-forward network.
     pub has_experts: bool,
+    /// The feed-forward network, where it differs from the decoder's.
+    pub network: Option<FeedForward>,
 }
 
 /// Normalization.
@@ -169,8 +187,19 @@ impl Decoder {
         match (&self.vision, &self.hearing) {
             (Some(_), _) => vision::canonical(name),
             (None, Some(_)) => hearing::canonical(name),
+            (None, None) if self.is_for_texts => vision::canonical(name),
             (None, None) => name.to_owned(),
         }
+    }
+
+    /// The attention of a layer.
+    pub fn attention_of(&self, layer: &Layer) -> &Attention {
+        self.global_attention.as_ref().filter(|_| layer.is_global).unwrap_or(&self.attention)
+    }
+
+    /// The first layer from which on no layer has a KV cache of its own, or the number of layers.
+    pub fn first_reader(&self) -> usize {
+        self.layers.len() - self.layers.iter().rev().take_while(|layer| layer.shared_cache.is_some()).count()
     }
 
     /// The tokens that an encoder makes of a tile of a picture, or of a window of sound, for the prompt; `None` without an encoder, and where
@@ -238,6 +267,8 @@ impl Decoder {
             (self.experts.is_some(), "it is a mixture of experts"),
             (self.layers.iter().any(|layer| layer.mixer != Mixer::Attention), "not all of its layers attend"),
             (self.positions.is_some() || self.embedding_norm, "it changes its embedding"),
+            (self.layer_inputs.is_some() || self.streams.is_some(), "it has embeddings of tokens for each layer"),
+            (self.has_layer_scales, "its layers have factors"),
         ];
         match mistakes.iter().find(|(is_mistake, _)| *is_mistake) {
             Some((_, reason)) => Err(CheckpointError::Rotation(reason)),
@@ -247,16 +278,17 @@ impl Decoder {
 
     /// Whether the numbers fit together.
     pub fn check(&self) -> Result<(), CheckpointError> {
-        let Attention { heads, key_heads, depth, .. } = self.attention;
-        if heads % key_heads != 0 {
-            return Err(CheckpointError::key("num_key_value_heads", format!("does not divide {heads} heads")));
+        for Attention { heads, key_heads, .. } in [&self.attention].into_iter().chain(&self.global_attention) {
+            if heads % key_heads != 0 {
+                return Err(CheckpointError::key("num_key_value_heads", format!("does not divide {heads} heads")));
+            }
         }
         if let Some(Experts { count, chosen, .. }) = self.experts.filter(|experts| experts.chosen > experts.count) {
             return Err(CheckpointError::key("num_experts_per_tok", format!("is {chosen}, of {count} experts")));
         }
         self.experts.map_or(Ok(()), |experts| experts.check_groups())?;
-        let rotated = self.attention.latent.map_or(depth, |latent| latent.rotated);
-        for rotary in &self.rotaries {
+        for (index, rotary) in self.rotaries.iter().enumerate() {
+            let rotated = self.rotated(index);
             let listed = match &rotary.scaling {
                 Scaling::ByPair { short, long, .. } => short.len() == rotary.pairs && long.len() == rotary.pairs,
                 _ => true,
@@ -272,5 +304,12 @@ impl Decoder {
             }
         }
         Ok(())
+    }
+
+    /// The elements of a head that a rotary embedding may turn: of the layers that use it.
+    fn rotated(&self, rotary: usize) -> usize {
+        let user = self.layers.iter().find(|layer| layer.rotary == Some(rotary));
+        let attention = user.map_or(&self.attention, |layer| self.attention_of(layer));
+        attention.latent.map_or(attention.depth, |latent| latent.rotated)
     }
 }

@@ -17,6 +17,8 @@ mod gemma;
 mod gemma2;
 mod gemma3;
 mod gemma3_vision;
+mod gemma3n;
+mod gemma4;
 mod glm;
 mod glm4;
 mod glm4_moe;
@@ -61,6 +63,7 @@ mod qwen2_5_vl;
 mod qwen2_moe;
 mod qwen2_vl;
 mod qwen3;
+mod qwen3_5;
 mod qwen3_moe;
 mod qwen3_next;
 mod seed_oss;
@@ -68,6 +71,7 @@ mod smollm3;
 mod stablelm;
 mod starcoder2;
 mod t5;
+mod texts;
 mod vision;
 mod voxtral;
 mod whisper;
@@ -105,6 +109,8 @@ pub const FAMILIES: &[&Family] = &[
     &gemma2::FAMILY,
     &gemma3::FAMILY,
     &gemma3_vision::FAMILY,
+    &gemma3n::FAMILY,
+    &gemma4::FAMILY,
     &gemma::FAMILY,
     &glm4::FAMILY,
     &glm4_moe::FAMILY,
@@ -150,6 +156,8 @@ pub const FAMILIES: &[&Family] = &[
     &qwen2_moe::FAMILY,
     &qwen2_vl::FAMILY,
     &qwen3::FAMILY,
+    &qwen3_5::FAMILY,
+    &qwen3_5::MIXTURE,
     &qwen3_moe::FAMILY,
     &qwen3_next::FAMILY,
     &seed_oss::FAMILY,
@@ -158,6 +166,7 @@ pub const FAMILIES: &[&Family] = &[
     &starcoder2::FAMILY,
     &t5::MT5,
     &t5::T5,
+    &texts::FAMILY,
     &voxtral::FAMILY,
     &whisper::FAMILY,
 ];

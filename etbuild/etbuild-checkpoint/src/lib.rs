@@ -54,9 +54,9 @@ use config::Config;
 use decoder::Weights;
 pub use description::{
     Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Decoder, Delta,
-    Experts, FeedForward, Gate, Groups, HeadNorm, Hearing, Inputs, Latent, Layer, Mixer, Norm, NormKind, NormPlaces,
-    Patches, Positions, Projector, Reader, Relative, Rotary, Routing, Scaling, Scan, Shares, SoundTower, Source, Steps,
-    Storage, Tower, Vision, VisionEncoder, Windows,
+    DeltaInputs, ExpertNorms, Experts, FeedForward, Gate, Groups, HeadNorm, Hearing, Inputs, Latent, Layer,
+    LayerInputs, Mixer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader, Relative, Rotary, Routing,
+    Scaling, Scan, Shares, SoundTower, Source, Steps, Storage, Streams, Tower, Vision, VisionEncoder, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
@@ -140,7 +140,7 @@ impl Model {
                 }
                 let mut decoder = describe(config.bytes()).map_err(|error| vec![error])?;
                 let mut tensors = Tensors::open(shards)?;
-                if decoder.vision.is_some() || decoder.hearing.is_some() {
+                if decoder.vision.is_some() || decoder.hearing.is_some() || decoder.is_for_texts {
                     tensors = tensors.renamed(|name| decoder.canonical(name)).map_err(|error| vec![error])?;
                 }
                 if let (Some(file), Some(hearing)) = (more.get(GENERATION), &mut decoder.hearing) {

@@ -46,6 +46,10 @@ fn frequencies(rotary: &Rotary, positions: u32) -> Vec<f32> {
     match &rotary.scaling {
         Scaling::None => plain().collect(),
         Scaling::Linear { factor } => plain().map(|frequency| frequency / *factor as f32).collect(),
+        Scaling::Proportional { factor, turned } => {
+            let turns = |(pair, frequency)| if pair < *turned { frequency / *factor as f32 } else { 0.0 };
+            plain().enumerate().map(turns).collect()
+        }
         Scaling::ByWavelength { factor, high, low, original } => {
             let stretch = |frequency| stretched(frequency, [*factor, *high, *low, *original]);
             plain().map(stretch).collect()
@@ -99,6 +103,12 @@ mod tests {
             assert!((f64::from(cosines[index]) - angle.cos()).abs() < 1e-7);
             assert!((f64::from(sines[index]) - angle.sin()).abs() < 1e-7);
         }
+    }
+
+    #[test]
+    fn pairs_behind_a_share_do_not_turn() {
+        let rotary = Rotary { pairs: 4, ..rotary(Scaling::Proportional { factor: 2.0, turned: 2 }) };
+        assert_eq!(frequencies(&rotary, 1), [0.5, 0.05, 0.0, 0.0]);
     }
 
     #[test]

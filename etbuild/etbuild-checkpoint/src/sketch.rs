@@ -1,6 +1,7 @@
 //! A graph in the making: one function for each operator that models call.
 
 mod heads;
+mod magnitude;
 mod mixture;
 mod recurrent;
 mod relative;
@@ -192,7 +193,7 @@ impl Sketch {
         id
     }
 
-    /// State that a node writes: `write` gets the old value and gives the new value.
+    /// State that a node writes: `write` gets the old value and gives the new value, which is kept under the name for [`Self::marked`].
     pub fn update(
         &mut self,
         name: &str,
@@ -202,6 +203,7 @@ impl Sketch {
         let target = self.state(name, first);
         let value = write(self, target);
         self.graph.updates.push(Update { target, value });
+        self.mark(name.to_owned(), value);
         value
     }
 
@@ -392,6 +394,11 @@ impl Sketch {
         self.call("aten.mul.Scalar", vec![Argument::Value(value), Argument::Float(factor)], output)
     }
 
+    /// A value and a number.
+    pub fn more(&mut self, value: ValueId, number: f64) -> ValueId {
+        self.own("aten.add.Scalar", &[value], &[Argument::Float(number), Argument::Int(1)])
+    }
+
     /// `tanh(value / cap) * cap`.
     pub fn cap(&mut self, value: ValueId, cap: f64) -> ValueId {
         let output = self.like(value);
@@ -424,9 +431,14 @@ impl Sketch {
 
     /// A row of the second dimension.
     pub fn row(&mut self, of: ValueId, row: ValueId) -> ValueId {
+        self.select(of, 1, row)
+    }
+
+    /// A part of a dimension, of size 1.
+    pub fn select(&mut self, of: ValueId, dimension: usize, index: ValueId) -> ValueId {
         let mut output = self.like(of);
-        let _ = output.set_size(1, 1);
-        let arguments = vec![Argument::Value(of), Argument::Int(1), Argument::Value(row)];
+        let _ = output.set_size(dimension, 1);
+        let arguments = vec![Argument::Value(of), Argument::Int(dimension as i64), Argument::Value(index)];
         self.call("aten.index_select.default", arguments, output)
     }
 

@@ -25,6 +25,22 @@ const CACHE: &str = "scales of a KV cache of 8 bits";
 const BIASES: &str = "biases of zeros";
 const LATER: &str = "tensors for the prediction of later tokens";
 
+const ENCODERS: &str = "tensors of encoders of pictures and sound, so that the model answers texts alone";
+
+const KEYS: &str = "tensors for keys and values of layers that read the KV caches of others";
+const SCALES: &str = "scales that the configuration switches off";
+
+/// Where the encoders are that a model for texts is left without, by the names here.
+const OF_ENCODERS: &[&str] = &[
+    "audio_tower.",
+    "embed_audio.",
+    "embed_vision.",
+    "model.audio_tower.",
+    "model.embed_audio.",
+    "model.embed_vision.",
+    "vision.projector.",
+    "vision.tower.",
+];
 /// Modules that predict later tokens from a text's hidden states (multi-token prediction), ahead of the names of their tensors.
 const PREDICTORS: &[&str] = &["mtp.", "model.mtp.", "model.mtp_layers."];
 /// What a layer that predicts later tokens has and no other layer: the projection of hidden states and embeddings side by side.
@@ -37,6 +53,9 @@ pub fn take(decoder: &Decoder, tensors: &mut Tensors, is_quantized: bool) -> BTr
         let is_bias = || has_spare_bias(decoder, tensors, name);
         match is_quantized {
             _ if predicts(decoder, tensors, name) => Some(LATER),
+            _ if of_shared_cache(decoder, name) => Some(KEYS),
+            _ if of_unscaled(decoder, name) => Some(SCALES),
+            _ if decoder.is_for_texts && OF_ENCODERS.iter().any(|start| name.starts_with(start)) => Some(ENCODERS),
             true => of_kernel().or_else(|| is_bias().then_some(BIASES)),
             false => None,
         }
@@ -54,16 +73,36 @@ pub fn take(decoder: &Decoder, tensors: &mut Tensors, is_quantized: bool) -> BTr
 /// What was taken out, in words.
 pub fn told(counts: &BTreeMap<&'static str, usize>) -> Option<String> {
     let kinds: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    (!kinds.is_empty()).then(|| format!("left out, since no computation needs them: {}", kinds.join(", ")))
+    (!kinds.is_empty()).then(|| format!("left out: {}", kinds.join(", ")))
 }
 
 /// Whether a tensor is of a module that predicts later tokens: one beside the layers, or a layer behind the last.
 fn predicts(decoder: &Decoder, tensors: &Tensors, name: &str) -> bool {
     let behind = || {
-        let index = name.strip_prefix(decoder.names.layers)?.strip_prefix('.')?.split_once('.')?.0.parse().ok()?;
+        let (index, _) = in_layer(decoder, name)?;
         (index >= decoder.layers.len()).then(|| format!("{}.{PREDICTOR}", decoder.names.layer(index)))
     };
     PREDICTORS.iter().any(|start| name.starts_with(start)) || behind().is_some_and(|mark| tensors.has(&mark))
+}
+
+/// Whether a tensor makes keys or values of a layer that has no KV cache of its own.
+fn of_shared_cache(decoder: &Decoder, name: &str) -> bool {
+    let Some((index, rest)) = in_layer(decoder, name) else { return false };
+    let reads = decoder.layers.get(index).is_some_and(|layer| layer.shared_cache.is_some());
+    let ([_, key, value], [_, norm]) = (decoder.names.inputs, decoder.names.head_norms);
+    let module = rest.strip_prefix(decoder.names.attention).and_then(|rest| rest.strip_prefix('.')?.split('.').next());
+    reads && module.is_some_and(|module| [key, value, norm, "v_norm"].contains(&module))
+}
+
+/// Whether a tensor scales the active stream of a model that does not.
+fn of_unscaled(decoder: &Decoder, name: &str) -> bool {
+    decoder.streams.is_some_and(|streams| !streams.scales_active) && name.ends_with(".altup.correct_output_scale")
+}
+
+/// The layer of a tensor, and the name within.
+fn in_layer<'n>(decoder: &Decoder, name: &'n str) -> Option<(usize, &'n str)> {
+    let (index, rest) = name.strip_prefix(decoder.names.layers)?.strip_prefix('.')?.split_once('.')?;
+    Some((index.parse().ok()?, rest))
 }
 
 /// Whether a tensor is a bias of zeros of a quantized linear layer without a bias, as the first tools for GPTQ wrote.

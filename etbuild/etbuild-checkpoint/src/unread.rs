@@ -84,7 +84,8 @@ pub fn of_family(bytes: &[u8]) -> Result<Vec<String>, CheckpointError> {
     let Some(family) = family::find(&config.architecture()?) else { return Ok(Vec::new()) };
     let decoder = (family.describe)(&config.clone().with_keys(family.keys))?;
     // Towers and text encoders have readers of their own.
-    let is_alone = decoder.vision.is_none() && decoder.hearing.is_none() && decoder.source.is_none();
+    let has_encoder = decoder.vision.is_some() || decoder.hearing.is_some() || decoder.source.is_some();
+    let is_alone = !has_encoder && !decoder.is_for_texts;
     Ok(if is_alone { left(&config) } else { Vec::new() })
 }
 

@@ -84,8 +84,8 @@ def drawn(config):
         with torch.no_grad():
             parameter.add_(torch.randn_like(parameter) * width)
     for name, buffer in model.named_buffers():
-        # What corrects the choice of experts is no parameter, and 0 at first.
-        if name.endswith("correction_bias"):
+        # What corrects the choice of experts, and factors of layers, are no parameters, and 0 or 1 at first.
+        if name.endswith(("correction_bias", "layer_scalar")):
             buffer.add_(torch.randn_like(buffer) * 0.25)
     return model
 

@@ -30,6 +30,12 @@ ROUTED = dict(n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=3, moe
 STATES = dict(vocab_size=211, hidden_size=48, num_hidden_layers=2, state_size=8, pad_token_id=0, bos_token_id=1, eos_token_id=2)
 HYBRID = dict(mamba_n_heads=6, mamba_d_head=16, mamba_d_state=24)
 
+# Five layers, of which the last two read KV caches of the others.
+SHARED = SMALL | dict(num_hidden_layers=5, head_dim=8, sliding_window=9, vocab_size_per_layer_input=211,
+                      hidden_size_per_layer_input=12, num_kv_shared_layers=2,
+                      layer_types=["sliding_attention", "full_attention", "sliding_attention"] + LAYERS[:2])
+SPARSE = dict(intermediate_size=[96, 64, 96, 80, 80], activation_sparsity_pattern=[0.9, 0.0, 0.5, 0.0, 0.0], laurel_rank=10)
+
 DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=20, linear_value_head_dim=12, head_dim=16,
              num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=40)
 
@@ -136,6 +142,28 @@ MODELS = {
         num_experts=4, num_experts_per_tok=3, norm_topk_prob=False, mlp_only_layers=[1], linear_num_key_heads=3,
         linear_num_value_heads=3, attention_bias=True, tie_word_embeddings=True, layer_types=["full_attention", "linear_attention"],
         num_hidden_layers=2)),
+    "qwen3.5": ("Qwen3_5Text", SMALL | {key: value for key, value in DELTA.items() if "expert" not in key and "moe" not in key} | dict(
+        layer_types=["linear_attention"] * 2 + ["full_attention"])),
+    "qwen3.5-moe": ("Qwen3_5MoeText", MHA | DELTA | dict(
+        num_experts=6, linear_num_key_heads=3, linear_num_value_heads=3, attention_bias=True, tie_word_embeddings=True,
+        layer_types=["full_attention", "linear_attention"], num_hidden_layers=2)),
+    "gemma3n": ("Gemma3nText", SHARED | SPARSE),
+    "gemma3n-one": ("Gemma3nText", MQA | dict(head_dim=12, num_kv_shared_layers=0, vocab_size_per_layer_input=200, altup_num_inputs=3,
+                                          hidden_size_per_layer_input=8, altup_active_idx=1, altup_correct_scale=False,
+                                          final_logit_softcapping=5.0, layer_types=LAYERS, sliding_window=17)),
+    "gemma4": ("Gemma4Text", SHARED | dict(global_head_dim=16, use_double_wide_mlp=True)),
+    "gemma4-keys": ("Gemma4Text", SMALL | dict(head_dim=8, sliding_window=9, layer_types=LAYERS, hidden_size_per_layer_input=0,
+                                           global_head_dim=12, num_global_key_value_heads=1, attention_k_eq_v=True,
+                                           final_logit_softcapping=5.0, tie_word_embeddings=False)),
+    "gemma4-experts": ("Gemma4Text", MHA | dict(head_dim=8, sliding_window=9, global_head_dim=8, hidden_size_per_layer_input=0,
+                                            enable_moe_block=True, num_experts=6, top_k_experts=2, moe_intermediate_size=20)),
+    "gemma4-vision": ("Gemma4", dict(text_config=SHARED | dict(model_type="gemma4_text", global_head_dim=16), audio_config=None, vision_config=dict(
+        hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2, head_dim=12))),
+    "qwen3.5-vision": ("Qwen3_5", dict(
+        text_config=SMALL | {key: value for key, value in DELTA.items() if "expert" not in key and "moe" not in key} | dict(
+            model_type="qwen3_5_text", num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=dict(
+                rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1], mrope_interleaved=True)),
+        vision_config=dict(depth=1, hidden_size=24, intermediate_size=32, num_heads=2, out_hidden_size=48))),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),
@@ -213,7 +241,7 @@ def write(name, folder, steps):
     folder.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(folder / "model")
     model = as_published(read(folder / "model"))
-    prompt = torch.randint(3, model.config.vocab_size, (1, PROMPT))
+    prompt = torch.randint(3, model.config.get_text_config().vocab_size, (1, PROMPT))
     save_file(greedy(model, dict(input_ids=prompt), steps), folder / "expected.safetensors")
 
 

@@ -3,13 +3,13 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, ValueId};
 
-use super::cross;
-use super::method;
+use super::parts::Parts;
 use super::text::{Text, Turning};
 use super::weights::Weights;
+use super::{cross, layer, method};
 use crate::constant::spec;
 use crate::sketch::Sketch;
-use crate::{Cross, Decoder};
+use crate::{Attention, Cross, Decoder};
 
 /// The method: the inputs of `prefill` in; the probabilities of cross-attention of the heads that follow the sound,
 /// `float32 [1, heads, tokens, states]`, out. State becomes what `prefill` makes of the state.
@@ -26,7 +26,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
         if weights.gave_up() {
             break;
         }
-        state = method::layer(decoder, &mut sketch, weights, index, &text, state);
+        state = layer::residuals(decoder, &mut Parts { sketch: &mut sketch, weights }, index, &text, state);
     }
     let mut rows = Vec::new();
     for index in 0..layers {
@@ -49,12 +49,12 @@ fn probabilities(
     weights: &mut Weights<'_>,
     [index, count]: [usize; 2],
 ) -> Option<ValueId> {
-    let (heads, depth) = (decoder.attention.heads, decoder.attention.depth);
+    let Attention { heads, key_heads, depth, .. } = decoder.attention;
     let module = cross::module(decoder, cross, index);
     let query = sketch.marked(&module)?;
     sketch.enter(module.as_str());
     let slots = cross::slots(decoder, cross, weights);
-    let first = weights.memory(slots);
+    let first = weights.memory(slots, [key_heads, depth]);
     let keys = sketch.state(&format!("{module}.keys"), &first);
     let floats = |sizes: &[usize]| spec(ScalarType::Float, sizes);
     let keys = sketch.widened(keys);

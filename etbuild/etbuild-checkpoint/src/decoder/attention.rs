@@ -9,61 +9,74 @@ use super::linear::{self, Linear};
 use super::parts::Parts;
 use super::sides::{Side, Sides};
 use super::text::{Own, Text};
-use super::weights::Weights;
 use crate::constant::Part;
 use crate::names::norm_within;
-use crate::sketch::Sketch;
-use crate::{Attention, Decoder, HeadNorm, Inputs};
+use crate::{Attention, Decoder, HeadNorm, Inputs, Layer};
 
 /// The attention of layer `index`, of tokens `[1, count, width]`.
 pub fn build(decoder: &Decoder, parts: &mut Parts<'_, '_>, index: usize, text: &Text, input: ValueId) -> ValueId {
-    if index >= decoder.layers.len() {
-        return input;
+    let Some(layer) = decoder.layers.get(index) else { return input };
+    let place = Place::new(decoder, index, layer);
+    if let Some(latent) = place.attention.latent {
+        return latent::build(&place, latent, parts, text, input);
     }
-    let (names, attention) = (&decoder.names, &decoder.attention);
-    let layer_module = names.layer(index);
-    let norm = norm_within(&layer_module, decoder.norm_places.before_attention);
-    let place = Place { module: format!("{layer_module}.{}", names.attention), norm };
-    if let Some(latent) = attention.latent {
-        let place = latent::Place { module: &place.module, text };
-        return latent::build(decoder, latent, parts, index, &place, input);
-    }
-    let Parts { sketch, weights } = parts;
-    let inputs = inputs(decoder, sketch, weights, &place, text, input);
-    let (inputs, gate) = heads::gates(decoder, sketch, inputs);
-    let shaped = inputs.map(|(role, projected)| {
-        let whole = heads::whole_norm(decoder, sketch, weights, &place.module, role, projected);
-        let clipped = attention.clip.map_or(whole, |most| sketch.clip(whole, most));
-        sketch.view(clipped, &[1, text.count, role.heads(attention), attention.depth])
-    });
-    let rows = text.each(parts, shaped, |parts, own, rows| attend(decoder, parts, index, &place, own, rows));
-    let Parts { sketch, weights } = parts;
-    let rows = sketch.view(rows, &[1, text.count, attention.heads * attention.depth]);
-    let rows = heads::gated(sketch, rows, gate);
-    project(decoder, sketch, weights, &place, Role::Output, rows)
+    let (query, own) = inputs(&place, parts, text, input);
+    let (query, gate) = heads::gates(&place, parts.sketch, query);
+    let query = shaped(&place, parts, text, Role::Query, query);
+    let rows = match own {
+        Some([key, value]) => {
+            let key = shaped(&place, parts, text, Role::Key, key);
+            let value = shaped(&place, parts, text, Role::Value, value);
+            text.each(parts, [query, key, value], |parts, own, [query, key, value]| {
+                let query = turned(&place, parts, Role::Query, own, query);
+                let caches = written(&place, parts, own, [key, value]);
+                attend(&place, parts, own, query, caches)
+            })
+        }
+        None => text.each(parts, [query], |parts, own, [query]| {
+            let query = turned(&place, parts, Role::Query, own, query);
+            let caches = ["keys", "values"].map(|name| parts.sketch.marked(&own.name(&place.cache(name))));
+            attend(&place, parts, own, query, caches.map(|cache| cache.unwrap_or(query)))
+        }),
+    };
+    let rows = parts.sketch.view(rows, &[1, text.count, place.attention.heads * place.attention.depth]);
+    let rows = heads::gated(parts.sketch, rows, gate);
+    project(&place, parts, Role::Output, rows)
 }
 
-/// The attention of a text, `[1, count, heads, depth]`, from queries, keys and values of this shape.
+/// Heads of a projection, `[1, count, heads, depth]`.
+fn shaped(place: &Place<'_>, parts: &mut Parts<'_, '_>, text: &Text, role: Role, projected: ValueId) -> ValueId {
+    let whole = heads::whole_norm(place, parts, role, projected);
+    let clipped = place.attention.clip.map_or(whole, |most| parts.sketch.clip(whole, most));
+    parts.sketch.view(clipped, &[1, text.count, role.heads(place.attention), place.attention.depth])
+}
+
+/// Heads of queries or keys, normalized and turned by their positions.
+fn turned(place: &Place<'_>, parts: &mut Parts<'_, '_>, role: Role, text: &Own, shaped: ValueId) -> ValueId {
+    let is_late = place.attention.head_norm == HeadNorm::EachRotated;
+    let early = if is_late { shaped } else { heads::norm(place, parts, role, shaped) };
+    let rotated = heads::rotate(place, parts, role, text, early);
+    if is_late { heads::norm(place, parts, role, rotated) } else { rotated }
+}
+
+/// The KV caches of a text, with the keys and the values of its tokens.
+fn written(place: &Place<'_>, parts: &mut Parts<'_, '_>, text: &Own, [key, value]: [ValueId; 2]) -> [ValueId; 2] {
+    let key = turned(place, parts, Role::Key, text, key);
+    let value = if place.attention.norms_values { heads::plain_norm(place, parts, value) } else { value };
+    parts.sketch.enter(place.module.as_str());
+    [keep(place, parts, "keys", text, key), keep(place, parts, "values", text, value)]
+}
+
+/// The attention of a text, `[1, count, heads, depth]`, from queries of this shape, to keys and values in caches.
 fn attend(
-    decoder: &Decoder,
+    place: &Place<'_>,
     parts: &mut Parts<'_, '_>,
-    index: usize,
-    place: &Place,
     text: &Own,
-    [query, key, value]: [ValueId; 3],
+    query: ValueId,
+    [keys, values]: [ValueId; 2],
 ) -> ValueId {
-    let (attention, Parts { sketch, weights }) = (&decoder.attention, parts);
-    let (rotary, window) = decoder.layers.get(index).map_or((None, None), |layer| (layer.rotary, layer.window));
-    let [query, key] = [(Role::Query, query), (Role::Key, key)].map(|(role, shaped)| {
-        let module = &place.module;
-        let is_late = attention.head_norm == HeadNorm::EachRotated;
-        let early = if is_late { shaped } else { heads::norm(decoder, sketch, weights, module, role, shaped) };
-        let rotated = heads::rotate(decoder, sketch, weights, rotary, role, text, early);
-        if is_late { heads::norm(decoder, sketch, weights, module, role, rotated) } else { rotated }
-    });
+    let (attention, window, Parts { sketch, weights }) = (place.attention, place.layer.window, parts);
     sketch.enter(place.module.as_str());
-    let mut keep = |name: &str, rows: ValueId| keep(sketch, weights, &place.module, name, text, window, rows);
-    let (keys, values) = (keep("keys", key), keep("values", value));
     let by_distance = attention.relative.map(|relative| weights.by_distance(relative, attention.heads));
     let slopes = by_distance.or_else(|| attention.has_slopes.then(|| weights.slopes(attention.heads)));
     let sinks = format!("{}.sinks", place.module);
@@ -83,28 +96,40 @@ fn attend(
     sketch.own(operator, &read, &rest)
 }
 
-/// The KV cache of this name in a module, with the rows of a text.
-fn keep(
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
-    module: &str,
-    name: &str,
-    text: &Own,
-    window: Option<usize>,
-    rows: ValueId,
-) -> ValueId {
-    let first = weights.cache(window);
-    sketch.update(&text.name(&format!("{module}.{name}")), &first, |sketch, cache| {
+/// The KV cache of this name in a layer, with the rows of a text.
+fn keep(place: &Place<'_>, parts: &mut Parts<'_, '_>, name: &str, text: &Own, rows: ValueId) -> ValueId {
+    let Attention { key_heads, depth, .. } = *place.attention;
+    let first = parts.weights.cache(place.layer.window, [key_heads, depth]);
+    parts.sketch.update(&text.name(&format!("{}.{name}", place.module)), &first, |sketch, cache| {
         sketch.own("etbuild.write_cache.default", &[cache, rows, text.start, text.last], &[])
     })
 }
 
-/// Where attention is in the model.
-struct Place {
+/// Attention and its place in the model.
+struct Place<'d> {
+    decoder: &'d Decoder,
+    layer: &'d Layer,
+    attention: &'d Attention,
     /// The module.
     module: String,
     /// The normalization ahead.
     norm: Option<String>,
+}
+
+impl<'d> Place<'d> {
+    fn new(decoder: &'d Decoder, index: usize, layer: &'d Layer) -> Self {
+        let within = decoder.names.layer(index);
+        let norm = norm_within(&within, decoder.norm_places.before_attention);
+        let module = format!("{within}.{}", decoder.names.attention);
+        Self { decoder, layer, attention: decoder.attention_of(layer), module, norm }
+    }
+
+    /// The name of the KV cache that the layer reads.
+    fn cache(&self, name: &str) -> String {
+        let names = &self.decoder.names;
+        let of_layer = |index| format!("{}.{}.{name}", names.layer(index), names.attention);
+        self.layer.shared_cache.map_or_else(|| format!("{}.{name}", self.module), of_layer)
+    }
 }
 
 /// The output of a projection.
@@ -147,14 +172,14 @@ impl Role {
     }
 
     /// The rows of the projection, as a part of a fused matrix.
-    fn part(self, decoder: &Decoder) -> Part {
-        let Attention { heads, key_heads, depth, inputs, .. } = decoder.attention;
+    fn part(self, place: &Place<'_>) -> Part {
+        let Attention { heads, key_heads, depth, inputs, is_gated, .. } = *place.attention;
         let (queries, keys) = (heads * depth, key_heads * depth);
-        if self == Self::Query && decoder.attention.is_gated {
+        if self == Self::Query && is_gated {
             return Part::all(2 * queries);
         }
         match (self, inputs == Inputs::Fused) {
-            (Self::Output, _) => Part::all(decoder.width),
+            (Self::Output, _) => Part::all(place.decoder.width),
             (Self::Query, false) => Part::all(queries),
             (Self::Key | Self::Value, false) => Part::all(keys),
             (Self::Query, true) => Part { first: 0, count: queries, all: queries + 2 * keys },
@@ -164,23 +189,34 @@ impl Role {
     }
 }
 
-/// Queries, keys and values, `[1, count, heads * depth]` each.
+/// Queries, `[1, count, heads * depth]`; keys and values, `[1, count, key heads * depth]` each, of a layer with a KV cache of its own.
 fn inputs(
-    decoder: &Decoder,
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
-    place: &Place,
+    place: &Place<'_>,
+    parts: &mut Parts<'_, '_>,
     text: &Text,
     input: ValueId,
-) -> [(Role, ValueId); 3] {
-    if decoder.attention.inputs != Inputs::FusedByHead {
-        return Role::INPUTS.map(|role| (role, project(decoder, sketch, weights, place, role, input)));
+) -> (ValueId, Option<[ValueId; 2]>) {
+    if place.attention.inputs == Inputs::FusedByHead {
+        let [query, key, value] = fused_by_head(place, parts, text, input);
+        return (query, Some([key, value]));
     }
-    let Attention { heads, key_heads, depth, biases, .. } = decoder.attention;
-    let (group, module) = (heads / key_heads, format!("{}.{}", place.module, decoder.names.fused_inputs));
+    let query = project(place, parts, Role::Query, input);
+    if place.layer.shared_cache.is_some() {
+        return (query, None);
+    }
+    let key = project(place, parts, Role::Key, input);
+    let value = if place.attention.values_are_keys { key } else { project(place, parts, Role::Value, input) };
+    (query, Some([key, value]))
+}
+
+/// Queries, keys and values from one matrix, in which the rows of each head of keys are neighbours.
+fn fused_by_head(place: &Place<'_>, parts: &mut Parts<'_, '_>, text: &Text, input: ValueId) -> [ValueId; 3] {
+    let Attention { heads, key_heads, depth, biases, .. } = *place.attention;
+    let (group, module) = (heads / key_heads, format!("{}.{}", place.module, place.decoder.names.fused_inputs));
     let (part, sides) = (Part::all((heads + 2 * key_heads) * depth), Sides::behind(place.norm.as_deref()));
+    let Parts { sketch, weights } = parts;
     sketch.enter(module.as_str());
-    let layer = Linear { module: &module, part, columns: decoder.width, sides, has_bias: biases.inputs };
+    let layer = Linear { module: &module, part, columns: place.decoder.width, sides, has_bias: biases.inputs };
     let all = linear::build(sketch, weights, &layer, input);
     let all = sketch.view(all, &[1, text.count, key_heads, group + 2, depth]);
     let starts = [0, group, group + 1, group + 2];
@@ -188,29 +224,23 @@ fn inputs(
     Role::INPUTS.map(|role| {
         let (start, end) = ranges.next().map_or((0, 0), |(start, end)| (*start, *end));
         let own = sketch.slice(all, 3, start, end);
-        (role, sketch.view(own, &[1, text.count, role.heads(&decoder.attention) * depth]))
+        sketch.view(own, &[1, text.count, role.heads(place.attention) * depth])
     })
 }
 
-fn project(
-    decoder: &Decoder,
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
-    place: &Place,
-    role: Role,
-    input: ValueId,
-) -> ValueId {
-    let Attention { heads, depth, inputs, biases, .. } = decoder.attention;
+fn project(place: &Place<'_>, parts: &mut Parts<'_, '_>, role: Role, input: ValueId) -> ValueId {
+    let Attention { heads, depth, inputs, biases, has_key_bias, .. } = *place.attention;
+    let decoder = place.decoder;
     let is_fused = inputs == Inputs::Fused && role != Role::Output;
-    sketch.enter(format!("{}.{}", place.module, role.name(decoder)));
+    parts.sketch.enter(format!("{}.{}", place.module, role.name(decoder)));
     let name = if is_fused { decoder.names.fused_inputs } else { role.name(decoder) };
     let module = format!("{}.{name}", place.module);
     let columns = if role == Role::Output { heads * depth } else { decoder.width };
-    let (part, sides) = (role.part(decoder), role.sides(place.norm.as_deref()));
+    let (part, sides) = (role.part(place), role.sides(place.norm.as_deref()));
     let has_bias = match role {
         Role::Output => biases.output,
-        Role::Key => biases.inputs && decoder.attention.has_key_bias,
+        Role::Key => biases.inputs && has_key_bias,
         Role::Query | Role::Value => biases.inputs,
     };
-    linear::build(sketch, weights, &Linear { module: &module, part, columns, sides, has_bias }, input)
+    linear::build(parts.sketch, parts.weights, &Linear { module: &module, part, columns, sides, has_bias }, input)
 }

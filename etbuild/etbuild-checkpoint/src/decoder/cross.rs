@@ -61,7 +61,7 @@ pub fn write(decoder: &Decoder, parts: &mut Parts<'_, '_>, states: ValueId, ends
                 Some(_) => sketch.apart(rows, key_heads),
                 None => sketch.view(rows, &[1, cross.positions, key_heads, depth]),
             };
-            let first = weights.memory(slots(decoder, cross, weights));
+            let first = weights.memory(slots(decoder, cross, weights), [key_heads, depth]);
             sketch.update(&format!("{module}.{name}"), &first, |sketch, cache| {
                 sketch.own("etbuild.write_cache.default", &[cache, rows, ends.start, ends.last], &[])
             });
@@ -77,7 +77,7 @@ pub fn read(
     [index, count]: [usize; 2],
     input: ValueId,
 ) -> ValueId {
-    let Attention { heads, depth, scale, biases, .. } = decoder.attention;
+    let Attention { heads, key_heads, depth, scale, biases, .. } = decoder.attention;
     let ([projection, ..], module) = (decoder.names.inputs, module(decoder, cross, index));
     let sizes = [heads * depth, decoder.width];
     let query = parts.linear(&format!("{module}.{projection}"), input, sizes, biases.inputs);
@@ -85,7 +85,7 @@ pub fn read(
     sketch.enter(module.as_str());
     let query = sketch.view(query, &[1, count, heads, depth]);
     sketch.mark(module.clone(), query);
-    let first = weights.memory(slots(decoder, cross, weights));
+    let first = weights.memory(slots(decoder, cross, weights), [key_heads, depth]);
     let [keys, values] = ["keys", "values"].map(|name| sketch.state(&format!("{module}.{name}"), &first));
     // A row at the last position sees all positions, and rows behind `last` see what `last` sees.
     let mut at = |position: i64| sketch.constant(&weights.integers(&format!("position.{position}"), &[position]));

@@ -9,20 +9,20 @@ use super::weights::{Listed, Turns, Weights};
 use crate::constant::{Constant, Matrices, Part};
 use crate::names::within;
 use crate::sketch::Sketch;
-use crate::{Decoder, Experts, FeedForward, Routing, Shares, Storage};
+use crate::{Decoder, Experts, FeedForward, Norm, Routing, Shares, Storage};
 
-/// The experts of the layer whose module is `layer`, of tokens `[1, count, width]`.
+/// The experts of the layer whose module is `layer`, of tokens `[1, count, width]`: those that the router reads, and those that experts read.
 pub fn build(
     decoder: &Decoder,
     experts: &Experts,
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,
     layer: &str,
-    input: ValueId,
+    [routed, input]: [ValueId; 2],
 ) -> ValueId {
-    let module = format!("{layer}.{}", experts.names.module);
+    let module = within(layer, experts.names.module);
     let (tokens, chosen) = (sketch.size(input, 1), experts.chosen);
-    let [shares, numbers] = route(decoder, experts, sketch, weights, &module, input);
+    let [shares, numbers] = route(decoder, experts, sketch, weights, &module, routed);
     let vectors = sketch.view(input, &[tokens, 1, decoder.width]);
     sketch.enter(format!("{module}.{}", experts.names.list));
     let mut choose = |sketch: &mut Sketch, projection: Projection, input: ValueId| {
@@ -59,11 +59,13 @@ fn route(
 ) -> [ValueId; 2] {
     let module = format!("{mixture}.{}", experts.names.router);
     sketch.enter(module.as_str());
+    let input = if experts.routing.is_scaled { scaled(decoder, sketch, weights, &module, input) } else { input };
     let (part, sides) = (Part::all(experts.count), Sides::default());
+    let module = if experts.routing.is_scaled { format!("{module}.proj") } else { module };
     let router = Linear { module: &module, part, columns: decoder.width, sides, has_bias: experts.has_biases };
     let scores = linear::build(sketch, weights, &router, input);
     let scores = sketch.view(scores, &[sketch.size(input, 1), experts.count]);
-    let Routing { shares, correction, groups, scale } = experts.routing;
+    let Routing { shares, correction, groups, scale, is_scaled } = experts.routing;
     let all = match shares {
         Shares::InTurns { slack } => return sketch.choose_in_turns(scores, slack),
         Shares::Softmax => sketch.softmax(scores),
@@ -76,7 +78,34 @@ fn route(
         (biases, groups) => sketch.choose_experts(all, biases, groups, experts.chosen),
     };
     let shares = if experts.is_normalized { sketch.normalized(shares) } else { shares };
+    let shares = if is_scaled { by_expert(experts, sketch, weights, mixture, [shares, numbers]) } else { shares };
     [scale.map_or(shares, |scale| sketch.scale(shares, scale)), numbers]
+}
+
+/// Hidden states as a router with a normalization of its own reads them: with a factor for each element, divided by the root of the width.
+fn scaled(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, router: &str, input: ValueId) -> ValueId {
+    let normal = sketch.norm(input, [None; 2], Norm { has_weights: false, has_biases: false, ..decoder.norm });
+    let factors = weights.vector(&format!("{router}.scale"), Part::all(decoder.width), 0.0);
+    let factors = sketch.constant(&factors);
+    let scaled = sketch.multiply(normal, factors);
+    sketch.scale(scaled, (decoder.width as f64).powf(-0.5))
+}
+
+/// Shares times the factor of each chosen expert.
+fn by_expert(
+    experts: &Experts,
+    sketch: &mut Sketch,
+    weights: &mut Weights<'_>,
+    mixture: &str,
+    [shares, numbers]: [ValueId; 2],
+) -> ValueId {
+    let name = format!("{mixture}.{}.per_expert_scale", experts.names.router);
+    let factors = weights.vector(&name, Part::all(experts.count), 0.0);
+    let factors = sketch.constant(&factors);
+    let table = sketch.view(factors, &[experts.count, 1]);
+    let chosen = sketch.embedding(table, numbers);
+    let chosen = sketch.view(chosen, &[sketch.size(shares, 0), experts.chosen]);
+    sketch.multiply(shares, chosen)
 }
 
 /// A projection of all experts.
@@ -95,7 +124,9 @@ impl Experts {
     const fn part(&self, first: usize) -> Part {
         match self.storage {
             Storage::Listed => Part::all(self.width),
-            Storage::Stacked | Storage::Interleaved => Part { first, count: self.width, all: 2 * self.width },
+            Storage::Stacked | Storage::StackedList | Storage::Interleaved => {
+                Part { first, count: self.width, all: 2 * self.width }
+            }
         }
     }
 }
@@ -114,7 +145,7 @@ fn biases(experts: &Experts, weights: &mut Weights<'_>, module: &str, projection
     let tensor = format!("{module}.{}.{}", experts.names.list, projection.name);
     match experts.storage {
         Storage::Listed => weights.table(&format!("{tensor}.bias"), [experts.count, projection.part.count]),
-        Storage::Stacked | Storage::Interleaved => {
+        Storage::Stacked | Storage::StackedList | Storage::Interleaved => {
             weights.columns(&format!("{tensor}_bias"), experts.count, projection.turns())
         }
     }
@@ -124,11 +155,14 @@ fn biases(experts: &Experts, weights: &mut Weights<'_>, module: &str, projection
 fn matrices(experts: &Experts, weights: &mut Weights<'_>, module: &str, projection: Projection) -> Matrices {
     let (Projection { name, part, columns }, Experts { count, names, .. }) = (projection, experts);
     let alone = |expert| Listed::alone(format!("{module}.{}.{expert}.{name}.weight", names.list), part, columns);
-    let stack = format!("{module}.{name}.weight");
+    let stack = match experts.storage {
+        Storage::StackedList => format!("{module}.{}.{name}", names.list),
+        _ => format!("{module}.{name}.weight"),
+    };
     let stacked = |expert| Listed::in_stack(&stack, [expert, *count], part, columns);
     match experts.storage {
         Storage::Listed => weights.list(*count, alone),
-        Storage::Stacked => weights.list(*count, stacked),
+        Storage::Stacked | Storage::StackedList => weights.list(*count, stacked),
         Storage::Interleaved => {
             let tensor = format!("{module}.{}.{name}", names.list);
             let (rows, mut all) = (projection.turns(), Vec::new());

@@ -8,7 +8,7 @@ use super::weights::Weights;
 use crate::constant::Part;
 use crate::names::{norm_within, within};
 use crate::sketch::Sketch;
-use crate::{Decoder, FeedForward, Gate};
+use crate::{Activation, Decoder, FeedForward, Gate, Layer};
 
 /// A feed-forward network and the place in the model.
 pub struct Network {
@@ -20,16 +20,18 @@ pub struct Network {
     pub norm: Option<String>,
 }
 
-/// The network of the layer whose module is `layer`, of tokens `[1, count, width]`.
+/// The network of a layer, whose module is `place`, of tokens `[1, count, width]`.
 pub fn build(
     decoder: &Decoder,
+    layer: &Layer,
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,
-    layer: &str,
+    place: &str,
     input: ValueId,
 ) -> ValueId {
-    let (network, module, places) = (decoder.feed_forward, within(layer, decoder.names.network), decoder.norm_places);
-    let norm = norm_within(layer, places.before_network.or(places.before_attention));
+    let (module, places) = (within(place, decoder.names.network), decoder.norm_places);
+    let network = layer.network.unwrap_or(decoder.feed_forward);
+    let norm = norm_within(place, places.before_network.or(places.before_attention));
     build_network(decoder, &Network { network, module, norm }, sketch, weights, input)
 }
 
@@ -42,7 +44,7 @@ pub fn build_network(
     input: ValueId,
 ) -> ValueId {
     let (Network { network, module, norm }, names) = (place, &decoder.names);
-    let mut project = |sketch: &mut Sketch, projection: Projection, input: ValueId| {
+    let project = |sketch: &mut Sketch, weights: &mut Weights<'_>, projection: Projection, input: ValueId| {
         let Projection { role, stored, part, columns } = projection;
         let down = Sides { reads: None, norm: None, makes: Some(Side::Tokens) };
         let sides = if role == names.down { down } else { Sides::behind(norm.as_deref()) };
@@ -61,18 +63,33 @@ pub fn build_network(
         Gate::Separate => (Some(reads(names.gate, Part::all(width))), reads(names.up, Part::all(width))),
         Gate::Fused => (Some(half(names.gate, 0)), half(names.up, width)),
     };
-    let gate = gate.map(|gate| project(sketch, gate, input));
-    let up = project(sketch, up, input);
+    let gate = gate.map(|gate| project(sketch, weights, gate, input));
+    let up = project(sketch, weights, up, input);
     sketch.enter(module.as_str());
     let between = match gate {
         None => sketch.activate(up, network.activation),
         Some(gate) => {
+            let gate = network.cutoff.map_or(gate, |share| cut_off(sketch, weights, gate, share));
             let gate = sketch.activate(gate, network.activation);
             sketch.multiply(gate, up)
         }
     };
     let down = Projection { role: names.down, stored: names.down, part: Part::all(decoder.width), columns: width };
-    project(sketch, down, between)
+    project(sketch, weights, down, between)
+}
+
+/// Elements less a number for each row, and 0 below: what so great a share of a normal distribution with the row's mean and deviation is below
+/// (Spark Transformer, You et al. 2025).
+fn cut_off(sketch: &mut Sketch, weights: &mut Weights<'_>, rows: ValueId, share: f64) -> ValueId {
+    let mean = sketch.mean(rows);
+    let centered = sketch.less(rows, mean);
+    let variance = sketch.mean_square(centered);
+    let deviation = sketch.root(variance);
+    let share = sketch.constant(&weights.number(share));
+    let deviations = sketch.own("aten.special_ndtri.default", &[share], &[]);
+    let cutoff = sketch.multiply(deviation, deviations);
+    let above = sketch.less(centered, cutoff);
+    sketch.activate(above, Activation::Relu)
 }
 
 /// A projection of a network.

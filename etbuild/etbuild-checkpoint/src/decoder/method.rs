@@ -2,20 +2,16 @@
 
 use etbuild_ir::{Graph, ValueId};
 
-use super::cross;
-use super::experts;
-use super::feed_forward;
+use super::layer::{self, Hidden};
 use super::linear::{self, Linear};
-use super::mixer;
 use super::parts::Parts;
-use super::places;
 use super::sides::{Side, Sides};
 use super::text::{Text, Turning};
 use super::weights::Weights;
+use super::{layer_inputs, places, streams};
+use crate::Decoder;
 use crate::constant::{Constant, Part};
-use crate::names::norm_within;
 use crate::sketch::Sketch;
-use crate::{Decoder, NormPlaces};
 
 /// The method for a number of tokens at once.
 pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: bool) -> Graph {
@@ -28,8 +24,8 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
     };
     let turning = turning(decoder, &mut sketch, &["position".to_owned()]);
     let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual: false, turning };
-    let state = states(decoder, &mut sketch, weights, &text, input);
-    let state = if tokens == 1 || every { state } else { sketch.row(state, last) };
+    let rows = if every { Rows::All } else { Rows::Last };
+    let state = states(decoder, &mut sketch, weights, text, input, rows);
     let rows = if every { count } else { 1 };
     let logits = logits(decoder, &mut sketch, weights, state, rows);
     sketch.finish(vec![logits])
@@ -46,7 +42,7 @@ pub fn build_batch(decoder: &Decoder, weights: &mut Weights<'_>, texts: u32) -> 
     let is_recurrent = decoder.is_recurrent();
     let lasts = (0..count).filter(|_| is_recurrent).map(|index| sketch.input(&format!("last_{index}"), &[1])).collect();
     let text = Text { starts, last, lasts, count, is_mutual: false, turning };
-    let state = states(decoder, &mut sketch, weights, &text, input);
+    let state = states(decoder, &mut sketch, weights, text, input, Rows::All);
     let logits = logits(decoder, &mut sketch, weights, state, count);
     sketch.finish(vec![logits])
 }
@@ -78,33 +74,53 @@ pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     };
     let is_mutual = vision.is_some_and(|vision| vision.is_mutual);
     let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual, turning };
-    let state = layers(decoder, &mut sketch, weights, &text, embeddings);
-    let state = sketch.row(state, last);
+    let hidden = Hidden { state: embeddings, inputs: None };
+    let state = layers(decoder, &mut Parts { sketch: &mut sketch, weights }, text, hidden, Rows::Last);
     let logits = logits(decoder, &mut sketch, weights, state, 1);
     sketch.finish(vec![logits])
 }
 
 /// The hidden states behind the last layer, of tokens.
-fn states(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, text: &Text, input: ValueId) -> ValueId {
-    let state = embed(decoder, sketch, weights, text, input);
-    layers(decoder, sketch, weights, text, state)
-}
-
-/// The hidden states behind the last layer, of embeddings.
-fn layers(
+fn states(
     decoder: &Decoder,
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,
-    text: &Text,
-    mut state: ValueId,
+    text: Text,
+    input: ValueId,
+    rows: Rows,
 ) -> ValueId {
+    let state = embed(decoder, sketch, weights, &text, input);
+    let parts = &mut Parts { sketch, weights };
+    let inputs = layer_inputs::of_tokens(decoder, parts, input, state);
+    layers(decoder, parts, text, Hidden { state, inputs }, rows)
+}
+
+/// The tokens whose hidden states a method has a use for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// All.
+    All,
+    /// The last.
+    Last,
+}
+
+/// The hidden states behind the last layer, of embeddings. Layers that read KV caches of earlier layers compute no other token than the last
+/// where the others have no use.
+fn layers(decoder: &Decoder, parts: &mut Parts<'_, '_>, mut text: Text, hidden: Hidden, rows: Rows) -> ValueId {
+    let (last, all) = (text.last, text.count);
+    let mut hidden = streams::divided(decoder, parts, hidden);
     for index in 0..decoder.layers.len() {
-        if weights.gave_up() {
+        if parts.weights.gave_up() {
             break;
         }
-        state = layer(decoder, sketch, weights, index, text, state);
+        let is_first_reader = rows == Rows::Last && text.count > 1 && index == decoder.first_reader();
+        if let Some(own) = is_first_reader.then(|| text.at_last(parts)).flatten() {
+            (hidden, text) = (hidden.at(parts, last), own);
+        }
+        hidden = layer::build(decoder, parts, index, &text, hidden);
     }
-    state
+    let state = streams::united(decoder, parts, hidden);
+    if rows == Rows::Last && all > 1 && text.count == all { parts.sketch.row(state, last) } else { state }
 }
 
 /// Tables whose rows are tokens, in the form of a linear layer's weights.
@@ -165,55 +181,6 @@ fn add_positions(
     let embedded = sketch.embedding(table, indices);
     let embedded = sketch.view(embedded, &[1, text.count, decoder.width]);
     sketch.add(tokens, embedded)
-}
-
-/// One layer: the outputs of attention and of the feed-forward network are added to the input.
-pub(super) fn layer(
-    decoder: &Decoder,
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
-    index: usize,
-    text: &Text,
-    input: ValueId,
-) -> ValueId {
-    let module = decoder.names.layer(index);
-    let NormPlaces { before_attention, behind_attention, before_network, behind_network, is_parallel } =
-        decoder.norm_places;
-    let norm = |sketch: &mut Sketch, weights: &mut Weights<'_>, name: Option<&str>, value| {
-        norm_within(&module, name).map_or(value, |module| normalize(decoder, sketch, weights, &module, value))
-    };
-    let add = |sketch: &mut Sketch, weights: &mut Weights<'_>, behind: Option<&str>, to: ValueId, made: ValueId| {
-        let made = norm(sketch, weights, behind, made);
-        let made = decoder.residual_scale.map_or(made, |scale| sketch.scale(made, scale));
-        sketch.add(to, made)
-    };
-    let read = norm(sketch, weights, before_attention, input);
-    let made = mixer::build(decoder, &mut Parts { sketch, weights }, index, text, read);
-    let mut between = add(sketch, weights, behind_attention, input, made);
-    if let Some(cross) = decoder.cross {
-        let read = norm(sketch, weights, Some(cross.norm), between);
-        let made = cross::read(decoder, cross, &mut Parts { sketch, weights }, [index, text.count], read);
-        between = add(sketch, weights, None, between, made);
-    }
-    if decoder.layers.get(index).is_some_and(|layer| !layer.has_network) {
-        return between;
-    }
-    let read = match (is_parallel, before_network) {
-        (true, None) => read,
-        (true, name) => norm(sketch, weights, name, input),
-        (false, name) => norm(sketch, weights, name, between),
-    };
-    let has_experts = decoder.layers.get(index).is_some_and(|layer| layer.has_experts);
-    let made = match decoder.experts.as_ref().filter(|_| has_experts) {
-        Some(experts) => {
-            let made = experts::build(decoder, experts, sketch, weights, &module, read);
-            let beside =
-                experts.is_beside_network.then(|| feed_forward::build(decoder, sketch, weights, &module, read));
-            beside.map_or(made, |beside| sketch.add(made, beside))
-        }
-        None => feed_forward::build(decoder, sketch, weights, &module, read),
-    };
-    add(sketch, weights, behind_network, between, made)
 }
 
 /// Normalization of tokens with the weights of a module.

@@ -56,6 +56,16 @@ impl Own {
 }
 
 impl Text {
+    /// The last token alone of a piece of a single text; `None` of several texts, and where positions differ from places.
+    pub fn at_last(&self, parts: &mut Parts<'_, '_>) -> Option<Self> {
+        let ([start], Turning::Places, false) = (&self.starts[..], &self.turning, self.is_mutual) else { return None };
+        let start = parts.sketch.add(*start, self.last);
+        let last = parts.weights.integers("last", &[0]);
+        let last = parts.sketch.constant(&last);
+        let (starts, turning) = (vec![start], Turning::Places);
+        Some(Self { starts, last, lasts: Vec::new(), count: 1, is_mutual: false, turning })
+    }
+
     /// The texts, each with the range of tokens.
     fn texts(&self) -> impl Iterator<Item = (Own, [usize; 2])> {
         let is_alone = self.starts.len() == 1;

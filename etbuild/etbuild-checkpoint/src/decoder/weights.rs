@@ -239,12 +239,12 @@ impl<'d> Weights<'d> {
         })
     }
 
-    /// The first value of a KV cache of layers with this attention window: zeros. The cache of a sliding window has the capacity
-    /// of the window and a call, and is a ring buffer.
-    pub fn cache(&mut self, window: Option<usize>) -> Constant {
+    /// The first value of a KV cache of layers with this attention window, with so many heads of so many elements: zeros. The cache of a sliding
+    /// window has the capacity of the window and a call, and is a ring buffer.
+    pub fn cache(&mut self, window: Option<usize>, sizes: [usize; 2]) -> Constant {
         let context = self.context as usize;
         let slots = window.map_or(context, |window| context.min(window.saturating_add(self.most as usize - 1)));
-        self.memory(slots)
+        self.memory(slots, sizes)
     }
 
     /// The first value of the earlier rows that a convolution over time reads, a ring buffer as that of a sliding window: zeros.
@@ -275,13 +275,12 @@ impl<'d> Weights<'d> {
         })
     }
 
-    /// The first value of the keys, or of the values, of so many positions: zeros.
-    pub fn memory(&mut self, slots: usize) -> Constant {
-        let (heads, depth) = (self.decoder.attention.key_heads, self.decoder.attention.depth);
+    /// The first value of the keys, or of the values, of so many positions, with so many heads of so many elements: zeros.
+    pub fn memory(&mut self, slots: usize, [heads, depth]: [usize; 2]) -> Constant {
         if !self.errors.is_empty() {
             return self.nothing("");
         }
-        self.once(format!("cache of {slots}"), |weights, _| {
+        self.once(format!("cache of {slots} by {heads} by {depth}"), |weights, _| {
             let spec = spec(weights.cache.scalar_type(), &[1, slots, heads, weights.cache.row(depth)]);
             let data = ConstantData::new(vec![0; spec.nbytes()]);
             Ok((spec, data))
@@ -306,6 +305,11 @@ impl<'d> Weights<'d> {
             let numbers = (0..heads).flat_map(|head| (0..=farthest).map(move |distance| (head, distance)));
             Ok(vector_of(&[heads, farthest + 1], numbers.map(|(head, distance)| of(head, distance))))
         })
+    }
+
+    /// A number, `[1]`.
+    pub fn number(&mut self, number: f64) -> Constant {
+        self.once(format!("number.{number}"), |_, _| Ok(vector_of(&[1], [number as f32])))
     }
 
     /// Integers.

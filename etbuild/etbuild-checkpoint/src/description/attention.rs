@@ -33,6 +33,10 @@ pub struct Attention {
     pub inputs: Inputs,
     /// The normalization of the heads of queries and keys.
     pub head_norm: HeadNorm,
+    /// Whether the projection of keys is that of values too.
+    pub values_are_keys: bool,
+    /// Whether the heads of values are normalized, without weights.
+    pub norms_values: bool,
     /// The latents that keys and values of all heads are products of, in models that have such. Keys are then of one head, whose elements are
     /// the latent and the rotated elements.
     pub latent: Option<Latent>,

@@ -11,7 +11,7 @@ pub enum Mixer {
     Convolution(Convolution),
     /// A selective state space (Mamba).
     Scan(Scan),
-    /// Linear attention by the gated delta rule (Qwen3-Next).
+    /// Linear attention by the gated delta rule (Qwen3-Next, Qwen 3.5).
     Delta(Delta),
 }
 
@@ -37,8 +37,19 @@ pub struct Delta {
     pub kernel: usize,
     /// The activation behind the convolution, and of the gate.
     pub activation: Activation,
+    /// How the projections of the input are stored.
+    pub inputs: DeltaInputs,
     /// The mixer, in a layer.
     pub module: &'static str,
+}
+
+/// How the projections of the input of linear attention are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeltaInputs {
+    /// Two matrices, in which the rows of each head of keys are neighbours: queries, keys, values and gate; shares and steps (Qwen3-Next).
+    FusedByHead,
+    /// Four matrices: queries, keys and values one behind the other; the gate; the shares; the steps (Qwen 3.5).
+    Separate,
 }
 
 /// A selective state space (Gu and Dao 2023): a short convolution, and a scan with a gate.

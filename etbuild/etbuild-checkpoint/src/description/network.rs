@@ -3,7 +3,7 @@
 use crate::{CheckpointError, ExpertNames};
 
 /// The feed-forward network: `down(activation(gate(x)) * up(x))`, or `down(activation(up(x)))` without a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeedForward {
     /// The elements between.
     pub width: usize,
@@ -13,6 +13,9 @@ pub struct FeedForward {
     pub biases: bool,
     /// The gate.
     pub gate: Gate,
+    /// The share of the elements of a gate that become 0 ahead of the activation, if they were of a normal distribution; the others are less by
+    /// what this share is below.
+    pub cutoff: Option<f64>,
 }
 
 /// The gate of a feed-forward network.
@@ -45,6 +48,8 @@ pub struct Experts {
     pub shared: Option<usize>,
     /// Whether every token also passes the decoder's network, whose output is added.
     pub is_beside_network: bool,
+    /// The normalizations of experts beside a network, where these have their own.
+    pub norms: Option<ExpertNorms>,
     /// Whether router and projections have biases.
     pub has_biases: bool,
     /// The clamped form of the gate, if any.
@@ -76,6 +81,17 @@ impl Experts {
     }
 }
 
+/// The names of the normalizations of experts beside a network. Router and experts read what the network reads, ahead of its normalization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpertNorms {
+    /// Ahead of the experts.
+    pub before: &'static str,
+    /// Behind the experts.
+    pub behind: &'static str,
+    /// Behind the network.
+    pub behind_network: &'static str,
+}
+
 /// How a token chooses experts by the scores of the router.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Routing {
@@ -88,11 +104,14 @@ pub struct Routing {
     pub groups: Option<Groups>,
     /// The factor of the shares of chosen experts.
     pub scale: Option<f64>,
+    /// Whether the router reads hidden states that are normalized for it alone, and whether the shares of each expert have a factor (Gemma 4).
+    pub is_scaled: bool,
 }
 
 impl Routing {
     /// The experts with the greatest probabilities.
-    pub const PLAIN: Self = Self { shares: Shares::Softmax, correction: None, groups: None, scale: None };
+    pub const PLAIN: Self =
+        Self { shares: Shares::Softmax, correction: None, groups: None, scale: None, is_scaled: false };
 }
 
 /// What the shares of experts are.
@@ -148,6 +167,8 @@ pub enum Storage {
     Listed,
     /// Two tensors for all experts: `[experts, rows of gate and up, columns]`, and `[experts, rows of down, columns]`.
     Stacked,
+    /// The same, as parameters of the list of experts instead of modules.
+    StackedList,
     /// As `Stacked` with transposed matrices, in which rows of gate and up take turns.
     Interleaved,
 }

@@ -26,6 +26,13 @@ pub enum Scaling {
         /// The factor.
         factor: f64,
     },
+    /// All by a factor, and pairs behind the first `turned` do not turn at all (Gemma 4).
+    Proportional {
+        /// The factor.
+        factor: f64,
+        /// The pairs that turn.
+        turned: usize,
+    },
     /// Long wavelengths by a factor, short wavelengths not, with a slope between (Llama 3.1).
     ByWavelength {
         /// The factor.

@@ -13,7 +13,7 @@ pub use routing::{Mixture, deepseek_experts, shared_width};
 use crate::config::Config;
 use crate::{
     Activation, Attention, Biases, CheckpointError, Decoder, ExpertNames, Experts, FeedForward, HeadNorm, Inputs,
-    Layer, Mixer, Norm, NormPlaces, Rotary, Routing, Scaling, Storage,
+    Layer, LayerInputs, Mixer, Norm, NormPlaces, Rotary, Routing, Scaling, Storage,
 };
 
 /// The attention window of a configuration, if any.
@@ -51,10 +51,13 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         layers: vec![
             Layer {
                 mixer: Mixer::Attention,
+                is_global: false,
                 window: None,
+                shared_cache: None,
                 rotary: Some(0),
                 has_network: true,
-                has_experts: false
+                has_experts: false,
+                network: None,
             };
             layers
         ],
@@ -62,12 +65,17 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         norm: Norm { epsilon, ..class.norm },
         norm_places: class.places,
         residual_scale: None,
+        has_layer_scales: false,
+        layer_inputs: None,
+        streams: None,
         attention,
+        global_attention: None,
         feed_forward: FeedForward {
             width: network_width(config, class, width)?,
             activation: activation(config, "hidden_act", class.activation)?,
             biases: false,
             gate: class.gate,
+            cutoff: None,
         },
         experts: None,
         logit_scale: None,
@@ -76,6 +84,7 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
         source: None,
         vision: None,
         hearing: None,
+        is_for_texts: false,
     })
 }
 
@@ -116,6 +125,8 @@ fn attention(config: &Config, class: &Class) -> Result<Attention, CheckpointErro
         has_key_bias: true,
         inputs: Inputs::Separate,
         head_norm: HeadNorm::None,
+        values_are_keys: false,
+        norms_values: false,
         latent: None,
     })
 }
@@ -186,16 +197,16 @@ pub fn slide(
     Ok(kinds)
 }
 
-/// Gives layers with global attention the rotary embedding of the first class, and layers with local attention that of the second:
-/// by `full_attention` and `sliding_attention` among the parameters. Without the latter, the local base is the value of `key`.
+/// Gives layers with global attention the rotary embedding of the first class, for heads of so many elements, and layers with local attention
+/// that of the second: by `full_attention` and `sliding_attention` among the parameters. Without the latter, the local base is the value of `key`.
 pub fn rotate_by_kind(
     decoder: &mut Decoder,
     config: &Config,
-    [global, local]: [&Class; 2],
+    [(global, global_depth), (local, depth)]: [(&Class, usize); 2],
     key: &str,
     is_local: &[bool],
 ) -> Result<(), CheckpointError> {
-    let (rope, depth) = (rope(config)?, decoder.attention.depth);
+    let rope = rope(config)?;
     let of_global = rope.optional_map("full_attention")?.unwrap_or_else(|| rope.clone());
     let of_local = match rope.optional_map("sliding_attention")? {
         Some(parameters) => rotary(config, &parameters, depth, local)?,
@@ -205,7 +216,7 @@ pub fn rotate_by_kind(
             Rotary { theta, pairs, is_interleaved, sections: None, scaling: Scaling::None }
         }
     };
-    decoder.rotaries = vec![rotary(config, &of_global, depth, global)?, of_local];
+    decoder.rotaries = vec![rotary(config, &of_global, global_depth, global)?, of_local];
     for (layer, local) in decoder.layers.iter_mut().zip(is_local) {
         layer.rotary = Some(usize::from(*local));
     }
@@ -231,10 +242,34 @@ pub fn experts(
         names: ExpertNames::QWEN,
         shared: None,
         is_beside_network: false,
+        norms: None,
         has_biases: false,
         clamped: None,
         routing: Routing::PLAIN,
     })
+}
+
+/// Lets the last `num_kv_shared_layers` layers read the KV cache of the last layer of the same kind among the others.
+pub fn share_caches(decoder: &mut Decoder, config: &Config, default: usize) -> Result<(), CheckpointError> {
+    const KEY: &str = "num_kv_shared_layers";
+    let shared = config.optional_count(KEY)?.unwrap_or(default);
+    let Some(first) = decoder.layers.len().checked_sub(shared).filter(|first| *first > 0) else {
+        return Err(config.mistake(KEY, format!("is {shared}, of {} layers", decoder.layers.len())));
+    };
+    let (own, readers) = decoder.layers.split_at_mut(first);
+    for layer in readers {
+        let source = own.iter().rposition(|other| other.is_global == layer.is_global);
+        layer.shared_cache =
+            Some(source.ok_or_else(|| config.mistake(KEY, "leaves no layer of a kind with a KV cache"))?);
+    }
+    Ok(())
+}
+
+/// Embeddings of tokens for each layer, of `default` elements where the configuration says nothing; 0 for none.
+pub fn layer_inputs(config: &Config, default: usize) -> Result<Option<LayerInputs>, CheckpointError> {
+    let width = config.optional_count("hidden_size_per_layer_input")?.unwrap_or(default);
+    let vocabulary = config.optional_size("vocab_size_per_layer_input")?.unwrap_or(262_144);
+    Ok((width > 0).then_some(LayerInputs { vocabulary, width }))
 }
 
 /// Takes the rotary embedding from layers without the flag.
@@ -258,10 +293,31 @@ pub fn gemma(config: &Config, class: &Class) -> Result<Decoder, CheckpointError>
     if config.flag(BIDIRECTIONAL)? {
         return Err(config.unsupported(BIDIRECTIONAL, "`false`, since a decoder sees no later tokens"));
     }
+    scaled_gemma(config, class)
+}
+
+/// A decoder with a scaled embedding, and `attention_bias`.
+fn scaled_gemma(config: &Config, class: &Class) -> Result<Decoder, CheckpointError> {
     let mut decoder = decoder(config, class)?;
     decoder.embedding_scale = Some(f64::from((decoder.width as f64).sqrt() as f32));
     decoder.attention.biases = Biases::all(config.flag("attention_bias")?);
     Ok(decoder)
+}
+
+/// The common part of Gemma 3n and 4: normalized queries, keys and values whose scores have no factor, a cap, and windows by `layer_types` or, for
+/// an absent key, in all but every `period`th layer. Returns whether each layer is of the kind that sees a window.
+pub fn small_gemma(config: &Config, class: &Class, period: usize) -> Result<(Decoder, Vec<bool>), CheckpointError> {
+    if config.optional_text(BIDIRECTIONAL)?.is_some_and(|kind| kind == "all") {
+        return Err(config.unsupported(BIDIRECTIONAL, "`vision`, since a decoder sees no later tokens"));
+    }
+    let mut decoder = scaled_gemma(config, class)?;
+    decoder.norm_places = NormPlaces::AROUND;
+    decoder.logit_cap = config.or_default("final_logit_softcapping", Config::optional_number, class.logit_cap)?;
+    decoder.attention = Attention { scale: 1.0, head_norm: HeadNorm::Each, norms_values: true, ..decoder.attention };
+    let window = window(config, class)?;
+    let local = slide(&mut decoder, config, window, |index| (index + 1) % period != 0)?;
+    decoder.layers.iter_mut().zip(&local).for_each(|(layer, local)| layer.is_global = !local);
+    Ok((decoder, local))
 }
 
 /// The common part of Gemma 2 and 3: four normalizations in a layer, a scale of their own, and caps.

@@ -21,6 +21,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let pattern = pattern.or(config.optional_size("_sliding_window_pattern")?).unwrap_or(6);
     let window = conventions::window(config, &CLASS)?;
     let local = conventions::slide(&mut decoder, config, window, |index| (index + 1) % pattern != 0)?;
-    conventions::rotate_by_kind(&mut decoder, config, [&CLASS, &LOCAL], "rope_local_base_freq", &local)?;
+    let kinds = [&CLASS, &LOCAL].map(|class| (class, decoder.attention.depth));
+    conventions::rotate_by_kind(&mut decoder, config, kinds, "rope_local_base_freq", &local)?;
     Ok(decoder)
 }

@@ -14,6 +14,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let mut decoder = olmo2::described(config, &CLASS)?;
     let window = conventions::window(config, &CLASS)?;
     let local = conventions::slide(&mut decoder, config, window, |index| (index + 1) % 4 != 0)?;
-    conventions::rotate_by_kind(&mut decoder, config, [&CLASS; 2], "", &local)?;
+    let depth = decoder.attention.depth;
+    conventions::rotate_by_kind(&mut decoder, config, [(&CLASS, depth); 2], "", &local)?;
     Ok(decoder)
 }

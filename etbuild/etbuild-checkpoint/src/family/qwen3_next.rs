@@ -3,12 +3,12 @@
 use super::conventions::Class;
 use super::{Family, conventions, qwen2, qwen2_moe};
 use crate::config::Config;
-use crate::{Biases, CheckpointError, Decoder, Delta, Experts, HeadNorm, Mixer, Norm};
+use crate::{Biases, CheckpointError, Decoder, Delta, DeltaInputs, Experts, HeadNorm, Mixer, Norm};
 
 pub const FAMILY: Family = Family { architectures: &["Qwen3NextForCausalLM"], keys: &[], describe };
 
 /// `Qwen3NextConfig`.
-const CLASS: Class = Class {
+pub const CLASS: Class = Class {
     norm: Norm { less_one: true, ..Class::LLAMA.norm },
     rotated: 0.25,
     key_heads: Some(2),
@@ -17,16 +17,27 @@ const CLASS: Class = Class {
 };
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
-    let mut decoder = conventions::decoder(config, &CLASS)?;
+    let mut decoder = hybrid(config, &CLASS, DeltaInputs::FusedByHead)?;
+    let experts = experts(&mut decoder, config, [512, 10])?;
+    decoder.experts = Some(Experts { is_normalized: config.flag_or("norm_topk_prob", true)?, ..experts });
+    Ok(decoder)
+}
+
+/// Experts beside a network that every token passes.
+pub fn experts(decoder: &mut Decoder, config: &Config, counts: [usize; 2]) -> Result<Experts, CheckpointError> {
+    let width = config.optional_size("moe_intermediate_size")?.unwrap_or(512);
+    let shared = config.optional_size("shared_expert_intermediate_size")?.unwrap_or(512);
+    Ok(Experts { shared: Some(shared), ..qwen2_moe::described(decoder, config, width, counts)? })
+}
+
+/// A decoder of gated attention and linear attention: by `layer_types` or, for an absent key, attention in every
+/// `full_attention_interval`th layer.
+pub fn hybrid(config: &Config, class: &Class, inputs: DeltaInputs) -> Result<Decoder, CheckpointError> {
+    let mut decoder = conventions::decoder(config, class)?;
     decoder.attention.head_norm = HeadNorm::Each;
     decoder.attention.is_gated = true;
     decoder.attention.biases = Biases::all(config.flag("attention_bias")?);
-    let width = config.optional_size("moe_intermediate_size")?.unwrap_or(512);
-    let shared = config.optional_size("shared_expert_intermediate_size")?.unwrap_or(512);
-    let experts = qwen2_moe::described(&mut decoder, config, width, [512, 10])?;
-    let is_normalized = config.flag_or("norm_topk_prob", true)?;
-    decoder.experts = Some(Experts { shared: Some(shared), is_normalized, ..experts });
-    let delta = delta(config, &decoder)?;
+    let delta = delta(config, &decoder, inputs)?;
     let interval = config.optional_size("full_attention_interval")?.unwrap_or(4);
     let kinds = conventions::kinds_of(config, decoder.layers.len(), &["linear_attention", "full_attention"])?;
     for (index, layer) in decoder.layers.iter_mut().enumerate() {
@@ -39,7 +50,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     Ok(decoder)
 }
 
-fn delta(config: &Config, decoder: &Decoder) -> Result<Delta, CheckpointError> {
+fn delta(config: &Config, decoder: &Decoder, inputs: DeltaInputs) -> Result<Delta, CheckpointError> {
     let delta = Delta {
         heads: config.size("linear_num_value_heads")?,
         key_heads: config.size("linear_num_key_heads")?,
@@ -47,6 +58,7 @@ fn delta(config: &Config, decoder: &Decoder) -> Result<Delta, CheckpointError> {
         width: config.size("linear_key_head_dim")?,
         kernel: config.optional_size("linear_conv_kernel_dim")?.unwrap_or(4),
         activation: decoder.feed_forward.activation,
+        inputs,
         module: "linear_attn",
     };
     if !delta.heads.is_multiple_of(delta.key_heads) {

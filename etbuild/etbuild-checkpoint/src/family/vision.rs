@@ -175,7 +175,10 @@ pub fn vision(config: &Config, tower: Tower, projector: Projector, is_mutual: bo
 }
 
 /// The entry of the configuration's `model_type`.
-fn known<T>(config: &Config, entries: impl Iterator<Item = (&'static str, T)> + Clone) -> Result<T, CheckpointError> {
+pub fn known<T>(
+    config: &Config,
+    entries: impl Iterator<Item = (&'static str, T)> + Clone,
+) -> Result<T, CheckpointError> {
     const KEY: &str = "model_type";
     let name = config.optional_text(KEY)?.ok_or_else(|| config.mistake(KEY, "is missing"))?;
     let found = entries.clone().find(|(known, _)| *known == name).map(|(_, entry)| entry);

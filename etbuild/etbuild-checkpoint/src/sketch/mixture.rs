@@ -109,13 +109,12 @@ impl Sketch {
     pub fn clamped_gate(&mut self, gate: ValueId, up: ValueId, clamped: Clamped) -> ValueId {
         let output = self.like(gate);
         let most = Argument::Float(clamped.most);
-        let gate = self.call("aten.clamp.default", vec![Argument::Value(gate), Argument::None, most], output.clone());
+        let gate = self.call("aten.clamp.default", vec![Argument::Value(gate), Argument::None, most], output);
         let steep = self.scale(gate, clamped.slope);
         let open = self.own("aten.sigmoid.default", &[steep], &[]);
         let gate = self.multiply(gate, open);
         let up = self.clip(up, clamped.most);
-        let more = vec![Argument::Value(up), Argument::Float(1.0), Argument::Int(1)];
-        let up = self.call("aten.add.Scalar", more, output);
+        let up = self.more(up, 1.0);
         self.multiply(up, gate)
     }
 }

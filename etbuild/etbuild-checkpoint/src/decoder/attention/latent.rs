@@ -3,7 +3,7 @@
 
 use etbuild_ir::{Argument, ValueId};
 
-use super::{Role, heads, keep};
+use super::{Place, Role, heads, keep};
 use crate::constant::{Matrices, Part};
 use crate::decoder::parts::Parts;
 use crate::decoder::text::{Own, Text};
@@ -11,48 +11,35 @@ use crate::decoder::weights::Listed;
 use crate::{Decoder, Latent};
 
 /// The attention of a layer, of tokens `[1, count, width]`.
-pub fn build(
-    decoder: &Decoder,
-    latent: Latent,
-    parts: &mut Parts<'_, '_>,
-    layer: usize,
-    place: &Place<'_>,
-    input: ValueId,
-) -> ValueId {
-    let attention = Attending { decoder, latent, layer, module: place.module, count: place.text.count };
+pub fn build(place: &Place<'_>, latent: Latent, parts: &mut Parts<'_, '_>, text: &Text, input: ValueId) -> ValueId {
+    let attention = Attending { place, latent, count: text.count };
     let ([kept_queries, queries], [latents, keys]) = (attention.queries(parts, input), attention.keys(parts, input));
     let rows = [kept_queries, queries, latents, keys];
-    let rows = place.text.each(parts, rows, |parts, own, [kept_queries, queries, latents, keys]| {
+    let rows = text.each(parts, rows, |parts, own, [kept_queries, queries, latents, keys]| {
         attention.attend(parts, own, [kept_queries, queries], [latents, keys])
     });
     attention.output(parts, rows)
 }
 
-/// Where attention is, and the tokens.
-pub struct Place<'p> {
-    /// The module.
-    pub module: &'p str,
-    /// The tokens.
-    pub text: &'p Text,
-}
-
 /// The attention of a layer.
 struct Attending<'d> {
-    decoder: &'d Decoder,
+    place: &'d Place<'d>,
     latent: Latent,
-    layer: usize,
-    module: &'d str,
     /// The tokens of all texts.
     count: usize,
 }
 
 impl Attending<'_> {
     const fn heads(&self) -> usize {
-        self.decoder.attention.heads
+        self.place.attention.heads
+    }
+
+    const fn decoder(&self) -> &Decoder {
+        self.place.decoder
     }
 
     fn within(&self, name: &str) -> String {
-        format!("{}.{name}", self.module)
+        format!("{}.{name}", self.place.module)
     }
 
     /// RMSNorm of a latent.
@@ -63,13 +50,13 @@ impl Attending<'_> {
     /// Queries of latents, `[1, count, heads, rank]`, and the elements to rotate, `[1, count, heads, rotated]`.
     fn queries(&self, parts: &mut Parts<'_, '_>, input: ValueId) -> [ValueId; 2] {
         let Latent { query_rank, rank, plain, rotated, .. } = self.latent;
-        let (width, depth) = (self.decoder.width, plain + rotated);
+        let (width, depth) = (self.decoder().width, plain + rotated);
         let all = self.heads() * depth;
         let projected = match query_rank {
             None => parts.linear(&self.within("q_proj"), input, [all, width], false),
             Some(rank) => {
                 let made =
-                    parts.linear(&self.within("q_a_proj"), input, [rank, width], self.decoder.attention.biases.inputs);
+                    parts.linear(&self.within("q_a_proj"), input, [rank, width], self.place.attention.biases.inputs);
                 let made = self.norm(parts, "q_a_layernorm", rank, made);
                 parts.linear(&self.within("q_b_proj"), made, [all, rank], false)
             }
@@ -84,8 +71,8 @@ impl Attending<'_> {
     /// Latents, `[1, count, 1, rank]`, and the elements to rotate, `[1, count, 1, rotated]`.
     fn keys(&self, parts: &mut Parts<'_, '_>, input: ValueId) -> [ValueId; 2] {
         let Latent { rank, rotated, .. } = self.latent;
-        let sizes = [rank + rotated, self.decoder.width];
-        let has_bias = self.decoder.attention.biases.inputs;
+        let sizes = [rank + rotated, self.decoder().width];
+        let has_bias = self.place.attention.biases.inputs;
         let made = parts.linear(&self.within("kv_a_proj_with_mqa"), input, sizes, has_bias);
         let to_turn = parts.sketch.slice(made, 2, rank, rank + rotated);
         let latents = parts.sketch.slice(made, 2, 0, rank);
@@ -95,16 +82,15 @@ impl Attending<'_> {
 
     /// The sums of latents that each head attends to, `[1, count, heads, rank]`, for the tokens of a text.
     fn attend(&self, parts: &mut Parts<'_, '_>, text: &Own, queries: [ValueId; 2], keys: [ValueId; 2]) -> ValueId {
-        let layer = self.decoder.layers.get(self.layer).copied();
-        let (rotary, window) = layer.map_or((None, None), |layer| (layer.rotary, layer.window));
+        let window = self.place.layer.window;
         let [query, key] = [(Role::Query, queries), (Role::Key, keys)].map(|(role, [kept, to_turn])| {
-            let turned = heads::rotate(self.decoder, parts.sketch, parts.weights, rotary, role, text, to_turn);
-            parts.sketch.enter(self.module);
+            let turned = heads::rotate(self.place, parts, role, text, to_turn);
+            parts.sketch.enter(self.place.module.as_str());
             parts.sketch.join(&[kept, turned], 3)
         });
-        let keys = keep(parts.sketch, parts.weights, self.module, "keys", text, window, key);
+        let keys = keep(self.place, parts, "keys", text, key);
         let rest = [
-            Argument::Float(self.decoder.attention.scale),
+            Argument::Float(self.place.attention.scale),
             Argument::Int(window.map_or(0, |window| i64::try_from(window).unwrap_or(i64::MAX))),
             Argument::Float(0.0),
             Argument::None,
@@ -122,8 +108,8 @@ impl Attending<'_> {
         let all = self.heads() * self.latent.value;
         let values = self.by_head(parts, Projection::Values, sums);
         let values = parts.sketch.view(values, &[1, self.count, all]);
-        let (name, sizes) = (self.decoder.names.output, [self.decoder.width, all]);
-        parts.linear(&self.within(name), values, sizes, self.decoder.attention.biases.output)
+        let (name, sizes) = (self.decoder().names.output, [self.decoder().width, all]);
+        parts.linear(&self.within(name), values, sizes, self.place.attention.biases.output)
     }
 
     /// The product of each head with a matrix of its own, `[count, heads, rows]`: a mixture whose tokens choose all experts in order.

@@ -3,11 +3,11 @@
 use etbuild_ir::ValueId;
 
 use super::rows::{OverTime, plain_norm};
-use crate::Delta;
 use crate::constant::Part;
 use crate::decoder::parts::Parts;
 use crate::decoder::text::Text;
 use crate::sketch::Remembered;
+use crate::{Delta, DeltaInputs};
 
 /// The epsilon of the length of keys and queries.
 const LENGTH_EPSILON: f64 = 1e-6;
@@ -65,6 +65,23 @@ impl Place {
     }
 
     fn inputs(&self, parts: &mut Parts<'_, '_>, columns: usize, input: ValueId) -> Inputs {
+        let [rows, gate, shares, steps] = match self.delta.inputs {
+            DeltaInputs::FusedByHead => self.fused(parts, columns, input),
+            DeltaInputs::Separate => {
+                let Delta { heads, key_heads, depth, width, .. } = self.delta;
+                let values = heads * depth;
+                let mut project = |name, rows| parts.linear(&self.within(name), input, [rows, columns], false);
+                let rows = project("in_proj_qkv", 2 * key_heads * width + values);
+                [rows, project("in_proj_z", values), project("in_proj_b", heads), project("in_proj_a", heads)]
+            }
+        };
+        parts.sketch.enter(self.module.as_str());
+        let shares = parts.sketch.own("aten.sigmoid.default", &[shares], &[]);
+        Inputs { rows, gate, shares, steps }
+    }
+
+    /// The projections from two matrices, in which the rows of each head of keys are neighbours.
+    fn fused(&self, parts: &mut Parts<'_, '_>, columns: usize, input: ValueId) -> [ValueId; 4] {
         let Delta { heads, key_heads, depth, width, .. } = self.delta;
         let (keys, values, group) = (key_heads * width, heads * depth, heads / key_heads);
         let all = parts.linear(&self.within("in_proj_qkvz"), input, [2 * keys + 2 * values, columns], false);
@@ -72,8 +89,7 @@ impl Place {
         let rows = parts.sketch.join(&[query, key, value], 2);
         let both = parts.linear(&self.within("in_proj_ba"), input, [2 * heads, columns], false);
         let [shares, steps] = self.by_head(parts, both, [group, group]);
-        let shares = parts.sketch.own("aten.sigmoid.default", &[shares], &[]);
-        Inputs { rows, gate, shares, steps }
+        [rows, gate, shares, steps]
     }
 
     fn convolve(&self, parts: &mut Parts<'_, '_>, text: &Text, rows: ValueId) -> ValueId {

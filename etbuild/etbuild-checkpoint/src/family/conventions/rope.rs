@@ -24,6 +24,8 @@ pub fn rotary(config: &Config, rope: &Config, depth: usize, class: &Class) -> Re
         None => Scaling::None,
         Some(read) => read(&Context { config, rope, class, theta, pairs })?,
     };
+    // A share of the pairs turns, and the others stay within the halves.
+    let pairs = if matches!(scaling, Scaling::Proportional { .. }) { depth / 2 } else { pairs };
     Ok(Rotary { theta, pairs, is_interleaved: class.is_interleaved, sections: None, scaling })
 }
 
@@ -56,6 +58,7 @@ const KINDS: &[(&str, Read)] = &[
     ("llama3", by_wavelength),
     ("longrope", by_pair),
     ("mrope", |_| Ok(Scaling::None)),
+    ("proportional", proportional),
     ("su", by_pair),
     ("yarn", by_index),
 ];
@@ -82,6 +85,11 @@ fn by_base(context: &Context<'_>) -> Result<Scaling, CheckpointError> {
 
 fn linear(context: &Context<'_>) -> Result<Scaling, CheckpointError> {
     Ok(Scaling::Linear { factor: context.rope.number("factor")? })
+}
+
+fn proportional(context: &Context<'_>) -> Result<Scaling, CheckpointError> {
+    let factor = context.rope.optional_number("factor")?.unwrap_or(1.0);
+    Ok(Scaling::Proportional { factor, turned: context.pairs })
 }
 
 fn by_wavelength(context: &Context<'_>) -> Result<Scaling, CheckpointError> {

@@ -78,6 +78,7 @@ pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixtur
         names: mixture.names,
         shared: shared_width(config, "n_shared_experts", 0, width)?,
         is_beside_network: false,
+        norms: None,
         has_biases: false,
         clamped: None,
         routing: Routing {
@@ -86,6 +87,7 @@ pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixtur
             groups: groups(config, mixture)?,
             scale: Some(config.optional_number("routed_scaling_factor")?.unwrap_or(mixture.scale))
                 .filter(|scale| *scale != 1.0),
+            is_scaled: false,
         },
     })
 }

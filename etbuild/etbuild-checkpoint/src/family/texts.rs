@@ -1,0 +1,57 @@
+//! Models with encoders of pictures or sound that etbuild lacks: the decoder answers texts.
+
+use super::vision::{Sizes, known, with_sizes};
+use super::{Family, gemma3n, gemma4, ministral3, mistral, qwen3, qwen3_5};
+use crate::config::Config;
+use crate::{CheckpointError, Decoder};
+
+pub const FAMILY: Family = Family {
+    architectures: &[
+        "Gemma3nForConditionalGeneration",
+        "Gemma4ForConditionalGeneration",
+        "Mistral3ForConditionalGeneration",
+        "Qwen3VLForConditionalGeneration",
+        "Qwen3_5ForConditionalGeneration",
+        "Qwen3_5MoeForConditionalGeneration",
+    ],
+    keys: &[],
+    describe,
+};
+
+/// The decoders by `model_type`, with the sizes of their configuration classes.
+const TEXTS: &[(&str, &Family, Sizes)] = &[
+    ("gemma3n_text", &gemma3n::FAMILY, GEMMA3N),
+    ("gemma4_text", &gemma4::FAMILY, GEMMA4),
+    ("ministral3", &ministral3::FAMILY, &[]),
+    ("mistral", &mistral::FAMILY, &[]),
+    ("qwen3_5_moe_text", &qwen3_5::MIXTURE, &[]),
+    ("qwen3_5_text", &qwen3_5::FAMILY, &[]),
+    ("qwen3_vl_text", &qwen3::FAMILY, &[]),
+];
+
+/// `Gemma3nTextConfig`.
+const GEMMA3N: Sizes = &[
+    ("vocab_size", 262_400),
+    ("hidden_size", 2048),
+    ("intermediate_size", 16_384),
+    ("num_hidden_layers", 35),
+    ("num_attention_heads", 8),
+];
+
+/// `Gemma4TextConfig`.
+const GEMMA4: Sizes = &[
+    ("vocab_size", 262_144),
+    ("hidden_size", 2304),
+    ("intermediate_size", 9216),
+    ("num_hidden_layers", 30),
+    ("num_attention_heads", 8),
+];
+
+fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
+    let text = config.optional_map("text_config")?.ok_or_else(|| config.mistake("text_config", "is missing"))?;
+    let (family, sizes) = known(&text, TEXTS.iter().map(|(name, family, sizes)| (*name, (*family, *sizes))))?;
+    let mut decoder = (family.describe)(&with_sizes(text, sizes).with_keys(family.keys))?;
+    decoder.tied = config.flag_or("tie_word_embeddings", decoder.tied)?;
+    decoder.is_for_texts = true;
+    Ok(decoder)
+}
