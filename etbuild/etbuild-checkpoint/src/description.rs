@@ -13,7 +13,9 @@ pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, L
 pub use beside::{LayerInputs, Streams};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
 pub use mixer::{Convolution, ConvolutionNames, Delta, DeltaInputs, Mixer, Scan, Steps};
-pub use network::{Activation, Clamped, ExpertNorms, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage};
+pub use network::{
+    Activation, Clamped, Cutoff, ExpertNorms, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage,
+};
 pub use position::{Rotary, Scaling};
 pub use source::Source;
 pub use vision::{PROJECTOR, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};

@@ -130,6 +130,7 @@ pub const FAMILIES: &[&Family] = &[
     &hunyuan_moe::FAMILY,
     &idefics3::FAMILY,
     &lfm2::FAMILY,
+    &lfm2::MIXTURE,
     &llama::FAMILY,
     &llava::FAMILY,
     &mamba2::FAMILY,

@@ -21,7 +21,10 @@ use etbuild_ir::Buffer;
 use serde_json::Value;
 
 use crate::shards::Tensors;
-use crate::{Biases, CheckpointError, Decoder, Experts, HeadNorm, Inputs, NormKind, Shares, Storage, describe, reals};
+use crate::{
+    Biases, CheckpointError, Decoder, Delta, DeltaInputs, Experts, HeadNorm, Inputs, Layer, Mixer, NormKind, Shares,
+    Storage, describe, reals,
+};
 use architecture::{ARCHITECTURES, Architecture};
 use blocks::Kind;
 use header::{Header, MAGIC, Place};
@@ -108,7 +111,9 @@ impl<'f> Gguf<'f> {
         if let Some(experts) = &decoder.experts {
             self.check_router(experts)?;
         }
-        let has = |role: &str| self.has(&format!("blk.0.{role}"));
+        let is_attention = |layer: &Layer| layer.mixer == Mixer::Attention;
+        let first = decoder.layers.iter().position(is_attention).unwrap_or(0);
+        let has = |role: &str| self.has(&format!("blk.{first}.{role}"));
         decoder.transposed = false;
         decoder.norm.less_one = false;
         decoder.norm.has_biases = decoder.norm.kind == NormKind::Layer && self.has("output_norm.bias");
@@ -122,6 +127,18 @@ impl<'f> Gguf<'f> {
         }
         if self.architecture.is_permuted {
             decoder.rotaries.iter_mut().for_each(|rotary| rotary.is_interleaved = true);
+        }
+        if let Some(global) = &mut decoder.global_attention {
+            (global.biases, global.inputs) = (decoder.attention.biases, decoder.attention.inputs);
+        }
+        let inputs = match self.has("blk.0.ssm_ba.weight") {
+            true => DeltaInputs::SeparateRows,
+            false => DeltaInputs::Separate,
+        };
+        for layer in &mut decoder.layers {
+            if let Mixer::Delta(delta) = &mut layer.mixer {
+                *delta = Delta { inputs, is_tiled: self.architecture.is_tiled, stores_rates: true, ..*delta };
+            }
         }
         if let Some(latent) = &mut decoder.attention.latent {
             latent.is_split = has("attn_k_b.weight");
@@ -211,6 +228,11 @@ impl<'f> Gguf<'f> {
     /// The elements of a head.
     fn depth(&self) -> u64 {
         self.count("attention.key_length").unwrap_or_else(|| self.width() / self.heads().max(1))
+    }
+
+    /// The rows of a matrix; 0 without the matrix.
+    fn rows(&self, tensor: &str) -> usize {
+        self.find(tensor).and_then(|(_, place)| place.shape.first().copied()).unwrap_or(0)
     }
 
     /// The tokens of the embedding.

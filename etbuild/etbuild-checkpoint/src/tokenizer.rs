@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 pub use around::around;
 pub use bytes::{QWEN2, byte_parts};
-pub use pieces::{piece_decoder, piece_model};
+pub use pieces::{merged_model, piece_decoder, piece_model};
 pub use vocabulary::{Role, SPACE, Vocabulary};
 
 use crate::config::Config;

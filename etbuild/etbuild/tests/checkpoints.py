@@ -85,7 +85,7 @@ def drawn(config):
             parameter.add_(torch.randn_like(parameter) * width)
     for name, buffer in model.named_buffers():
         # What corrects the choice of experts, and factors of layers, are no parameters, and 0 or 1 at first.
-        if name.endswith(("correction_bias", "layer_scalar")):
+        if name.endswith(("correction_bias", "expert_bias", "layer_scalar")):
             buffer.add_(torch.randn_like(buffer) * 0.25)
     return model
 

@@ -17,6 +17,7 @@ import transformers
 from gguf import GGMLQuantizationType as Type
 from safetensors.torch import save_file
 
+import gguf_layers
 from checkpoints import LLAMA3, SMALL, drawn, expected
 
 WIDE = SMALL | dict(hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
@@ -91,7 +92,7 @@ MODELS = {f"{arch}-{form.lower()}": (arch, kind, WIDE | keys, form)
     "ernie4_5-moe": ("ernie4_5-moe", "Ernie4_5_Moe", WIDE | dict(moe_num_experts=4, moe_k=2, moe_intermediate_size=256), "Q4_0"),
     "gpt-oss": ("gpt-oss", "GptOss", WIDE | dict(num_local_experts=4, num_experts_per_tok=2, head_dim=64, sliding_window=9,
                                                  layer_types=LAYERS, rope_parameters=YARN | dict(truncate=False)), "MXFP4"),
-}
+} | gguf_layers.MODELS
 
 # The converter turns halves of the heads of queries and keys into neighbours.
 PERMUTED = {"llama", "mistral3", "smollm3", "granite", "arcee"}
@@ -144,6 +145,8 @@ def permuted(rows, heads):
 
 def changed(arch, config, name, array):
     """What the converter makes of a tensor: pairs of names and arrays."""
+    if arch in gguf_layers.ARCHITECTURES:
+        return gguf_layers.changed(arch, config, name, array)
     heads = config.num_attention_heads
     if arch in PERMUTED and ".q_proj" in name:
         array = permuted(array, heads)
@@ -182,6 +185,8 @@ def changed(arch, config, name, array):
 
 def undone(arch, config, name, arrays):
     """The inverse of `changed` for what came out of blocks."""
+    if arch in gguf_layers.ARCHITECTURES:
+        return gguf_layers.undone(arch, config, name, arrays)
     heads, array = config.num_attention_heads, arrays[0]
     if "kv_b_proj" in name:
         return numpy.concatenate([arrays[0].swapaxes(1, 2), arrays[1]], 1).reshape(-1, config.kv_lora_rank)
@@ -240,6 +245,8 @@ def stored(random, form, array):
 
 def keys(writer, arch, config):
     """The metadata as the converter writes it."""
+    if arch in gguf_layers.ARCHITECTURES:
+        return gguf_layers.keys(writer, arch, config)
     get = lambda *names: next((getattr(config, name) for name in names if getattr(config, name, None) is not None), None)
     heads, width = config.num_attention_heads, config.hidden_size
     writer.add_context_length(config.max_position_embeddings)
@@ -435,7 +442,8 @@ def write(name, folder):
         (folder / "texts.json").write_text(json.dumps(texts))
     factors(writer, arch, model)
     listed, turn = {}, 0
-    corrections = [(name, buffer) for name, buffer in model.named_buffers() if name.endswith("correction_bias")]
+    endings = ("correction_bias", "expert_bias", "layer_scalar")
+    corrections = [(name, buffer) for name, buffer in model.named_buffers() if name.endswith(endings)]
     for name, parameter in [*model.named_parameters(), *corrections]:
         arrays = []
         for place_of, array in changed(arch, model.config, name, parameter.detach().numpy()):
@@ -443,6 +451,10 @@ def write(name, folder):
                 parts = place_of.split(".")
                 role = "attn_q_norm" if "q_layernorm" in place_of else "attn_k_norm"
                 listed.setdefault(f"blk.{parts[2]}.{role}.weight", []).append(array)
+                arrays.append(array)
+                continue
+            if place_of.startswith("altup_"):
+                listed.setdefault(place_of, []).append(array)
                 arrays.append(array)
                 continue
             turn += array.ndim > 1

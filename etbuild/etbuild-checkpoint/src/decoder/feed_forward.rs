@@ -8,7 +8,7 @@ use super::weights::Weights;
 use crate::constant::Part;
 use crate::names::{norm_within, within};
 use crate::sketch::Sketch;
-use crate::{Activation, Decoder, FeedForward, Gate, Layer};
+use crate::{Activation, Cutoff, Decoder, FeedForward, Gate, Layer};
 
 /// A feed-forward network and the place in the model.
 pub struct Network {
@@ -69,7 +69,7 @@ pub fn build_network(
     let between = match gate {
         None => sketch.activate(up, network.activation),
         Some(gate) => {
-            let gate = network.cutoff.map_or(gate, |share| cut_off(sketch, weights, gate, share));
+            let gate = network.cutoff.map_or(gate, |cutoff| cut_off(sketch, weights, gate, cutoff));
             let gate = sketch.activate(gate, network.activation);
             sketch.multiply(gate, up)
         }
@@ -78,15 +78,19 @@ pub fn build_network(
     project(sketch, weights, down, between)
 }
 
-/// Elements less a number for each row, and 0 below: what so great a share of a normal distribution with the row's mean and deviation is below
-/// (Spark Transformer, You et al. 2025).
-fn cut_off(sketch: &mut Sketch, weights: &mut Weights<'_>, rows: ValueId, share: f64) -> ValueId {
+/// Elements less a number for each row, and 0 below.
+fn cut_off(sketch: &mut Sketch, weights: &mut Weights<'_>, rows: ValueId, cutoff: Cutoff) -> ValueId {
     let mean = sketch.mean(rows);
     let centered = sketch.less(rows, mean);
     let variance = sketch.mean_square(centered);
     let deviation = sketch.root(variance);
-    let share = sketch.constant(&weights.number(share));
-    let deviations = sketch.own("aten.special_ndtri.default", &[share], &[]);
+    let number = match cutoff {
+        Cutoff::Share(number) | Cutoff::Deviations(number) => sketch.constant(&weights.number(number)),
+    };
+    let deviations = match cutoff {
+        Cutoff::Share(_) => sketch.own("aten.special_ndtri.default", &[number], &[]),
+        Cutoff::Deviations(_) => number,
+    };
     let cutoff = sketch.multiply(deviation, deviations);
     let above = sketch.less(centered, cutoff);
     sketch.activate(above, Activation::Relu)

@@ -9,9 +9,9 @@ use crate::constant::Part;
 use crate::{Decoder, Streams};
 
 /// The projections of embeddings to the streams behind the first.
-const PROJECTIONS: &str = "model.altup_projections";
+pub const PROJECTIONS: &str = "model.altup_projections";
 /// The projections of streams behind the first, ahead of the head.
-const BACK: &str = "model.altup_unembed_projections";
+pub const BACK: &str = "model.altup_unembed_projections";
 /// The part of a layer that predicts and corrects streams.
 const MODULE: &str = "altup";
 /// The least mean of squares of a vector that becomes as large as another.

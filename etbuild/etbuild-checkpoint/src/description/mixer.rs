@@ -39,6 +39,10 @@ pub struct Delta {
     pub activation: Activation,
     /// How the projections of the input are stored.
     pub inputs: DeltaInputs,
+    /// Whether neighbouring heads of values belong to neighbouring heads of keys, over and over, instead of groups to one head each.
+    pub is_tiled: bool,
+    /// Whether checkpoints have rates, instead of the logarithms of their absolute values.
+    pub stores_rates: bool,
     /// The mixer, in a layer.
     pub module: &'static str,
 }
@@ -48,6 +52,8 @@ pub struct Delta {
 pub enum DeltaInputs {
     /// Two matrices, in which the rows of each head of keys are neighbours: queries, keys, values and gate; shares and steps (Qwen3-Next).
     FusedByHead,
+    /// Three matrices: queries, keys and values one behind the other; the gate; shares and steps of each head of keys (Qwen3-Next in GGUF).
+    SeparateRows,
     /// Four matrices: queries, keys and values one behind the other; the gate; the shares; the steps (Qwen 3.5).
     Separate,
 }

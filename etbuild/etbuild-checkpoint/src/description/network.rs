@@ -13,9 +13,17 @@ pub struct FeedForward {
     pub biases: bool,
     /// The gate.
     pub gate: Gate,
-    /// The share of the elements of a gate that become 0 ahead of the activation, if they were of a normal distribution; the others are less by
-    /// what this share is below.
-    pub cutoff: Option<f64>,
+    /// What elements of the gate are less by ahead of the activation, and 0 below, if anything.
+    pub cutoff: Option<Cutoff>,
+}
+
+/// What few elements of a row are above (Spark Transformer, You et al. 2025).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cutoff {
+    /// What so great a share of a normal distribution with the row's mean and deviation is below.
+    Share(f64),
+    /// The mean of the row and so many standard deviations.
+    Deviations(f64),
 }
 
 /// The gate of a feed-forward network.

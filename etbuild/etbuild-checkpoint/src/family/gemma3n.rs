@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::conventions::Class;
 use super::{Family, conventions};
 use crate::config::Config;
-use crate::{CheckpointError, Decoder, FeedForward, Streams};
+use crate::{CheckpointError, Cutoff, Decoder, FeedForward, Streams};
 
 pub const FAMILY: Family =
     Family { architectures: &["Gemma3nForCausalLM"], keys: &[("hidden_act", "hidden_activation")], describe };
@@ -56,23 +56,34 @@ fn streams(config: &Config) -> Result<Streams, CheckpointError> {
     Ok(Streams { count, active, scales_active: config.flag_or("altup_correct_scale", true)?, rank })
 }
 
-/// The width of each network, and the share of the gate's elements that become 0.
+/// The width and the cutoff of each network.
 fn networks(decoder: &mut Decoder, config: &Config, widths: Option<&[usize]>) -> Result<(), CheckpointError> {
-    const SHARES: &str = "activation_sparsity_pattern";
     let (count, network) = (decoder.layers.len(), decoder.feed_forward);
-    let (first, share) = SPARSE;
-    let sparse = if count > first { first } else { 0 };
-    let shares = config.optional_shares(SHARES)?;
-    let shares = shares.unwrap_or_else(|| (0..count).map(|index| if index < sparse { share } else { 0.0 }).collect());
-    if shares.len() != count {
-        return Err(config.mistake(SHARES, "does not have a number for each layer"));
-    }
     if widths.is_some_and(|widths| widths.len() != count) {
         return Err(config.mistake("intermediate_size", "does not have a size for each layer"));
     }
-    for (index, (layer, share)) in decoder.layers.iter_mut().zip(shares).enumerate() {
+    for (index, (layer, cutoff)) in decoder.layers.iter_mut().zip(cutoffs(config, count)?).enumerate() {
         let width = widths.and_then(|widths| widths.get(index)).copied().unwrap_or(network.width);
-        layer.network = Some(FeedForward { width, cutoff: Some(share).filter(|share| *share > 0.0), ..network });
+        layer.network = Some(FeedForward { width, cutoff, ..network });
     }
     Ok(())
+}
+
+/// The cutoff of each of `count` gates: by the shares of elements that become 0, or in GGUF by standard deviations, where null is none.
+fn cutoffs(config: &Config, count: usize) -> Result<Vec<Option<Cutoff>>, CheckpointError> {
+    const SHARES: &str = "activation_sparsity_pattern";
+    const DEVIATIONS: &str = "activation_sparsity_scale";
+    let by_share = |share: f64| (share > 0.0).then_some(Cutoff::Share(share));
+    let (first, share) = SPARSE;
+    let usual = || (0..count).map(|index| by_share(if index < first && count > first { share } else { 0.0 })).collect();
+    let deviations = config.value(DEVIATIONS).and_then(Value::as_array);
+    let (key, cutoffs): (&str, Vec<Option<Cutoff>>) = match (deviations, config.optional_shares(SHARES)?) {
+        (Some(all), _) => (DEVIATIONS, all.iter().map(|number| number.as_f64().map(Cutoff::Deviations)).collect()),
+        (None, Some(shares)) => (SHARES, shares.into_iter().map(by_share).collect()),
+        (None, None) => (SHARES, usual()),
+    };
+    if cutoffs.len() != count {
+        return Err(config.mistake(key, "does not have a number for each layer"));
+    }
+    Ok(cutoffs)
 }

@@ -1,14 +1,20 @@
-//! LFM2: short convolutions, and attention with normalized heads in some layers.
+//! LFM2: short convolutions, and attention with normalized heads in some layers; experts in larger models.
 
 use super::conventions::Class;
 use super::{Family, conventions};
 use crate::config::Config;
-use crate::{CheckpointError, Convolution, ConvolutionNames, Decoder, HeadNorm, Mixer, Names, NormPlaces};
+use crate::{
+    CheckpointError, Convolution, ConvolutionNames, Decoder, ExpertNames, Experts, HeadNorm, Mixer, Names, NormPlaces,
+    Routing, Shares,
+};
 
 pub const FAMILY: Family =
     Family { architectures: &["Lfm2ForCausalLM"], keys: &[("rms_norm_eps", "norm_eps")], describe };
 
-/// `Lfm2Config`.
+pub const MIXTURE: Family =
+    Family { architectures: &["Lfm2MoeForCausalLM"], keys: FAMILY.keys, describe: describe_mixture };
+
+/// `Lfm2Config` and `Lfm2MoeConfig`.
 const CLASS: Class = Class {
     names: NAMES,
     places: NormPlaces {
@@ -38,11 +44,38 @@ const NAMES: Names = Names {
 const CONVOLUTION: ConvolutionNames =
     ConvolutionNames { module: "conv", input: "in_proj", kernel: "conv", output: "out_proj" };
 
+/// The experts, in the place of the network.
+const EXPERTS: ExpertNames =
+    ExpertNames { module: "feed_forward", gate: "w1", up: "w3", down: "w2", ..ExpertNames::QWEN };
+
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
+    let mut decoder = decoder(config)?;
+    decoder.feed_forward.width = network_width(config, decoder.feed_forward.width)?;
+    Ok(decoder)
+}
+
+fn describe_mixture(config: &Config) -> Result<Decoder, CheckpointError> {
+    let mut decoder = decoder(config)?;
+    let experts = conventions::experts(&mut decoder, config, config.size("moe_intermediate_size")?, [32, 4])?;
+    let dense = config.optional_count("num_dense_layers")?.unwrap_or(2);
+    for (index, layer) in decoder.layers.iter_mut().enumerate() {
+        layer.has_experts = index >= dense;
+    }
+    let correction = config.flag_or("use_expert_bias", true)?.then_some("expert_bias");
+    let scale = config.optional_number("routed_scaling_factor")?.filter(|scale| *scale != 1.0);
+    decoder.experts = Some(Experts {
+        is_normalized: config.flag_or("norm_topk_prob", true)?,
+        names: EXPERTS,
+        routing: Routing { shares: Shares::Sigmoid, correction, scale, ..Routing::PLAIN },
+        ..experts
+    });
+    Ok(decoder)
+}
+
+fn decoder(config: &Config) -> Result<Decoder, CheckpointError> {
     let mut decoder = conventions::decoder(config, &CLASS)?;
     decoder.tied = config.flag_or("tie_embedding", decoder.tied)?;
     decoder.attention.head_norm = HeadNorm::Each;
-    decoder.feed_forward.width = network_width(config, decoder.feed_forward.width)?;
     let convolution = Convolution {
         kernel: config.optional_size("conv_L_cache")?.unwrap_or(3),
         has_biases: config.flag("conv_bias")?,

@@ -59,6 +59,8 @@ fn delta(config: &Config, decoder: &Decoder, inputs: DeltaInputs) -> Result<Delt
         kernel: config.optional_size("linear_conv_kernel_dim")?.unwrap_or(4),
         activation: decoder.feed_forward.activation,
         inputs,
+        is_tiled: false,
+        stores_rates: false,
         module: "linear_attn",
     };
     if !delta.heads.is_multiple_of(delta.key_heads) {

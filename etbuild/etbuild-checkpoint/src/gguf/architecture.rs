@@ -1,6 +1,9 @@
 //! The architectures of GGUF files, a row each: the class of `transformers` whose family describes the model, and what the
 //! converter changed.
 
+mod gemma;
+mod hybrid;
+
 use serde_json::{Map, Value, json};
 
 use super::Gguf;
@@ -19,12 +22,26 @@ pub struct Architecture {
     pub windowed: &'static str,
     /// Whether the converter turned rotated halves into rotated neighbours, by moving rows of queries and keys.
     pub is_permuted: bool,
+    /// Whether the converter put the heads of values of linear attention in turns, instead of groups.
+    pub is_tiled: bool,
+    /// The keys with a number for each layer, of which `own` makes something.
+    pub by_layer: &'static [&'static str],
     /// Adds the keys of the configuration that are this architecture's own.
     pub own: fn(&Gguf<'_>, &mut Map<String, Value>),
 }
 
 const fn plain(name: &'static str, class: &'static str) -> Architecture {
-    Architecture { name, class, mixture: class, sigmoid: class, windowed: class, is_permuted: false, own: |_, _| {} }
+    Architecture {
+        name,
+        class,
+        mixture: class,
+        sigmoid: class,
+        windowed: class,
+        is_permuted: false,
+        is_tiled: false,
+        by_layer: &[],
+        own: |_, _| {},
+    }
 }
 
 const fn permuted(name: &'static str, class: &'static str) -> Architecture {
@@ -40,15 +57,19 @@ pub const ARCHITECTURES: &[Architecture] = &[
     Architecture { own: mixture, ..plain("dots1", "Dots1ForCausalLM") },
     plain("ernie4_5", "Ernie4_5ForCausalLM"),
     Architecture { own: ernie, ..plain("ernie4_5-moe", "Ernie4_5_MoeForCausalLM") },
-    Architecture { own: gemma, ..plain("gemma", "GemmaForCausalLM") },
-    Architecture { own: gemma, ..plain("gemma2", "Gemma2ForCausalLM") },
-    Architecture { own: gemma3, ..plain("gemma3", "Gemma3ForCausalLM") },
+    Architecture { own: gemma::gemma, ..plain("gemma", "GemmaForCausalLM") },
+    Architecture { own: gemma::gemma, ..plain("gemma2", "Gemma2ForCausalLM") },
+    Architecture { own: gemma::gemma3, ..plain("gemma3", "Gemma3ForCausalLM") },
+    Architecture { own: gemma::gemma3n, by_layer: &[NETWORKS], ..plain("gemma3n", "Gemma3nForCausalLM") },
+    Architecture { own: gemma::gemma4, by_layer: &[NETWORKS, KEY_HEADS], ..plain("gemma4", "Gemma4ForCausalLM") },
     Architecture { own: glm4, ..plain("glm4moe", "Glm4MoeForCausalLM") },
     plain("gpt2", "GPT2LMHeadModel"),
     Architecture { own: neox, ..plain("gptneox", "GPTNeoXForCausalLM") },
     Architecture { own: gpt_oss, ..plain("gpt-oss", "GptOssForCausalLM") },
     Architecture { own: granite, ..permuted("granite", "GraniteForCausalLM") },
     plain("hunyuan-dense", "HunYuanDenseV1ForCausalLM"),
+    Architecture { own: hybrid::lfm2, by_layer: &[KEY_HEADS], ..plain("lfm2", "Lfm2ForCausalLM") },
+    Architecture { own: hybrid::lfm2, by_layer: &[KEY_HEADS], ..plain("lfm2moe", "Lfm2MoeForCausalLM") },
     Architecture { mixture: "MixtralForCausalLM", ..permuted("llama", "LlamaForCausalLM") },
     Architecture { own: ministral3, ..permuted("mistral3", "Ministral3ForCausalLM") },
     plain("nemotron", "NemotronForCausalLM"),
@@ -60,12 +81,21 @@ pub const ARCHITECTURES: &[Architecture] = &[
     plain("qwen2", "Qwen2ForCausalLM"),
     Architecture { own: qwen_moe, ..plain("qwen2moe", "Qwen2MoeForCausalLM") },
     plain("qwen3", "Qwen3ForCausalLM"),
+    Architecture { own: hybrid::qwen, is_tiled: true, ..plain("qwen35", "Qwen3_5ForCausalLM") },
+    Architecture { own: hybrid::qwen, is_tiled: true, ..plain("qwen35moe", "Qwen3_5MoeForCausalLM") },
     Architecture { own: qwen_moe, ..plain("qwen3moe", "Qwen3MoeForCausalLM") },
+    Architecture { own: hybrid::qwen, ..plain("qwen3next", "Qwen3NextForCausalLM") },
+    Architecture { own: hybrid::sections, ..plain("qwen3vl", "Qwen3ForCausalLM") },
     plain("seed_oss", "SeedOssForCausalLM"),
     permuted("smollm3", "SmolLM3ForCausalLM"),
     Architecture { own: stablelm, ..plain("stablelm", "StableLmForCausalLM") },
     plain("starcoder2", "Starcoder2ForCausalLM"),
 ];
+
+/// The key of the elements between the projections of networks.
+const NETWORKS: &str = "feed_forward_length";
+/// The key of the heads of keys and values.
+const KEY_HEADS: &str = "attention.head_count_kv";
 
 /// The architecture of a name.
 pub fn find(name: &str) -> Option<&'static Architecture> {
@@ -84,24 +114,6 @@ fn copy(file: &Gguf<'_>, config: &mut Map<String, Value>, pairs: &[(&str, &str)]
 fn cohere(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     copy(file, config, &[("logit_scale", "logit_scale")]);
     config.insert("use_qk_norm".to_owned(), file.has("blk.0.attn_q_norm.weight").into());
-}
-
-/// Caps, and a factor of the scores that files do not state: that of a head's depth, but for the largest model of each generation.
-fn gemma(file: &Gguf<'_>, config: &mut Map<String, Value>) {
-    let caps =
-        [("attn_logit_softcapping", "attn_logit_softcapping"), ("final_logit_softcapping", "final_logit_softcapping")];
-    copy(file, config, &caps);
-    let is_largest =
-        matches!((file.architecture.name, file.count("block_count")), ("gemma2", Some(46)) | ("gemma3", Some(62)));
-    let depth = if is_largest { file.width() / file.heads().max(1) } else { file.depth() };
-    config.insert("query_pre_attn_scalar".to_owned(), depth.into());
-    config.insert("hidden_activation".to_owned(), "gelu_pytorch_tanh".into());
-}
-
-/// Layers with a window turn by a base of their own, without the scaling of the others.
-fn gemma3(file: &Gguf<'_>, config: &mut Map<String, Value>) {
-    gemma(file, config);
-    rotate_by_kind(file, config, 10_000.into());
 }
 
 /// OLMo 3 is OLMo 2 with windows, whose layers turn by the base of the others.

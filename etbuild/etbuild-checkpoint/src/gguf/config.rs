@@ -40,7 +40,8 @@ pub fn config(file: &Gguf<'_>) -> Result<Map<String, Value>, CheckpointError> {
     // No window, unless the file states one.
     config.insert("sliding_window".to_owned(), Value::Null);
     for (from, to) in KEYS {
-        if let Some(value) = file.value(from) {
+        let is_common = !file.architecture.by_layer.contains(from);
+        if let Some(value) = file.value(from).filter(|value| is_common || !value.is_array()) {
             config.insert((*to).to_owned(), same(file, from, value)?);
         }
     }

@@ -6,9 +6,10 @@ use etbuild_ir::Buffer;
 
 use super::blocks::{self, Kind};
 use super::header::Place;
+use crate::decoder::{layer_inputs, streams};
 use crate::names::{norm_within, within};
 use crate::shards::{Tensor, Tensors};
-use crate::{CheckpointError, Decoder, Experts, Gate};
+use crate::{CheckpointError, Convolution, Decoder, Experts, Gate, Mixer};
 
 /// Adds a tensor of a file to the tensors of the model, under the decoder's name; a stack of experts as a matrix for each.
 pub fn add(
@@ -18,17 +19,29 @@ pub fn add(
     place: &Place,
 ) -> Result<(), CheckpointError> {
     let Some((layer, role, ending)) = of_layer(&place.name) else {
+        if let (Some(list), [count, shape @ ..]) = (of_list(&place.name), &place.shape[..]) {
+            let rows = shape.first().copied().unwrap_or(1);
+            return (0..*count).try_for_each(|index| {
+                put(tensors, format!("{list}.{index}.weight"), file, place, shape, index * rows)
+            });
+        }
         return put(tensors, of_model(decoder, &place.name), file, place, &place.shape, 0);
     };
     let experts = decoder.experts.as_ref();
     let stack = experts.and_then(|experts| Some((experts, of_expert(experts, role)?)));
     match (stack, &place.shape[..], ending) {
         (Some((experts, name)), [count, shape @ ..], "weight") if *count == experts.count => {
-            let rows = shape.first().copied().unwrap_or(1);
-            let list = format!("{}.{}.{}", decoder.names.layer(layer), experts.names.module, experts.names.list);
-            (0..*count).try_for_each(|expert| {
-                put(tensors, format!("{list}.{expert}.{name}.weight"), file, place, shape, expert * rows)
-            })
+            let module = within(&decoder.names.layer(layer), experts.names.module);
+            let list = Stack { list: format!("{module}.{}", experts.names.list), count: *count, shape };
+            match role {
+                // The rows of the gate, and behind them those of the other projection.
+                GATE_AND_UP => list.put(tensors, file, place, [experts.names.gate, experts.names.up]),
+                _ => list.put(tensors, file, place, [name]),
+            }
+        }
+        (_, _, "scale") => {
+            let name = of_router(decoder, layer, role).unwrap_or_else(|| place.name.clone());
+            put(tensors, name, file, place, &place.shape, 0)
         }
         _ => {
             let name =
@@ -38,11 +51,51 @@ pub fn add(
     }
 }
 
+/// A stack of the matrices of all experts.
+struct Stack<'s> {
+    /// The list of experts.
+    list: String,
+    /// The experts.
+    count: usize,
+    /// The shape of an expert's matrix.
+    shape: &'s [usize],
+}
+
+impl Stack<'_> {
+    /// Adds the matrices of each expert, whose rows are those of these projections, as many of each.
+    fn put<const N: usize>(
+        &self,
+        tensors: &mut Tensors,
+        file: &Arc<dyn Buffer>,
+        place: &Place,
+        names: [&str; N],
+    ) -> Result<(), CheckpointError> {
+        let all = self.shape.first().copied().unwrap_or(1);
+        let (rows, mut own) = (all / N, self.shape.to_vec());
+        own.iter_mut().take(1).for_each(|size| *size = rows);
+        let parts = (0..self.count).flat_map(|expert| names.iter().enumerate().map(move |part| (expert, part)));
+        for (expert, (index, name)) in parts {
+            let name = format!("{}.{expert}.{name}.weight", self.list);
+            put(tensors, name, file, place, &own, expert * all + index * rows)?;
+        }
+        Ok(())
+    }
+}
+
 /// Layer, role and ending of a name such as `blk.0.attn_q.weight`.
 fn of_layer(name: &str) -> Option<(usize, &str, &str)> {
     let (layer, rest) = name.strip_prefix("blk.")?.split_once('.')?;
-    let (role, ending) = rest.rsplit_once('.')?;
+    let (role, ending) = if rest == RATES { (rest, "") } else { rest.rsplit_once('.')? };
     Some((layer.parse().ok()?, role, ending))
+}
+
+/// The list of matrices that a tensor outside the layers is a stack of.
+fn of_list(name: &str) -> Option<&'static str> {
+    match name {
+        "altup_proj.weight" => Some(streams::PROJECTIONS),
+        "altup_unembd_proj.weight" => Some(streams::BACK),
+        _ => None,
+    }
 }
 
 /// The name of a tensor outside the layers.
@@ -51,10 +104,15 @@ fn of_model(decoder: &Decoder, name: &str) -> String {
     let (role, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     let module = match role {
         "token_embd" => names.embedding,
+        // LFM2 has the norm ahead of the head under this name.
+        "token_embd_norm" if names.embedding_norm.is_empty() => names.norm,
         "token_embd_norm" => names.embedding_norm,
         "position_embd" => names.positions,
         "output_norm" => names.norm,
         "output" => names.head,
+        "per_layer_token_embd" => layer_inputs::TABLE,
+        "per_layer_model_proj" => layer_inputs::PROJECTION,
+        "per_layer_proj_norm" => layer_inputs::NORM,
         _ => return name.to_owned(),
     };
     format!("{module}.{ending}")
@@ -77,7 +135,10 @@ fn module(decoder: &Decoder, index: usize, role: &str) -> Option<String> {
         "attn_q" => in_attention(query),
         "attn_k" => in_attention(key),
         "attn_v" => in_attention(value),
-        "attn_qkv" => in_attention(names.fused_inputs),
+        "attn_qkv" => match decoder.layers.get(index).map(|layer| layer.mixer) {
+            Some(Mixer::Delta(delta)) => Some(format!("{layer}.{}.in_proj_qkv", delta.module)),
+            _ => in_attention(names.fused_inputs),
+        },
         "attn_output" => in_attention(names.output),
         "attn_q_norm" => in_attention(names.head_norms[0]),
         "attn_k_norm" => in_attention(names.head_norms[1]),
@@ -96,16 +157,72 @@ fn module(decoder: &Decoder, index: usize, role: &str) -> Option<String> {
         "ffn_down" => in_network(names.down),
         // Layers that predict later tokens.
         _ if role.starts_with(LATER) => Some(format!("{layer}.{}", role.trim_start_matches(LATER))),
-        _ => decoder.experts.as_ref().and_then(|experts| of_mixture(experts, &layer, role)),
+        _ => of_kinds(decoder, index, role)
+            .or_else(|| decoder.experts.as_ref().and_then(|experts| of_mixture(experts, &layer, role))),
     }
 }
+
+/// The module of a role that layers of few families have.
+fn of_kinds(decoder: &Decoder, index: usize, role: &str) -> Option<String> {
+    let layer = decoder.layers.get(index)?;
+    let of_mixer = match (layer.mixer, role) {
+        (Mixer::Delta(delta), _) => {
+            DELTA.iter().find(|(known, _)| *known == role).map(|(_, name)| (delta.module, *name))
+        }
+        (Mixer::Convolution(Convolution { names, .. }), "shortconv.conv") => Some((names.module, names.kernel)),
+        (Mixer::Convolution(Convolution { names, .. }), "shortconv.in_proj") => Some((names.module, names.input)),
+        (Mixer::Convolution(Convolution { names, .. }), "shortconv.out_proj") => Some((names.module, names.output)),
+        _ => None,
+    };
+    let of_mixer = of_mixer.map(|(module, name)| format!("{module}.{name}"));
+    let norms = decoder.experts.as_ref().and_then(|experts| experts.norms);
+    let of_norms = || match (norms, role) {
+        (Some(norms), "pre_ffw_norm_2") => Some(norms.before),
+        (Some(norms), "post_ffw_norm_2") => Some(norms.behind),
+        (Some(norms), "post_ffw_norm_1") => Some(norms.behind_network),
+        _ => None,
+    };
+    let listed = || BESIDE.iter().find(|(known, _)| *known == role).map(|(_, name)| *name).or_else(of_norms);
+    let name = of_mixer.or_else(|| listed().map(str::to_owned))?;
+    Some(format!("{}.{name}", decoder.names.layer(index)))
+}
+
+/// The roles of linear attention, and the modules here.
+const DELTA: &[(&str, &str)] = &[
+    ("attn_gate", "in_proj_z"),
+    ("ssm_a", "A_log"),
+    ("ssm_alpha", "in_proj_a"),
+    ("ssm_ba", "in_proj_ba"),
+    ("ssm_beta", "in_proj_b"),
+    ("ssm_conv1d", "conv1d"),
+    ("ssm_dt", "dt_bias"),
+    ("ssm_norm", "norm"),
+    ("ssm_out", "out_proj"),
+];
+
+/// The roles of what layers have beside the hidden states, and the modules here.
+const BESIDE: &[(&str, &str)] = &[
+    ("altup_correct_coef", "altup.correction_coefs"),
+    ("altup_correct_scale", "altup.correct_output_scale"),
+    ("altup_predict_coef", "altup.prediction_coefs"),
+    ("altup_router", "altup.modality_router"),
+    ("altup_router_norm", "altup.router_norm"),
+    ("inp_gate", "per_layer_input_gate"),
+    ("laurel_l", "laurel.linear_left"),
+    ("laurel_post_norm", "laurel.post_laurel_norm"),
+    ("laurel_r", "laurel.linear_right"),
+    (LAYER_SCALE, "layer_scalar"),
+    ("post_norm", "post_per_layer_input_norm"),
+    ("proj", "per_layer_projection"),
+];
 
 /// The module of a role in a mixture of experts.
 fn of_mixture(experts: &Experts, layer: &str, role: &str) -> Option<String> {
     let names = &experts.names;
-    let module = format!("{layer}.{}", names.module);
+    let module = within(layer, names.module);
     let shared = |name: &str| Some(format!("{module}.{}.{name}", names.shared));
     match role {
+        "ffn_gate_inp" if experts.routing.is_scaled => Some(format!("{module}.{}.proj", names.router)),
         "ffn_gate_inp" => Some(format!("{module}.{}", names.router)),
         CORRECTION => experts.routing.correction.map(|name| format!("{module}.{name}")),
         "ffn_gate_inp_shexp" => Some(format!("{module}.{}", names.shared_gate)),
@@ -120,21 +237,38 @@ fn of_mixture(experts: &Experts, layer: &str, role: &str) -> Option<String> {
 /// The name of a projection of experts.
 fn of_expert(experts: &Experts, role: &str) -> Option<&'static str> {
     match role {
-        "ffn_gate_exps" => Some(experts.names.gate),
+        "ffn_gate_exps" | GATE_AND_UP => Some(experts.names.gate),
         "ffn_up_exps" => Some(experts.names.up),
         "ffn_down_exps" => Some(experts.names.down),
         _ => None,
     }
 }
 
+/// Gate and up of all experts in one stack.
+const GATE_AND_UP: &str = "ffn_gate_up_exps";
+/// The factor of a layer's output.
+const LAYER_SCALE: &str = "layer_output_scale";
+/// The rates of linear attention.
+const RATES: &str = "ssm_a";
+/// What scaled routers have beside matrices: factors of the input, and of the shares of experts.
+const ROUTER_SCALES: &[(&str, &str)] = &[("ffn_down_exps", "per_expert_scale"), ("ffn_gate_inp", "scale")];
 /// The numbers that correct the choice of experts.
 const CORRECTION: &str = "exp_probs_b";
 /// The beginning of roles of a layer that predicts later tokens.
 const LATER: &str = "nextn.";
 
-/// The name of a tensor of a module. Sinks and corrections are tensors without an ending.
+/// The name of a tensor of a module. Sinks, corrections and other vectors are tensors without an ending.
 fn named(module: &str, ending: &str, role: &str) -> String {
-    if matches!(role, "attn_sinks" | CORRECTION) { module.to_owned() } else { format!("{module}.{ending}") }
+    let is_vector = matches!(role, "attn_sinks" | "altup_correct_scale" | "ssm_dt" | CORRECTION | LAYER_SCALE | RATES);
+    if is_vector { module.to_owned() } else { format!("{module}.{ending}") }
+}
+
+/// The name of a factor of a router in a layer.
+fn of_router(decoder: &Decoder, layer: usize, role: &str) -> Option<String> {
+    let experts = decoder.experts.as_ref().filter(|experts| experts.routing.is_scaled)?;
+    let (_, name) = ROUTER_SCALES.iter().find(|(known, _)| *known == role)?;
+    let module = within(&decoder.names.layer(layer), experts.names.module);
+    Some(format!("{module}.{}.{name}", experts.names.router))
 }
 
 /// Adds rows of a place, from `first` on, as a tensor of this shape.

@@ -60,7 +60,8 @@ fn tokenizer(file: &Gguf<'_>, vocabulary: &Vocabulary<'_>) -> Result<Value, Chec
     let (mut parts, begins) = match file.metadata.text(MODEL) {
         Some("gpt2") => bytes::parts(file, vocabulary)?,
         Some("llama") => (pieces::parts(file, vocabulary)?, true),
-        _ => return Err(unsupported(file, MODEL, "`gpt2`, `llama`")),
+        Some("gemma4") => (pieces::merged(file, vocabulary)?, true),
+        _ => return Err(unsupported(file, MODEL, "`gemma4`, `gpt2`, `llama`")),
     };
     let flag = |key: &str, default| file.metadata.flag(key).unwrap_or(default);
     let [first, last] = [
@@ -109,6 +110,7 @@ const ENDS: &[&str] = &[
     "<|end_of_text|>",
     "<|END_OF_TURN_TOKEN|>",
     "<|user|>",
+    "<turn|>",
 ];
 
 /// The tokens that end a text.

@@ -11,11 +11,16 @@ const LONGEST: usize = 64;
 
 /// The model of a vocabulary with a score for each token.
 pub fn piece_model(vocabulary: &Vocabulary<'_>, scores: &[f64]) -> Value {
+    merged_model(vocabulary, merges(vocabulary, scores).into())
+}
+
+/// The model of pieces that these merges make.
+pub fn merged_model(vocabulary: &Vocabulary<'_>, merges: Value) -> Value {
     let unknown = vocabulary.tokens().find(|(_, _, role)| *role == Role::Unknown).map(|(_, text, _)| text);
     json!({
         "type": "BPE", "dropout": null, "unk_token": unknown, "continuing_subword_prefix": null, "end_of_word_suffix": null,
         "fuse_unk": true, "byte_fallback": vocabulary.roles.contains(&Role::Byte), "ignore_merges": false,
-        "vocab": vocabulary.map(), "merges": merges(vocabulary, scores),
+        "vocab": vocabulary.map(), "merges": merges,
     })
 }
 

@@ -65,31 +65,39 @@ impl Place {
     }
 
     fn inputs(&self, parts: &mut Parts<'_, '_>, columns: usize, input: ValueId) -> Inputs {
-        let [rows, gate, shares, steps] = match self.delta.inputs {
-            DeltaInputs::FusedByHead => self.fused(parts, columns, input),
-            DeltaInputs::Separate => {
+        let [rows, gate] = match self.delta.inputs {
+            DeltaInputs::FusedByHead => self.fused_rows(parts, columns, input),
+            DeltaInputs::SeparateRows | DeltaInputs::Separate => {
                 let Delta { heads, key_heads, depth, width, .. } = self.delta;
-                let values = heads * depth;
-                let mut project = |name, rows| parts.linear(&self.within(name), input, [rows, columns], false);
-                let rows = project("in_proj_qkv", 2 * key_heads * width + values);
-                [rows, project("in_proj_z", values), project("in_proj_b", heads), project("in_proj_a", heads)]
+                let (keys, values) = (key_heads * width, heads * depth);
+                let rows = parts.linear(&self.within("in_proj_qkv"), input, [2 * keys + values, columns], false);
+                [rows, parts.linear(&self.within("in_proj_z"), input, [values, columns], false)]
             }
+        };
+        let [shares, steps] = match self.delta.inputs {
+            DeltaInputs::FusedByHead | DeltaInputs::SeparateRows => self.fused_shares(parts, columns, input),
+            DeltaInputs::Separate => ["in_proj_b", "in_proj_a"]
+                .map(|name| parts.linear(&self.within(name), input, [self.delta.heads, columns], false)),
         };
         parts.sketch.enter(self.module.as_str());
         let shares = parts.sketch.own("aten.sigmoid.default", &[shares], &[]);
         Inputs { rows, gate, shares, steps }
     }
 
-    /// The projections from two matrices, in which the rows of each head of keys are neighbours.
-    fn fused(&self, parts: &mut Parts<'_, '_>, columns: usize, input: ValueId) -> [ValueId; 4] {
+    /// Queries, keys and values, and the gate, from a matrix in which the rows of each head of keys are neighbours.
+    fn fused_rows(&self, parts: &mut Parts<'_, '_>, columns: usize, input: ValueId) -> [ValueId; 2] {
         let Delta { heads, key_heads, depth, width, .. } = self.delta;
         let (keys, values, group) = (key_heads * width, heads * depth, heads / key_heads);
         let all = parts.linear(&self.within("in_proj_qkvz"), input, [2 * keys + 2 * values, columns], false);
         let [query, key, value, gate] = self.by_head(parts, all, [width, width, group * depth, group * depth]);
-        let rows = parts.sketch.join(&[query, key, value], 2);
+        [parts.sketch.join(&[query, key, value], 2), gate]
+    }
+
+    /// Shares and steps from such a matrix.
+    fn fused_shares(&self, parts: &mut Parts<'_, '_>, columns: usize, input: ValueId) -> [ValueId; 2] {
+        let Delta { heads, key_heads, .. } = self.delta;
         let both = parts.linear(&self.within("in_proj_ba"), input, [2 * heads, columns], false);
-        let [shares, steps] = self.by_head(parts, both, [group, group]);
-        [rows, gate, shares, steps]
+        self.by_head(parts, both, [heads / key_heads; 2])
     }
 
     fn convolve(&self, parts: &mut Parts<'_, '_>, text: &Text, rows: ValueId) -> ValueId {
@@ -104,7 +112,10 @@ impl Place {
     fn remembered(&self, parts: &mut Parts<'_, '_>, text: &Text, inputs: [ValueId; 3]) -> ValueId {
         let Delta { heads, key_heads, depth, width, .. } = self.delta;
         parts.sketch.enter(self.module.as_str());
-        let rates = parts.weights.rates(&self.within("A_log"), heads, None);
+        let rates = match self.delta.stores_rates {
+            true => parts.weights.vector(&self.within("A_log"), Part::all(heads), 0.0),
+            false => parts.weights.rates(&self.within("A_log"), heads, None),
+        };
         let biases = parts.weights.vector(&self.within("dt_bias"), Part::all(heads), 0.0);
         let first = parts.weights.recurrent([heads, depth, width]);
         let [rates, biases] = [rates, biases].map(|constant| parts.sketch.constant(&constant));
@@ -117,12 +128,14 @@ impl Place {
             };
             let [query, key] = [slice(0, key_heads, width), slice(keys, key_heads, width)];
             let values = slice(2 * keys, heads, depth);
+            let repeated = if self.delta.is_tiled { heads / key_heads } else { 1 };
             // A query is divided by the root of its elements once more, as in other attention.
             let root = (width as f64).powf(-0.5);
             let [queries, keys] = [(query, root * root), (key, root)].map(|(vector, factor)| {
                 // A mean in place of a sum makes vectors of the length of that root.
                 let normal = plain_norm(parts, LENGTH_EPSILON / width as f64, vector);
-                parts.sketch.scale(normal, factor)
+                let scaled = parts.sketch.scale(normal, factor);
+                if repeated > 1 { parts.sketch.join(&vec![scaled; repeated], 2) } else { scaled }
             });
             let remembered = Remembered { values, keys, queries, steps, shares, rates, biases };
             let name = own.name(&self.within("state"));

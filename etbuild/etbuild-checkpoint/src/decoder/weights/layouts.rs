@@ -101,10 +101,13 @@ impl Weights<'_> {
         })
     }
 
-    /// The kernels of a depthwise convolution over time, stored as `[channels, 1, kernel]`, as `float32`, `[channels, kernel]`.
+    /// The kernels of a depthwise convolution over time, stored as `[channels, 1, kernel]` or in GGUF as `[channels, kernel]`, as `float32`,
+    /// `[channels, kernel]`.
     pub fn kernels(&mut self, tensor: &str, sizes: [usize; 2]) -> Constant {
+        let is_flat = self.tensors.get(tensor).is_some_and(|found| found.shape.len() == 2);
+        let shape = if is_flat { sizes.to_vec() } else { vec![sizes[0], 1, sizes[1]] };
         self.once(tensor.to_owned(), |weights, name| {
-            let found = weights.take(tensor, &[sizes[0], 1, sizes[1]])?;
+            let found = weights.take(tensor, &shape)?;
             let floats = floats(&found, 0, sizes[0] * sizes[1]);
             Ok(vector_of(&sizes, floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?))
         })

@@ -22,6 +22,12 @@ const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]
 
 const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
+/// That of Qwen 2, with combining marks among letters.
+const QWEN35: &str = concat!(
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}|",
+    r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+
 const TEKKEN: &str = concat!(
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
@@ -46,10 +52,11 @@ const SPLITS: &[Splits] = &[
     Splits {
         ignores_merges: true,
         begins: true,
-        ..of(&["llama3", "llama-v3", "llama-bpe", "falcon3", "pixtral"], &[LLAMA3])
+        ..of(&["llama3", "llama-v3", "llama-bpe", "falcon3", "lfm2", "pixtral"], &[LLAMA3])
     },
     of(&["dbrx", "smaug-bpe", "chatglm-bpe", "glm4"], &[LLAMA3]),
     Splits { is_composed: true, ..of(&["qwen2", "deepseek-r1-qwen"], &[QWEN2]) },
+    Splits { is_composed: true, ..of(&["qwen35"], &[QWEN35]) },
     of(&["stablelm2"], &[QWEN2]),
     Splits { ignores_merges: true, begins: true, ..of(&["tekken"], &[TEKKEN]) },
     of(&["gpt-4o", "llama4"], &[O200K]),

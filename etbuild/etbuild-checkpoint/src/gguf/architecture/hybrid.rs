@@ -1,0 +1,46 @@
+//! The keys of models whose layers do not all attend.
+
+use serde_json::{Map, Value};
+
+use super::{KEY_HEADS, copy};
+use crate::gguf::Gguf;
+
+/// Linear attention of Qwen3-Next and Qwen 3.5.
+pub fn qwen(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let keys = [
+        ("ssm.conv_kernel", "linear_conv_kernel_dim"),
+        ("ssm.state_size", "linear_key_head_dim"),
+        ("ssm.group_count", "linear_num_key_heads"),
+        ("ssm.time_step_rank", "linear_num_value_heads"),
+        ("full_attention_interval", "full_attention_interval"),
+        ("expert_feed_forward_length", "moe_intermediate_size"),
+        ("expert_shared_feed_forward_length", "shared_expert_intermediate_size"),
+    ];
+    copy(file, config, &keys);
+    let heads = file.count("ssm.time_step_rank").unwrap_or(1).max(1);
+    config.insert("linear_value_head_dim".to_owned(), (file.count("ssm.inner_size").unwrap_or(0) / heads).into());
+    sections(file, config);
+}
+
+/// The pairs that turn by time, row and column turn by one position in texts.
+pub fn sections(file: &Gguf<'_>, _: &mut Map<String, Value>) {
+    let _ = file.value("rope.dimension_sections");
+}
+
+/// Layers without heads of keys are convolutions.
+pub fn lfm2(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let keys = [
+        ("shortconv.l_cache", "conv_L_cache"),
+        ("expert_feed_forward_length", "moe_intermediate_size"),
+        ("leading_dense_block_count", "num_dense_layers"),
+    ];
+    copy(file, config, &keys);
+    config.insert("block_auto_adjust_ff_dim".to_owned(), false.into());
+    if let Some(Value::Array(heads)) = file.value(KEY_HEADS) {
+        let attends = |heads: &Value| heads.as_u64() != Some(0);
+        let kind = |heads: &Value| if attends(heads) { "full_attention" } else { "conv" };
+        config.insert("layer_types".to_owned(), heads.iter().map(kind).collect());
+        let first = heads.iter().find(|heads| attends(heads));
+        config.extend(first.map(|heads| ("num_key_value_heads".to_owned(), heads.clone())));
+    }
+}
