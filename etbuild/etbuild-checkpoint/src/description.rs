@@ -12,7 +12,7 @@ mod vision;
 pub use attention::{Attention, AttentionTemperature, Biases, HeadNorm, Inputs, Latent, Relative};
 pub use beside::{LayerInputs, Streams};
 pub use hearing::{Cross, Hearing, Reader, SOUND_PROJECTOR, SOUND_TOWER, SoundTower};
-pub use mixer::{Convolution, ConvolutionNames, Delta, DeltaInputs, Mixer, Scan, Steps};
+pub use mixer::{Convolution, ConvolutionNames, Delta, DeltaInputs, Mixer, Scan, ScanScales, Steps};
 pub use network::{
     Activation, Clamped, Cutoff, ExpertNorms, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage,
 };

@@ -13,6 +13,7 @@ mod ernie4_5;
 mod ernie4_5_moe;
 mod exaone4;
 mod falcon;
+mod falcon_h1;
 mod gemma;
 mod gemma2;
 mod gemma3;
@@ -106,6 +107,7 @@ pub const FAMILIES: &[&Family] = &[
     &ernie4_5_moe::FAMILY,
     &exaone4::FAMILY,
     &falcon::FAMILY,
+    &falcon_h1::FAMILY,
     &gemma2::FAMILY,
     &gemma3::FAMILY,
     &gemma3_vision::FAMILY,

@@ -56,7 +56,8 @@ pub use description::{
     Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Cutoff,
     Decoder, Delta, DeltaInputs, ExpertNorms, Experts, FeedForward, Gate, Groups, HeadNorm, Hearing, Inputs, Latent,
     Layer, LayerInputs, Mixer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader, Relative, Rotary,
-    Routing, Scaling, Scan, Shares, SoundTower, Source, Steps, Storage, Streams, Tower, Vision, VisionEncoder, Windows,
+    Routing, Scaling, Scan, ScanScales, Shares, SoundTower, Source, Steps, Storage, Streams, Tower, Vision,
+    VisionEncoder, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};

@@ -1,8 +1,8 @@
 //! Configurations as published models have them, in the forms of older and newer releases of Hugging Face's library.
 
 use etbuild_checkpoint::{
-    Activation, Biases, CheckpointError, Gate, Groups, HeadNorm, Inputs, NormPlaces, Routing, Scaling, Shares, Tower,
-    Vision, VisionEncoder, describe, unread_keys,
+    Activation, Biases, CheckpointError, Cutoff, Gate, Groups, HeadNorm, Inputs, LayerInputs, NormPlaces, Routing,
+    Scaling, Shares, Tower, Vision, VisionEncoder, describe, unread_keys,
 };
 
 const COMMON: &str = r#""vocab_size": 1000, "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 7,
@@ -314,4 +314,62 @@ fn what_is_not_supported_is_refused_with_key_and_value() {
         assert!(matches!(error, CheckpointError::Unsupported { .. }), "{said}");
         assert!(words.iter().all(|word| said.contains(&format!("`{word}"))), "{said}");
     }
+}
+
+#[test]
+fn gemma_4_of_both_forms_is_one_model() {
+    let kinds = [r#""sliding_attention""#; 5].join(", ");
+    let shared = format!(
+        r#""head_dim": 16, "sliding_window": 512, "hidden_size_per_layer_input": 24, "vocab_size_per_layer_input": 1000,
+            "attention_k_eq_v": true, "num_kv_shared_layers": 0, "layer_types": [{kinds}, "full_attention", "full_attention"]"#
+    );
+    let old = format!(r#"{shared}, "global_head_dim": 32, "num_global_key_value_heads": 1"#);
+    let own = r#"{"head_dim": 32, "num_key_value_heads": 1}"#;
+    let new = format!(r#"{shared}, "per_layer_config": {{"5": {own}, "6": {own}}}"#);
+    let [old, new] = [old, new].map(|rest| describe(&config("Gemma4ForCausalLM", &rest)).unwrap());
+    assert_eq!(old, new);
+    let global = old.global_attention.as_ref().unwrap();
+    assert_eq!((global.depth, global.key_heads, global.values_are_keys, global.scale), (32, 1, true, 1.0));
+    assert_eq!((old.attention.depth, old.attention.key_heads, old.attention.values_are_keys), (16, 2, false));
+    let [global, local] = &old.rotaries[..] else { panic!() };
+    assert_eq!((global.pairs, &global.scaling), (16, &Scaling::Proportional { factor: 1.0, turned: 4 }));
+    assert_eq!((local.pairs, local.theta, &local.scaling), (8, 10_000.0, &Scaling::None));
+    assert_eq!(old.layer_inputs, Some(LayerInputs { vocabulary: 1000, width: 24 }));
+}
+
+#[test]
+fn layers_of_gemma_3n_share_the_cache_of_the_last_layer_of_their_kind() {
+    let rest = r#""num_kv_shared_layers": 3, "intermediate_size": [8, 16, 8, 8, 8, 8, 8], "laurel_rank": 4,
+        "activation_sparsity_pattern": [0.95, 0, 0, 0, 0, 0, 0], "hidden_size": 96, "num_hidden_layers": 7, "vocab_size": 1000,
+        "num_attention_heads": 6, "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention",
+            "sliding_attention", "full_attention", "sliding_attention"]"#;
+    let model = |rest: &str| describe(format!(r#"{{"architectures": ["Gemma3nForCausalLM"], {rest}}}"#).as_bytes());
+    let decoder = model(rest).unwrap();
+    let caches: Vec<_> = decoder.layers.iter().map(|layer| layer.shared_cache).collect();
+    assert_eq!((&caches[3..], decoder.first_reader()), (&[None, Some(2), Some(3), Some(2)][..], 4));
+    let networks: Vec<_> = decoder.layers.iter().map(|layer| layer.network.unwrap()).collect();
+    assert_eq!((networks[0].cutoff, networks[1].cutoff, networks[1].width), (Some(Cutoff::Share(0.95)), None, 16));
+    for (wrong, reason) in [
+        (rest.replace(r#""num_kv_shared_layers": 3"#, r#""num_kv_shared_layers": 7"#), "is 7, of 7 layers"),
+        (rest.replace(r#""num_kv_shared_layers": 3"#, r#""num_kv_shared_layers": 6"#), "leaves no layer of a kind"),
+        (rest.replace("[8, 16, 8, 8, 8, 8, 8]", "[8, 16]"), "does not have a size for each layer"),
+        (rest.replace("[0.95, 0, 0, 0, 0, 0, 0]", "[0.95]"), "does not have a number for each layer"),
+        (format!(r#"{rest}, "altup_active_idx": 4"#), "is none of 4 streams"),
+    ] {
+        let error = model(&wrong).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn a_model_whose_encoders_are_unknown_answers_texts() {
+    let nested = r#"{"architectures": ["Gemma4ForConditionalGeneration"], "vision_config": {"model_type": "gemma4_vision"},
+        "text_config": {"model_type": "gemma4_text", "num_kv_shared_layers": 0, "num_hidden_layers": 12}}"#;
+    let decoder = describe(nested.as_bytes()).unwrap();
+    assert_eq!((decoder.is_for_texts, decoder.layers.len(), decoder.width), (true, 12, 2304));
+    assert_eq!(decoder.canonical("model.language_model.norm.weight"), "model.norm.weight");
+    assert_eq!(unread_keys(nested.as_bytes()).unwrap(), [""; 0]);
+    let other = nested.replace("gemma4_text", "wave_text");
+    let error = describe(other.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("text_config.model_type") && error.contains("`gemma4_text`"), "{error}");
 }

@@ -73,11 +73,16 @@ def stored(family, folder):
     return read(folder)
 
 
+def auto(config):
+    """The class of a model that answers, with or without an encoder of pictures."""
+    return transformers.AutoModelForImageTextToText if hasattr(config, "vision_config") else transformers.AutoModelForCausalLM
+
+
 def drawn(config):
     """A model with random weights."""
     torch.manual_seed(5)
     config._attn_implementation = "eager"
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    model = auto(config).from_config(config, dtype=torch.float32).eval()
     for name, parameter in model.named_parameters():
         # Far from what a model starts with: no weight is 0, and attention is not even.
         width = 0.25 if parameter.dim() == 1 else 2.0 / parameter.shape[-1] ** 0.5
@@ -92,8 +97,8 @@ def drawn(config):
 
 def read(folder):
     # As stored: a conversion in memory would round the frequencies of rotation too.
-    return transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32,
-                                                             attn_implementation="eager").eval()
+    config = transformers.AutoConfig.from_pretrained(folder)
+    return auto(config).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
 
 
 class ByteCache(transformers.DynamicCache):

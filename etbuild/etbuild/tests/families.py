@@ -39,6 +39,11 @@ SPARSE = dict(intermediate_size=[96, 64, 96, 80, 80], activation_sparsity_patter
 DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=20, linear_value_head_dim=12, head_dim=16,
              num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=40)
 
+DENSE_DELTA = {key: value for key, value in DELTA.items() if "expert" not in key and "moe" not in key}
+MROPE = dict(rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1],
+                                  mrope_interleaved=True))
+QWEN_EYES = dict(depth=1, hidden_size=24, intermediate_size=32, num_heads=2, out_hidden_size=48)
+
 # Each model: the configuration class and the keys.
 MODELS = {
     "gemma": ("Gemma", SMALL | dict(head_dim=12)),
@@ -142,13 +147,18 @@ MODELS = {
     "bamba": ("Bamba", SMALL | HYBRID | dict(attn_layer_indices=[1])),
     "bamba-biases": ("Bamba", MQA | HYBRID | dict(attn_layer_indices=[1], num_hidden_layers=2, mamba_n_groups=3, mamba_conv_bias=False,
                                                   attention_bias=True, mlp_bias=True)),
+    "falcon-h1": ("FalconH1", SMALL | HYBRID | dict(mamba_d_ssm=96, mamba_n_groups=2, mamba_rms_norm=True, mamba_norm_before_gate=False)),
+    "falcon-h1-scales": ("FalconH1", MQA | HYBRID | dict(
+        mamba_d_ssm=96, num_hidden_layers=2, embedding_multiplier=3.0, lm_head_multiplier=0.5, key_multiplier=0.7, mlp_multipliers=[0.8, 1.3],
+        ssm_multipliers=[0.9, 1.1, 0.7, 1.2, 0.8], ssm_in_multiplier=1.1, ssm_out_multiplier=0.6, attention_in_multiplier=0.9,
+        attention_out_multiplier=0.4, tie_word_embeddings=True)),
+    "falcon-h1-norm": ("FalconH1", MHA | HYBRID | dict(mamba_d_ssm=96, num_hidden_layers=2, mamba_rms_norm=True, attention_bias=True)),
     "qwen3-next": ("Qwen3Next", SMALL | DELTA | dict(num_experts=6, layer_types=["linear_attention"] * 2 + ["full_attention"])),
     "qwen3-next-mixed": ("Qwen3Next", MHA | DELTA | dict(
         num_experts=4, num_experts_per_tok=3, norm_topk_prob=False, mlp_only_layers=[1], linear_num_key_heads=3,
         linear_num_value_heads=3, attention_bias=True, tie_word_embeddings=True, layer_types=["full_attention", "linear_attention"],
         num_hidden_layers=2)),
-    "qwen3.5": ("Qwen3_5Text", SMALL | {key: value for key, value in DELTA.items() if "expert" not in key and "moe" not in key} | dict(
-        layer_types=["linear_attention"] * 2 + ["full_attention"])),
+    "qwen3.5": ("Qwen3_5Text", SMALL | DENSE_DELTA | dict(layer_types=["linear_attention"] * 2 + ["full_attention"])),
     "qwen3.5-moe": ("Qwen3_5MoeText", MHA | DELTA | dict(
         num_experts=6, linear_num_key_heads=3, linear_num_value_heads=3, attention_bias=True, tie_word_embeddings=True,
         layer_types=["full_attention", "linear_attention"], num_hidden_layers=2)),
@@ -162,13 +172,17 @@ MODELS = {
                                            final_logit_softcapping=5.0, tie_word_embeddings=False)),
     "gemma4-experts": ("Gemma4Text", MHA | dict(head_dim=8, sliding_window=9, global_head_dim=8, hidden_size_per_layer_input=0,
                                             enable_moe_block=True, num_experts=6, top_k_experts=2, moe_intermediate_size=20)),
-    "gemma4-vision": ("Gemma4", dict(text_config=SHARED | dict(model_type="gemma4_text", global_head_dim=16), audio_config=None, vision_config=dict(
+    # Encoders of pictures are left out.
+    "gemma4-vision": ("Gemma4", dict(audio_config=None, text_config=SHARED | dict(model_type="gemma4_text", global_head_dim=16), vision_config=dict(
         hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2, head_dim=12))),
-    "qwen3.5-vision": ("Qwen3_5", dict(
-        text_config=SMALL | {key: value for key, value in DELTA.items() if "expert" not in key and "moe" not in key} | dict(
-            model_type="qwen3_5_text", num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], rope_parameters=dict(
-                rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1], mrope_interleaved=True)),
-        vision_config=dict(depth=1, hidden_size=24, intermediate_size=32, num_heads=2, out_hidden_size=48))),
+    "qwen3.5-vision": ("Qwen3_5", dict(vision_config=QWEN_EYES, text_config=SMALL | DENSE_DELTA | MROPE | dict(
+        model_type="qwen3_5_text", num_hidden_layers=2, layer_types=["linear_attention", "full_attention"]))),
+    "qwen3.5-moe-vision": ("Qwen3_5Moe", dict(vision_config=QWEN_EYES, text_config=SMALL | DELTA | MROPE | dict(
+        model_type="qwen3_5_moe_text", num_experts=4, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"]))),
+    "qwen3-vision": ("Qwen3VL", dict(vision_config=QWEN_EYES | dict(deepstack_visual_indexes=[0]), text_config=SMALL | dict(
+        model_type="qwen3_vl_text", head_dim=16, rope_parameters=dict(rope_type="default", rope_theta=10000.0, mrope_section=[4, 2, 2])))),
+    "mistral3-vision": ("Mistral3", dict(text_config=SMALL | dict(model_type="mistral", head_dim=10), vision_config=dict(
+        model_type="pixtral", hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, head_dim=12))),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),

@@ -8,7 +8,7 @@ from checkpoints import SMALL
 WIDE = SMALL | dict(hidden_size=256, intermediate_size=512, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2)
 LAYERS = ["sliding_attention", "full_attention"] * 2
 LINEAR = ["linear_attention", "full_attention"]
-PARTS = dict(sliding_window=9, vocab_size_per_layer_input=512, hidden_size_per_layer_input=32, num_kv_shared_layers=2, layer_types=LAYERS)
+PARTS = dict(sliding_window=9, vocab_size_per_layer_input=211, hidden_size_per_layer_input=32, num_kv_shared_layers=2, layer_types=LAYERS)
 DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=32, linear_value_head_dim=32, head_dim=64,
              num_hidden_layers=2, layer_types=LINEAR)
 EXPERTS = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=256, shared_expert_intermediate_size=256)

@@ -408,8 +408,31 @@ def tokens_of_pieces(writer, count):
     return [[text, [made.bos_id()] + made.encode(text)] for text in TEXTS if "<|" not in text]
 
 
+def tokens_of_merges(writer, count):
+    """A tokenizer of pieces with a list of merges, as Gemma 4 has, trained here, and what Hugging Face's library makes of the texts."""
+    import tokenizers
+    from tokenizers import models, normalizers, trainers
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<|im_start|>", "<|im_end|>"] + [f"<0x{byte:02X}>" for byte in range(256)]
+    made = tokenizers.Tokenizer(models.BPE(byte_fallback=True, fuse_unk=True, unk_token="<unk>"))
+    made.normalizer = normalizers.Replace(" ", "▁")
+    lines = [piece for line in corpus() for piece in line.split("狐")]
+    made.train_from_iterator(lines, trainers.BpeTrainer(vocab_size=count - 4, special_tokens=special, show_progress=False, max_token_length=16))
+    merges = json.loads(made.to_str())["model"]["merges"]
+    texts = [made.id_to_token(token) for token in range(made.get_vocab_size())]
+    kinds = {"<unk>": 2, "<pad>": 3, "<eos>": 3, "<bos>": 3, "<|im_start|>": 4, "<|im_end|>": 4}
+    writer.add_tokenizer_model("gemma4")
+    writer.add_token_list(texts)
+    writer.add_token_scores([0.0] * len(texts))
+    writer.add_token_types([kinds.get(text, 6 if text.startswith("<0x") else 1) for text in texts])
+    writer.add_token_merges([" ".join(merge) for merge in merges])
+    writer.add_bos_token_id(2)
+    writer.add_eos_token_id(1)
+    writer.add_add_space_prefix(False)
+    return [[text, [2] + made.encode(text).ids] for text in TEXTS]
+
+
 # Models with a tokenizer: texts.json has texts, each with the tokens.
-TOKENIZERS = {"qwen3-f32": tokens_of_bytes, "llama3": lambda *of: tokens_of_bytes(*of, "llama-bpe"), "llama-f32": tokens_of_pieces}
+TOKENIZERS = {"gemma4": tokens_of_merges, "qwen3-f32": tokens_of_bytes, "llama3": lambda *of: tokens_of_bytes(*of, "llama-bpe"), "llama-f32": tokens_of_pieces}
 
 
 def tokens(writer, count):
@@ -427,7 +450,7 @@ def tokens(writer, count):
 def write(name, folder):
     arch, kind, config, form = MODELS[name]
     random = numpy.random.default_rng(7)
-    config = config | (dict(vocab_size=600) if name in TOKENIZERS else {})
+    config = config | {key: 600 for key in ("vocab_size", "vocab_size_per_layer_input") if key in config and name in TOKENIZERS}
     model = drawn(getattr(transformers, f"{kind}Config")(**config))
     if name == "outliers":
         # Some channels are far greater than others, as in large trained models.

@@ -62,8 +62,8 @@ fn turned(place: &Place<'_>, parts: &mut Parts<'_, '_>, role: Role, text: &Own, 
 /// The KV caches of a text, with the keys and the values of its tokens.
 fn written(place: &Place<'_>, parts: &mut Parts<'_, '_>, text: &Own, [key, value]: [ValueId; 2]) -> [ValueId; 2] {
     let key = turned(place, parts, Role::Key, text, key);
-    let value = if place.attention.norms_values { heads::plain_norm(place, parts, value) } else { value };
     parts.sketch.enter(place.module.as_str());
+    let value = if place.attention.norms_values { heads::plain_norm(place, parts, value) } else { value };
     [keep(place, parts, "keys", text, key), keep(place, parts, "values", text, value)]
 }
 

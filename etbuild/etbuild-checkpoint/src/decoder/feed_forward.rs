@@ -69,13 +69,15 @@ pub fn build_network(
     let between = match gate {
         None => sketch.activate(up, network.activation),
         Some(gate) => {
+            let gate = network.scales.map_or(gate, |[scale, _]| sketch.scale(gate, scale));
             let gate = network.cutoff.map_or(gate, |cutoff| cut_off(sketch, weights, gate, cutoff));
             let gate = sketch.activate(gate, network.activation);
             sketch.multiply(gate, up)
         }
     };
     let down = Projection { role: names.down, stored: names.down, part: Part::all(decoder.width), columns: width };
-    project(sketch, weights, down, between)
+    let made = project(sketch, weights, down, between);
+    network.scales.map_or(made, |[_, scale]| sketch.scale(made, scale))
 }
 
 /// Elements less a number for each row, and 0 below.

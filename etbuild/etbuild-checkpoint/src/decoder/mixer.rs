@@ -20,6 +20,14 @@ pub fn build(decoder: &Decoder, parts: &mut Parts<'_, '_>, index: usize, text: &
         Mixer::Attention => attention::build(decoder, parts, index, text, input),
         Mixer::Delta(delta) => delta::build((delta, decoder.norm.epsilon), parts, (&module, text), input),
         Mixer::Scan(scan) => scan::build(scan, parts, (&module, text), input),
+        Mixer::Both(scan, [before, behind]) => {
+            let made = scan::build(scan, parts, (&module, text), input);
+            parts.sketch.enter(module);
+            let scaled = parts.sketch.scale(input, before);
+            let attended = attention::build(decoder, parts, index, text, scaled);
+            let attended = parts.sketch.scale(attended, behind);
+            parts.sketch.add(made, attended)
+        }
         Mixer::Convolution(convolution) => convolution::build(convolution, parts, (&module, text), input),
     }
 }

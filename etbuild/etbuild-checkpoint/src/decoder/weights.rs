@@ -312,6 +312,12 @@ impl<'d> Weights<'d> {
         self.once(format!("number.{number}"), |_, _| Ok(vector_of(&[1], [number as f32])))
     }
 
+    /// A vector of ranges of equal numbers.
+    pub fn ranges(&mut self, name: &str, ranges: impl Iterator<Item = (f64, usize)>) -> Constant {
+        let numbers: Vec<f32> = ranges.flat_map(|(number, count)| std::iter::repeat_n(number as f32, count)).collect();
+        self.once(name.to_owned(), |_, _| Ok(vector_of(&[numbers.len()], numbers)))
+    }
+
     /// Integers.
     pub fn integers(&mut self, name: &str, values: &[i64]) -> Constant {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();

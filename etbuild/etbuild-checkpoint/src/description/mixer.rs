@@ -13,12 +13,14 @@ pub enum Mixer {
     Scan(Scan),
     /// Linear attention by the gated delta rule (Qwen3-Next, Qwen 3.5).
     Delta(Delta),
+    /// A state space, and beside it the decoder's attention with these factors of its input and its output; the sum of both (Falcon-H1).
+    Both(Scan, [f64; 2]),
 }
 
 impl Mixer {
     /// Whether what a token reads of earlier tokens is a state of one size, which cannot be cut at a token.
     pub const fn is_recurrent(&self) -> bool {
-        matches!(self, Self::Scan(_) | Self::Delta(_))
+        matches!(self, Self::Scan(_) | Self::Delta(_) | Self::Both(..))
     }
 }
 
@@ -79,8 +81,21 @@ pub struct Scan {
     pub has_biases: bool,
     /// Whether the convolution has biases.
     pub has_convolution_biases: bool,
+    /// The factors of what the mixer computes, where there are some.
+    pub scales: Option<ScanScales>,
     /// The mixer, in a layer.
     pub module: &'static str,
+}
+
+/// Factors in a state space of Mamba 2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScanScales {
+    /// Of the mixer's input.
+    pub input: f64,
+    /// Of the gate, the rows of the scan, the inputs B and C, and the steps.
+    pub parts: [f64; 5],
+    /// Of the mixer's output.
+    pub output: f64,
 }
 
 /// Where the steps of a scan and the inputs B and C come from.
@@ -95,8 +110,10 @@ pub enum Steps {
     },
     /// From the mixer's input (Mamba 2), with B and C through the convolution.
     Direct {
-        /// The epsilon of the RMSNorm of each group behind the gate.
-        norm: f64,
+        /// The epsilon of the RMSNorm of each group, if there is one.
+        norm: Option<f64>,
+        /// Whether the RMSNorm is ahead of the gate.
+        is_ahead: bool,
     },
 }
 

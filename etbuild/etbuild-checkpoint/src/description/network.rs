@@ -13,6 +13,8 @@ pub struct FeedForward {
     pub biases: bool,
     /// The gate.
     pub gate: Gate,
+    /// The factors of the gate and of the output.
+    pub scales: Option<[f64; 2]>,
     /// What elements of the gate are less by ahead of the activation, and 0 below, if anything.
     pub cutoff: Option<Cutoff>,
 }

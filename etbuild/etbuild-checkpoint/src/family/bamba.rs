@@ -8,7 +8,7 @@ use crate::{CheckpointError, Decoder, Mixer, Names, NormPlaces};
 pub const FAMILY: Family = Family { architectures: &["BambaForCausalLM"], keys: &[], describe };
 
 /// `BambaConfig`.
-const CLASS: Class = Class {
+pub const CLASS: Class = Class {
     names: Names { network: "feed_forward", norm: "model.final_layernorm", ..Names::LLAMA },
     places: NormPlaces { before_network: Some("pre_ff_layernorm"), ..NormPlaces::BEFORE },
     rotated: 0.5,

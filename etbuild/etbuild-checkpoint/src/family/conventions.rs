@@ -75,6 +75,7 @@ pub fn decoder(config: &Config, class: &Class) -> Result<Decoder, CheckpointErro
             activation: activation(config, "hidden_act", class.activation)?,
             biases: false,
             gate: class.gate,
+            scales: None,
             cutoff: None,
         },
         experts: None,

@@ -20,10 +20,11 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
         states: config.size("state_size")?,
         groups: config.size("n_groups")?,
         kernel: config.optional_size("conv_kernel")?.unwrap_or(4),
-        steps: Steps::Direct { norm: decoder.norm.epsilon },
+        steps: Steps::Direct { norm: Some(decoder.norm.epsilon), is_ahead: false },
         activation: decoder.feed_forward.activation,
         has_biases: config.flag("use_bias")?,
         has_convolution_biases: config.flag_or("use_conv_bias", true)?,
+        scales: None,
         module: "mixer",
     };
     check(config, scan)?;
@@ -34,8 +35,11 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
 /// The state space of models in which other layers attend.
 pub fn hybrid(config: &Config, decoder: &Decoder) -> Result<Scan, CheckpointError> {
     let heads = config.size("mamba_n_heads")?;
-    let inner = config.optional_size("mamba_expand")?.unwrap_or(2).checked_mul(decoder.width);
-    let inner = config.computed("mamba_expand", inner)?;
+    let expanded = config.optional_size("mamba_expand")?.unwrap_or(2).checked_mul(decoder.width);
+    let inner = match config.optional_size("mamba_d_ssm")? {
+        Some(inner) => inner,
+        None => config.computed("mamba_expand", expanded)?,
+    };
     let _ = config.value("mamba_chunk_size");
     let scan = Scan {
         heads,
@@ -43,10 +47,11 @@ pub fn hybrid(config: &Config, decoder: &Decoder) -> Result<Scan, CheckpointErro
         states: config.size("mamba_d_state")?,
         groups: config.optional_size("mamba_n_groups")?.unwrap_or(1),
         kernel: config.optional_size("mamba_d_conv")?.unwrap_or(4),
-        steps: Steps::Direct { norm: decoder.norm.epsilon },
+        steps: Steps::Direct { norm: Some(decoder.norm.epsilon), is_ahead: false },
         activation: conventions::activation(config, "hidden_act", Activation::Silu)?,
         has_biases: config.flag("mamba_proj_bias")?,
         has_convolution_biases: config.flag_or("mamba_conv_bias", true)?,
+        scales: None,
         module: "mamba",
     };
     check(config, scan)?;

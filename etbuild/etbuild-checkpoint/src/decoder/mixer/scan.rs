@@ -15,9 +15,10 @@ pub fn build(scan: Scan, parts: &mut Parts<'_, '_>, (layer, text): (&str, &Text)
     let width = parts.sketch.size(input, 2);
     let made = match scan.steps {
         Steps::Narrow { rank, norm } => place.narrow(parts, text, [rank, width], norm, input),
-        Steps::Direct { norm } => place.direct(parts, text, width, norm, input),
+        Steps::Direct { norm, is_ahead } => place.direct(parts, text, width, (norm, is_ahead), input),
     };
-    parts.linear(&place.within("out_proj"), made, [width, scan.heads * scan.depth], scan.has_biases)
+    let made = parts.linear(&place.within("out_proj"), made, [width, scan.heads * scan.depth], scan.has_biases);
+    scan.scales.map_or(made, |scales| parts.sketch.scale(made, scales.output))
 }
 
 /// A scan and its module.
@@ -74,17 +75,44 @@ impl Place {
     }
 
     /// Mamba 2: the steps and the inputs B and C come from the mixer's input.
-    fn direct(&self, parts: &mut Parts<'_, '_>, text: &Text, width: usize, norm: f64, input: ValueId) -> ValueId {
-        let Scan { heads, depth, states, groups, has_biases, .. } = self.scan;
+    fn direct(
+        &self,
+        parts: &mut Parts<'_, '_>,
+        text: &Text,
+        width: usize,
+        (norm, is_ahead): (Option<f64>, bool),
+        input: ValueId,
+    ) -> ValueId {
+        let Scan { heads, depth, states, groups, has_biases, scales, .. } = self.scan;
         let (inner, shared) = (heads * depth, groups * states);
         let through = inner + 2 * shared;
+        parts.sketch.enter(self.module.as_str());
+        let input = scales.map_or(input, |scales| parts.sketch.scale(input, scales.input));
         let all = parts.linear(&self.within("in_proj"), input, [inner + through + heads, width], has_biases);
+        let all = match scales {
+            Some(scales) => {
+                let sizes = [inner, inner, shared, shared, heads];
+                let factors = parts.weights.ranges(&self.within("scales"), scales.parts.into_iter().zip(sizes));
+                let factors = parts.sketch.constant(&factors);
+                parts.sketch.multiply(all, factors)
+            }
+            None => all,
+        };
         let [gate, rows, steps] = self.split(parts, all, [inner, through, heads]);
         let rows = self.convolve(parts, text, rows);
         let [rows, keys, queries] = self.split(parts, rows, [inner, shared, shared]);
         let made = self.scanned(parts, text, [rows, steps, keys, queries], Some("dt_bias"));
-        let gated = self.gated(parts, made, gate);
-        self.norm_of_groups(parts, norm, gated)
+        match norm {
+            None => self.gated(parts, made, gate),
+            Some(epsilon) if is_ahead => {
+                let normal = self.norm_of_groups(parts, epsilon, made);
+                self.gated(parts, normal, gate)
+            }
+            Some(epsilon) => {
+                let gated = self.gated(parts, made, gate);
+                self.norm_of_groups(parts, epsilon, gated)
+            }
+        }
     }
 
     /// The scan of all texts, `[1, rows, heads * depth]`.
