@@ -6,6 +6,7 @@ mod cross;
 mod experts;
 mod feed_forward;
 mod hearing;
+mod hidden;
 mod layer;
 pub mod layer_inputs;
 mod linear;

@@ -51,7 +51,7 @@ fn shaped(place: &Place<'_>, parts: &mut Parts<'_, '_>, text: &Text, role: Role,
     parts.sketch.view(clipped, &[1, text.count, role.heads(place.attention), place.attention.depth])
 }
 
-/// Heads of queries or keys, normalized and turned by their positions.
+/// Heads of queries or keys, normalized, with rotary position embedding.
 fn turned(place: &Place<'_>, parts: &mut Parts<'_, '_>, role: Role, text: &Own, shaped: ValueId) -> ValueId {
     let is_late = place.attention.head_norm == HeadNorm::EachRotated;
     let early = if is_late { shaped } else { heads::norm(place, parts, role, shaped) };

@@ -2,7 +2,7 @@
 
 use etbuild_ir::ValueId;
 
-use super::method::normalize;
+use super::hidden::Hidden;
 use super::parts::Parts;
 use super::streams;
 use super::text::Text;
@@ -10,24 +10,6 @@ use super::{cross, experts, feed_forward, layer_inputs, mixer};
 use crate::constant::Part;
 use crate::names::norm_within;
 use crate::{Decoder, ExpertNorms, Layer, NormPlaces};
-
-/// The hidden states between layers.
-#[derive(Clone, Copy)]
-pub struct Hidden {
-    /// The hidden state of each token, `[1, count, width]`; where a token has several streams, `[count, streams, width]`.
-    pub state: ValueId,
-    /// The embeddings of each token for all layers, `[1, count, layers, width]`, where there are such.
-    pub inputs: Option<ValueId>,
-}
-
-impl Hidden {
-    /// The hidden states of one token.
-    pub fn at(self, parts: &mut Parts<'_, '_>, token: ValueId) -> Self {
-        let dimension = usize::from(parts.sketch.size(self.state, 0) == 1);
-        let state = parts.sketch.select(self.state, dimension, token);
-        Self { state, inputs: self.inputs.map(|inputs| parts.sketch.row(inputs, token)) }
-    }
-}
 
 /// Layer `index`.
 pub fn build(decoder: &Decoder, parts: &mut Parts<'_, '_>, index: usize, text: &Text, hidden: Hidden) -> Hidden {
@@ -124,5 +106,5 @@ fn add(
 
 /// The normalization of this name in a layer, if there is one.
 fn norm(decoder: &Decoder, parts: &mut Parts<'_, '_>, module: &str, name: Option<&str>, value: ValueId) -> ValueId {
-    norm_within(module, name).map_or(value, |module| normalize(decoder, parts.sketch, parts.weights, &module, value))
+    norm_within(module, name).map_or(value, |module| parts.normalize(&module, decoder.norm, value))
 }

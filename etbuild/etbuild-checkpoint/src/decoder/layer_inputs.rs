@@ -3,7 +3,7 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
-use super::layer::Hidden;
+use super::hidden::Hidden;
 use super::parts::Parts;
 use crate::constant::Part;
 use crate::{Decoder, LayerInputs};

@@ -2,13 +2,13 @@
 
 use etbuild_ir::{Graph, ValueId};
 
-use super::layer::{self, Hidden};
+use super::hidden::Hidden;
 use super::linear::{self, Linear};
 use super::parts::Parts;
 use super::sides::{Side, Sides};
 use super::text::{Text, Turning};
 use super::weights::Weights;
-use super::{layer_inputs, places, streams};
+use super::{layer, layer_inputs, places, streams};
 use crate::Decoder;
 use crate::constant::{Constant, Part};
 use crate::sketch::Sketch;
@@ -150,7 +150,7 @@ pub(super) fn embed(
     let scaled = decoder.embedding_scale.map_or(embedded, |scale| sketch.scale(embedded, scale));
     let placed = add_positions(decoder, sketch, weights, text, scaled);
     match decoder.embedding_norm {
-        true => normalize(decoder, sketch, weights, names.embedding_norm, placed),
+        true => Parts { sketch, weights }.normalize(names.embedding_norm, decoder.norm, placed),
         false => placed,
     }
 }
@@ -183,23 +183,10 @@ fn add_positions(
     sketch.add(tokens, embedded)
 }
 
-/// Normalization of tokens with the weights of a module.
-pub(super) fn normalize(
-    decoder: &Decoder,
-    sketch: &mut Sketch,
-    weights: &mut Weights<'_>,
-    module: &str,
-    value: ValueId,
-) -> ValueId {
-    sketch.enter(module);
-    let constants = weights.norm(module).map(|constant| constant.map(|constant| sketch.constant(&constant)));
-    sketch.norm(value, constants, decoder.norm)
-}
-
 /// The logits. A table that is the embedding too cannot take the gains ahead: in a rotated model the gains are a matrix.
 fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, state: ValueId, rows: usize) -> ValueId {
     let names = &decoder.names;
-    let mut normal = normalize(decoder, sketch, weights, names.norm, state);
+    let mut normal = Parts { sketch, weights }.normalize(names.norm, decoder.norm, state);
     if decoder.tied && weights.rotates() {
         let gains = sketch.constant(&weights.rotated_norm(names.norm));
         normal = sketch.batch_product(normal, gains);

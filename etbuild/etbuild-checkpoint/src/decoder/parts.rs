@@ -23,6 +23,14 @@ impl Parts<'_, '_> {
         linear::build(self.sketch, self.weights, &layer, input)
     }
 
+    /// Normalization of tokens with the weights of a module.
+    pub fn normalize(&mut self, module: &str, norm: Norm, value: ValueId) -> ValueId {
+        self.sketch.enter(module);
+        let constants =
+            self.weights.norm(module).map(|constant| constant.map(|constant| self.sketch.constant(&constant)));
+        self.sketch.norm(value, constants, norm)
+    }
+
     /// `LayerNorm` of the last dimension, of so many elements.
     pub fn norm(&mut self, module: &str, size: usize, epsilon: f64, input: ValueId) -> ValueId {
         self.sketch.enter(module);

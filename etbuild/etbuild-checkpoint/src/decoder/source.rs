@@ -4,7 +4,7 @@ use etbuild_ir::{Graph, ValueId};
 
 use super::cross::{self, Ends};
 use super::feed_forward::{self, Network};
-use super::method::{normalize, table};
+use super::method::table;
 use super::parts::Parts;
 use super::weights::Weights;
 use crate::constant::Part;
@@ -29,7 +29,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
         let module = format!("{}.{index}", source.layers);
         states = layer(decoder, source, &mut Parts { sketch: &mut sketch, weights }, &module, [states, biases]);
     }
-    let states = normalize(decoder, &mut sketch, weights, source.norm, states);
+    let states = Parts { sketch: &mut sketch, weights }.normalize(source.norm, decoder.norm, states);
     sketch.enter("text_encoder");
     let zero = sketch.constant(&weights.integers("position.0", &[0]));
     cross::write_last(&mut sketch, weights, |sketch| sketch.add(last, zero));
@@ -65,14 +65,14 @@ fn layer(
     let (names, attention) = (&decoder.names, &decoder.attention);
     let own = |name: &str| format!("{module}.{name}");
     let norm = own(decoder.norm_places.before_attention.unwrap_or_default());
-    let read = normalize(decoder, parts.sketch, parts.weights, &norm, input);
+    let read = parts.normalize(&norm, decoder.norm, input);
     let (place, inner) = (own(names.attention), attention.heads * attention.depth);
     let inputs = names.inputs.map(|name| parts.linear(&format!("{place}.{name}"), read, [inner, decoder.width], false));
     parts.sketch.enter(place.as_str());
     let attended = parts.sketch.biased_attention(inputs, attention.heads, biases, attention.scale);
     let made = parts.linear(&format!("{place}.{}", names.output), attended, [decoder.width, inner], false);
     let between = parts.sketch.add(input, made);
-    let read = normalize(decoder, parts.sketch, parts.weights, &own(source.network_norm), between);
+    let read = parts.normalize(&own(source.network_norm), decoder.norm, between);
     let network = Network { network: decoder.feed_forward, module: own(source.network), norm: None };
     let made = feed_forward::build_network(decoder, &network, parts.sketch, parts.weights, read);
     parts.sketch.add(between, made)

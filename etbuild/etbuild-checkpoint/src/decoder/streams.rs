@@ -2,7 +2,7 @@
 
 use etbuild_ir::ValueId;
 
-use super::layer::Hidden;
+use super::hidden::Hidden;
 use super::layer_inputs;
 use super::parts::Parts;
 use crate::constant::Part;
