@@ -55,6 +55,16 @@ def time_llama(llama):
     return prompt, 1e3 * llama.steps(TOKENS, VOCABULARY)
 
 
+def report(name, ours, llama, file, threads, count):
+    """Prints the medians of so many rounds in turns, for each number of threads."""
+    for number in threads:
+        peer = Llama(llama, file, number)
+        rounds = [(time_etbuild(ours, number), time_llama(peer)) for _ in range(count)]
+        for index, what in enumerate([f"prompt of {PROMPT}", "token"]):
+            mine, theirs = [median(both[side][index] for both in rounds) for side in (0, 1)]
+            print(f"{name:7} {number} threads, {what:13} etbuild {mine:8.2f} ms, llama.cpp {theirs:8.2f} ms, ratio {mine / theirs:.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--etbuild", required=True)
@@ -68,12 +78,7 @@ def main():
     for name in arguments.formats:
         file = model(arguments.llama, arguments.work, name)
         ours = binary(arguments.etbuild, arguments.work, name, file)
-        for threads in arguments.threads:
-            peer = Llama(arguments.llama, file, threads)
-            rounds = [(time_etbuild(ours, threads), time_llama(peer)) for _ in range(arguments.rounds)]
-            for index, what in enumerate([f"prompt of {PROMPT}", "token"]):
-                mine, theirs = [median(both[side][index] for both in rounds) for side in (0, 1)]
-                print(f"{name:7} {threads} threads, {what:13} etbuild {mine:8.2f} ms, llama.cpp {theirs:8.2f} ms, ratio {mine / theirs:.2f}", flush=True)
+        report(name, ours, arguments.llama, file, arguments.threads, arguments.rounds)
 
 
 if __name__ == "__main__":
