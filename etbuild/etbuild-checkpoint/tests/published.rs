@@ -355,6 +355,7 @@ fn layers_of_gemma_3n_share_the_cache_of_the_last_layer_of_their_kind() {
         (rest.replace("[8, 16, 8, 8, 8, 8, 8]", "[8, 16]"), "does not have a size for each layer"),
         (rest.replace("[0.95, 0, 0, 0, 0, 0, 0]", "[0.95]"), "does not have a number for each layer"),
         (format!(r#"{rest}, "altup_active_idx": 4"#), "is none of 4 streams"),
+        (format!(r#"{rest}, "altup_num_inputs": 1000000"#), "is more than 64"),
     ] {
         let error = model(&wrong).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");

@@ -312,8 +312,11 @@ impl<'d> Weights<'d> {
         self.once(format!("number.{number}"), |_, _| Ok(vector_of(&[1], [number as f32])))
     }
 
-    /// A vector of ranges of equal numbers.
+    /// A vector of ranges of equal numbers, as long as rows of a tensor that was found.
     pub fn ranges(&mut self, name: &str, ranges: impl Iterator<Item = (f64, usize)>) -> Constant {
+        if !self.errors.is_empty() {
+            return self.nothing(name);
+        }
         let numbers: Vec<f32> = ranges.flat_map(|(number, count)| std::iter::repeat_n(number as f32, count)).collect();
         self.once(name.to_owned(), |_, _| Ok(vector_of(&[numbers.len()], numbers)))
     }

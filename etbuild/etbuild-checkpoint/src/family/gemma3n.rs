@@ -24,6 +24,8 @@ const CLASS: Class = Class {
 /// The rotary embedding of layers with a window.
 const LOCAL: Class = Class { theta: 10_000.0, ..CLASS };
 
+/// More streams than any model has, each of which has a matrix.
+const MOST_STREAMS: usize = 64;
 /// The layers of a deeper model whose gates have few elements, and the share of the others.
 const SPARSE: (usize, f64) = (10, 0.95);
 
@@ -47,7 +49,11 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
 
 fn streams(config: &Config) -> Result<Streams, CheckpointError> {
     const ACTIVE: &str = "altup_active_idx";
-    let count = config.optional_size("altup_num_inputs")?.unwrap_or(4);
+    const COUNT: &str = "altup_num_inputs";
+    let count = config.optional_size(COUNT)?.unwrap_or(4);
+    if count > MOST_STREAMS {
+        return Err(config.mistake(COUNT, format!("is more than {MOST_STREAMS}")));
+    }
     let active = config.optional_count(ACTIVE)?.unwrap_or(0);
     if active >= count {
         return Err(config.mistake(ACTIVE, format!("is none of {count} streams")));

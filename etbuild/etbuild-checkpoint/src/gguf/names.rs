@@ -19,7 +19,10 @@ pub fn add(
     place: &Place,
 ) -> Result<(), CheckpointError> {
     let Some((layer, role, ending)) = of_layer(&place.name) else {
-        if let (Some(list), [count, shape @ ..]) = (of_list(&place.name), &place.shape[..]) {
+        let has = |count: usize| decoder.streams.is_some_and(|streams| streams.count == count + 1);
+        if let (Some(list), [count, shape @ ..]) = (of_list(&place.name), &place.shape[..])
+            && has(*count)
+        {
             let rows = shape.first().copied().unwrap_or(1);
             return (0..*count).try_for_each(|index| {
                 put(tensors, format!("{list}.{index}.weight"), file, place, shape, index * rows)
