@@ -46,6 +46,11 @@ class TwoOutputs(torch.nn.Module):
         return x + y, (x * 2).to(torch.int32)
 
 
+class Parts(torch.nn.Module):
+    def forward(self, z):
+        return torch.view_as_real(z) * 1
+
+
 class Dynamic(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x) * 2
@@ -101,6 +106,14 @@ class Journey(unittest.TestCase):
             method(torch.rand(17, 3))
 
 
+    def test_a_single_argument_and_paths_are_taken(self):
+        archive = etbuild.export(Dynamic().eval(), torch.rand(2, 3), Path("single.pt2"))
+        method = Runtime.load(etbuild.compile(archive)).method()
+        self.assertEqual(method.metadata.input_tensor_meta(0).sizes(), (2, 3))
+        with self.assertRaisesRegex(etbuild.CommandError, "file `no.yaml` not found"):
+            etbuild.build(archive, target=Path("no.yaml"))
+
+
 class Calls(unittest.TestCase):
     def setUp(self):
         self.method = Runtime.load(ADD).method("forward")
@@ -123,6 +136,27 @@ class Calls(unittest.TestCase):
         numpy.testing.assert_array_equal(self.method(self.x, torch.from_numpy(self.y.T.copy()).T), wanted)
         image = memoryview(array.array("f", self.x.ravel())).cast("B").cast("f", [2, 3])
         numpy.testing.assert_array_equal(self.method(image, self.y), wanted)
+
+    def test_lazily_negated_and_conjugated_tensors_have_their_elements(self):
+        lazy = torch.complex(torch.zeros(2, 3), torch.from_numpy(self.x)).conj().imag
+        self.assertTrue(lazy.is_neg())
+        given = self.method(lazy, torch.from_numpy(self.y))
+        numpy.testing.assert_array_equal(given.numpy(), -self.x + self.y)
+        parts = compiled("parts", Parts(), (torch.zeros(2, dtype=torch.complex64),))
+        lazy = torch.complex(torch.ones(2), torch.ones(2)).conj()
+        self.assertEqual(parts(lazy).tolist(), [[1, -1], [1, -1]])
+
+    def test_a_tensor_without_elements_is_refused(self):
+        with torch._subclasses.fake_tensor.FakeTensorMode():
+            fake = torch.ones(2, 3)
+        with self.assertRaisesRegex(etbuild.InputError, "no elements in memory"):
+            self.method(fake, torch.from_numpy(self.y))
+        with self.assertRaisesRegex(etbuild.InputError, "does not lend the elements"):
+            self.method(torch.ones(2, 3).to_sparse(), torch.from_numpy(self.y))
+
+    def test_arrays_of_another_byte_order_have_their_numbers_in_the_command(self):
+        inputs = {"input_0": self.x.astype(">f4"), "input_1": self.y}
+        numpy.testing.assert_array_equal(etbuild.run(ADD, inputs)["output_0"], self.x + self.y)
 
     def test_outputs_outlive_the_next_call(self):
         first = self.method(self.x, self.y)
@@ -147,6 +181,10 @@ class Calls(unittest.TestCase):
             with self.assertRaisesRegex(etbuild.InputError, sentence) as caught:
                 self.method(*inputs)
             self.assertEqual(caught.exception.code, "ETB0706")
+        with self.assertRaisesRegex(etbuild.InputError, "named inputs x were given, the method has input_0, input_1"):
+            self.method(x=self.x)
+        with self.assertRaisesRegex(etbuild.InputError, "input_0: given by position and by name"):
+            self.method(self.x, self.y, input_0=self.x)
         with self.assertRaisesRegex(etbuild.Error, "ETB0707: the program file is malformed"):
             Runtime.load(b"nothing")
         with self.assertRaisesRegex(etbuild.Error, "no method backward; there are: forward"):
