@@ -51,6 +51,27 @@ class Parts(torch.nn.Module):
         return torch.view_as_real(z) * 1
 
 
+class Write(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(2))
+
+    def forward(self, x):
+        self.total.add_(x)
+        return torch.relu(self.total) * 2
+
+
+class Read(Write):
+    def forward(self, x):
+        return torch.relu(x) + self.total
+
+
+class Reset(Write):
+    def forward(self):
+        self.total.zero_()
+        return self.total.clone()
+
+
 class Dynamic(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x) * 2
@@ -256,6 +277,25 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(etbuild.Error, "enable_etdump"):
             Runtime.load(ADD).write_etdump_result_to_file("none.etdp")
         self.assertFalse(Path("none.etdp").exists())
+
+
+class States(unittest.TestCase):
+    def test_methods_share_state_beside_methods_without_state(self):
+        torch.manual_seed(0)
+        for module, args in ((Write(), (torch.ones(2),)), (Read(), (torch.ones(2),)), (Reset(), ())):
+            etbuild.export(module, args)
+        Path("rows.yaml").write_text(
+            "etbuild: 1\nname: rows\nmodel: { methods: { write: write.pt2, read: read.pt2, reset: reset.pt2 } }\n"
+            "export: { constants: { get_eos_ids: [1, 2], first: true } }\ntargets: [linux-x86_64]\n"
+        )
+        program = Runtime.load(etbuild.compile("rows.yaml"))
+        self.assertEqual(program.method("first")(), True)
+        write, read, reset = (program.method(name) for name in ("write", "read", "reset"))
+        write(torch.tensor([1.0, 2.0]))
+        write(torch.tensor([1.0, 2.0]))
+        self.assertEqual(read(torch.tensor([1.0, 10.0])).tolist(), [3.0, 14.0])
+        self.assertEqual(reset().tolist(), [0.0, 0.0])
+        self.assertEqual(read(torch.tensor([1.0, 10.0])).tolist(), [1.0, 10.0])
 
 
 class Threads(unittest.TestCase):
