@@ -37,7 +37,9 @@ pub enum ImportError {
     #[error("the size of `{0}` is an unsupported expression of the input sizes")]
     DynamicShape(String),
     /// A size without an upper bound.
-    #[error("the size of `{0}` is unbounded; set an upper bound at export: `Dim(name, max=...)`")]
+    #[error(
+        "the size of `{0}` is unbounded; set an upper bound at export: `Dim(name, max=...)`, or `torch._check(size <= ...)` in the model for a size that depends on elements"
+    )]
     Unbounded(String),
     /// Unsupported control flow or higher-order operator.
     #[error("unsupported control flow: {0}")]

@@ -75,8 +75,8 @@ pub struct MethodFacts {
     pub input_bytes: Vec<usize>,
     /// The bytes of each output.
     pub output_bytes: Vec<usize>,
-    /// Whether each output is int8; the others are float32.
-    pub int8_outputs: Vec<bool>,
+    /// The number of the element type of each output, as in program files.
+    pub output_types: Vec<u8>,
     /// The bytes of each planned arena: memory id 1 first.
     pub arenas: Vec<usize>,
     /// The integers that hold the shapes of the dynamic tensors.

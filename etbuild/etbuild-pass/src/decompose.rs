@@ -578,6 +578,7 @@ const RULES: &[(&str, Rule)] = &[
     ("vsplit.array", split::pieces_of_named_dim),
     ("vsplit.int", split::pieces_of_named_dim),
     ("vstack.default", join::side_by_side),
+    ("where.Scalar", mask::choose),
     ("where.ScalarOther", mask::choose),
     ("where.ScalarSelf", mask::choose),
     ("xlogy.Scalar_Other", special::with_tensors),

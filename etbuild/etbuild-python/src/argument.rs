@@ -9,6 +9,7 @@ use et_module::Constant;
 use etbuild_run::{Method, View};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyCapsuleMethods, PyDict, PyFloat, PyInt, PyString};
 
@@ -35,6 +36,8 @@ pub fn set(method: &mut Method<'_>, index: usize, argument: &Bound<'_, PyAny>) -
     if let Some(api) = exchange_api(argument)?
         && let Some(borrow) = api.borrow
     {
+        let plain = plain(argument)?;
+        let argument = &plain;
         let mut tensor = DlTensor::EMPTY;
         // SAFETY: the function belongs to the type of the object. The borrowed memory is copied before control returns to Python.
         let status = unsafe { borrow(argument.as_ptr(), &raw mut tensor) };
@@ -45,22 +48,45 @@ pub fn set(method: &mut Method<'_>, index: usize, argument: &Bound<'_, PyAny>) -
         return unsafe { Strided::of_dlpack(&tensor)? }.set(py, method, index).map(|()| Some(Library::Exchange(api)));
     }
     if argument.hasattr("__dlpack__")? {
-        let capsule = Capsule::get(argument)?;
+        let argument = &plain(argument)?;
+        let capsule = Capsule::get(argument).map_err(|error| not_here(argument, error))?;
         capsule.tensor()?.set(py, method, index)?;
         return Library::of(argument).map(Some);
     }
     method.confirm(index, &constant(argument)?).map_err(|error| run_failed(py, &error)).map(|()| None)
 }
 
-/// The error for a tensor that its library does not lend: on another device in plain words, else in the words of the library.
+/// The tensor whose memory has the elements: PyTorch negates and conjugates lazily, with a bit that DLPack does not have.
+fn plain<'py>(argument: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = argument.py();
+    let is_set = |name: &Bound<'py, PyString>| -> PyResult<bool> {
+        // Only PyTorch has the bits.
+        argument.getattr_opt(name)?.map_or(Ok(false), |question| question.call0()?.is_truthy())
+    };
+    let mut plain = argument.clone();
+    if is_set(intern!(py, "is_neg"))? {
+        plain = plain.call_method0(intern!(py, "resolve_neg"))?;
+    }
+    if is_set(intern!(py, "is_conj"))? {
+        plain = plain.call_method0(intern!(py, "resolve_conj"))?;
+    }
+    Ok(plain)
+}
+
+/// The error for a tensor that its library does not lend: on another device in plain words, else in the first line of the library.
 fn not_here(argument: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = argument.py();
     let device = argument.getattr("device").and_then(|device| device.str()).map(|device| device.to_string());
     match device {
         Ok(device) if device != "cpu" => {
             let message = format!("an input is on device {device}: move the tensor to the CPU first");
-            input_error(argument.py(), &message)
+            input_error(py, &message)
         }
-        _ => error,
+        _ => {
+            let problem = error.value(py).to_string();
+            let problem = problem.lines().next().unwrap_or_default();
+            input_error(py, &format!("the library of an input does not lend the elements: {problem}"))
+        }
     }
 }
 
@@ -117,6 +143,10 @@ impl Strided {
     }
 
     fn set(mut self, py: Python<'_>, method: &mut Method<'_>, index: usize) -> PyResult<()> {
+        if self.start.is_null() && !self.shape.contains(&0) {
+            // As of a tensor that stands for another while PyTorch traces.
+            return Err(input_error(py, "an input has no elements in memory: give the tensor itself"));
+        }
         let (bytes, scalar_type) = (self.bytes().ok_or_else(malformed)?, self.scalar_type);
         let view = View::of_bytes(scalar_type, std::mem::take(&mut self.shape), &bytes);
         view.and_then(|view| method.set_at(index, view)).map_err(|error| run_failed(py, &error))

@@ -135,24 +135,31 @@ fn set_rest(
         return Ok(None);
     }
     let names = names.to_vec();
-    let (mut library, mut used) = (None, 0);
+    if let Some(named) = named {
+        check_names(py, &names, count, named)?;
+    }
+    let mut library = None;
     for (index, name) in names.iter().enumerate().skip(count) {
         if let Some(input) = named.map(|named| named.get_item(name)).transpose()?.flatten() {
             library = library.or(argument::set(&mut method.method, index, &input)?);
-            used += 1;
         } else if method.method.input_type(index).map_err(|error| run_failed(py, &error))?.is_some() {
             return Err(input_error(py, &format!("input {name}: not given")));
         }
     }
-    match named {
-        Some(named) if named.len() > used => Err(input_error(py, &unknown(&names, named))),
-        _ => Ok(library),
-    }
+    Ok(library)
 }
 
-fn unknown(names: &[String], named: &Bound<'_, PyDict>) -> String {
+/// Checks that arguments have names of inputs behind the first `count`.
+fn check_names(py: Python<'_>, names: &[String], count: usize, named: &Bound<'_, PyDict>) -> PyResult<()> {
     let given: Vec<String> = named.keys().iter().map(|name| name.to_string()).collect();
-    format!("named inputs {} were given, the method has {}", given.join(", "), names.join(", "))
+    if given.iter().any(|name| !names.contains(name)) {
+        let message = format!("named inputs {} were given, the method has {}", given.join(", "), names.join(", "));
+        return Err(input_error(py, &message));
+    }
+    match names.iter().take(count).find(|name| given.contains(name)) {
+        Some(twice) => Err(input_error(py, &format!("input {twice}: given by position and by name"))),
+        None => Ok(()),
+    }
 }
 
 /// Executes the method while other threads run Python.

@@ -46,6 +46,32 @@ class TwoOutputs(torch.nn.Module):
         return x + y, (x * 2).to(torch.int32)
 
 
+class Parts(torch.nn.Module):
+    def forward(self, z):
+        return torch.view_as_real(z) * 1
+
+
+class Write(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(2))
+
+    def forward(self, x):
+        self.total.add_(x)
+        return torch.relu(self.total) * 2
+
+
+class Read(Write):
+    def forward(self, x):
+        return torch.relu(x) + self.total
+
+
+class Reset(Write):
+    def forward(self):
+        self.total.zero_()
+        return self.total.clone()
+
+
 class Dynamic(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x) * 2
@@ -101,6 +127,14 @@ class Journey(unittest.TestCase):
             method(torch.rand(17, 3))
 
 
+    def test_a_single_argument_and_paths_are_taken(self):
+        archive = etbuild.export(Dynamic().eval(), torch.rand(2, 3), Path("single.pt2"))
+        method = Runtime.load(etbuild.compile(archive)).method()
+        self.assertEqual(method.metadata.input_tensor_meta(0).sizes(), (2, 3))
+        with self.assertRaisesRegex(etbuild.CommandError, "file `no.yaml` not found"):
+            etbuild.build(archive, target=Path("no.yaml"))
+
+
 class Calls(unittest.TestCase):
     def setUp(self):
         self.method = Runtime.load(ADD).method("forward")
@@ -123,6 +157,27 @@ class Calls(unittest.TestCase):
         numpy.testing.assert_array_equal(self.method(self.x, torch.from_numpy(self.y.T.copy()).T), wanted)
         image = memoryview(array.array("f", self.x.ravel())).cast("B").cast("f", [2, 3])
         numpy.testing.assert_array_equal(self.method(image, self.y), wanted)
+
+    def test_lazily_negated_and_conjugated_tensors_have_their_elements(self):
+        lazy = torch.complex(torch.zeros(2, 3), torch.from_numpy(self.x)).conj().imag
+        self.assertTrue(lazy.is_neg())
+        given = self.method(lazy, torch.from_numpy(self.y))
+        numpy.testing.assert_array_equal(given.numpy(), -self.x + self.y)
+        parts = compiled("parts", Parts(), (torch.zeros(2, dtype=torch.complex64),))
+        lazy = torch.complex(torch.ones(2), torch.ones(2)).conj()
+        self.assertEqual(parts(lazy).tolist(), [[1, -1], [1, -1]])
+
+    def test_a_tensor_without_elements_is_refused(self):
+        with torch._subclasses.fake_tensor.FakeTensorMode():
+            fake = torch.ones(2, 3)
+        with self.assertRaisesRegex(etbuild.InputError, "no elements in memory"):
+            self.method(fake, torch.from_numpy(self.y))
+        with self.assertRaisesRegex(etbuild.InputError, "does not lend the elements"):
+            self.method(torch.ones(2, 3).to_sparse(), torch.from_numpy(self.y))
+
+    def test_arrays_of_another_byte_order_have_their_numbers_in_the_command(self):
+        inputs = {"input_0": self.x.astype(">f4"), "input_1": self.y}
+        numpy.testing.assert_array_equal(etbuild.run(ADD, inputs)["output_0"], self.x + self.y)
 
     def test_outputs_outlive_the_next_call(self):
         first = self.method(self.x, self.y)
@@ -147,6 +202,10 @@ class Calls(unittest.TestCase):
             with self.assertRaisesRegex(etbuild.InputError, sentence) as caught:
                 self.method(*inputs)
             self.assertEqual(caught.exception.code, "ETB0706")
+        with self.assertRaisesRegex(etbuild.InputError, "named inputs x were given, the method has input_0, input_1"):
+            self.method(x=self.x)
+        with self.assertRaisesRegex(etbuild.InputError, "input_0: given by position and by name"):
+            self.method(self.x, self.y, input_0=self.x)
         with self.assertRaisesRegex(etbuild.Error, "ETB0707: the program file is malformed"):
             Runtime.load(b"nothing")
         with self.assertRaisesRegex(etbuild.Error, "no method backward; there are: forward"):
@@ -218,6 +277,25 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(etbuild.Error, "enable_etdump"):
             Runtime.load(ADD).write_etdump_result_to_file("none.etdp")
         self.assertFalse(Path("none.etdp").exists())
+
+
+class States(unittest.TestCase):
+    def test_methods_share_state_beside_methods_without_state(self):
+        torch.manual_seed(0)
+        for module, args in ((Write(), (torch.ones(2),)), (Read(), (torch.ones(2),)), (Reset(), ())):
+            etbuild.export(module, args)
+        Path("rows.yaml").write_text(
+            "etbuild: 1\nname: rows\nmodel: { methods: { write: write.pt2, read: read.pt2, reset: reset.pt2 } }\n"
+            "export: { constants: { get_eos_ids: [1, 2], first: true } }\ntargets: [linux-x86_64]\n"
+        )
+        program = Runtime.load(etbuild.compile("rows.yaml"))
+        self.assertEqual(program.method("first")(), True)
+        write, read, reset = (program.method(name) for name in ("write", "read", "reset"))
+        write(torch.tensor([1.0, 2.0]))
+        write(torch.tensor([1.0, 2.0]))
+        self.assertEqual(read(torch.tensor([1.0, 10.0])).tolist(), [3.0, 14.0])
+        self.assertEqual(reset().tolist(), [0.0, 0.0])
+        self.assertEqual(read(torch.tensor([1.0, 10.0])).tolist(), [1.0, 10.0])
 
 
 class Threads(unittest.TestCase):

@@ -33,6 +33,7 @@ pub mod language;
 mod loader;
 mod method;
 mod program;
+mod sharing;
 mod tensor;
 
 pub use describe::{MethodFacts, TensorFacts};

@@ -7,6 +7,7 @@ use et_module::{DataFiles, Engines, FileBytes, Module, is_bundled, program_in};
 
 use crate::describe::{self, MethodFacts};
 use crate::kernels::KernelSource;
+use crate::sharing::sharing;
 use crate::{Error, Method};
 
 /// A program file with the methods that were loaded. A program moves between threads; one thread at a time runs a method.
@@ -88,20 +89,18 @@ impl Program {
         if let Some(index) = self.position(name) {
             return Ok(index);
         }
-        if self.shares_state()? {
-            self.load_all()?;
-        }
+        self.load_together(&sharing(&self.read()?, name)?)?;
         match self.position(name) {
             Some(index) => Ok(index),
-            None => self.add(name, false).map(|()| self.methods.len() - 1),
+            None => self.add(name, None).map(|()| self.methods.len() - 1),
         }
     }
 
-    /// Loads all methods or none: a method that is loaded beside others begins with the first values of their state.
-    fn load_all(&mut self) -> Result<(), Error> {
+    /// Loads all methods with common state or none: a method that is loaded beside others begins with the first values of their state.
+    fn load_together(&mut self, sharing: &[String]) -> Result<(), Error> {
         let loaded = self.methods.len();
-        for name in self.method_names()? {
-            if let Err(error) = self.add(&name, true) {
+        for name in sharing {
+            if let Err(error) = self.add(name, Some(loaded)) {
                 self.methods.truncate(loaded);
                 return Err(error);
             }
@@ -117,23 +116,12 @@ impl Program {
         self.methods.iter().position(|method| method.name == name)
     }
 
-    /// Whether the methods have common state: a first arena of the same size, beside arenas of their own.
-    fn shares_state(&self) -> Result<bool, Error> {
-        let program = self.read()?;
-        let size = |index| {
-            let plan = program.method_at(index)?;
-            if plan.arena_count()? < 2 { Ok(0) } else { plan.arena_size(0) }
-        };
-        let sizes: et_core::Result<Vec<usize>> = (0..program.method_count()?).map(size).collect();
-        let sizes = sizes?;
-        Ok(sizes.len() > 1 && sizes[0] > 0 && sizes.iter().all(|size| *size == sizes[0]))
-    }
-
-    fn add(&mut self, name: &str, beside: bool) -> Result<(), Error> {
+    /// Adds a method, with the state of the method number `beside` if that is loaded.
+    fn add(&mut self, name: &str, beside: Option<usize>) -> Result<(), Error> {
         let file = FileBytes::shared(&self.file);
         let data = DataFiles::of(self.data.iter().map(FileBytes::shared).collect());
         let kernels = self.kernels.kernels();
-        let module = match self.methods.first().filter(|_| beside) {
+        let module = match beside.and_then(|index| self.methods.get(index)) {
             Some(first) => first.module.load_beside(file, data, name, kernels, &self.engines)?,
             None => Module::load_method(file, data, name, kernels, &self.engines)?,
         };

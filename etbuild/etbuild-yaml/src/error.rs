@@ -5,7 +5,7 @@ use std::fmt;
 use etbuild_diagnostic::{Code, Diagnostic};
 use serde::de;
 
-use crate::suggest::{help, quote, quoted};
+use crate::suggest::{help, quote, quoted, suggest};
 use crate::{Node, Place, Value};
 
 /// A step from a node to a child node.
@@ -98,13 +98,11 @@ impl Kind {
             Self::WrongType { expected, found } => wrong_type(&expected, &found),
             Self::UnknownKey { key, allowed } => {
                 let message = format!("unknown key {}", quote(&key));
-                let diagnostic = Diagnostic::error(Code::UnknownKey, message).help(help(&key, &allowed));
-                diagnostic.note(format!("the keys of this map are {}", quoted(&allowed)))
+                choose(Diagnostic::error(Code::UnknownKey, message), &key, "the keys of this map are", &allowed)
             }
             Self::NotAllowed { value, allowed } => {
                 let message = format!("invalid value {}", quote(&value));
-                let diagnostic = Diagnostic::error(Code::BadValue, message).help(help(&value, allowed));
-                diagnostic.note(format!("allowed values: {}", quoted(allowed)))
+                choose(Diagnostic::error(Code::BadValue, message), &value, "allowed values:", allowed)
             }
             Self::MissingKey(key) => {
                 let message = format!("missing key `{key}`");
@@ -115,6 +113,15 @@ impl Kind {
                 Diagnostic::error(Code::ExclusiveKeys, message).help(format!("keep one of {}", quoted(allowed)))
             }
         }
+    }
+}
+
+/// The diagnostic of a wrong name with the hint; all names are in a note where the hint is one name.
+fn choose(diagnostic: Diagnostic, name: &str, introduction: &str, allowed: &[&str]) -> Diagnostic {
+    let diagnostic = diagnostic.help(help(name, allowed));
+    match suggest(name, allowed.iter().copied()) {
+        Some(_) => diagnostic.note(format!("{introduction} {}", quoted(allowed))),
+        None => diagnostic,
     }
 }
 

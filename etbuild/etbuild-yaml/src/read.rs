@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn the_allowed_names_are_listed_once() {
+        let told = |text: &str| {
+            let found = dish(text).unwrap_err().remove(0);
+            [found.help.unwrap_or_default(), found.notes.join(" ")].map(|text| text.matches("`minutes`").count())
+        };
+        assert_eq!([told("haet: low\n"), told("colour: red\n")], [[0, 1], [1, 0]]);
+    }
+
+    #[test]
     fn a_scalar_in_place_of_a_map_is_a_wrong_type() {
         assert_eq!(mistakes("[]"), [(Code::WrongType, 1, 1)]);
         assert_eq!(mistakes(""), [(Code::WrongType, 1, 1)]);

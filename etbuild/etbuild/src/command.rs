@@ -41,7 +41,7 @@ mod watch;
 
 use std::process::ExitCode;
 
-use etbuild_diagnostic::{Diagnostic, Failure, exit_code};
+use etbuild_diagnostic::{Code, Diagnostic, Failure, exit_code};
 
 use crate::arguments::{Arguments, Command};
 use crate::session::Session;
@@ -52,7 +52,8 @@ type Outcome = Result<Vec<Diagnostic>, Vec<Diagnostic>>;
 /// Runs the command and returns the exit code.
 pub fn run(arguments: &Arguments) -> ExitCode {
     let session = Session::new(&arguments.global);
-    let outcome = session.enter_folder().and_then(|()| dispatch(&session, &arguments.command));
+    let outcome = session.enter_folder().and_then(|()| check_locked(&session, &arguments.command));
+    let outcome = outcome.and_then(|()| dispatch(&session, &arguments.command));
     let mut diagnostics = outcome.unwrap_or_else(|diagnostics| {
         session.terminal.report(&diagnostics);
         diagnostics
@@ -63,6 +64,22 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     }
     let interrupted = session.system.is_interrupted().then(|| Failure::Interrupted.exit_code());
     ExitCode::from(interrupted.unwrap_or_else(|| exit_code(&diagnostics)))
+}
+
+/// Refuses `--locked` for a command that compares nothing with the lock file: its success would say nothing about the file.
+fn check_locked(session: &Session, command: &Command) -> Result<(), Vec<Diagnostic>> {
+    let compares = match command {
+        Command::Deploy(_) | Command::Build(_) | Command::Attest(_) | Command::Verify(_) | Command::Report(_) => true,
+        Command::Run(arguments) => arguments.device.is_some(),
+        Command::Trace(arguments) => arguments.run.device.is_some(),
+        _ => false,
+    };
+    if !session.global.locked || compares {
+        return Ok(());
+    }
+    let message = "this command compares nothing with `etbuild.lock`, and `--locked` was given";
+    let help = "`deploy`, `build`, `verify`, `report` and `attest` compare; leave `--locked` out here";
+    Err(vec![Diagnostic::error(Code::Usage, message).help(help)])
 }
 
 fn dispatch(session: &Session, command: &Command) -> Outcome {

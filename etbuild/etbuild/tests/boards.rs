@@ -6,7 +6,7 @@ use std::fs;
 use etbuild_target::{Catalogue, Kind, Run, Target};
 use serde_json::Value;
 
-use crate::support::{Place, RECIPE, tensors, unit};
+use crate::support::{Place, RECIPE, repository, tensors, unit};
 
 /// The boards whose memory float32 does not fit in: their tensors are int8.
 const INT8: [&str; 1] = ["stm32vldiscovery"];
@@ -31,6 +31,25 @@ fn command<'a>(place: &Place, options: &str, boards: impl Iterator<Item = &'a st
     let targets: Vec<String> = boards.map(|board| format!("--target {board}")).collect();
     let inputs = format!("--set verify.inputs={}", data.display());
     format!("deploy {RECIPE} {options} {inputs} --output json {}", targets.join(" "))
+}
+
+/// Outputs of int64, such as the class of an image, and of several rows are compared as those of float32 are.
+#[test]
+fn outputs_of_every_type_are_compared_on_a_board() {
+    let data = |name: &str| repository().join("etbuild/etbuild-import/tests/data").join(name).display().to_string();
+    let [model, inputs, outputs] =
+        ["pt2", "inputs.safetensors", "outputs.safetensors"].map(|end| data(&format!("language.{end}")));
+    let place = Place::cold_with_compiled_crates();
+    let text = format!(
+        "etbuild: 1\nname: language\nmodel: {{ pt2: {model} }}\ntargets: [mps2-an505]\n\
+         verify: {{ inputs: {inputs}, reference: {outputs}, tolerance: 1e-4 }}\n"
+    );
+    let recipe = place.file("language.yaml", text).display().to_string();
+    let result = place.json(&format!("deploy {recipe}"));
+    let verification = &unit(&result, "mps2-an505")["verification"];
+    if verification["state"] != "skipped" {
+        assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &1.into()), "{result}");
+    }
 }
 
 /// Whether a unit is what its board's file promises.

@@ -109,6 +109,24 @@ fn a_binary_installs_the_version_for_the_machine_at_its_first_start() {
 }
 
 #[test]
+fn folders_that_make_no_bundle_are_refused_with_the_folders_that_do() {
+    let place = Place::cold();
+    let out = place.path().join("out/digits");
+    fs::create_dir_all(out.join("linux-x86_64")).unwrap();
+    let file = place.file("digits.pte", "no program").display().to_string();
+    let out = out.display().to_string();
+    for (folder, status, said) in [
+        (out.clone(), 3, "`digits`, the name of the folder"),
+        (format!("{out}/linux-x86_64"), 2, "has no binary and no program file"),
+        (format!("{out}/pico"), 2, "does not exist"),
+        (file, 2, "is a file, and no folder"),
+    ] {
+        let ran = place.run(&format!("bundle make {folder} -o {out}/digits.etb")).expect(status);
+        assert!(ran.stderr.contains(said) && ran.stderr.contains("out/digits/linux-x86_64"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn damaged_bundles_and_absent_targets_are_refused_with_a_code() {
     let place = Place::warm();
     let targets = [target(&place, "linux-any", "instruction_sets: []")];

@@ -63,6 +63,33 @@ fn a_model_becomes_a_program_file_without_a_binary() {
 }
 
 #[test]
+fn every_result_in_json_has_a_schema_and_says_whether_the_command_succeeded() {
+    let place = Place::cold();
+    let (program, recipe, pages) = ("digits.pte", "r.yaml", "pages");
+    let [program, recipe, pages] = [program, recipe, pages].map(|name| place.path().join(name).display().to_string());
+    place.run(&format!("compile {MODEL} --program {program}")).expect(0);
+    for (words, schema) in [
+        ("doctor".to_owned(), "doctor"),
+        ("targets list".to_owned(), "targets"),
+        ("targets show pico2".to_owned(), "target"),
+        ("cache stat".to_owned(), "cache"),
+        ("cache verify".to_owned(), "cache-verify"),
+        ("cache gc".to_owned(), "cache-gc"),
+        ("cache clear".to_owned(), "cache-clear"),
+        (format!("init {MODEL} --recipe {recipe}"), "init"),
+        (format!("man {pages}"), "man"),
+        (format!("inspect {program}"), "inspect"),
+        (format!("inspect {program} {program}"), "difference"),
+        (format!("delta {program} {program} -o {pages}/update.etd"), "delta"),
+        (format!("apply {program} --update {pages}/update.etd"), "apply"),
+    ] {
+        let result = place.json(&words);
+        let schema = format!("etbuild.{schema}/1");
+        assert_eq!((&result["schema"], &result["ok"]), (&schema.into(), &true.into()), "{words}: {result}");
+    }
+}
+
+#[test]
 fn the_printed_schema_is_the_committed_one() {
     let place = Place::cold();
     for (of, file) in [("recipe", "recipes/schema.json"), ("target", "targets/schema.json")] {

@@ -188,6 +188,8 @@ fn a_failing_script_shows_its_error_and_fails_the_stage() {
     fails("broken", "ValueError: no such weights: café");
     fails("nothing", "the function returned int");
     fails("absent", "there is no function `absent`");
+    fails("absent", "make.py defines the functions broken, ");
+    fails("broken", "help: correct the line of the script");
     let words =
         format!("explain {} --operators --set model.python={}:program", project.recipe.display(), script(&project));
     assert!(project.place.run(&words).expect(0).stdout.contains("relu"));

@@ -32,6 +32,16 @@ fn change(difference: &Value, what: &str, name: &str) -> Value {
 }
 
 #[test]
+fn state_whose_first_values_are_zeros_is_state() {
+    let file = Place::cold().json("inspect examples/tiny-llama/model");
+    let methods = file["methods"].as_array().unwrap();
+    let decode = methods.iter().find(|method| method["name"] == "decode").unwrap();
+    let states = decode["state"].as_array().unwrap();
+    assert!(states.iter().any(|state| state["name"].as_str().is_some_and(|name| name.ends_with("keys"))), "{states:?}");
+    assert!(states.iter().all(|state| state["place"] == "state"), "{states:?}");
+}
+
+#[test]
 fn state_and_calls_of_a_program_file_are_shown() {
     let file = inspect("state.pte");
     assert_eq!((&file["schema"], &file["kind"]), (&json!("etbuild.inspect/1"), &json!("program")));

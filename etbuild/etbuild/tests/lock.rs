@@ -58,6 +58,13 @@ fn a_changed_source_is_refused_before_anything_runs() {
     let ran = place.run(&format!("build {ON} --locked")).expect(5);
     assert!(ran.stderr.contains("source `examples/digits/digits.pt2` differs from the lock file"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("import"), "nothing ran: {}", ran.stderr);
+    for command in ["verify", "report", "deploy"] {
+        place.run(&format!("{command} {ON} --locked")).expect(5);
+    }
+    for command in ["check", "plan", "compile"] {
+        let ran = place.run(&format!("{command} recipes/digits.yaml --locked")).expect(2);
+        assert!(ran.stderr.contains("compares nothing with `etbuild.lock`"), "{}", ran.stderr);
+    }
     place.run(&format!("lock {ON}")).expect(5);
     place.run(&format!("lock {ON} --update")).expect(0);
     place.run(&format!("build {ON} --locked")).expect(0);

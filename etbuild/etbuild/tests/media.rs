@@ -111,6 +111,20 @@ fn what_does_not_fit_is_refused_with_a_place_and_a_hint() {
 }
 
 #[test]
+fn the_classes_of_a_picture_are_values_in_json() {
+    let place = place(&recipe(""));
+    let (picture, outputs) = (data("digit.png"), place.path().join("y.npy"));
+    let result = place.json(&format!("run r.yaml --inputs {picture} --top-k 2"));
+    assert_eq!((&result["schema"], &result["ok"]), (&"etbuild.run/1".into(), &true.into()));
+    let best = &result["classes"][0][0];
+    assert_eq!((&best["name"], &best["index"]), (&"seven".into(), &7.into()), "{result}");
+    assert!(best["probability"].as_f64().unwrap() > result["classes"][0][1]["probability"].as_f64().unwrap());
+    let result = place.json(&format!("run r.yaml --inputs {picture} --outputs {}", outputs.display()));
+    assert_eq!(result["outputs"], outputs.to_str().unwrap());
+    assert!(result["ok"] == true && result["classes"].is_null(), "{result}");
+}
+
+#[test]
 fn labels_beside_the_model_are_used_if_their_number_fits() {
     let place = place("etbuild: 1\nname: numerals\nmodel: { pt2: digits.pt2 }\ntargets: [linux-x86_64]\n");
     fs::copy(repository().join(MODEL), place.path().join("digits.pt2")).unwrap();

@@ -27,6 +27,37 @@ fn programs_in_float32_and_int8_compute_what_pytorch_computed() {
     }
 }
 
+/// Calls of a program with mistakes in the inputs.
+const MISTAKES: &str = r#"
+const { load } = await import(process.argv[2]);
+const program = await load();
+const data = new Float32Array(64), shape = [1, 1, 8, 8];
+const calls = [undefined, { x: { data, shape }, y: { data, shape } }, { x: { data } }, { x: { data, shape: [1, 1, 8, -8] } }];
+const refused = calls.map((inputs) => { try { program.run(inputs); } catch (error) { return error.message; } });
+console.log(JSON.stringify(refused));
+"#;
+
+#[test]
+fn mistakes_in_the_inputs_of_a_package_are_told() {
+    if !has("node", &["--version"]) {
+        return;
+    }
+    let place = Place::cold_with_compiled_crates();
+    place.run(&format!("build {DIGITS}")).expect(0);
+    let script = place.file("mistakes.mjs", MISTAKES);
+    let package = place.out().join("digits/web/index.js");
+    let refused = Ran::of(Command::new("node").arg(script).arg(package)).expect(0).json();
+    let wanted = [
+        "the input `x` is missing",
+        "there is no input `y`; there are x",
+        "the input `x` has no shape",
+        "a tensor has no size of -8",
+    ];
+    for (index, wanted) in wanted.iter().enumerate() {
+        assert!(refused[index].as_str().is_some_and(|said| said.starts_with(wanted)), "{refused}");
+    }
+}
+
 /// `npm pack` makes the package, `npm install` installs it elsewhere, and a script of Node.js runs it there.
 #[test]
 fn npm_packs_and_installs_a_package_that_classifies() {

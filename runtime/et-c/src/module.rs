@@ -165,7 +165,8 @@ unsafe fn set_input(loaded: &mut Loaded, index: usize, tensor: &Tensor) -> Resul
     let scalar_type = ScalarType::from_number(tensor.scalar_type).ok_or("there is no such type of elements")?;
     // SAFETY: the caller says so.
     let (shape, bytes) = unsafe { (elements(tensor.shape, tensor.rank)?, elements(tensor.data, tensor.bytes)?) };
-    let shape: Vec<usize> = shape.iter().map(|size| usize::try_from(*size)).collect::<Result<_, _>>()?;
+    let size = |size: &i64| usize::try_from(*size).map_err(|_| format!("a tensor has no size of {size}"));
+    let shape: Vec<usize> = shape.iter().map(size).collect::<Result<_, _>>()?;
     let wanted = shape.iter().try_fold(scalar_type.size(), |product, size| product.checked_mul(*size));
     if wanted != Some(bytes.len()) {
         return Err(format!("a tensor {shape:?} of {} does not take {} bytes", scalar_type.name(), bytes.len()).into());

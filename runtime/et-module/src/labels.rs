@@ -1,6 +1,6 @@
 //! The names of the classes of a program.
 
-use crate::{Array, ClassesError, Module, class_lines, top_classes};
+use crate::{Array, Class, ClassesError, Module, top_classes};
 
 /// The key of the named data with the names of the classes, a line each.
 pub const LABELS_KEY: &str = "etbuild.labels";
@@ -12,13 +12,13 @@ impl Module {
         Some(text.lines().collect())
     }
 
-    /// The lines of [`class_lines`] for the first output, with the labels of the program file.
+    /// The most probable classes of each case of the first output, with the labels of the program file.
     ///
     /// # Errors
     /// As of [`top_classes`].
-    pub fn class_lines(&self, first: Option<&Array>, count: usize) -> Result<String, ClassesError> {
+    pub fn classes(&self, first: Option<&Array>, count: usize) -> Result<Vec<Vec<Class>>, ClassesError> {
         let first = first.ok_or_else(|| ClassesError::NoScores("nothing".to_owned()))?;
         let labels = self.labels();
-        top_classes(&first.view(), labels.as_deref(), count).map(|cases| class_lines(&cases))
+        top_classes(&first.view(), labels.as_deref(), count)
     }
 }

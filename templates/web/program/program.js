@@ -82,9 +82,13 @@ export class Program {
   }
 
   setInputs(inputs) {
+    const given = inputs ?? {};
+    const unknown = Array.isArray(given) ? [] : Object.keys(given).filter((name) => !this.inputNames.includes(name));
+    if (unknown.length > 0) throw new TypeError(`there is no input \`${unknown[0]}\`; there are ${this.inputNames.join(", ")}`);
     this.inputNames.forEach((name, index) => {
-      const tensor = Array.isArray(inputs) ? inputs[index] : inputs[name];
+      const tensor = Array.isArray(given) ? given[index] : given[name];
       if (tensor === undefined) throw new TypeError(`the input \`${name}\` is missing`);
+      if (typeof tensor.shape?.length !== "number") throw new TypeError(`the input \`${name}\` has no shape: a tensor is { data, shape }`);
       this.library.with((take) => this.setInput(take, index, tensor));
     });
   }

@@ -14,7 +14,8 @@ use crate::input::Db;
 use crate::link::{Maker, read_interface};
 use crate::pipeline::Stage;
 use crate::unit::Unit;
-use crate::verify::{Cost, board_report};
+use crate::verify::Cost;
+use crate::verify::board_report::{self, ConsoleOutputs};
 
 /// The time limit of firmware without verification cases.
 const ONCE: Duration = Duration::from_secs(60);
@@ -46,9 +47,9 @@ pub fn on_board(db: &dyn Db, unit: &Unit, maker: &Maker, line: &Line, report: &m
         timeout: unit.recipe.verify.as_ref().map_or(ONCE, |options| options.timeout.0),
     };
     let method = read_interface(db, &emitted)?.method();
-    let sizes = method.map(|method| method.output_bytes).unwrap_or_default();
+    let outputs = method.map(ConsoleOutputs::of).unwrap_or_default();
     let console = firmware.run(line).map_err(away)?;
-    let found = board_report::read(&console, &sizes).map_err(|found| Blocked::failed(Stage::Verify, found))?;
+    let found = board_report::read(&console, &outputs).map_err(|found| Blocked::failed(Stage::Verify, found))?;
     report.cost = Some(Cost::on_board(&unit.target, found.effort));
     on_each(db, unit, slice::from_ref(line), report, |line| {
         Ok(Given { note: format!("run on the board at `{line}`"), outputs: Some(found.outputs.clone()) })

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use et_core::{Dtypes, ScalarType};
+use et_core::Dtypes;
 use etbuild_backend::Backend;
 use etbuild_emit::{Emitted, MethodInfo};
 use etbuild_ir::{DelegateCall, Graph, PlannedProgram};
@@ -50,7 +50,7 @@ struct InterfaceMethod {
     inputs: Vec<String>,
     input_bytes: Vec<usize>,
     output_bytes: Vec<usize>,
-    int8_outputs: Vec<bool>,
+    output_types: Vec<u8>,
     arenas: Vec<usize>,
     values: usize,
     sizes: usize,
@@ -134,7 +134,7 @@ impl Interface {
             inputs: method.inputs.clone(),
             input_bytes: method.input_bytes.clone(),
             output_bytes: method.output_bytes.clone(),
-            int8_outputs: method.int8_outputs.clone(),
+            output_types: method.output_types.clone(),
             arenas: method.arenas.clone(),
             sizes: method.sizes,
             values: method.values,
@@ -192,7 +192,7 @@ fn method(info: &MethodInfo, graph: &Graph, backends: &[&dyn Backend]) -> Interf
         inputs: info.inputs.clone(),
         input_bytes: bytes(&graph.inputs),
         output_bytes: bytes(&graph.outputs),
-        int8_outputs: graph.outputs.iter().map(|id| graph.spec(*id).scalar_type == ScalarType::Char).collect(),
+        output_types: graph.outputs.iter().map(|id| graph.spec(*id).scalar_type as u8).collect(),
         arenas: info.arenas.iter().map(|arena| usize::try_from(arena.size).unwrap_or(usize::MAX)).collect(),
         sizes: dynamic_sizes(graph),
         values: info.values,

@@ -178,6 +178,13 @@ def seeded(torch):
         sys.modules["numpy"].random.seed(0)
 
 
+def functions(module):
+    """The functions that a script defines, in words."""
+    own = (name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__)
+    names = sorted(name for name in own if callable(vars(module)[name]) and not isinstance(vars(module)[name], type))
+    return f"the functions {', '.join(names)}" if names else "no function"
+
+
 def call(script, request):
     """What the user's function returns."""
     name = os.path.splitext(os.path.basename(script))[0]
@@ -191,7 +198,7 @@ def call(script, request):
         fail(RAISED)
     function = getattr(module, request["function"], None)
     if not callable(function):
-        fail(NO_FUNCTION, f"{script} defines no function {request['function']}")
+        fail(NO_FUNCTION, f"{script} defines {functions(module)}")
     try:
         return function(**request["arguments"])
     except (Exception, SystemExit) as error:

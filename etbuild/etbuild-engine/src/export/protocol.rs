@@ -142,8 +142,16 @@ fn start(world: &World, program: &Path, folder: &Path, arguments: [OsString; 2])
 fn failed(program: &Path, function: &str, outcome: &Outcome) -> Diagnostic {
     let program = program.display();
     let (code, message, help) = match outcome.status {
-        Some(10) => (Code::ExportFailed, format!("`{function}` raised an exception"), None),
-        Some(11) => (Code::ExportFailed, format!("there is no function `{function}`"), Some("is it spelled right?")),
+        Some(10) => (
+            Code::ExportFailed,
+            format!("`{function}` raised an exception"),
+            Some("correct the line of the script that the notes name, or the arguments in `export.arguments`"),
+        ),
+        Some(11) => (
+            Code::ExportFailed,
+            format!("there is no function `{function}`"),
+            Some("name a function of the script behind the colon of `model.python`"),
+        ),
         Some(12) => (
             Code::ExportFailed,
             format!("`{function}` returned no model"),
@@ -157,9 +165,27 @@ fn failed(program: &Path, function: &str, outcome: &Outcome) -> Diagnostic {
             let help = "install torch there, or name another interpreter in `export.interpreter`";
             interrupt(Transient::Environment(Box::new(missing.help(help))))
         }
-        Some(14) => (Code::ExportFailed, format!("`torch.export` does not take the model of `{function}`"), None),
-        Some(status) => (Code::ExportFailed, format!("`{program}` ended with status {status}"), None),
-        None => (Code::ExportFailed, format!("`{program}` was ended by a signal"), None),
+        Some(14) => (
+            Code::ExportFailed,
+            format!("`torch.export` does not take the model of `{function}`"),
+            Some(
+                "change the model or `dynamic_shapes` as the notes say, until `torch.export.export` takes both in Python",
+            ),
+        ),
+        Some(status) => {
+            let message = format!("`{program}` ended with status {status}");
+            (
+                Code::ExportFailed,
+                message,
+                Some("call the function in Python, without etbuild, to see where the process ends"),
+            )
+        }
+        None => {
+            let message = format!("`{program}` was ended by a signal");
+            let help =
+                "call the function in Python, without etbuild: the process may lack memory, or a library may crash";
+            (Code::ExportFailed, message, Some(help))
+        }
     };
     let diagnostic = last_lines(outcome).fold(Diagnostic::error(code, message), Diagnostic::note);
     help.map_or(diagnostic.clone(), |help| diagnostic.help(help))

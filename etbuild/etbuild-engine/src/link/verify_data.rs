@@ -61,8 +61,12 @@ fn columns<'a>(file: &SafeTensors<'a>, names: &[String], sizes: &[usize]) -> Res
 fn column<'a>(file: &SafeTensors<'a>, name: &str, stride: usize) -> Result<Column<'a>, Diagnostic> {
     let TensorView { bytes, shape, .. } = file.tensors.get(name).ok_or_else(|| missing(file, name))?;
     if stride == 0 || bytes.len() % stride != 0 || bytes.is_empty() {
-        let message = format!("`{name}` of the verification data has shape {shape:?}, no multiple of {stride} bytes");
-        return Err(Diagnostic::error(Code::InputsMismatch, message));
+        let len = bytes.len();
+        let message = format!(
+            "`{name}` of the verification data has shape {shape:?}, {len} bytes, and a case has {stride} bytes"
+        );
+        let help = "give whole cases, one after the other; firmware computes the largest sizes of a dynamic input";
+        return Err(Diagnostic::error(Code::InputsMismatch, message).help(help));
     }
     Ok(Column { bytes, stride, cases: bytes.len() / stride })
 }

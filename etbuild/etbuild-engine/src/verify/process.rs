@@ -172,6 +172,26 @@ impl Process<'_> {
         let diagnostic =
             Diagnostic::error(Code::RunFailed, format!("{} ended {}", self.options.instance, outcome.ending()));
         let said = [&outcome.stdout, &outcome.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        said.iter().flat_map(|text| text.lines().rev().take(3)).fold(diagnostic, Diagnostic::note)
+        said.iter().flat_map(|text| last_lines(text)).fold(diagnostic, Diagnostic::note)
+    }
+}
+
+/// The last lines of what a program said.
+const SHOWN: usize = 3;
+
+/// The last lines of a text, in the order of the text.
+fn last_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().skip(text.lines().count().saturating_sub(SHOWN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_text_is_shown_in_its_order() {
+        let lines = |text: &'static str| last_lines(text).collect::<Vec<_>>();
+        assert_eq!(lines("a\nb\nc\nd\n"), ["b", "c", "d"]);
+        assert_eq!(lines("a\nb"), ["a", "b"]);
     }
 }

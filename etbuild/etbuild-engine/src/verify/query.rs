@@ -3,8 +3,9 @@
 use etbuild_diagnostic::Diagnostic;
 use etbuild_store::{BlobRef, KeyBuilder};
 
+use super::board_report::{self, ConsoleOutputs};
 use super::process::Process;
-use super::{Runner, VerifyOptions, board_report};
+use super::{Runner, VerifyOptions};
 use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
 use crate::emit::data_files;
 use crate::failure;
@@ -32,7 +33,7 @@ pub fn verified(db: &dyn Db, source: BinarySource, maker: Maker, verify: VerifyO
         program: emitted.blob(ArtifactKind::ProgramFile)?,
         data: data_files(&emitted),
         inputs,
-        output_bytes: is_board.then_some(method.output_bytes),
+        console_outputs: is_board.then(|| ConsoleOutputs::of(method)),
         options: verify,
     };
     action::run(db, &action)
@@ -44,19 +45,21 @@ struct Verify {
     program: BlobRef,
     data: Vec<(&'static str, BlobRef)>,
     inputs: HashedFile,
-    /// The bytes of each output of firmware, which reports outputs on the console; `None` for a process.
-    output_bytes: Option<Vec<usize>>,
+    /// The outputs of firmware, which reports outputs on the console; `None` for a process.
+    console_outputs: Option<ConsoleOutputs>,
     options: VerifyOptions,
 }
 
 impl Keyed for Verify {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { binary, program, data, inputs, output_bytes, options } = self;
+        let Self { binary, program, data, inputs, console_outputs, options } = self;
+        let (bytes, types) = console_outputs.clone().map(|ConsoleOutputs { bytes, types }| (bytes, types)).unzip();
         let key = key
             .input("binary", binary.digest)
             .input("program", program.digest)
             .input("inputs", inputs.digest)
-            .fact("outputs on the console", output_bytes.clone());
+            .fact("outputs on the console", bytes)
+            .fact("types of outputs on the console", types);
         let key = data.iter().fold(key, |key, (ending, data)| key.fact("file", *ending).input("data", data.digest));
         options.key(key)
     }
@@ -67,9 +70,9 @@ impl Action for Verify {
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
         let process = Process { world: db.world(), options: &self.options };
-        let outputs = match &self.output_bytes {
-            Some(sizes) => {
-                let report = board_report::read(&process.board(&self.binary)?, sizes)?;
+        let outputs = match &self.console_outputs {
+            Some(outputs) => {
+                let report = board_report::read(&process.board(&self.binary)?, outputs)?;
                 products.put(ArtifactKind::Effort, &failure::json(&report.effort)?);
                 report.outputs
             }

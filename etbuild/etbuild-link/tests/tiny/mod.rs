@@ -71,7 +71,7 @@ fn method() -> MethodFacts {
         inputs: vec!["x".to_owned()],
         input_bytes: vec![16],
         output_bytes: vec![16],
-        int8_outputs: vec![false],
+        output_types: vec![ScalarType::Float as u8],
         arenas: vec![32],
         sizes: 0,
         values: 5,

@@ -1,5 +1,7 @@
 //! Operators with a second name.
 
+use etbuild_ir::Argument;
+
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
@@ -82,7 +84,8 @@ pub fn extremum(editor: &mut Editor, call: &Call) -> Rewritten {
 /// `self << other` and `self >> other`.
 pub fn shift(editor: &mut Editor, call: &Call) -> Rewritten {
     let direction = if call.operator.name() == "__lshift__" { "left" } else { "right" };
-    let overload = if call.optional_value(1).is_ok() { "Tensor" } else { "Tensor_Scalar" };
+    let is_tensor = matches!(call.argument(1)?, Argument::Value(id) if !editor.is_number(*id));
+    let overload = if is_tensor { "Tensor" } else { "Tensor_Scalar" };
     let name = format!("bitwise_{direction}_shift.{overload}");
     Ok(vec![editor.call(&name, call.arguments.clone(), call.output()?)?])
 }

@@ -2,6 +2,7 @@
 
 use etbuild_ir::Argument;
 
+use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
 /// `__and__(self, other)`.
@@ -68,9 +69,8 @@ fn add_result(editor: &mut Editor, call: &Call, name: &str) -> Rewritten {
 /// `floor_divide(self, other)`; a number becomes a tensor of rank 0.
 pub fn floor_quotient(editor: &mut Editor, call: &Call) -> Rewritten {
     let mut arguments = call.arguments.clone();
-    if let Some(divisor) = arguments.get_mut(1).filter(|divisor| !matches!(divisor, Argument::Value(_))) {
-        *divisor = Argument::Value(editor.number(divisor.clone(), call.output()?.scalar_type)?);
-    }
+    let divisor = editor.operand(call.argument(1)?, call.output()?.scalar_type)?;
+    *arguments.get_mut(1).ok_or(Reason::Arguments)? = Argument::Value(divisor);
     Ok(editor.keep(Call { operator: call.operator.clone(), arguments, outputs: call.outputs.clone() }))
 }
 

@@ -11,7 +11,8 @@ pub fn cartesian_product(editor: &mut Editor, call: &Call) -> Rewritten {
     if let [only] = vectors[..] {
         return Ok(vec![only]);
     }
-    let sizes: Vec<usize> = vectors.iter().map(|vector| editor.spec(*vector).numel()).collect();
+    let numel = |vector: &ValueId| editor.static_sizes(*vector).map(|_| editor.spec(*vector).numel());
+    let sizes = vectors.iter().map(numel).collect::<Result<Vec<usize>, _>>()?;
     let rows = sizes.iter().product();
     let column = |(column, vector): (usize, &ValueId)| {
         // Rows with the same element of this vector.
@@ -26,6 +27,7 @@ pub fn combinations(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let [_, width] = output.sizes[..] else { return Err(Reason::Arguments) };
     let width = usize::try_from(width).map_err(|_| Reason::Arguments)?;
+    editor.static_sizes(input)?;
     let (mut found, count) = (Vec::new(), editor.spec(input).numel() as i64);
     extend(&mut found, &mut Vec::new(), (0, count), (width, call.flag(2)?));
     let columns = (0..width).map(|column| (input, found.iter().map(|row: &Vec<i64>| row[column]).collect()));

@@ -129,16 +129,18 @@ fn times_logarithm(editor: &mut Editor, call: &Call, name: &str) -> Rewritten {
 
 /// `lerp(self, end, weight)` with a number: from the nearer end, like PyTorch.
 pub fn interpolate(editor: &mut Editor, call: &Call) -> Rewritten {
-    let ([start, end], weight) = (operands(editor, call)?, call.number(2)?);
+    let Ok(weight) = call.number(2) else { return interpolate_by(editor, call) };
+    let [start, end] = operands(editor, call)?;
     let difference = editor.pair("sub", end, start)?;
     let (from, name, part) = if weight.abs() < 0.5 { (start, "add", weight) } else { (end, "sub", 1.0 - weight) };
     let part = editor.times(difference, part)?;
     Ok(vec![editor.pair(name, from, part)?])
 }
 
-/// `lerp(self, end, weight)` with a tensor.
+/// `lerp(self, end, weight)` with a tensor, or with a number that the program computes.
 pub fn interpolate_by(editor: &mut Editor, call: &Call) -> Rewritten {
-    let ([start, end], weight, output) = (operands(editor, call)?, call.value(2)?, call.output()?);
+    let ([start, end], output) = (operands(editor, call)?, call.output()?);
+    let weight = editor.operand(call.argument(2)?, output.scalar_type)?;
     let difference = editor.pair("sub", end, start)?;
     let forward = editor.pair("mul", weight, difference)?;
     let forward = editor.pair("add", start, forward)?;

@@ -195,8 +195,8 @@ fn part(editor: &mut Editor, call: &Call, index: i64) -> Rewritten {
 }
 
 fn parts(editor: &mut Editor, input: ValueId, part: &TensorSpec) -> Result<ValueId, Reason> {
-    let sizes: Vec<i32> = part.sizes.iter().copied().chain([2]).collect();
-    let output = TensorSpec::contiguous(part.scalar_type, sizes);
+    let [sizes, least] = [&part.sizes, &part.least].map(|sizes| sizes.iter().copied().chain([2]).collect::<Vec<i32>>());
+    let output = TensorSpec::contiguous(part.scalar_type, sizes).with_least(least);
     editor.call("view_as_real_copy.default", vec![Argument::Value(input)], output)
 }
 

@@ -21,10 +21,7 @@ pub fn copy(editor: &mut Editor, call: &Call) -> Rewritten {
 
 /// `index_fill(self, dim, index, value)` with a number or a tensor of rank 0.
 pub fn fill(editor: &mut Editor, call: &Call) -> Rewritten {
-    let value = match call.argument(3)? {
-        Argument::Value(value) => *value,
-        number => editor.number(number.clone(), call.output()?.scalar_type)?,
-    };
+    let value = editor.operand(call.argument(3)?, call.output()?.scalar_type)?;
     put(editor, call, value, false)
 }
 
@@ -154,14 +151,12 @@ pub fn is_in(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![if call.flag(3)? { editor.test("logical_not", found)? } else { found }])
 }
 
-/// Positions in a static vector, counted from the start where negative ones count from the end.
+/// Positions in a vector, counted from the start where negative ones count from the end.
 fn from_the_start(editor: &mut Editor, positions: ValueId, vector: ValueId) -> Result<ValueId, Reason> {
-    if editor.spec(vector).is_dynamic() {
-        return Ok(positions);
-    }
+    let count = *editor.dims(vector).first().ok_or(Reason::Arguments)?;
+    let count = editor.size_argument(count)?;
     let below = editor.compare("lt.Scalar", positions, Argument::Int(0))?;
     let spec = editor.spec(positions).clone();
-    let count = Argument::Int(editor.spec(vector).numel() as i64);
     let moved = editor.map("add.Scalar", positions, vec![count, Argument::Int(1)])?;
     editor.choose(below, moved, positions, spec)
 }

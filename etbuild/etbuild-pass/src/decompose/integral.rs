@@ -101,10 +101,8 @@ pub fn line(editor: &mut Editor, call: &Call) -> Rewritten {
     let count = if output.is_dynamic() { return Err(Reason::Dynamic) } else { output.numel() };
     let mut ends = Vec::new();
     for index in 0..2 {
-        ends.push(match call.argument(index)? {
-            Argument::Value(end) => editor.convert(*end, output.scalar_type)?,
-            number => editor.number(number.clone(), output.scalar_type)?,
-        });
+        let end = editor.operand(call.argument(index)?, output.scalar_type)?;
+        ends.push(editor.convert(end, output.scalar_type)?);
     }
     if !output.scalar_type.is_float() {
         return Err(Reason::Unsupported("`linspace` of integers between tensors"));

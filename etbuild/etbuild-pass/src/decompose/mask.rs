@@ -1,6 +1,6 @@
 //! Selection by a mask: `aten.where.self`.
 
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
@@ -24,8 +24,5 @@ fn choice(editor: &mut Editor, call: &Call, operands: [ValueId; 3]) -> Rewritten
 
 /// A tensor argument, or a number as a tensor of the type of the output.
 fn operand(editor: &mut Editor, call: &Call, index: usize) -> Result<ValueId, Reason> {
-    match call.argument(index)? {
-        Argument::Value(id) => Ok(*id),
-        number => editor.full(number.clone(), TensorSpec::contiguous(call.output()?.scalar_type, [])),
-    }
+    editor.operand(call.argument(index)?, call.output()?.scalar_type)
 }

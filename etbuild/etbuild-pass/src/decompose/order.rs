@@ -81,10 +81,8 @@ pub fn quantile(editor: &mut Editor, call: &Call) -> Rewritten {
     }
     let scalar_type = output.scalar_type;
     // The quantiles lie along a new first dimension.
-    let (wanted, several) = match call.argument(1)? {
-        Argument::Value(q) => (*q, editor.spec(*q).rank() == 1),
-        number => (editor.number(number.clone(), scalar_type)?, false),
-    };
+    let wanted = editor.operand(call.argument(1)?, scalar_type)?;
+    let several = editor.spec(wanted).rank() == 1;
     let wanted = editor.flattened(wanted)?;
     let inner = editor.spec(input).rank();
     let wanted = editor.along(wanted, 0, inner + 1)?;

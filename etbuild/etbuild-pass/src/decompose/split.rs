@@ -49,9 +49,13 @@ pub fn unbind(editor: &mut Editor, call: &Call) -> Rewritten {
 pub fn narrow(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = call.value(0)?;
     let dim = call.dim(1, editor.spec(input).rank())?;
-    let size = editor.sizes(input).get(dim).copied().ok_or(Reason::Arguments)?;
-    let start = call.int(2)?;
-    let start = if start < 0 { start.saturating_add(i64::from(size)) } else { start };
-    let end = start.checked_add(call.int(3)?).ok_or(Reason::Arguments)?;
+    let (start, length) = (call.int(2)?, call.int(3)?);
+    if start < 0 {
+        // Counted from the end, wherever that is.
+        let count = start.checked_neg().and_then(|count| i32::try_from(count).ok()).ok_or(Reason::Arguments)?;
+        let last = editor.last(input, dim, count)?;
+        return Ok(vec![editor.slice(last, dim, 0, length)?]);
+    }
+    let end = start.checked_add(length).ok_or(Reason::Arguments)?;
     Ok(vec![editor.slice(input, dim, start, end)?])
 }

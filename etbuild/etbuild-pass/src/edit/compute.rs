@@ -64,6 +64,14 @@ impl Editor {
         self.full(number, TensorSpec::contiguous(scalar_type, []))
     }
 
+    /// A tensor argument, or a number of the program or of the archive, such as a size, as a tensor of rank 0.
+    pub fn operand(&mut self, argument: &Argument, scalar_type: ScalarType) -> Made {
+        match argument {
+            Argument::Value(id) if !self.is_number(*id) => Ok(*id),
+            number => self.number(number.clone(), scalar_type),
+        }
+    }
+
     /// A reduction over `dims`, such as `sum.dim_IntList`, with further arguments. `keep` keeps the dimensions with
     /// size 1.
     pub fn reduce(&mut self, name: &str, of: ValueId, dims: &[usize], keep: bool, rest: Vec<Argument>) -> Made {

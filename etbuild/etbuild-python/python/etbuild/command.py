@@ -124,7 +124,7 @@ def version() -> str:
 def deploy(
     recipe: Union[PathLike, Sequence[PathLike]],
     *,
-    target: Union[str, Sequence[str]] = (),
+    target: Union[PathLike, Sequence[PathLike]] = (),
     only: Union[str, Sequence[str]] = (),
     partition: Optional[str] = None,
     quantize: Optional[str] = None,
@@ -150,7 +150,7 @@ def deploy(
 def build(
     recipe: Union[PathLike, Sequence[PathLike]],
     *,
-    target: Union[str, Sequence[str]] = (),
+    target: Union[PathLike, Sequence[PathLike]] = (),
     only: Union[str, Sequence[str]] = (),
     partition: Optional[str] = None,
     quantize: Optional[str] = None,
@@ -222,7 +222,7 @@ class _Shared:
 
     def __init__(
         self,
-        target: Union[str, Sequence[str]],
+        target: Union[PathLike, Sequence[PathLike]],
         options: Optional[Mapping[str, Any]],
         out: Optional[PathLike],
         arguments: Sequence[str],
@@ -247,7 +247,7 @@ class _Shared:
         quantize: Optional[str],
         calibrate: Union[None, PathLike, Mapping[str, Any]],
     ) -> list[str]:
-        words = [os.fspath(path) for path in ([recipe] if isinstance(recipe, (str, os.PathLike)) else recipe)]
+        words = [*_texts(recipe)]
         words += [word for unit in _texts(only) for word in ("--only", unit)]
         words += [] if partition is None else ["--partition", partition]
         words += [] if quantize is None else ["--quantize", quantize]
@@ -285,12 +285,12 @@ def _finish(command: Sequence[str], progress: bool) -> "subprocess.CompletedProc
     return subprocess.CompletedProcess(words, process.returncode, stdout, stderr or "")
 
 
-def _texts(given: Union[str, Sequence[str]]) -> Sequence[str]:
-    return [given] if isinstance(given, str) else given
+def _texts(given: Union[PathLike, Sequence[PathLike]]) -> Sequence[str]:
+    return [os.fspath(text) for text in ([given] if isinstance(given, (str, os.PathLike)) else given)]
 
 
 def _yaml(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else json.dumps(value)
 
 
 def _deployment(result: dict[str, Any]) -> Deployment:
@@ -318,7 +318,9 @@ def _unit(raw: dict[str, Any]) -> Unit:
 def _diagnostic(raw: dict[str, Any]) -> Diagnostic:
     span = raw.get("span") or {}
     start = span.get("start") or {}
-    place = ":".join(str(part) for part in (span.get("file"), start.get("line"), start.get("column")) if part is not None)
+    # A place on the command line that this module wrote tells nothing.
+    parts = (span["file"], start.get("line"), start.get("column")) if span.get("file") else ()
+    place = ":".join(str(part) for part in parts if part is not None)
     help = raw.get("help")
     lines = tuple(line for line in [help, *raw.get("notes", [])] if line)
     return Diagnostic(raw["severity"], raw["code"], raw["message"], place or None, lines, raw)

@@ -13,14 +13,14 @@ __all__ = ["export"]
 
 def export(
     model: Any,
-    args: Sequence[Any] = (),
+    args: Any = (),
     path: Optional["PathLike"] = None,
     *,
     kwargs: Optional[Mapping[str, Any]] = None,
     dynamic_shapes: Union[None, Mapping[str, Any], Sequence[Any]] = None,
     strict: bool = False,
 ) -> Path:
-    """Writes a ``.pt2`` archive of a ``torch.nn.Module`` called with ``args`` and ``kwargs``; returns its path.
+    """Writes a ``.pt2`` archive of a ``torch.nn.Module`` called with ``args``, a tuple or a single argument, and ``kwargs``; returns its path.
 
     The module is exported in its present mode: call ``eval()`` first for inference. ``dynamic_shapes`` and ``strict`` are those of
     ``torch.export.export``; a ``torch.export.ExportedProgram`` is saved as it is. ``path`` is by default the name of the class
@@ -28,11 +28,13 @@ def export(
     """
     import torch
 
+    # A single argument: a tensor would be taken for a sequence of its rows.
+    args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     program = model
     if not isinstance(model, torch.export.ExportedProgram):
         with torch.no_grad():
             program = torch.export.export(
-                model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict
+                model, args, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=strict
             )
     path = Path(f"{type(model).__name__.lower()}.pt2" if path is None else path)
     torch.export.save(program, str(path))

@@ -30,8 +30,16 @@ def write(path: str, tensors: Mapping[str, Any]) -> None:
     for name, tensor in tensors.items():
         # Tensors of PyTorch that require gradients refuse the conversion otherwise.
         detached = tensor.detach().cpu() if hasattr(tensor, "detach") else tensor
+        kind = None
+        if str(getattr(detached, "dtype", "")) == "torch.bfloat16":
+            import torch
+
+            # NumPy has no such elements: their bits are written.
+            kind, detached = "BF16", detached.view(torch.int16)
+        # Files are little-endian.
         array = numpy.ascontiguousarray(numpy.asarray(detached))
-        kind = _TYPES.get(array.dtype.name)
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        kind = kind or _TYPES.get(array.dtype.name)
         if kind is None:
             raise TypeError(f"{name}: a file has no elements of the type {array.dtype}")
         # `ascontiguousarray` gives a scalar a dimension.
@@ -58,7 +66,8 @@ def read(path: str) -> dict[str, Any]:
     found: dict[str, Any] = dict(header.pop("__metadata__", {}))
     for name, entry in header.items():
         if entry["dtype"] not in names:
-            raise TypeError(f"{name}: NumPy has no elements of the type {entry['dtype']}")
+            hint = "`Runtime.load` runs the program in this process, and gives tensors of PyTorch"
+            raise TypeError(f"{name}: NumPy has no elements of the type {entry['dtype']}; {hint}")
         start, end = entry["data_offsets"]
         array = numpy.frombuffer(bytearray(content[start:end]), dtype=names[entry["dtype"]])
         found[name] = array.reshape(entry["shape"])

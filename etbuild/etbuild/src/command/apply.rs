@@ -12,7 +12,7 @@ use crate::session::Session;
 pub fn run(session: &Session, arguments: &arguments::Apply) -> Outcome {
     let key = arguments.key.as_deref().map(public_key).transpose().map_err(refused)?;
     let (done, text) = act(arguments, key.as_ref()).map_err(|error| vec![failed(&error)])?;
-    session.terminal.present(&serde_json::json!({ "schema": "etbuild.apply/1", "done": done }), text);
+    session.terminal.succeed("apply", serde_json::json!({ "done": done }), text);
     Ok(Vec::new())
 }
 

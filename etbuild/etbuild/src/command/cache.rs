@@ -62,7 +62,7 @@ fn stat(session: &Session, store: &Store, statistics: &Statistics) -> Result<(),
         bytes(compilers),
         table.render()
     );
-    session.terminal.present(&value, &text);
+    session.terminal.succeed("cache", value, &text);
     Ok(())
 }
 
@@ -187,12 +187,12 @@ fn collected(session: &Session, report: &GcReport) {
         "kept_bytes": kept_bytes,
     });
     let (removed, kept) = (bytes(*removed_bytes), bytes(*kept_bytes));
-    session.terminal.present(&value, &format!("removed {removed_blobs} artifacts, {removed}; kept {kept}"));
+    session.terminal.succeed("cache-gc", value, &format!("removed {removed_blobs} artifacts, {removed}; kept {kept}"));
 }
 
 fn verified(session: &Session, findings: &[Finding]) -> Vec<Diagnostic> {
     let diagnostics: Vec<Diagnostic> = findings.iter().map(finding).collect();
-    let value = serde_json::json!({ "ok": findings.is_empty(), "diagnostics": diagnostics });
+    let value = serde_json::json!({ "schema": "etbuild.cache-verify/1", "ok": findings.is_empty(), "diagnostics": diagnostics });
     let text = if findings.is_empty() { "all artifacts are intact" } else { "removed damaged artifacts" };
     session.terminal.present(&value, text);
     session.terminal.explain(&diagnostics);
@@ -213,7 +213,7 @@ fn finding(finding: &Finding) -> Diagnostic {
 fn cleared(session: &Session, store: &Store) {
     remove_scratch(store);
     let folder = store.root().display().to_string();
-    session.terminal.present(&serde_json::json!({ "cleared": folder }), &format!("cleared {folder}"));
+    session.terminal.succeed("cache-clear", serde_json::json!({ "cleared": folder }), &format!("cleared {folder}"));
 }
 
 fn failed(error: StoreError) -> Vec<Diagnostic> {

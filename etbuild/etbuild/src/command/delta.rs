@@ -17,7 +17,7 @@ pub fn run(session: &Session, arguments: &arguments::Delta) -> Outcome {
     let Made { size, new_size, same, changed, files } = made;
     let public = key.map(|key| key.public().to_string());
     let value = serde_json::json!({
-        "schema": "etbuild.delta/1", "file": arguments.file, "size": size, "new_size": new_size, "same": same, "changed": changed,
+        "file": arguments.file, "size": size, "new_size": new_size, "same": same, "changed": changed,
         "files": files, "key": public,
     });
     let share = size as f64 * 100.0 / new_size.max(1) as f64;
@@ -27,7 +27,7 @@ pub fn run(session: &Session, arguments: &arguments::Delta) -> Outcome {
         "{}: {size} bytes, {share:.2} % of the {new_size} bytes of the new version; {files} files change{signed}",
         arguments.file.display()
     );
-    session.terminal.present(&value, &text);
+    session.terminal.succeed("delta", value, &text);
     Ok(Vec::new())
 }
 

@@ -30,7 +30,7 @@ pub fn run(session: &Session) -> Outcome {
     let value =
         serde_json::json!({ "cache": cache, "targets": values, "gpu": gpu, "npu": npu, "diagnostics": findings });
     let text = format!("{}\n\ngpu: {text}\nnpu: {npu_text}\ncache: {}", table.render(), cache.display());
-    session.terminal.present(&value, &text);
+    session.terminal.succeed("doctor", value, &text);
     session.terminal.explain(&findings);
     Ok(Vec::new())
 }

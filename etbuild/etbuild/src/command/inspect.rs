@@ -16,10 +16,10 @@ use crate::session::Session;
 pub fn run(session: &Session, arguments: &arguments::Inspect) -> Outcome {
     let description = describe(session, &arguments.file)?;
     match &arguments.other {
-        None => show(session, "etbuild.inspect/1", &description, &description_text(&description)),
+        None => show(session, "inspect", &description, &description_text(&description)),
         Some(other) => {
             let difference = Difference::between(&description, &describe(session, other)?);
-            show(session, "etbuild.difference/1", &difference, &difference_text(&difference));
+            show(session, "difference", &difference, &difference_text(&difference));
         }
     }
     Ok(Vec::new())
@@ -45,9 +45,5 @@ fn bytes(session: &Session, file: &Path) -> Result<FileBytes, Vec<Diagnostic>> {
 }
 
 fn show(session: &Session, schema: &str, value: &impl serde::Serialize, text: &str) {
-    let mut value = serde_json::to_value(value).unwrap_or_default();
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("schema".to_owned(), schema.into());
-    }
-    session.terminal.present(&value, text);
+    session.terminal.succeed(schema, serde_json::to_value(value).unwrap_or_default(), text);
 }

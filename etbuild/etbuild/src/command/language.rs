@@ -83,12 +83,38 @@ pub fn run(
     refuse_encoder_options(&request).map_err(refused)?;
     let mut model = Model::load(FileBytes::shared(&file), data, &loading, Instant::now()).map_err(refused)?;
     let (mut input, mut talk) = (io::stdin().lock(), io::stderr());
-    // With machine-readable results, the text goes to standard error.
-    let mut out: Box<dyn Write> =
-        if session.global.output == Output::Human { Box::new(io::stdout().lock()) } else { Box::new(io::stderr()) };
-    let channels = &mut Channels { input: &mut input, out: &mut *out, talk: &mut talk };
+    if session.global.output == Output::Human {
+        let channels = &mut Channels { input: &mut input, out: &mut io::stdout().lock(), talk: &mut talk };
+        perform(&mut model, &request, channels).map_err(refused)?;
+        return Ok(Vec::new());
+    }
+    let mut out = Copied::default();
+    let channels = &mut Channels { input: &mut input, out: &mut out, talk: &mut talk };
     perform(&mut model, &request, channels).map_err(refused)?;
+    // The text is on standard error already.
+    if session.global.output == Output::Json {
+        session.terminal.succeed("text", json!({ "text": String::from_utf8_lossy(&out.text) }), "");
+    }
     Ok(Vec::new())
+}
+
+/// The text of a model beside machine-readable results: on standard error as the model finds it, and kept.
+#[derive(Default)]
+struct Copied {
+    text: Vec<u8>,
+}
+
+impl Write for Copied {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Nobody can be told that messages are lost.
+        let _ = io::stderr().write_all(bytes);
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// Answers the texts of a request with an encoder.
@@ -97,8 +123,8 @@ fn encode(session: &Session, encoder: &mut Encoder, request: &Request) -> Result
     let channels = &mut Channels { input: &mut input, out: &mut out, talk: &mut talk };
     let answers = answers(encoder, request, channels)?;
     let values = answers.iter().map(|answer| serde_json::from_str(&answer.json()).unwrap_or_default());
-    let all = json!({ "schema": "etbuild.texts/1", "answers": values.collect::<Vec<Value>>() });
-    session.terminal.present(&all, answers.iter().map(Answer::lines).collect::<String>().trim_end());
+    let all = json!({ "answers": values.collect::<Vec<Value>>() });
+    session.terminal.succeed("texts", all, answers.iter().map(Answer::lines).collect::<String>().trim_end());
     Ok(Vec::new())
 }
 

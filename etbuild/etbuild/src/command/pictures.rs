@@ -87,7 +87,7 @@ pub fn run(
     // A trace has a result of its own.
     if let Some(path) = &done.path {
         let text = format!("{}: {} x {} pixels", path.display(), done.picture.width, done.picture.height);
-        session.terminal.present(&value, &text);
+        session.terminal.succeed("picture", value, &text);
     }
     Ok(Vec::new())
 }

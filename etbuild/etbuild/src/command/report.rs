@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic, Severity, unwritable};
-use etbuild_engine::{Goal, Mode, UnitReport, deploy, unit_folders};
+use etbuild_engine::{Goal, Mode, UnitReport, unit_folders};
 use etbuild_inspect::{ProgramLosses, UnitAnatomy, anatomy, quantization};
 
 use super::Outcome;
 use super::deploy::diagnostics;
+use super::lock::deploy_locked;
 use crate::arguments;
 use crate::page;
 use crate::report::{Before, DeployReport, NOTE, Sizes, measure, note, previous};
@@ -20,7 +21,7 @@ pub fn run(session: &Session, arguments: &arguments::Report) -> Outcome {
     let folders: Vec<(String, PathBuf)> =
         unit_folders(&world, &request)?.into_iter().map(|(name, folder)| (name, out.join(folder))).collect();
     let before: Vec<Before> = folders.iter().map(|(name, folder)| previous(system, folder, name)).collect();
-    let deployed = deploy(&world, &request, Goal::Deploy, out)?;
+    let deployed = deploy_locked(session, &world, &request, Goal::Deploy, out)?;
     let found = diagnostics(&deployed, false);
     let looked = look(session, &request, deployed)?;
     let mut reports = Vec::new();

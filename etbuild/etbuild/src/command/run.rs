@@ -1,16 +1,18 @@
 //! `etbuild run`: a program file, ours or upstream's, or a model, on this machine.
 
 use et_module::{
-    DEFAULT_TOP_K, DataFiles, Engines, FileBytes, Kernels, Module, Named, TensorView, default_threads, is_bundled,
-    run_cases,
+    Class, DEFAULT_TOP_K, DataFiles, Engines, FileBytes, Kernels, Module, Named, TensorView, class_lines,
+    default_threads, is_bundled, run_cases,
 };
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::device::Device;
 
+use serde_json::{Value, json};
+
 use super::inputs::Inputs;
 use super::program::{failed, program, write_outputs};
 use super::{Outcome, bundled, language, on_device};
-use crate::arguments;
+use crate::arguments::{self, Output};
 use crate::engines::{ENGINES, kernel};
 use crate::session::Session;
 
@@ -33,21 +35,31 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
         let help = "write `--outputs FILE.safetensors`, or `--top-k 5` for a classifier";
         return Err(vec![usage("--outputs is required").help(help)]);
     }
-    let (arrays, texts, lines) = with_inputs(session, arguments, (module, stored_names), |mut module, tensors| {
+    let (arrays, texts, classes) = with_inputs(session, arguments, (module, stored_names), |mut module, tensors| {
         let failed = |error| vec![failed(&arguments.file, &error)];
         let arrays = run_cases(&mut module, tensors).map_err(failed)?;
         let texts = module.outputs().map_err(failed)?.texts;
         let count = top_k.or(outputs.is_none().then_some(DEFAULT_TOP_K));
-        let lines = count.map(|count| module.class_lines(arrays.get("output_0"), count)).transpose();
-        Ok((arrays, texts, lines.map_err(|error| failed(et_module::Error::Classes(error)))?))
+        let classes = count.map(|count| module.classes(arrays.get("output_0"), count)).transpose();
+        Ok((arrays, texts, classes.map_err(|error| failed(et_module::Error::Classes(error)))?))
     })?;
     if let Some(outputs) = outputs {
         write_outputs(session, outputs, &arrays, &texts)?;
     }
-    if let Some(lines) = lines {
-        session.terminal.result(lines.trim_end());
-    }
+    show(session, arguments, classes.as_deref());
     Ok(Vec::new())
+}
+
+/// Shows the classes of each case, and programs the file of the outputs.
+fn show(session: &Session, arguments: &arguments::Run, classes: Option<&[Vec<Class>]>) {
+    let text = classes.map(class_lines).unwrap_or_default();
+    if text.is_empty() && session.global.output != Output::Json {
+        return;
+    }
+    let class = |Class { index, name, probability }: &Class| json!({ "index": index, "name": name, "probability": probability });
+    let case = |case: &Vec<Class>| case.iter().map(class).collect::<Vec<Value>>();
+    let cases: Option<Vec<Vec<Value>>> = classes.map(|cases| cases.iter().map(case).collect());
+    session.terminal.succeed("run", json!({ "outputs": arguments.outputs, "classes": cases }), &text);
 }
 
 /// Reads the inputs that the arguments name, gives the module their names and numbers, and calls `use_them` with both.

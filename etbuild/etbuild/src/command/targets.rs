@@ -28,7 +28,7 @@ fn list(session: &Session, catalogue: &Catalogue) {
         table.row(vec![target.name().to_owned(), target.rust().triple.to_string(), target.summary().to_owned()]);
     }
     let targets: Vec<&Target> = catalogue.iter().collect();
-    session.terminal.present(&serde_json::json!({ "targets": targets }), &table.render());
+    session.terminal.succeed("targets", serde_json::json!({ "targets": targets }), &table.render());
 }
 
 fn find<'a>(session: &Session, catalogue: &'a mut Catalogue, name: &str) -> Result<&'a Target, Vec<Diagnostic>> {
@@ -44,7 +44,7 @@ fn show(session: &Session, target: &Target) {
     let value = serde_json::to_value(target).unwrap_or_default();
     let mut lines = Vec::new();
     flatten("", &value, &mut lines);
-    session.terminal.present(&value, &lines.join("\n"));
+    session.terminal.succeed("target", value, &lines.join("\n"));
 }
 
 /// A line per fact, such as `memory.arena.size: 532480`.

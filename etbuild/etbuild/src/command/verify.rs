@@ -11,6 +11,7 @@ use etbuild_inspect::{ProgramLosses, quantization};
 use super::Outcome;
 use super::bundle;
 use super::deploy::diagnostics;
+use super::lock::deploy_locked;
 use crate::arguments;
 use crate::render::{deployment_table, junit, worst_text};
 use crate::session::Session;
@@ -21,7 +22,7 @@ pub fn run(session: &Session, arguments: &arguments::Verify) -> Outcome {
     }
     let request = session.request(&arguments.recipes)?;
     let goal = if arguments.rebuild { Goal::Build } else { Goal::Deploy };
-    let reports = deploy(&session.world(Mode::Build)?, &request, goal, &session.global.out)?;
+    let reports = deploy_locked(session, &session.world(Mode::Build)?, &request, goal, &session.global.out)?;
     let mut found = diagnostics(&reports, !arguments.rebuild);
     if arguments.rebuild && found.is_empty() {
         found = rebuild(session, &request, &reports)?;

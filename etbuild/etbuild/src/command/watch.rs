@@ -117,8 +117,9 @@ fn show(session: &Session, before: &[UnitReport], reports: &[UnitReport], took: 
         ]);
     }
     let values: Vec<&UnitReport> = reports.iter().collect();
-    let value = serde_json::json!({ "schema": "etbuild.watch/1", "milliseconds": u64::try_from(took.as_millis()).unwrap_or(u64::MAX), "units": values });
-    session.terminal.present(&value, &format!("{}\n{:.2} s", table.render(), took.as_secs_f64()));
+    let value =
+        serde_json::json!({ "milliseconds": u64::try_from(took.as_millis()).unwrap_or(u64::MAX), "units": values });
+    session.terminal.succeed("watch", value, &format!("{}\n{:.2} s", table.render(), took.as_secs_f64()));
 }
 
 /// The stages that ran, with their times.

@@ -108,15 +108,17 @@ fn slot(plan: ExecutionPlan<'_>, index: usize) -> Result<Slot> {
     }
     let tensor = plan.tensor(index)?;
     let tensor_type = TensorType::of(tensor)?;
+    let name = tensor.extra()?.map(|extra| extra.fully_qualified_name()).transpose()?;
+    let name = name.filter(|name| !name.is_empty()).map(str::to_owned);
     let place = match Source::of(tensor)? {
         Some(Source::Constant(_)) => "constant",
         Some(Source::Initial(_)) => "state",
         Some(Source::External(_)) => "external",
+        // State whose first values are no bytes of the file, such as state that another method writes first.
+        None if tensor.allocation()?.is_some() && name.is_some() => "state",
         None if tensor.allocation()?.is_some() => "planned",
         None => "caller",
     };
-    let name = tensor.extra()?.map(|extra| extra.fully_qualified_name()).transpose()?;
-    let name = name.filter(|name| !name.is_empty()).map(str::to_owned);
     Ok(Slot { name, r#type: tensor_type.to_string(), place, tensor: Some(tensor_type) })
 }
 

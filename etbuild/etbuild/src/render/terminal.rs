@@ -79,6 +79,15 @@ impl Terminal {
         }
     }
 
+    /// Writes the result of a success: `value`, an object, gets the fields that every result has.
+    pub fn succeed(&self, schema: &str, value: Value, text: &str) {
+        let mut result = serde_json::json!({ "schema": format!("etbuild.{schema}/1"), "ok": true });
+        if let (Some(fields), Value::Object(value)) = (result.as_object_mut(), value) {
+            fields.extend(value);
+        }
+        self.present(&result, text);
+    }
+
     /// Reports diagnostics without another result.
     pub fn report(&self, diagnostics: &[Diagnostic]) {
         if self.output == Output::Json {

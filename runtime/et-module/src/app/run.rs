@@ -13,7 +13,7 @@ use crate::TensorView;
 use crate::bench::milliseconds;
 use crate::{
     Array, Bench, DEFAULT_TOP_K, DataFiles, Effort, Engines, Error, FileBytes, Kernels, MediaFormat, Module, Named,
-    ReadMedia, default_threads, read_media, read_tensors, run_cases, write_tensors,
+    ReadMedia, class_lines, default_threads, read_media, read_tensors, run_cases, write_tensors,
 };
 
 /// Runs a method on a file of tensors, a picture or a recording; writes a file of tensors and texts, and returns the lines of the
@@ -35,7 +35,9 @@ fn run_and_write(spec: &AppSpec, module: &mut Module, subject: &Subject) -> Resu
         write(outputs, &arrays, &module.outputs()?.texts)?;
     }
     match subject.top_k.or(subject.outputs.is_none().then_some(DEFAULT_TOP_K)) {
-        Some(count) => module.class_lines(arrays.get("output_0"), count).map_err(Error::Classes),
+        Some(count) => {
+            module.classes(arrays.get("output_0"), count).map(|cases| class_lines(&cases)).map_err(Error::Classes)
+        }
         None => Ok(String::new()),
     }
 }

@@ -177,7 +177,7 @@ impl Firmware {
             inputs: info.inputs.clone(),
             input_bytes: bytes(&graph.inputs),
             output_bytes: bytes(&graph.outputs),
-            int8_outputs: graph.outputs.iter().map(|_| false).collect(),
+            output_types: graph.outputs.iter().map(|_| et_core::ScalarType::Float as u8).collect(),
             arenas: info.arenas.iter().map(|arena| arena.size as usize).collect(),
             sizes: 0,
             values: info.values,

@@ -20,9 +20,9 @@ pub fn run(session: &Session, path: &Path, folder: &Path, key: Option<&str>) -> 
     let mut bundle = open(path, key)?;
     let entry = find(&bundle.manifest, target).map_err(failed)?.clone();
     let written = entry.files.iter().map(|file| write(&mut bundle, file, folder)).collect::<Result<Vec<_>, _>>()?;
-    let value = json!({ "schema": "etbuild.chips-extract/1", "target": entry.target, "files": written });
+    let value = json!({ "target": entry.target, "files": written });
     let lines: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    session.terminal.present(&value, &lines.join("\n"));
+    session.terminal.succeed("chips-extract", value, &lines.join("\n"));
     Ok(Vec::new())
 }
 

@@ -16,7 +16,7 @@ pub fn run(session: &Session, path: &Path) -> Outcome {
     let targets: Vec<Value> = manifest.entries.iter().map(entry_value).collect();
     let stored = manifest.body_size();
     let value = json!({
-        "schema": "etbuild.chips/1", "name": manifest.name, "signed": bundle.is_signed(), "stored": stored, "targets": targets,
+        "name": manifest.name, "signed": bundle.is_signed(), "stored": stored, "targets": targets,
     });
     let signed = if bundle.is_signed() { "signed" } else { "not signed" };
     let whole: u64 = manifest.entries.iter().map(size).sum();
@@ -25,7 +25,7 @@ pub fn run(session: &Session, path: &Path) -> Outcome {
         table(manifest),
         manifest.name
     );
-    session.terminal.present(&value, &text);
+    session.terminal.succeed("chips", value, &text);
     Ok(Vec::new())
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use et_format::ProgramFile;
 use etbuild_delta::{BundleSource, Bundled, Error, make_bundle, secret_key, version_files};
-use etbuild_diagnostic::{Diagnostic, Span, unwritable};
+use etbuild_diagnostic::{Code, Diagnostic, Span, unwritable};
 use etbuild_target::{Catalogue, Npu, Target};
 use etbuild_yaml::Spanned;
 
@@ -19,12 +19,12 @@ pub fn run(session: &Session, folders: &[impl AsRef<Path>], out: &Path, key: Opt
     let count = sources.len();
     let made = make_bundle(sources, out, key.as_ref()).map_err(|error| match error {
         Error::File { path, source } if path == out => vec![unwritable(&path, &source)],
-        other => refused(other),
+        other => no_bundle(other),
     })?;
     let Bundled { size, whole, shared } = made;
     let public = key.map(|key| key.public().to_string());
     let value = serde_json::json!({
-        "schema": "etbuild.chips-make/1", "file": out, "size": size, "whole": whole, "shared": shared, "targets": count, "key": public,
+        "file": out, "size": size, "whole": whole, "shared": shared, "targets": count, "key": public,
     });
     let share = size as f64 * 100.0 / whole.max(1) as f64;
     let signed =
@@ -33,7 +33,7 @@ pub fn run(session: &Session, folders: &[impl AsRef<Path>], out: &Path, key: Opt
         "{}: {size} bytes, {share:.1} % of the {whole} bytes of {count} targets; {shared} bytes are shared{signed}",
         out.display()
     );
-    session.terminal.present(&value, &text);
+    session.terminal.succeed("chips-make", value, &text);
     Ok(Vec::new())
 }
 
@@ -48,11 +48,36 @@ fn catalogue(session: &Session) -> Result<Catalogue, Vec<Diagnostic>> {
     Ok(catalogue)
 }
 
+/// What a bundle is made of.
+const FOLDERS: &str = "name folders that `etbuild deploy` wrote for one model, such as `out/digits/linux-x86_64`";
+
+/// The diagnostic of folders that make no bundle.
+fn no_bundle(error: Error) -> Vec<Diagnostic> {
+    match error {
+        Error::NoPair(problem) => vec![Diagnostic::error(Code::Usage, problem).help(FOLDERS)],
+        other => refused(other),
+    }
+}
+
 fn source(catalogue: &Catalogue, folder: &Path) -> Result<BundleSource, Vec<Diagnostic>> {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let named = Spanned::new(name.clone(), Span::command_line(&folder.display().to_string()));
-    let target = catalogue.find(&named).map_err(|diagnostic| vec![diagnostic])?;
-    let chip = chip(target, folder).map_err(refused)?;
+    let shown = folder.display();
+    if !folder.is_dir() {
+        let problem = if folder.exists() { "is a file" } else { "does not exist" };
+        return Err(vec![Diagnostic::error(Code::Usage, format!("`{shown}` {problem}, and no folder")).help(FOLDERS)]);
+    }
+    // `.` and `..` have no name of their own.
+    let whole =
+        if folder.file_name().is_none() { folder.canonicalize().unwrap_or_default() } else { folder.to_owned() };
+    let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let named = Spanned::new(name.clone(), Span::command_line(&shown.to_string()));
+    let target = catalogue.find(&named).map_err(|_| {
+        let problem = format!("`{name}`, the name of the folder `{shown}`, is no target");
+        vec![
+            Diagnostic::error(Code::UnknownTarget, problem)
+                .help(format!("{FOLDERS}; `--target FILE.yaml` names a target of your own")),
+        ]
+    })?;
+    let chip = chip(target, folder).map_err(no_bundle)?;
     Ok(BundleSource {
         folder: folder.to_owned(),
         target: name,

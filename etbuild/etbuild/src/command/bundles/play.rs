@@ -35,9 +35,9 @@ pub fn run(session: &Session, path: &Path, folder: &Path, key: Option<&str>) -> 
     }
     text_file(&folder.join(&pack).join("build.gradle"), &gradle(&pack))?;
     text_file(&folder.join("device_targeting_config.xml"), &configuration(&entries))?;
-    let value = json!({ "schema": "etbuild.chips-play/1", "folder": folder, "pack": pack, "groups": groups });
+    let value = json!({ "folder": folder, "pack": pack, "groups": groups });
     let text = format!("{}: the AI pack `{pack}` for {} groups of devices", folder.display(), groups.len());
-    session.terminal.present(&value, &text);
+    session.terminal.succeed("chips-play", value, &text);
     Ok(Vec::new())
 }
 

@@ -43,5 +43,5 @@ fn exists(path: &Path) -> Diagnostic {
 
 fn present(session: &Session, path: &Path, next: &str) {
     let value = serde_json::json!({ "written": path.display().to_string(), "next": next });
-    session.terminal.present(&value, &format!("wrote {}; next: `{next}`", path.display()));
+    session.terminal.succeed("init", value, &format!("wrote {}; next: `{next}`", path.display()));
 }
