@@ -13,6 +13,13 @@ pub fn average(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     if !divides_by_window {
         return Err(Refusal::new(RefusalKind::Argument, "the pool has a divisor of its own"));
     }
+    // The library divides the sum of a window that reaches beyond the image by another number.
+    if overhangs(&call, 4)? {
+        return Err(Refusal::new(
+            RefusalKind::Argument,
+            "windows of the average pool reach beyond the image (`ceil_mode`)",
+        ));
+    }
     let counts = ("count_pad_for_edges", Parameter::Bool(call.flag(5)?));
     pool(builder, &call, "PoolAvg2d", vec![counts])
 }
@@ -29,6 +36,18 @@ pub fn max(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     pool(builder, &call, "PoolMax2d", Vec::new())
 }
 
+/// Whether the last windows reach beyond image and padding, which the flag `ceil_mode` allows.
+fn overhangs(call: &Call<'_>, ceil_mode: usize) -> Result<bool, Refusal> {
+    let Geometry { kernel, stride, padding, .. } = call.pool()?;
+    let (from, to) = (call.sizes(call.value(0)?), call.output_sizes()?);
+    let mut sizes = from.iter().zip(to.iter()).skip(from.len().saturating_sub(2)).enumerate();
+    let reaches = |(axis, (from, to)): (usize, (&usize, &usize))| {
+        let [kernel, stride, padding] = [kernel, stride, padding].map(|numbers| numbers[axis] as usize);
+        to.saturating_sub(1) * stride + kernel > from + 2 * padding
+    };
+    Ok(call.flag(ceil_mode)? && sizes.any(reaches))
+}
+
 fn pool(
     builder: &mut Builder<'_>,
     call: &Call<'_>,
@@ -39,7 +58,7 @@ fn pool(
     if call.sizes(input).len() != 4 {
         return Err(Refusal::new(RefusalKind::Shape, "only pools of images in batches run on the NPU"));
     }
-    let ceil = call.flag(if type_name == "PoolMax2d" { 5 } else { 4 })?;
+    let ceil = overhangs(call, if type_name == "PoolMax2d" { 5 } else { 4 })?;
     let Geometry { kernel, stride, padding: [top, left], .. } = call.pool()?;
     let mut parameters = vec![
         ("filter_size", Parameter::Integers(vec![2], kernel.to_vec())),
