@@ -77,16 +77,19 @@ const QUANTIZED: [Quantized; 7] = [
 const SINGLE: [&str; 3] = ["integer_convolution", "grouped_int4_linear", "integer_elementwise"];
 
 /// Programs in fp16 that the library computes as the portable kernels do only by way of other operations.
-const FLOAT: [&str; 2] = ["unequal_strides", "packed_projection"];
+const FLOAT: [&str; 3] = ["unequal_strides", "dilated_channels", "packed_projection"];
 
 /// Nodes that the library computes to other numbers, with the sizes of input and output: they stay with the next backend.
-const REFUSED: [(&str, &str, &str); 3] = [
+const REFUSED: [(&str, &str, &str); 6] = [
     (
         "[1, 8, 9, 9]",
         "[1, 8, 11, 11]",
         "aten.convolution.default(%x, %w, none, [1, 1], [2, 1], [1, 1], false, [0, 0], 1)",
     ),
     ("[1, 3, 9, 9]", "[1, 3, 11, 10]", "aten.constant_pad_nd.default(%x, [0, 1, 1, 1], 0.0)"),
+    ("[1, 1, 9, 9]", "[1, 1, 9, 9]", "aten.avg_pool2d.default(%x, [3, 3], [1, 1], [1, 1], false, true, none)"),
+    ("[1, 8, 9, 9]", "[1, 8, 8, 7]", "aten.avg_pool2d.default(%x, [2, 3], [1, 1], [0, 0], false, true, none)"),
+    ("[1, 8, 9, 9]", "[1, 8, 10, 10]", "aten.avg_pool2d.default(%x, [2, 2], [1, 1], [1, 1], false, true, none)"),
     ("[1, 3, 9, 9]", "[1, 3, 5, 5]", "aten.avg_pool2d.default(%x, [2, 2], [2, 2], [0, 0], true, true, none)"),
 ];
 

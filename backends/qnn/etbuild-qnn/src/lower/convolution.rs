@@ -35,8 +35,8 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     }
     let groups = call.int(8)?.and_then(|groups| usize::try_from(groups).ok()).ok_or_else(no_arguments)?;
     let geometry = call.convolution()?;
-    // The library's depthwise convolution of several results for a channel gives wrong numbers with unequal strides.
-    let is_exact = out == groups || geometry.stride[0] == geometry.stride[1];
+    // The library's depthwise convolution of several results for a channel gives wrong numbers with unequal strides, and with dilation.
+    let is_exact = out == groups || (geometry.stride[0] == geometry.stride[1] && geometry.dilation == [1, 1]);
     let is_depthwise = groups > 1 && groups == *channels && inner == 1 && is_exact;
     let kernel = Kernel { out, inner, window: [height, width], is_depthwise };
     let product = Product { kernel, weight, bias: call.optional_value(2)? };

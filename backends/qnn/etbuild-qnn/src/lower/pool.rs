@@ -3,6 +3,7 @@
 use etbuild_backend::{Call, Geometry, Refusal, RefusalKind};
 
 use crate::builder::{Builder, Order};
+use crate::encoding::Encoding;
 use crate::program::Parameter;
 
 use super::Done;
@@ -20,8 +21,22 @@ pub fn average(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
             "windows of the average pool reach beyond the image (`ceil_mode`)",
         ));
     }
-    let counts = ("count_pad_for_edges", Parameter::Bool(call.flag(5)?));
+    let (counts, encoding) = (call.flag(5)?, builder.encoding(&[call.value(0)?], call.output()?)?);
+    if !matches!(encoding, Encoding::Integer(_)) && fp16_differs(&call, counts)? {
+        let reason = "the library averages windows of 2 with stride 1, and some paddings that count, wrongly in fp16";
+        return Err(Refusal::new(RefusalKind::Argument, reason));
+    }
+    let counts = ("count_pad_for_edges", Parameter::Bool(counts));
     pool(builder, &call, "PoolAvg2d", vec![counts])
+}
+
+/// Whether the library averages other numbers in fp16: with windows of 2 and a stride of 1, and where the padding counts, with the padding of a
+/// single channel or of half a window.
+fn fp16_differs(call: &Call<'_>, counts: bool) -> Result<bool, Refusal> {
+    let Geometry { kernel, stride, padding, .. } = call.pool()?;
+    let has_one_channel = call.sizes(call.value(0)?).get(1) == Some(&1);
+    let is_far = |axis: usize| counts && padding[axis] > 0 && (has_one_channel || 2 * padding[axis] >= kernel[axis]);
+    Ok((0..2).any(|axis| is_far(axis) || (kernel[axis] == 2 && stride[axis] == 1)))
 }
 
 /// A maximum pool without indices.
