@@ -53,6 +53,7 @@ MODELS = {
     "t5": ("T5", "EncoderModel", T5, {}),
     "t5-gated": ("T5", "EncoderModel", T5 | dict(feed_forward_proj="gated-gelu", d_kv=16),
                  dict(normalize=True, dense=dict(out_features=32, bias=False, activation_function="torch.nn.modules.linear.Identity"))),
+    "t5-activation": ("T5", "EncoderModel", T5 | dict(dense_act_fn="silu"), {}),
     "mt5": ("MT5", "EncoderModel", T5 | dict(feed_forward_proj="gated-gelu", layer_norm_epsilon=1e-5),
             dict(pooling="max", dense=dict(out_features=64, bias=True, activation_function="torch.nn.modules.activation.Tanh"))),
     "bert-two-aims": ("Bert", "ForPreTraining", SHAPE | dict(max_position_embeddings=24), {}),

@@ -62,11 +62,12 @@ struct Quantized {
     steps: f32,
 }
 
-const QUANTIZED: [Quantized; 6] = [
+const QUANTIZED: [Quantized; 7] = [
     Quantized { name: "integer_convolution", step: 0.25, differing: 0, steps: 0.0 },
     Quantized { name: "integer_block", step: 0.0625, differing: 40, steps: 1.0 },
     Quantized { name: "grouped_int4_linear", step: 0.01, differing: 0, steps: 0.0 },
     Quantized { name: "integer_elementwise", step: 0.0625, differing: 0, steps: 0.0 },
+    Quantized { name: "integer_clamps", step: 0.25, differing: 0, steps: 0.0 },
     Quantized { name: "integer_feed_forward", step: 0.0625, differing: 0, steps: 0.0 },
     // Sigmoid differs by up to 4 of 65,536 steps.
     Quantized { name: "word_feed_forward", step: 0.002, differing: 16, steps: 4.0 },
@@ -74,6 +75,23 @@ const QUANTIZED: [Quantized; 6] = [
 
 /// Programs of one or two operators, whose results are a step from those of the portable kernels.
 const SINGLE: [&str; 3] = ["integer_convolution", "grouped_int4_linear", "integer_elementwise"];
+
+/// Programs in fp16 that the library computes as the portable kernels do only by way of other operations.
+const FLOAT: [&str; 3] = ["unequal_strides", "dilated_channels", "packed_projection"];
+
+/// Nodes that the library computes to other numbers, with the sizes of input and output: they stay with the next backend.
+const REFUSED: [(&str, &str, &str); 6] = [
+    (
+        "[1, 8, 9, 9]",
+        "[1, 8, 11, 11]",
+        "aten.convolution.default(%x, %w, none, [1, 1], [2, 1], [1, 1], false, [0, 0], 1)",
+    ),
+    ("[1, 3, 9, 9]", "[1, 3, 11, 10]", "aten.constant_pad_nd.default(%x, [0, 1, 1, 1], 0.0)"),
+    ("[1, 1, 9, 9]", "[1, 1, 9, 9]", "aten.avg_pool2d.default(%x, [3, 3], [1, 1], [1, 1], false, true, none)"),
+    ("[1, 8, 9, 9]", "[1, 8, 8, 7]", "aten.avg_pool2d.default(%x, [2, 3], [1, 1], [0, 0], false, true, none)"),
+    ("[1, 8, 9, 9]", "[1, 8, 10, 10]", "aten.avg_pool2d.default(%x, [2, 2], [1, 1], [1, 1], false, true, none)"),
+    ("[1, 3, 9, 9]", "[1, 3, 5, 5]", "aten.avg_pool2d.default(%x, [2, 2], [2, 2], [0, 0], true, true, none)"),
+];
 
 /// The program of a golden file.
 fn program(name: &str) -> LoweredProgram {
@@ -138,6 +156,40 @@ fn quantized_results_are_those_of_the_simulation() {
     }
 }
 
+/// The largest difference of a program's results from those of the portable kernels, over the largest result.
+fn distance(program: LoweredProgram, target: &TargetFacts) -> f32 {
+    let graph = program.program().methods["forward"].clone();
+    let input = random(graph.spec(graph.inputs[0]));
+    let named = BTreeMap::from([(graph.value(graph.inputs[0]).name.clone(), input.clone())]);
+    let wanted = floats_of(&interpret(&graph, &named).unwrap()[0].bytes);
+    let compiled = compile(program, &candidate(target)).unwrap();
+    assert!(compiled.partitioned.report.iter().all(|node| matches!(node.place, Place::Backend(..))));
+    let got = run(&mut load(&compiled.file, &candidate(target)).unwrap(), &[input.bytes]).unwrap().remove(0).bytes;
+    let most = wanted.iter().copied().map(f32::abs).fold(0.0, f32::max);
+    floats_of(&got).iter().zip(&wanted).map(|(got, wanted)| (got - wanted).abs()).fold(0.0, f32::max) / most
+}
+
+fn float_results_are_those_of_the_portable_kernels() {
+    for name in FLOAT {
+        let distance = distance(program(name), &target());
+        assert!(distance <= 4e-3, "{name}: {distance}");
+    }
+}
+
+fn what_the_library_computes_otherwise_is_refused() {
+    for (from, to, node) in REFUSED {
+        let weight =
+            if node.contains("%w") { "  constant %w: float32[8, 8, 3, 1] = \"w\" ramp(-0.5, 0.5)\n" } else { "" };
+        let text = format!(
+            "etbuild-ir 1 lowered\nmethod forward\n  input %x: float32{from}\n{weight}  %y: float32{to} = {node}\n  return %y\n"
+        );
+        let program = LoweredProgram::verify(etbuild_golden::parse(&text).unwrap()).unwrap();
+        let compiled = compile(program, &candidate(&target())).unwrap();
+        let place = &compiled.partitioned.report.first().unwrap().place;
+        assert!(!matches!(place, Place::Backend(..)), "{node}");
+    }
+}
+
 /// Two methods with the same weights.
 const METHODS: &str = "etbuild-ir 1 lowered
 method one
@@ -184,9 +236,11 @@ fn main() -> ExitCode {
     if let Some(code) = etbuild_qnn::worker() {
         return code;
     }
-    let checks: [(&str, fn()); 6] = [
+    let checks: [(&str, fn()); 8] = [
         ("methods_share_weights_on_a_device", methods_share_weights_on_a_device),
         ("quantized_results_are_those_of_the_simulation", quantized_results_are_those_of_the_simulation),
+        ("float_results_are_those_of_the_portable_kernels", float_results_are_those_of_the_portable_kernels),
+        ("what_the_library_computes_otherwise_is_refused", what_the_library_computes_otherwise_is_refused),
         ("delegate_calls_compute_what_the_npu_computes", delegate_calls_compute_what_the_npu_computes),
         ("accepted_cases_compute_the_expected_outputs", accepted_cases_compute_the_expected_outputs),
         ("answers_are_deterministic_and_have_reasons", answers_are_deterministic_and_have_reasons),

@@ -115,6 +115,8 @@ pub fn shape(config: &Config, network: &str, table: &'static str) -> Result<Shap
         Some(name) => (name, true),
         None => (network.as_str(), false),
     };
+    // A configuration that states the activation apart has that one.
+    let name = config.optional_text("dense_act_fn")?.unwrap_or_else(|| name.to_owned());
     let known = config.clone().with_defaults([("hidden_act", Value::from(name))]);
     let activation = conventions::activation(&known, "hidden_act", Activation::Relu)?;
     let buckets = config.optional_size("relative_attention_num_buckets")?.unwrap_or(32);

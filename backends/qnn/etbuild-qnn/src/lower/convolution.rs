@@ -34,12 +34,21 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         return Err(Refusal::new(RefusalKind::Argument, "the convolution is transposed"));
     }
     let groups = call.int(8)?.and_then(|groups| usize::try_from(groups).ok()).ok_or_else(no_arguments)?;
-    let is_depthwise = groups > 1 && groups == *channels && inner == 1;
+    let geometry = call.convolution()?;
+    // The library's depthwise convolution of several results for a channel gives wrong numbers with unequal strides, and with dilation.
+    let is_exact = out == groups || (geometry.stride[0] == geometry.stride[1] && geometry.dilation == [1, 1]);
+    let is_depthwise = groups > 1 && groups == *channels && inner == 1 && is_exact;
     let kernel = Kernel { out, inner, window: [height, width], is_depthwise };
     let product = Product { kernel, weight, bias: call.optional_value(2)? };
     let Operands { encoding, constants } = operands(builder, input, output, &product)?;
+    if !matches!(encoding, Encoding::Integer(_)) && has_windows_of_padding(geometry) {
+        return Err(Refusal::new(
+            RefusalKind::Argument,
+            "the padding of a convolution in fp16 is as large as the window",
+        ));
+    }
     let operand = builder.take(input, encoding, Order::Nhwc)?;
-    let mut parameters = window(call.convolution()?);
+    let mut parameters = window(geometry);
     let type_name = if is_depthwise { "DepthWiseConv2d" } else { "Conv2d" };
     if !is_depthwise && groups > 1 {
         parameters.push(("group", Parameter::Uint32(groups as u32)));
@@ -47,6 +56,12 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
     let inputs = [operand].into_iter().chain(constants).collect();
     builder.compute(type_name, parameters, inputs, (output, Form { encoding, order: Order::Nhwc }));
     Ok(())
+}
+
+/// Whether a window lies in the padding as a whole, for which the library gives wrong numbers in fp16.
+fn has_windows_of_padding(geometry: Geometry) -> bool {
+    let Geometry { kernel, padding, dilation, .. } = geometry;
+    (0..2).any(|axis| padding[axis] > dilation[axis] * kernel[axis].saturating_sub(1))
 }
 
 /// A linear layer of any rank.

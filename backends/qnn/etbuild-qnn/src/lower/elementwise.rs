@@ -108,10 +108,32 @@ pub fn clamp(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
             return Ok(());
         }
     }
+    if matches!(encoding, Encoding::Integer(_)) {
+        return limited(builder, [input, output], limits, form);
+    }
     let operand = builder.take(input, encoding, order)?;
     let finite = limits.map(|limit| Parameter::Float32(limit.clamp(-65_504.0, 65_504.0)));
     let [least, greatest] = finite;
     builder.compute("ReluMinMax", vec![("min_value", least), ("max_value", greatest)], vec![operand], (output, form));
+    Ok(())
+}
+
+/// A clamp of integers that reach further: a maximum and a minimum. The compiler replaces `ReluMinMax` behind a product or a sum by the
+/// saturation of the result, which has other limits.
+fn limited(builder: &mut Builder<'_>, [input, output]: [ValueId; 2], limits: [f32; 2], form: Form) -> Done {
+    let is_limited = limits.iter().any(|limit| limit.is_finite());
+    let mut tensor = match is_limited {
+        true => builder.take(input, form.encoding, form.order)?,
+        false => builder.read(input, form)?,
+    };
+    let types = ["ElementWiseMaximum", "ElementWiseMinimum"];
+    for (limit, type_name) in limits.into_iter().zip(types).filter(|(limit, _)| limit.is_finite()) {
+        let number = number_like(builder, limit, form.encoding);
+        let made = builder.native(output, form);
+        builder.operation(type_name, Vec::new(), vec![tensor, number], made);
+        tensor = made;
+    }
+    builder.store(output, form, tensor);
     Ok(())
 }
 

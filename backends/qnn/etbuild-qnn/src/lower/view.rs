@@ -74,10 +74,38 @@ fn permuted(builder: &mut Builder<'_>, call: &Call<'_>, dims: &[usize]) -> Done 
         return Ok(());
     }
     let (tensor, form) = moved(builder, input, Order::RowMajor)?;
-    let permutation = dims.iter().map(|dim| *dim as u32).collect();
-    let permutation = ("perm", Parameter::Integers(vec![dims.len() as u32], permutation));
-    builder.compute("Transpose", vec![permutation], vec![tensor], (output, form));
+    if dims.len() > 4 {
+        let made = squeezed(builder, [input, output], (tensor, form.encoding), dims);
+        builder.compute("Reshape", Vec::new(), vec![made], (output, form));
+        return Ok(());
+    }
+    builder.compute("Transpose", vec![order_of(dims)], vec![tensor], (output, form));
     Ok(())
+}
+
+/// A permutation of the dimensions that are not of size 1. The compiler fails where slices of a permutation of five dimensions follow a
+/// linear layer in fp16, as in `nn.MultiheadAttention`.
+fn squeezed(
+    builder: &mut Builder<'_>,
+    [input, output]: [ValueId; 2],
+    (tensor, encoding): (TensorId, Encoding),
+    dims: &[usize],
+) -> TensorId {
+    let sizes = builder.sizes(input, Order::RowMajor);
+    let is_kept = |(dim, size): &(usize, u32)| *size != 1 || (*dim == 0 && sizes.iter().all(|size| *size == 1));
+    let (kept, from): (Vec<usize>, Vec<u32>) = sizes.iter().copied().enumerate().filter(is_kept).unzip();
+    let places: Vec<usize> = dims.iter().filter_map(|dim| kept.iter().position(|kept| kept == dim)).collect();
+    let to = places.iter().map(|place| from[*place]).collect();
+    let flat = builder.temporary(input, encoding, from);
+    builder.operation("Reshape", Vec::new(), vec![tensor], flat);
+    let made = builder.temporary(output, encoding, to);
+    builder.operation("Transpose", vec![order_of(&places)], vec![flat], made);
+    made
+}
+
+/// The parameter of a transposition.
+fn order_of(dims: &[usize]) -> (&'static str, Parameter) {
+    ("perm", Parameter::Integers(vec![dims.len() as u32], dims.iter().map(|dim| *dim as u32).collect()))
 }
 
 /// Repeated dimensions of size 1.
