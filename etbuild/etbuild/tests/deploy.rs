@@ -175,6 +175,18 @@ fn nodes_on_portable_kernels_are_told_with_their_share_of_the_work() {
 }
 
 #[test]
+fn a_program_file_tells_what_a_backend_of_another_target_leaves() {
+    let place = Place::warm();
+    let program = place.path().join("digits.pte");
+    let quantized = "--quantize int8 --calibrate examples/digits/calibration.safetensors --partition cortex-m";
+    let words = format!("compile {RECIPE} {quantized} --program {}", program.display());
+    let told = place.run(&words).expect(0).stdout;
+    assert!(told.contains(" nodes, 100 % of the work, on portable kernels: target ("), "{told}");
+    let fallback = place.json(&words)["fallback"].clone();
+    assert_eq!((&fallback["nodes"], &fallback["work"]), (&fallback["all_nodes"], &1.0.into()));
+}
+
+#[test]
 fn int8_without_a_backend_is_told_to_be_slow() {
     let place = Place::warm();
     let quantized = "--quantize int8 --calibrate examples/digits/calibration.safetensors --target linux-x86_64";

@@ -49,6 +49,11 @@ impl Fallback {
         })
     }
 
+    /// The sentence with the command that says more.
+    pub fn remark(&self) -> String {
+        format!("{}; `etbuild explain --partition` lists them", self.sentence())
+    }
+
     /// `3 of 120 nodes, 2 % of the work, on portable kernels: float64 (2), dynamic size (1)`.
     pub fn sentence(&self) -> String {
         let percent = self.work * 100.0;

@@ -18,6 +18,7 @@ use super::{diffusion, first_look};
 use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::emit::{self, FileOptions, data_files};
 use crate::input::{Db, EngineDatabase};
+use crate::partition::Fallback;
 use crate::program_source::ProgramSource;
 use crate::session::{World, guarded, or_again};
 
@@ -36,6 +37,22 @@ pub struct ProgramFiles {
 /// The failure of the compilation.
 pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<Blob, Vec<Diagnostic>> {
     Ok(compiled(world, path, overrides, |file| FileOptions { external_weights: false, ..file })?.program)
+}
+
+/// The same, and what of the program runs on portable kernels although backends were asked.
+///
+/// # Errors
+/// What keeps the model from being compiled.
+pub fn program_file_with_fallback(
+    world: &Arc<World>,
+    path: &Path,
+    overrides: &[Override],
+) -> Result<(Blob, Option<Fallback>), Vec<Diagnostic>> {
+    of_host(world, path, overrides, |db, HostProgram { program, memory, file, .. }| {
+        let nodes = if program.partition.engines.is_empty() { Vec::new() } else { program.nodes(db)? };
+        let emitted = emit::emitted(db, program, memory, FileOptions { external_weights: false, ..file })?;
+        Ok((open(db, &emitted)?.program, Fallback::of(&nodes)))
+    })
 }
 
 /// The same with weights where the recipe places the weights.

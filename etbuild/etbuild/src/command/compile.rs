@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic, unwritable};
-use etbuild_engine::{Mode, program_file};
+use etbuild_engine::{Mode, program_file_with_fallback};
 
 use super::Outcome;
 use crate::arguments;
@@ -20,13 +20,15 @@ pub fn run(session: &Session, arguments: &arguments::Compile) -> Outcome {
         return Err(vec![Diagnostic::error(Code::Usage, message).help(help)]);
     }
     let overrides = session.recipe_overrides(&arguments.recipes)?;
-    let bytes = program_file(&session.world(Mode::Build)?, model, &overrides)?;
+    let (bytes, fallback) = program_file_with_fallback(&session.world(Mode::Build)?, model, &overrides)?;
     let path = arguments.program.clone().unwrap_or_else(|| default_path(model));
     session.system.write(&path, &bytes, false).map_err(|error| vec![unwritable(&path, &error)])?;
     let value = serde_json::json!({
-        "schema": "etbuild.program/1", "ok": true, "program": path, "size": bytes.len(), "diagnostics": [],
+        "schema": "etbuild.program/1", "ok": true, "program": path, "size": bytes.len(), "fallback": fallback, "diagnostics": [],
     });
-    session.terminal.present(&value, &format!("{}: {} bytes", path.display(), bytes.len()));
+    let note = fallback.map(|fallback| format!("\n{}", fallback.remark()));
+    let text = format!("{}: {} bytes{}", path.display(), bytes.len(), note.unwrap_or_default());
+    session.terminal.present(&value, &text);
     Ok(Vec::new())
 }
 

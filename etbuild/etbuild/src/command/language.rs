@@ -75,10 +75,16 @@ pub fn run(
         observer,
     };
     let refused = |error: Error| vec![refusal(arguments, &error)];
+    // A trace for programs is a result of its own.
+    let has_result = observer.is_none() || session.global.output == Output::Human;
     let data = || DataFiles::open(&arguments.data);
     let file = Rc::new(bytes);
     if let Some(mut encoder) = Encoder::find(&file, data, &loading).map_err(refused)? {
-        return encode(session, &mut encoder, &request).map_err(refused);
+        let (value, text) = encode(&mut encoder, &request).map_err(refused)?;
+        if has_result {
+            session.terminal.succeed("texts", value, &text);
+        }
+        return Ok(Vec::new());
     }
     refuse_encoder_options(&request).map_err(refused)?;
     let mut model = Model::load(FileBytes::shared(&file), data, &loading, Instant::now()).map_err(refused)?;
@@ -92,7 +98,7 @@ pub fn run(
     let channels = &mut Channels { input: &mut input, out: &mut out, talk: &mut talk };
     perform(&mut model, &request, channels).map_err(refused)?;
     // The text is on standard error already.
-    if session.global.output == Output::Json {
+    if session.global.output == Output::Json && has_result {
         session.terminal.succeed("text", json!({ "text": String::from_utf8_lossy(&out.text) }), "");
     }
     Ok(Vec::new())
@@ -117,15 +123,14 @@ impl Write for Copied {
     }
 }
 
-/// Answers the texts of a request with an encoder.
-fn encode(session: &Session, encoder: &mut Encoder, request: &Request) -> Result<Vec<Diagnostic>, Error> {
+/// What an encoder answers to the texts of a request: for programs, and as lines.
+fn encode(encoder: &mut Encoder, request: &Request) -> Result<(Value, String), Error> {
     let (mut input, mut talk, mut out) = (io::stdin().lock(), io::stderr(), io::sink());
     let channels = &mut Channels { input: &mut input, out: &mut out, talk: &mut talk };
     let answers = answers(encoder, request, channels)?;
     let values = answers.iter().map(|answer| serde_json::from_str(&answer.json()).unwrap_or_default());
     let all = json!({ "answers": values.collect::<Vec<Value>>() });
-    session.terminal.succeed("texts", all, answers.iter().map(Answer::lines).collect::<String>().trim_end());
-    Ok(Vec::new())
+    Ok((all, answers.iter().map(Answer::lines).collect::<String>().trim_end().to_owned()))
 }
 
 /// Whether tokens are made from text.

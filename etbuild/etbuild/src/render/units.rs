@@ -73,8 +73,7 @@ fn stack(report: &UnitReport, kept: u64) -> String {
 
 /// Facts about the speed of a unit, a line each.
 fn remarks(report: &UnitReport) -> impl Iterator<Item = String> + '_ {
-    let fallback = report.fallback.as_ref().map(Fallback::sentence);
-    let fallback = fallback.map(|sentence| format!("{sentence}; `etbuild explain --partition` lists them"));
+    let fallback = report.fallback.as_ref().map(Fallback::remark);
     let lines = fallback.into_iter().chain(report.notes.iter().cloned());
     lines.map(|line| format!("{}@{}: {line}", report.recipe, report.target))
 }
