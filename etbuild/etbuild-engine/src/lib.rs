@@ -43,8 +43,8 @@ pub use partition::{EngineRefusal, Fallback, FallbackReason, NodePlace};
 pub use pipeline::{Source, Stage};
 pub use quantize::{Answers, LayerLoss};
 pub use request::{
-    ProgramFiles, Request, Subject, catalogue, file_format, foreign, is_encoder, program_file, program_file_with_fallback, program_files, resolve,
-    subject, unit_folders,
+    ProgramFiles, Request, Subject, catalogue, file_format, foreign, is_encoder, program_file,
+    program_file_with_fallback, program_files, resolve, subject, unit_folders,
 };
 pub use session::{AbsentBackend, Event, Mode, Revisions, World};
 pub use unit::Unit;

@@ -20,8 +20,6 @@ mod vision;
 pub use encoder::is_encoder;
 pub use first_look::{Subject, foreign, format as file_format, subject};
 pub use operators::{MANIFEST, OPERATORS};
-pub use program_file::{
-    HostProgram, ProgramFiles, of_host, program_file, program_file_with_fallback, program_files,
-};
+pub use program_file::{HostProgram, ProgramFiles, of_host, program_file, program_file_with_fallback, program_files};
 pub use resolve::{Request, catalogue, chosen_targets, resolve, unit_folders};
 pub use target_facts::of as target_facts;
