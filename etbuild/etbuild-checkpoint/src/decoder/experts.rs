@@ -9,7 +9,7 @@ use super::weights::{Listed, Turns, Weights};
 use crate::constant::{Constant, Matrices, Part};
 use crate::names::within;
 use crate::sketch::Sketch;
-use crate::{Decoder, Experts, FeedForward, Norm, Routing, Shares, Storage};
+use crate::{Decoder, Experts, FeedForward, Routing, Shares, Storage};
 
 /// The experts of the layer whose module is `layer`, of tokens `[1, count, width]`: those that the router reads, and those that experts read.
 pub fn build(
@@ -59,9 +59,11 @@ fn route(
 ) -> [ValueId; 2] {
     let module = format!("{mixture}.{}", experts.names.router);
     sketch.enter(module.as_str());
-    let input = if experts.routing.is_scaled { scaled(decoder, sketch, weights, &module, input) } else { input };
+    let (input, module) = match experts.routing.is_scaled {
+        true => (scaled(decoder, sketch, weights, &module, input), format!("{module}.proj")),
+        false => (input, module),
+    };
     let (part, sides) = (Part::all(experts.count), Sides::default());
-    let module = if experts.routing.is_scaled { format!("{module}.proj") } else { module };
     let router = Linear { module: &module, part, columns: decoder.width, sides, has_bias: experts.has_biases };
     let scores = linear::build(sketch, weights, &router, input);
     let scores = sketch.view(scores, &[sketch.size(input, 1), experts.count]);
@@ -84,7 +86,7 @@ fn route(
 
 /// Hidden states as a router with a normalization of its own reads them: with a factor for each element, divided by the root of the width.
 fn scaled(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, router: &str, input: ValueId) -> ValueId {
-    let normal = sketch.norm(input, [None; 2], Norm { has_weights: false, has_biases: false, ..decoder.norm });
+    let normal = sketch.norm(input, [None; 2], decoder.norm);
     let factors = weights.vector(&format!("{router}.scale"), Part::all(decoder.width), 0.0);
     let factors = sketch.constant(&factors);
     let scaled = sketch.multiply(normal, factors);

@@ -86,12 +86,12 @@ fn cut_off(sketch: &mut Sketch, weights: &mut Weights<'_>, rows: ValueId, cutoff
     let centered = sketch.less(rows, mean);
     let variance = sketch.mean_square(centered);
     let deviation = sketch.root(variance);
-    let number = match cutoff {
-        Cutoff::Share(number) | Cutoff::Deviations(number) => sketch.constant(&weights.number(number)),
-    };
     let deviations = match cutoff {
-        Cutoff::Share(_) => sketch.own("aten.special_ndtri.default", &[number], &[]),
-        Cutoff::Deviations(_) => number,
+        Cutoff::Share(share) => {
+            let share = sketch.constant(&weights.number(share));
+            sketch.own("aten.special_ndtri.default", &[share], &[])
+        }
+        Cutoff::Deviations(number) => sketch.constant(&weights.number(number)),
     };
     let cutoff = sketch.multiply(deviation, deviations);
     let above = sketch.less(centered, cutoff);

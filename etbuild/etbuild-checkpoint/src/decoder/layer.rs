@@ -104,7 +104,7 @@ fn add(
     parts.sketch.add(to, made)
 }
 
-/// The normalization of this name in a layer, if there is one.
+/// Hidden states behind the normalization of this name, or as they are in a layer without the normalization.
 fn norm(decoder: &Decoder, parts: &mut Parts<'_, '_>, module: &str, name: Option<&str>, value: ValueId) -> ValueId {
     norm_within(module, name).map_or(value, |module| parts.normalize(&module, decoder.norm, value))
 }

@@ -49,7 +49,7 @@ fn known(decoder: &Decoder, parts: &mut Parts<'_, '_>, tokens: ValueId, vocabula
     sketch.call("aten.where.self", [is_known, tokens, first].map(Argument::Value).to_vec(), output)
 }
 
-/// What the embeddings for a layer add to hidden states `[1, count, width]` behind it.
+/// The term `[1, count, width]` that the embeddings for a layer add to the hidden states behind the layer.
 pub fn addition(
     decoder: &Decoder,
     parts: &mut Parts<'_, '_>,

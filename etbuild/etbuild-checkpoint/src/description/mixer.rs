@@ -81,7 +81,7 @@ pub struct Scan {
     pub has_biases: bool,
     /// Whether the convolution has biases.
     pub has_convolution_biases: bool,
-    /// The factors of what the mixer computes, where there are some.
+    /// The factors of the input, of the parts of the projection and of the output; `None` without factors.
     pub scales: Option<ScanScales>,
     /// The mixer, in a layer.
     pub module: &'static str,
@@ -110,7 +110,7 @@ pub enum Steps {
     },
     /// From the mixer's input (Mamba 2), with B and C through the convolution.
     Direct {
-        /// The epsilon of the RMSNorm of each group, if there is one.
+        /// The epsilon of the RMSNorm of each group; `None` without RMSNorm.
         norm: Option<f64>,
         /// Whether the RMSNorm is ahead of the gate.
         is_ahead: bool,

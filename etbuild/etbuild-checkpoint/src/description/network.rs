@@ -91,7 +91,7 @@ impl Experts {
     }
 }
 
-/// The names of the normalizations of experts beside a network. Router and experts read what the network reads, ahead of its normalization.
+/// The names of the normalizations of experts beside a network. Router and experts read the hidden states ahead of the normalization of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpertNorms {
     /// Ahead of the experts.

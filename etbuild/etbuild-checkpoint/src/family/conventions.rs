@@ -270,8 +270,8 @@ pub fn share_caches(decoder: &mut Decoder, config: &Config, default: usize) -> R
 }
 
 /// Embeddings of tokens for each layer, of `default` elements where the configuration says nothing; 0 for none.
-pub fn layer_inputs(config: &Config, default: usize) -> Result<Option<LayerInputs>, CheckpointError> {
-    let width = config.optional_count("hidden_size_per_layer_input")?.unwrap_or(default);
+pub fn layer_inputs(config: &Config) -> Result<Option<LayerInputs>, CheckpointError> {
+    let width = config.optional_count("hidden_size_per_layer_input")?.unwrap_or(256);
     let vocabulary = config.optional_size("vocab_size_per_layer_input")?.unwrap_or(262_144);
     Ok((width > 0).then_some(LayerInputs { vocabulary, width }))
 }

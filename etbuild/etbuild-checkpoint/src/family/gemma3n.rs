@@ -41,7 +41,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let kinds = [&CLASS, &LOCAL].map(|class| (class, decoder.attention.depth));
     conventions::rotate_by_kind(&mut decoder, config, kinds, "rope_local_base_freq", &local)?;
     conventions::share_caches(&mut decoder, config, 15)?;
-    decoder.layer_inputs = conventions::layer_inputs(config, 256)?;
+    decoder.layer_inputs = conventions::layer_inputs(config)?;
     decoder.streams = Some(streams(config)?);
     networks(&mut decoder, config, widths.as_deref())?;
     Ok(decoder)

@@ -44,7 +44,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     decoder.global_attention = Some(global);
     conventions::share_caches(&mut decoder, config, 0)?;
     widen(&mut decoder, config)?;
-    decoder.layer_inputs = conventions::layer_inputs(config, 256)?;
+    decoder.layer_inputs = conventions::layer_inputs(config)?;
     if config.flag("enable_moe_block")? {
         decoder.experts = Some(experts(config, &mut decoder)?);
     }

@@ -1,6 +1,6 @@
 //! Models with encoders of pictures or sound that etbuild lacks: the decoder answers texts.
 
-use super::vision::{Sizes, known, with_sizes};
+use super::vision::{Sizes, nested};
 use super::{Family, gemma3n, gemma4, ministral3, mistral, qwen3, qwen3_5};
 use crate::config::Config;
 use crate::{CheckpointError, Decoder};
@@ -48,10 +48,5 @@ const GEMMA4: Sizes = &[
 ];
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
-    let text = config.optional_map("text_config")?.ok_or_else(|| config.mistake("text_config", "is missing"))?;
-    let (family, sizes) = known(&text, TEXTS.iter().map(|(name, family, sizes)| (*name, (*family, *sizes))))?;
-    let mut decoder = (family.describe)(&with_sizes(text, sizes).with_keys(family.keys))?;
-    decoder.tied = config.flag_or("tie_word_embeddings", decoder.tied)?;
-    decoder.is_for_texts = true;
-    Ok(decoder)
+    Ok(Decoder { is_for_texts: true, ..nested(config, TEXTS)? })
 }

@@ -116,13 +116,17 @@ struct Class {
     is_clip: bool,
 }
 
-/// The decoder of `text_config`.
+/// The decoder of `text_config`, in floats.
 pub fn text(config: &Config) -> Result<Decoder, CheckpointError> {
     refuse_quantized(config)?;
+    nested(config, TEXTS)
+}
+
+/// The decoder of `text_config`, one of these.
+pub fn nested(config: &Config, entries: &[(&'static str, &Family, Sizes)]) -> Result<Decoder, CheckpointError> {
     let text = config.optional_map("text_config")?.ok_or_else(|| config.mistake("text_config", "is missing"))?;
-    let (family, sizes) = known(&text, TEXTS.iter().map(|(name, family, sizes)| (*name, (*family, *sizes))))?;
-    let text = with_sizes(text, sizes).with_keys(family.keys);
-    let mut decoder = (family.describe)(&text)?;
+    let (family, sizes) = known(&text, entries.iter().map(|(name, family, sizes)| (*name, (*family, *sizes))))?;
+    let mut decoder = (family.describe)(&with_sizes(text, sizes).with_keys(family.keys))?;
     decoder.tied = config.flag_or("tie_word_embeddings", decoder.tied)?;
     Ok(decoder)
 }

@@ -23,10 +23,7 @@ pub fn add(
         if let (Some(list), [count, shape @ ..]) = (of_list(&place.name), &place.shape[..])
             && has(*count)
         {
-            let rows = shape.first().copied().unwrap_or(1);
-            return (0..*count).try_for_each(|index| {
-                put(tensors, format!("{list}.{index}.weight"), file, place, shape, index * rows)
-            });
+            return Stack { list: list.to_owned(), count: *count, shape }.put(tensors, file, place, [""]);
         }
         return put(tensors, of_model(decoder, &place.name), file, place, &place.shape, 0);
     };
@@ -37,7 +34,7 @@ pub fn add(
             let module = within(&decoder.names.layer(layer), experts.names.module);
             let list = Stack { list: format!("{module}.{}", experts.names.list), count: *count, shape };
             match role {
-                // The rows of the gate, and behind them those of the other projection.
+                // A matrix has the rows of gate, then the rows of up.
                 GATE_AND_UP => list.put(tensors, file, place, [experts.names.gate, experts.names.up]),
                 _ => list.put(tensors, file, place, [name]),
             }
@@ -54,18 +51,18 @@ pub fn add(
     }
 }
 
-/// A stack of the matrices of all experts.
+/// A stack of matrices, one for each module of a list.
 struct Stack<'s> {
-    /// The list of experts.
+    /// The list of modules.
     list: String,
-    /// The experts.
+    /// The modules.
     count: usize,
-    /// The shape of an expert's matrix.
+    /// The shape of a matrix.
     shape: &'s [usize],
 }
 
 impl Stack<'_> {
-    /// Adds the matrices of each expert, whose rows are those of these projections, as many of each.
+    /// Adds the weights of these projections of each module, whose matrix has as many rows of each.
     fn put<const N: usize>(
         &self,
         tensors: &mut Tensors,
@@ -76,10 +73,10 @@ impl Stack<'_> {
         let all = self.shape.first().copied().unwrap_or(1);
         let (rows, mut own) = (all / N, self.shape.to_vec());
         own.iter_mut().take(1).for_each(|size| *size = rows);
-        let parts = (0..self.count).flat_map(|expert| names.iter().enumerate().map(move |part| (expert, part)));
-        for (expert, (index, name)) in parts {
-            let name = format!("{}.{expert}.{name}.weight", self.list);
-            put(tensors, name, file, place, &own, expert * all + index * rows)?;
+        let parts = (0..self.count).flat_map(|module| names.iter().enumerate().map(move |part| (module, part)));
+        for (module, (index, name)) in parts {
+            let name = format!("{}.weight", within(&format!("{}.{module}", self.list), name));
+            put(tensors, name, file, place, &own, module * all + index * rows)?;
         }
         Ok(())
     }
@@ -193,7 +190,7 @@ fn of_kinds(decoder: &Decoder, index: usize, role: &str) -> Option<String> {
 /// The roles of linear attention, and the modules here.
 const DELTA: &[(&str, &str)] = &[
     ("attn_gate", "in_proj_z"),
-    ("ssm_a", "A_log"),
+    (RATES, "A_log"),
     ("ssm_alpha", "in_proj_a"),
     ("ssm_ba", "in_proj_ba"),
     ("ssm_beta", "in_proj_b"),

@@ -72,8 +72,7 @@ impl Sketch {
     fn share_among_close(&mut self, scores: ValueId, own: ValueId, slack: f64) -> ValueId {
         let (output, sums) = (self.like(scores), self.like(own));
         let flags = TensorSpec { scalar_type: ScalarType::Bool, ..output.clone() };
-        let below = vec![Argument::Value(scores), Argument::Value(own), Argument::Int(1)];
-        let below = self.call("aten.sub.Tensor", below, output.clone());
+        let below = self.less(scores, own);
         let magnitudes = self.own("aten.abs.default", &[scores], &[]);
         let magnitudes = self.own("aten.maximum.default", &[magnitudes, own], &[]);
         let least = self.scale(magnitudes, -slack);

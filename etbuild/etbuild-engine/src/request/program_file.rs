@@ -36,7 +36,7 @@ pub struct ProgramFiles {
 /// # Errors
 /// The failure of the compilation.
 pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<Blob, Vec<Diagnostic>> {
-    Ok(compiled(world, path, overrides, |file| FileOptions { external_weights: false, ..file })?.program)
+    of_host(world, path, overrides, |db, host| host.open(db))
 }
 
 /// The same, and what of the program runs on portable kernels although backends were asked.
@@ -48,10 +48,9 @@ pub fn program_file_with_fallback(
     path: &Path,
     overrides: &[Override],
 ) -> Result<(Blob, Option<Fallback>), Vec<Diagnostic>> {
-    of_host(world, path, overrides, |db, HostProgram { program, memory, file, .. }| {
-        let nodes = if program.partition.engines.is_empty() { Vec::new() } else { program.nodes(db)? };
-        let emitted = emit::emitted(db, program, memory, FileOptions { external_weights: false, ..file })?;
-        Ok((open(db, &emitted)?.program, Fallback::of(&nodes)))
+    of_host(world, path, overrides, |db, host| {
+        let nodes = if host.program.partition.engines.is_empty() { Vec::new() } else { host.program.nodes(db)? };
+        Ok((host.open(db)?, Fallback::of(&nodes)))
     })
 }
 
@@ -60,17 +59,8 @@ pub fn program_file_with_fallback(
 /// # Errors
 /// What keeps the model from being compiled.
 pub fn program_files(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<ProgramFiles, Vec<Diagnostic>> {
-    compiled(world, path, overrides, |file| file)
-}
-
-fn compiled(
-    world: &Arc<World>,
-    path: &Path,
-    overrides: &[Override],
-    adjust: impl Fn(FileOptions) -> FileOptions,
-) -> Result<ProgramFiles, Vec<Diagnostic>> {
     of_host(world, path, overrides, |db, HostProgram { program, memory, file, .. }| {
-        let emitted = emit::emitted(db, program, memory, adjust(file))?;
+        let emitted = emit::emitted(db, program, memory, file)?;
         open(db, &emitted)
     })
 }

@@ -23,12 +23,10 @@ pub fn run(session: &Session, arguments: &arguments::Compile) -> Outcome {
     let (bytes, fallback) = program_file_with_fallback(&session.world(Mode::Build)?, model, &overrides)?;
     let path = arguments.program.clone().unwrap_or_else(|| default_path(model));
     session.system.write(&path, &bytes, false).map_err(|error| vec![unwritable(&path, &error)])?;
-    let value = serde_json::json!({
-        "schema": "etbuild.program/1", "ok": true, "program": path, "size": bytes.len(), "fallback": fallback, "diagnostics": [],
-    });
+    let value = serde_json::json!({ "program": path, "size": bytes.len(), "fallback": fallback, "diagnostics": [] });
     let note = fallback.map(|fallback| format!("\n{}", fallback.remark()));
     let text = format!("{}: {} bytes{}", path.display(), bytes.len(), note.unwrap_or_default());
-    session.terminal.present(&value, &text);
+    session.terminal.succeed("program", value, &text);
     Ok(Vec::new())
 }
 

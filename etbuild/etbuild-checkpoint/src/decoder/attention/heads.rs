@@ -7,7 +7,7 @@ use crate::constant::Part;
 use crate::decoder::parts::Parts;
 use crate::decoder::text::Own;
 use crate::sketch::Sketch;
-use crate::{Attention, HeadNorm, Norm};
+use crate::{Attention, HeadNorm};
 
 /// Queries, and the gates of the heads, whose rows are among those of the queries.
 pub fn gates(place: &Place<'_>, sketch: &mut Sketch, both: ValueId) -> (ValueId, Option<ValueId>) {
@@ -67,7 +67,7 @@ pub fn norm(place: &Place<'_>, parts: &mut Parts<'_, '_>, role: Role, heads: Val
 
 /// Normalization of each head, `[1, count, heads, depth]`, without weights.
 pub fn plain_norm(place: &Place<'_>, parts: &mut Parts<'_, '_>, heads: ValueId) -> ValueId {
-    parts.sketch.norm(heads, [None; 2], Norm { has_weights: false, has_biases: false, ..place.decoder.norm })
+    parts.sketch.norm(heads, [None; 2], place.decoder.norm)
 }
 
 /// Normalization of the last dimension, of so many elements, with the weights of a module.

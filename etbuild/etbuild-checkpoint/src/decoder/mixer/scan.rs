@@ -102,17 +102,10 @@ impl Place {
         let rows = self.convolve(parts, text, rows);
         let [rows, keys, queries] = self.split(parts, rows, [inner, shared, shared]);
         let made = self.scanned(parts, text, [rows, steps, keys, queries], Some("dt_bias"));
-        match norm {
-            None => self.gated(parts, made, gate),
-            Some(epsilon) if is_ahead => {
-                let normal = self.norm_of_groups(parts, epsilon, made);
-                self.gated(parts, normal, gate)
-            }
-            Some(epsilon) => {
-                let gated = self.gated(parts, made, gate);
-                self.norm_of_groups(parts, epsilon, gated)
-            }
-        }
+        let [ahead, behind] = if is_ahead { [norm, None] } else { [None, norm] };
+        let made = ahead.map_or(made, |epsilon| self.norm_of_groups(parts, epsilon, made));
+        let gated = self.gated(parts, made, gate);
+        behind.map_or(gated, |epsilon| self.norm_of_groups(parts, epsilon, gated))
     }
 
     /// The scan of all texts, `[1, rows, heads * depth]`.
