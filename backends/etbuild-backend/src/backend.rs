@@ -107,6 +107,12 @@ pub trait Backend: Send + Sync {
         false
     }
 
+    /// Whether the delegate writes the state behind a chunk over the state ahead of it, for operators with a state of one size: the state is an
+    /// input of the partition, and an output in the same memory, where the method allows it.
+    fn steps_states(&self) -> bool {
+        false
+    }
+
     /// Whether the backend has [`Backend::lower_dynamic`]: nodes with dynamic sizes are judged like others then, at sample sizes.
     fn has_dynamic_sizes(&self) -> bool {
         false

@@ -2,7 +2,10 @@
 
 use et_ops::Outs;
 
-use crate::{DelegateCall, Graph, IdMap, Node, ValueId, ValueKind};
+use crate::{Argument, Control, DelegateCall, Graph, IdMap, Node, ValueId, ValueKind};
+
+/// Operators that may write the state behind their rows over the state ahead of them, each with the argument that is the state. Its new value is the last output.
+const STEPS: &[(&str, usize)] = &[("etbuild.gated_delta.default", 7), ("etbuild.selective_scan.default", 5)];
 
 /// The operands that a node writes in place, each with the value after the write: one of an operator, any number of a delegate call.
 pub fn in_place(node: &Node) -> Vec<(ValueId, ValueId)> {
@@ -16,6 +19,52 @@ pub fn in_place(node: &Node) -> Vec<(ValueId, ValueId)> {
     }
 }
 
+/// The states that a node may step in place, by their new values: the state is updated with the value, and no other node reads the state.
+/// Linear in the size of the graph.
+pub fn stepped_states(graph: &Graph) -> IdMap<ValueId> {
+    let mut stepped = IdMap::default();
+    let pairs: Vec<(ValueId, ValueId)> = graph.nodes.iter().filter_map(step).collect();
+    // A node that runs several times reads the state of the method's start each time.
+    if pairs.is_empty() || graph.nodes.iter().any(|node| Control::of(node).is_some()) {
+        return stepped;
+    }
+    let (reads, updates) = (reads(graph), updates(graph));
+    for (state, value) in pairs {
+        let is_state = matches!(graph.value(state).kind, ValueKind::State { .. });
+        if is_state && reads.get(state) == Some(&1) && updates.get(state) == Some(&value) {
+            stepped.insert(value, state);
+        }
+    }
+    stepped
+}
+
+/// The state of a node and the state's new value, for operators in [`STEPS`].
+fn step(node: &Node) -> Option<(ValueId, ValueId)> {
+    let (_, position) = STEPS.iter().find(|(operator, _)| *operator == node.operator.as_str())?;
+    match (node.arguments.get(*position), node.outputs.last()) {
+        (Some(Argument::Value(state)), Some(value)) => Some((*state, *value)),
+        _ => None,
+    }
+}
+
+/// How often nodes and results read each value.
+fn reads(graph: &Graph) -> IdMap<usize> {
+    let mut reads = IdMap::default();
+    let in_nodes = graph.nodes.iter().flat_map(Node::uses);
+    for id in in_nodes.chain(graph.results()) {
+        let known = reads.get(id).copied().unwrap_or(0);
+        reads.insert(id, known + 1);
+    }
+    reads
+}
+
+/// The new value of each target of an update.
+fn updates(graph: &Graph) -> IdMap<ValueId> {
+    let mut updates = IdMap::default();
+    graph.updates.iter().for_each(|update| _ = updates.insert(update.target, update.value));
+    updates
+}
+
 /// The nodes whose write in place is unsound, each with the reason. A sound write has state or an input as target,
 /// the target is updated with the written value, and no other node reads the target, so nodes may be moved as their
 /// values allow. Linear in the size of the graph.
@@ -25,14 +74,7 @@ pub fn unsound_writes(graph: &Graph) -> Vec<(&Node, &'static str)> {
     if writes.is_empty() {
         return Vec::new();
     }
-    let mut reads: IdMap<usize> = IdMap::default();
-    let in_nodes = graph.nodes.iter().flat_map(Node::uses);
-    for id in in_nodes.chain(graph.results()) {
-        let known = reads.get(id).copied().unwrap_or(0);
-        reads.insert(id, known + 1);
-    }
-    let mut updates: IdMap<ValueId> = IdMap::default();
-    graph.updates.iter().for_each(|update| _ = updates.insert(update.target, update.value));
+    let (reads, updates) = (reads(graph), updates(graph));
     let reason = |target: ValueId, value: ValueId| match graph.values.get(target.index()).map(|value| &value.kind) {
         Some(ValueKind::State { .. } | ValueKind::Input) if updates.get(target) != Some(&value) => {
             Some("the written value is not the update of the target")
@@ -88,5 +130,39 @@ method forward
         assert!(!is_sound("  return %new\n"));
         assert!(!is_sound("  update %cache %rows\n  return %new\n"));
         assert!(!is_sound("  update %cache %new\n  return %cache\n"));
+    }
+
+    /// A method that steps a state, followed by the lines `rest`.
+    fn stepped(rest: &str) -> usize {
+        let text = format!(
+            "etbuild-ir 1 aten
+method forward
+  input %rows: float32[1, 1, 1, 1]
+  input %sizes: float32[1, 1, 1]
+  input %rates: float32[1]
+  input %start: int64[1]
+  state %state: float32[1, 1, 1] = \"state\" {DIGEST}
+  (%out: float32[1, 1, 1, 1], %behind: float32[1, 1, 1]) = etbuild.gated_delta.default(%rows, %rows, %rows, %sizes, %sizes, %rates, %rates, %state, %start, %start)
+{rest}"
+        );
+        let data = ConstantData::new(vec![0_u8; 4]);
+        let program = parse(&text, &mut |_| Some(data.clone())).unwrap().1;
+        let graph = &program.methods["forward"];
+        let aliases = aliases(graph);
+        assert!(!graph.nodes.iter().any(|node| is_elided(node, &aliases)));
+        assert_eq!(aliases.iter().count(), graph.updates.len() - copied_updates(graph, &aliases).count());
+        aliases.iter().count()
+    }
+
+    #[test]
+    fn states_are_stepped_in_place_where_nothing_else_reads_them() {
+        assert_eq!(stepped("  update %state %behind\n  return %out\n"), 1);
+        assert_eq!(stepped("  update %state %behind\n  return %out, %behind\n"), 1);
+        assert_eq!(stepped("  update %state %behind\n  return %out, %state\n"), 0);
+        assert_eq!(stepped("  return %out, %behind\n"), 0);
+        assert_eq!(
+            stepped("  %more: float32[1, 1, 1] = aten.neg.default(%state)\n  update %state %behind\n  return %more\n"),
+            0
+        );
     }
 }

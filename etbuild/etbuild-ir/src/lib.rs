@@ -41,7 +41,7 @@ pub use dialect::{
 pub use evaluate::{evaluate, evaluate_constant};
 pub use graph::{Argument, Graph, Interval, MemoryFormat, Node, Program, Size, SymbolicSize, Update, Value, ValueKind};
 pub use id::{IdMap, ValueId};
-pub use in_place::in_place;
+pub use in_place::{in_place, stepped_states};
 pub use interpret::{Interruption, interpret};
 pub use lifetime::{Lifetime, lifetimes};
 pub use links::Links;

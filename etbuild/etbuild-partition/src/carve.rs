@@ -17,8 +17,8 @@ pub struct Carved {
 }
 
 /// Carves the nodes at `indices`, ascending, out of `graph`. `escapes` says whether a value is read outside of the
-/// partition.
-pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool) -> Carved {
+/// partition; `stepped` has the states that the backend writes in place, by their new values.
+pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool, stepped: &IdMap<ValueId>) -> Carved {
     let mut carver = Carver { source: graph, moved: IdMap::default(), carved: Graph::default(), inputs: Vec::new() };
     let nodes: Vec<Node> = indices.iter().map(|index| carver.node(&graph.nodes[*index])).collect();
     let Carver { moved, mut carved, inputs, .. } = carver;
@@ -29,7 +29,10 @@ pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool
     let position =
         |ids: &[ValueId], id: ValueId| ids.iter().position(|other| *other == id).map(|position| position as i64);
     let written = indices.iter().flat_map(|index| in_place(&graph.nodes[*index]));
-    let pairs = written.filter_map(|(target, value)| Some([position(&inputs, target)?, position(&outputs, value)?]));
+    let steps = outputs.iter().filter_map(|value| Some((*stepped.get(*value)?, *value)));
+    let pairs = written
+        .chain(steps)
+        .filter_map(|(target, value)| Some([position(&inputs, target)?, position(&outputs, value)?]));
     let writes = pairs.flatten().collect();
     Carved { graph: carved, inputs, outputs, writes }
 }

@@ -7,8 +7,8 @@ use etbuild_backend::{
     Backend, Blob, DeviceReport, Refusal, RefusalKind, Stored, TargetFacts, Weights, dequantizes_constants,
 };
 use etbuild_ir::{
-    ConstantData, DelegateCall, Digest, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation,
-    compact,
+    ConstantData, DelegateCall, Digest, Graph, IdMap, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind,
+    Violation, compact, stepped_states,
 };
 
 use crate::carve::{Carved, carve, escaping};
@@ -107,6 +107,14 @@ fn in_order(graph: &Graph, mut calls: BTreeMap<String, Inside>) -> Vec<Inside> {
     calls_of_graph.map(|node| calls.remove(name(node)).unwrap_or_default()).collect()
 }
 
+/// What partitions share with the rest of a graph.
+struct Outside {
+    /// The values that are read outside of the partition that computes the value.
+    escaping: HashSet<ValueId>,
+    /// The states that the backend steps in place, by their new values.
+    stepped: IdMap<ValueId>,
+}
+
 /// A lowered partition.
 struct Lowered {
     nodes: Vec<usize>,
@@ -135,10 +143,13 @@ impl Method {
             Refusal::new(RefusalKind::Gain, "the partition has only views, and a call costs more than the views");
         self.refuse(&dropped, backend, &reason);
         let partitions = split(&self.graph, partitions, backend, target);
-        let escaping = escaping(&self.graph, &partitions);
+        let outside = Outside {
+            escaping: escaping(&self.graph, &partitions),
+            stepped: if backend.steps_states() { stepped_states(&self.graph) } else { IdMap::default() },
+        };
         let mut lowered = Vec::new();
         for nodes in partitions {
-            match self.lower(&nodes, &escaping, &samples, (backend, target), keep) {
+            match self.lower(&nodes, &outside, &samples, (backend, target), keep) {
                 Ok(Some(call)) => lowered.push(Lowered { nodes, call }),
                 Ok(None) => {}
                 Err(reason) => self.refuse(&nodes, backend, &reason),
@@ -176,20 +187,21 @@ impl Method {
     fn lower(
         &mut self,
         nodes: &[usize],
-        escaping: &HashSet<ValueId>,
+        outside: &Outside,
         samples: &[Graph],
         (backend, target): (&dyn Backend, &TargetFacts),
         keep: &dyn Keep,
     ) -> Result<Option<Node>, Refusal> {
-        let escapes = |id| escaping.contains(&id);
-        let Carved { graph, mut inputs, mut outputs, writes } = carve(&self.graph, nodes, escapes);
+        let escapes = |id| outside.escaping.contains(&id);
+        let Carved { graph, mut inputs, mut outputs, writes } = carve(&self.graph, nodes, escapes, &outside.stepped);
         if outputs.is_empty() {
             return Ok(None);
         }
         let blob = if nodes.iter().any(|node| is_dynamic(&self.graph, &self.graph.nodes[*node])) {
             // A blob computes its sizes from the tensors, so that the call takes no numbers.
             inputs.retain(|id| self.graph.number(*id).is_none());
-            let samples: Vec<Graph> = samples.iter().map(|sample| carve(sample, nodes, escapes).graph).collect();
+            let samples: Vec<Graph> =
+                samples.iter().map(|sample| carve(sample, nodes, escapes, &outside.stepped).graph).collect();
             backend.lower_dynamic(&samples, &graph, target)?
         } else {
             backend.lower(&graph, target)?

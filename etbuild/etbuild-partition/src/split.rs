@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use etbuild_backend::{Backend, TargetFacts};
-use etbuild_ir::Graph;
+use etbuild_ir::{Graph, IdMap};
 
 use crate::carve::{carve, escaping};
 
@@ -20,7 +20,7 @@ pub fn split(
     }
     let escaping = escaping(graph, &partitions);
     let parts = |nodes: Vec<usize>| {
-        let carved = carve(graph, &nodes, |id| escaping.contains(&id)).graph;
+        let carved = carve(graph, &nodes, |id| escaping.contains(&id), &IdMap::default()).graph;
         let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         match backend.parts(&carved, target) {
             numbers if numbers.len() == nodes.len() => {

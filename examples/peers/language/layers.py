@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""GGUF files in the shapes of Gemma 4 E2B and LFM2 1.2B, random weights in `Q4_0` and a small vocabulary: etbuild beside llama.cpp, which read the
+"""GGUF files in the shapes of Gemma 4 E2B, LFM2 1.2B and Qwen 3.5 0.8B, random weights in `Q4_0` and a small vocabulary: etbuild beside llama.cpp, which read the
 same file, on the processor of this machine.
 
-    layers.py --etbuild ETBUILD --llama FOLDER --work FOLDER [--models gemma4,lfm2] [--threads 1,2] [--rounds 3]
+    layers.py --etbuild ETBUILD --llama FOLDER --work FOLDER [--models gemma4,lfm2,qwen35] [--threads 1,2] [--rounds 3]
 
 `--llama` is a folder with the libraries of llama.cpp and no library of a GPU. A round measures a prompt and tokens once each, in turns.
 """
@@ -118,7 +118,46 @@ def lfm2(path):
     writer.finish()
 
 
-SHAPES = {"gemma4": gemma4, "lfm2": lfm2}
+def qwen35(path):
+    """Qwen 3.5 0.8B: 24 layers, of which each fourth attends and the others are gated delta rules."""
+    width, network, depth, heads, head, sharing = 1024, 3584, 128, 16, 256, 2
+    writer = Writer(path, "qwen35")
+    for add, number in [
+        (writer.add_context_length, 4096), (writer.add_embedding_length, width), (writer.add_block_count, 24), (writer.add_head_count, 8),
+        (writer.add_head_count_kv, sharing), (writer.add_layer_norm_rms_eps, 1e-6), (writer.add_feed_forward_length, network),
+        (writer.add_rope_freq_base, 1e7), (writer.add_key_length, head), (writer.add_value_length, head), (writer.add_rope_dimension_count, 64),
+        (writer.add_rope_dimension_sections, [11, 11, 10, 0]), (writer.add_ssm_conv_kernel, 4), (writer.add_ssm_state_size, depth),
+        (writer.add_ssm_group_count, heads), (writer.add_ssm_time_step_rank, heads), (writer.add_ssm_inner_size, heads * depth),
+        (writer.add_full_attention_interval, 4), (writer.add_vocab_size, VOCABULARY),
+    ]:
+        add(number)
+    for index in range(24):
+        layer = f"blk.{index}."
+        projections = [("ffn_gate", network, width), ("ffn_up", network, width), ("ffn_down", width, network)]
+        if index % 4 == 3:
+            projections += [("attn_q", 2 * 8 * head, width), ("attn_k", sharing * head, width), ("attn_v", sharing * head, width),
+                            ("attn_output", width, 8 * head)]
+            writer.vector(f"{layer}attn_q_norm", head)
+            writer.vector(f"{layer}attn_k_norm", head)
+        else:
+            rows = heads * depth
+            projections += [("attn_qkv", 3 * rows, width), ("attn_gate", rows, width), ("ssm_out", width, rows), ("ssm_alpha", heads, width),
+                            ("ssm_beta", heads, width)]
+            kernels = writer.random.standard_normal((3 * rows, 4)) * 0.3
+            writer.add_tensor(f"{layer}ssm_conv1d.weight", kernels.astype(numpy.float32))
+            writer.add_tensor(f"{layer}ssm_dt.bias", numpy.ones(heads, numpy.float32))
+            writer.add_tensor(f"{layer}ssm_a", -writer.random.uniform(0.5, 8.0, heads).astype(numpy.float32))
+            writer.vector(f"{layer}ssm_norm", depth)
+        for name, *sizes in projections:
+            writer.matrix(layer + name, *sizes)
+        writer.vector(f"{layer}attn_norm", width)
+        writer.vector(f"{layer}post_attention_norm", width)
+    writer.matrix("token_embd", VOCABULARY, width)
+    writer.vector("output_norm", width)
+    writer.finish()
+
+
+SHAPES = {"gemma4": gemma4, "lfm2": lfm2, "qwen35": qwen35}
 
 
 def main():

@@ -200,6 +200,7 @@ fn attentions(bench: &Bench) {
             value_row: width,
             masks: if masked { &masks } else { &[] },
             distances: None,
+            sinks: None,
             output: Strides { batch: tokens * row, head: width, token: row },
         };
         let (output, scratch) = (tensor(batches * tokens * row, 0.0), tensor(sizes.scratch(), 0.0));
@@ -241,6 +242,7 @@ fn caches(bench: &Bench) {
                 value_row: width,
                 masks: &[],
                 distances: None,
+                sinks: None,
                 output: strides(heads, value_width),
             };
             let (output, scratch) = (tensor(heads * value_width, 0.0), tensor(sizes.cache_scratch(), 0.0));

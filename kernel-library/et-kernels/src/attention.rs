@@ -19,6 +19,7 @@ use crate::check::ensure;
 pub use cached::attend_cache_part;
 pub use kept::Numbers;
 pub use run::{run, run_part};
+use scores::Seen;
 
 /// The sizes of attention. An item is a head of a batch; items are numbered batch by batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,8 @@ pub struct Attention<'a> {
     pub masks: &'a [Mask<'a>],
     /// Numbers that are added to scores by the distance of query and key, where queries are causal and see no later keys.
     pub distances: Option<Distances<'a>>,
+    /// The score of each head for a key without a value, which takes a share of the weights: attention sinks (Xiao et al. 2024).
+    pub sinks: Option<&'a [f32]>,
     /// The layout of the output tokens.
     pub output: Strides,
 }
@@ -185,7 +188,7 @@ impl Attention<'_> {
         }
         ensure(sizes.reaches(self.output, [heads, queries, value_width], output))?;
         let fits = |mask: &Mask| sizes.reaches(mask.strides, [heads, queries, keys], mask.numbers.len());
-        ensure(self.masks.iter().all(fits))?;
+        ensure(self.masks.iter().all(fits) && self.sinks.is_none_or(|sinks| sinks.len() == heads))?;
         ensure(self.distances.is_none_or(|distances| self.has_numbers(distances)))
     }
 
@@ -196,6 +199,12 @@ impl Attention<'_> {
         let reaches =
             |causal: Causal| keys.max(causal.own(queries.saturating_sub(1)).saturating_add(1)) <= distances.count;
         causal.is_some_and(reaches) && heads.checked_mul(distances.count) == Some(distances.numbers.len())
+    }
+
+    /// The softmax state of a head's queries ahead of the first key.
+    #[inline(always)]
+    fn before(&self, head: usize) -> Seen {
+        self.sinks.map_or(Seen::NOTHING, |sinks| Seen { greatest: sinks[head], sum: 1.0 })
     }
 
     /// The numbers of a head by the distance of a query and key 0 on, if any.

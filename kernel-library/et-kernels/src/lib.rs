@@ -1,5 +1,5 @@
-//! Fast kernels for every operator that is not a GEMM: attention, normalization, pooling, depthwise convolution,
-//! elementwise.
+//! Fast kernels for every operator that is not a GEMM: attention, recurrences, normalization, pooling,
+//! depthwise convolution, elementwise.
 //!
 //! A kernel takes the ISA ([`et_simd::Level`]), slices, and the range of the work that the slices cover: rows, channels
 //! or heads. Threading is up to the caller: disjoint ranges produce the same results in any order. The caller also
@@ -32,8 +32,10 @@ pub mod normalize;
 pub mod pool;
 pub mod quantized;
 mod receptive_fields;
+pub mod recurrence;
 pub mod rotate;
 mod rows;
+pub mod short_convolution;
 pub mod softmax;
 #[cfg(test)]
 mod test;

@@ -50,6 +50,17 @@ pub fn silu<S: Simd>(isa: S, x: S::F32) -> S::F32 {
     x / (isa.splat(1.0) + exp(isa, x.neg()))
 }
 
+/// `ln(1 + exp(x))` within 4 ULP.
+#[inline(always)]
+pub fn softplus<S: Simd>(isa: S, x: S::F32) -> S::F32 {
+    let small = exp(isa, x.abs().neg());
+    // ln(1 + t) = 2 atanh(t / (2 + t)); the square is at most 1/9.
+    let ratio = small / (isa.splat(2.0) + small);
+    let square = ratio * ratio;
+    let series = [2.0, 2.0 / 3.0, 2.0 / 5.0, 2.0 / 7.0, 2.0 / 9.0, 2.0 / 11.0, 2.0 / 13.0, 2.0 / 15.0];
+    polynomial(isa, square, series).mul_add(ratio, x.max(isa.splat(0.0)))
+}
+
 /// `tanh(x)` within 3 ULP.
 #[inline(always)]
 pub fn tanh<S: Simd>(isa: S, x: S::F32) -> S::F32 {

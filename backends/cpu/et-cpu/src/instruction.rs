@@ -5,6 +5,7 @@ mod conv2d;
 mod elementwise;
 mod experts;
 mod operand;
+mod recurrence;
 mod rows;
 mod text;
 
@@ -15,6 +16,7 @@ pub use conv2d::{Activation, ActivationKind, Conv2d, Depthwise, Epilogue, FusedM
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use experts::ExpertGemm;
 pub use operand::{BlockScales, Place, QParams, RowScales, Rows, Weights};
+pub use recurrence::{ConvCache, Recurrence};
 pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax, TopK, TopKWithin};
 pub use text::{
     AttendBlock, AttendCache, AttendSegments, CacheType, Gather, GatherColumns, Piece, RotaryPairing, Rotate,
@@ -127,10 +129,12 @@ instructions! {
     20 => ExpertGemm if "experts",
     21 => TopK if "topk",
     22 => TopKWithin if "topk",
+    23 => Recurrence if "recurrence",
+    24 => ConvCache if "recurrence",
 }
 
 /// The cargo features of kernels, and whether this build has each.
-const FEATURES: [(&str, bool); 18] = [
+const FEATURES: [(&str, bool); 19] = [
     ("float-products", cfg!(feature = "float-products")),
     ("byte-products", cfg!(feature = "byte-products")),
     ("wide-products", cfg!(feature = "wide-products")),
@@ -149,4 +153,5 @@ const FEATURES: [(&str, bool); 18] = [
     ("wide-copies", cfg!(feature = "wide-copies")),
     ("attention", cfg!(feature = "attention")),
     ("cached-attention", cfg!(feature = "cached-attention")),
+    ("recurrence", cfg!(feature = "recurrence")),
 ];

@@ -29,7 +29,7 @@ pub struct Operands<'m, 'a, 'c> {
 }
 
 /// The maximum number of operands of an instruction.
-const MOST: usize = 10;
+const MOST: usize = 12;
 
 impl<'a, 'c> Memory<'a, 'c> {
     /// The memory of a delegate call: input tensors, output tensors, and the scratch arena where the blob needs scratch. Gives the
@@ -135,6 +135,13 @@ impl<'m> Operands<'m, '_, '_> {
     pub fn write<T: Plain>(&mut self, place: Place, count: usize) -> Result<Written<'m, T>> {
         let start = self.claim::<T>(place.slot, place.offset as usize, count, true)?;
         Ok(Written { start, count, memory: PhantomData })
+    }
+
+    /// Whether two operands have the same memory from their places on, as an input that a partition writes in place.
+    pub fn are_one(&self, input: Place, output: Place) -> Result<bool> {
+        let [input, output] = [(input, false), (output, true)]
+            .map(|(place, writes)| self.memory.region(place.slot, place.offset as usize, writes));
+        Ok(input?.0 == output?.0)
     }
 
     fn claim<T: Plain>(&mut self, slot: SlotNumber, offset: usize, count: usize, writes: bool) -> Result<*mut T> {

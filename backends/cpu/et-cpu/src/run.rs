@@ -8,6 +8,7 @@ mod elementwise;
 mod experts;
 mod fused_mlp;
 mod gather;
+mod recurrence;
 mod rows;
 mod segments;
 mod text;
@@ -143,6 +144,8 @@ fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
         ExpertGemm => experts::run,
         TopK => rows::topk,
         TopKWithin => rows::topk_within,
+        Recurrence => recurrence::run,
+        ConvCache => recurrence::convolve,
     }
 }
 

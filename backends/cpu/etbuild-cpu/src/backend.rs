@@ -63,6 +63,10 @@ impl Backend for Cpu {
         true
     }
 
+    fn steps_states(&self) -> bool {
+        true
+    }
+
     fn has_dynamic_sizes(&self) -> bool {
         true
     }

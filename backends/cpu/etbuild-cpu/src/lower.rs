@@ -11,6 +11,7 @@ mod find_tables;
 mod pattern;
 mod pool;
 mod quantized;
+mod recurrence;
 mod rowwise;
 mod table;
 mod text;
@@ -188,8 +189,11 @@ static RULES: &[Rule] = &[
     Rule::new("etbuild.attend_cache.default", text::attend_cache_check, text::attend_cache),
     Rule::new("etbuild.attend_segments.default", text::segments_check, text::attend_segments),
     Rule::new("etbuild.choose_experts.default", capability::floats, rowwise::choose_experts),
+    Rule::new("etbuild.conv_cache.default", recurrence::conv_cache_check, recurrence::conv_cache),
     Rule::new("etbuild.expert_linear.default", experts::check, experts::lower),
+    Rule::new("etbuild.gated_delta.default", recurrence::check, recurrence::gated_delta),
     Rule::new("etbuild.rotate.default", text::rotate_check, text::rotate),
+    Rule::new("etbuild.selective_scan.default", recurrence::check, recurrence::selective_scan),
     Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, quantized::nothing),
     Rule::new("quantized_decomposed.dequantize_per_channel.default", capability::known, quantized::nothing),
     Rule::new("quantized_decomposed.dequantize_per_tensor.default", capability::bytes, quantized::dequantize),

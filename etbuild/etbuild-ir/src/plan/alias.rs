@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Graph, IdMap, Node, Update, ValueId, ValueKind, in_place};
+use crate::{Graph, IdMap, Node, Update, ValueId, ValueKind, in_place, stepped_states};
 
 /// Operators whose output has the elements of the first argument in the same row-major order.
 const VIEWS: &[&str] = &[
@@ -20,12 +20,12 @@ const VIEWS: &[&str] = &[
 ///
 /// Not aliases: views of constants, since constants are outside of the arenas; views of inputs or state that are
 /// outputs or updates, because writing the next input, or the update, would change the view; views of values with
-/// several producers. The result of a write in place is an alias of the written value, but its node is an
+/// several producers. The result of a write in place, or of a step of a state, is an alias of the written value, but its node is an
 /// instruction. Linear in the size of the graph.
 pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
     let results: HashSet<ValueId> = graph.results().collect();
     let written_again = written_again(graph);
-    let mut aliases = IdMap::default();
+    let mut aliases = stepped_states(graph);
     for node in &graph.nodes {
         let writes = in_place(node);
         for (target, value) in &writes {
@@ -48,7 +48,7 @@ pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
 
 /// Whether a node becomes no instruction, because its output is an alias.
 pub fn is_elided(node: &Node, aliases: &IdMap<ValueId>) -> bool {
-    node.outputs.iter().any(|id| aliases.get(*id).is_some()) && in_place(node).is_empty()
+    !node.outputs.is_empty() && node.outputs.iter().all(|id| aliases.get(*id).is_some()) && in_place(node).is_empty()
 }
 
 /// The updates that need a copy: the new value is not in the memory of the target.

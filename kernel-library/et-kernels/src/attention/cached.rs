@@ -12,7 +12,7 @@ use et_core::{Error, Result};
 use et_simd::{Float, Level, Simd, Work};
 
 use super::kept::{Kept, Numbers, each_type};
-use super::scores::{Bent, Seen, exponentials};
+use super::scores::{Bent, exponentials};
 use super::{Attention, Causal, Sizes, Slots, run_part};
 use crate::check::ensure;
 
@@ -196,7 +196,7 @@ impl Attend<'_> {
             let (scores, visible) = (self.head(query, head).scores, attention.seen(query));
             let numbers = attention.by_distance(head, query).map(|numbers| numbers.wrapping_add(visible.start));
             let bent = Bent { scale: 1.0, soft_cap: attention.soft_cap, masks: numbers.as_slice() };
-            let (count, mut seen) = (visible.len(), Seen::NOTHING);
+            let (count, mut seen) = (visible.len(), attention.before(head));
             let padded = count.next_multiple_of(S::LANES);
             // SAFETY: `check` and the size of the scratch memory leave room for a padded row of scores.
             unsafe { exponentials(isa, self.scores[scores..].as_mut_ptr(), bent, 0..count, padded, &mut seen) };

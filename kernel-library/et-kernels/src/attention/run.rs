@@ -222,7 +222,7 @@ impl Run<'_> {
             for row in 0..count {
                 let seen = places.seen.add(query + row);
                 if block.first <= tile.seen.start {
-                    seen.write(Seen::NOTHING);
+                    seen.write(self.attention.before(block.head));
                 }
                 before[row] =
                     self.exponentials(isa, places.scores.add(row * places.row), block, query + row, &mut *seen);

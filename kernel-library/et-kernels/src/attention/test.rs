@@ -81,11 +81,12 @@ fn weights(attention: &Attention, batch: usize, head: usize, query: usize) -> Ve
         if hidden { f64::NEG_INFINITY } else { capped + mask + by_distance }
     };
     let scores: Vec<f64> = (0..keys).map(score).collect();
-    let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sink = attention.sinks.map_or(f64::NEG_INFINITY, |sinks| f64::from(sinks[head]));
+    let greatest = scores.iter().copied().fold(sink, f64::max);
     if greatest == f64::NEG_INFINITY {
         return vec![0.0; keys];
     }
-    let sum: f64 = scores.iter().map(|score| (score - greatest).exp()).sum();
+    let sum: f64 = scores.iter().chain([&sink]).map(|score| (score - greatest).exp()).sum();
     scores.iter().map(|score| (score - greatest).exp() / sum).collect()
 }
 
@@ -160,6 +161,7 @@ fn each_type(shape: &Shape, masks: &[Mask], mut run: impl FnMut(Attention)) {
             value_row,
             masks,
             distances,
+            sinks: None,
             output,
         });
     }
@@ -282,6 +284,29 @@ fn scores_have_numbers_by_distance() {
             for level in Level::available() {
                 assert_close(level.name(), &over_cache(level, &attention, 1), &expected, 1e-5);
             }
+        });
+    }
+}
+
+#[test]
+fn a_sink_takes_a_share_of_the_weights() {
+    for shape in [
+        cached([2, 1, 8], [7, 0, 5, 4], usize::MAX, 0.0),
+        cached([8, 2, 64], [700, 690, 1, 0], usize::MAX, 0.0),
+        cached([3, 3, 33], [20, 55, 4, 3], 16, 1.5),
+        cached([4, 4, 24], [600, 570, 20, 17], 128, 0.0),
+    ] {
+        // Sinks above and below all other scores.
+        let sinks: Vec<f32> = (0..shape.sizes.heads).map(|head| [30.0, -30.0, 1.0][head % 3]).collect();
+        each_type(&shape, &[], |attention| {
+            let attention = Attention { sinks: Some(&sinks), ..attention }.in_ring().unwrap();
+            let expected = plain(&attention, length(&shape.sizes));
+            for level in Level::available() {
+                assert_close(level.name(), &over_cache(level, &attention, 1), &expected, 1e-5);
+            }
+            let few = Attention { sinks: Some(&sinks[1..]), ..attention };
+            let (mut output, mut memory) = (vec![0.0; 99999], vec![0.0; 99999]);
+            assert!(run(Level::Portable, &few, &mut output, &mut memory).is_err());
         });
     }
 }

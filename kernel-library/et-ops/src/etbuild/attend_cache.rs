@@ -123,6 +123,24 @@ pub const ATTEND_CACHE: Operator = Operator {
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.3641753271, 0.4640649677, 1.8583573984, 1.1531200673])],
         ),
         Case::near(
+            "a sink for each head",
+            1e-6,
+            &[
+                Tensor(QUERY),
+                Tensor(KEYS),
+                Tensor(VALUES),
+                Tensor(ONE),
+                Tensor(ONE),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+                NONE,
+                Tensor(CaseTensor::float(&[2], &[0.0, 1.0])),
+                Int(0),
+            ],
+            &[CaseTensor::float(&[1, 2, 2, 1], &[1.1777941428, 0.5117126640, 1.4532871682, 1.4535508968])],
+        ),
+        Case::near(
             "a number for each head and distance",
             1e-6,
             &[

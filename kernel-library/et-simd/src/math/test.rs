@@ -22,6 +22,7 @@ impl Work for Apply<'_> {
                 "gelu" => math::gelu(isa, x),
                 "tanh" => math::tanh(isa, x),
                 "sigmoid" => math::sigmoid(isa, x),
+                "softplus" => math::softplus(isa, x),
                 _ => math::erf(isa, x),
             };
             isa.store(&mut output, at, y);
@@ -81,6 +82,7 @@ fn errors_are_within_the_documented_bounds() {
         sweep("tanh", range, 3.0, f64::tanh);
     }
     sweep("sigmoid", -87.0..87.0, 4.0, |x| 1.0 / (1.0 + (-x).exp()));
+    sweep("softplus", -87.0..87.0, 4.0, |x| x.max(0.0) + (-x.abs()).exp().ln_1p());
 }
 
 #[test]

@@ -58,6 +58,8 @@ records! {
         pub cache: CacheType,
         /// The numbers `[heads, cache slots]` that are added to the scores of keys by distance, the nearest last; may be absent.
         pub distances: Place,
+        /// The scores `[heads]` of a key without a value; may be absent.
+        pub sinks: Place,
     }
 
     /// Attention of query rows that see each other, in both directions, and a KV cache.

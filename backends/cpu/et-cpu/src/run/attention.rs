@@ -43,6 +43,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
         value_row: width,
         masks: &masks[..present],
         distances: None,
+        sinks: None,
         output,
     };
     if !split::are_apart(dims) {

@@ -38,6 +38,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &AttendSegments) -> Result<()>
             value_row: width,
             masks: &[],
             distances: None,
+            sinks: None,
             output: layout,
         }
     };

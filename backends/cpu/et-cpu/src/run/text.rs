@@ -12,7 +12,7 @@ use crate::split::{self, Chunks, Context, Elements, count};
 use crate::{AttendBlock, AttendCache, CacheType, Piece, Place, RotaryPairing, Rotate};
 
 /// The position of the first row, and the index of the last row that is a token.
-fn positions(operands: &mut Operands<'_, '_, '_>, piece: &Piece, rows: usize) -> Result<(usize, usize)> {
+pub fn positions(operands: &mut Operands<'_, '_, '_>, piece: &Piece, rows: usize) -> Result<(usize, usize)> {
     let mut number = |place| match operands.read::<i64>(place, 1)? {
         [number] => usize::try_from(*number).map_err(|_| Error::InvalidArgument),
         _ => Err(Error::InvalidProgram),
@@ -70,6 +70,7 @@ fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: boo
     let value = stored(&mut operands, fields.values, fields.cache, [slots, key_heads, width])?;
     let by_distance = fields.distances.is_present().then(|| operands.read(fields.distances, count(&[heads, slots])?));
     let distances = by_distance.transpose()?.map(|numbers| Distances { numbers, count: slots });
+    let sinks = fields.sinks.is_present().then(|| operands.read(fields.sinks, heads)).transpose()?;
     let written = operands.write::<f32>(*fields.output, count(&[queries, heads, value_width])?)?;
     let attention = Attention {
         sizes,
@@ -83,6 +84,7 @@ fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: boo
         value_row: width,
         masks: &[],
         distances,
+        sinks,
         output: strides(heads, value_width),
     };
     let attention = attention.in_ring()?;

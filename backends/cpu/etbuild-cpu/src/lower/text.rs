@@ -34,9 +34,13 @@ pub fn attend_cache_check(call: &Call<'_>) -> Checked {
     let distances = call.optional_value(SLOPES).ok().flatten();
     let is_known = distances.is_none_or(|id| {
         let spec = call.graph.spec(id);
-        spec.scalar_type == FLOAT && spec.sizes.len() == 2 && call.graph.constant(id).is_some()
+        spec.scalar_type == FLOAT && call.graph.constant(id).is_some()
     });
-    ensure(is_known, RefusalKind::Argument, "its scores have slopes, or numbers by distance that are not constant")?;
+    ensure(is_known, RefusalKind::Argument, "its scores have slopes or numbers by distance that are not constant")?;
+    // Slopes are factors of positions, and numbers by distance the same but for a term of a row, which softmax drops without a sink.
+    let has_slopes = distances.is_some_and(|id| call.graph.spec(id).rank() == 1);
+    let has_sinks = !matches!(call.optional_value(SINKS), Ok(None));
+    ensure(!(has_slopes && has_sinks), RefusalKind::Argument, "its scores have slopes and sinks")?;
     attend_check(call)
 }
 
@@ -64,7 +68,9 @@ fn attend_check(call: &Call<'_>) -> Checked {
         let is_within = columns(call, *depth).ok()? <= *depth;
         Some(keys == values && row == *key_depth && *own > 0 && heads % own == 0 && is_within)
     };
-    ensure(matches!(call.optional_value(SINKS), Ok(None)), RefusalKind::Argument, "its scores have sinks")?;
+    let sinks = call.optional_value(SINKS).ok().flatten();
+    let are_float = sinks.is_none_or(|id| call.graph.spec(id).scalar_type == FLOAT);
+    ensure(are_float, RefusalKind::Type, "its sinks are not float32")?;
     let is_narrow = types[0] == types[1] && matches!(types[0], Some(ScalarType::Half | ScalarType::Char));
     let floats = if is_narrow { &[0][..] } else { &[0, 1, 2] };
     shaped(call, floats, is_supported(), "it attends to one cache, whose keys are as wide as its values")
@@ -102,7 +108,8 @@ fn shaped(call: &Call<'_>, floats: &[usize], is_supported: Option<bool>, shape: 
     ensure(floats.iter().all(is_float), RefusalKind::Type, "it computes in float32")
 }
 
-fn piece(builder: &mut Builder<'_>, call: &Call<'_>, first: usize) -> Result<Piece, Problem> {
+/// The positions of rows from two arguments, the first at `first`.
+pub fn piece(builder: &mut Builder<'_>, call: &Call<'_>, first: usize) -> Result<Piece, Problem> {
     let (start, last) = (builder.tensor(call.value(first)?)?, builder.tensor(call.value(first + 1)?)?);
     Ok(Piece { start: place(&start), last: place(&last) })
 }
@@ -171,19 +178,29 @@ fn attend(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(AttendCache, Te
             Some(id) => distances(builder, id, [*heads, *slots])?,
             None => Place::ABSENT,
         },
+        sinks: match call.optional_value(SINKS)? {
+            Some(id) => place(&builder.dense(id)?),
+            None => Place::ABSENT,
+        },
     };
     Ok((attend, output))
 }
 
-/// The numbers `[heads, slots]` by distance, the nearest last, of a table `[heads, distances]` with the nearest first. The last number of the
-/// table is that of all larger distances.
+/// The numbers `[heads, slots]` by distance, the nearest last, of a table `[heads, distances]` with the nearest first, or of slopes `[heads]`.
+/// The last number of the table is that of all larger distances.
 fn distances(builder: &mut Builder<'_>, table: ValueId, [heads, slots]: [usize; 2]) -> Result<Place, Problem> {
     let numbers = floats(builder.links, table).ok_or(Problem::Arguments)?;
     let count = numbers.len() / heads.max(1);
     if count == 0 || numbers.len() != heads * count {
         return Err(Problem::Arguments);
     }
-    let turned = numbers.chunks(count).flat_map(|row| (0..slots).rev().map(|distance| row[distance.min(count - 1)]));
+    let are_slopes = builder.links.graph.spec(table).rank() == 1;
+    let number = |row: &[f32], distance: usize| match are_slopes {
+        true => -row[0] * distance as f32,
+        false => row[distance.min(count - 1)],
+    };
+    let turned = numbers.chunks(count).flat_map(|row| (0..slots).rev().map(move |distance| (row, distance)));
+    let turned = turned.map(|(row, distance)| number(row, distance));
     let data = ConstantData::new(turned.flat_map(f32::to_le_bytes).collect::<Vec<u8>>());
     let length = data.bytes().len();
     let buffer = builder.program.buffer(Storage::Model(data), length);
