@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{KernelTable, LibraryForm, OperatorCrate, SystemFiles};
 
@@ -77,14 +77,23 @@ pub struct MethodFacts {
     pub output_bytes: Vec<usize>,
     /// The number of the element type of each output, as in program files.
     pub output_types: Vec<u8>,
-    /// The bytes of each planned arena: memory id 1 first.
-    pub arenas: Vec<usize>,
+    /// The planned arenas: memory id 1 first.
+    pub arenas: Vec<ArenaFacts>,
     /// The integers that hold the shapes of the dynamic tensors.
     pub sizes: usize,
     /// The number of values.
     pub values: usize,
     /// The delegate id of each blob, in the order of the file's delegates.
     pub delegates: Vec<String>,
+}
+
+/// Memory for planned tensors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArenaFacts {
+    /// The name of the memory bank.
+    pub bank: String,
+    /// The size in bytes.
+    pub size: usize,
 }
 
 /// The place of the program file.
@@ -154,6 +163,8 @@ pub struct MemoryFacts {
     pub constants: Region,
     /// Planned tensors, static data and the stack.
     pub arena: Region,
+    /// Further banks of planned tensors.
+    pub tensors: Vec<Region>,
     /// Bytes kept for the stack.
     pub stack: u64,
     /// The header for a boot ROM.

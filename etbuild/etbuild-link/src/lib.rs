@@ -59,8 +59,8 @@ pub use dependencies::{Dependency, dependencies};
 pub use dll::dll_library;
 pub use error::LinkError;
 pub use facts::{
-    BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, Region,
-    RegisterStep, Uart, UpdateFacts, VerifyData,
+    ArenaFacts, BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program,
+    ProjectFacts, Region, RegisterStep, Uart, UpdateFacts, VerifyData,
 };
 pub use java::{android_archive, java_classes, java_digest};
 pub use job::{BuildJob, JobAnswer, JobEnd};

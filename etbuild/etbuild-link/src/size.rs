@@ -77,7 +77,7 @@ impl SizeReport {
         Some(match (name, kind) {
             (".program", _) => &mut self.program,
             (".verify", _) => &mut self.verify,
-            (".arena", _) => &mut self.arena,
+            (name, _) if name == ".arena" || name.starts_with(".arena.") => &mut self.arena,
             (".stack", _) => &mut self.stack,
             (".vectors" | ".boot_block", _) | (_, SectionKind::Text) => &mut self.text,
             (_, SectionKind::Data | SectionKind::Tls) => &mut self.data,

@@ -80,7 +80,12 @@ const BUFFER: [f32; 4] = [1.0, 2.0, 3.0, 4.0];
 fn firmware_jumps_moves_and_has_dynamic_shapes_and_state() {
     let mut facts = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
     facts.program = Program::Embedded(flowing());
-    facts.method = MethodFacts { arenas: vec![48], sizes: 4, values: 6, ..facts.method };
+    facts.method = MethodFacts {
+        arenas: vec![ArenaFacts { bank: "sram".to_owned(), size: 48 }],
+        sizes: 4,
+        values: 6,
+        ..facts.method
+    };
     let inputs = tiny::INPUTS.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
     let sums = inputs.zip(BUFFER.into_iter().cycle()).flat_map(|(input, number)| (input + number).to_le_bytes());
     let sums: Vec<u8> = sums.collect();

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use etbuild_ir::{Allocation, Arena, Graph, LoweredProgram, MemoryPlan, PlannedProgram, aliases};
 
 use crate::bound::peak;
-use crate::items::{Entry, items};
+use crate::items::{Entry, accesses, items};
 use crate::options::Bank;
 use crate::shared::SharedState;
 use crate::{LiveTensor, MemoryError, Options, PlanRequest, Planner};
 
-/// Places every value in the first bank with room.
+/// Places every value in a bank with room. Where the values do not fit in the first banks, those go there whose bytes are accessed most.
 ///
 /// # Errors
 /// An alignment of 0, no bank, values that do not fit in any bank, state that differs between methods.
@@ -39,10 +39,16 @@ fn plan_method(
     };
     let (mut left, mut handed) = (items(graph), Vec::new());
     left.retain(|(id, _)| plan.allocations.get(*id).is_none());
-    for bank in &options.banks {
+    if options.banks.len() > 1 {
+        let accesses = accesses(graph);
+        left.sort_by_key(|(id, _)| Reverse(accesses.get(*id).copied().unwrap_or(0)));
+    }
+    for (bank, later) in options.banks.iter().zip((0..options.banks.len()).rev()) {
         let bank = Bank { size: bank.size.map(|size| size.saturating_sub(shared.taken(&bank.name))), ..bank.clone() };
         handed = std::mem::take(&mut left);
-        left = fill_bank(&bank, &handed, options.planner, &mut plan);
+        let taken = if later > 0 { hottest(&bank, &handed, options.planner) } else { handed.clone() };
+        left = fill_bank(&bank, &taken, options.planner, &mut plan);
+        left.extend(handed.iter().filter(|entry| !taken.contains(entry)));
     }
     if !left.is_empty() {
         return Err(does_not_fit(method, graph, &handed, options));
@@ -51,6 +57,23 @@ fn plan_method(
         plan.allocations.get(*root).copied().map(|place| plan.allocations.insert(view, place));
     }
     Ok(plan)
+}
+
+/// The first of the entries that fit in a bank together, each further one where the bank still has room: all of them, or those with the most
+/// accesses.
+fn hottest(bank: &Bank, entries: &[Entry], planner: &dyn Planner) -> Vec<Entry> {
+    let fits = |entries: &[Entry]| planner.plan(&request(bank, entries, bank.size)).offsets.iter().all(Option::is_some);
+    if fits(entries) {
+        return entries.to_vec();
+    }
+    let mut taken = Vec::new();
+    for entry in entries {
+        taken.push(*entry);
+        if !fits(&taken) {
+            taken.pop();
+        }
+    }
+    taken
 }
 
 /// Places the values that fit and returns the rest. A bank without values has no arena.

@@ -14,8 +14,10 @@ pub struct Memory {
     pub code: Bank,
     /// The bank of read-only data: the program file and the weights.
     pub constants: Bank,
-    /// The bank of planned tensors, static data and the stack.
+    /// The bank of static data, the stack and, where [`Self::tensors`] has no other, planned tensors.
     pub arena: Bank,
+    /// The banks of planned tensors, the fastest first.
+    pub tensors: Vec<Bank>,
     /// Bytes kept for the stack.
     pub stack: ByteSize,
     /// The block that a boot ROM searches.
@@ -83,8 +85,11 @@ pub struct MemoryFile {
     pub code: Spanned<String>,
     /// The name of the bank of read-only data: the program file and the weights.
     pub constants: Spanned<String>,
-    /// The name of the bank of planned tensors, static data and the stack.
+    /// The name of the bank of static data, the stack and planned tensors.
     pub arena: Spanned<String>,
+    /// The names of the banks of planned tensors, the fastest first: those accessed most go to the first. Left out: the bank `arena`.
+    #[serde(default)]
+    pub tensors: Option<Vec<Spanned<String>>>,
     /// Bytes kept for the stack.
     pub stack: Spanned<ByteSize>,
     /// The block that a boot ROM searches near the start of the code bank.
@@ -101,8 +106,27 @@ impl MemoryFile {
         if self.stack.value >= arena.size {
             return Err(stack_too_large(&self.stack, &arena));
         }
+        let tensors = self.tensors(&arena)?;
         let (banks, stack, boot_block) = (self.banks, self.stack.value, self.boot_block);
-        Ok(Memory { banks, code, constants, arena, stack, boot_block })
+        Ok(Memory { banks, code, constants, arena, tensors, stack, boot_block })
+    }
+
+    /// The banks of planned tensors, of which none comes twice.
+    fn tensors(&self, arena: &Bank) -> Result<Vec<Bank>, Diagnostic> {
+        let Some(names) = self.tensors.as_ref().filter(|names| !names.is_empty()) else {
+            return Ok(vec![arena.clone()]);
+        };
+        let mut banks: Vec<Bank> = Vec::new();
+        for name in names {
+            let bank = self.bank(name, Access::writes, "choose banks with access `rw` or `rwx` for tensors")?;
+            if banks.iter().any(|other| other.name == bank.name) {
+                let message = format!("memory bank `{}` is named twice", name.value);
+                let diagnostic = Diagnostic::error(Code::TargetInconsistent, message).at((*name.span).clone());
+                return Err(diagnostic.help("name each bank once, the fastest first"));
+            }
+            banks.push(bank);
+        }
+        Ok(banks)
     }
 
     fn bank(&self, name: &Spanned<String>, usable: fn(Access) -> bool, rule: &str) -> Result<Bank, Diagnostic> {

@@ -396,6 +396,10 @@ mod tests {
         assert_eq!(mistake("pico2", "arena: sram", "arena: flash").0, Code::TargetInconsistent);
         assert_eq!(mistake("pico2", "code: flash", "code: sram").0, Code::TargetInconsistent);
         assert_eq!(mistake("pico2", "stack: 16 KiB", "stack: 520 KiB").0, Code::TargetInconsistent);
+        let tensors = |names: &str| mistake("pico2", "arena: sram", &format!("arena: sram\n  tensors: {names}"));
+        assert_eq!(tensors("[sarm]").0, Code::UnknownBank);
+        assert_eq!(tensors("[flash]").0, Code::TargetInconsistent);
+        assert_eq!(tensors("[sram, sram]").2, "name each bank once, the fastest first");
     }
 
     /// A target file may come from a stranger: a name must not leave the output folder, add a flag or a linker command.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use etbuild_target::{Catalogue, Kind, Run, Target};
+use object::{Object, ObjectSection};
 use serde_json::Value;
 
 use crate::support::{Place, RECIPE, repository, tensors, unit};
@@ -50,6 +51,43 @@ fn outputs_of_every_type_are_compared_on_a_board() {
     if verification["state"] != "skipped" {
         assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &1.into()), "{result}");
     }
+}
+
+/// Planned tensors go to the banks that a target names, the fastest first, and banks that are too small together are an error.
+#[test]
+fn tensors_go_to_the_banks_of_a_target() {
+    let place = Place::warm();
+    let shipped = fs::read_to_string(repository().join("targets/mps3-an547.yaml")).unwrap();
+    let target = |hot: &str, rest: &str| {
+        let banks = format!(
+            "    - {{ name: hot, origin: 0x20070000, size: {hot}, access: rw }}\n    - {{ name: isram, origin: 0x21000000, size: {rest}, access: rw }}\n"
+        );
+        let lines = shipped.split_inclusive('\n').filter(|line| !line.contains("name: isram"));
+        let text: String = lines.collect();
+        let text = text.replace("  code: flash\n", &format!("{banks}  code: flash\n"));
+        place.file(
+            "banks.yaml",
+            text.replace("[sram, isram]", "[hot, isram]").replace("name: mps3-an547", "name: banks"),
+        )
+    };
+    let file = target("1 KiB", "64 KiB").display().to_string();
+    let result = place.run(&command(&place, "", [&*file].into_iter())).expect(0).json();
+    let deployed = unit(&result, "banks");
+    let binary = fs::read(deployed["files"][0]["path"].as_str().unwrap()).unwrap();
+    let parsed = object::File::parse(&*binary).unwrap();
+    let section = |name: &str| parsed.section_by_name(name).map(|section| (section.address(), section.size()));
+    let [hot, isram] = [".arena.hot", ".arena.isram"].map(|name| section(name).unwrap());
+    assert_eq!([hot.0, isram.0], [0x2007_0000, 0x2100_0000]);
+    assert!((1..=1024).contains(&hot.1) && isram.1 > 1024, "{hot:?} {isram:?}");
+    let arena = deployed["sizes"]["arena"].as_u64().unwrap();
+    assert_eq!(arena, hot.1 + isram.1 + section(".arena").unwrap().1);
+    if deployed["verification"]["state"] != "skipped" {
+        assert_eq!(deployed["verification"]["state"], "done", "{deployed}");
+        assert!(deployed["verification"]["max_error"].as_f64().unwrap() <= FLOAT32, "{deployed}");
+    }
+    let file = target("512 B", "1 KiB").display().to_string();
+    let refused = place.run(&command(&place, "", [&*file].into_iter())).expect(4);
+    assert!(refused.stdout.contains("ETB0404") && refused.stdout.contains("`isram`"), "{}", refused.stdout);
 }
 
 /// Whether a unit is what its board's file promises.

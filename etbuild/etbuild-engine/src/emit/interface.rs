@@ -7,7 +7,7 @@ use et_core::Dtypes;
 use etbuild_backend::Backend;
 use etbuild_emit::{Emitted, MethodInfo};
 use etbuild_ir::{DelegateCall, Graph, PlannedProgram};
-use etbuild_link::{KernelUse, MethodFacts};
+use etbuild_link::{ArenaFacts, KernelUse, MethodFacts};
 use etbuild_recipe::Model;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ struct InterfaceMethod {
     input_bytes: Vec<usize>,
     output_bytes: Vec<usize>,
     output_types: Vec<u8>,
-    arenas: Vec<usize>,
+    arenas: Vec<ArenaFacts>,
     values: usize,
     sizes: usize,
 }
@@ -193,10 +193,14 @@ fn method(info: &MethodInfo, graph: &Graph, backends: &[&dyn Backend]) -> Interf
         input_bytes: bytes(&graph.inputs),
         output_bytes: bytes(&graph.outputs),
         output_types: graph.outputs.iter().map(|id| graph.spec(*id).scalar_type as u8).collect(),
-        arenas: info.arenas.iter().map(|arena| usize::try_from(arena.size).unwrap_or(usize::MAX)).collect(),
+        arenas: info.arenas.iter().map(arena).collect(),
         sizes: dynamic_sizes(graph),
         values: info.values,
     }
+}
+
+fn arena(arena: &etbuild_ir::Arena) -> ArenaFacts {
+    ArenaFacts { bank: arena.bank.clone(), size: usize::try_from(arena.size).unwrap_or(usize::MAX) }
 }
 
 /// The number of integers that hold the shapes of dynamic tensors: the sizes and their bounds.

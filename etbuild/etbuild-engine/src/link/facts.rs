@@ -32,6 +32,7 @@ pub fn memory_facts(memory: &target::Memory) -> MemoryFacts {
         code: region(&memory.code),
         constants: region(&memory.constants),
         arena: region(&memory.arena),
+        tensors: memory.tensors.iter().filter(|bank| bank.name != memory.arena.name).map(region).collect(),
         stack: memory.stack.0,
         boot_block: memory
             .boot_block

@@ -39,7 +39,7 @@ pub fn link_options(
         name: recipe.name.as_str().to_owned(),
         link: recipe.link.clone(),
         is_single: recipe.output == Output::Single,
-        library: recipe.library.as_ref().is_some_and(|library| library.value) || !target.has_binary(),
+        library: is_library(recipe, target),
         server: recipe.server.as_ref().is_some_and(|server| server.value),
         trace: recipe.trace.as_ref().is_some_and(|trace| trace.value),
         updates: recipe.updates.as_ref().map(|updates| updates.value),
@@ -179,6 +179,11 @@ pub fn best_backends(recipe: &Recipe, world: &World, target: &TargetFacts) -> Ve
     asked.map(|backend| backend.name()).collect()
 }
 
+/// Whether the unit has a library.
+pub fn is_library(recipe: &Recipe, target: &Target) -> bool {
+    recipe.library.as_ref().is_some_and(|library| library.value) || !target.has_binary()
+}
+
 /// How tensors are placed in banks of these names and sizes.
 pub fn memory_options(
     recipe: &Recipe,
@@ -206,12 +211,14 @@ const fn planner(planner: Planner) -> &'static dyn etbuild_memory::Planner {
     }
 }
 
-/// The banks for tensors, without the stack. A hosted target has the memory of the operating system.
-pub fn banks(target: &Target) -> Vec<(String, Option<u64>)> {
-    match target.memory() {
-        Some(memory) => {
-            vec![(memory.arena.name.to_string(), Some(memory.arena.size.0.saturating_sub(memory.stack.0)))]
-        }
-        None => vec![("memory".to_owned(), None)],
-    }
+/// The banks for tensors, without the stack. A hosted target has the memory of the operating system. The caller of a library gives it one
+/// memory.
+pub fn banks(target: &Target, is_library: bool) -> Vec<(String, Option<u64>)> {
+    let Some(memory) = target.memory() else { return vec![("memory".to_owned(), None)] };
+    let size = |bank: &etbuild_target::Bank| match bank.name == memory.arena.name {
+        true => bank.size.0.saturating_sub(memory.stack.0),
+        false => bank.size.0,
+    };
+    let banks = if is_library { std::slice::from_ref(&memory.arena) } else { &memory.tensors };
+    banks.iter().map(|bank| (bank.name.to_string(), Some(size(bank)))).collect()
 }

@@ -14,7 +14,7 @@ use etbuild_yaml::{Spanned, suggest};
 use super::compiler::missing_by_default;
 use super::default_scheme::with_scheme;
 use super::operators::{Operators, read_crates};
-use super::options::{banks, best_backends, file_options, link_options, memory_options, program_source};
+use super::options::{banks, best_backends, file_options, is_library, link_options, memory_options, program_source};
 use super::quantization::measure_options;
 use super::refusal::{
     no_binary, no_decoder, no_file_system, no_prompt, no_target, no_updates, partition_mistakes, unavailable,
@@ -207,7 +207,7 @@ fn unit(db: &dyn Db, recipe: &Arc<Recipe>, files: &Arc<[PathBuf]>, operators: &O
     let facts = target_facts::of(&target);
     let recipe = &with_scheme(db.world(), recipe, &facts).map_or_else(|| recipe.clone(), Arc::new);
     let program = program_source(db, recipe, operators, facts);
-    let memory = memory_options(recipe, banks(&target), &program.partition);
+    let memory = memory_options(recipe, banks(&target, is_library(recipe, &target)), &program.partition);
     let (measure, mut file) = (measure_options(db, recipe), file_options(db, recipe, &program.archives));
     if target.memory().is_some() {
         // Firmware neither decodes files nor prints names: flash has no room for either.

@@ -72,7 +72,7 @@ fn method() -> MethodFacts {
         input_bytes: vec![16],
         output_bytes: vec![16],
         output_types: vec![ScalarType::Float as u8],
-        arenas: vec![32],
+        arenas: vec![ArenaFacts { bank: "sram".to_owned(), size: 32 }],
         sizes: 0,
         values: 5,
         delegates: Vec::new(),
@@ -93,7 +93,7 @@ pub fn pico2_memory() -> MemoryFacts {
 fn memory(origin: u64, size: u64, boot_block: Option<BootBlock>) -> MemoryFacts {
     let flash = Region { name: "flash".to_owned(), origin: 0x1000_0000, size: 4 << 20 };
     let arena = Region { name: "sram".to_owned(), origin, size };
-    MemoryFacts { code: flash.clone(), constants: flash, arena, stack: 16 << 10, boot_block }
+    MemoryFacts { code: flash.clone(), constants: flash, arena, tensors: Vec::new(), stack: 16 << 10, boot_block }
 }
 
 /// A serial port that needs every kind of step.

@@ -169,6 +169,7 @@ impl Firmware {
             code: flash.clone(),
             constants: flash,
             arena: region("sram", board.sram, 512 << 10),
+            tensors: Vec::new(),
             stack: 8 << 10,
             boot_block: None,
         };
@@ -178,7 +179,11 @@ impl Firmware {
             input_bytes: bytes(&graph.inputs),
             output_bytes: bytes(&graph.outputs),
             output_types: graph.outputs.iter().map(|_| et_core::ScalarType::Float as u8).collect(),
-            arenas: info.arenas.iter().map(|arena| arena.size as usize).collect(),
+            arenas: info
+                .arenas
+                .iter()
+                .map(|arena| ArenaFacts { bank: arena.bank.clone(), size: arena.size as usize })
+                .collect(),
             sizes: 0,
             values: info.values,
             delegates: blobs.iter().map(|_| et_cortex_m::ID.to_owned()).collect(),
