@@ -16,9 +16,9 @@ pub use mixer::{Convolution, ConvolutionNames, Delta, DeltaInputs, Mixer, Scan, 
 pub use network::{
     Activation, Clamped, Cutoff, ExpertNorms, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage,
 };
-pub use position::{Rotary, Scaling};
+pub use position::{Rotary, Scaling, Sections};
 pub use source::Source;
-pub use vision::{PROJECTOR, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};
+pub use vision::{PROJECTOR, PatchNames, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};
 
 use crate::{CheckpointError, Names, Options};
 
@@ -233,7 +233,7 @@ impl Decoder {
     }
 
     /// The pairs that turn by time, row and column, where positions in a picture are such.
-    pub fn sections(&self) -> Option<[usize; 3]> {
+    pub fn sections(&self) -> Option<Sections> {
         self.rotaries.first()?.sections
     }
 
@@ -295,7 +295,8 @@ impl Decoder {
                 Scaling::ByPair { short, long, .. } => short.len() == rotary.pairs && long.len() == rotary.pairs,
                 _ => true,
             };
-            let sections = rotary.sections.map_or(rotary.pairs, |sections| sections.iter().sum());
+            let in_order = rotary.sections.filter(|sections| !sections.takes_turns);
+            let sections = in_order.map_or(rotary.pairs, |sections| sections.counts.iter().sum());
             if sections != rotary.pairs {
                 let reason = format!("has {sections} pairs, and a head has {}", rotary.pairs);
                 return Err(CheckpointError::key("mrope_section", reason));

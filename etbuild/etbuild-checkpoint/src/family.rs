@@ -65,8 +65,10 @@ mod qwen2_moe;
 mod qwen2_vl;
 mod qwen3;
 mod qwen3_5;
+mod qwen3_5_vision;
 mod qwen3_moe;
 mod qwen3_next;
+mod qwen3_vl;
 mod seed_oss;
 mod smollm3;
 mod stablelm;
@@ -161,8 +163,10 @@ pub const FAMILIES: &[&Family] = &[
     &qwen3::FAMILY,
     &qwen3_5::FAMILY,
     &qwen3_5::MIXTURE,
+    &qwen3_5_vision::FAMILY,
     &qwen3_moe::FAMILY,
     &qwen3_next::FAMILY,
+    &qwen3_vl::FAMILY,
     &seed_oss::FAMILY,
     &smollm3::FAMILY,
     &stablelm::FAMILY,

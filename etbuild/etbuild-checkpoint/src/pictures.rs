@@ -75,6 +75,7 @@ fn facts_of_patches(
             patch: tower.patch,
             frames: tower.frames,
             window: tower.windows.as_ref().map_or(0, |windows| windows.side),
+            table: tower.table.unwrap_or(0),
         }),
         steps: steps::of_patches(tower, most * side * side, processor)?,
         ..plain(token, image)
@@ -218,7 +219,7 @@ mod tests {
         let most = 1024 * 28 * 28;
         assert_eq!(facts.steps.image.resize, Some(Resize::Within { factor: 28, least: 3136, most }));
         assert_eq!((facts.tokens, facts.side, facts.mark.as_str()), (1024, 28, "<|image_pad|>"));
-        assert_eq!(facts.patches, Some(et_vision::Patches { patch: 14, frames: 2, window: 0 }));
+        assert_eq!(facts.patches, Some(et_vision::Patches { patch: 14, frames: 2, window: 0, table: 0 }));
         let newer = r#"{"size": {"shortest_edge": 784, "longest_edge": 7840}}"#;
         let steps = read(config, &[(PREPROCESSOR, newer)]).unwrap().steps.image;
         assert_eq!(steps.resize, Some(Resize::Within { factor: 28, least: 784, most: 7840 }));

@@ -74,12 +74,19 @@ def gemma3(text, **steps):
 
 PADS = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
 PATCHES = dict(depth=3, num_heads=4, patch_size=4, spatial_merge_size=2, temporal_patch_size=2)
+LEARNED = dict(hidden_size=48, intermediate_size=56, out_hidden_size=40, num_position_embeddings=36)
+DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=12,
+             layer_types=["linear_attention", "full_attention", "linear_attention"])
 
 
-def qwen(name, size, tower, **text):
+QWEN_TEXT = SMALL | dict(hidden_size=40, num_attention_heads=4, num_key_value_heads=2)
+PROCESSORS = dict(Qwen2VL="Qwen2VLProcessor", Qwen2_5_VL="Qwen2_5_VLProcessor")
+
+
+def qwen(name, size, tower, text, section=(2, 2, 1), **keys):
     steps = processor_of("Qwen2VL", "qwen2_vl", size=size, patch_size=4, merge_size=2, temporal_patch_size=2)
 
-    class Processor(getattr(transformers, "Qwen2VLProcessor" if name == "Qwen2VL" else "Qwen2_5_VLProcessor")):
+    class Processor(getattr(transformers, PROCESSORS.get(name, "Qwen3VLProcessor"))):
         """Without videos, whose processor needs torchvision. The files are those of published models."""
 
         def check_argument_for_proper_class(self, *_):
@@ -92,11 +99,12 @@ def qwen(name, size, tower, **text):
     def processor(tokenizer, template):
         return Processor(steps, tokenizer, None, chat_template=template)
 
-    known, section = ids(PADS), dict(rope_type="default", rope_theta=1e4, mrope_section=[2, 2, 1])
-    text = SMALL | dict(hidden_size=40, num_attention_heads=4, num_key_value_heads=2, rope_parameters=section) | text
+    known, rope = ids(PADS), dict(rope_type="default", rope_theta=1e4, mrope_section=list(section))
+    rope |= {key: keys.pop(key) for key in ["partial_rotary_factor"] if key in keys}
+    text = QWEN_TEXT | dict(rope_parameters=rope) | text
     config = getattr(transformers, f"{name}Config")(
         text_config=text, vision_config=PATCHES | tower, image_token_id=known["<|image_pad|>"], video_token_id=known["<|video_pad|>"],
-        vision_start_token_id=known["<|vision_start|>"], vision_end_token_id=known["<|vision_end|>"])
+        vision_start_token_id=known["<|vision_start|>"], vision_end_token_id=known["<|vision_end|>"], **keys)
     names = dict(image_token="<|image_pad|>", video_token="<|video_pad|>")
     return config, PADS, dict(extra_special_tokens=names), processor, "<|vision_start|><|image_pad|><|vision_end|>"
 
@@ -120,10 +128,21 @@ def models_of():
             **TOWER, hidden_act="gelu"), own, vision_feature_layer=2, projector_hidden_act="silu"),
         "llava-siglip": llava(transformers.Qwen2Config(**SMALL), transformers.SiglipVisionConfig(**TOWER), siglip,
                               vision_feature_layer=-1, vision_feature_select_strategy="full", multimodal_projector_bias=False),
-        "qwen2-vl": qwen("Qwen2VL", dict(shortest_edge=576, longest_edge=2048), dict(embed_dim=48, hidden_size=40, mlp_ratio=2)),
+        "qwen2-vl": qwen("Qwen2VL", dict(shortest_edge=576, longest_edge=2048), dict(embed_dim=48, hidden_size=40, mlp_ratio=2), {}),
         "qwen2.5-vl": qwen("Qwen2_5_VL", dict(shortest_edge=1000, longest_edge=12000),
                            dict(hidden_size=48, intermediate_size=56, out_hidden_size=40, window_size=24, fullatt_block_indexes=[1]),
-                           use_sliding_window=True, sliding_window=21, max_window_layers=1),
+                           dict(use_sliding_window=True, sliding_window=21, max_window_layers=1)),
+        # Features of the first and of the last layer, in another order in the list; pairs of three axes in turns.
+        "qwen3-vl": qwen("Qwen3VL", dict(shortest_edge=576, longest_edge=6000), LEARNED | dict(deepstack_visual_indexes=[2, 0]),
+                         dict(head_dim=16), section=(4, 2, 2)),
+        "qwen3-vl-tied": qwen("Qwen3VL", dict(shortest_edge=1000, longest_edge=12000), LEARNED | dict(
+            deepstack_visual_indexes=[1], num_position_embeddings=16, num_heads=2), dict(head_dim=20), section=(3, 4, 3),
+            tie_word_embeddings=True),
+        "qwen3.5": qwen("Qwen3_5", dict(shortest_edge=576, longest_edge=6000), LEARNED, DELTA | dict(head_dim=24),
+                        section=(2, 2, 2), partial_rotary_factor=0.5),
+        "qwen3.5-moe": qwen("Qwen3_5Moe", dict(shortest_edge=576, longest_edge=6000), LEARNED, DELTA | dict(
+            head_dim=20, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=32),
+            section=(1, 2, 2), partial_rotary_factor=0.5, tie_word_embeddings=True),
         "gemma3": gemma3(transformers.Gemma3TextConfig(**windows)),
         "gemma3-full": gemma3(transformers.Gemma3TextConfig(**windows | dict(layer_types=["full_attention"] * 3)), resample=3),
     }
@@ -182,7 +201,10 @@ def written(name, folder, steps):
     config._attn_implementation = "eager"
     model = transformers.AutoModelForImageTextToText.from_config(config, dtype=torch.float32).eval()
     for key, parameter in model.named_parameters():
-        mean = 1.0 if "norm" in key and "weight" in key and "gemma" not in name else 0.0
+        # Gains are near 1; those of some families are stored less by one.
+        is_gain, of_text = "norm" in key and "weight" in key, "language_model" in key and "linear_attn" not in key
+        is_less = "gemma" in name or ("qwen3.5" in name and of_text)
+        mean = 1.0 if is_gain and not is_less else 0.0
         torch.nn.init.normal_(parameter, mean, 0.15)
     folder.mkdir(parents=True)
     model.save_pretrained(folder / "model")

@@ -1,5 +1,6 @@
 //! The vision encoder: pixels of a tile, or patches of a picture, in; embeddings of image tokens out.
 
+mod learned;
 mod patches;
 mod projector;
 mod tower;

@@ -10,6 +10,7 @@ pub const PROJECTOR: &str = "vision.projector";
 /// The names of modules in checkpoints, and the names here.
 const MODULES: &[(&str, &str)] = &[
     ("model.visual.merger.", "vision.projector."),
+    ("model.visual.deepstack_merger_list.", "vision.projector.deepstack."),
     ("model.visual.", "vision.tower."),
     ("visual.merger.", "vision.projector."),
     ("visual.", "vision.tower."),
@@ -72,10 +73,40 @@ pub struct Patches {
     pub layers: usize,
     /// The activation of the feed-forward network.
     pub activation: Activation,
+    /// The base of the wavelengths of rotary position embedding.
+    pub theta: f64,
     /// Whether layers have RMSNorm and feed-forward networks with a gate, in place of LayerNorm and networks without a gate (Qwen2.5-VL).
     pub is_gated: bool,
     /// The windows, if any.
     pub windows: Option<Windows>,
+    /// Whether the embedding of patches has biases.
+    pub has_bias: bool,
+    /// The side of a square table of learned position embeddings, which pictures of other sizes interpolate; `None` for no table.
+    pub table: Option<usize>,
+    /// The layers, in ascending order, each with the number of its projector: behind the first layers of the decoder, image tokens get what the
+    /// projectors make of the states behind these layers (DeepStack, Meng et al. 2024).
+    pub deep: Vec<[usize; 2]>,
+    /// The names of modules.
+    pub names: PatchNames,
+}
+
+/// The names of modules of a tower over patches, and of its projector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatchNames {
+    /// The two projections of a feed-forward network without a gate.
+    pub network: [&'static str; 2],
+    /// The normalization of the projector.
+    pub norm: &'static str,
+    /// The two projections of the projector.
+    pub projector: [&'static str; 2],
+}
+
+impl PatchNames {
+    /// Qwen2-VL and Qwen2.5-VL.
+    pub const QWEN2: Self = Self { network: ["fc1", "fc2"], norm: "ln_q", projector: ["mlp.0", "mlp.2"] };
+    /// Qwen3-VL and Qwen 3.5.
+    pub const QWEN3: Self =
+        Self { network: ["linear_fc1", "linear_fc2"], norm: "norm", projector: ["linear_fc1", "linear_fc2"] };
 }
 
 /// Layers in which a patch sees the patches of a window only.
@@ -188,6 +219,14 @@ impl Vision {
         match &self.encoder {
             VisionEncoder::Tiles(tower, projector) => Some(tower.image_tokens(*projector)),
             VisionEncoder::Patches(_) => None,
+        }
+    }
+
+    /// The numbers of an image token for a decoder of this width: the embedding, and what the first layers add.
+    pub fn token_width(&self, width: usize) -> usize {
+        match &self.encoder {
+            VisionEncoder::Tiles(..) => width,
+            VisionEncoder::Patches(tower) => width * (1 + tower.deep.len()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Models with encoders of pictures or sound that etbuild lacks: the decoder answers texts.
 
 use super::vision::{Sizes, nested};
-use super::{Family, gemma3n, gemma4, ministral3, mistral, qwen3, qwen3_5};
+use super::{Family, gemma3n, gemma4, ministral3, mistral};
 use crate::config::Config;
 use crate::{CheckpointError, Decoder};
 
@@ -10,9 +10,6 @@ pub const FAMILY: Family = Family {
         "Gemma3nForConditionalGeneration",
         "Gemma4ForConditionalGeneration",
         "Mistral3ForConditionalGeneration",
-        "Qwen3VLForConditionalGeneration",
-        "Qwen3_5ForConditionalGeneration",
-        "Qwen3_5MoeForConditionalGeneration",
     ],
     keys: &[],
     describe,
@@ -24,9 +21,6 @@ const TEXTS: &[(&str, &Family, Sizes)] = &[
     ("gemma4_text", &gemma4::FAMILY, GEMMA4),
     ("ministral3", &ministral3::FAMILY, &[]),
     ("mistral", &mistral::FAMILY, &[]),
-    ("qwen3_5_moe_text", &qwen3_5::MIXTURE, &[]),
-    ("qwen3_5_text", &qwen3_5::FAMILY, &[]),
-    ("qwen3_vl_text", &qwen3::FAMILY, &[]),
 ];
 
 /// `Gemma3nTextConfig`.

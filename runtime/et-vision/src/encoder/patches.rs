@@ -6,6 +6,7 @@ use et_module::{Module, TensorView};
 
 use super::METHOD;
 use crate::Patches;
+use crate::table::{Corner, corners};
 
 /// The loaded method.
 pub struct PatchMethod {
@@ -25,6 +26,8 @@ struct Inputs {
     picture: usize,
     /// Where layers have windows.
     windows: Option<usize>,
+    /// Where position embeddings are interpolated: the rows of the table, and their shares.
+    table: Option<[usize; 2]>,
 }
 
 impl PatchMethod {
@@ -46,6 +49,7 @@ impl PatchMethod {
             last: place("last")?,
             picture: place("picture")?,
             windows: optional("windows"),
+            table: (patches.table > 0).then(|| Ok::<_, Error>([place("corners")?, place("shares")?])).transpose()?,
         };
         Ok(Self { module, patches, square: side / patches.patch.max(1), inputs })
     }
@@ -71,9 +75,25 @@ impl PatchMethod {
         if let Some(windows) = self.inputs.windows {
             self.set(windows, order.ends.iter().flat_map(|end| std::iter::repeat_n(end * each, each)))?;
         }
+        if let Some(inputs) = self.inputs.table {
+            let sizes = grid.map(|length| length * square);
+            self.set_table(inputs, places.iter().map(|place| corners(patches.table, *place, sizes)))?;
+        }
         self.module.execute()?;
         let last = self.module.output_count()?.saturating_sub(1);
         Ok(in_rows(&self.module.output(last)?.bytes, &order.squares, grid[1]))
+    }
+
+    /// Sets the rows of the table around each patch, and their shares.
+    fn set_table(&mut self, [rows, shares]: [usize; 2], all: impl Iterator<Item = [Corner; 4]>) -> Result<(), Error> {
+        let all: Vec<[Corner; 4]> = all.collect();
+        let ordered = || (0..4).flat_map(|corner| all.iter().filter_map(move |corners| corners.get(corner)));
+        let bytes: Vec<u8> = ordered().flat_map(|corner| (corner.row as i64).to_le_bytes()).collect();
+        let view = TensorView { scalar_type: ScalarType::Long, shape: vec![4, all.len()], bytes: &bytes };
+        self.module.set_input(rows, &view)?;
+        let bytes: Vec<u8> = ordered().flat_map(|corner| corner.share.to_le_bytes()).collect();
+        let view = TensorView { scalar_type: ScalarType::Float, shape: vec![4, all.len(), 1], bytes: &bytes };
+        Ok(self.module.set_input(shares, &view)?)
     }
 
     fn set(&mut self, input: usize, numbers: impl Iterator<Item = usize>) -> Result<(), Error> {

@@ -5,14 +5,13 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ValueId};
 
-use crate::constant::spec;
+use super::learned::Learned;
+use crate::constant::{Part, spec};
 use crate::decoder::parts::Parts;
 use crate::{Activation, Decoder, PROJECTOR, Patches, Rotary, Scaling, TOWER};
 
 /// The epsilon of every normalization.
 const EPSILON: f64 = 1e-6;
-/// The base of the wavelengths.
-const THETA: f64 = 10_000.0;
 
 /// The values that all layers read.
 struct Shared {
@@ -28,7 +27,8 @@ struct Shared {
 
 /// The embeddings of image tokens, `[1, n, width]`. The inputs are `patches`, `float32 [1, p n, numbers]`, with the `p` patches of each of
 /// `n` squares; `rows` and `columns`, `int64 [p n]`, the places of the patches; `last`, `int64 [1]`; `picture` and, for layers with
-/// windows, `windows`, `int64 [p n]`, the indices behind the last patch of the picture, and of the patch's window.
+/// windows, `windows`, `int64 [p n]`, the indices behind the last patch of the picture, and of the patch's window; with a table of learned
+/// position embeddings, the inputs of [`Learned`]. Behind the embedding, `width` is that of what the first layers of the decoder add, too.
 pub fn build(parts: &mut Parts<'_, '_>, decoder: &Decoder, tower: &Patches) -> ValueId {
     let each = tower.square * tower.square;
     let squares = parts.weights.image_tokens as usize;
@@ -38,29 +38,66 @@ pub fn build(parts: &mut Parts<'_, '_>, decoder: &Decoder, tower: &Patches) -> V
     let mut integers = |name: &str| parts.sketch.several(name, spec(ScalarType::Long, &[most]), 0, each);
     let places = ["rows", "columns"].map(&mut integers);
     let ends = [tower.windows.is_some().then(|| integers("windows")), Some(integers("picture"))];
+    let learned = tower.table.map(|side| (side, Learned::inputs(parts, most, each)));
     let last = parts.sketch.input("last", &[1]);
     let first = parts.sketch.constant(&parts.weights.integers("first", &[0]));
     let tables = tables(parts, tower, squares * tower.square, places);
     let shared = Shared { tables, first, last, ends };
     let mut states = embed(parts, tower, patches);
+    if let Some((side, learned)) = learned {
+        states = learned.add(parts, [side * side, tower.width], states);
+    }
+    let mut deep = Vec::new();
     for index in 0..tower.layers {
         if parts.weights.gave_up() {
             break;
         }
         states = layer(parts, tower, index, &shared, states);
+        let projectors = tower.deep.iter().filter(|[layer, _]| *layer == index);
+        let modules = projectors.map(|[_, projector]| format!("{PROJECTOR}.deepstack.{projector}"));
+        deep.extend(
+            modules.map(|module| project(parts, decoder, tower, &Projection { module, is_late: true }, states)),
+        );
     }
-    let normal = norm(parts, tower, &format!("{PROJECTOR}.ln_q"), states);
-    let squares = parts.sketch.grouped(normal, each);
-    let wide = each * tower.width;
-    let made = parts.linear(&format!("{PROJECTOR}.mlp.0"), squares, [wide, wide], true);
+    let projection = Projection { module: PROJECTOR.to_owned(), is_late: false };
+    let embeddings = project(parts, decoder, tower, &projection, states);
+    if deep.is_empty() { embeddings } else { parts.sketch.join(&[&[embeddings], &deep[..]].concat(), 2) }
+}
+
+/// A projector of squares of patches.
+struct Projection {
+    module: String,
+    /// Whether squares are normalized, instead of patches.
+    is_late: bool,
+}
+
+/// What a projector makes of the squares, `[1, n, width]`.
+fn project(
+    parts: &mut Parts<'_, '_>,
+    decoder: &Decoder,
+    tower: &Patches,
+    projection: &Projection,
+    states: ValueId,
+) -> ValueId {
+    let within = |name: &str| format!("{}.{name}", projection.module);
+    let each = tower.square * tower.square;
+    let (wide, [first, second]) = (each * tower.width, tower.names.projector);
+    let squares = if projection.is_late {
+        let squares = parts.sketch.grouped(states, each);
+        parts.norm(&within(tower.names.norm), wide, EPSILON, squares)
+    } else {
+        let normal = norm(parts, tower, &within(tower.names.norm), states);
+        parts.sketch.grouped(normal, each)
+    };
+    let made = parts.linear(&within(first), squares, [wide, wide], true);
     let bent = parts.sketch.activate(made, Activation::Gelu);
-    parts.linear(&format!("{PROJECTOR}.mlp.2"), bent, [decoder.width, wide], true)
+    parts.linear(&within(second), bent, [decoder.width, wide], true)
 }
 
 /// Cosines and sines of the patches, of the first half of the pairs by the row, of the second half by the column.
 fn tables(parts: &mut Parts<'_, '_>, tower: &Patches, most: usize, places: [ValueId; 2]) -> [ValueId; 2] {
     let pairs = tower.depth() / 4;
-    let rotary = Rotary { theta: THETA, pairs, is_interleaved: false, sections: None, scaling: Scaling::None };
+    let rotary = Rotary { theta: tower.theta, pairs, is_interleaved: false, sections: None, scaling: Scaling::None };
     let Parts { sketch, weights } = parts;
     sketch.enter(format!("{TOWER}.rotary_pos_emb"));
     weights.angles("vision.rotary", &rotary, u32::try_from(most).unwrap_or(u32::MAX)).map(|table| {
@@ -78,7 +115,9 @@ fn embed(parts: &mut Parts<'_, '_>, tower: &Patches, patches: ValueId) -> ValueI
     let shape = [tower.width, 3, tower.frames, tower.patch, tower.patch];
     let matrix = weights.flattened(&format!("{module}.weight"), &shape);
     let matrix = sketch.floats(&matrix);
-    sketch.linear(patches, matrix, None)
+    let bias = tower.has_bias.then(|| weights.vector(&format!("{module}.bias"), Part::all(tower.width), 0.0));
+    let bias = bias.map(|bias| sketch.constant(&bias));
+    sketch.linear(patches, matrix, bias)
 }
 
 /// One layer, with normalization ahead of attention and of the feed-forward network.
@@ -124,9 +163,10 @@ fn network(parts: &mut Parts<'_, '_>, tower: &Patches, module: &str, read: Value
     let Patches { width, inner, activation, is_gated, .. } = *tower;
     let mut wide = |name: &str| parts.linear(&format!("{module}.{name}"), read, [inner, width], true);
     if !is_gated {
-        let wide = wide("fc1");
+        let [first, second] = tower.names.network;
+        let wide = wide(first);
         let bent = parts.sketch.activate(wide, activation);
-        return parts.linear(&format!("{module}.fc2"), bent, [width, inner], true);
+        return parts.linear(&format!("{module}.{second}"), bent, [width, inner], true);
     }
     let [gate, up] = ["gate_proj", "up_proj"].map(&mut wide);
     let bent = parts.sketch.activate(gate, activation);
