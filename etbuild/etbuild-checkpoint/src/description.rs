@@ -194,6 +194,15 @@ impl Decoder {
         }
     }
 
+    /// Has experts in stacks where the checkpoint, which has tensors of these names, has experts in stacks.
+    pub fn find_stacks(&mut self, has: impl Fn(&str) -> bool) {
+        let Some(index) = self.layers.iter().position(|layer| layer.has_experts) else { return };
+        let layer = self.names.layer(index);
+        if let Some(experts) = &mut self.experts {
+            experts.stack(|name| has(&format!("{layer}.{name}")));
+        }
+    }
+
     /// The attention of a layer.
     pub fn attention_of(&self, layer: &Layer) -> &Attention {
         self.global_attention.as_ref().filter(|_| layer.is_global).unwrap_or(&self.attention)

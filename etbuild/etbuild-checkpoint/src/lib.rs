@@ -152,6 +152,7 @@ impl Model {
                     // Some versions of `transformers` store `tie_word_embeddings` of models whose head is a matrix of its own.
                     decoder.tied = !tensors.has(&decoder.names.head_matrix());
                 }
+                decoder.find_stacks(|name| tensors.has(name));
                 let quantized = Config::parse(config.bytes()).and_then(|config| quantized::method(&config));
                 let quantized = quantized.map_err(|error| vec![error])?;
                 if let Some((config, method)) = &quantized {

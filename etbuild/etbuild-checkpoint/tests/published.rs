@@ -2,7 +2,7 @@
 
 use etbuild_checkpoint::{
     Activation, Biases, CheckpointError, Cutoff, Decoder, Gate, Groups, HeadNorm, Inputs, LayerInputs, NormPlaces,
-    Patches, Routing, Scaling, Sections, Shares, Tower, Vision, VisionEncoder, describe, unread_keys,
+    Patches, Routing, Scaling, Sections, Shares, Storage, Tower, Vision, VisionEncoder, describe, unread_keys,
 };
 
 const COMMON: &str = r#""vocab_size": 1000, "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 7,
@@ -381,6 +381,31 @@ fn layers_of_a_tower_add_to_layers_of_the_decoder() {
     }
     let error = describe(QWEN3_VL.replace("2304", "2300").as_bytes()).unwrap_err().to_string();
     assert!(error.contains("num_position_embeddings") && error.contains("is no square"), "{error}");
+}
+
+#[test]
+fn experts_of_qwen_are_a_list_or_stacks() {
+    // Qwen3-VL-30B-A3B-Instruct.
+    let config = r#"{"architectures": ["Qwen3VLMoeForConditionalGeneration"], "image_token_id": 151655, "tie_word_embeddings": false,
+        "text_config": {"decoder_sparse_step": 1, "head_dim": 128, "hidden_size": 2048, "intermediate_size": 6144,
+            "max_position_embeddings": 262144, "mlp_only_layers": [], "model_type": "qwen3_vl_moe_text", "moe_intermediate_size": 768,
+            "norm_topk_prob": true, "num_attention_heads": 32, "num_experts": 128, "num_experts_per_tok": 8, "num_hidden_layers": 48,
+            "num_key_value_heads": 4, "rope_theta": 5000000, "vocab_size": 151936,
+            "rope_scaling": {"mrope_interleaved": true, "mrope_section": [24, 20, 20], "rope_type": "default"}},
+        "vision_config": {"deepstack_visual_indexes": [8, 16, 24], "depth": 27, "hidden_size": 1152, "intermediate_size": 4304,
+            "model_type": "qwen3_vl_moe", "num_heads": 16, "num_position_embeddings": 2304, "out_hidden_size": 2048, "patch_size": 16}}"#;
+    let mut decoder = describe(config.as_bytes()).unwrap();
+    assert_eq!((patches(&decoder).deep.len(), decoder.layers[47].has_experts), (3, true));
+    let listed = decoder.experts.unwrap();
+    assert_eq!((listed.count, listed.chosen, listed.width, listed.is_normalized), (128, 8, 768, true));
+    decoder.find_stacks(|name| name == "model.layers.0.mlp.experts.0.gate_proj.weight");
+    assert_eq!(decoder.experts, Some(listed));
+    decoder.find_stacks(|name| name == "model.layers.0.mlp.experts.gate_up_proj");
+    let stacked = decoder.experts.unwrap();
+    assert_eq!(
+        (stacked.storage, stacked.names.gate, stacked.names.down),
+        (Storage::StackedList, "gate_up_proj", "down_proj")
+    );
 }
 
 #[test]

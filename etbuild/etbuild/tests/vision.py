@@ -14,7 +14,7 @@ import numpy
 import torch
 import transformers
 from PIL import Image
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from checkpoints import SMALL, greedy
@@ -143,6 +143,9 @@ def models_of():
         "qwen3.5-moe": qwen("Qwen3_5Moe", dict(shortest_edge=576, longest_edge=6000), LEARNED, DELTA | dict(
             head_dim=20, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=32),
             section=(1, 2, 2), partial_rotary_factor=0.5, tie_word_embeddings=True),
+        "qwen3-vl-moe": qwen("Qwen3VLMoe", dict(shortest_edge=576, longest_edge=6000), LEARNED | dict(deepstack_visual_indexes=[0, 1]),
+                             dict(head_dim=16, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=24, mlp_only_layers=[1]),
+                             section=(4, 2, 2)),
         "gemma3": gemma3(transformers.Gemma3TextConfig(**windows)),
         "gemma3-full": gemma3(transformers.Gemma3TextConfig(**windows | dict(layer_types=["full_attention"] * 3)), resample=3),
     }
@@ -195,6 +198,19 @@ CASES = [
 ]
 
 
+def stack_experts(file, transposed):
+    """Stores the matrices of all experts in two tensors, as published models do."""
+    tensors, first = load_file(file), ".0.gate_proj.weight"
+    for experts in [name.removesuffix(first) for name in list(tensors) if name.endswith(".experts" + first)]:
+        count = sum(name.startswith(experts) and name.endswith(".gate_proj.weight") for name in tensors)
+        gate, up, down = [torch.stack([tensors.pop(f"{experts}.{expert}.{part}_proj.weight") for expert in range(count)])
+                          for part in ["gate", "up", "down"]]
+        tensors |= {f"{experts}.gate_up_proj": torch.cat([gate, up], 1), f"{experts}.down_proj": down}
+    if transposed:
+        tensors |= {name: tensor.mT.contiguous() for name, tensor in tensors.items() if ".experts." in name}
+    save_file(tensors, file, metadata=dict(format="pt"))
+
+
 def written(name, folder, steps):
     torch.manual_seed(5)
     config, special, more, processor, mark = models_of()[name]
@@ -208,6 +224,8 @@ def written(name, folder, steps):
         torch.nn.init.normal_(parameter, mean, 0.15)
     folder.mkdir(parents=True)
     model.save_pretrained(folder / "model")
+    if name.endswith("-moe"):
+        stack_experts(folder / "model" / "model.safetensors", transposed=name == "qwen3-vl-moe")
     tokenizer = tokenizer_of(special, more)
     processor = processor(tokenizer, template_of(mark))
     processor.save_pretrained(folder / "model")

@@ -2,15 +2,23 @@
 
 use super::qwen2_vl::{self, section, vision};
 use super::vision::{Sizes, nested, with_sizes};
-use super::{Family, qwen3};
+use super::{Family, qwen3, qwen3_moe};
 use crate::config::Config;
 use crate::quantized;
 use crate::{Activation, CheckpointError, Decoder, PatchNames, Patches, Sections};
 
-pub const FAMILY: Family = Family { architectures: &["Qwen3VLForConditionalGeneration"], keys: &[], describe };
+pub const FAMILY: Family = Family {
+    architectures: &["Qwen3VLForConditionalGeneration", "Qwen3VLMoeForConditionalGeneration"],
+    keys: &[],
+    describe,
+};
 
 /// The decoders by `model_type`.
-const TEXTS: &[(&str, &Family, Sizes)] = &[("qwen3_vl_text", &qwen3::FAMILY, TEXT)];
+const TEXTS: &[(&str, &Family, Sizes)] =
+    &[("qwen3_vl_moe_text", &MIXTURE, TEXT_OF_MIXTURE), ("qwen3_vl_text", &qwen3::FAMILY, TEXT)];
+
+/// The decoder with experts, whose shares are always divided by their sum.
+const MIXTURE: Family = Family { architectures: &[], keys: &[], describe: describe_mixture };
 
 /// `Qwen3VLTextConfig`.
 const TEXT: Sizes = &[
@@ -22,6 +30,20 @@ const TEXT: Sizes = &[
     ("num_key_value_heads", 32),
     ("max_position_embeddings", 128_000),
     ("rope_theta", 500_000),
+];
+
+/// `Qwen3VLMoeTextConfig`.
+const TEXT_OF_MIXTURE: Sizes = &[
+    ("vocab_size", 151_936),
+    ("hidden_size", 2048),
+    ("intermediate_size", 5632),
+    ("num_hidden_layers", 24),
+    ("num_attention_heads", 16),
+    ("num_key_value_heads", 16),
+    ("max_position_embeddings", 128_000),
+    ("rope_theta", 500_000),
+    ("moe_intermediate_size", 1408),
+    ("num_experts_per_tok", 4),
 ];
 
 /// `Qwen3VLVisionConfig`.
@@ -41,6 +63,15 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
             Ok(Patches { deep, ..patches(tower)? })
         })
     })
+}
+
+fn describe_mixture(config: &Config) -> Result<Decoder, CheckpointError> {
+    // Newer configurations have another key.
+    let is_counted = config.value("num_local_experts").is_some();
+    let config = if is_counted { config.clone() } else { with_sizes(config.clone(), &[("num_experts", 60)]) };
+    let mut decoder = (qwen3_moe::FAMILY.describe)(&config)?;
+    decoder.experts.iter_mut().for_each(|experts| experts.is_normalized = true);
+    Ok(decoder)
 }
 
 /// A model with one of these decoders, with so many pairs of time, row and column, and the vision encoder that `see` makes. Quantized
