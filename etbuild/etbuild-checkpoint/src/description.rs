@@ -18,7 +18,9 @@ pub use network::{
 };
 pub use position::{Rotary, Scaling, Sections};
 pub use source::Source;
-pub use vision::{PROJECTOR, PatchNames, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};
+pub use vision::{
+    PROJECTOR, PatchNames, PatchProjector, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows,
+};
 
 use crate::{CheckpointError, Names, Options};
 

@@ -48,6 +48,7 @@ mod minimax_m2;
 mod ministral;
 mod ministral3;
 mod mistral;
+mod mistral3;
 mod mixtral;
 mod mpt;
 mod nemotron;
@@ -144,6 +145,7 @@ pub const FAMILIES: &[&Family] = &[
     &minimax_m2::FAMILY,
     &ministral3::FAMILY,
     &ministral::FAMILY,
+    &mistral3::FAMILY,
     &mistral::FAMILY,
     &mixtral::FAMILY,
     &mpt::FAMILY,

@@ -384,6 +384,36 @@ fn layers_of_a_tower_add_to_layers_of_the_decoder() {
 }
 
 #[test]
+fn the_tower_of_pixtral_has_a_token_behind_each_row() {
+    // Mistral-Small-3.1-24B-Instruct-2503.
+    let config = r#"{"architectures": ["Mistral3ForConditionalGeneration"], "image_token_index": 10, "model_type": "mistral3",
+        "multimodal_projector_bias": false, "projector_hidden_act": "gelu", "spatial_merge_size": 2, "vision_feature_layer": -1,
+        "text_config": {"head_dim": 128, "hidden_act": "silu", "hidden_size": 5120, "intermediate_size": 32768,
+            "max_position_embeddings": 131072, "model_type": "mistral", "num_attention_heads": 32, "num_hidden_layers": 40,
+            "num_key_value_heads": 8, "rms_norm_eps": 1e-05, "rope_theta": 1000000000.0, "sliding_window": null, "vocab_size": 131072},
+        "vision_config": {"head_dim": 64, "hidden_act": "silu", "hidden_size": 1024, "image_size": 1540, "intermediate_size": 4096,
+            "model_type": "pixtral", "num_attention_heads": 16, "num_channels": 3, "num_hidden_layers": 24, "patch_size": 14,
+            "rope_theta": 10000.0}}"#;
+    let decoder = describe(config.as_bytes()).unwrap();
+    let tower = patches(&decoder);
+    assert_eq!((tower.numbers(), tower.depth(), tower.square, tower.layers), (588, 64, 2, 24));
+    assert_eq!(
+        (tower.has_breaks(), tower.activation, decoder.sections(), decoder.tile()),
+        (true, Activation::Silu, None, None)
+    );
+    let name = decoder.canonical("multi_modal_projector.patch_merger.merging_layer.weight");
+    assert_eq!(name, "vision.projector.patch_merger.merging_layer.weight");
+    for (wrong, word) in [
+        (config.replace(r#""vision_feature_layer": -1"#, r#""vision_feature_layer": -2"#), "vision_feature_layer"),
+        (config.replace(r#""model_type": "pixtral""#, r#""model_type": "owl""#), "`pixtral`"),
+        (config.replace(r#""num_channels": 3"#, r#""num_channels": 4"#), "num_channels"),
+    ] {
+        let error = describe(wrong.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
 fn experts_of_qwen_are_a_list_or_stacks() {
     // Qwen3-VL-30B-A3B-Instruct.
     let config = r#"{"architectures": ["Qwen3VLMoeForConditionalGeneration"], "image_token_id": 151655, "tie_word_embeddings": false,

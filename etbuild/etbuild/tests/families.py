@@ -172,8 +172,6 @@ MODELS = {
     # Encoders of pictures are left out.
     "gemma4-vision": ("Gemma4", dict(audio_config=None, text_config=SHARED | dict(model_type="gemma4_text", global_head_dim=16), vision_config=dict(
         hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2, head_dim=12))),
-    "mistral3-vision": ("Mistral3", dict(text_config=SMALL | dict(model_type="mistral", head_dim=10), vision_config=dict(
-        model_type="pixtral", hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, head_dim=12))),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),

@@ -109,6 +109,39 @@ def qwen(name, size, tower, text, section=(2, 2, 1), **keys):
     return config, PADS, dict(extra_special_tokens=names), processor, "<|vision_start|><|image_pad|><|vision_end|>"
 
 
+BREAKS = ["[IMG]", "[IMG_BREAK]", "[IMG_END]"]
+
+
+def mistral3(text, steps, **keys):
+    known, side = ids(BREAKS), 4 * keys.get("spatial_merge_size", 2)
+    steps = processor_of("Pixtral", "pixtral", patch_size=dict(height=4, width=4), **steps)
+
+    class Processor:
+        """As PixtralProcessor, which needs torchvision."""
+
+        def __init__(self, tokenizer, template):
+            self.tokenizer, self.template = tokenizer, template
+
+        def save_pretrained(self, folder):
+            steps.save_pretrained(folder)
+            (folder / "chat_template.json").write_text(json.dumps(dict(chat_template=self.template)))
+
+        def apply_chat_template(self, talk, **keys):
+            return self.tokenizer.apply_chat_template(talk, chat_template=self.template, tokenize=False, **keys)
+
+        def __call__(self, text, images, **keys):
+            read = steps(images, return_tensors="pt", patch_size=dict(height=side, width=side)) if images else {}
+            for height, width in read.get("image_sizes", torch.zeros(0, 2, dtype=int)).tolist():
+                rows = ["<image>" * (width // side)] * (height // side)
+                text = text.replace("[IMG]", "[IMG_BREAK]".join(rows) + "[IMG_END]", 1)
+            return dict(read) | dict(self.tokenizer(text.replace("<image>", "[IMG]"), **keys))
+
+    tower = dict(hidden_size=48, intermediate_size=56, num_hidden_layers=3, num_attention_heads=4, patch_size=4, image_size=96)
+    config = transformers.Mistral3Config(text_config=text, vision_config=dict(model_type="pixtral") | tower,
+                                         image_token_index=known["[IMG]"], tie_word_embeddings=False, **keys)
+    return config, BREAKS, {}, Processor, "[IMG]"
+
+
 def shaped(height, width):
     return dict(size=dict(height=height, width=width))
 
@@ -146,6 +179,9 @@ def models_of():
         "qwen3-vl-moe": qwen("Qwen3VLMoe", dict(shortest_edge=576, longest_edge=6000), LEARNED | dict(deepstack_visual_indexes=[0, 1]),
                              dict(head_dim=16, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=24, mlp_only_layers=[1]),
                              section=(4, 2, 2)),
+        "mistral3": mistral3(transformers.MistralConfig(**SMALL, head_dim=10, sliding_window=None), dict(size=dict(longest_edge=96))),
+        "mistral3-bias": mistral3(transformers.MistralConfig(**SMALL, head_dim=12, sliding_window=41), dict(size=dict(longest_edge=40)),
+                                  multimodal_projector_bias=True, projector_hidden_act="silu", spatial_merge_size=1),
         "gemma3": gemma3(transformers.Gemma3TextConfig(**windows)),
         "gemma3-full": gemma3(transformers.Gemma3TextConfig(**windows | dict(layer_types=["full_attention"] * 3)), resample=3),
     }
@@ -258,7 +294,10 @@ def case(model, processor, messages, folder, steps, file):
     if not images:
         read.pop("token_type_ids", None)
     save_file(greedy(model, read, steps), file)
-    return read["input_ids"][0].tolist()
+    # Tokens behind the rows of a picture are image tokens of the picture.
+    known, tokens = ids(BREAKS), read["input_ids"][0].tolist()
+    behind = [known[token] for token in BREAKS[1:]] if "image_sizes" in read else []
+    return [known["[IMG]"] if token in behind else token for token in tokens]
 
 
 if __name__ == "__main__":

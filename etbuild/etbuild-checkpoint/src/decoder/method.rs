@@ -63,15 +63,16 @@ pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let width = vision.map_or(decoder.width, |vision| vision.token_width(decoder.width));
     let embeddings = sketch.numbers("embeddings", &[1, count, width]);
     let start = sketch.input("start", &[1]);
-    let (last, turning) = match decoder.sections() {
-        Some(sections) => {
-            let last = sketch.input("last", &[1]);
-            (last, places::turning(&mut Parts { sketch: &mut sketch, weights }, sections, count))
-        }
-        None => {
+    let last = match decoder.tile() {
+        Some(_) => {
             let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
-            (sketch.constant(&weights.integers("last.image", &[last])), Turning::Places)
+            sketch.constant(&weights.integers("last.image", &[last]))
         }
+        None => sketch.input("last", &[1]),
+    };
+    let turning = match decoder.sections() {
+        Some(sections) => places::turning(&mut Parts { sketch: &mut sketch, weights }, sections, count),
+        None => Turning::Places,
     };
     let is_mutual = vision.is_some_and(|vision| vision.is_mutual);
     let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual, turning };

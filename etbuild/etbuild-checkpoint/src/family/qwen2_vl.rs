@@ -4,7 +4,9 @@ use super::conventions::{self, Class};
 use super::vision::{Sizes, refuse_quantized, with_sizes};
 use super::{Family, qwen2};
 use crate::config::Config;
-use crate::{Activation, Biases, CheckpointError, Decoder, PatchNames, Patches, Sections, Vision, VisionEncoder};
+use crate::{
+    Activation, Biases, CheckpointError, Decoder, PatchNames, PatchProjector, Patches, Sections, Vision, VisionEncoder,
+};
 
 pub const FAMILY: Family = Family { architectures: &["Qwen2VLForConditionalGeneration"], keys: &[], describe };
 
@@ -108,11 +110,15 @@ pub fn patches(
         layers: vision.size("depth")?,
         activation: conventions::activation(&vision, "hidden_act", activation)?,
         theta: conventions::rope(&vision)?.optional_number("rope_theta")?.unwrap_or(10_000.0),
+        has_wavelengths_between: false,
+        epsilon: 1e-6,
         is_gated: false,
         windows: None,
         has_bias: false,
+        has_biases: true,
         table: None,
         deep: Vec::new(),
-        names: PatchNames::QWEN2,
+        projector: PatchProjector::Squares,
+        names: &PatchNames::QWEN2,
     })
 }

@@ -103,7 +103,7 @@ pub fn patches(vision: &Config) -> Result<Patches, CheckpointError> {
         return Err(vision.mistake(POSITIONS, "is no square"));
     }
     let patches = qwen2_vl::patches(&vision, width, inner, Activation::GeluTanh)?;
-    Ok(Patches { has_bias: true, table: Some(side), names: PatchNames::QWEN3, ..patches })
+    Ok(Patches { has_bias: true, table: Some(side), names: &PatchNames::QWEN3, ..patches })
 }
 
 /// The layers of the tower that add to the first layers of the decoder, in ascending order, each with its place in the list.

@@ -1,27 +1,19 @@
 //! Models with encoders of pictures or sound that etbuild lacks: the decoder answers texts.
 
 use super::vision::{Sizes, nested};
-use super::{Family, gemma3n, gemma4, ministral3, mistral};
+use super::{Family, gemma3n, gemma4};
 use crate::config::Config;
 use crate::{CheckpointError, Decoder};
 
 pub const FAMILY: Family = Family {
-    architectures: &[
-        "Gemma3nForConditionalGeneration",
-        "Gemma4ForConditionalGeneration",
-        "Mistral3ForConditionalGeneration",
-    ],
+    architectures: &["Gemma3nForConditionalGeneration", "Gemma4ForConditionalGeneration"],
     keys: &[],
     describe,
 };
 
 /// The decoders by `model_type`, with the sizes of their configuration classes.
-const TEXTS: &[(&str, &Family, Sizes)] = &[
-    ("gemma3n_text", &gemma3n::FAMILY, GEMMA3N),
-    ("gemma4_text", &gemma4::FAMILY, GEMMA4),
-    ("ministral3", &ministral3::FAMILY, &[]),
-    ("mistral", &mistral::FAMILY, &[]),
-];
+const TEXTS: &[(&str, &Family, Sizes)] =
+    &[("gemma3n_text", &gemma3n::FAMILY, GEMMA3N), ("gemma4_text", &gemma4::FAMILY, GEMMA4)];
 
 /// `Gemma3nTextConfig`.
 const GEMMA3N: Sizes = &[

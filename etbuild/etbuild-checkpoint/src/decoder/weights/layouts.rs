@@ -118,6 +118,23 @@ impl Weights<'_> {
         })
     }
 
+    /// A matrix whose columns are those of each channel in turn, for each of the patches of a square; the result has the columns of each patch
+    /// in turn. The type is that of the checkpoint.
+    pub fn by_patch(&mut self, tensor: &str, rows: usize, [channels, patches]: [usize; 2]) -> Constant {
+        self.once(format!("{tensor}.by_patch"), |weights, name| {
+            let columns = channels * patches;
+            let found = weights.take(tensor, &[rows, columns])?;
+            let size = found.scalar_type.size();
+            let stored = found.shard.bytes().get(found.start..found.start + rows * columns * size);
+            let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            let mut bytes = Vec::with_capacity(stored.len());
+            stored
+                .chunks_exact((columns * size).max(1))
+                .for_each(|row| transpose(row, [channels, patches], size, &mut bytes));
+            Ok((spec(found.scalar_type, &[rows, columns]), ConstantData::new(bytes)))
+        })
+    }
+
     /// Whether a tensor has this shape.
     pub fn has_shape(&self, tensor: &str, shape: &[usize]) -> bool {
         self.tensors.get(tensor).is_some_and(|found| found.shape == shape)
