@@ -16,9 +16,11 @@ pub use mixer::{Convolution, ConvolutionNames, Delta, DeltaInputs, Mixer, Scan, 
 pub use network::{
     Activation, Clamped, Cutoff, ExpertNorms, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage,
 };
-pub use position::{Rotary, Scaling};
+pub use position::{Rotary, Scaling, Sections};
 pub use source::Source;
-pub use vision::{PROJECTOR, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows};
+pub use vision::{
+    PROJECTOR, PatchNames, PatchProjector, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows,
+};
 
 use crate::{CheckpointError, Names, Options};
 
@@ -194,6 +196,15 @@ impl Decoder {
         }
     }
 
+    /// Has experts in stacks where the checkpoint, which has tensors of these names, has experts in stacks.
+    pub fn find_stacks(&mut self, has: impl Fn(&str) -> bool) {
+        let Some(index) = self.layers.iter().position(|layer| layer.has_experts) else { return };
+        let layer = self.names.layer(index);
+        if let Some(experts) = &mut self.experts {
+            experts.stack(|name| has(&format!("{layer}.{name}")));
+        }
+    }
+
     /// The attention of a layer.
     pub fn attention_of(&self, layer: &Layer) -> &Attention {
         self.global_attention.as_ref().filter(|_| layer.is_global).unwrap_or(&self.attention)
@@ -233,7 +244,7 @@ impl Decoder {
     }
 
     /// The pairs that turn by time, row and column, where positions in a picture are such.
-    pub fn sections(&self) -> Option<[usize; 3]> {
+    pub fn sections(&self) -> Option<Sections> {
         self.rotaries.first()?.sections
     }
 
@@ -295,7 +306,8 @@ impl Decoder {
                 Scaling::ByPair { short, long, .. } => short.len() == rotary.pairs && long.len() == rotary.pairs,
                 _ => true,
             };
-            let sections = rotary.sections.map_or(rotary.pairs, |sections| sections.iter().sum());
+            let in_order = rotary.sections.filter(|sections| !sections.takes_turns);
+            let sections = in_order.map_or(rotary.pairs, |sections| sections.counts.iter().sum());
             if sections != rotary.pairs {
                 let reason = format!("has {sections} pairs, and a head has {}", rotary.pairs);
                 return Err(CheckpointError::key("mrope_section", reason));

@@ -48,6 +48,7 @@ mod minimax_m2;
 mod ministral;
 mod ministral3;
 mod mistral;
+mod mistral3;
 mod mixtral;
 mod mpt;
 mod nemotron;
@@ -65,8 +66,10 @@ mod qwen2_moe;
 mod qwen2_vl;
 mod qwen3;
 mod qwen3_5;
+mod qwen3_5_vision;
 mod qwen3_moe;
 mod qwen3_next;
+mod qwen3_vl;
 mod seed_oss;
 mod smollm3;
 mod stablelm;
@@ -142,6 +145,7 @@ pub const FAMILIES: &[&Family] = &[
     &minimax_m2::FAMILY,
     &ministral3::FAMILY,
     &ministral::FAMILY,
+    &mistral3::FAMILY,
     &mistral::FAMILY,
     &mixtral::FAMILY,
     &mpt::FAMILY,
@@ -161,8 +165,10 @@ pub const FAMILIES: &[&Family] = &[
     &qwen3::FAMILY,
     &qwen3_5::FAMILY,
     &qwen3_5::MIXTURE,
+    &qwen3_5_vision::FAMILY,
     &qwen3_moe::FAMILY,
     &qwen3_next::FAMILY,
+    &qwen3_vl::FAMILY,
     &seed_oss::FAMILY,
     &smollm3::FAMILY,
     &stablelm::FAMILY,

@@ -55,9 +55,9 @@ use decoder::Weights;
 pub use description::{
     Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Cutoff,
     Decoder, Delta, DeltaInputs, ExpertNorms, Experts, FeedForward, Gate, Groups, HeadNorm, Hearing, Inputs, Latent,
-    Layer, LayerInputs, Mixer, Norm, NormKind, NormPlaces, Patches, Positions, Projector, Reader, Relative, Rotary,
-    Routing, Scaling, Scan, ScanScales, Shares, SoundTower, Source, Steps, Storage, Streams, Tower, Vision,
-    VisionEncoder, Windows,
+    Layer, LayerInputs, Mixer, Norm, NormKind, NormPlaces, PatchNames, PatchProjector, Patches, Positions, Projector,
+    Reader, Relative, Rotary, Routing, Scaling, Scan, ScanScales, Sections, Shares, SoundTower, Source, Steps, Storage,
+    Streams, Tower, Vision, VisionEncoder, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
@@ -152,6 +152,7 @@ impl Model {
                     // Some versions of `transformers` store `tie_word_embeddings` of models whose head is a matrix of its own.
                     decoder.tied = !tensors.has(&decoder.names.head_matrix());
                 }
+                decoder.find_stacks(|name| tensors.has(name));
                 let quantized = Config::parse(config.bytes()).and_then(|config| quantized::method(&config));
                 let quantized = quantized.map_err(|error| vec![error])?;
                 if let Some((config, method)) = &quantized {

@@ -108,6 +108,9 @@ impl ExpertNames {
         shared_gate: "shared_expert_gate",
     };
 
+    /// The same with one tensor for gate and up of all experts.
+    pub const STACKED: Self = Self { gate: "gate_up_proj", up: "gate_up_proj", ..Self::QWEN };
+
     /// The names of DeepSeek.
     pub const DEEPSEEK: Self = Self { shared: "shared_experts", shared_gate: "", ..Self::QWEN };
 }

@@ -5,9 +5,10 @@ mod steps;
 use std::collections::BTreeMap;
 
 use et_vision::Facts;
+use serde_json::Value;
 
 use crate::config::Config;
-use crate::texts::{PROCESSOR_TEMPLATE, TOKENIZER_CONFIG, token_text};
+use crate::texts::{PROCESSOR_TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, token_text};
 use crate::{CONFIG, CheckpointError, Patches, Projector, Tower, VisionEncoder, describe};
 
 /// The file with the steps from a picture to pixels.
@@ -43,7 +44,8 @@ pub fn read_pictures(
         VisionEncoder::Tiles(tower, projector) => facts(vision.token, tower, *projector, &processor, &named)?,
         VisionEncoder::Patches(tower) => {
             let most = decoder.image_tokens(decoder.context(context)?, image_tokens)?;
-            facts_of_patches(vision.token, tower, most as usize, &processor, &named)?
+            let breaks = if tower.has_breaks() { Some(breaks(files, &named)?) } else { None };
+            facts_of_patches((vision.token, breaks), tower, most as usize, &processor, &named)?
         }
     };
     Ok(Some(facts.to_text().into_bytes()))
@@ -58,15 +60,34 @@ pub fn processor(files: &BTreeMap<String, &[u8]>, key: &str) -> Result<Option<Co
     }
 }
 
+/// The tokens behind a row of image tokens, and behind the last row; `named` is the text of a special token.
+fn breaks(files: &BTreeMap<String, &[u8]>, named: &dyn Fn(&str, &str) -> String) -> Result<[u32; 2], CheckpointError> {
+    const TOKENS: &str = "added_tokens";
+    let tokenizer = files.get(TOKENIZER).map(|bytes| Config::parse_file(TOKENIZER, bytes)).transpose()?;
+    let tokens = tokenizer.as_ref().and_then(|tokenizer| tokenizer.value(TOKENS)?.as_array());
+    let token = |key: &str, default: &str| {
+        let text = named(key, default);
+        let is_named = |token: &&Value| token_text(token) == Some(&text);
+        let id = tokens.and_then(|tokens| tokens.iter().find(is_named)?.get("id")?.as_u64());
+        let missing = || CheckpointError::Key {
+            file: TOKENIZER,
+            key: TOKENS.to_owned(),
+            reason: format!("does not have `{text}`, which is behind rows of image tokens"),
+        };
+        id.and_then(|id| u32::try_from(id).ok()).ok_or_else(missing)
+    };
+    Ok([token("image_break_token", "[IMG_BREAK]")?, token("image_end_token", "[IMG_END]")?])
+}
+
 /// The facts about pictures of any size, with at most so many image tokens; `named` is the text of a special token.
 fn facts_of_patches(
-    token: u32,
+    (token, breaks): (u32, Option<[u32; 2]>),
     tower: &Patches,
     most: usize,
     processor: &Config,
     named: &dyn Fn(&str, &str) -> String,
 ) -> Result<Facts, CheckpointError> {
-    let image = named("image_token", "<|image_pad|>");
+    let image = named("image_token", if tower.has_breaks() { "[IMG]" } else { "<|image_pad|>" });
     let side = tower.patch * tower.square;
     Ok(Facts {
         tokens: most,
@@ -75,8 +96,10 @@ fn facts_of_patches(
             patch: tower.patch,
             frames: tower.frames,
             window: tower.windows.as_ref().map_or(0, |windows| windows.side),
+            table: tower.table.unwrap_or(0),
+            breaks,
         }),
-        steps: steps::of_patches(tower, most * side * side, processor)?,
+        steps: steps::of_patches(tower, most, processor)?,
         ..plain(token, image)
     })
 }
@@ -218,7 +241,7 @@ mod tests {
         let most = 1024 * 28 * 28;
         assert_eq!(facts.steps.image.resize, Some(Resize::Within { factor: 28, least: 3136, most }));
         assert_eq!((facts.tokens, facts.side, facts.mark.as_str()), (1024, 28, "<|image_pad|>"));
-        assert_eq!(facts.patches, Some(et_vision::Patches { patch: 14, frames: 2, window: 0 }));
+        assert_eq!(facts.patches, Some(et_vision::Patches { patch: 14, frames: 2, window: 0, table: 0, breaks: None }));
         let newer = r#"{"size": {"shortest_edge": 784, "longest_edge": 7840}}"#;
         let steps = read(config, &[(PREPROCESSOR, newer)]).unwrap().steps.image;
         assert_eq!(steps.resize, Some(Resize::Within { factor: 28, least: 784, most: 7840 }));
@@ -226,6 +249,32 @@ mod tests {
             [(r#"{"min_pixels": 900000}"#, "min_pixels"), (r#"{"patch_size": 16}"#, "which the tower reads")]
         {
             let error = read(config, &[(PREPROCESSOR, processor)]).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn tokens_behind_rows_are_those_of_the_tokenizer() {
+        let config = r#"{"architectures": ["Mistral3ForConditionalGeneration"], "image_token_index": 10,
+            "text_config": {"model_type": "mistral", "vocab_size": 16, "hidden_size": 8, "intermediate_size": 4, "num_hidden_layers": 1,
+                "num_attention_heads": 1, "num_key_value_heads": 1},
+            "vision_config": {"model_type": "pixtral", "patch_size": 14, "hidden_size": 64}}"#;
+        // Mistral-Small-3.1-24B-Instruct-2503.
+        let published = r#"{"image_processor_type": "PixtralImageProcessor", "patch_size": {"height": 14, "width": 14}, "resample": 3,
+            "do_convert_rgb": true, "size": {"longest_edge": 1540}}"#;
+        let tokenizer =
+            r#"{"added_tokens": [{"id": 12, "content": "[IMG_BREAK]"}, {"id": 13, "content": "[IMG_END]"}]}"#;
+        let facts = read(config, &[(PREPROCESSOR, published), (TOKENIZER, tokenizer)]).unwrap();
+        assert_eq!(facts.steps.image.resize, Some(Resize::Aligned { factor: 28, longest: 1540, most: 1024 }));
+        assert_eq!((facts.token, facts.side, facts.mark.as_str()), (10, 28, "[IMG]"));
+        assert_eq!(facts.patches.unwrap().breaks, Some([12, 13]));
+        let other = published.replace(r#""width": 14"#, r#""width": 16"#);
+        for (processor, tokenizer, word) in [
+            (other.as_str(), tokenizer, "which the tower reads"),
+            (published, r#"{"added_tokens": [{"id": 12, "content": "[IMG_BREAK]"}]}"#, "`[IMG_END]`"),
+            (published, "{}", "`[IMG_BREAK]`"),
+        ] {
+            let error = read(config, &[(PREPROCESSOR, processor), (TOKENIZER, tokenizer)]).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
     }

@@ -40,9 +40,6 @@ DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_d
              num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=40)
 
 DENSE_DELTA = {key: value for key, value in DELTA.items() if "expert" not in key and "moe" not in key}
-MROPE = dict(rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1],
-                                  mrope_interleaved=True))
-QWEN_EYES = dict(depth=1, hidden_size=24, intermediate_size=32, num_heads=2, out_hidden_size=48)
 
 # Each model: the configuration class and the keys.
 MODELS = {
@@ -175,14 +172,6 @@ MODELS = {
     # Encoders of pictures are left out.
     "gemma4-vision": ("Gemma4", dict(audio_config=None, text_config=SHARED | dict(model_type="gemma4_text", global_head_dim=16), vision_config=dict(
         hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2, head_dim=12))),
-    "qwen3.5-vision": ("Qwen3_5", dict(vision_config=QWEN_EYES, text_config=SMALL | DENSE_DELTA | MROPE | dict(
-        model_type="qwen3_5_text", num_hidden_layers=2, layer_types=["linear_attention", "full_attention"]))),
-    "qwen3.5-moe-vision": ("Qwen3_5Moe", dict(vision_config=QWEN_EYES, text_config=SMALL | DELTA | MROPE | dict(
-        model_type="qwen3_5_moe_text", num_experts=4, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"]))),
-    "qwen3-vision": ("Qwen3VL", dict(vision_config=QWEN_EYES | dict(deepstack_visual_indexes=[0]), text_config=SMALL | dict(
-        model_type="qwen3_vl_text", head_dim=16, rope_parameters=dict(rope_type="default", rope_theta=10000.0, mrope_section=[4, 2, 2])))),
-    "mistral3-vision": ("Mistral3", dict(text_config=SMALL | dict(model_type="mistral", head_dim=10), vision_config=dict(
-        model_type="pixtral", hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, head_dim=12))),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),

@@ -14,7 +14,7 @@ import numpy
 import torch
 import transformers
 from PIL import Image
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from checkpoints import SMALL, greedy
@@ -74,12 +74,19 @@ def gemma3(text, **steps):
 
 PADS = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
 PATCHES = dict(depth=3, num_heads=4, patch_size=4, spatial_merge_size=2, temporal_patch_size=2)
+LEARNED = dict(hidden_size=48, intermediate_size=56, out_hidden_size=40, num_position_embeddings=36)
+DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=12,
+             layer_types=["linear_attention", "full_attention", "linear_attention"])
 
 
-def qwen(name, size, tower, **text):
+QWEN_TEXT = SMALL | dict(hidden_size=40, num_attention_heads=4, num_key_value_heads=2)
+PROCESSORS = dict(Qwen2VL="Qwen2VLProcessor", Qwen2_5_VL="Qwen2_5_VLProcessor")
+
+
+def qwen(name, size, tower, text, section=(2, 2, 1), **keys):
     steps = processor_of("Qwen2VL", "qwen2_vl", size=size, patch_size=4, merge_size=2, temporal_patch_size=2)
 
-    class Processor(getattr(transformers, "Qwen2VLProcessor" if name == "Qwen2VL" else "Qwen2_5_VLProcessor")):
+    class Processor(getattr(transformers, PROCESSORS.get(name, "Qwen3VLProcessor"))):
         """Without videos, whose processor needs torchvision. The files are those of published models."""
 
         def check_argument_for_proper_class(self, *_):
@@ -92,13 +99,47 @@ def qwen(name, size, tower, **text):
     def processor(tokenizer, template):
         return Processor(steps, tokenizer, None, chat_template=template)
 
-    known, section = ids(PADS), dict(rope_type="default", rope_theta=1e4, mrope_section=[2, 2, 1])
-    text = SMALL | dict(hidden_size=40, num_attention_heads=4, num_key_value_heads=2, rope_parameters=section) | text
+    known, rope = ids(PADS), dict(rope_type="default", rope_theta=1e4, mrope_section=list(section))
+    rope |= {key: keys.pop(key) for key in ["partial_rotary_factor"] if key in keys}
+    text = QWEN_TEXT | dict(rope_parameters=rope) | text
     config = getattr(transformers, f"{name}Config")(
         text_config=text, vision_config=PATCHES | tower, image_token_id=known["<|image_pad|>"], video_token_id=known["<|video_pad|>"],
-        vision_start_token_id=known["<|vision_start|>"], vision_end_token_id=known["<|vision_end|>"])
+        vision_start_token_id=known["<|vision_start|>"], vision_end_token_id=known["<|vision_end|>"], **keys)
     names = dict(image_token="<|image_pad|>", video_token="<|video_pad|>")
     return config, PADS, dict(extra_special_tokens=names), processor, "<|vision_start|><|image_pad|><|vision_end|>"
+
+
+BREAKS = ["[IMG]", "[IMG_BREAK]", "[IMG_END]"]
+
+
+def mistral3(text, steps, **keys):
+    known, side = ids(BREAKS), 4 * keys.get("spatial_merge_size", 2)
+    steps = processor_of("Pixtral", "pixtral", patch_size=dict(height=4, width=4), **steps)
+
+    class Processor:
+        """As PixtralProcessor, which needs torchvision."""
+
+        def __init__(self, tokenizer, template):
+            self.tokenizer, self.template = tokenizer, template
+
+        def save_pretrained(self, folder):
+            steps.save_pretrained(folder)
+            (folder / "chat_template.json").write_text(json.dumps(dict(chat_template=self.template)))
+
+        def apply_chat_template(self, talk, **keys):
+            return self.tokenizer.apply_chat_template(talk, chat_template=self.template, tokenize=False, **keys)
+
+        def __call__(self, text, images, **keys):
+            read = steps(images, return_tensors="pt", patch_size=dict(height=side, width=side)) if images else {}
+            for height, width in read.get("image_sizes", torch.zeros(0, 2, dtype=int)).tolist():
+                rows = ["<image>" * (width // side)] * (height // side)
+                text = text.replace("[IMG]", "[IMG_BREAK]".join(rows) + "[IMG_END]", 1)
+            return dict(read) | dict(self.tokenizer(text.replace("<image>", "[IMG]"), **keys))
+
+    tower = dict(hidden_size=48, intermediate_size=56, num_hidden_layers=3, num_attention_heads=4, patch_size=4, image_size=96)
+    config = transformers.Mistral3Config(text_config=text, vision_config=dict(model_type="pixtral") | tower,
+                                         image_token_index=known["[IMG]"], tie_word_embeddings=False, **keys)
+    return config, BREAKS, {}, Processor, "[IMG]"
 
 
 def shaped(height, width):
@@ -120,10 +161,27 @@ def models_of():
             **TOWER, hidden_act="gelu"), own, vision_feature_layer=2, projector_hidden_act="silu"),
         "llava-siglip": llava(transformers.Qwen2Config(**SMALL), transformers.SiglipVisionConfig(**TOWER), siglip,
                               vision_feature_layer=-1, vision_feature_select_strategy="full", multimodal_projector_bias=False),
-        "qwen2-vl": qwen("Qwen2VL", dict(shortest_edge=576, longest_edge=2048), dict(embed_dim=48, hidden_size=40, mlp_ratio=2)),
+        "qwen2-vl": qwen("Qwen2VL", dict(shortest_edge=576, longest_edge=2048), dict(embed_dim=48, hidden_size=40, mlp_ratio=2), {}),
         "qwen2.5-vl": qwen("Qwen2_5_VL", dict(shortest_edge=1000, longest_edge=12000),
                            dict(hidden_size=48, intermediate_size=56, out_hidden_size=40, window_size=24, fullatt_block_indexes=[1]),
-                           use_sliding_window=True, sliding_window=21, max_window_layers=1),
+                           dict(use_sliding_window=True, sliding_window=21, max_window_layers=1)),
+        # Features of the first and of the last layer, in another order in the list; pairs of three axes in turns.
+        "qwen3-vl": qwen("Qwen3VL", dict(shortest_edge=576, longest_edge=6000), LEARNED | dict(deepstack_visual_indexes=[2, 0]),
+                         dict(head_dim=16), section=(4, 2, 2)),
+        "qwen3-vl-tied": qwen("Qwen3VL", dict(shortest_edge=1000, longest_edge=12000), LEARNED | dict(
+            deepstack_visual_indexes=[1], num_position_embeddings=16, num_heads=2), dict(head_dim=20), section=(3, 4, 3),
+            tie_word_embeddings=True),
+        "qwen3.5": qwen("Qwen3_5", dict(shortest_edge=576, longest_edge=6000), LEARNED, DELTA | dict(head_dim=24),
+                        section=(2, 2, 2), partial_rotary_factor=0.5),
+        "qwen3.5-moe": qwen("Qwen3_5Moe", dict(shortest_edge=576, longest_edge=6000), LEARNED, DELTA | dict(
+            head_dim=20, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=32),
+            section=(1, 2, 2), partial_rotary_factor=0.5, tie_word_embeddings=True),
+        "qwen3-vl-moe": qwen("Qwen3VLMoe", dict(shortest_edge=576, longest_edge=6000), LEARNED | dict(deepstack_visual_indexes=[0, 1]),
+                             dict(head_dim=16, num_experts=6, num_experts_per_tok=2, moe_intermediate_size=24, mlp_only_layers=[1]),
+                             section=(4, 2, 2)),
+        "mistral3": mistral3(transformers.MistralConfig(**SMALL, head_dim=10, sliding_window=None), dict(size=dict(longest_edge=96))),
+        "mistral3-bias": mistral3(transformers.MistralConfig(**SMALL, head_dim=12, sliding_window=41), dict(size=dict(longest_edge=40)),
+                                  multimodal_projector_bias=True, projector_hidden_act="silu", spatial_merge_size=1),
         "gemma3": gemma3(transformers.Gemma3TextConfig(**windows)),
         "gemma3-full": gemma3(transformers.Gemma3TextConfig(**windows | dict(layer_types=["full_attention"] * 3)), resample=3),
     }
@@ -176,16 +234,34 @@ CASES = [
 ]
 
 
+def stack_experts(file, transposed):
+    """Stores the matrices of all experts in two tensors, as published models do."""
+    tensors, first = load_file(file), ".0.gate_proj.weight"
+    for experts in [name.removesuffix(first) for name in list(tensors) if name.endswith(".experts" + first)]:
+        count = sum(name.startswith(experts) and name.endswith(".gate_proj.weight") for name in tensors)
+        gate, up, down = [torch.stack([tensors.pop(f"{experts}.{expert}.{part}_proj.weight") for expert in range(count)])
+                          for part in ["gate", "up", "down"]]
+        tensors |= {f"{experts}.gate_up_proj": torch.cat([gate, up], 1), f"{experts}.down_proj": down}
+    if transposed:
+        tensors |= {name: tensor.mT.contiguous() for name, tensor in tensors.items() if ".experts." in name}
+    save_file(tensors, file, metadata=dict(format="pt"))
+
+
 def written(name, folder, steps):
     torch.manual_seed(5)
     config, special, more, processor, mark = models_of()[name]
     config._attn_implementation = "eager"
     model = transformers.AutoModelForImageTextToText.from_config(config, dtype=torch.float32).eval()
     for key, parameter in model.named_parameters():
-        mean = 1.0 if "norm" in key and "weight" in key and "gemma" not in name else 0.0
+        # Gains are near 1; those of some families are stored less by one.
+        is_gain, of_text = "norm" in key and "weight" in key, "language_model" in key and "linear_attn" not in key
+        is_less = "gemma" in name or ("qwen3.5" in name and of_text)
+        mean = 1.0 if is_gain and not is_less else 0.0
         torch.nn.init.normal_(parameter, mean, 0.15)
     folder.mkdir(parents=True)
     model.save_pretrained(folder / "model")
+    if name.endswith("-moe"):
+        stack_experts(folder / "model" / "model.safetensors", transposed=name == "qwen3-vl-moe")
     tokenizer = tokenizer_of(special, more)
     processor = processor(tokenizer, template_of(mark))
     processor.save_pretrained(folder / "model")
@@ -218,7 +294,10 @@ def case(model, processor, messages, folder, steps, file):
     if not images:
         read.pop("token_type_ids", None)
     save_file(greedy(model, read, steps), file)
-    return read["input_ids"][0].tolist()
+    # Tokens behind the rows of a picture are image tokens of the picture.
+    known, tokens = ids(BREAKS), read["input_ids"][0].tolist()
+    behind = [known[token] for token in BREAKS[1:]] if "image_sizes" in read else []
+    return [known["[IMG]"] if token in behind else token for token in tokens]
 
 
 if __name__ == "__main__":

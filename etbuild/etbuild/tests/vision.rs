@@ -55,7 +55,7 @@ fn every_family_gives_the_logits_and_the_text_of_transformers() {
 
 #[test]
 fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
-    for name in ["gemma3", "qwen2-vl"] {
+    for name in ["gemma3", "qwen2-vl", "qwen3-vl", "mistral3"] {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
         let mut session = loaded(&folder, &place, &["partition=[cpu]"]);
@@ -75,7 +75,7 @@ fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
 
 #[test]
 fn quantized_models_stay_near() {
-    for name in ["smolvlm", "gemma3", "qwen2.5-vl"] {
+    for name in ["smolvlm", "gemma3", "qwen2.5-vl", "qwen3-vl", "mistral3"] {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
         let case = &cases::<Talk>(&folder)[2];
@@ -107,8 +107,16 @@ fn wanted(folder: &Path, index: usize) -> Vec<i64> {
 
 #[test]
 fn the_command_answers_questions_about_pictures() {
-    let marks = ["<image>", "<image>", "<start_of_image>", "<|vision_start|><|image_pad|><|vision_end|>"];
-    for (name, mark) in ["smolvlm", "llava-clip", "gemma3", "qwen2.5-vl"].into_iter().zip(marks) {
+    let pad = "<|vision_start|><|image_pad|><|vision_end|>";
+    for (name, mark) in [
+        ("smolvlm", "<image>"),
+        ("llava-clip", "<image>"),
+        ("gemma3", "<start_of_image>"),
+        ("qwen2.5-vl", pad),
+        ("qwen3-vl", pad),
+        ("qwen3.5", pad),
+        ("mistral3", "[IMG]"),
+    ] {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
         let (model, out) = (folder.join("model").display().to_string(), place.path().join("tokens.txt"));
@@ -222,7 +230,7 @@ fn url(file: &Path) -> String {
 
 #[test]
 fn a_binary_and_its_server_answer_questions_about_pictures() {
-    for name in ["smolvlm", "qwen2.5-vl"] {
+    for name in ["smolvlm", "qwen2.5-vl", "qwen3-vl", "qwen3.5", "mistral3"] {
         let Some(folder) = folder(name) else { return };
         expect_answers(&folder);
     }
@@ -271,7 +279,10 @@ fn expect_answers(folder: &Path) {
     let more = json!({ "role": "user", "content": [text("Why, and "), image("high.png"), text("?")] });
     let next = ask(json!([question, { "role": "assistant", "content": "a dog" }, more]), 1).json();
     let cached = next["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap();
-    assert!(cached as usize >= cases::<Talk>(folder)[1].tokens.len() - "assistant:".len(), "{next}");
+    // A state that has read the mark of an answer cannot be cut ahead of the mark.
+    let known =
+        if folder.ends_with("qwen3.5") { 0 } else { cases::<Talk>(folder)[1].tokens.len() - "assistant:".len() };
+    assert!(cached as usize >= known, "{next}");
     assert_eq!(next["usage"]["prompt_tokens"], cases::<Talk>(folder)[3].tokens.len());
     let plain = ask(json!([{ "role": "user", "content": "What is this?" }]), 1).json();
     assert_eq!(plain["usage"]["prompt_tokens"], cases::<Talk>(folder)[0].tokens.len());
@@ -286,7 +297,7 @@ fn expect_answers(folder: &Path) {
         assert_eq!(error["error"]["param"], "messages[0]");
         assert!(error["error"]["message"].as_str().unwrap().contains(word), "{error}");
     }
-    let pictures: Vec<Value> = (0..20).map(|_| image("thin.png")).collect();
+    let pictures: Vec<Value> = (0..60).map(|_| image("thin.png")).collect();
     let full = ask(json!([{ "role": "user", "content": pictures }]), 1);
     assert_eq!((full.status, &full.json()["error"]["code"]), (400, &json!("context_length_exceeded")));
 }

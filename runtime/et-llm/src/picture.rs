@@ -33,6 +33,8 @@ pub struct Tile {
     pub pixels: Vec<u8>,
     /// The rows and columns of the image tokens, where the tokens have positions of two dimensions.
     pub grid: Option<[usize; 2]>,
+    /// Whether tokens are behind rows, so that positions follow each other.
+    has_breaks: bool,
     /// The image tokens. They follow from the pixels, so that tiles are the same if their tokens are: prompts are compared by their
     /// tokens.
     tokens: Vec<u32>,
@@ -41,7 +43,7 @@ pub struct Tile {
 impl Tile {
     /// A tile of so many image tokens; `bits` are derived from the pixels.
     pub fn new(pixels: Vec<u8>, count: usize, mut bits: impl FnMut() -> u32) -> Self {
-        Self { pixels, grid: None, tokens: (0..count).map(|_| IMAGE | bits()).collect() }
+        Self { pixels, grid: None, has_breaks: false, tokens: (0..count).map(|_| IMAGE | bits()).collect() }
     }
 
     /// A tile whose image tokens are derived from two keyed hashes of the pixels.
@@ -54,6 +56,12 @@ impl Tile {
         Self::hashed_in(Some(grid), pixels, grid[0] * grid[1], keys)
     }
 
+    /// A tile whose image tokens have rows and columns, with a token behind each row, derived in the same way.
+    pub fn of_rows(grid: [usize; 2], pixels: Vec<u8>, keys: &RandomState) -> Self {
+        let tile = Self::hashed_in(Some(grid), pixels, grid[0] * (grid[1] + 1), keys);
+        Self { has_breaks: true, ..tile }
+    }
+
     fn hashed_in(grid: Option<[usize; 2]>, pixels: Vec<u8>, count: usize, keys: &RandomState) -> Self {
         let mut bits = [0_u8, 1].map(|seed| Random::new(keys.hash_one((seed, grid, &pixels))));
         let mut index = 0;
@@ -64,9 +72,9 @@ impl Tile {
         Self { grid, ..tile }
     }
 
-    /// How many positions the tile takes: with rows and columns, the text behind continues from the largest of both.
+    /// How many positions the tile takes: with rows and columns and nothing behind rows, the text behind continues from the largest of both.
     pub fn positions(&self) -> usize {
-        self.grid.map_or(self.tokens.len(), |[rows, columns]| rows.max(columns))
+        self.grid.filter(|_| !self.has_breaks).map_or(self.tokens.len(), |[rows, columns]| rows.max(columns))
     }
 
     /// The image tokens.

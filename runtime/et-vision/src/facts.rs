@@ -24,7 +24,8 @@ pub struct Facts {
     pub tokens: usize,
     /// `side`: the side of a tile in pixels; with `patches`, the side of the square of an image token.
     pub side: usize,
-    /// `patches`: how the vision encoder reads pictures of any size, if so.
+    /// `patches`, `table` for the side of a table of position embeddings, and `breaks` for the tokens behind rows: how the vision encoder reads
+    /// pictures of any size, if so.
     pub patches: Option<Patches>,
     /// `before`: the text before the tile of a whole picture.
     pub before: String,
@@ -47,6 +48,8 @@ const PIXELS: &str = "pixels";
 const MOST: usize = 1 << 16;
 /// The most frames of a patch.
 const MOST_FRAMES: usize = 64;
+/// The longest side of a table of position embeddings.
+const MOST_ROWS: usize = 1 << 10;
 
 impl Facts {
     /// The lines, which [`Self::parse`] reads.
@@ -66,8 +69,14 @@ impl Facts {
         for (word, value) in texts {
             let _ = writeln!(text, "{word} {}", value.replace('\\', "\\\\").replace('\n', "\\n"));
         }
-        if let Some(Patches { patch, frames, window }) = patches {
+        if let Some(Patches { patch, frames, window, table, breaks }) = patches {
             let _ = writeln!(text, "patches {patch} {frames} {window}");
+            if *table > 0 {
+                let _ = writeln!(text, "table {table}");
+            }
+            if let Some([row, last]) = breaks {
+                let _ = writeln!(text, "breaks {row} {last}");
+            }
         }
         if let Some(Grid { longest, side, is_split }) = steps.grid {
             let _ = writeln!(text, "grid {longest} {side} {is_split}");
@@ -93,7 +102,7 @@ impl Facts {
             token: number(value("token")?)?,
             tokens: number(value("tokens")?)?,
             side: number(value("side")?)?,
-            patches: find("patches").map(patches).transpose()?,
+            patches: find("patches").map(|text| patches(text, [find("table"), find("breaks")])).transpose()?,
             before: texts("before")?,
             after: texts("after")?,
             tile_before: texts("tile_before")?,
@@ -103,7 +112,8 @@ impl Facts {
         };
         let has_range = (1..=MOST).contains(&facts.tokens) && (1..=MOST).contains(&facts.side);
         let has_patches = facts.patches.is_none_or(|patches| {
-            patches.patch > 0 && facts.side.is_multiple_of(patches.patch) && (1..=MOST_FRAMES).contains(&patches.frames)
+            let has_frames = (1..=MOST_FRAMES).contains(&patches.frames) && patches.table <= MOST_ROWS;
+            patches.patch > 0 && facts.side.is_multiple_of(patches.patch) && has_frames
         });
         let has_grid = facts.steps.grid.is_none_or(|grid| grid.side > 0 && grid.longest > 0);
         if has_range && has_patches && has_grid && !facts.mark.is_empty() {
@@ -122,10 +132,17 @@ fn number<T: FromStr>(text: &str) -> Result<T, Error> {
     text.parse().map_err(|_| malformed(&format!("`{text}` is no number")))
 }
 
-fn patches(text: &str) -> Result<Patches, Error> {
+fn patches(text: &str, [table, breaks]: [Option<&str>; 2]) -> Result<Patches, Error> {
     let words: Vec<&str> = text.split(' ').collect();
     let [patch, frames, window] = words[..] else { return Err(malformed("`patches` has other words")) };
-    Ok(Patches { patch: number(patch)?, frames: number(frames)?, window: number(window)? })
+    let table = table.map(number).transpose()?.unwrap_or(0);
+    let breaks = breaks.map(self::breaks).transpose()?;
+    Ok(Patches { patch: number(patch)?, frames: number(frames)?, window: number(window)?, table, breaks })
+}
+
+fn breaks(text: &str) -> Result<[u32; 2], Error> {
+    let (row, last) = text.split_once(' ').ok_or_else(|| malformed("`breaks` has other words"))?;
+    Ok([number(row)?, number(last)?])
 }
 
 fn grid(text: &str) -> Result<Grid, Error> {
@@ -197,9 +214,15 @@ pub(crate) mod tests {
     fn facts_read_back_from_their_text() {
         let facts = Facts { before: "a\\n\n\\".to_owned(), after: String::new(), ..facts() };
         assert_eq!(Facts::parse(facts.to_text().as_bytes()).unwrap(), facts);
-        let facts = Facts { side: 28, patches: Some(Patches { patch: 14, frames: 2, window: 4 }), ..facts };
-        assert_eq!(Facts::parse(facts.to_text().as_bytes()).unwrap(), facts);
-        assert!(Facts::parse(facts.to_text().replace("patches 14", "patches 13").as_bytes()).is_err());
+        for table in [0, 48] {
+            let breaks = (table > 0).then_some([12, 13]);
+            let patches = Patches { patch: 14, frames: 2, window: 4, table, breaks };
+            let facts = Facts { side: 28, patches: Some(patches), ..facts.clone() };
+            assert_eq!(Facts::parse(facts.to_text().as_bytes()).unwrap(), facts);
+            assert!(Facts::parse(facts.to_text().replace("patches 14", "patches 13").as_bytes()).is_err());
+            let wide = facts.to_text().replace("table 48", "table 4800");
+            assert_eq!(Facts::parse(wide.as_bytes()).is_err(), table > 0);
+        }
     }
 
     #[test]

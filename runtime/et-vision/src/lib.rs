@@ -8,6 +8,7 @@
 mod encoder;
 mod facts;
 mod patches;
+mod table;
 mod view;
 
 use std::cell::RefCell;

@@ -9,6 +9,10 @@ pub struct Patches {
     pub frames: usize,
     /// The side of a window in image tokens; 0 for no windows.
     pub window: usize,
+    /// The side of a square table of position embeddings, which pictures of other sizes interpolate; 0 for no table.
+    pub table: usize,
+    /// The tokens of the vocabulary behind a row of image tokens, and behind the last row, if any.
+    pub breaks: Option<[u32; 2]>,
 }
 
 /// The order in which an encoder reads a picture: windows row by row, and the squares of a window row by row.
@@ -59,7 +63,7 @@ impl Patches {
 mod tests {
     use super::*;
 
-    const WINDOWS: Patches = Patches { patch: 1, frames: 2, window: 2 };
+    const WINDOWS: Patches = Patches { patch: 1, frames: 2, window: 2, table: 0, breaks: None };
 
     #[test]
     fn squares_follow_each_other_window_by_window() {

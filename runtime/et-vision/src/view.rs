@@ -36,7 +36,9 @@ impl View {
             let made = format!("it becomes {height}x{width} pixels, which are {count} image tokens");
             return Err(Error::Picture(format!("{made}, and the program was built for at most {most}")));
         }
-        let tile = Arc::new(Tile::of_grid(grid, pixels, &self.state));
+        let has_breaks = self.facts.patches.is_some_and(|patches| patches.breaks.is_some());
+        let make = if has_breaks { Tile::of_rows } else { Tile::of_grid };
+        let tile = Arc::new(make(grid, pixels, &self.state));
         Ok(Picture { rows: 0, columns: 0, is_sound: false, tiles: vec![tile] })
     }
 

@@ -138,7 +138,13 @@ impl Projection {
     const fn turns(self) -> Turns {
         let Part { first, count, all } = self.part;
         let step = if count == all { 1 } else { 2 };
-        Turns { first: if first > 0 { 1 } else { 0 }, step, count }
+        Turns { first: if first > 0 { 1 } else { 0 }, step, count, all }
+    }
+
+    /// The rows of the projection, which are neighbours.
+    const fn rows(self) -> Turns {
+        let Part { first, count, all } = self.part;
+        Turns { first, step: 1, count, all }
     }
 }
 
@@ -162,21 +168,29 @@ fn matrices(experts: &Experts, weights: &mut Weights<'_>, module: &str, projecti
         _ => format!("{module}.{name}.weight"),
     };
     let stacked = |expert| Listed::in_stack(&stack, [expert, *count], part, columns);
+    let [as_rows, transposed] = [[*count, part.all, columns], [*count, columns, part.all]];
+    let is_transposed = !weights.has_shape(&stack, &as_rows) && weights.has_shape(&stack, &transposed);
     match experts.storage {
         Storage::Listed => weights.list(*count, alone),
+        Storage::StackedList if is_transposed => transposed_list(weights, &stack, *count, (projection.rows(), columns)),
         Storage::Stacked | Storage::StackedList => weights.list(*count, stacked),
         Storage::Interleaved => {
             let tensor = format!("{module}.{}.{name}", names.list);
-            let (rows, mut all) = (projection.turns(), Vec::new());
-            for expert in 0..*count {
-                if weights.gave_up() {
-                    break;
-                }
-                all.push(weights.transposed_of_stack(&tensor, [expert, *count], rows, columns));
-            }
-            Matrices { all, ..Matrices::default() }
+            transposed_list(weights, &tensor, *count, (projection.turns(), columns))
         }
     }
+}
+
+/// Rows of each of the matrices of a stack, `[count, columns, all]`, with so many columns.
+fn transposed_list(weights: &mut Weights<'_>, tensor: &str, count: usize, (rows, columns): (Turns, usize)) -> Matrices {
+    let mut all = Vec::new();
+    for expert in 0..count {
+        if weights.gave_up() {
+            break;
+        }
+        all.push(weights.transposed_of_stack(tensor, [expert, count], rows, columns));
+    }
+    Matrices { all, ..Matrices::default() }
 }
 
 /// The network that every token passes besides the chosen experts, times the share that a gate gives the network, where there is a gate.

@@ -60,22 +60,25 @@ fn turning(decoder: &Decoder, sketch: &mut Sketch, names: &[String]) -> Turning 
 pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let (mut sketch, vision) = (Sketch::default(), decoder.vision.as_ref());
     let count = decoder.tile().unwrap_or(weights.piece as usize);
-    let embeddings = sketch.numbers("embeddings", &[1, count, decoder.width]);
+    let width = vision.map_or(decoder.width, |vision| vision.token_width(decoder.width));
+    let embeddings = sketch.numbers("embeddings", &[1, count, width]);
     let start = sketch.input("start", &[1]);
-    let (last, turning) = match decoder.sections() {
-        Some(sections) => {
-            let last = sketch.input("last", &[1]);
-            (last, places::turning(&mut Parts { sketch: &mut sketch, weights }, sections, count))
-        }
-        None => {
+    let last = match decoder.tile() {
+        Some(_) => {
             let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
-            (sketch.constant(&weights.integers("last.image", &[last])), Turning::Places)
+            sketch.constant(&weights.integers("last.image", &[last]))
         }
+        None => sketch.input("last", &[1]),
+    };
+    let turning = match decoder.sections() {
+        Some(sections) => places::turning(&mut Parts { sketch: &mut sketch, weights }, sections, count),
+        None => Turning::Places,
     };
     let is_mutual = vision.is_some_and(|vision| vision.is_mutual);
     let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual, turning };
-    let hidden = Hidden { state: embeddings, inputs: None };
-    let state = layers(decoder, &mut Parts { sketch: &mut sketch, weights }, text, hidden, Rows::Last);
+    let mut parts = Parts { sketch: &mut sketch, weights };
+    let hidden = Hidden::of_features(&mut parts, embeddings, decoder.width);
+    let state = layers(decoder, &mut parts, text, hidden, Rows::Last);
     let logits = logits(decoder, &mut sketch, weights, state, 1);
     sketch.finish(vec![logits])
 }
@@ -92,7 +95,7 @@ fn states(
     let state = embed(decoder, sketch, weights, &text, input);
     let parts = &mut Parts { sketch, weights };
     let inputs = layer_inputs::of_tokens(decoder, parts, input, state);
-    layers(decoder, parts, text, Hidden { state, inputs }, rows)
+    layers(decoder, parts, text, Hidden { state, inputs, features: None }, rows)
 }
 
 /// The tokens whose hidden states a method has a use for.
@@ -117,7 +120,7 @@ fn layers(decoder: &Decoder, parts: &mut Parts<'_, '_>, mut text: Text, hidden: 
         if let Some(own) = is_first_reader.then(|| text.at_last(parts)).flatten() {
             (hidden, text) = (hidden.at(parts, last), own);
         }
-        hidden = layer::build(decoder, parts, index, &text, hidden);
+        hidden = layer::build(decoder, parts, index, &text, hidden).with_features(parts, index);
     }
     let state = streams::united(decoder, parts, hidden);
     if rows == Rows::Last && all > 1 && text.count == all { parts.sketch.row(state, last) } else { state }

@@ -1,11 +1,13 @@
 //! The vision encoder: pixels of a tile, or patches of a picture, in; embeddings of image tokens out.
 
+mod learned;
 mod patches;
 mod projector;
 mod tower;
 
-use etbuild_ir::Graph;
+use etbuild_ir::{Graph, ValueId};
 
+use super::method::table;
 use super::parts::Parts;
 use super::weights::Weights;
 use crate::sketch::Sketch;
@@ -15,6 +17,7 @@ use crate::{Decoder, VisionEncoder};
 pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let mut sketch = Sketch::default();
     let mut parts = Parts { sketch: &mut sketch, weights };
+    let breaks = breaks(&mut parts, decoder);
     let embeddings = match decoder.vision.as_ref().map(|vision| &vision.encoder) {
         None => return sketch.finish(Vec::new()),
         Some(VisionEncoder::Patches(tower)) => patches::build(&mut parts, decoder, tower),
@@ -24,5 +27,19 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
             projector::build(&mut parts, tower, *projector, decoder.width, states)
         }
     };
-    sketch.finish(vec![embeddings])
+    sketch.finish(breaks.into_iter().chain([embeddings]).collect())
+}
+
+/// The embeddings of the tokens `breaks`, `int64 [1, 2]`, behind a row of image tokens and behind the last row, `[1, 2, width]`, where there are
+/// such.
+fn breaks(parts: &mut Parts<'_, '_>, decoder: &Decoder) -> Option<ValueId> {
+    let VisionEncoder::Patches(tower) = &decoder.vision.as_ref()?.encoder else { return None };
+    if !tower.has_breaks() {
+        return None;
+    }
+    let tokens = parts.sketch.input("breaks", &[1, 2]);
+    parts.sketch.enter(decoder.names.embedding);
+    let table = table(decoder, parts.weights);
+    let embedded = parts.sketch.embed(&table, tokens);
+    Some(decoder.embedding_scale.map_or(embedded, |scale| parts.sketch.scale(embedded, scale)))
 }

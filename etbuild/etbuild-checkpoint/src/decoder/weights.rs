@@ -212,6 +212,18 @@ impl<'d> Weights<'d> {
         self.turns(name, rotary, positions, None)
     }
 
+    /// The same of pairs whose wavelengths are between those of the rotary's pairs.
+    pub fn angles_between(&mut self, name: &str, rotary: &Rotary, positions: u32) -> [Constant; 2] {
+        let all = Rotary { pairs: 2 * rotary.pairs, ..rotary.clone() };
+        let tables = if self.errors.is_empty() { rotary::tables(&all, positions) } else { Default::default() };
+        let mut kinds = ["cosines", "sines"].into_iter().zip(tables);
+        std::array::from_fn(|_| {
+            let (kind, table) = kinds.next().unwrap_or_default();
+            let shape = [table.len() / all.pairs.max(1), rotary.pairs];
+            self.once(format!("{name}.{kind}"), |_, _| Ok(vector_of(&shape, table.into_iter().skip(1).step_by(2))))
+        })
+    }
+
     fn turns(
         &mut self,
         name: &str,

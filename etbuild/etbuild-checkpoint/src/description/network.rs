@@ -76,6 +76,15 @@ impl Experts {
         self.storage = Storage::Listed;
     }
 
+    /// Has the projections of all experts as two tensors, where `is_stored` says so of a tensor in the mixture: recent checkpoints of Qwen.
+    pub fn stack(&mut self, is_stored: impl Fn(&str) -> bool) {
+        let (own, names) = (self.names, ExpertNames::STACKED);
+        if self.storage == Storage::Listed && is_stored(&format!("{}.{}.{}", own.module, own.list, names.gate)) {
+            self.names = ExpertNames { gate: names.gate, up: names.up, down: names.down, ..own };
+            self.storage = Storage::StackedList;
+        }
+    }
+
     /// Whether the groups of experts have so many experts.
     pub(super) fn check_groups(&self) -> Result<(), CheckpointError> {
         let Some(Groups { count, chosen, judged }) = self.routing.groups else { return Ok(()) };
@@ -177,7 +186,7 @@ pub enum Storage {
     Listed,
     /// Two tensors for all experts: `[experts, rows of gate and up, columns]`, and `[experts, rows of down, columns]`.
     Stacked,
-    /// The same, as parameters of the list of experts instead of modules.
+    /// The same, as parameters of the list of experts instead of modules. The matrices may be transposed (Qwen3-VL).
     StackedList,
     /// As `Stacked` with transposed matrices, in which rows of gate and up take turns.
     Interleaved,

@@ -9,11 +9,34 @@ pub struct Rotary {
     pub pairs: usize,
     /// Whether pairs are neighbours; otherwise an element of the first half and the element of the second half are a pair.
     pub is_interleaved: bool,
-    /// How many of the pairs turn by the time, by the row and by the column of a token, in this order (M-RoPE, Qwen2-VL): the three are one
-    /// position except in pictures. `None` for pairs that turn by the position.
-    pub sections: Option<[usize; 3]>,
+    /// Which pairs turn by the time, by the row and by the column of a token, where the three differ in pictures; `None` for pairs that turn by
+    /// the position.
+    pub sections: Option<Sections>,
     /// RoPE scaling: the extension of a short context to a longer context.
     pub scaling: Scaling,
+}
+
+/// The pairs that turn by the time, by the row and by the column of a token (M-RoPE, Qwen2-VL). The three are one position except in pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sections {
+    /// The pairs of time, row and column.
+    pub counts: [usize; 3],
+    /// Whether pairs of the three take turns as long as there are some, and all others turn by the time (Qwen3-VL). Otherwise the pairs of
+    /// time come first, and those of columns last.
+    pub takes_turns: bool,
+}
+
+impl Sections {
+    /// The number of the axis that a pair turns by: 0 for time, 1 for rows, 2 for columns.
+    pub fn axis(&self, pair: usize) -> usize {
+        let [times, rows, columns] = self.counts;
+        match (self.takes_turns, pair % 3) {
+            (true, 1) if pair / 3 < rows => 1,
+            (true, 2) if pair / 3 < columns => 2,
+            (true, _) => 0,
+            (false, _) => usize::from(pair >= times) + usize::from(pair >= times + rows),
+        }
+    }
 }
 
 /// How wavelengths are stretched.
@@ -64,4 +87,21 @@ pub enum Scaling {
         /// The factor of cosines and sines.
         magnitude: f64,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_the_axes_follow_each_other_or_take_turns() {
+        let axes = |counts, takes_turns, pairs| -> Vec<usize> {
+            (0..pairs).map(|pair| Sections { counts, takes_turns }.axis(pair)).collect()
+        };
+        assert_eq!(axes([2, 1, 2], false, 5), [0, 0, 1, 2, 2]);
+        // Rows and columns end, and the rest turns by the time.
+        assert_eq!(axes([4, 2, 1], true, 7), [0, 1, 2, 0, 1, 0, 0]);
+        // More rows than a third of the pairs.
+        assert_eq!(axes([1, 3, 1], true, 5), [0, 1, 2, 0, 1]);
+    }
 }

@@ -10,6 +10,7 @@ pub const PROJECTOR: &str = "vision.projector";
 /// The names of modules in checkpoints, and the names here.
 const MODULES: &[(&str, &str)] = &[
     ("model.visual.merger.", "vision.projector."),
+    ("model.visual.deepstack_merger_list.", "vision.projector.deepstack."),
     ("model.visual.", "vision.tower."),
     ("visual.merger.", "vision.projector."),
     ("visual.", "vision.tower."),
@@ -72,10 +73,110 @@ pub struct Patches {
     pub layers: usize,
     /// The activation of the feed-forward network.
     pub activation: Activation,
+    /// The base of the wavelengths of rotary position embedding.
+    pub theta: f64,
+    /// Whether the wavelengths of columns are between those of rows, instead of the same (Pixtral).
+    pub has_wavelengths_between: bool,
+    /// The epsilon of every normalization in the tower.
+    pub epsilon: f64,
     /// Whether layers have RMSNorm and feed-forward networks with a gate, in place of LayerNorm and networks without a gate (Qwen2.5-VL).
     pub is_gated: bool,
     /// The windows, if any.
     pub windows: Option<Windows>,
+    /// Whether the embedding of patches has biases.
+    pub has_bias: bool,
+    /// Whether the projections of layers have biases.
+    pub has_biases: bool,
+    /// The side of a square table of learned position embeddings, which pictures of other sizes interpolate; `None` for no table.
+    pub table: Option<usize>,
+    /// The layers, in ascending order, each with the number of its projector: behind the first layers of the decoder, image tokens get what the
+    /// projectors make of the states behind these layers (DeepStack, Meng et al. 2024).
+    pub deep: Vec<[usize; 2]>,
+    /// The projector.
+    pub projector: PatchProjector,
+    /// The names of modules.
+    pub names: &'static PatchNames,
+}
+
+/// What makes image tokens of squares of patches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PatchProjector {
+    /// Two layers over the patches of a square side by side (Qwen2-VL).
+    Squares,
+    /// A matrix makes one patch of a square, and two layers follow; each row of image tokens ends with a token of the vocabulary (Mistral 3).
+    Merged {
+        /// The activation between the layers.
+        activation: Activation,
+        /// Whether the layers have biases.
+        has_biases: bool,
+        /// The epsilon of the normalization ahead.
+        epsilon: f64,
+    },
+}
+
+/// The names of modules of a tower over patches, and of its projector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatchNames {
+    /// The embedding of patches.
+    pub embedding: &'static str,
+    /// The normalization ahead of the layers, if any.
+    pub ahead: Option<&'static str>,
+    /// The list of layers.
+    pub layers: &'static str,
+    /// The normalizations ahead of attention and of the feed-forward network.
+    pub norms: [&'static str; 2],
+    /// Attention.
+    pub attention: &'static str,
+    /// The projections to queries, keys and values; one, or one for each.
+    pub inputs: &'static [&'static str],
+    /// The projection behind attention.
+    pub output: &'static str,
+    /// The feed-forward network.
+    pub network: &'static str,
+    /// The two projections of a feed-forward network without a gate.
+    pub projections: [&'static str; 2],
+    /// The normalization of the projector.
+    pub norm: &'static str,
+    /// The two projections of the projector.
+    pub projector: [&'static str; 2],
+}
+
+impl PatchNames {
+    /// Qwen2-VL and Qwen2.5-VL.
+    pub const QWEN2: Self = Self {
+        embedding: "patch_embed.proj",
+        ahead: None,
+        layers: "blocks",
+        norms: ["norm1", "norm2"],
+        attention: "attn",
+        inputs: &["qkv"],
+        output: "proj",
+        network: "mlp",
+        projections: ["fc1", "fc2"],
+        norm: "ln_q",
+        projector: ["mlp.0", "mlp.2"],
+    };
+    /// Qwen3-VL and Qwen 3.5.
+    pub const QWEN3: Self = Self {
+        projections: ["linear_fc1", "linear_fc2"],
+        norm: "norm",
+        projector: ["linear_fc1", "linear_fc2"],
+        ..Self::QWEN2
+    };
+    /// Pixtral, before Mistral 3.
+    pub const PIXTRAL: Self = Self {
+        embedding: "patch_conv",
+        ahead: Some("ln_pre"),
+        layers: "transformer.layers",
+        norms: ["attention_norm", "ffn_norm"],
+        attention: "attention",
+        inputs: &["q_proj", "k_proj", "v_proj"],
+        output: "o_proj",
+        network: "feed_forward",
+        norm: "norm",
+        projector: ["linear_1", "linear_2"],
+        ..Self::QWEN2
+    };
 }
 
 /// Layers in which a patch sees the patches of a window only.
@@ -91,6 +192,11 @@ impl Patches {
     /// The numbers of a patch: those of three channels and all frames.
     pub const fn numbers(&self) -> usize {
         3 * self.frames * self.patch * self.patch
+    }
+
+    /// Whether a token of the vocabulary is behind each row of image tokens.
+    pub const fn has_breaks(&self) -> bool {
+        matches!(self.projector, PatchProjector::Merged { .. })
     }
 
     /// The elements of a head.
@@ -188,6 +294,14 @@ impl Vision {
         match &self.encoder {
             VisionEncoder::Tiles(tower, projector) => Some(tower.image_tokens(*projector)),
             VisionEncoder::Patches(_) => None,
+        }
+    }
+
+    /// The numbers of an image token for a decoder of this width: the embedding, and what the first layers add.
+    pub fn token_width(&self, width: usize) -> usize {
+        match &self.encoder {
+            VisionEncoder::Tiles(..) => width,
+            VisionEncoder::Patches(tower) => width * (1 + tower.deep.len()),
         }
     }
 

@@ -23,8 +23,7 @@ const GLOBAL: Class = Class { theta: 1_000_000.0, rotated: 0.25, ..CLASS };
 const GLOBAL_DEPTH: usize = 512;
 
 /// Router and experts are parts of the layer.
-const EXPERTS: ExpertNames =
-    ExpertNames { module: "", router: "router", gate: "gate_up_proj", up: "gate_up_proj", ..ExpertNames::QWEN };
+const EXPERTS: ExpertNames = ExpertNames { module: "", router: "router", ..ExpertNames::STACKED };
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let ropes = json!({

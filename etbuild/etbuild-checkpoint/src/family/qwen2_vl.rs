@@ -4,7 +4,9 @@ use super::conventions::{self, Class};
 use super::vision::{Sizes, refuse_quantized, with_sizes};
 use super::{Family, qwen2};
 use crate::config::Config;
-use crate::{Activation, Biases, CheckpointError, Decoder, Patches, Vision, VisionEncoder};
+use crate::{
+    Activation, Biases, CheckpointError, Decoder, PatchNames, PatchProjector, Patches, Sections, Vision, VisionEncoder,
+};
 
 pub const FAMILY: Family = Family { architectures: &["Qwen2VLForConditionalGeneration"], keys: &[], describe };
 
@@ -24,8 +26,8 @@ const TEXT: Sizes = &[
 /// `Qwen2VLVisionConfig`.
 const TOWER: Sizes = &[("embed_dim", 1280), ("mlp_ratio", 4)];
 
-/// The sizes of towers of both families.
-const BOTH: Sizes =
+/// The sizes of towers of all families.
+const ALL: Sizes =
     &[("depth", 32), ("num_heads", 16), ("patch_size", 14), ("spatial_merge_size", 2), ("temporal_patch_size", 2)];
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
@@ -43,11 +45,20 @@ pub fn decoder(
 ) -> Result<Decoder, CheckpointError> {
     refuse_quantized(config)?;
     let mut decoder = text(config)?;
+    decoder.vision = Some(vision(config, 151_655, tower)?);
+    Ok(decoder)
+}
+
+/// The vision encoder whose tower is made of `vision_config`; `token` is the image token where the configuration names none.
+pub fn vision(
+    config: &Config,
+    token: usize,
+    tower: impl FnOnce(&Config) -> Result<Patches, CheckpointError>,
+) -> Result<Vision, CheckpointError> {
     let vision = config.optional_map("vision_config")?.ok_or_else(|| config.mistake("vision_config", "is missing"))?;
     let encoder = VisionEncoder::Patches(tower(&vision)?);
-    let token = config.optional_count("image_token_id")?.unwrap_or(151_655);
-    decoder.vision = Some(Vision { encoder, token: u32::try_from(token).unwrap_or(u32::MAX), is_mutual: false });
-    Ok(decoder)
+    let token = config.optional_count("image_token_id")?.unwrap_or(token);
+    Ok(Vision { encoder, token: u32::try_from(token).unwrap_or(u32::MAX), is_mutual: false })
 }
 
 /// The decoder: of `text_config`, or in older configurations of the keys beside `vision_config`.
@@ -58,26 +69,28 @@ fn text(config: &Config) -> Result<Decoder, CheckpointError> {
     decoder.attention.biases = Biases::INPUTS;
     decoder.tied = decoder.tied || config.flag("tie_word_embeddings")?;
     qwen2::windows(&mut decoder, &text)?;
-    let sections = sections(&conventions::rope(&text)?)?;
-    decoder.rotaries.iter_mut().for_each(|rotary| rotary.sections = Some(sections));
+    section(&mut decoder, &text, Sections { counts: [16, 24, 24], takes_turns: false })?;
     Ok(decoder)
 }
 
-/// The pairs that turn by time, row and column.
-fn sections(rope: &Config) -> Result<[usize; 3], CheckpointError> {
+/// Has pairs turn by time, row and column: so many of each as the configuration of the text says, or as the class does.
+pub fn section(decoder: &mut Decoder, text: &Config, class: Sections) -> Result<(), CheckpointError> {
     const KEY: &str = "mrope_section";
-    let Some(counts) = rope.optional_counts(KEY)? else { return Ok([16, 24, 24]) };
-    counts.try_into().map_err(|_| rope.mistake(KEY, "is no list of three numbers"))
+    let rope = conventions::rope(text)?;
+    let counts = rope.optional_counts(KEY)?.unwrap_or_else(|| class.counts.into());
+    let counts = counts.try_into().map_err(|_| rope.mistake(KEY, "is no list of three numbers"))?;
+    decoder.rotaries.iter_mut().for_each(|rotary| rotary.sections = Some(Sections { counts, ..class }));
+    Ok(())
 }
 
-/// The part of the towers of both families.
+/// The part of the towers of all families that read patches.
 pub fn patches(
     vision: &Config,
     width: usize,
     inner: usize,
     activation: Activation,
 ) -> Result<Patches, CheckpointError> {
-    let vision = with_sizes(vision.clone(), BOTH);
+    let vision = with_sizes(vision.clone(), ALL);
     for key in ["in_channels", "in_chans"] {
         if vision.optional_size(key)?.is_some_and(|channels| channels != 3) {
             return Err(vision.unsupported(key, "`3`"));
@@ -96,7 +109,16 @@ pub fn patches(
         inner,
         layers: vision.size("depth")?,
         activation: conventions::activation(&vision, "hidden_act", activation)?,
+        theta: conventions::rope(&vision)?.optional_number("rope_theta")?.unwrap_or(10_000.0),
+        has_wavelengths_between: false,
+        epsilon: 1e-6,
         is_gated: false,
         windows: None,
+        has_bias: false,
+        has_biases: true,
+        table: None,
+        deep: Vec::new(),
+        projector: PatchProjector::Squares,
+        names: &PatchNames::QWEN2,
     })
 }

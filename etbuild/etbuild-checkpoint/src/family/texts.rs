@@ -1,33 +1,19 @@
 //! Models with encoders of pictures or sound that etbuild lacks: the decoder answers texts.
 
 use super::vision::{Sizes, nested};
-use super::{Family, gemma3n, gemma4, ministral3, mistral, qwen3, qwen3_5};
+use super::{Family, gemma3n, gemma4};
 use crate::config::Config;
 use crate::{CheckpointError, Decoder};
 
 pub const FAMILY: Family = Family {
-    architectures: &[
-        "Gemma3nForConditionalGeneration",
-        "Gemma4ForConditionalGeneration",
-        "Mistral3ForConditionalGeneration",
-        "Qwen3VLForConditionalGeneration",
-        "Qwen3_5ForConditionalGeneration",
-        "Qwen3_5MoeForConditionalGeneration",
-    ],
+    architectures: &["Gemma3nForConditionalGeneration", "Gemma4ForConditionalGeneration"],
     keys: &[],
     describe,
 };
 
 /// The decoders by `model_type`, with the sizes of their configuration classes.
-const TEXTS: &[(&str, &Family, Sizes)] = &[
-    ("gemma3n_text", &gemma3n::FAMILY, GEMMA3N),
-    ("gemma4_text", &gemma4::FAMILY, GEMMA4),
-    ("ministral3", &ministral3::FAMILY, &[]),
-    ("mistral", &mistral::FAMILY, &[]),
-    ("qwen3_5_moe_text", &qwen3_5::MIXTURE, &[]),
-    ("qwen3_5_text", &qwen3_5::FAMILY, &[]),
-    ("qwen3_vl_text", &qwen3::FAMILY, &[]),
-];
+const TEXTS: &[(&str, &Family, Sizes)] =
+    &[("gemma3n_text", &gemma3n::FAMILY, GEMMA3N), ("gemma4_text", &gemma4::FAMILY, GEMMA4)];
 
 /// `Gemma3nTextConfig`.
 const GEMMA3N: Sizes = &[

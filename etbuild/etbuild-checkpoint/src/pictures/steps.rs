@@ -47,8 +47,33 @@ pub fn read(side: usize, projector: Projector, config: &Config) -> Result<TileSt
     }
 }
 
-/// The steps of pictures of any size with at most so many pixels: Qwen2-VL's.
-pub fn of_patches(tower: &Patches, bound: usize, config: &Config) -> Result<TileSteps, CheckpointError> {
+/// The steps of pictures of any size with at most so many image tokens.
+pub fn of_patches(tower: &Patches, most: usize, config: &Config) -> Result<TileSteps, CheckpointError> {
+    let side = tower.patch * tower.square;
+    if tower.has_breaks() { up_to(tower, [side, most], config) } else { between(tower, most * side * side, config) }
+}
+
+/// The steps of pictures with a longest side and at most so many squares of this side: Pixtral's.
+fn up_to(tower: &Patches, [factor, most]: [usize; 2], config: &Config) -> Result<TileSteps, CheckpointError> {
+    const PATCH: &str = "patch_size";
+    let is_own = |size: &Value| size.as_u64() == Some(tower.patch as u64);
+    let sides = ["height", "width"];
+    if config
+        .value(PATCH)
+        .is_some_and(|size| !is_own(size) && !sides.iter().all(|side| size.get(side).is_some_and(is_own)))
+    {
+        return Err(config.unsupported(PATCH, format!("`{}`, which the tower reads", tower.patch)));
+    }
+    config.refuse("do_center_crop")?;
+    let size = config.optional_map("size")?;
+    let longest = size.as_ref().map(|size| size.optional_pixels("longest_edge")).transpose()?.flatten();
+    let mut image = pixels(config, Filter::Bicubic, CLIP)?;
+    image.resize = Some(Resize::Aligned { factor, longest: longest.unwrap_or(1024), most });
+    Ok(TileSteps { image, grid: None })
+}
+
+/// The steps of pictures between two numbers of pixels, and with at most so many: Qwen2-VL's.
+fn between(tower: &Patches, bound: usize, config: &Config) -> Result<TileSteps, CheckpointError> {
     for (key, own) in [("patch_size", tower.patch), ("merge_size", tower.square), ("temporal_patch_size", tower.frames)]
     {
         if config.optional_size(key)?.is_some_and(|size| size != own) {

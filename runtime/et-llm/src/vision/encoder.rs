@@ -47,16 +47,20 @@ impl EncoderMethod {
     }
 }
 
+/// The most bytes of kept embeddings, of several tiles: those of 16 pictures of 1024 image tokens of 4096 numbers.
+const MOST_BYTES: usize = 256 << 20;
+
 /// The embeddings of the last tiles, for several answers to a prompt.
 pub struct KeptEmbeddings {
     most: usize,
+    most_bytes: usize,
     kept: VecDeque<(Vec<u32>, Rc<[u8]>)>,
 }
 
 impl KeptEmbeddings {
     /// No embeddings yet, and at most those of so many tiles.
     pub const fn new(most: usize) -> Self {
-        Self { most, kept: VecDeque::new() }
+        Self { most, most_bytes: MOST_BYTES, kept: VecDeque::new() }
     }
 
     /// The embeddings of a tile, made by `make` unless they are kept.
@@ -68,10 +72,45 @@ impl KeptEmbeddings {
             return Ok(Rc::clone(embeddings));
         }
         let embeddings: Rc<[u8]> = make()?.into();
-        if self.kept.len() >= self.most {
+        while !self.kept.is_empty() && !self.has_room(embeddings.len()) {
             self.kept.pop_front();
         }
         self.kept.push_back((tile.tokens().to_vec(), Rc::clone(&embeddings)));
         Ok(embeddings)
+    }
+
+    /// Whether so many bytes fit.
+    fn has_room(&self, bytes: usize) -> bool {
+        let kept: usize = self.kept.iter().map(|(_, embeddings)| embeddings.len()).sum();
+        self.kept.len() < self.most && kept + bytes <= self.most_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::RandomState;
+
+    use super::*;
+
+    #[test]
+    fn embeddings_are_made_again_when_others_took_their_room() {
+        let keys = RandomState::new();
+        let tiles: Vec<Tile> = (0..4).map(|pixel| Tile::hashed(vec![pixel], 1, &keys)).collect();
+        let mut kept = KeptEmbeddings { most_bytes: 100, ..KeptEmbeddings::new(3) };
+        let mut is_made = |tile: usize, bytes: usize| {
+            let mut made = false;
+            let embeddings = kept.of(&tiles[tile], || {
+                made = true;
+                Ok(vec![0; bytes])
+            });
+            assert_eq!(embeddings.unwrap().len(), bytes);
+            made
+        };
+        assert_eq!([is_made(0, 8), is_made(1, 8), is_made(2, 8), is_made(0, 8)], [true, true, true, false]);
+        // The first of four made room, and then three for one of many bytes.
+        assert_eq!([is_made(3, 8), is_made(1, 8), is_made(0, 95)], [true, false, true]);
+        assert_eq!([is_made(0, 95), is_made(1, 8), is_made(0, 95)], [false, true, true]);
+        // One may have more bytes than all.
+        assert_eq!([is_made(2, 200), is_made(2, 200), is_made(3, 8)], [true, false, true]);
     }
 }

@@ -15,26 +15,27 @@ pub struct ImageMethod {
     module: Module,
     embeddings: usize,
     start: usize,
-    grid: Option<GridInputs>,
+    chunks: Option<ChunkInputs>,
     /// The sizes of the embeddings: 1, tokens, width.
     shape: Vec<usize>,
     encoder: SharedEncoder,
     tiles: Vec<Arc<Tile>>,
 }
 
-/// The inputs of a method for chunks of image tokens with rows and columns.
-struct GridInputs {
-    /// The times, the rows and the columns.
-    positions: [usize; 3],
+/// The inputs of a method for chunks of image tokens.
+struct ChunkInputs {
+    /// The times, the rows and the columns, where tokens have such positions.
+    positions: Option<[usize; 3]>,
     /// The index of the last token.
     last: usize,
 }
 
-impl GridInputs {
+impl ChunkInputs {
     /// The inputs of a method; `None` for a method that reads whole tiles.
     fn of(module: &Module) -> Option<Self> {
         let place = |name| place(module, name).ok();
-        Some(Self { positions: [place("times")?, place("rows")?, place("columns")?], last: place("last")? })
+        let positions = || Some([place("times")?, place("rows")?, place("columns")?]);
+        Some(Self { positions: positions(), last: place("last")? })
     }
 
     /// Sets the inputs for `count` tokens from `first` on, of a tile with so many columns whose positions begin at `position`, in a method
@@ -53,7 +54,7 @@ impl GridInputs {
         };
         let all =
             [places(|_, _| 0), places(|token, columns| token / columns), places(|token, columns| token % columns)];
-        for (input, numbers) in self.positions.iter().zip(all) {
+        for (input, numbers) in self.positions.iter().flatten().zip(all) {
             set(module, *input, &[piece], &numbers)?;
         }
         set(module, self.last, &[1], &[count as i64 - 1])
@@ -71,8 +72,8 @@ impl ImageMethod {
             Some(wanted) if wanted.scalar_type == ScalarType::Float && wanted.shape.len() == 3 => wanted.shape.clone(),
             _ => return Err(Error::NotALanguageModel("`embeddings` are no `float32 [1, tokens, width]`".to_owned())),
         };
-        let grid = GridInputs::of(&module);
-        Ok(Self { module, embeddings, start, grid, shape, encoder, tiles: Vec::new() })
+        let chunks = ChunkInputs::of(&module);
+        Ok(Self { module, embeddings, start, chunks, shape, encoder, tiles: Vec::new() })
     }
 
     /// Makes these tiles the tiles of the next text.
@@ -96,7 +97,7 @@ impl ImageMethod {
     pub fn execute(&mut self, tokens: &[u32], [start, position]: [usize; 2]) -> Result<Arc<Tile>, Error> {
         let tile = Arc::clone(self.tile(tokens).ok_or(Error::UnknownTile)?);
         let bytes = self.encoder.borrow_mut().encode(&tile)?;
-        let Some([_, columns]) = tile.grid.filter(|_| self.grid.is_some()) else {
+        let Some([_, columns]) = tile.grid.filter(|_| self.chunks.is_some()) else {
             self.execute_chunk(&bytes, start)?;
             return Ok(tile);
         };
@@ -106,8 +107,8 @@ impl ImageMethod {
             let (first, mut chunk) = (index * piece, chunk.to_vec());
             let count = chunk.len() / row;
             chunk.resize(piece * row, 0);
-            if let Some(grid) = &self.grid {
-                grid.set(&mut self.module, [first, count, piece], columns, position)?;
+            if let Some(inputs) = &self.chunks {
+                inputs.set(&mut self.module, [first, count, piece], columns, position)?;
             }
             self.execute_chunk(&chunk, start + first)?;
         }

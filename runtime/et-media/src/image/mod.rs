@@ -1,5 +1,6 @@
 //! Pictures to tensors.
 
+mod aligned;
 mod crop;
 mod filter;
 mod normalize;
@@ -44,6 +45,9 @@ fn target([height, width]: [usize; 2], resize: Resize) -> Result<[usize; 2], Str
     let side = match resize {
         Resize::Exact(size) => return Ok(size),
         Resize::Within { factor, least, most } => return within::size([height, width], factor, [least, most]),
+        Resize::Aligned { factor, longest, most } => {
+            return Ok(aligned::size([height, width], factor, [longest, most]));
+        }
         Resize::Shorter(side) => side,
     };
     let longer = |long: usize, short: usize| (side.saturating_mul(long) / short).max(1);

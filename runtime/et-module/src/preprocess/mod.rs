@@ -64,6 +64,15 @@ pub enum Resize {
         /// The most pixels of the picture.
         most: usize,
     },
+    /// The next multiples of a factor, of sides up to a longest side, in a picture of so many squares of the factor (Pixtral).
+    Aligned {
+        /// The factor of each side.
+        factor: usize,
+        /// The longest side, which keeps the aspect ratio.
+        longest: usize,
+        /// The most squares of the picture.
+        most: usize,
+    },
 }
 
 /// The steps from a recording to a tensor.

@@ -27,6 +27,7 @@ fn image_fields(steps: &ImageSteps) -> Vec<String> {
         Resize::Shorter(side) => format!("resize={side}"),
         Resize::Exact(size) => format!("resize={}", joined(&size)),
         Resize::Within { factor, least, most } => format!("resize={}", joined(&[factor, least, most])),
+        Resize::Aligned { factor, longest, most } => format!("align={}", joined(&[factor, longest, most])),
     });
     let crop = steps.crop.map(|size| format!("crop={}", joined(&size)));
     let Scale { numerator, denominator } = steps.scale;
@@ -71,8 +72,15 @@ fn line(line: &str) -> Option<(String, Preprocess)> {
 }
 
 fn image(fields: &Named<&str>) -> Option<ImageSteps> {
-    let resize = match fields.get("resize").map(|sizes| numbers::<usize>(sizes)) {
+    let aligned = match fields.get("align").map(|sizes| numbers::<usize>(sizes)) {
         None => None,
+        Some(sizes) => {
+            let [factor, longest, most] = sizes?.try_into().ok()?;
+            Some(Resize::Aligned { factor, longest, most })
+        }
+    };
+    let resize = match fields.get("resize").map(|sizes| numbers::<usize>(sizes)) {
+        None => aligned,
         Some(sizes) => Some(match sizes?[..] {
             [side] => Resize::Shorter(side),
             [height, width] => Resize::Exact([height, width]),
@@ -120,6 +128,7 @@ mod tests {
             image(Some(Resize::Shorter(256)), Some([224, 192])),
             image(Some(Resize::Exact([32, 64])), None),
             image(Some(Resize::Within { factor: 28, least: 3136, most: 784_000 }), None),
+            image(Some(Resize::Aligned { factor: 28, longest: 1540, most: 1024 }), None),
             audio(None),
             audio(Some(16_000)),
         ] {

@@ -8,6 +8,7 @@ use super::Weights;
 use super::stored::Whole;
 use crate::CheckpointError;
 use crate::constant::{Constant, Part, floats, spec, vector_of};
+use crate::kept::Derived;
 
 /// Which of interleaved rows or columns are wanted.
 #[derive(Clone, Copy)]
@@ -18,6 +19,36 @@ pub struct Turns {
     pub step: usize,
     /// How many.
     pub count: usize,
+    /// Of how many.
+    pub all: usize,
+}
+
+/// Rows of a matrix that is stored transposed, `[columns, all]`.
+struct Transposed {
+    /// The bytes of the matrix.
+    stored: ConstantData,
+    /// The bytes of an element.
+    size: usize,
+    columns: usize,
+    rows: Turns,
+}
+
+impl Derived for Transposed {
+    fn identity(&self) -> String {
+        let Self { stored, size, columns, rows: Turns { first, step, count, all } } = self;
+        format!("transposed {} {size} {columns} {all} {first} {step} {count}", stored.digest())
+    }
+
+    fn length(&self) -> usize {
+        self.rows.count * self.columns * self.size
+    }
+
+    fn run(&self, take: &mut dyn FnMut(&[u8])) {
+        let Turns { first, step, count, all } = self.rows;
+        let elements = |row: usize| self.stored.bytes().chunks_exact(self.size).skip(first + step * row).step_by(all);
+        let row = |row: usize| elements(row).take(self.columns).flatten().copied();
+        take(&(0..count).flat_map(row).collect::<Vec<u8>>());
+    }
 }
 
 impl Weights<'_> {
@@ -76,26 +107,45 @@ impl Weights<'_> {
         rows: Turns,
         columns: usize,
     ) -> Constant {
-        let Turns { first, step, count } = rows;
+        let Turns { first, count, all, .. } = rows;
         self.once(format!("{tensor}.{index}.{first}"), |weights, name| {
-            let all = step * count;
             let found = weights.take(tensor, &[matrices, columns, all])?;
             let (size, matrix) = (found.scalar_type.size(), columns * all * found.scalar_type.size());
-            let start = found.start + index * matrix;
-            let stored = found.shard.bytes().get(start..start + matrix);
+            let stored = ConstantData::part_of(found.shard.clone(), found.start + index * matrix, matrix);
             let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-            let row = |row: usize| stored.chunks_exact(size).skip(first + step * row).step_by(all).take(columns);
-            let bytes: Vec<u8> = (0..count).flat_map(row).flatten().copied().collect();
-            Ok((spec(found.scalar_type, &[count, columns]), ConstantData::new(bytes)))
+            let data = weights.keep(name, &Transposed { stored, size, columns, rows });
+            Ok((spec(found.scalar_type, &[count, columns]), data))
         })
+    }
+
+    /// A matrix whose columns are those of each channel in turn, for each of the patches of a square; the result has the columns of each patch
+    /// in turn. The type is that of the checkpoint.
+    pub fn by_patch(&mut self, tensor: &str, rows: usize, [channels, patches]: [usize; 2]) -> Constant {
+        self.once(format!("{tensor}.by_patch"), |weights, name| {
+            let columns = channels * patches;
+            let found = weights.take(tensor, &[rows, columns])?;
+            let size = found.scalar_type.size();
+            let stored = found.shard.bytes().get(found.start..found.start + rows * columns * size);
+            let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            let mut bytes = Vec::with_capacity(stored.len());
+            stored
+                .chunks_exact((columns * size).max(1))
+                .for_each(|row| transpose(row, [channels, patches], size, &mut bytes));
+            Ok((spec(found.scalar_type, &[rows, columns]), ConstantData::new(bytes)))
+        })
+    }
+
+    /// Whether a tensor has this shape.
+    pub fn has_shape(&self, tensor: &str, shape: &[usize]) -> bool {
+        self.tensors.get(tensor).is_some_and(|found| found.shape == shape)
     }
 
     /// Columns of a table `[rows, all]`, as `float32`.
     pub fn columns(&mut self, tensor: &str, rows: usize, columns: Turns) -> Constant {
-        let Turns { first, step, count } = columns;
+        let Turns { first, step, count, all } = columns;
         self.once(format!("{tensor}.{first}"), |weights, name| {
-            let found = weights.take(tensor, &[rows, step * count])?;
-            let floats = floats(&found, 0, rows * step * count);
+            let found = weights.take(tensor, &[rows, all])?;
+            let floats = floats(&found, 0, rows * all);
             let floats = floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
             Ok(vector_of(&[rows, count], floats.into_iter().skip(first).step_by(step)))
         })
