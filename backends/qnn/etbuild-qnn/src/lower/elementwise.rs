@@ -96,8 +96,8 @@ pub fn sigmoid(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
 const ROWS_OF_A_TILE: u32 = 8;
 
 /// The sigmoid of an operand, in a form. In 16 bits the compiler fuses a sigmoid with the product of the operand and the sigmoid,
-/// which computes wrong numbers for many images of more than 8 rows, 11 x 7 and 28 x 8 among them: the sigmoid of such images reads and writes a
-/// matrix, which is not fused.
+/// which computes wrong numbers for many images of more than 8 rows, 11 x 7 and 28 x 8 among them, in both orders: the sigmoid of such
+/// images reads and writes a matrix, which is not fused.
 fn sigmoid_of(
     builder: &mut Builder<'_>,
     [input, output]: [ValueId; 2],
@@ -108,8 +108,8 @@ fn sigmoid_of(
     let sizes = builder.sizes(output, form.order);
     let is_word = matches!(form.encoding, Encoding::Integer(affine) if affine.data_type == DataType::Uint16);
     let matrix = match sizes[..] {
-        [batch, rows, columns, channels] if is_word && form.order == Order::Nhwc && rows > ROWS_OF_A_TILE => {
-            vec![batch * rows * columns, channels]
+        [.., rows, _, channels] if is_word && rows > ROWS_OF_A_TILE => {
+            vec![sizes.iter().product::<u32>() / channels, channels]
         }
         _ => {
             builder.operation("Sigmoid", Vec::new(), vec![operand], sigmoid);
