@@ -52,9 +52,9 @@ pub struct Debug {
     /// The most cases of the inputs to run
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub cases: usize,
-    /// Method to run
-    #[arg(long, default_value = "forward")]
-    pub method: String,
+    /// Method to run; defaults to `forward`, else to the alphabetically first
+    #[arg(long)]
+    pub method: Option<String>,
     /// Options of the model or the recipe.
     #[command(flatten)]
     pub options: RecipeOptions,
