@@ -51,8 +51,8 @@ fn differences(arguments: &arguments::Run, results: &[CaseResult]) -> Vec<Diagno
 
 fn show(session: &Session, results: &[CaseResult]) {
     let count = results.len();
-    let value = serde_json::json!({ "schema": "etbuild.result/1", "ok": true, "cases": count });
-    session.terminal.present(&value, &format!("{count} bundled cases passed"));
+    let value = serde_json::json!({ "cases": count });
+    session.terminal.succeed("result", value, &format!("{count} bundled cases passed"));
 }
 
 fn no_cases(arguments: &arguments::Run, method: &str) -> Diagnostic {

@@ -9,8 +9,8 @@ use et_module::recording::{Keep, Recorder, Recording};
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, TensorView, read_tensors};
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
-use etbuild_engine::Mode;
 use etbuild_engine::quantize::owned;
+use etbuild_engine::{Mode, program_file};
 use etbuild_inspect::{HostAnatomy, MethodGraphs, Tensors, case_inputs, drift, host_graphs, portable_values};
 use etbuild_ir::Graph;
 
@@ -51,7 +51,7 @@ pub fn run(session: &Session, arguments: &arguments::Debug) -> Outcome {
     let graphs = graphs.get(method).ok_or_else(|| vec![no_method(method, &graphs)])?;
     let graph = if matches!(reference, Reference::Float) { &graphs.float } else { &graphs.prepared };
     let tensors = tensors(session, arguments, &anatomy, graph)?;
-    let runs = runs((arguments, method), &anatomy, (&reference, graph, graphs), &tensors)?;
+    let runs = runs(session, (arguments, method), &anatomy, (&reference, graph, graphs), &tensors)?;
     let drifts = Drift::all(drift(graph, &runs), method, (graph, &anatomy));
     if drifts.is_empty() {
         return Err(vec![nothing_in_common(arguments, &reference)]);
@@ -103,6 +103,7 @@ fn tensors(
 
 /// The values of the reference and of the program, case by case.
 fn runs(
+    session: &Session,
     (arguments, method): (&arguments::Debug, &str),
     anatomy: &HostAnatomy,
     (reference, graph, graphs): (&Reference, &Graph, &MethodGraphs),
@@ -119,10 +120,19 @@ fn runs(
         let values = portable_values(graph, tensors, arguments.cases).map_err(|diagnostic| vec![diagnostic])?;
         return Ok(values.into_iter().zip(own).collect());
     };
-    let bytes = FileBytes::open(path).map_err(|error| vec![failed(path, &error)])?;
+    let bytes = foreign_program(session, path)?;
     let foreign = record(path, bytes, method, &inputs)?;
     let pairs = foreign.iter().zip(own);
     Ok(pairs.map(|(foreign, own)| (aligned(graph, &own, computed(foreign)), own)).collect())
+}
+
+/// A program file, or the program file that another model becomes for the portable kernels.
+fn foreign_program(session: &Session, path: &Path) -> Result<FileBytes, Vec<Diagnostic>> {
+    if is_program(session, path).map_err(|diagnostic| vec![diagnostic])? {
+        return FileBytes::open(path).map_err(|error| vec![failed(path, &error)]);
+    }
+    let portable = session.overrides(vec!["partition=portable".to_owned()])?;
+    Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, path, &portable)?))
 }
 
 /// Runs a program on each case, and keeps the results of every instruction.
