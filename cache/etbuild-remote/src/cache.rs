@@ -161,7 +161,7 @@ fn is_object_store(url: &str) -> bool {
 impl std::fmt::Display for Event {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Lost { url, reason } => write!(formatter, "the remote cache {url} is lost: {reason}"),
+            Self::Lost { url, reason, .. } => write!(formatter, "the remote cache {url} is lost: {reason}"),
             Self::Wrong { url, blob } => {
                 write!(
                     formatter,

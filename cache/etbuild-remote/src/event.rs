@@ -5,12 +5,14 @@ use etbuild_store::{ActionKey, Digest};
 /// An event for the user. Each kind is reported once per session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The remote is unreachable; the build continues without the remote.
+    /// The remote is unreachable; the build continues without the remote, or fails.
     Lost {
         /// The remote's URL.
         url: String,
         /// The reason.
         reason: String,
+        /// Whether the build requires the remote.
+        fails: bool,
     },
     /// The remote sent bytes with another digest than the blob. The bytes are discarded.
     Wrong {

@@ -153,7 +153,8 @@ impl Standing {
     fn lose(&self, reason: &str) {
         let before = self.facts().lost.replace(plain(reason));
         if before.is_none() {
-            self.tell(&Event::Lost { url: self.url.clone(), reason: plain(reason) });
+            let fails = self.access == Access::Required;
+            self.tell(&Event::Lost { url: self.url.clone(), reason: plain(reason), fails });
         }
     }
 

@@ -294,9 +294,9 @@ pub struct Run {
     /// Absolute tolerance of a bundled case
     #[arg(long, default_value_t = Tolerance::default().absolute)]
     pub atol: f64,
-    /// Method to run
-    #[arg(long, default_value = "forward")]
-    pub method: String,
+    /// Method to run; defaults to `forward`, else to the alphabetically first
+    #[arg(long)]
+    pub method: Option<String>,
     /// Options of a model or a recipe.
     #[command(flatten)]
     pub options: RecipeOptions,

@@ -119,6 +119,7 @@ fn folders_that_make_no_bundle_are_refused_with_the_folders_that_do() {
         (out.clone(), 3, "`digits`, the name of the folder"),
         (format!("{out}/linux-x86_64"), 2, "has no binary and no program file"),
         (format!("{out}/pico"), 2, "does not exist"),
+        (format!("{out}/linux-x86_64 {out}/linux-x86_64"), 2, "several folders are for the target `linux-x86_64`"),
         (file, 2, "is a file, and no folder"),
     ] {
         let ran = place.run(&format!("bundle make {folder} -o {out}/digits.etb")).expect(status);

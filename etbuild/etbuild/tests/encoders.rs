@@ -158,6 +158,9 @@ fn options_that_a_model_lacks_are_refused_by_name() {
     for (command, model, more, word) in [
         ("run", &bert, "--prompt a --pair b", "second text"),
         ("run", &bert, "--prompt a --temperature 1", "--temperature"),
+        ("run", &bert, "--prompt a --image x.png", "--image"),
+        ("run", &bert, "--threads 1", "`--prompt TEXT`"),
+        ("run", &bert, "--prompt a --set export.context=9", "`export.context`"),
         ("check", &bert, "--target linux-x86_64 --set constrain=true", "`constrain`"),
         ("check", &bert, "--target linux-x86_64 --set export.context=9", "`export.context`"),
         (

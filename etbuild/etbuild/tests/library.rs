@@ -56,6 +56,11 @@ fn a_program_in_c_equals_its_binary() {
     assert!(missing.stderr.contains("nothing.pte"), "{}", missing.stderr);
     let other = said(&place, &program, &folder.join("libdigits.a"), &[]).expect(8);
     assert!(!other.stderr.trim().is_empty());
+
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/unset.c");
+    let mut unset = linked(&place, &folder.join("libdigits.a"), &source, &[]);
+    let unset = Ran::of(unset.arg(folder.join("digits.pte"))).expect(0);
+    assert_eq!(unset.stdout.trim(), "the input `x` was not set: et_module_set_input(0)");
 }
 
 #[test]

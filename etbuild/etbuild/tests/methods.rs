@@ -217,3 +217,23 @@ fn state_of_one_name_is_shared() {
     let json = place.run("build r.yaml --output json").expect(4).json();
     assert_eq!(json["units"][0]["diagnostics"][0]["code"], "ETB0411", "{json}");
 }
+
+/// A binary does the same.
+#[test]
+fn the_alphabetically_first_method_runs_where_none_is_forward() {
+    let place = Place::warm();
+    let [model, inputs] = ["digits.pt2", "test.safetensors"]
+        .map(|name| support::repository().join("examples/digits").join(name).display().to_string());
+    let recipe = format!(
+        "etbuild: 1\nname: two\nmodel: {{ methods: {{ second: {model}, first: {model} }} }}\ntargets: [linux-x86_64]\n"
+    );
+    let recipe = place.file("two.yaml", recipe).display().to_string();
+    let case = tensors::first_cases(Path::new(&inputs), 1);
+    let inputs = place.file("case.safetensors", case).display().to_string();
+    place.run(&format!("run {recipe} --inputs {inputs} --top-k 1")).expect(0);
+    let traced = place.json(&format!("trace {recipe} --inputs {inputs}"));
+    assert_eq!(traced["methods"][0]["method"], "first", "{traced}");
+    place.run(&format!("debug {recipe} --inputs {inputs}")).expect(0);
+    let refused = place.run(&format!("run {recipe} --inputs {inputs} --top-k 1 --method third")).expect(2);
+    assert!(refused.stderr.contains("one of first, second"), "{}", refused.stderr);
+}

@@ -120,6 +120,7 @@ fn a_lost_required_server_is_status_7() {
     for words in [run_words(&place, ""), format!("deploy {RECIPE} --target {TARGET} --remote ")] {
         let ran = place.run(&format!("{words}grpc://{gone} --remote-mode required")).expect(7);
         assert!(ran.stderr.contains("error[ETB0607]"), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("continuing without"), "{}", ran.stderr);
         assert!(!place.out().exists());
     }
 }

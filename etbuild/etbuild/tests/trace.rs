@@ -247,6 +247,10 @@ fn an_etrecord_compares_a_quantized_program_with_the_model() {
     };
     let found = decibels(&inspected);
     assert!(found.len() >= 5 && found.iter().all(|(_, decibels)| (20.0..80.0).contains(decibels)), "{found:?}");
+    for option in ["--cases 0", "--min-sqnr nan"] {
+        let said = place.run(&format!("debug {MODEL} {option}")).expect(2).stderr;
+        assert!(said.contains("is needed"), "{option}: {said}");
+    }
     let program = place.path().join("digits.pte");
     place.run(&format!("compile {MODEL} --program {}", program.display())).expect(0);
     let refused = place.run(&format!("trace {} --etdump a --etrecord b", program.display())).expect(2).stderr;
@@ -279,6 +283,9 @@ fn a_damaged_constant_is_named_by_the_operator_that_reads_the_constant() {
     let sound = debugged(&place, &format!("--partition cpu --against {}", program.display()));
     assert_eq!(sound["first"], Value::Null, "{sound}");
     assert!(sound["values"].as_array().unwrap().len() >= 5, "{sound}");
+    // Another model stands for the program that the model becomes for the portable kernels.
+    let model = debugged(&place, &format!("--partition cpu --against {MODEL}"));
+    assert_eq!((&model["first"], &model["values"]), (&Value::Null, &sound["values"]), "{model}");
     // The classifier's bias: the last elements of the only constant of ten numbers.
     let described = place.json(&format!("inspect {}", program.display()));
     let constants = described["constants"].as_array().unwrap();

@@ -208,17 +208,20 @@ def template_of(mark):
             "{% endfor %}\n{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}")
 
 
-SHAPES = dict(wide=(30, 50), high=(67, 41), square=(24, 24), thin=(9, 70), ribbon=(8, 300), strip=(1, 250))
+SHAPES = dict(wide=(30, 50), high=(67, 41), square=(24, 24), thin=(9, 70), ribbon=(8, 300), strip=(1, 250), glass=(33, 29))
 
 
 def pictures(folder):
-    """Pictures of several shapes: smooth ones, and noise."""
+    """Pictures of several shapes: smooth ones, and noise; one is transparent on the left."""
     random = numpy.random.RandomState(3)
     for name, (height, width) in SHAPES.items():
         rows, columns = numpy.mgrid[0:height, 0:width]
         smooth = numpy.stack([rows * 255 / height, columns * 255 / width, (rows + columns) * 2 % 255], -1)
         noise = random.randint(-40, 40, smooth.shape)
-        Image.fromarray((smooth + noise).clip(0, 255).astype(numpy.uint8)).save(folder / f"{name}.png")
+        picture = Image.fromarray((smooth + noise).clip(0, 255).astype(numpy.uint8))
+        if name == "glass":
+            picture.putalpha(Image.fromarray((columns * 255 / width).astype(numpy.uint8)))
+        picture.save(folder / f"{name}.png")
 
 
 def say(role, *parts):
@@ -230,7 +233,7 @@ CASES = [
     [say("user", "@wide.png", "What is this?")],
     [say("user", "Is ", "@high.png", " like ", "@square.png", "@thin.png", "?")],
     [say("user", "@wide.png", "What is this?"), say("assistant", "a dog"), say("user", "Why, and ", "@high.png", "?")],
-    [say("system", "Be brief."), say("user", "@square.png", "@square.png")],
+    [say("system", "Be brief."), say("user", "@square.png", "@glass.png")],
 ]
 
 

@@ -160,6 +160,7 @@ fn mistakes_about_pictures_are_named() {
         (&model, vec!["--image", "text.png", "--prompt", "a"], ["neither PNG nor JPEG", "PNG or a JPEG"]),
         (&model, vec!["--image", "none.png", "--prompt", "a"], ["none.png", "error"]),
         (&model, vec!["--image", &wide, "--prompt", "<image><image>"], ["2 times, for 1 pictures", "--image FILE"]),
+        (&model, vec!["--prompt", "<image> a"], ["1 times, for 0 pictures", "--image FILE"]),
         (
             &model,
             vec!["--image", &wide, "--prompt", "a", "--set", "export.context=40"],

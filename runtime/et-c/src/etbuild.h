@@ -66,7 +66,7 @@ size_t et_module_input_count(et_module *module);
 const char *et_module_input_name(et_module *module, size_t index);
 /* Copies a tensor into an input. */
 int et_module_set_input(et_module *module, size_t index, const et_tensor *tensor);
-/* What outputs pointed to before is gone. */
+/* Each input was set before. What outputs pointed to before is gone. */
 int et_module_execute(et_module *module);
 /* How many outputs the last execution gave. */
 size_t et_module_output_count(et_module *module);

@@ -17,6 +17,8 @@ pub struct Loaded {
     module: Module,
     /// The names of the inputs as C strings.
     names: Vec<CString>,
+    /// Whether each input still needs a tensor.
+    missing: Vec<bool>,
     /// The outputs of the last execution.
     outputs: Vec<Output>,
 }
@@ -114,7 +116,9 @@ fn open(
     let names = module.stored_input_names().unwrap_or_else(|| module.input_names().to_vec());
     let module = module.with_input_names(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let names = names.into_iter().map(|name| CString::new(name).unwrap_or_default()).collect();
-    Ok(Loaded { module, names, outputs: Vec::new() })
+    let is_tensor = |index| module.input_type(index).map(|wanted| wanted.is_some());
+    let missing = (0..module.input_names().len()).map(is_tensor).collect::<Result<_, _>>()?;
+    Ok(Loaded { module, names, missing, outputs: Vec::new() })
 }
 
 /// Frees a method with its outputs.
@@ -171,10 +175,14 @@ unsafe fn set_input(loaded: &mut Loaded, index: usize, tensor: &Tensor) -> Resul
     if wanted != Some(bytes.len()) {
         return Err(format!("a tensor {shape:?} of {} does not take {} bytes", scalar_type.name(), bytes.len()).into());
     }
-    Ok(loaded.module.set_input(index, &TensorView { scalar_type, shape, bytes })?)
+    loaded.module.set_input(index, &TensorView { scalar_type, shape, bytes })?;
+    if let Some(missing) = loaded.missing.get_mut(index) {
+        *missing = false;
+    }
+    Ok(())
 }
 
-/// Executes the method. Pointers of earlier outputs become invalid.
+/// Executes the method, of which each input was set. Pointers of earlier outputs become invalid.
 ///
 /// # Safety
 /// `module` is null or was loaded.
@@ -187,6 +195,10 @@ pub unsafe extern "C" fn et_module_execute(module: *mut Loaded) -> c_int {
 
 fn execute(loaded: &mut Loaded) -> Result<()> {
     loaded.outputs.clear();
+    if let Some(index) = loaded.missing.iter().position(|missing| *missing) {
+        let name = loaded.module.input_names().get(index).map_or("", String::as_str);
+        return Err(format!("the input `{name}` was not set: et_module_set_input({index})").into());
+    }
     loaded.module.execute()?;
     for index in 0..loaded.module.output_count()? {
         let array = loaded.module.output(index)?;

@@ -12,6 +12,7 @@ mod image;
 mod numbers;
 mod wanted;
 
+use decode::Transparency;
 pub use encode::write_png;
 use et_module::preprocess::{Media, Preprocess, TileSteps, Tiles};
 use et_module::{Array, MediaFormat, TensorType};
@@ -22,7 +23,9 @@ use et_module::{Array, MediaFormat, TensorType};
 /// A phrase about the file: a damaged file, a format that the steps are not for, or a result that does not fit `wanted`.
 pub fn read(file: &[u8], steps: &Preprocess, wanted: &TensorType) -> Result<Array, String> {
     match (MediaFormat::of(file), steps) {
-        (Some(MediaFormat::Png), Preprocess::Image(steps)) => image::tensor(decode::png(file)?, steps, wanted),
+        (Some(MediaFormat::Png), Preprocess::Image(steps)) => {
+            image::tensor(decode::png(file, Transparency::LeftOut)?, steps, wanted)
+        }
         (Some(MediaFormat::Jpeg), Preprocess::Image(steps)) => image::tensor(decode::jpeg(file)?, steps, wanted),
         (Some(MediaFormat::Wav), Preprocess::Audio(steps)) => audio::tensor(&decode::wav(file)?, *steps, wanted),
         (Some(format), _) => Err(format!("{} does not fit the preprocessing of the input", format.name())),
@@ -59,7 +62,7 @@ pub fn tiles(picture: Media<'_>, steps: &TileSteps) -> Result<Tiles, String> {
         Media::Samples { .. } => return Err("samples are no picture".to_owned()),
     };
     match MediaFormat::of(file) {
-        Some(MediaFormat::Png) => image::tiles(decode::png(file)?, steps),
+        Some(MediaFormat::Png) => image::tiles(decode::png(file, Transparency::OnWhite)?, steps),
         Some(MediaFormat::Jpeg) => image::tiles(decode::jpeg(file)?, steps),
         Some(format) => Err(format!("{} is no picture", format.name())),
         None => Err("neither PNG nor JPEG".to_owned()),

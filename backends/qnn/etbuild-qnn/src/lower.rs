@@ -79,7 +79,7 @@ static RULES: &[Rule] = &[
     rule!("aten.rsqrt.default", elementwise::unary, "ElementWiseRsqrt"),
     rule!("aten.scaled_dot_product_attention.default", attention::scaled_dot_product),
     rule!("aten.select_copy.int", join::select),
-    rule!("aten.sigmoid.default", elementwise::unary, "Sigmoid"),
+    rule!("aten.sigmoid.default", elementwise::sigmoid),
     rule!("aten.silu.default", elementwise::silu),
     rule!("aten.slice_copy.Tensor", join::slice),
     rule!("aten.split_copy.Tensor", join::split),

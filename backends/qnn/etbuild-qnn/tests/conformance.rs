@@ -62,7 +62,7 @@ struct Quantized {
     steps: f32,
 }
 
-const QUANTIZED: [Quantized; 7] = [
+const QUANTIZED: [Quantized; 8] = [
     Quantized { name: "integer_convolution", step: 0.25, differing: 0, steps: 0.0 },
     Quantized { name: "integer_block", step: 0.0625, differing: 40, steps: 1.0 },
     Quantized { name: "grouped_int4_linear", step: 0.01, differing: 0, steps: 0.0 },
@@ -71,6 +71,7 @@ const QUANTIZED: [Quantized; 7] = [
     Quantized { name: "integer_feed_forward", step: 0.0625, differing: 0, steps: 0.0 },
     // Sigmoid differs by up to 4 of 65,536 steps.
     Quantized { name: "word_feed_forward", step: 0.002, differing: 16, steps: 4.0 },
+    Quantized { name: "word_gates", step: 0.00075, differing: 308, steps: 4.0 },
 ];
 
 /// Programs of one or two operators, whose results are a step from those of the portable kernels.

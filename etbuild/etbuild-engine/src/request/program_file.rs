@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_recipe::{Override, Recipe, missing_files};
+use etbuild_recipe::{Override, Recipe};
 use etbuild_store::{Blob, BlobRef};
 use etbuild_target::Catalogue;
 
 use super::default_scheme::with_scheme;
 use super::operators::read_crates;
 use super::options::{file_options, memory_options, program_source};
-use super::refusal::partition_mistakes;
+use super::resolve::mistakes_for_any_target;
 use super::target_facts;
-use super::{diffusion, first_look};
 use crate::action::{ArtifactKind, Blocked, Staged};
 use crate::emit::{self, FileOptions, data_files};
 use crate::input::{Db, EngineDatabase};
@@ -118,10 +117,7 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<HostProgr
         [] => return Err(crate::failure::internal("a model stands for no recipe")),
         several => return Err(vec![one_of(path, several)]),
     };
-    let mut mistakes = missing_files(recipe, db.world().system());
-    mistakes.extend(first_look::mistakes(db.world().system(), recipe));
-    mistakes.extend(diffusion::mistakes(db.world().system(), recipe));
-    mistakes.extend(partition_mistakes(recipe, db.world()));
+    let mistakes = mistakes_for_any_target(db.world(), recipe);
     if !mistakes.is_empty() {
         return Err(mistakes);
     }

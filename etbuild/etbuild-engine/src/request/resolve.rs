@@ -159,19 +159,26 @@ pub fn chosen_targets(
     Ok((!names.is_empty()).then_some(names))
 }
 
+/// The mistakes in a recipe that no target cures.
+pub fn mistakes_for_any_target(world: &World, recipe: &Recipe) -> Vec<Diagnostic> {
+    let system = world.system();
+    let mut mistakes = missing_files(recipe, system);
+    mistakes.extend(first_look::mistakes(system, recipe));
+    mistakes.extend(unavailable(recipe));
+    mistakes.extend(encoder::refusals(system, recipe));
+    mistakes.extend(vision::refusals(system, recipe));
+    mistakes.extend(diffusion::mistakes(system, recipe));
+    mistakes.extend(partition_mistakes(recipe, world));
+    mistakes
+}
+
 fn units_of_recipe(
     db: &dyn Db,
     (recipe, files): (&Recipe, &Arc<[PathBuf]>),
     targets: &[Spanned<String>],
     catalogue: &Catalogue,
 ) -> Result<Vec<Unit>, Vec<Diagnostic>> {
-    let mut mistakes = missing_files(recipe, db.world().system());
-    mistakes.extend(first_look::mistakes(db.world().system(), recipe));
-    mistakes.extend(unavailable(recipe));
-    mistakes.extend(encoder::refusals(db.world().system(), recipe));
-    mistakes.extend(vision::refusals(db.world().system(), recipe));
-    mistakes.extend(diffusion::mistakes(db.world().system(), recipe));
-    mistakes.extend(partition_mistakes(recipe, db.world()));
+    let mut mistakes = mistakes_for_any_target(db.world(), recipe);
     let operators = read_crates(db.world().system(), recipe).unwrap_or_else(|found| {
         mistakes.extend(found);
         Operators::default()

@@ -33,7 +33,7 @@ pub struct Trace {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub warmup: usize,
     /// Recorded executions; for a language model, the prompt is continued once
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = count)]
     pub iters: usize,
 }
 
@@ -42,24 +42,34 @@ pub struct Trace {
 pub struct Debug {
     /// A `.pt2` model, a checkpoint folder, a `.gguf` file, or a recipe
     pub file: PathBuf,
-    /// The reference: `float`, the model before quantization; `portable`, the same program on the portable kernels; or a
-    /// program file (`.pte`), ours or upstream's. Defaults to `float` for a quantized model, else to `portable`
+    /// The reference: `float`, the model before quantization; `portable`, the same program on the portable kernels; a
+    /// program file (`.pte`), ours or upstream's; or another model. Defaults to `float` for a quantized model, else to `portable`
     #[arg(long, value_name = "REFERENCE")]
     pub against: Option<PathBuf>,
     /// Input tensors as safetensors, by input name, with one case or several; defaults to the calibration data of the recipe
     #[arg(long, value_name = "FILE")]
     pub inputs: Option<PathBuf>,
     /// The most cases of the inputs to run
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = count)]
     pub cases: usize,
-    /// Method to run
-    #[arg(long, default_value = "forward")]
-    pub method: String,
+    /// Method to run; defaults to `forward`, else to the alphabetically first
+    #[arg(long)]
+    pub method: Option<String>,
     /// Options of the model or the recipe.
     #[command(flatten)]
     pub options: RecipeOptions,
     /// Signal-to-noise ratio in decibels below which an operator counts as drifting; fails with status 8 if one does. Without
     /// this option, 20 against `float`, 40 for other quantized models, else 60, and the status is 0
-    #[arg(long, value_name = "DECIBELS")]
+    #[arg(long, value_name = "DECIBELS", value_parser = decibels)]
     pub min_sqnr: Option<f64>,
+}
+
+/// A number of executions or cases.
+fn count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "a number from 1 on is needed".to_owned())
+}
+
+/// A ratio in decibels.
+fn decibels(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|ratio: &f64| ratio.is_finite()).ok_or_else(|| "a number of decibels is needed".to_owned())
 }

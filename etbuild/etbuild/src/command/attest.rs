@@ -29,8 +29,7 @@ pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
         written.extend(attest(session, unit, report)?);
     }
     let lines: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    let value = serde_json::json!({ "schema": "etbuild.attest/1", "ok": true, "files": written });
-    session.terminal.present(&value, &lines.join("\n"));
+    session.terminal.succeed("attest", serde_json::json!({ "files": written }), &lines.join("\n"));
     session.terminal.explain(&found);
     Ok(found)
 }

@@ -4,17 +4,19 @@ use et_module::{Array, CaseResult, Module, Named, Tolerance, run_bundled};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 use super::Outcome;
-use super::program::{failed, write_outputs};
+use super::program::{FORWARD, default_method, failed, write_outputs};
 use crate::arguments;
 use crate::session::Session;
 
 /// Runs the cases of the method in `bundle`, from which `module` was loaded.
 pub fn run(session: &Session, arguments: &arguments::Run, module: &mut Module, bundle: &[u8]) -> Outcome {
     let tolerance = Tolerance { absolute: arguments.atol, relative: arguments.rtol };
-    let results = run_bundled(module, bundle, &arguments.method, tolerance);
+    let names = module.method_names().map_err(|error| vec![failed(&arguments.file, &error)])?;
+    let method = arguments.method.as_deref().or_else(|| default_method(&names)).unwrap_or(FORWARD);
+    let results = run_bundled(module, bundle, method, tolerance);
     let results = results.map_err(|error| vec![failed(&arguments.file, &error)])?;
     if results.is_empty() {
-        return Err(vec![no_cases(arguments)]);
+        return Err(vec![no_cases(arguments, method)]);
     }
     if let Some(outputs) = &arguments.outputs {
         write_outputs(session, outputs, &all_outputs(&results), &Named::new())?;
@@ -49,11 +51,11 @@ fn differences(arguments: &arguments::Run, results: &[CaseResult]) -> Vec<Diagno
 
 fn show(session: &Session, results: &[CaseResult]) {
     let count = results.len();
-    let value = serde_json::json!({ "schema": "etbuild.result/1", "ok": true, "cases": count });
-    session.terminal.present(&value, &format!("{count} bundled cases passed"));
+    let value = serde_json::json!({ "cases": count });
+    session.terminal.succeed("result", value, &format!("{count} bundled cases passed"));
 }
 
-fn no_cases(arguments: &arguments::Run) -> Diagnostic {
-    let message = format!("`{}` has no cases for method `{}`", arguments.file.display(), arguments.method);
+fn no_cases(arguments: &arguments::Run, method: &str) -> Diagnostic {
+    let message = format!("`{}` has no cases for method `{method}`", arguments.file.display());
     Diagnostic::error(Code::Usage, message).help("give --inputs")
 }

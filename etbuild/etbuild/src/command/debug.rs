@@ -9,13 +9,13 @@ use et_module::recording::{Keep, Recorder, Recording};
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, TensorView, read_tensors};
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
-use etbuild_engine::Mode;
 use etbuild_engine::quantize::owned;
+use etbuild_engine::{Mode, program_file};
 use etbuild_inspect::{HostAnatomy, MethodGraphs, Tensors, case_inputs, drift, host_graphs, portable_values};
 use etbuild_ir::Graph;
 
 use super::Outcome;
-use super::program::{failed, is_program};
+use super::program::{FORWARD, default_method, failed, is_program};
 use crate::arguments;
 use crate::engines::{ENGINES, kernel};
 use crate::render::drift_text;
@@ -46,11 +46,13 @@ pub fn run(session: &Session, arguments: &arguments::Debug) -> Outcome {
         _ if anatomy.recipe.quantize.is_some() => QUANTIZED,
         _ => FLOAT,
     });
-    let graphs = graphs.get(&arguments.method).ok_or_else(|| vec![no_method(arguments, &graphs)])?;
+    let names: Vec<&String> = graphs.keys().collect();
+    let method = arguments.method.as_deref().or_else(|| default_method(&names)).unwrap_or(FORWARD);
+    let graphs = graphs.get(method).ok_or_else(|| vec![no_method(method, &graphs)])?;
     let graph = if matches!(reference, Reference::Float) { &graphs.float } else { &graphs.prepared };
     let tensors = tensors(session, arguments, &anatomy, graph)?;
-    let runs = runs(arguments, &anatomy, (&reference, graph, graphs), &tensors)?;
-    let drifts = Drift::all(drift(graph, &runs), &arguments.method, (graph, &anatomy));
+    let runs = runs(session, (arguments, method), &anatomy, (&reference, graph, graphs), &tensors)?;
+    let drifts = Drift::all(drift(graph, &runs), method, (graph, &anatomy));
     if drifts.is_empty() {
         return Err(vec![nothing_in_common(arguments, &reference)]);
     }
@@ -101,14 +103,15 @@ fn tensors(
 
 /// The values of the reference and of the program, case by case.
 fn runs(
-    arguments: &arguments::Debug,
+    session: &Session,
+    (arguments, method): (&arguments::Debug, &str),
     anatomy: &HostAnatomy,
     (reference, graph, graphs): (&Reference, &Graph, &MethodGraphs),
     tensors: &Tensors,
 ) -> Result<Vec<(Tensors, Tensors)>, Vec<Diagnostic>> {
     let inputs = case_inputs(graph, tensors, arguments.cases).map_err(|diagnostic| vec![diagnostic])?;
-    let own = record(&arguments.file, FileBytes::owned(anatomy.program.clone()), &arguments.method, &inputs)?;
-    let calls = anatomy.calls.get(&arguments.method).map(Vec::as_slice).unwrap_or_default();
+    let own = record(&arguments.file, FileBytes::owned(anatomy.program.clone()), method, &inputs)?;
+    let calls = anatomy.calls.get(method).map(Vec::as_slice).unwrap_or_default();
     let mut own: Vec<Tensors> = own.iter().map(|recording| named_values(recording, calls)).collect();
     if matches!(reference, Reference::Float) {
         own.iter_mut().for_each(|values| add_quantized(values, &graphs.prepared));
@@ -117,10 +120,19 @@ fn runs(
         let values = portable_values(graph, tensors, arguments.cases).map_err(|diagnostic| vec![diagnostic])?;
         return Ok(values.into_iter().zip(own).collect());
     };
-    let bytes = FileBytes::open(path).map_err(|error| vec![failed(path, &error)])?;
-    let foreign = record(path, bytes, &arguments.method, &inputs)?;
+    let bytes = foreign_program(session, path)?;
+    let foreign = record(path, bytes, method, &inputs)?;
     let pairs = foreign.iter().zip(own);
     Ok(pairs.map(|(foreign, own)| (aligned(graph, &own, computed(foreign)), own)).collect())
+}
+
+/// A program file, or the program file that another model becomes for the portable kernels.
+fn foreign_program(session: &Session, path: &Path) -> Result<FileBytes, Vec<Diagnostic>> {
+    if is_program(session, path).map_err(|diagnostic| vec![diagnostic])? {
+        return FileBytes::open(path).map_err(|error| vec![failed(path, &error)]);
+    }
+    let portable = session.overrides(vec!["partition=portable".to_owned()])?;
+    Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, path, &portable)?))
 }
 
 /// Runs a program on each case, and keeps the results of every instruction.
@@ -177,9 +189,9 @@ fn show(session: &Session, (drifts, found): (&[Drift], &[Diagnostic]), reference
     session.terminal.explain(found);
 }
 
-fn no_method(arguments: &arguments::Debug, graphs: &Graphs) -> Diagnostic {
+fn no_method(method: &str, graphs: &Graphs) -> Diagnostic {
     let names: Vec<&str> = graphs.keys().map(String::as_str).collect();
-    Diagnostic::error(Code::Usage, format!("the model has no method `{}`", arguments.method))
+    Diagnostic::error(Code::Usage, format!("the model has no method `{method}`"))
         .help(format!("write `--method NAME`, one of {}", names.join(", ")))
 }
 

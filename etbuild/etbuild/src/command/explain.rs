@@ -44,8 +44,8 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
         return Err(vec![unknown_stage(name)]);
     }
     let plans = plan(&session.world(Mode::Plan)?, &session.request(&recipes)?)?;
-    let value = serde_json::json!({ "schema": "etbuild.plan/1", "ok": true, "units": plans });
-    session.terminal.present(&value, &plan_table(&plans, stage));
+    let value = serde_json::json!({ "units": plans });
+    session.terminal.succeed("plan", value, &plan_table(&plans, stage));
     Ok(Vec::new())
 }
 
@@ -105,8 +105,8 @@ fn explain_operators(session: &Session, recipes: &Recipes) -> Outcome {
 /// The backend of every node, and the reasons for rejections.
 fn explain_partition(session: &Session, recipes: &Recipes) -> Outcome {
     let units = partitions(&session.world(Mode::Build)?, &session.request(recipes)?)?;
-    let value = serde_json::json!({ "schema": "etbuild.partition/1", "ok": true, "units": units });
-    session.terminal.present(&value, &partitions_text(&units));
+    let value = serde_json::json!({ "units": units });
+    session.terminal.succeed("partition", value, &partitions_text(&units));
     Ok(Vec::new())
 }
 
@@ -126,8 +126,8 @@ fn explain_quantization(session: &Session, recipes: &Recipes) -> Outcome {
 fn propose(session: &Session, recipes: &Recipes, loss: &str) -> Outcome {
     let allowed = allowed_loss(loss).ok_or_else(|| vec![unknown_loss(loss)])?;
     let proposals = propose_layers(&session.world(Mode::Build)?, &session.request(recipes)?, allowed)?;
-    let value = serde_json::json!({ "schema": "etbuild.proposal/1", "ok": true, "proposals": proposals });
-    session.terminal.present(&value, &proposals_text(&proposals));
+    let value = serde_json::json!({ "proposals": proposals });
+    session.terminal.succeed("proposal", value, &proposals_text(&proposals));
     Ok(Vec::new())
 }
 

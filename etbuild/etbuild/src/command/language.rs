@@ -25,6 +25,7 @@ pub const fn is_asked(language: &Language) -> bool {
         || language.chat
         || language.tokens_in.is_some()
         || language.perplexity.is_some()
+        || !language.image.is_empty()
         || !language.speech.audio.is_empty()
         || language.speech.stream
 }

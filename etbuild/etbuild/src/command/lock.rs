@@ -34,9 +34,8 @@ pub fn run(session: &Session, arguments: &arguments::Lock) -> Outcome {
     }
     lock::write(&*session.system, &now)?;
     let counts = format!("{} sources, {} tools, {} units", now.sources.len(), now.tools.len(), now.units.len());
-    let value =
-        serde_json::json!({ "schema": "etbuild.lock/1", "ok": true, "file": LOCK_FILE, "units": now.units.len() });
-    session.terminal.present(&value, &format!("{LOCK_FILE}: {counts}"));
+    let value = serde_json::json!({ "file": LOCK_FILE, "units": now.units.len() });
+    session.terminal.succeed("lock", value, &format!("{LOCK_FILE}: {counts}"));
     Ok(Vec::new())
 }
 

@@ -10,7 +10,7 @@ use crate::session::Session;
 pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
     let request = session.request(recipes)?;
     let plans = plan(&session.world(Mode::Plan)?, &request)?;
-    let value = serde_json::json!({ "schema": "etbuild.plan/1", "ok": true, "units": plans });
-    session.terminal.present(&value, &plan_table(&plans, None));
+    let value = serde_json::json!({ "units": plans });
+    session.terminal.succeed("plan", value, &plan_table(&plans, None));
     Ok(Vec::new())
 }

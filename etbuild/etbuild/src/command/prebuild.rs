@@ -30,8 +30,8 @@ pub fn run(session: &Session, arguments: &Prebuild) -> Outcome {
         values.push(json!({ "target": target.name(), "size": size, "file": file }));
         table.row(vec![target.name().to_owned(), bytes(size as u64), file]);
     }
-    let value = json!({ "schema": "etbuild.prebuild/1", "ok": true, "runtimes": values });
-    session.terminal.present(&value, &table.render());
+    let value = json!({ "runtimes": values });
+    session.terminal.succeed("prebuild", value, &table.render());
     Ok(Vec::new())
 }
 

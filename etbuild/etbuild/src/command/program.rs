@@ -99,6 +99,16 @@ pub(super) fn write_outputs(
     written.map_err(|error| vec![unwritable(path, &error)])
 }
 
+/// The method that runs by default where a program has it.
+pub(super) const FORWARD: &str = "forward";
+
+/// The method that runs where none is asked for, as in a binary: `forward`, else the alphabetically first; none of a language model, whose
+/// methods run one after the other.
+pub(super) fn default_method(names: &[impl AsRef<str>]) -> Option<&str> {
+    let names = || names.iter().map(AsRef::as_ref);
+    names().find(|name| *name == FORWARD).or_else(|| names().min().filter(|_| names().all(|name| name != PREFILL)))
+}
+
 pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
     let diagnostic = Diagnostic::error(code(error), format!("`{}`: {error}", path.display()));
     if let Some(missing) = missing_feature(path, error) {
@@ -106,7 +116,9 @@ pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
     }
     match error {
         et_module::Error::MethodMissing { methods, .. } if methods.iter().any(|method| method == PREFILL) => {
-            diagnostic.help("a language model takes --prompt, --chat or --tokens-in")
+            let hears = methods.iter().any(|method| method == AUDIO_ENCODER);
+            let and = if hears { ", and a model that hears --audio" } else { "" };
+            diagnostic.help(format!("a language model takes --prompt, --chat or --tokens-in{and}"))
         }
         et_module::Error::MethodMissing { methods, .. } => {
             diagnostic.help(format!("write `--method NAME`, one of {}", methods.join(", ")))
@@ -141,6 +153,8 @@ fn missing_feature(path: &Path, error: &et_module::Error) -> Option<Diagnostic> 
 
 /// The method that language models have.
 const PREFILL: &str = "prefill";
+
+const AUDIO_ENCODER: &str = "audio_encoder";
 
 fn code(error: &et_module::Error) -> Code {
     use et_module::Error;

@@ -1,5 +1,7 @@
 //! `etbuild run`: a program file, ours or upstream's, or a model, on this machine.
 
+use std::rc::Rc;
+
 use et_module::{
     Class, DEFAULT_TOP_K, DataFiles, Engines, FileBytes, Kernels, Module, Named, TensorView, class_lines,
     default_threads, is_bundled, run_cases,
@@ -10,7 +12,7 @@ use etbuild_engine::device::Device;
 use serde_json::{Value, json};
 
 use super::inputs::Inputs;
-use super::program::{failed, program, write_outputs};
+use super::program::{FORWARD, default_method, failed, program, write_outputs};
 use super::{Outcome, bundled, language, on_device};
 use crate::arguments::{self, Output};
 use crate::engines::{ENGINES, kernel};
@@ -27,6 +29,9 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     }
     let engines = Engines::new(ENGINES, arguments.threads.unwrap_or_else(default_threads));
     let (mut module, stored_names) = load(arguments, program(session, arguments)?, &engines)?;
+    if arguments.inputs.is_none() && module.named_data(et_llm::ENCODER_KEY).is_some() {
+        return Err(vec![usage("the model reads a text, and there is none").help("give a text with `--prompt TEXT`")]);
+    }
     if let Some(bundle) = bundle(arguments)? {
         return bundled::run(session, arguments, &mut module, &bundle);
     }
@@ -91,8 +96,17 @@ pub(super) fn load(
     engines: &Engines,
 ) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
     let file = &arguments.file;
-    let data = DataFiles::open(&arguments.data).map_err(|error| vec![failed(file, &error)])?;
-    let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel), engines);
+    let bytes = Rc::new(bytes);
+    let load = |method: &str| {
+        let (bytes, data) = (FileBytes::shared(&bytes), DataFiles::open(&arguments.data)?);
+        Module::load_method(bytes, data, method, Kernels::Lookup(&kernel), engines)
+    };
+    let module = match load(arguments.method.as_deref().unwrap_or(FORWARD)) {
+        Err(et_module::Error::MethodMissing { name, methods }) if arguments.method.is_none() => {
+            load(&default_method(&methods).map_or(name, str::to_owned))
+        }
+        loaded => loaded,
+    };
     let module = module.map_err(|error| vec![failed(file, &error)])?;
     let names = if arguments.input_names.is_empty() { module.stored_input_names() } else { None };
     Ok((module, names))

@@ -37,9 +37,9 @@ pub fn explain(session: &Session, mut recipes: Recipes, backend: &str, arguments
         write_outputs(session, file, &arrays(&found.outputs), &Named::default())?;
     }
     let value = serde_json::json!({
-        "schema": "etbuild.simulation/1", "ok": true, "backend": backend, "outputs": found.outputs,
+        "backend": backend, "outputs": found.outputs,
     });
-    session.terminal.present(&value, &simulation_text(&found.outputs));
+    session.terminal.succeed("simulation", value, &simulation_text(&found.outputs));
     Ok(Vec::new())
 }
 
@@ -65,9 +65,9 @@ fn explain_language(session: &Session, recipe: &Path, backend: &str, text: &Path
     let all = [measured(variants.float)?, measured(variants.portable)?, measured(variants.simulated)?];
     let [float, portable, simulated] = &all;
     let value = serde_json::json!({
-        "schema": "etbuild.simulation/1", "ok": true, "backend": backend, "outputs": [],
+        "backend": backend, "outputs": [],
         "language": { "recipe": variants.recipe, "float": float, "portable": portable, "simulated": simulated },
     });
-    session.terminal.present(&value, &perplexity_text(&variants.recipe, &all));
+    session.terminal.succeed("simulation", value, &perplexity_text(&variants.recipe, &all));
     Ok(Vec::new())
 }

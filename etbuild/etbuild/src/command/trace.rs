@@ -220,10 +220,10 @@ fn write(session: &Session, path: &Path, bytes: &[u8]) -> Result<(), Vec<Diagnos
 fn show(session: &Session, profile: &Profile, recipe: Option<&str>) {
     let memory = gpu::peak_memory();
     let value = serde_json::json!({
-        "schema": "etbuild.trace/1", "ok": true, "recipe": recipe,
+        "recipe": recipe,
         "methods": profile.methods, "left_out": profile.left_out,
         "gpu_memory": memory.as_ref().map(|memory| &memory.value),
     });
     let memory = memory.map(|memory| format!("\n\n{}", memory.text)).unwrap_or_default();
-    session.terminal.present(&value, &(profile_text(profile) + &memory));
+    session.terminal.succeed("trace", value, &(profile_text(profile) + &memory));
 }

@@ -146,6 +146,7 @@ fn missed(stage: Stage, reason: &MissReason) -> Option<String> {
 fn remote(event: &etbuild_remote::Event) -> &'static str {
     use etbuild_remote::Event as Remote;
     match event {
+        Remote::Lost { fails: true, .. } => "; the build requires the remote cache",
         Remote::Lost { .. } => "; continuing without the remote cache",
         Remote::Wrong { .. } | Remote::Mismatched { .. } => "",
         Remote::NotExecuted { .. } => "; stages run locally",

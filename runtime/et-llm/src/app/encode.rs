@@ -79,6 +79,9 @@ fn each(
 /// Refuses options of language models.
 fn check(request: &Request) -> Result<(), Error> {
     let options = [
+        ("--image", !request.images.is_empty()),
+        ("--audio", !request.sounds.is_empty()),
+        ("--stream", request.stream),
         ("--chat", request.chat),
         ("--system", request.system.is_some()),
         ("--max-new-tokens", request.max_new_tokens.is_some()),

@@ -83,12 +83,19 @@ impl Source {
         match self {
             Self::Tokens(tokens) => Ok(Prompt::plain(tokens)),
             Self::Text(text, pictures) if pictures.is_empty() => {
+                check_marks(session, &text)?;
                 Ok(Prompt::plain(session.text()?.encode(&text, true)?))
             }
             Self::Text(text, pictures) => session.viewer()?.prompt(&*session.text()?, &text, true, &pictures),
             Self::Conversation(_) => Err(Error::NoTokens),
         }
     }
+}
+
+/// Refuses a text with marks of pictures or sounds that are not given: a mark is no text to the model.
+fn check_marks(session: &Session, text: &str) -> Result<(), Error> {
+    let mark = session.viewer().ok().map(|viewer| viewer.mark().to_owned()).filter(|mark| text.contains(mark));
+    mark.map_or(Ok(()), |mark| Err(Error::Marks { found: text.matches(&mark).count(), mark, pictures: 0 }))
 }
 
 /// The picture of a file.

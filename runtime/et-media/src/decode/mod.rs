@@ -6,7 +6,7 @@ mod raw;
 mod wav;
 
 pub use jpeg::decode as jpeg;
-pub use png::decode as png;
+pub use png::{Transparency, decode as png};
 pub use raw::{pixels, samples};
 pub use wav::{Recording, decode as wav};
 

@@ -28,6 +28,9 @@ pub fn decode(file: &[u8]) -> Result<Recording, String> {
         }
     };
     let samples = samples.map_err(|error| damaged(&error))?;
+    if samples.iter().any(|sample| !sample.is_finite()) {
+        return Err("damaged: a sample is infinite or no number".to_owned());
+    }
     Ok(Recording { rate: spec.sample_rate, samples: mono(&samples, usize::from(spec.channels)) })
 }
 
@@ -44,7 +47,40 @@ fn damaged(error: &Error) -> String {
         Error::FormatError("Failed to read enough bytes.") | Error::IoError(_) => {
             "the file ends too early: is it complete?".to_owned()
         }
-        Error::Unsupported => "its encoding is not supported; save it as 16-bit PCM".to_owned(),
+        // What `hound` calls a float of another width.
+        Error::Unsupported | Error::FormatError("bits per sample is not 32") => {
+            "its encoding is not supported; save it as 16-bit PCM".to_owned()
+        }
         other => format!("damaged: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A recording of one sample in floating point.
+    fn file(sample: &[u8]) -> Vec<u8> {
+        let width = sample.len() as u16;
+        let mut file =
+            [b"RIFF", &(36 + u32::from(width)).to_le_bytes()[..], b"WAVEfmt ", &16_u32.to_le_bytes()].concat();
+        for number in [3, 1, 8000, 0, 8000 * width, 0, width, 8 * width] {
+            file.extend(number.to_le_bytes());
+        }
+        file.extend([b"data", &u32::from(width).to_le_bytes()[..], sample].concat());
+        file
+    }
+
+    #[test]
+    fn floats_are_finite_and_of_32_bits() {
+        assert_eq!(decode(&file(&0.25_f32.to_le_bytes())).unwrap().samples, [0.25]);
+        for (sample, word) in [
+            (&f32::NAN.to_le_bytes()[..], "no number"),
+            (&f32::INFINITY.to_le_bytes(), "infinite"),
+            (&0.25_f64.to_le_bytes(), "16-bit PCM"),
+        ] {
+            let refused = decode(&file(sample)).unwrap_err();
+            assert!(refused.contains(word), "{refused}");
+        }
     }
 }

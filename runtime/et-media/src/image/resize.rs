@@ -113,21 +113,38 @@ fn columns(picture: Picture, height: usize, kernel: &Kernel) -> Option<Picture> 
     Picture::new(picture.width(), height, picture.channels(), bytes)
 }
 
-/// The pixel below the center of each output pixel.
+/// The pixel below the center of each output pixel. Centers are summed up, as in Pillow: a center that falls on a border of pixels
+/// belongs to the pixel on the side of the rounded sum.
 fn nearest(picture: &Picture, height: usize, width: usize) -> Option<Picture> {
-    let source = |index: usize, from: usize, to: usize| {
-        let position = (index as f64 + 0.5) * (from as f64 / to as f64);
-        (position as usize).min(from - 1)
+    let sources = |from: usize, to: usize| -> Vec<usize> {
+        let scale = from as f64 / to as f64;
+        let centers = std::iter::successors(Some(scale * 0.5), |center| Some(center + scale));
+        centers.take(to).map(|center| (center as usize).min(from - 1)).collect()
     };
+    let columns = sources(picture.width(), width);
     let channels = picture.channels();
     let rows: Vec<&[u8]> = picture.rows().collect();
     let mut bytes = Vec::with_capacity(height * width * channels);
-    for y in 0..height {
-        let row = rows.get(source(y, picture.height(), height))?;
-        for x in 0..width {
-            let start = source(x, picture.width(), width) * channels;
+    for row in sources(picture.height(), height) {
+        let row = rows.get(row)?;
+        for start in columns.iter().map(|column| column * channels) {
             bytes.extend_from_slice(row.get(start..start + channels)?);
         }
     }
     Picture::new(width, height, channels, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pixels of Pillow for a ramp of 24 and of 10 pixels: centers on a border, 0.8 * 7.5 and 0.4 * 7.5, are a little less in sums.
+    #[test]
+    fn the_nearest_pixel_is_that_of_pillow() {
+        let ramp = |pixels: u8| Picture::new(pixels.into(), 1, 1, (0..pixels).collect()).unwrap();
+        let wider = resize(&ramp(24), 1, 30, Filter::Nearest).unwrap();
+        assert_eq!(wider.bytes()[..12], [0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 9]);
+        let wider = resize(&ramp(10), 1, 25, Filter::Nearest).unwrap();
+        assert_eq!(wider.bytes()[..12], [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4]);
+    }
 }

@@ -76,11 +76,52 @@ pub fn silu(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
         Encoding::Integer(affine) => Encoding::Integer(unit(affine.data_type)),
         other => other,
     };
-    let sizes = builder.sizes(output, order);
-    let sigmoid = builder.temporary(output, gate, sizes);
-    builder.operation("Sigmoid", Vec::new(), vec![operand], sigmoid);
+    let sigmoid = sigmoid_of(builder, [input, output], operand, Form { encoding: gate, order })?;
     builder.compute("ElementWiseMultiply", Vec::new(), vec![operand, sigmoid], (output, Form { encoding, order }));
     Ok(())
+}
+
+/// `sigmoid(x)`.
+pub fn sigmoid(builder: &mut Builder<'_>, call: Call<'_>) -> Done {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let (encoding, order) = (builder.encoding(&[input], output)?, builder.form(input)?.order);
+    let operand = builder.take(input, encoding, order)?;
+    let form = Form { encoding, order };
+    let sigmoid = sigmoid_of(builder, [input, output], operand, form)?;
+    builder.store(output, form, sigmoid);
+    Ok(())
+}
+
+/// The most rows of an image that the compiler cuts into no tiles.
+const ROWS_OF_A_TILE: u32 = 8;
+
+/// The sigmoid of an operand, in a form. In 16 bits the compiler fuses a sigmoid with the product of the operand and the sigmoid,
+/// which computes wrong numbers for many images of more than 8 rows, 11 x 7 and 28 x 8 among them, in both orders: the sigmoid of such
+/// images reads and writes a matrix, which is not fused.
+fn sigmoid_of(
+    builder: &mut Builder<'_>,
+    [input, output]: [ValueId; 2],
+    operand: TensorId,
+    form: Form,
+) -> Step<TensorId> {
+    let sigmoid = builder.native(output, form);
+    let sizes = builder.sizes(output, form.order);
+    let is_word = matches!(form.encoding, Encoding::Integer(affine) if affine.data_type == DataType::Uint16);
+    let matrix = match sizes[..] {
+        [.., rows, _, channels] if is_word && rows > ROWS_OF_A_TILE => {
+            vec![sizes.iter().product::<u32>() / channels, channels]
+        }
+        _ => {
+            builder.operation("Sigmoid", Vec::new(), vec![operand], sigmoid);
+            return Ok(sigmoid);
+        }
+    };
+    let own = builder.form(input)?.encoding;
+    let [read, written] = [own, form.encoding].map(|encoding| builder.temporary(output, encoding, matrix.clone()));
+    builder.operation("Reshape", Vec::new(), vec![operand], read);
+    builder.operation("Sigmoid", Vec::new(), vec![read], written);
+    builder.operation("Reshape", Vec::new(), vec![written], sigmoid);
+    Ok(sigmoid)
 }
 
 /// The qparams that the library demands of results from 0 to 1.

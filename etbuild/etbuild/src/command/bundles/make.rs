@@ -16,6 +16,7 @@ pub fn run(session: &Session, folders: &[impl AsRef<Path>], out: &Path, key: Opt
     let key = key.map(secret_key).transpose().map_err(refused)?;
     let catalogue = catalogue(session)?;
     let sources = folders.iter().map(|folder| source(&catalogue, folder.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    distinct(&sources)?;
     let count = sources.len();
     let made = make_bundle(sources, out, key.as_ref()).map_err(|error| match error {
         Error::File { path, source } if path == out => vec![unwritable(&path, &source)],
@@ -35,6 +36,17 @@ pub fn run(session: &Session, folders: &[impl AsRef<Path>], out: &Path, key: Opt
     );
     session.terminal.succeed("chips-make", value, &text);
     Ok(Vec::new())
+}
+
+/// Refuses two folders for one target, of which a device could take only one.
+fn distinct(sources: &[BundleSource]) -> Result<(), Vec<Diagnostic>> {
+    let earlier = |position: usize| sources.iter().take(position).map(|source| &source.target);
+    let repeated =
+        sources.iter().enumerate().find(|(position, source)| earlier(*position).any(|it| *it == source.target));
+    repeated.map_or(Ok(()), |(_, source)| {
+        let problem = format!("several folders are for the target `{}`", source.target);
+        Err(vec![Diagnostic::error(Code::Usage, problem).help(FOLDERS)])
+    })
 }
 
 /// The targets of etbuild, those beside recipes, and the files of `--target`.
@@ -62,8 +74,8 @@ fn no_bundle(error: Error) -> Vec<Diagnostic> {
 fn source(catalogue: &Catalogue, folder: &Path) -> Result<BundleSource, Vec<Diagnostic>> {
     let shown = folder.display();
     if !folder.is_dir() {
-        let problem = if folder.exists() { "is a file" } else { "does not exist" };
-        return Err(vec![Diagnostic::error(Code::Usage, format!("`{shown}` {problem}, and no folder")).help(FOLDERS)]);
+        let problem = if folder.exists() { "is a file, and no folder" } else { "does not exist" };
+        return Err(vec![Diagnostic::error(Code::Usage, format!("`{shown}` {problem}")).help(FOLDERS)]);
     }
     // `.` and `..` have no name of their own.
     let whole =
