@@ -52,6 +52,7 @@ mod mistral3;
 mod mixtral;
 mod mpt;
 mod nemotron;
+mod nemotron_h;
 mod olmo;
 mod olmo2;
 mod olmo3;
@@ -150,6 +151,7 @@ pub const FAMILIES: &[&Family] = &[
     &mixtral::FAMILY,
     &mpt::FAMILY,
     &nemotron::FAMILY,
+    &nemotron_h::FAMILY,
     &olmo2::FAMILY,
     &olmo3::FAMILY,
     &olmo::FAMILY,

@@ -365,6 +365,13 @@ impl Sketch {
         self.call("aten.clamp.default", arguments, output)
     }
 
+    /// Elements that are within limits, of which infinite ones are none.
+    pub fn within(&mut self, value: ValueId, limits: [f64; 2]) -> ValueId {
+        let [least, most] = limits.map(|limit| if limit.is_finite() { Argument::Float(limit) } else { Argument::None });
+        let output = self.like(value);
+        self.call("aten.clamp.default", vec![Argument::Value(value), least, most], output)
+    }
+
     /// A range of a dimension.
     pub fn slice(&mut self, of: ValueId, dimension: usize, start: usize, end: usize) -> ValueId {
         let mut output = self.like(of);

@@ -489,6 +489,42 @@ fn layers_of_gemma_3n_share_the_cache_of_the_last_layer_of_their_kind() {
     }
 }
 
+/// Nemotron 3 Nano as it is published, by letters, and as `transformers` writes it, by names.
+#[test]
+fn nemotron_h_of_both_forms_is_one_model() {
+    let rest = r#""head_dim": 128, "mamba_num_heads": 64, "mamba_head_dim": 64, "n_groups": 8, "ssm_state_size": 128, "conv_kernel": 4,
+        "mamba_hidden_act": "silu", "mlp_hidden_act": "relu2", "time_step_min": 0.001, "time_step_max": 0.1, "time_step_floor": 0.0001,
+        "time_step_limit": [0.0, {"__float__": "Infinity"}], "n_routed_experts": 128, "n_shared_experts": 1, "n_group": 1, "topk_group": 1,
+        "num_experts_per_tok": 6, "moe_intermediate_size": 1856, "moe_shared_expert_intermediate_size": 3712, "moe_latent_size": null,
+        "norm_topk_prob": true, "routed_scaling_factor": 2.5, "chunk_size": 128, "expand": 2, "use_bias": false, "use_conv_bias": true,
+        "mamba_proj_bias": false, "residual_in_fp32": false, "rescale_prenorm_residual": true, "tie_word_embeddings": false"#;
+    let read = |kinds: &str| describe(&config("NemotronHForCausalLM", &format!("{rest}, {kinds}")));
+    let letters = r#""hybrid_override_pattern": "MEM*-ME""#;
+    let names = r#""layers_block_type": ["mamba", "moe", "linear_attention", "full_attention", "mlp", "linear_attention", "moe"]"#;
+    let decoder = read(letters).unwrap();
+    assert_eq!(decoder, read(names).unwrap());
+    let layers: Vec<_> =
+        decoder.layers.iter().map(|layer| (layer.mixer.is_recurrent(), layer.has_network, layer.has_experts)).collect();
+    let [scan, experts] = [(true, false, false), (false, true, true)];
+    assert_eq!(layers, [scan, experts, scan, (false, false, false), (false, true, false), scan, experts]);
+    let experts = decoder.experts.unwrap();
+    assert_eq!((experts.count, experts.chosen, experts.shared, experts.is_gated), (128, 6, Some(3712), false));
+    assert!(decoder.rotaries.is_empty() && !decoder.tied);
+    // The epsilon has another key.
+    let left = unread_keys(&config("NemotronHForCausalLM", &format!("{rest}, {letters}"))).unwrap();
+    assert_eq!(left, ["rms_norm_eps"]);
+    for (kinds, key) in [
+        (r#""hybrid_override_pattern": "MXM""#, "hybrid_override_pattern"),
+        (r#""layers_block_type": ["mamba", "perceptron"]"#, "layers_block_type"),
+        (r#""hybrid_override_pattern": "ME""#, "num_hidden_layers"),
+        (r#""hybrid_override_pattern": "MEMEMEM", "moe_latent_size": 64"#, "moe_latent_size"),
+        (r#""hybrid_override_pattern": "MEMEMEM", "time_step_min": 0"#, "time_step_min"),
+    ] {
+        let error = read(kinds).unwrap_err().to_string();
+        assert!(error.contains(key), "{error}");
+    }
+}
+
 #[test]
 fn a_model_whose_encoders_are_unknown_answers_texts() {
     let nested = r#"{"architectures": ["Gemma4ForConditionalGeneration"], "vision_config": {"model_type": "gemma4_vision"},

@@ -29,6 +29,7 @@ ROUTED = dict(n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=3, moe
 # Of three layers of Mamba with random weights, the logits of transformers are 2.6e-4 away from those in float64.
 STATES = dict(vocab_size=211, hidden_size=48, num_hidden_layers=2, state_size=8, pad_token_id=0, bos_token_id=1, eos_token_id=2)
 HYBRID = dict(mamba_n_heads=6, mamba_d_head=16, mamba_d_state=24)
+ALONE = dict(head_dim=8, mamba_num_heads=6, mamba_head_dim=16, ssm_state_size=24, n_groups=2)
 
 # Five layers, of which the last two read KV caches of the others.
 SHARED = SMALL | dict(num_hidden_layers=5, head_dim=8, sliding_window=9, vocab_size_per_layer_input=211,
@@ -133,6 +134,7 @@ MODELS = {
     "mamba2": ("Mamba2", STATES | dict(num_heads=6, head_dim=16, n_groups=2, state_size=24)),
     "mamba2-biases": ("Mamba2", STATES | dict(num_heads=12, head_dim=8, n_groups=1, state_size=16, use_bias=True,
                                               use_conv_bias=False, tie_word_embeddings=True)),
+    "mamba2-limits": ("Mamba2", STATES | dict(num_heads=6, head_dim=16, n_groups=3, state_size=8, time_step_limit=[0.02, 0.06])),
     "mamba2-thin": ("Mamba2", STATES | dict(num_heads=96, head_dim=1, n_groups=2, state_size=8)),
     "granite-hybrid": ("GraniteMoeHybrid", SMALL | HYBRID | dict(
         num_local_experts=5, shared_intermediate_size=40, residual_multiplier=0.5, attention_multiplier=0.3,
@@ -150,6 +152,12 @@ MODELS = {
         ssm_multipliers=[0.9, 1.1, 0.7, 1.2, 0.8], ssm_in_multiplier=1.1, ssm_out_multiplier=0.6, attention_in_multiplier=0.9,
         attention_out_multiplier=0.4, tie_word_embeddings=True)),
     "falcon-h1-norm": ("FalconH1", MHA | HYBRID | dict(mamba_d_ssm=96, num_hidden_layers=2, mamba_rms_norm=True, attention_bias=True)),
+    "nemotron-h": ("NemotronH", SMALL | ALONE | dict(
+        layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention", "mlp"], time_step_min=0.03, use_bias=True,
+        mlp_bias=True)),
+    "nemotron-h-experts": ("NemotronH", MQA | ALONE | dict(
+        layers_block_type=["linear_attention", "moe", "full_attention", "moe"], n_routed_experts=8, num_experts_per_tok=3, n_group=2, topk_group=1,
+        moe_intermediate_size=20, moe_shared_expert_intermediate_size=36, routed_scaling_factor=2.5, tie_word_embeddings=True)),
     "qwen3-next": ("Qwen3Next", SMALL | DELTA | dict(num_experts=6, layer_types=["linear_attention"] * 2 + ["full_attention"])),
     "qwen3-next-mixed": ("Qwen3Next", MHA | DELTA | dict(
         num_experts=4, num_experts_per_tok=3, norm_topk_prob=False, mlp_only_layers=[1], linear_num_key_heads=3,

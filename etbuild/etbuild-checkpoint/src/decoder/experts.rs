@@ -31,11 +31,12 @@ pub fn build(
         sketch.choose(input, numbers, &matrices, [tokens, chosen, projection.part.count])
     };
     let reads = |name, first| Projection { name, part: experts.part(first), columns: decoder.width };
-    let gate = choose(sketch, reads(experts.names.gate, 0), vectors);
+    let gate = experts.is_gated.then(|| choose(sketch, reads(experts.names.gate, 0), vectors));
     let up = choose(sketch, reads(experts.names.up, experts.width), vectors);
-    let between = match experts.clamped {
-        Some(clamped) => sketch.clamped_gate(gate, up, clamped),
-        None => {
+    let between = match (gate, experts.clamped) {
+        (None, _) => sketch.activate(up, decoder.feed_forward.activation),
+        (Some(gate), Some(clamped)) => sketch.clamped_gate(gate, up, clamped),
+        (Some(gate), None) => {
             let gate = sketch.activate(gate, decoder.feed_forward.activation);
             sketch.multiply(gate, up)
         }
@@ -125,6 +126,7 @@ impl Experts {
     /// The rows of gate or up: a matrix of its own, or a half of one matrix.
     const fn part(&self, first: usize) -> Part {
         match self.storage {
+            _ if !self.is_gated => Part::all(self.width),
             Storage::Listed => Part::all(self.width),
             Storage::Stacked | Storage::StackedList | Storage::Interleaved => {
                 Part { first, count: self.width, all: 2 * self.width }

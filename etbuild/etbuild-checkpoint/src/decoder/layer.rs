@@ -9,7 +9,7 @@ use super::text::Text;
 use super::{cross, experts, feed_forward, layer_inputs, mixer};
 use crate::constant::Part;
 use crate::names::norm_within;
-use crate::{Decoder, ExpertNorms, Layer, NormPlaces};
+use crate::{Decoder, ExpertNorms, Layer, Mixer, NormPlaces};
 
 /// Layer `index`.
 pub fn build(decoder: &Decoder, parts: &mut Parts<'_, '_>, index: usize, text: &Text, hidden: Hidden) -> Hidden {
@@ -40,9 +40,13 @@ pub fn residuals(decoder: &Decoder, parts: &mut Parts<'_, '_>, index: usize, tex
     let module = decoder.names.layer(index);
     let NormPlaces { before_attention, behind_attention, before_network, behind_network, is_parallel } =
         decoder.norm_places;
-    let read = norm(decoder, parts, &module, before_attention, input);
-    let made = mixer::build(decoder, parts, index, text, read);
-    let mut between = add(decoder, parts, &module, behind_attention, [input, made]);
+    let has_mixer = decoder.layers.get(index).is_none_or(|layer| layer.mixer != Mixer::None);
+    let (mut read, mut between) = (input, input);
+    if has_mixer {
+        read = norm(decoder, parts, &module, before_attention, input);
+        let made = mixer::build(decoder, parts, index, text, read);
+        between = add(decoder, parts, &module, behind_attention, [input, made]);
+    }
     if let Some(streams) = decoder.streams {
         between = streams::beside_attention(decoder, streams, parts, &module, [read, between]);
     }

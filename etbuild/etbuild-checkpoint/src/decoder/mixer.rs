@@ -17,6 +17,7 @@ pub fn build(decoder: &Decoder, parts: &mut Parts<'_, '_>, index: usize, text: &
     let Some(layer) = decoder.layers.get(index) else { return input };
     let module = decoder.names.layer(index);
     match layer.mixer {
+        Mixer::None => input,
         Mixer::Attention => attention::build(decoder, parts, index, text, input),
         Mixer::Delta(delta) => delta::build((delta, decoder.norm.epsilon), parts, (&module, text), input),
         Mixer::Scan(scan) => scan::build(scan, parts, (&module, text), input),

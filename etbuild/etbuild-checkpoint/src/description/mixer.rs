@@ -13,6 +13,8 @@ pub enum Mixer {
     Scan(Scan),
     /// Linear attention by the gated delta rule (Qwen3-Next, Qwen 3.5).
     Delta(Delta),
+    /// None: the layer is a feed-forward network, or experts, alone (Nemotron-H).
+    None,
     /// A state space, and beside it the decoder's attention with these factors of its input and its output; the sum of both (Falcon-H1).
     Both(Scan, [f64; 2]),
 }
@@ -81,6 +83,8 @@ pub struct Scan {
     pub has_biases: bool,
     /// Whether the convolution has biases.
     pub has_convolution_biases: bool,
+    /// The least and the greatest step of the tokens of a prompt; `None` without limits.
+    pub limits: Option<[f64; 2]>,
     /// The factors of the input, of the parts of the projection and of the output; `None` without factors.
     pub scales: Option<ScanScales>,
     /// The mixer, in a layer.

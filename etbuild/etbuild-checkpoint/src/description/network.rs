@@ -39,7 +39,7 @@ pub enum Gate {
     Fused,
 }
 
-/// A mixture of experts (Shazeer et al. 2017): networks with a gate, of which each token passes the likeliest ones.
+/// A mixture of experts (Shazeer et al. 2017): networks of which each token passes the likeliest ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Experts {
     /// The experts of a layer.
@@ -48,6 +48,8 @@ pub struct Experts {
     pub chosen: usize,
     /// The elements between the projections of an expert.
     pub width: usize,
+    /// Whether experts have a gate: otherwise they are `down(activation(up(x)))`.
+    pub is_gated: bool,
     /// Whether the shares of the chosen experts are divided by their sum.
     pub is_normalized: bool,
     /// How the matrices are stored.

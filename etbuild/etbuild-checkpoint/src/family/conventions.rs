@@ -241,6 +241,7 @@ pub fn experts(
         count: named.unwrap_or(count),
         chosen: config.optional_size("num_experts_per_tok")?.unwrap_or(chosen),
         width,
+        is_gated: true,
         is_normalized: true,
         storage: Storage::Listed,
         names: ExpertNames::QWEN,

@@ -24,6 +24,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
         activation: decoder.feed_forward.activation,
         has_biases: config.flag("use_bias")?,
         has_convolution_biases: config.flag_or("use_conv_bias", true)?,
+        limits: limits(config)?,
         scales: None,
         module: "mixer",
     };
@@ -51,6 +52,7 @@ pub fn hybrid(config: &Config, decoder: &Decoder) -> Result<Scan, CheckpointErro
         activation: conventions::activation(config, "hidden_act", Activation::Silu)?,
         has_biases: config.flag("mamba_proj_bias")?,
         has_convolution_biases: config.flag_or("mamba_conv_bias", true)?,
+        limits: limits(config)?,
         scales: None,
         module: "mamba",
     };
@@ -71,16 +73,24 @@ fn depth(config: &Config, inner: usize, heads: usize) -> Result<usize, Checkpoin
     Ok(inner / heads)
 }
 
-/// Whether heads fit groups. Steps within other limits than those of the class would need to be clamped.
-fn check(config: &Config, scan: Scan) -> Result<(), CheckpointError> {
+/// The limits of steps, if any.
+fn limits(config: &Config) -> Result<Option<[f64; 2]>, CheckpointError> {
     const LIMITS: &str = "time_step_limit";
-    let is_usual = |value: &serde_json::Value| {
-        let ends = value.as_array().map(Vec::as_slice);
-        matches!(ends, Some([least, most]) if least.as_f64() == Some(0.0) && most.get(NOT_IN_JSON).is_some())
+    let Some(value) = config.value(LIMITS) else { return Ok(None) };
+    let number = |value: &serde_json::Value| match value.get(NOT_IN_JSON) {
+        Some(_) => Some(f64::INFINITY),
+        None => value.as_f64(),
     };
-    if config.value(LIMITS).is_some_and(|value| !is_usual(value)) {
-        return Err(config.unsupported(LIMITS, "no limit but 0"));
+    let ends: Option<Vec<f64>> = value.as_array().and_then(|ends| ends.iter().map(number).collect());
+    match ends.as_deref() {
+        Some([0.0, most]) if most.is_infinite() => Ok(None),
+        Some([least, most]) if 0.0 <= *least && least <= most => Ok(Some([*least, *most])),
+        _ => Err(config.mistake(LIMITS, "is not the least and the greatest step")),
     }
+}
+
+/// Whether heads fit groups.
+pub fn check(config: &Config, scan: Scan) -> Result<(), CheckpointError> {
     if !scan.heads.is_multiple_of(scan.groups) {
         return Err(config.mistake("n_groups", format!("does not divide {} heads", scan.heads)));
     }

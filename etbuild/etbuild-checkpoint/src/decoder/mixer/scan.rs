@@ -110,7 +110,7 @@ impl Place {
 
     /// The scan of all texts, `[1, rows, heads * depth]`.
     fn scanned(&self, parts: &mut Parts<'_, '_>, text: &Text, inputs: [ValueId; 4], biases: Option<&str>) -> ValueId {
-        let Scan { heads, depth, states, groups, .. } = self.scan;
+        let Scan { heads, depth, states, groups, limits, .. } = self.scan;
         parts.sketch.enter(self.module.as_str());
         let of_each = matches!(self.scan.steps, Steps::Narrow { .. }).then_some(states);
         let rates = parts.weights.rates(&self.within("A_log"), heads, of_each);
@@ -125,6 +125,11 @@ impl Place {
             let count = parts.sketch.size(input, 1);
             let shaped = parts.sketch.view(input, &[1, count, heads, depth]);
             let [keys, queries] = [keys, queries].map(|value| parts.sketch.view(value, &[1, count, groups, states]));
+            // A step of one token has no limits, in `mamba_ssm` as in `transformers`.
+            let (steps, biases) = match limits {
+                Some(limits) if count > 1 => (limited(parts, limits, steps, biases), None),
+                _ => (steps, biases),
+            };
             let scanned = Scanned { input: shaped, steps, rates, keys, queries, biases, skips };
             let name = own.name(&self.within("state"));
             let made = parts.sketch.scan((&name, &first), &scanned, [own.start, own.read]);
@@ -152,5 +157,29 @@ impl Place {
         let gains = parts.weights.vector(&format!("{module}.weight"), Part::all(inner), 0.0);
         let gains = parts.sketch.constant(&gains);
         parts.sketch.multiply(normal, gains)
+    }
+}
+
+/// The arguments of softplus of steps within limits: softplus grows with its argument.
+fn limited(parts: &mut Parts<'_, '_>, limits: [f64; 2], steps: ValueId, biases: Option<ValueId>) -> ValueId {
+    let raised = biases.map_or(steps, |biases| parts.sketch.add(steps, biases));
+    parts.sketch.within(raised, limits.map(before_softplus))
+}
+
+/// The number whose softplus is `step`.
+fn before_softplus(step: f64) -> f64 {
+    step + (-(-step).exp_m1()).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::before_softplus;
+
+    #[test]
+    fn softplus_has_an_inverse() {
+        for step in [1e-4, 0.001, 0.7, 3.0, 40.0] {
+            assert!((before_softplus(step).exp().ln_1p() - step).abs() < 1e-12 * step.max(1.0), "{step}");
+        }
+        assert_eq!([0.0, f64::INFINITY].map(before_softplus), [f64::NEG_INFINITY, f64::INFINITY]);
     }
 }

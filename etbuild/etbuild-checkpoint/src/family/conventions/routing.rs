@@ -73,6 +73,7 @@ pub fn deepseek_experts(decoder: &mut Decoder, config: &Config, mixture: &Mixtur
         count: config.size("n_routed_experts")?,
         chosen: config.size("num_experts_per_tok")?,
         width,
+        is_gated: true,
         is_normalized: config.flag_or("norm_topk_prob", mixture.is_normalized)?,
         storage: Storage::Listed,
         names: mixture.names,
