@@ -22,8 +22,8 @@ use serde_json::Value;
 
 use crate::shards::Tensors;
 use crate::{
-    Biases, CheckpointError, Decoder, Delta, DeltaInputs, Experts, HeadNorm, Inputs, Layer, Mixer, NormKind, Shares,
-    Storage, describe, reals,
+    Biases, CheckpointError, Decoder, Delta, DeltaInputs, Experts, HeadNorm, Inputs, Layer, Mixer, NormKind, Scan,
+    Shares, Storage, describe, reals,
 };
 use architecture::{ARCHITECTURES, Architecture};
 use blocks::Kind;
@@ -120,7 +120,8 @@ impl<'f> Gguf<'f> {
         decoder.head_bias = self.has("output.bias");
         decoder.attention.biases =
             Biases { inputs: has("attn_q.bias") || has("attn_qkv.bias"), output: has("attn_output.bias") };
-        decoder.feed_forward.biases = has("ffn_up.bias");
+        let network = decoder.layers.iter().position(|layer| layer.has_network && !layer.has_experts).unwrap_or(0);
+        decoder.feed_forward.biases = self.has(&format!("blk.{network}.ffn_up.bias"));
         decoder.attention.inputs = if has("attn_qkv.weight") { Inputs::Fused } else { Inputs::Separate };
         if decoder.attention.head_norm == HeadNorm::Listed {
             decoder.attention.head_norm = HeadNorm::Distinct;
@@ -136,8 +137,13 @@ impl<'f> Gguf<'f> {
             false => DeltaInputs::Separate,
         };
         for layer in &mut decoder.layers {
-            if let Mixer::Delta(delta) = &mut layer.mixer {
-                *delta = Delta { inputs, is_tiled: self.architecture.is_tiled, stores_rates: true, ..*delta };
+            match &mut layer.mixer {
+                Mixer::Delta(delta) => {
+                    *delta = Delta { inputs, is_tiled: self.architecture.is_tiled, stores_rates: true, ..*delta };
+                }
+                // Files state no limits of steps, and llama.cpp has none.
+                Mixer::Scan(scan) => *scan = Scan { stores_rates: true, limits: None, ..*scan },
+                _ => {}
             }
         }
         if let Some(latent) = &mut decoder.attention.latent {
@@ -204,7 +210,7 @@ impl<'f> Gguf<'f> {
 
     /// Whether the router of the experts has the logistic function.
     fn chooses_by_sigmoid(&self) -> bool {
-        self.count(GATING) == Some(2)
+        self.count(GATING).map_or(self.architecture.is_sigmoid, |function| function == 2)
     }
 
     fn count(&self, key: &str) -> Option<u64> {

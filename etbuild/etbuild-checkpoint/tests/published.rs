@@ -518,7 +518,7 @@ fn nemotron_h_of_both_forms_is_one_model() {
         (r#""layers_block_type": ["mamba", "perceptron"]"#, "layers_block_type"),
         (r#""hybrid_override_pattern": "ME""#, "num_hidden_layers"),
         (r#""hybrid_override_pattern": "MEMEMEM", "moe_latent_size": 64"#, "moe_latent_size"),
-        (r#""hybrid_override_pattern": "MEMEMEM", "time_step_min": 0"#, "time_step_min"),
+        (r#""hybrid_override_pattern": "MEMEMEM", "time_step_min": -1"#, "time_step_min"),
     ] {
         let error = read(kinds).unwrap_err().to_string();
         assert!(error.contains(key), "{error}");

@@ -1,4 +1,4 @@
-"""What llama.cpp's converter makes of models whose layers differ: Gemma 3n and 4, Qwen3-Next and 3.5, LFM2. Names are those of the package `gguf`."""
+"""What llama.cpp's converter makes of models whose layers differ: Gemma 3n and 4, Qwen3-Next and 3.5, LFM2, Nemotron-H. Names are those of the package `gguf`."""
 
 import gguf
 import numpy
@@ -12,6 +12,7 @@ PARTS = dict(sliding_window=9, vocab_size_per_layer_input=211, hidden_size_per_l
 DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=32, linear_value_head_dim=32, head_dim=64,
              num_hidden_layers=2, layer_types=LINEAR)
 EXPERTS = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=256, shared_expert_intermediate_size=256)
+ALONE = dict(head_dim=64, mamba_num_heads=6, mamba_head_dim=32, ssm_state_size=24, n_groups=2, time_step_min=1e-30)
 MIXED = dict(head_dim=32, sliding_window=9, layer_types=LAYERS, hidden_size_per_layer_input=0, global_head_dim=64,
              num_global_key_value_heads=1, attention_k_eq_v=True)
 
@@ -31,6 +32,14 @@ MODELS = {
         moe_intermediate_size=256), "Q8_0"),
 }
 
+MODELS |= {
+    "nemotron-h": ("nemotron_h", "NemotronH", WIDE | ALONE | dict(
+        layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention", "mlp"]), "Q4_0"),
+    "nemotron-h-moe": ("nemotron_h_moe", "NemotronH", WIDE | ALONE | dict(
+        layers_block_type=["linear_attention", "moe", "full_attention", "moe"], n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=256,
+        moe_shared_expert_intermediate_size=512, routed_scaling_factor=2.5), "Q8_0"),
+}
+
 ARCHITECTURES = {arch for arch, *_ in MODELS.values()}
 # The converter adds the 1 that norms lack, but for the norm of linear attention.
 LESS_ONE = {"qwen3next", "qwen35", "qwen35moe"}
@@ -43,7 +52,9 @@ def mapped(arch, config, name):
     names = gguf.get_tensor_name_map(next(key for key, known in gguf.MODEL_ARCH_NAMES.items() if known == arch), config.num_hidden_layers)
     if name.endswith((".dt_bias", ".expert_bias")):
         name = name.replace(".dt_bias", ".dt_proj.bias").replace(".expert_bias", ".expert_bias.bias")
-    if not name.endswith((".weight", ".bias", ".A_log")):
+    if arch.startswith("nemotron_h"):
+        name = name.replace("model.", "backbone.", 1).replace("e_score_correction_bias", "e_score_correction.bias")
+    if not name.endswith((".weight", ".bias", ".A_log", ".D")):
         name += ".weight"
     return names.get_name(name, try_suffixes=(".weight", ".bias"))
 
@@ -100,7 +111,13 @@ def changed(arch, config, name, array):
         array = tiled(config, name, array)
     if ".A_log" in name:
         array = -numpy.exp(array)
-    if "conv1d" in name or name.endswith("conv.conv.weight"):
+    if arch.startswith("nemotron_h") and name.endswith((".A_log", ".D")):
+        array = array[:, None]
+    if arch.startswith("nemotron_h") and name.endswith("mixer.norm.weight"):
+        array = array.reshape(config.n_groups, -1)
+    if name.endswith((".experts.up_proj", ".experts.down_proj")) and arch == "nemotron_h_moe":
+        return [(f"{layer}.ffn_{'up' if 'up_proj' in name else 'down'}_exps.weight", array)]
+    if "conv1d.weight" in name or name.endswith("conv.conv.weight"):
         array = array.squeeze(1)
     if arch in LESS_ONE and name.endswith("norm.weight") and not name.endswith("linear_attn.norm.weight"):
         array = array + 1
@@ -122,8 +139,10 @@ def undone(arch, config, name, arrays):
     array = arrays[0]
     if name.endswith("in_proj_qkvz.weight"):
         return together(config, *arrays)
-    if "conv1d" in name or name.endswith("conv.conv.weight"):
+    if "conv1d.weight" in name or name.endswith("conv.conv.weight"):
         array = array[:, None]
+    if arch.startswith("nemotron_h") and (name.endswith((".A_log", ".D", "mixer.norm.weight"))):
+        array = array.reshape(-1)
     if ".A_log" in name:
         array = numpy.log(-array)
     if arch in TILED and ".linear_attn." in name:
@@ -142,14 +161,17 @@ def keys(writer, arch, config):
     writer.add_embedding_length(config.hidden_size)
     writer.add_block_count(config.num_hidden_layers)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_layer_norm_rms_eps(config.norm_eps if arch.startswith("lfm2") else config.rms_norm_eps)
+    if arch.startswith("nemotron_h"):
+        writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    else:
+        writer.add_layer_norm_rms_eps(config.norm_eps if arch.startswith("lfm2") else config.rms_norm_eps)
     if get("intermediate_size"):
         writer.add_feed_forward_length(config.intermediate_size)
     if get("num_experts"):
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(get("num_experts_per_tok") or config.top_k_experts)
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
-    dict(gemma3n=keys_of_gemma3n, gemma4=keys_of_gemma4).get(arch, keys_of_hybrid)(writer, arch, config)
+    dict(gemma3n=keys_of_gemma3n, gemma4=keys_of_gemma4, nemotron_h=keys_of_nemotron, nemotron_h_moe=keys_of_nemotron).get(arch, keys_of_hybrid)(writer, arch, config)
 
 
 def keys_of_gemma3n(writer, arch, config):
@@ -196,6 +218,31 @@ def keys_of_gemma4(writer, arch, config):
     pairs = depths["full_attention"] // 2
     turned = int(pairs * config.rope_parameters["full_attention"]["partial_rotary_factor"])
     writer.add_tensor("rope_freqs.weight", numpy.array([1.0] * turned + [1e30] * (pairs - turned), numpy.float32))
+
+
+def keys_of_nemotron(writer, arch, config):
+    kinds = config.layers_block_type
+    writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds])
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    writer.kv_data[0].pop(f"{arch}.feed_forward_length")
+    width = config.moe_intermediate_size if arch == "nemotron_h_moe" else config.intermediate_size
+    writer.add_feed_forward_length([width if kind in ("mlp", "moe") else 0 for kind in kinds])
+    writer.add_rope_scaling_finetuned(False)
+    writer.add_ssm_conv_kernel(config.conv_kernel)
+    writer.add_ssm_state_size(config.ssm_state_size)
+    writer.add_ssm_group_count(config.n_groups)
+    writer.add_ssm_time_step_rank(config.mamba_num_heads)
+    writer.add_ssm_inner_size(config.mamba_num_heads * config.mamba_head_dim)
+    if arch == "nemotron_h_moe":
+        writer.add_expert_count(config.n_routed_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_shared_feed_forward_length(config.moe_shared_expert_intermediate_size)
+        writer.add_expert_shared_count(config.n_shared_experts)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_group_count(config.n_group)
 
 
 def keys_of_hybrid(writer, arch, config):

@@ -482,8 +482,8 @@ def write(name, folder):
                 continue
             turn += array.ndim > 1
             of = FORMATS[turn % len(FORMATS)] if form == "MIX" else form
-            # The converter keeps positions, biases of experts and routers as they are.
-            plain = "position_embd" in place_of or place_of.endswith("bias") or "ffn_gate_inp" in place_of
+            # The converter keeps positions, norms, biases of experts and routers as they are.
+            plain = "position_embd" in place_of or place_of.endswith(("bias", "ssm_norm.weight")) or "ffn_gate_inp" in place_of
             numbers, as_stored, code = stored(random, "F32" if plain else of, array)
             writer.add_tensor(place_of, as_stored, raw_dtype=code)
             arrays.append(numbers)

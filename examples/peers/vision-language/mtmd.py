@@ -22,6 +22,7 @@ import numpy
 import torch
 import transformers
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 sys.path.append(str(Path(__file__).parent.parent / "language"))
 from qwen3 import random_vocabulary, write_tokenizer
@@ -77,6 +78,7 @@ def write_checkpoint(folder, made):
     torch.set_default_dtype(torch.bfloat16)
     model = transformers.AutoModelForImageTextToText.from_config(config)
     model.save_pretrained(folder)
+    name_as_published(folder / "model.safetensors")
     write_tokenizer(folder, random_vocabulary(VOCABULARY))
     fast = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), bos_token="!", eos_token="\"", pad_token="#",
                                                 extra_special_tokens=names)
@@ -88,6 +90,14 @@ def write_checkpoint(folder, made):
     fast.save_pretrained(folder)
     (folder / "preprocessor_config.json").write_text(json.dumps(steps))
     (folder / "processor_config.json").write_text(json.dumps(dict(processor_class=steps["processor_class"], image_seq_length=256)))
+
+
+def name_as_published(path):
+    """Gives tensors of a tower the names of the published checkpoints, which the converter reads."""
+    tensors = load_file(path)
+    tower = "vision_tower."
+    old = lambda name: f"{tower}vision_model.{name.removeprefix(tower)}" if name.startswith(tower) and "vision_model" not in name else name
+    save_file({old(name): tensor for name, tensor in tensors.items()}, path, metadata=dict(format="pt"))
 
 
 def write_picture(path):

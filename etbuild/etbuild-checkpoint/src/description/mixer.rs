@@ -83,6 +83,8 @@ pub struct Scan {
     pub has_biases: bool,
     /// Whether the convolution has biases.
     pub has_convolution_biases: bool,
+    /// Whether checkpoints have rates, instead of the logarithms of their absolute values.
+    pub stores_rates: bool,
     /// The least and the greatest step of the tokens of a prompt; `None` without limits.
     pub limits: Option<[f64; 2]>,
     /// The factors of the input, of the parts of the projection and of the output; `None` without factors.

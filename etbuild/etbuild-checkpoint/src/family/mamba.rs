@@ -66,6 +66,7 @@ fn describe(config: &Config, norm: Option<f64>) -> Result<Decoder, CheckpointErr
         activation: decoder.feed_forward.activation,
         has_biases: config.flag("use_bias")?,
         has_convolution_biases: config.flag_or("use_conv_bias", true)?,
+        stores_rates: false,
         limits: None,
         scales: None,
         module: "mixer",

@@ -115,13 +115,11 @@ fn scan(config: &Config, epsilon: f64) -> Result<Scan, CheckpointError> {
         activation: conventions::activation(config, "mamba_hidden_act", Activation::Silu)?,
         has_biases: config.flag("use_bias")?,
         has_convolution_biases: config.flag_or("use_conv_bias", true)?,
+        stores_rates: false,
         limits: Some([least, f64::INFINITY]),
         scales: None,
         module: "mixer",
     };
-    if least.is_nan() || least <= 0.0 {
-        return Err(config.mistake("time_step_min", "is not above 0"));
-    }
     mamba2::check(config, scan)?;
     Ok(scan)
 }

@@ -24,6 +24,8 @@ pub struct Architecture {
     pub is_permuted: bool,
     /// Whether the converter put the heads of values of linear attention in turns, instead of groups.
     pub is_tiled: bool,
+    /// Whether routers have the logistic function where the file names none.
+    pub is_sigmoid: bool,
     /// The keys with a number for each layer, of which `own` makes something.
     pub by_layer: &'static [&'static str],
     /// Adds the keys of the configuration that are this architecture's own.
@@ -39,6 +41,7 @@ const fn plain(name: &'static str, class: &'static str) -> Architecture {
         windowed: class,
         is_permuted: false,
         is_tiled: false,
+        is_sigmoid: false,
         by_layer: &[],
         own: |_, _| {},
     }
@@ -47,6 +50,13 @@ const fn plain(name: &'static str, class: &'static str) -> Architecture {
 const fn permuted(name: &'static str, class: &'static str) -> Architecture {
     Architecture { is_permuted: true, ..plain(name, class) }
 }
+
+/// Layers of one kind each, by their numbers of heads and by the widths of their networks.
+const NEMOTRON_H: Architecture = Architecture {
+    own: hybrid::nemotron_h,
+    by_layer: &[NETWORKS, KEY_HEADS],
+    ..plain("nemotron_h", "NemotronHForCausalLM")
+};
 
 /// Every supported architecture.
 pub const ARCHITECTURES: &[Architecture] = &[
@@ -73,6 +83,8 @@ pub const ARCHITECTURES: &[Architecture] = &[
     Architecture { mixture: "MixtralForCausalLM", ..permuted("llama", "LlamaForCausalLM") },
     Architecture { own: ministral3, ..permuted("mistral3", "Ministral3ForCausalLM") },
     plain("nemotron", "NemotronForCausalLM"),
+    NEMOTRON_H,
+    Architecture { name: "nemotron_h_moe", is_sigmoid: true, ..NEMOTRON_H },
     permuted("olmo", "OlmoForCausalLM"),
     Architecture { windowed: "Olmo3ForCausalLM", own: olmo, ..plain("olmo2", "Olmo2ForCausalLM") },
     plain("olmoe", "OlmoeForCausalLM"),

@@ -85,7 +85,7 @@ impl Stack<'_> {
 /// Layer, role and ending of a name such as `blk.0.attn_q.weight`.
 fn of_layer(name: &str) -> Option<(usize, &str, &str)> {
     let (layer, rest) = name.strip_prefix("blk.")?.split_once('.')?;
-    let (role, ending) = if rest == RATES { (rest, "") } else { rest.rsplit_once('.')? };
+    let (role, ending) = if matches!(rest, RATES | SKIPS) { (rest, "") } else { rest.rsplit_once('.')? };
     Some((layer.parse().ok()?, role, ending))
 }
 
@@ -169,6 +169,7 @@ fn of_kinds(decoder: &Decoder, index: usize, role: &str) -> Option<String> {
         (Mixer::Delta(delta), _) => {
             DELTA.iter().find(|(known, _)| *known == role).map(|(_, name)| (delta.module, *name))
         }
+        (Mixer::Scan(scan), _) => SCAN.iter().find(|(known, _)| *known == role).map(|(_, name)| (scan.module, *name)),
         (Mixer::Convolution(Convolution { names, .. }), "shortconv.conv") => Some((names.module, names.kernel)),
         (Mixer::Convolution(Convolution { names, .. }), "shortconv.in_proj") => Some((names.module, names.input)),
         (Mixer::Convolution(Convolution { names, .. }), "shortconv.out_proj") => Some((names.module, names.output)),
@@ -196,7 +197,18 @@ const DELTA: &[(&str, &str)] = &[
     ("ssm_beta", "in_proj_b"),
     ("ssm_conv1d", "conv1d"),
     ("ssm_dt", "dt_bias"),
-    ("ssm_norm", "norm"),
+    (SCAN_NORM, "norm"),
+    ("ssm_out", "out_proj"),
+];
+
+/// The roles of state spaces of Mamba 2, and the modules here.
+const SCAN: &[(&str, &str)] = &[
+    (RATES, "A_log"),
+    ("ssm_conv1d", "conv1d"),
+    (SKIPS, "D"),
+    ("ssm_dt", "dt_bias"),
+    ("ssm_in", "in_proj"),
+    (SCAN_NORM, "norm"),
     ("ssm_out", "out_proj"),
 ];
 
@@ -248,8 +260,12 @@ fn of_expert(experts: &Experts, role: &str) -> Option<&'static str> {
 const GATE_AND_UP: &str = "ffn_gate_up_exps";
 /// The factor of a layer's output.
 const LAYER_SCALE: &str = "layer_output_scale";
-/// The rates of linear attention.
+/// The rates of linear attention and of state spaces.
 const RATES: &str = "ssm_a";
+/// The factors of the inputs of state spaces that are added to the outputs.
+const SKIPS: &str = "ssm_d";
+/// The norm of the groups of a state space.
+const SCAN_NORM: &str = "ssm_norm";
 /// What scaled routers have beside matrices: factors of the input, and of the shares of experts.
 const ROUTER_SCALES: &[(&str, &str)] = &[("ffn_down_exps", "per_expert_scale"), ("ffn_gate_inp", "scale")];
 /// The numbers that correct the choice of experts.
@@ -259,7 +275,8 @@ const LATER: &str = "nextn.";
 
 /// The name of a tensor of a module. Sinks, corrections and other vectors are tensors without an ending.
 fn named(module: &str, ending: &str, role: &str) -> String {
-    let is_vector = matches!(role, "attn_sinks" | "altup_correct_scale" | "ssm_dt" | CORRECTION | LAYER_SCALE | RATES);
+    let is_vector =
+        matches!(role, "attn_sinks" | "altup_correct_scale" | "ssm_dt" | CORRECTION | LAYER_SCALE | RATES | SKIPS);
     if is_vector { module.to_owned() } else { format!("{module}.{ending}") }
 }
 
@@ -282,8 +299,14 @@ fn put(
 ) -> Result<(), CheckpointError> {
     let columns = shape.last().copied().unwrap_or(1);
     let start = place.start + first * (columns / place.format.elements * place.format.bytes);
-    // The gate of a network that every token passes is a vector in some files.
-    let shape = if place.name.contains("ffn_gate_inp_shexp") { vec![1, columns] } else { shape.to_vec() };
+    let is_vector = of_layer(&place.name).is_some_and(|(_, role, _)| matches!(role, RATES | SKIPS | SCAN_NORM));
+    let shape = match is_vector {
+        // A row for each head or group.
+        true => vec![shape.iter().product()],
+        // The gate of a network that every token passes is a vector in some files.
+        false if place.name.contains("ffn_gate_inp_shexp") => vec![1, columns],
+        false => shape.to_vec(),
+    };
     match place.format.kind {
         Kind::Plain(scalar_type) => tensors.add(name, Tensor { scalar_type, shape, shard: file.clone(), start }),
         Kind::Groups(..) => {

@@ -113,7 +113,10 @@ impl Place {
         let Scan { heads, depth, states, groups, limits, .. } = self.scan;
         parts.sketch.enter(self.module.as_str());
         let of_each = matches!(self.scan.steps, Steps::Narrow { .. }).then_some(states);
-        let rates = parts.weights.rates(&self.within("A_log"), heads, of_each);
+        let rates = match self.scan.stores_rates {
+            true => parts.weights.vector(&self.within("A_log"), Part::all(heads), 0.0),
+            false => parts.weights.rates(&self.within("A_log"), heads, of_each),
+        };
         let first = parts.weights.recurrent([heads, depth, states]);
         let mut vector = |name: &str| {
             let vector = parts.weights.vector(&self.within(name), Part::all(heads), 0.0);
@@ -121,6 +124,7 @@ impl Place {
         };
         let (skips, biases) = (vector("D"), biases.map(&mut vector));
         let rates = parts.sketch.constant(&rates);
+        let rates = parts.sketch.view(rates, &[heads, of_each.unwrap_or(1)]);
         text.each(parts, inputs, |parts, own, [input, steps, keys, queries]| {
             let count = parts.sketch.size(input, 1);
             let shaped = parts.sketch.view(input, &[1, count, heads, depth]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{KEY_HEADS, copy};
+use super::{KEY_HEADS, NETWORKS, copy};
 use crate::gguf::Gguf;
 
 /// Linear attention of Qwen3-Next and Qwen 3.5.
@@ -42,5 +42,46 @@ pub fn lfm2(file: &Gguf<'_>, config: &mut Map<String, Value>) {
         config.insert("layer_types".to_owned(), heads.iter().map(kind).collect());
         let first = heads.iter().find(|heads| attends(heads));
         config.extend(first.map(|heads| ("num_key_value_heads".to_owned(), heads.clone())));
+    }
+}
+
+/// Layers with heads of keys attend, others with a width are networks or experts, and the rest are state spaces.
+pub fn nemotron_h(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    let keys = [
+        ("ssm.conv_kernel", "conv_kernel"),
+        ("ssm.state_size", "ssm_state_size"),
+        ("ssm.group_count", "n_groups"),
+        ("ssm.time_step_rank", "mamba_num_heads"),
+        ("expert_count", "n_routed_experts"),
+        ("expert_feed_forward_length", "moe_intermediate_size"),
+        ("expert_shared_feed_forward_length", "moe_shared_expert_intermediate_size"),
+        ("expert_weights_norm", "norm_topk_prob"),
+        ("expert_weights_scale", "routed_scaling_factor"),
+        ("expert_group_count", "n_group"),
+        ("expert_group_used_count", "topk_group"),
+        ("moe_latent_size", "moe_latent_size"),
+    ];
+    copy(file, config, &keys);
+    let heads = file.count("ssm.time_step_rank").unwrap_or(1).max(1);
+    config.insert("mamba_head_dim".to_owned(), (file.count("ssm.inner_size").unwrap_or(0) / heads).into());
+    let numbers = |key: &str| file.value(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let (attending, networks) = (numbers(KEY_HEADS), numbers(NETWORKS));
+    let network = if file.architecture.is_sigmoid { "moe" } else { "mlp" };
+    let is_some = |number: &Value| number.as_u64().is_some_and(|number| number > 0);
+    let kinds = attending.iter().zip(&networks).map(|(heads, width)| match (is_some(heads), is_some(width)) {
+        (true, _) => "full_attention",
+        (false, true) => network,
+        (false, false) => "linear_attention",
+    });
+    let kinds: Vec<&str> = kinds.collect();
+    let has = |kind: &str, tensor: &str| {
+        let first = kinds.iter().position(|other| *other == kind);
+        first.is_some_and(|layer| file.has(&format!("blk.{layer}.{tensor}")))
+    };
+    config.insert("use_bias".to_owned(), has("linear_attention", "ssm_in.bias").into());
+    config.insert("use_conv_bias".to_owned(), has("linear_attention", "ssm_conv1d.bias").into());
+    config.insert("layers_block_type".to_owned(), kinds.into());
+    for (key, numbers) in [("num_key_value_heads", &attending), ("intermediate_size", &networks)] {
+        config.extend(numbers.iter().find(|number| is_some(number)).map(|number| (key.to_owned(), number.clone())));
     }
 }
