@@ -15,4 +15,4 @@ pub use etdump::etdump;
 pub use etrecord::{GivenInputs, etrecord};
 pub use perfetto::perfetto;
 pub use profile::{MethodProfile, Names, Profile, Row};
-pub use values::{add_quantized, computed, named_values};
+pub use values::{add_outputs, add_quantized, computed, named_values};

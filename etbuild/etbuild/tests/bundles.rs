@@ -112,14 +112,14 @@ fn a_binary_installs_the_version_for_the_machine_at_its_first_start() {
 fn folders_that_make_no_bundle_are_refused_with_the_folders_that_do() {
     let place = Place::cold();
     let out = place.path().join("out/digits");
-    fs::create_dir_all(out.join("linux-x86_64")).unwrap();
+    ["linux-x86_64", "linux-aarch64"].iter().for_each(|target| fs::create_dir_all(out.join(target)).unwrap());
     let file = place.file("digits.pte", "no program").display().to_string();
     let out = out.display().to_string();
     for (folder, status, said) in [
         (out.clone(), 3, "`digits`, the name of the folder"),
         (format!("{out}/linux-x86_64"), 2, "has no binary and no program file"),
         (format!("{out}/pico"), 2, "does not exist"),
-        (format!("{out}/linux-x86_64 {out}/linux-x86_64"), 2, "several folders are for the target `linux-x86_64`"),
+        (format!("{out}/linux-aarch64 {out}/linux-aarch64"), 2, "several folders are for the target `linux-aarch64`"),
         (file, 2, "is a file, and no folder"),
     ] {
         let ran = place.run(&format!("bundle make {folder} -o {out}/digits.etb")).expect(status);

@@ -315,3 +315,16 @@ fn another_compiler_is_another_action() {
     let (first, second) = (planned("one"), planned("two"));
     assert!(first == planned("one") && first != second, "{first}");
 }
+
+/// Values inside a partition of the NPU are not visible, and its outputs are.
+#[test]
+fn outputs_of_the_npu_are_compared_with_the_model_before_quantization() {
+    if !has_kit() {
+        return;
+    }
+    let place = Place::warm();
+    let debugged = place.json(&format!("debug {}", recipe(&place, "w8a8")));
+    let values = debugged["values"].as_array().unwrap();
+    assert!(values.len() == 1 && debugged["first"].is_null(), "{debugged}");
+    assert!(values[0]["sqnr"].as_f64() > Some(20.0), "{debugged}");
+}

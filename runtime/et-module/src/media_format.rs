@@ -24,22 +24,6 @@ impl MediaFormat {
         }
     }
 
-    /// The name, with an article, of a format of pictures or recordings that is not read, by the first bytes of the file.
-    pub fn unread(file: &[u8]) -> Option<&'static str> {
-        let name = match file {
-            [b'B', b'M', ..] => "a BMP picture",
-            [b'G', b'I', b'F', b'8', ..] => "a GIF picture",
-            [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => "a TIFF picture",
-            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "a WebP picture",
-            [_, _, _, _, b'f', b't', b'y', b'p', ..] => "a HEIC or AVIF picture, or a video",
-            [b'I', b'D', b'3', ..] | [0xff, 0xfb, ..] => "an MP3 recording",
-            [b'O', b'g', b'g', b'S', ..] => "an Ogg recording",
-            [b'f', b'L', b'a', b'C', ..] => "a FLAC recording",
-            _ => return None,
-        };
-        Some(name)
-    }
-
     /// The name with an article.
     pub const fn name(self) -> &'static str {
         match self {
@@ -77,8 +61,5 @@ mod tests {
         assert_eq!(MediaFormat::of(b"RIFF\x24\0\0\0WAVEfmt "), Some(MediaFormat::Wav));
         assert_eq!(MediaFormat::of(b"RIFF\x24\0\0\0AVI "), None);
         assert_eq!(MediaFormat::of(b""), None);
-        assert_eq!(MediaFormat::unread(b"BM\x36\x30"), Some("a BMP picture"));
-        assert_eq!(MediaFormat::unread(b"RIFF\x24\0\0\0WEBPVP8 "), Some("a WebP picture"));
-        assert_eq!(MediaFormat::unread(b"\x89PNG\r\n\x1a\n"), None);
     }
 }

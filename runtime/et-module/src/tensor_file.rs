@@ -13,8 +13,6 @@ use crate::{Array, MediaFormat, Named, npy};
 pub enum TensorFileError {
     /// Neither safetensors nor a NumPy array.
     Safetensors(safetensors::Error),
-    /// A picture or a recording in a format that is not read: its name.
-    Unread(&'static str),
     /// A NumPy array that cannot be read.
     Npy(npy::Error),
     /// One array, picture or recording for a method that has not one input: the names of its inputs.
@@ -41,9 +39,6 @@ impl Display for TensorFileError {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Safetensors(error) => error.fmt(formatter),
-            Self::Unread(name) => {
-                write!(formatter, "the file is {name}: pictures are PNG or JPEG files, and recordings WAV files")
-            }
             Self::Npy(error) => error.fmt(formatter),
             Self::NotOneInput(names) => {
                 let names = names.join(", ");
@@ -80,11 +75,7 @@ pub fn is_npy(file: &[u8]) -> bool {
 /// Malformed files, and an array for several inputs.
 pub fn read_tensors<'a>(file: &'a [u8], inputs: &[String]) -> Result<Named<TensorView<'a>>, TensorFileError> {
     if !is_npy(file) {
-        // The first bytes of safetensors are a length, which may look like another format.
-        return SafeTensors::parse(file).map(|file| file.tensors).map_err(|error| match MediaFormat::unread(file) {
-            Some(name) => TensorFileError::Unread(name),
-            None => TensorFileError::Safetensors(error),
-        });
+        return SafeTensors::parse(file).map(|file| file.tensors).map_err(TensorFileError::Safetensors);
     }
     let [input] = inputs else { return Err(TensorFileError::NotOneInput(inputs.to_vec())) };
     let array = npy::parse(file).map_err(TensorFileError::Npy)?;
@@ -139,7 +130,6 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(read_tensors(&file, &names(&["x"])).unwrap()["x"], array.view());
         assert_eq!(read_tensors(&file, &names(&["a", "b"])), Err(TensorFileError::NotOneInput(names(&["a", "b"]))));
-        assert_eq!(read_tensors(b"GIF89a", &[]), Err(TensorFileError::Unread("a GIF picture")));
         let file = written("y.safetensors", &arrays).unwrap();
         assert!(!is_npy(&file));
         assert_eq!(read_tensors(&file, &[]).unwrap()["output_0"], array.view());

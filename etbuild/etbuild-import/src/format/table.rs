@@ -53,6 +53,7 @@ formats! {
     Jpeg "a JPEG picture" MEDIA |file| file.starts(b"\xff\xd8\xff");
     Wav "a WAV sound" MEDIA |file| file.starts(b"RIFF") && file.has_at(8, b"WAVE");
     Gif "a GIF picture" PICTURE |file| file.starts(b"GIF8");
+    Bmp "a BMP picture" PICTURE |file| file.starts(b"BM") && file.has_at(6, b"\0\0\0\0");
     WebP "a WebP picture" PICTURE |file| file.starts(b"RIFF") && file.has_at(8, b"WEBP");
     Tiff "a TIFF picture" PICTURE |file| file.starts(b"II*\0") || file.starts(b"MM\0*");
     Heif "a HEIF or AVIF picture" PICTURE |file| [&b"ftyphei"[..], b"ftypmif", b"ftypavi"].iter().any(|mark| file.has_at(4, mark));

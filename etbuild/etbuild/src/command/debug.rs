@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use et_module::recording::{Keep, Recorder, Recording};
-use et_module::{DataFiles, Engines, FileBytes, Kernels, Module, TensorView, read_tensors};
+use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module, TensorView, read_tensors};
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::quantize::owned;
@@ -20,7 +20,7 @@ use crate::arguments;
 use crate::engines::{ENGINES, kernel};
 use crate::render::drift_text;
 use crate::session::{Session, shorthands};
-use crate::trace::{Drift, add_quantized, aligned, computed, named_values};
+use crate::trace::{Drift, add_outputs, add_quantized, aligned, computed, named_values};
 
 /// The limits without `--min-sqnr`, in decibels. Weights and activations of 8 bits keep about 30; integers that two backends round
 /// differently by one step keep about 50; another order of float additions keeps 100.
@@ -112,7 +112,13 @@ fn runs(
     let inputs = case_inputs(graph, tensors, arguments.cases).map_err(|diagnostic| vec![diagnostic])?;
     let own = record(&arguments.file, FileBytes::owned(anatomy.program.clone()), method, &inputs)?;
     let calls = anatomy.calls.get(method).map(Vec::as_slice).unwrap_or_default();
-    let mut own: Vec<Tensors> = own.iter().map(|recording| named_values(recording, calls)).collect();
+    let names: Vec<&str> = graphs.prepared.outputs.iter().map(|id| graphs.prepared.value(*id).name.as_str()).collect();
+    let values = |(recording, outputs): &(Recording, Vec<Array>)| {
+        let mut values = named_values(recording, calls);
+        add_outputs(&mut values, &names, outputs);
+        values
+    };
+    let mut own: Vec<Tensors> = own.iter().map(values).collect();
     if matches!(reference, Reference::Float) {
         own.iter_mut().for_each(|values| add_quantized(values, &graphs.prepared));
     }
@@ -123,7 +129,7 @@ fn runs(
     let bytes = foreign_program(session, path)?;
     let foreign = record(path, bytes, method, &inputs)?;
     let pairs = foreign.iter().zip(own);
-    Ok(pairs.map(|(foreign, own)| (aligned(graph, &own, computed(foreign)), own)).collect())
+    Ok(pairs.map(|((foreign, _), own)| (aligned(graph, &own, computed(foreign)), own)).collect())
 }
 
 /// A program file, or the program file that another model becomes for the portable kernels.
@@ -135,13 +141,13 @@ fn foreign_program(session: &Session, path: &Path) -> Result<FileBytes, Vec<Diag
     Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, path, &portable)?))
 }
 
-/// Runs a program on each case, and keeps the results of every instruction.
+/// Runs a program on each case, and keeps the results of every instruction, and the outputs.
 fn record(
     path: &Path,
     bytes: FileBytes,
     method: &str,
     inputs: &[Vec<OwnedTensor>],
-) -> Result<Vec<Recording>, Vec<Diagnostic>> {
+) -> Result<Vec<(Recording, Vec<Array>)>, Vec<Diagnostic>> {
     let failed = |error| vec![failed(path, &error)];
     let recorder = Arc::new(Recorder::new(Keep::Everything));
     let engines = Engines::new(ENGINES, 1).observed_by(recorder.clone());
@@ -157,7 +163,8 @@ fn record(
             module.set_input(index, &view).map_err(failed)?;
         }
         module.execute().map_err(failed)?;
-        recordings.push(recorder.take());
+        let outputs = module.shown_outputs().and_then(|outputs| outputs.map(|index| module.output(index)).collect());
+        recordings.push((recorder.take(), outputs.map_err(failed)?));
     }
     Ok(recordings)
 }

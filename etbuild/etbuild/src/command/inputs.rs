@@ -111,7 +111,7 @@ fn read_file(system: &dyn System, file: &Path) -> Result<Vec<u8>, Diagnostic> {
 /// How a file of another format becomes an input.
 fn help(format: Format) -> &'static str {
     match format {
-        Format::Gif | Format::WebP | Format::Tiff | Format::Heif => "convert the picture to PNG or JPEG",
+        Format::Bmp | Format::Gif | Format::WebP | Format::Tiff | Format::Heif => "convert the picture to PNG or JPEG",
         Format::Mp3 | Format::Flac | Format::Ogg => "convert the sound to WAV: `ffmpeg -i SOUND sound.wav`",
         Format::Json => "give numbers and texts with `--scalars`, and tensors as safetensors or `.npy`",
         _ => WRITE,

@@ -43,6 +43,16 @@ pub fn named_values(recording: &Recording, calls: &[PlannedCall]) -> Tensors {
     found
 }
 
+/// Adds the outputs of a program under their names, where no instruction gave them: those of partitions of the GPU, of an NPU, or with
+/// dynamic sizes.
+pub fn add_outputs(found: &mut Tensors, names: &[&str], outputs: &[Array]) {
+    for (name, output) in names.iter().zip(outputs) {
+        if let (false, Some(tensor)) = (found.contains_key(*name), float(output)) {
+            found.insert((*name).to_owned(), tensor);
+        }
+    }
+}
+
 /// Adds the values that a graph quantizes at once, by the names that the values have without quantization.
 pub fn add_quantized(found: &mut Tensors, graph: &Graph) {
     for (of, quantized) in quantized_forms(graph) {

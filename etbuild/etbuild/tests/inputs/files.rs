@@ -24,6 +24,7 @@ const FIXED: &[(&str, &[u8])] = &[
     ("jpeg", b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\xff\xd9"),
     ("wav", b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0"),
     ("npy", b"\x93NUMPY\x01\0v\0{'descr': '<f4'}"),
+    ("bmp", b"BM\x3a\0\0\0\0\0\0\0\x36\0\0\0"),
     ("gif", b"GIF89a\x01\0\x01\0"),
     ("webp", b"RIFF\x24\0\0\0WEBPVP8 "),
     ("tiff", b"II*\0\x08\0\0\0"),
