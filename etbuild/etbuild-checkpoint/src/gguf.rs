@@ -22,8 +22,8 @@ use serde_json::Value;
 
 use crate::shards::Tensors;
 use crate::{
-    Biases, CheckpointError, Decoder, Delta, DeltaInputs, Experts, HeadNorm, Inputs, Layer, Mixer, NormKind, Scan,
-    Shares, Storage, describe, reals,
+    Biases, CheckpointError, Decoder, Delta, DeltaInputs, Experts, Gate, HeadNorm, Inputs, Layer, Mixer, NormKind,
+    Scan, Shares, Storage, describe, reals,
 };
 use architecture::{ARCHITECTURES, Architecture};
 use blocks::Kind;
@@ -131,6 +131,10 @@ impl<'f> Gguf<'f> {
         }
         if let Some(global) = &mut decoder.global_attention {
             (global.biases, global.inputs) = (decoder.attention.biases, decoder.attention.inputs);
+        }
+        let splits_gate = ["ffn_gate", "ffn_gate_shexp"].iter().any(|role| self.has(&format!("blk.0.{role}.weight")));
+        if decoder.feed_forward.gate == Gate::Fused && splits_gate {
+            decoder.feed_forward.gate = Gate::Separate;
         }
         let inputs = match self.has("blk.0.ssm_ba.weight") {
             true => DeltaInputs::SeparateRows,

@@ -1,4 +1,4 @@
-"""What llama.cpp's converter makes of models whose layers differ: Gemma 3n and 4, Qwen3-Next and 3.5, LFM2, Nemotron-H. Names are those of the package `gguf`."""
+"""What llama.cpp's converter makes of models whose layers differ: Gemma 3n and 4, Qwen3-Next and 3.5, LFM2, Granite 4, Nemotron-H. Names are those of the package `gguf`."""
 
 import gguf
 import numpy
@@ -13,6 +13,8 @@ DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_d
              num_hidden_layers=2, layer_types=LINEAR)
 EXPERTS = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=256, shared_expert_intermediate_size=256)
 ALONE = dict(head_dim=64, mamba_num_heads=6, mamba_head_dim=32, ssm_state_size=24, n_groups=2, time_step_min=1e-30)
+SCALED = dict(mamba_n_heads=8, mamba_d_head=64, mamba_d_state=32, num_hidden_layers=2, layer_types=LINEAR, embedding_multiplier=3.0,
+              residual_multiplier=0.5, attention_multiplier=0.125, logits_scaling=2.0)
 MIXED = dict(head_dim=32, sliding_window=9, layer_types=LAYERS, hidden_size_per_layer_input=0, global_head_dim=64,
              num_global_key_value_heads=1, attention_k_eq_v=True)
 
@@ -33,6 +35,10 @@ MODELS = {
 }
 
 MODELS |= {
+    "granite-hybrid": ("granitehybrid", "GraniteMoeHybrid", WIDE | SCALED | dict(
+        num_local_experts=4, num_experts_per_tok=2, shared_intermediate_size=256, mamba_n_groups=2), "Q4_0"),
+    "granite-hybrid-dense": ("granitehybrid", "GraniteMoeHybrid", WIDE | SCALED | dict(
+        num_local_experts=0, shared_intermediate_size=512, mamba_proj_bias=False), "Q8_0"),
     "nemotron-h": ("nemotron_h", "NemotronH", WIDE | ALONE | dict(
         layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention", "mlp"]), "Q4_0"),
     "nemotron-h-moe": ("nemotron_h_moe", "NemotronH", WIDE | ALONE | dict(
@@ -43,6 +49,8 @@ MODELS |= {
 ARCHITECTURES = {arch for arch, *_ in MODELS.values()}
 # The converter adds the 1 that norms lack, but for the norm of linear attention.
 LESS_ONE = {"qwen3next", "qwen35", "qwen35moe"}
+# State spaces of Mamba 2, whose heads and groups are rows.
+SCANS = {"granitehybrid", "nemotron_h", "nemotron_h_moe"}
 # The converter puts the heads of values in turns.
 TILED = {"qwen35", "qwen35moe"}
 
@@ -111,10 +119,20 @@ def changed(arch, config, name, array):
         array = tiled(config, name, array)
     if ".A_log" in name:
         array = -numpy.exp(array)
-    if arch.startswith("nemotron_h") and name.endswith((".A_log", ".D")):
+    if arch in SCANS and name.endswith((".A_log", ".D")):
         array = array[:, None]
-    if arch.startswith("nemotron_h") and name.endswith("mixer.norm.weight"):
-        array = array.reshape(config.n_groups, -1)
+    if arch in SCANS and name.endswith(("mixer.norm.weight", "mamba.norm.weight")):
+        array = array.reshape(getattr(config, "n_groups", None) or config.mamba_n_groups, -1)
+    if name.endswith("input_linear.weight"):
+        end = "exps" if array.ndim == 3 else "shexp" if config.num_local_experts else ""
+        halves = numpy.split(array, 2, axis=array.ndim - 2)
+        return [("_".join(filter(None, [f"{layer}.ffn_{half}", end])) + ".weight", rows) for half, rows in zip(["gate", "up"], halves)]
+    if name.endswith("block_sparse_moe.output_linear.weight"):
+        return [(f"{layer}.ffn_down_exps.weight", array)]
+    if name.endswith("block_sparse_moe.router.weight"):
+        return [(f"{layer}.ffn_gate_inp.weight", array)]
+    if name.endswith("shared_mlp.output_linear.weight") and not config.num_local_experts:
+        return [(f"{layer}.ffn_down.weight", array)]
     if name.endswith((".experts.up_proj", ".experts.down_proj")) and arch == "nemotron_h_moe":
         return [(f"{layer}.ffn_{'up' if 'up_proj' in name else 'down'}_exps.weight", array)]
     if "conv1d.weight" in name or name.endswith("conv.conv.weight"):
@@ -141,7 +159,9 @@ def undone(arch, config, name, arrays):
         return together(config, *arrays)
     if "conv1d.weight" in name or name.endswith("conv.conv.weight"):
         array = array[:, None]
-    if arch.startswith("nemotron_h") and (name.endswith((".A_log", ".D", "mixer.norm.weight"))):
+    if name.endswith("shared_mlp.input_linear.weight"):
+        return numpy.concatenate(arrays)
+    if arch in SCANS and name.endswith((".A_log", ".D", "mixer.norm.weight", "mamba.norm.weight")):
         array = array.reshape(-1)
     if ".A_log" in name:
         array = numpy.log(-array)
@@ -167,11 +187,11 @@ def keys(writer, arch, config):
         writer.add_layer_norm_rms_eps(config.norm_eps if arch.startswith("lfm2") else config.rms_norm_eps)
     if get("intermediate_size"):
         writer.add_feed_forward_length(config.intermediate_size)
-    if get("num_experts"):
+    if get("num_experts") and arch != "granitehybrid":
         writer.add_expert_count(config.num_experts)
         writer.add_expert_used_count(get("num_experts_per_tok") or config.top_k_experts)
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
-    dict(gemma3n=keys_of_gemma3n, gemma4=keys_of_gemma4, nemotron_h=keys_of_nemotron, nemotron_h_moe=keys_of_nemotron).get(arch, keys_of_hybrid)(writer, arch, config)
+    dict(gemma3n=keys_of_gemma3n, gemma4=keys_of_gemma4, granitehybrid=keys_of_granite, nemotron_h=keys_of_nemotron, nemotron_h_moe=keys_of_nemotron).get(arch, keys_of_hybrid)(writer, arch, config)
 
 
 def keys_of_gemma3n(writer, arch, config):
@@ -218,6 +238,24 @@ def keys_of_gemma4(writer, arch, config):
     pairs = depths["full_attention"] // 2
     turned = int(pairs * config.rope_parameters["full_attention"]["partial_rotary_factor"])
     writer.add_tensor("rope_freqs.weight", numpy.array([1.0] * turned + [1e30] * (pairs - turned), numpy.float32))
+
+
+def keys_of_granite(writer, arch, config):
+    writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in config.layer_types])
+    writer.add_embedding_scale(config.embedding_multiplier)
+    writer.add_residual_scale(config.residual_multiplier)
+    writer.add_attention_scale(config.attention_multiplier)
+    writer.add_logit_scale(config.logits_scaling)
+    writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+    writer.add_rope_scaling_finetuned(False)
+    writer.add_ssm_conv_kernel(config.mamba_d_conv)
+    writer.add_ssm_state_size(config.mamba_d_state)
+    writer.add_ssm_group_count(config.mamba_n_groups)
+    writer.add_ssm_time_step_rank(config.mamba_n_heads)
+    writer.add_ssm_inner_size(config.mamba_n_heads * config.mamba_d_head)
+    if config.num_local_experts:
+        writer.add_expert_count(config.num_local_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
 
 
 def keys_of_nemotron(writer, arch, config):

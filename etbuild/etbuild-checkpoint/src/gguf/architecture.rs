@@ -77,6 +77,11 @@ pub const ARCHITECTURES: &[Architecture] = &[
     Architecture { own: neox, ..plain("gptneox", "GPTNeoXForCausalLM") },
     Architecture { own: gpt_oss, ..plain("gpt-oss", "GptOssForCausalLM") },
     Architecture { own: granite, ..permuted("granite", "GraniteForCausalLM") },
+    Architecture {
+        own: hybrid::granite,
+        by_layer: &[KEY_HEADS],
+        ..permuted("granitehybrid", "GraniteMoeHybridForCausalLM")
+    },
     plain("hunyuan-dense", "HunYuanDenseV1ForCausalLM"),
     Architecture { own: hybrid::lfm2, by_layer: &[KEY_HEADS], ..plain("lfm2", "Lfm2ForCausalLM") },
     Architecture { own: hybrid::lfm2, by_layer: &[KEY_HEADS], ..plain("lfm2moe", "Lfm2MoeForCausalLM") },

@@ -125,6 +125,7 @@ fn module(decoder: &Decoder, index: usize, role: &str) -> Option<String> {
     let in_attention = |name: &str| Some(format!("{layer}.{}.{name}", names.attention));
     let in_network = |name: &str| Some(within(&within(&layer, names.network), name));
     let [query, key, value] = names.inputs;
+    let is_beside = decoder.experts.as_ref().is_some_and(|experts| experts.is_beside_network);
     let has_experts = decoder.layers.get(index).is_some_and(|layer| layer.has_experts);
     match role {
         "attn_norm" => norm_within(&layer, places.before_attention),
@@ -155,6 +156,10 @@ fn module(decoder: &Decoder, index: usize, role: &str) -> Option<String> {
         "ffn_up" if decoder.feed_forward.gate == Gate::Fused && !has_experts => in_network(names.gate_and_up),
         "ffn_up" => in_network(names.up),
         "ffn_down" => in_network(names.down),
+        // The network beside the experts.
+        "ffn_gate_shexp" if is_beside => in_network(names.gate),
+        "ffn_up_shexp" if is_beside => in_network(names.up),
+        "ffn_down_shexp" if is_beside => in_network(names.down),
         // Layers that predict later tokens.
         _ if role.starts_with(LATER) => Some(format!("{layer}.{}", role.trim_start_matches(LATER))),
         _ => of_kinds(decoder, index, role)

@@ -45,6 +45,36 @@ pub fn lfm2(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     }
 }
 
+/// Granite 4: layers without heads of keys are state spaces.
+pub fn granite(file: &Gguf<'_>, config: &mut Map<String, Value>) {
+    super::granite(file, config);
+    let keys = [
+        ("ssm.conv_kernel", "mamba_d_conv"),
+        ("ssm.state_size", "mamba_d_state"),
+        ("ssm.group_count", "mamba_n_groups"),
+        ("ssm.time_step_rank", "mamba_n_heads"),
+        ("ssm.inner_size", "mamba_d_ssm"),
+        ("feed_forward_length", "shared_intermediate_size"),
+        ("expert_shared_feed_forward_length", "shared_intermediate_size"),
+    ];
+    copy(file, config, &keys);
+    config.insert("num_local_experts".to_owned(), file.value("expert_count").cloned().unwrap_or_else(|| 0.into()));
+    let rotates = file.value("rope.scaling.finetuned").and_then(Value::as_bool).unwrap_or(false);
+    config.insert("position_embedding_type".to_owned(), if rotates { "rope" } else { "nope" }.into());
+    let heads = file.value(KEY_HEADS).and_then(Value::as_array).cloned().unwrap_or_default();
+    let is_scan = |heads: &Value| heads.as_u64() == Some(0);
+    let has = |tensor: &str| {
+        let first = heads.iter().position(is_scan);
+        first.is_some_and(|layer| file.has(&format!("blk.{layer}.{tensor}")))
+    };
+    config.insert("mamba_proj_bias".to_owned(), has("ssm_in.bias").into());
+    config.insert("mamba_conv_bias".to_owned(), has("ssm_conv1d.bias").into());
+    let kind = |heads: &Value| if is_scan(heads) { "mamba" } else { "attention" };
+    config.insert("layer_types".to_owned(), heads.iter().map(kind).collect());
+    let first = heads.iter().find(|heads| !is_scan(heads));
+    config.extend(first.map(|heads| ("num_key_value_heads".to_owned(), heads.clone())));
+}
+
 /// Layers with heads of keys attend, others with a width are networks or experts, and the rest are state spaces.
 pub fn nemotron_h(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     let keys = [
