@@ -1,8 +1,10 @@
 //! The vision encoder: pixels of a tile, or patches of a picture, in; embeddings of image tokens out.
 
 mod learned;
+mod norm;
 mod patches;
 mod projector;
+mod squares;
 mod tower;
 
 use etbuild_ir::{Graph, ValueId};

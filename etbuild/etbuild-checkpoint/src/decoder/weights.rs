@@ -215,11 +215,13 @@ impl<'d> Weights<'d> {
     /// The same of pairs whose wavelengths are between those of the rotary's pairs.
     pub fn angles_between(&mut self, name: &str, rotary: &Rotary, positions: u32) -> [Constant; 2] {
         let all = Rotary { pairs: 2 * rotary.pairs, ..rotary.clone() };
-        let tables = if self.errors.is_empty() { rotary::tables(&all, positions) } else { Default::default() };
-        let mut kinds = ["cosines", "sines"].into_iter().zip(tables);
+        if !self.errors.is_empty() {
+            return ["cosines", "sines"].map(|name| self.nothing(name));
+        }
+        let shape = [positions as usize, rotary.pairs];
+        let mut kinds = ["cosines", "sines"].into_iter().zip(rotary::tables(&all, positions));
         std::array::from_fn(|_| {
             let (kind, table) = kinds.next().unwrap_or_default();
-            let shape = [table.len() / all.pairs.max(1), rotary.pairs];
             self.once(format!("{name}.{kind}"), |_, _| Ok(vector_of(&shape, table.into_iter().skip(1).step_by(2))))
         })
     }

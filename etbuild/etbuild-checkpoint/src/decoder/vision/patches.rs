@@ -6,9 +6,11 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, ValueId};
 
 use super::learned::Learned;
+use super::norm::norm;
+use super::squares;
 use crate::constant::{Part, spec};
 use crate::decoder::parts::Parts;
-use crate::{Activation, Decoder, PROJECTOR, PatchProjector, Patches, Rotary, Scaling, TOWER};
+use crate::{Decoder, Patches, Rotary, Scaling, TOWER};
 
 /// The values that all layers read.
 struct Shared {
@@ -53,70 +55,10 @@ pub fn build(parts: &mut Parts<'_, '_>, decoder: &Decoder, tower: &Patches) -> V
             break;
         }
         states = layer(parts, tower, index, &shared, states);
-        let projectors = tower.deep.iter().filter(|[layer, _]| *layer == index);
-        let modules = projectors.map(|[_, projector]| format!("{PROJECTOR}.deepstack.{projector}"));
-        deep.extend(
-            modules.map(|module| project(parts, decoder, tower, &Projection { module, is_late: true }, states)),
-        );
+        deep.extend(squares::of_layer(parts, decoder, tower, index, states));
     }
-    if let PatchProjector::Merged { activation, has_biases, epsilon } = tower.projector {
-        let normal = parts.gain(&format!("{PROJECTOR}.{}", tower.names.norm), tower.width, epsilon, states);
-        return merge(parts, decoder, tower, (activation, has_biases), normal);
-    }
-    let projection = Projection { module: PROJECTOR.to_owned(), is_late: false };
-    let embeddings = project(parts, decoder, tower, &projection, states);
+    let embeddings = squares::build(parts, decoder, tower, states);
     if deep.is_empty() { embeddings } else { parts.sketch.join(&[&[embeddings], &deep[..]].concat(), 2) }
-}
-
-/// A projector of squares of patches.
-struct Projection {
-    module: String,
-    /// Whether squares are normalized, instead of patches.
-    is_late: bool,
-}
-
-/// What a projector makes of the squares, `[1, n, width]`.
-fn project(
-    parts: &mut Parts<'_, '_>,
-    decoder: &Decoder,
-    tower: &Patches,
-    projection: &Projection,
-    states: ValueId,
-) -> ValueId {
-    let within = |name: &str| format!("{}.{name}", projection.module);
-    let each = tower.square * tower.square;
-    let (wide, [first, second]) = (each * tower.width, tower.names.projector);
-    let squares = if projection.is_late {
-        let squares = parts.sketch.grouped(states, each);
-        parts.norm(&within(tower.names.norm), wide, tower.epsilon, squares)
-    } else {
-        let normal = norm(parts, tower, &within(tower.names.norm), states);
-        parts.sketch.grouped(normal, each)
-    };
-    let made = parts.linear(&within(first), squares, [wide, wide], true);
-    let bent = parts.sketch.activate(made, Activation::Gelu);
-    parts.linear(&within(second), bent, [decoder.width, wide], true)
-}
-
-/// What a matrix over squares, and two layers, make of normalized patches, `[1, n, width]`.
-fn merge(
-    parts: &mut Parts<'_, '_>,
-    decoder: &Decoder,
-    tower: &Patches,
-    (activation, has_biases): (Activation, bool),
-    normal: ValueId,
-) -> ValueId {
-    let (each, width) = (tower.square * tower.square, tower.width);
-    let squares = parts.sketch.grouped(normal, each);
-    let module = format!("{PROJECTOR}.patch_merger.merging_layer");
-    parts.sketch.enter(module.as_str());
-    let matrix = parts.weights.by_patch(&format!("{module}.weight"), width, [width, each]);
-    let matrix = parts.sketch.floats(&matrix);
-    let merged = parts.sketch.linear(squares, matrix, None);
-    let [first, second] = tower.names.projector.map(|name| format!("{PROJECTOR}.{name}"));
-    let made = parts.linear(&first, merged, [decoder.width, width], has_biases);
-    let bent = parts.sketch.activate(made, activation);
-    parts.linear(&second, bent, [decoder.width; 2], has_biases)
 }
 
 /// Cosines and sines of the patches, of the first half of the pairs by the row, of the second half by the column.
@@ -219,12 +161,4 @@ fn network(parts: &mut Parts<'_, '_>, tower: &Patches, module: &str, read: Value
     let bent = parts.sketch.activate(gate, activation);
     let gated = parts.sketch.multiply(bent, up);
     parts.linear(&format!("{module}.down_proj"), gated, [width, inner], has_biases)
-}
-
-fn norm(parts: &mut Parts<'_, '_>, tower: &Patches, module: &str, input: ValueId) -> ValueId {
-    if tower.is_gated {
-        parts.gain(module, tower.width, tower.epsilon, input)
-    } else {
-        parts.norm(module, tower.width, tower.epsilon, input)
-    }
 }
