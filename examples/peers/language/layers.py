@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""GGUF files in the shapes of Gemma 4 E2B, LFM2 1.2B and Qwen 3.5 0.8B, random weights in `Q4_0` and a small vocabulary: etbuild beside llama.cpp, which read the
-same file, on the processor of this machine.
+"""GGUF files in the shapes of Gemma 4 E2B, LFM2 1.2B and Qwen 3.5 0.8B, random weights in `Q4_0` and a small vocabulary: etbuild beside
+llama.cpp, which read the same file, on the processor of this machine.
 
     layers.py --etbuild ETBUILD --llama FOLDER --work FOLDER [--models gemma4,lfm2,qwen35] [--threads 1,2] [--rounds 3]
 

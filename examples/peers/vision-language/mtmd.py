@@ -40,7 +40,9 @@ def gemma3(layers):
     """Gemma 3 4B: SigLIP with 896 x 896 pixels, 256 image tokens."""
     start, end, soft = range(VOCABULARY, VOCABULARY + 3)
     text = dict(hidden_size=2560, intermediate_size=10240, num_attention_heads=8, num_key_value_heads=4, head_dim=256, sliding_window=1024,
-                query_pre_attn_scalar=256, num_hidden_layers=layers, vocab_size=VOCABULARY + 64, max_position_embeddings=8192)
+                query_pre_attn_scalar=256, num_hidden_layers=layers, max_position_embeddings=8192,
+                # The converter counts the tokens of beginning, end and padding twice, and cuts the embedding to the count.
+                vocab_size=VOCABULARY + 6)
     vision = dict(hidden_size=1152, intermediate_size=4304, num_hidden_layers=27, num_attention_heads=16, image_size=896, patch_size=14,
                   vision_use_head=False)
     config = transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=256, image_token_index=soft,
@@ -54,7 +56,8 @@ def gemma3(layers):
 
 def qwen(layers):
     """Qwen2.5-VL-3B: patches of 14 x 14 pixels in windows, an image token for four patches."""
-    start, end, image, video = range(VOCABULARY, VOCABULARY + 4)
+    # The tokenizer adds named tokens ahead of the others.
+    image, video, start, end = range(VOCABULARY, VOCABULARY + 4)
     rope = dict(rope_type="default", rope_theta=1e6, mrope_section=[16, 24, 24])
     text = dict(hidden_size=2048, intermediate_size=11008, num_attention_heads=16, num_key_value_heads=2, num_hidden_layers=layers,
                 vocab_size=VOCABULARY + 64, rope_parameters=rope, max_position_embeddings=8192, tie_word_embeddings=True)
@@ -113,7 +116,7 @@ def convert(llama, folder, path, *more):
 
 def ran(words):
     """What a command prints, and the peak of its memory in MiB."""
-    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     told = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -139,7 +142,7 @@ def time_etbuild(binary, picture, threads):
 def time_mtmd(program, text, vision, picture, threads):
     told, memory = ran([program, "-m", text, "--mmproj", vision, "--image", picture, "-p", "abc", "-n", "2", "-t", threads, "-c", "1024",
                         "--temp", "0", "-ngl", "0", "--no-mmproj-offload", "--chat-template", "chatml"])
-    times = re.findall(r"(?:encoded|decoded \(batch \d+/\d+\)) in (\d+) ms", told)
+    times = re.findall(r"(?:encoded|encoding done|decoded \(batch \d+/\d+\)) in (\d+) ms", told)
     assert times, told
     return float(sum(map(int, times))), memory
 
