@@ -87,6 +87,15 @@ class Pictures(unittest.TestCase):
         for image in self.forms("wide.png"):
             self.assertEqual(self.answered("What is this?", images=[image]), wanted(self.folder, 1), type(image))
 
+    def test_transparent_pixels_lie_on_white(self):
+        image = Image.open(self.folder / "glass.png")
+        self.assertEqual(image.mode, "RGBA")
+        [square, part] = [dict(type="image", image=Image.open(self.folder / "square.png")), dict(type="image")]
+        messages = [dict(role="system", content="Be brief.")]
+        for glass in [image, numpy.asarray(image), torch.from_numpy(numpy.asarray(image).copy())]:
+            talk = [*messages, dict(role="user", content=[square, part | dict(image=glass)])]
+            self.assertEqual(self.answered(talk), wanted(self.folder, 4), type(glass))
+
     def test_parts_are_those_of_clients_and_of_chat_templates(self):
         path = self.folder / "wide.png"
         url = "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()

@@ -36,13 +36,14 @@ async function picture(image) {
   return { kind: KINDS.pixels, bytes: rgb(data), width, height };
 }
 
-/** Red, green and blue of pixels with a fourth byte. */
+/** Red, green and blue of pixels with an opacity, on white. */
 function rgb(data) {
   const pixels = new Uint8Array((data.length / 4) * 3);
   for (let from = 0, to = 0; from < data.length; from += 4, to += 3) {
-    pixels[to] = data[from];
-    pixels[to + 1] = data[from + 1];
-    pixels[to + 2] = data[from + 2];
+    const opacity = data[from + 3];
+    for (let channel = 0; channel < 3; channel += 1) {
+      pixels[to + channel] = (data[from + channel] * opacity + 255 * (255 - opacity) + 127) / 255;
+    }
   }
   return pixels;
 }

@@ -25,12 +25,12 @@ class Part:
 
 def picture(value: Any) -> Part:
     """A picture: a path, a ``data:`` URL, the bytes of a PNG or JPEG file, a ``PIL.Image``, or an array of ``uint8`` with the shape
-    ``[height, width]``, ``[height, width, 3]`` (red, green, blue) or ``[height, width, 4]``, whose last channel is left out.
+    ``[height, width]``, ``[height, width, 3]`` (red, green, blue) or ``[height, width, 4]`` (and opacity). Transparent pixels lie on white.
     """
     if _is_file(value):
         return Part("picture", data=_bytes(value))
     if hasattr(value, "convert") and hasattr(value, "tobytes"):
-        pixels = value.convert("RGB")
+        pixels = _opaque(value)
         return Part("pixels", data=pixels.tobytes(), width=pixels.width, height=pixels.height)
     view = _view(value, "a picture is a path, the bytes of a file, a PIL.Image or an array")
     shape = view.shape or ()
@@ -39,11 +39,29 @@ def picture(value: Any) -> Part:
     data, channels = view.tobytes(), (shape[2:] or (1,))[0]
     if channels != 3:
         planes = [data[min(channel, channels - 1) :: channels] for channel in range(3)]
+        opacity = data[3::4] if channels == 4 else b""
         pixels = bytearray(3 * len(planes[0]))
         for channel, plane in enumerate(planes):
-            pixels[channel::3] = plane
+            pixels[channel::3] = _on_white(plane, opacity)
         data = bytes(pixels)
     return Part("pixels", data=data, width=shape[1], height=shape[0])
+
+
+def _opaque(image: Any) -> Any:
+    """A ``PIL.Image`` in red, green and blue, whose transparent pixels lie on white."""
+    if image.mode not in ("RGBA", "LA", "PA", "RGBa", "La") and "transparency" not in image.info:
+        return image.convert("RGB")
+    from PIL import Image
+
+    colors = image.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", colors.size, (255, 255, 255, 255)), colors).convert("RGB")
+
+
+def _on_white(plane: bytes, opacity: bytes) -> bytes:
+    """A channel of pixels of this opacity on white; all of an empty opacity are opaque."""
+    if not opacity or opacity.count(255) == len(opacity):
+        return plane
+    return bytes((value * share + 255 * (255 - share) + 127) // 255 for value, share in zip(plane, opacity))
 
 
 def sound(value: Any) -> Part:
