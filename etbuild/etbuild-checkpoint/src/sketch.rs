@@ -365,7 +365,7 @@ impl Sketch {
         self.call("aten.clamp.default", arguments, output)
     }
 
-    /// Elements that are within limits, of which infinite ones are none.
+    /// Elements clamped to the limits; an infinite limit does not clamp.
     pub fn within(&mut self, value: ValueId, limits: [f64; 2]) -> ValueId {
         let [least, most] = limits.map(|limit| if limit.is_finite() { Argument::Float(limit) } else { Argument::None });
         let output = self.like(value);

@@ -240,6 +240,14 @@ def keys_of_gemma4(writer, arch, config):
     writer.add_tensor("rope_freqs.weight", numpy.array([1.0] * turned + [1e30] * (pairs - turned), numpy.float32))
 
 
+def keys_of_states(writer, kernel, size, groups, heads, depth):
+    writer.add_ssm_conv_kernel(kernel)
+    writer.add_ssm_state_size(size)
+    writer.add_ssm_group_count(groups)
+    writer.add_ssm_time_step_rank(heads)
+    writer.add_ssm_inner_size(heads * depth)
+
+
 def keys_of_granite(writer, arch, config):
     writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in config.layer_types])
     writer.add_embedding_scale(config.embedding_multiplier)
@@ -248,11 +256,7 @@ def keys_of_granite(writer, arch, config):
     writer.add_logit_scale(config.logits_scaling)
     writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
     writer.add_rope_scaling_finetuned(False)
-    writer.add_ssm_conv_kernel(config.mamba_d_conv)
-    writer.add_ssm_state_size(config.mamba_d_state)
-    writer.add_ssm_group_count(config.mamba_n_groups)
-    writer.add_ssm_time_step_rank(config.mamba_n_heads)
-    writer.add_ssm_inner_size(config.mamba_n_heads * config.mamba_d_head)
+    keys_of_states(writer, config.mamba_d_conv, config.mamba_d_state, config.mamba_n_groups, config.mamba_n_heads, config.mamba_d_head)
     if config.num_local_experts:
         writer.add_expert_count(config.num_local_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
@@ -267,11 +271,7 @@ def keys_of_nemotron(writer, arch, config):
     width = config.moe_intermediate_size if arch == "nemotron_h_moe" else config.intermediate_size
     writer.add_feed_forward_length([width if kind in ("mlp", "moe") else 0 for kind in kinds])
     writer.add_rope_scaling_finetuned(False)
-    writer.add_ssm_conv_kernel(config.conv_kernel)
-    writer.add_ssm_state_size(config.ssm_state_size)
-    writer.add_ssm_group_count(config.n_groups)
-    writer.add_ssm_time_step_rank(config.mamba_num_heads)
-    writer.add_ssm_inner_size(config.mamba_num_heads * config.mamba_head_dim)
+    keys_of_states(writer, config.conv_kernel, config.ssm_state_size, config.n_groups, config.mamba_num_heads, config.mamba_head_dim)
     if arch == "nemotron_h_moe":
         writer.add_expert_count(config.n_routed_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
@@ -300,9 +300,6 @@ def keys_of_hybrid(writer, arch, config):
         writer.add_rope_dimension_sections([11, 11, 10, 0])
     if getattr(config, "shared_expert_intermediate_size", None):
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
-    writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
-    writer.add_ssm_state_size(config.linear_key_head_dim)
-    writer.add_ssm_group_count(config.linear_num_key_heads)
-    writer.add_ssm_time_step_rank(config.linear_num_value_heads)
-    writer.add_ssm_inner_size(config.linear_value_head_dim * config.linear_num_value_heads)
+    keys_of_states(writer, config.linear_conv_kernel_dim, config.linear_key_head_dim, config.linear_num_key_heads,
+                   config.linear_num_value_heads, config.linear_value_head_dim)
     writer.add_full_attention_interval(config.layer_types.index("full_attention") + 1)

@@ -120,6 +120,11 @@ impl<'m> Operands<'m, '_, '_> {
         Ok(unsafe { core::slice::from_raw_parts(start, count) })
     }
 
+    /// `count` elements of an input tensor; `None` for an absent operand.
+    pub fn read_present<T: Plain>(&mut self, place: Place, count: usize) -> Result<Option<&'m [T]>> {
+        place.is_present().then(|| self.read(place, count)).transpose()
+    }
+
     /// All elements of a slot.
     pub fn read_all<T: Plain>(&mut self, slot: SlotNumber) -> Result<&'m [T]> {
         let (_, size) = self.memory.region(slot, 0, false)?;

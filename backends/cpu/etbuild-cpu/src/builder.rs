@@ -3,7 +3,7 @@
 use et_core::ScalarType;
 use et_cpu::{Copy, DequantizeRows, Instruction, Place, QParams, RowScales, Rows, SlotNumber, Write};
 use etbuild_backend::constant_of;
-use etbuild_ir::{IdMap, Links, TensorSpec, ValueId};
+use etbuild_ir::{ConstantData, IdMap, Links, TensorSpec, ValueId};
 
 use crate::program::{Program, Storage};
 use crate::tensor::{Buffer, Tensor, dense_strides, fused_dims};
@@ -144,6 +144,19 @@ impl<'g> Builder<'g> {
     pub fn dense(&mut self, id: ValueId) -> Result<Tensor, Problem> {
         let tensor = self.tensor(id)?;
         Ok(self.in_row_major(tensor))
+    }
+
+    /// The place of a value in f32 and row-major order; absent for no value.
+    pub fn optional(&mut self, id: Option<ValueId>) -> Result<Place, Problem> {
+        id.map_or(Ok(Place::ABSENT), |id| Ok(place(&self.dense(id)?)))
+    }
+
+    /// A constant row-major f32 tensor.
+    pub fn constant(&mut self, numbers: impl Iterator<Item = f32>, sizes: &[usize]) -> Tensor {
+        let data = ConstantData::new(numbers.flat_map(f32::to_le_bytes).collect::<Vec<u8>>());
+        let length = data.bytes().len();
+        let buffer = self.program.buffer(Storage::Model(data), length);
+        Tensor::dense(buffer, ScalarType::Float, sizes.to_vec(), 0..sizes.len())
     }
 
     /// The reshaped tensor, copied where strides cannot express the shape.

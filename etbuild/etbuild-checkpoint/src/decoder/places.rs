@@ -15,7 +15,7 @@ pub fn turning(parts: &mut Parts<'_, '_>, sections: Sections, count: usize) -> T
     let first = sketch.constant(&weights.integers("first", &[0]));
     let tables = weights.rotary(0, None);
     let pairs = tables[0].spec.sizes.last().map_or(0, |pairs| pairs.unsigned_abs() as usize);
-    // Ones for the pairs of an axis, and zeros for all others.
+    // A mask of pairs for each axis: 1 for a pair that turns by the axis, 0 for others.
     let own = std::array::from_fn::<_, 3, _>(|axis| {
         let ones = (0..pairs).map(|pair| (f64::from(u8::from(sections.axis(pair) == axis)), 1));
         let own = weights.ranges(&format!("pairs.{axis}"), ones);

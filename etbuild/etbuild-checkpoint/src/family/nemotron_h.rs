@@ -62,7 +62,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
         return Err(config.mistake("num_hidden_layers", reason));
     }
     conventions::without_rotary(&mut decoder);
-    // The class has a head of its own, whatever the configuration says.
+    // `NemotronHForCausalLM` ignores `tie_word_embeddings`: the head is never the embedding.
     decoder.tied = false;
     decoder.feed_forward.activation = conventions::activation(config, "mlp_hidden_act", Activation::ReluSquared)?;
     decoder.feed_forward.biases = config.flag("mlp_bias")?;

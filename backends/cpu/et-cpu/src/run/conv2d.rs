@@ -54,7 +54,7 @@ fn float(context: &Context<'_, '_, '_>, fields: &Conv2d) -> Result<()> {
         residual: residual(&fields.epilogue, &output, &mut operands)?,
     };
     let scales = fields.channel_scales;
-    let scales = scales.is_present().then(|| operands.read::<f32>(scales, shape.channels)).transpose()?;
+    let scales = operands.read_present::<f32>(scales, shape.channels)?;
     output.write(context, operands, &planned.grid(), (work(&shape), LEAST), |output, block, workspace| {
         let Some(scales) = scales.filter(|_| !block.is_empty()) else {
             return planned.compute(&read, output, block, workspace);

@@ -5,11 +5,10 @@ use et_core::{Error, Result};
 use et_kernels::recurrence::{self, Before, Rule, Sizes, step_rows};
 use et_kernels::short_convolution::{self, ShortConvolution};
 
-use crate::memory::Operands;
 use crate::run::conv2d::LEAST;
 use crate::run::text::positions;
 use crate::split::{self, Chunks, Context, Elements, count};
-use crate::{ConvCache, Place, Recurrence};
+use crate::{ConvCache, Recurrence};
 
 /// Executes a recurrence.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Recurrence) -> Result<()> {
@@ -22,8 +21,8 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Recurrence) -> Result<()> {
     let tokens = tokens.filter(|tokens| *tokens <= rows && start >= 0).ok_or(Error::InvalidArgument)?;
     let (of_rows, elements) = (count(&[rows, heads])?, count(&[heads, depth, width])?);
     let keys = count(&[rows, groups, width])?;
-    let shares = optional(&mut operands, fields.shares, of_rows)?;
-    let skips = optional(&mut operands, fields.skips, heads)?;
+    let shares = operands.read_present(fields.shares, of_rows)?;
+    let skips = operands.read_present(fields.skips, heads)?;
     let before = match start {
         0 => Before::Zeros,
         _ if operands.are_one(fields.before, *fields.behind)? => Before::InPlace,
@@ -37,7 +36,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Recurrence) -> Result<()> {
         keys: operands.read(fields.keys, keys)?,
         queries: operands.read(fields.queries, keys)?,
         steps: operands.read(fields.steps, of_rows)?,
-        biases: optional(&mut operands, fields.biases, heads)?,
+        biases: operands.read_present(fields.biases, heads)?,
         rates: operands.read(fields.rates, count(&[heads, fields.rates_of_head as usize])?)?,
         before,
     };
@@ -64,7 +63,7 @@ pub fn convolve(context: &Context<'_, '_, '_>, fields: &ConvCache) -> Result<()>
         rows: operands.read(fields.rows, count(&[rows, channels])?)?,
         cache: operands.read(fields.cache, count(&[slots, channels])?)?,
         weights: operands.read(fields.weights, count(&[length, channels])?)?,
-        bias: optional(&mut operands, fields.bias, channels)?,
+        bias: operands.read_present(fields.bias, channels)?,
         channels,
         span: [start, last],
     };
@@ -73,9 +72,4 @@ pub fn convolve(context: &Context<'_, '_, '_>, fields: &ConvCache) -> Result<()>
     split::runs(context, output, channels, least, |range, output, _| {
         short_convolution::convolve(level, &work, range, output)
     })
-}
-
-/// The elements of an operand; `None` for an absent operand.
-fn optional<'m>(operands: &mut Operands<'m, '_, '_>, place: Place, count: usize) -> Result<Option<&'m [f32]>> {
-    place.is_present().then(|| operands.read(place, count)).transpose()
 }

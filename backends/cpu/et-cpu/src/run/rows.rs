@@ -111,10 +111,7 @@ pub fn topk(context: &Context<'_, '_, '_>, fields: &TopK) -> Result<()> {
 pub fn topk_within(context: &Context<'_, '_, '_>, fields: &TopKWithin) -> Result<()> {
     let (groups, wanted) = (groups(fields), fields.rows.count as usize);
     let mut operands = context.memory.operands();
-    let biases = match fields.biases.is_present() {
-        true => operands.read::<f32>(fields.biases, fields.rows.sizes[1] as usize)?,
-        false => &[],
-    };
+    let biases = operands.read_present::<f32>(fields.biases, fields.rows.sizes[1] as usize)?.unwrap_or_default();
     each_row(context, operands, &fields.rows, |input, columns, results, scratch| {
         best_of_groups(input, (biases, groups), results, wanted, scratch, columns)
     })

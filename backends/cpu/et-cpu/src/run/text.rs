@@ -68,9 +68,9 @@ fn attend_to(context: &Context<'_, '_, '_>, fields: &AttendCache, is_mutual: boo
     let query = operands.read::<f32>(fields.query, count(&[queries, heads, width])?)?;
     let key = stored(&mut operands, fields.keys, fields.cache, [slots, key_heads, width])?;
     let value = stored(&mut operands, fields.values, fields.cache, [slots, key_heads, width])?;
-    let by_distance = fields.distances.is_present().then(|| operands.read(fields.distances, count(&[heads, slots])?));
-    let distances = by_distance.transpose()?.map(|numbers| Distances { numbers, count: slots });
-    let sinks = fields.sinks.is_present().then(|| operands.read(fields.sinks, heads)).transpose()?;
+    let by_distance = operands.read_present(fields.distances, count(&[heads, slots])?)?;
+    let distances = by_distance.map(|numbers| Distances { numbers, count: slots });
+    let sinks = operands.read_present(fields.sinks, heads)?;
     let written = operands.write::<f32>(*fields.output, count(&[queries, heads, value_width])?)?;
     let attention = Attention {
         sizes,

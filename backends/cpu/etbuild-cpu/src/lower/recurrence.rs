@@ -1,15 +1,14 @@
 //! Operators of recurrent language models: linear attention, selective state spaces, and short convolutions.
 
 use et_core::ScalarType;
-use et_cpu::{ConvCache, Place, Recurrence, Write};
+use et_cpu::{ConvCache, Recurrence, Write};
 use etbuild_backend::{Call, RefusalKind, floats};
-use etbuild_ir::{ConstantData, ValueId};
+use etbuild_ir::ValueId;
 
 use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::capability::{Checked, ensure};
 use crate::lower::{Lowered, text};
-use crate::program::Storage;
 use crate::tensor::{FLOAT, Tensor};
 
 /// The positions of the arguments of an operator that only one of the recurrences has, or that each has elsewhere.
@@ -63,10 +62,10 @@ fn recurrence(builder: &mut Builder<'_>, call: &Call<'_>, positions: &Positions)
     let ([_, rows, heads, depth], [_, _, groups, width]) = (&values.sizes[..], &keys.sizes[..]) else {
         return Err(Problem::Arguments);
     };
-    let shares = optional(builder, positions.shares.map(|position| call.value(position)).transpose()?)?;
-    let biases = optional(builder, call.optional_value(positions.biases)?)?;
+    let shares = builder.optional(positions.shares.map(|position| call.value(position)).transpose()?)?;
+    let biases = builder.optional(call.optional_value(positions.biases)?)?;
     let skips = positions.skips.map(|position| call.optional_value(position)).transpose()?.flatten();
-    let skips = optional(builder, skips)?;
+    let skips = builder.optional(skips)?;
     let output = builder.row_major(FLOAT, &values.sizes);
     let behind = builder.row_major(FLOAT, &state.sizes);
     let recurrence = Recurrence {
@@ -90,11 +89,6 @@ fn recurrence(builder: &mut Builder<'_>, call: &Call<'_>, positions: &Positions)
     Ok(Some(output))
 }
 
-/// The place of an operand that may be absent.
-fn optional(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<Place, Problem> {
-    id.map_or(Ok(Place::ABSENT), |id| Ok(place(&builder.dense(id)?)))
-}
-
 /// A short convolution: `(rows, cache, weight, bias, start, last)`.
 pub fn conv_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (rows, cache) = (builder.dense(call.value(0)?)?, builder.dense(call.value(1)?)?);
@@ -108,7 +102,7 @@ pub fn conv_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         rows: place(&rows),
         cache: place(&cache),
         weights: place(&weights),
-        bias: optional(builder, bias)?,
+        bias: builder.optional(bias)?,
         output: Write(place(&output)),
         piece: text::piece(builder, &call, 4)?,
         sizes: [*count, *channels, length, *slots].map(|size| size as u32),
@@ -124,8 +118,6 @@ fn by_position(builder: &mut Builder<'_>, weight: ValueId, channels: usize) -> R
     if length == 0 || numbers.len() != channels * length {
         return Err(Problem::Weights);
     }
-    let turned = (0..length).flat_map(|position| numbers.iter().skip(position).step_by(length));
-    let data = ConstantData::new(turned.flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>());
-    let buffer = builder.program.buffer(Storage::Model(data.clone()), data.bytes().len());
-    Ok((Tensor::dense(buffer, FLOAT, vec![length, channels], [0, 1].into_iter()), length))
+    let turned = (0..length).flat_map(|position| numbers.iter().skip(position).step_by(length)).copied();
+    Ok((builder.constant(turned, &[length, channels]), length))
 }

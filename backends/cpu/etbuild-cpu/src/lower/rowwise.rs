@@ -1,7 +1,7 @@
 //! Softmax, LayerNorm, RMSNorm and mean.
 
 use et_core::ScalarType;
-use et_cpu::{Mean, Normalize, Place, QParams, SlotNumber, Softmax, TopK, TopKWithin, Write};
+use et_cpu::{Mean, Normalize, QParams, SlotNumber, Softmax, TopK, TopKWithin, Write};
 use et_kernels::elementwise::Operation;
 use etbuild_ir::ValueId;
 
@@ -116,10 +116,7 @@ pub fn topk(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// The experts that each row chooses: `(scores, biases, count, groups, kept, judged)`.
 pub fn choose_experts(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let biases = match call.optional_value(1)? {
-        Some(id) => place(&builder.dense(id)?),
-        None => Place::ABSENT,
-    };
+    let biases = builder.optional(call.optional_value(1)?)?;
     let number = |position: usize| Ok::<_, Problem>(call.int(position)?.map_or(1, |number| number as u32));
     let (groups, kept, judged) = (number(3)?, number(4)?, number(5)?);
     let (rows, values) = best(builder, &call, true)?;

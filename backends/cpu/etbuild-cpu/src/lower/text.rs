@@ -3,13 +3,12 @@
 use et_core::ScalarType;
 use et_cpu::{AttendBlock, AttendCache, AttendSegments, CacheType, Gather, Piece, Place, RotaryPairing, Rotate, Write};
 use etbuild_backend::{RefusalKind, floats};
-use etbuild_ir::{ConstantData, ValueId};
+use etbuild_ir::ValueId;
 
 use crate::Problem;
 use crate::builder::{Builder, place, slot};
 use crate::capability::{Checked, ensure};
 use crate::lower::Lowered;
-use crate::program::Storage;
 use crate::tensor::FLOAT;
 use crate::tensor::Tensor;
 use etbuild_backend::Call;
@@ -178,10 +177,7 @@ fn attend(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(AttendCache, Te
             Some(id) => distances(builder, id, [*heads, *slots])?,
             None => Place::ABSENT,
         },
-        sinks: match call.optional_value(SINKS)? {
-            Some(id) => place(&builder.dense(id)?),
-            None => Place::ABSENT,
-        },
+        sinks: builder.optional(call.optional_value(SINKS)?)?,
     };
     Ok((attend, output))
 }
@@ -201,10 +197,7 @@ fn distances(builder: &mut Builder<'_>, table: ValueId, [heads, slots]: [usize; 
     };
     let turned = numbers.chunks(count).flat_map(|row| (0..slots).rev().map(move |distance| (row, distance)));
     let turned = turned.map(|(row, distance)| number(row, distance));
-    let data = ConstantData::new(turned.flat_map(f32::to_le_bytes).collect::<Vec<u8>>());
-    let length = data.bytes().len();
-    let buffer = builder.program.buffer(Storage::Model(data), length);
-    Ok(place(&Tensor::dense(buffer, FLOAT, vec![heads, slots], [0, 1].into_iter())))
+    Ok(place(&builder.constant(turned, &[heads, slots])))
 }
 
 /// Attention within segments: `(query, keys, values, ends, scale)`.

@@ -37,12 +37,17 @@ pub fn lfm2(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     copy(file, config, &keys);
     config.insert("block_auto_adjust_ff_dim".to_owned(), false.into());
     if let Some(Value::Array(heads)) = file.value(KEY_HEADS) {
-        let attends = |heads: &Value| heads.as_u64() != Some(0);
-        let kind = |heads: &Value| if attends(heads) { "full_attention" } else { "conv" };
-        config.insert("layer_types".to_owned(), heads.iter().map(kind).collect());
-        let first = heads.iter().find(|heads| attends(heads));
-        config.extend(first.map(|heads| ("num_key_value_heads".to_owned(), heads.clone())));
+        kinds(heads, config, ["full_attention", "conv"]);
     }
+}
+
+/// The kinds of layers with heads of keys and without, and the heads of the first layer that has some.
+fn kinds(heads: &[Value], config: &mut Map<String, Value>, [attending, other]: [&str; 2]) {
+    let attends = |heads: &Value| heads.as_u64() != Some(0);
+    let kind = |heads: &Value| if attends(heads) { attending } else { other };
+    config.insert("layer_types".to_owned(), heads.iter().map(kind).collect());
+    let first = heads.iter().find(|heads| attends(heads));
+    config.extend(first.map(|heads| ("num_key_value_heads".to_owned(), heads.clone())));
 }
 
 /// Granite 4: layers without heads of keys are state spaces.
@@ -61,18 +66,12 @@ pub fn granite(file: &Gguf<'_>, config: &mut Map<String, Value>) {
     config.insert("num_local_experts".to_owned(), file.value("expert_count").cloned().unwrap_or_else(|| 0.into()));
     let rotates = file.value("rope.scaling.finetuned").and_then(Value::as_bool).unwrap_or(false);
     config.insert("position_embedding_type".to_owned(), if rotates { "rope" } else { "nope" }.into());
-    let heads = file.value(KEY_HEADS).and_then(Value::as_array).cloned().unwrap_or_default();
-    let is_scan = |heads: &Value| heads.as_u64() == Some(0);
-    let has = |tensor: &str| {
-        let first = heads.iter().position(is_scan);
-        first.is_some_and(|layer| file.has(&format!("blk.{layer}.{tensor}")))
-    };
+    let heads = file.value(KEY_HEADS).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let first = heads.iter().position(|heads| heads.as_u64() == Some(0));
+    let has = |tensor: &str| first.is_some_and(|layer| file.has(&format!("blk.{layer}.{tensor}")));
     config.insert("mamba_proj_bias".to_owned(), has("ssm_in.bias").into());
     config.insert("mamba_conv_bias".to_owned(), has("ssm_conv1d.bias").into());
-    let kind = |heads: &Value| if is_scan(heads) { "mamba" } else { "attention" };
-    config.insert("layer_types".to_owned(), heads.iter().map(kind).collect());
-    let first = heads.iter().find(|heads| !is_scan(heads));
-    config.extend(first.map(|heads| ("num_key_value_heads".to_owned(), heads.clone())));
+    kinds(heads, config, ["attention", "mamba"]);
 }
 
 /// Layers with heads of keys attend, others with a width are networks or experts, and the rest are state spaces.
