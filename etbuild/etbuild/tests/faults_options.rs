@@ -251,6 +251,11 @@ const STATED: &[Stated] = &[
     ("memory.boot_block.words", "pico2", &["0x000001ff", "0x000001fe"]),
     ("memory.code", "mps2-an505", &["code: flash", "code: more"]),
     ("memory.constants", "mps2-an505", &["constants: flash", "constants: more"]),
+    (
+        "memory.tensors",
+        "mps2-an505",
+        &["arena: sram", "arena: sram\n  tensors: [more, sram]", "arena: sram\n  tensors: [sram, more]"],
+    ),
     ("memory.stack", "mps2-an505", &["stack: 16 KiB", "stack: 32 KiB"]),
     ("npu.ethos-u", "corstone-300", &["ethos-u: u55-128", "ethos-u: u55-256"]),
     ("npu.memory_mode", "corstone-300", &["memory_mode: Shared_Sram", "memory_mode: Sram_Only"]),
