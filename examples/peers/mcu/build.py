@@ -1,7 +1,7 @@
-"""Builds TensorFlow Lite Micro with CMSIS-NN for a core, and firmware of a .tflite file.
+"""Builds TensorFlow Lite Micro for a core, with CMSIS-NN where that has kernels, and firmware of a .tflite file.
 
-The flags are those of TensorFlow Lite Micro's own makefile (`cortex_m_generic`, BUILD_TYPE=release): -Os for the framework, -O2 for the
-kernels, error strings stripped, a resolver with the int8 kernels of the model only.
+The flags are those of TensorFlow Lite Micro's own makefiles (`cortex_m_generic` and `riscv32_generic`, BUILD_TYPE=release): -Os for the
+framework, -O2 for the kernels, error strings stripped, a resolver with the int8 kernels of the model only.
 """
 
 import concurrent.futures
@@ -14,6 +14,37 @@ JOBS = 2
 
 
 @dataclasses.dataclass(frozen=True)
+class Architecture:
+    """What the cores of an architecture have in common: the prefix of its tools, flags of the compiler and of the linker, kernels, emulator."""
+
+    prefix: str
+    flags: tuple
+    link: tuple
+    cmsis_nn: bool
+    emulator: str
+
+
+# Debian has no libstdc++ for bare RISC-V: the peer uses headers alone, which are those for Arm.
+HEADERS = pathlib.Path("/usr/include/newlib/c++/12.2.1")
+
+ARM = Architecture(
+    "arm-none-eabi-",
+    ("-mthumb", "-DCMSIS_NN", "-DARM_NN_ENABLE_F16=0", "-DARM_NN_ENABLE_F32=0"),
+    ("-specs=nano.specs", "-specs=nosys.specs", "-lm"),
+    True,
+    "qemu-system-arm",
+)
+RISCV = Architecture(
+    "riscv64-unknown-elf-",
+    ("-march=rv32imac", "-mabi=ilp32", "-mcmodel=medany", "-mno-relax", "-fno-delete-null-pointer-checks")
+    + ("-DTF_LITE_USE_GLOBAL_CMATH_FUNCTIONS", "-DTF_LITE_USE_GLOBAL_MIN", "-DTF_LITE_USE_GLOBAL_MAX", "-specs=picolibc.specs"),
+    ("-nostdlib", "-lm", "-lc", "-lgcc"),
+    False,
+    "qemu-system-riscv32",
+)
+
+
+@dataclasses.dataclass(frozen=True)
 class Core:
     """A core: the machine of QEMU that has it, where its memories lie, and its names for gcc and rustc."""
 
@@ -21,11 +52,11 @@ class Core:
     machine: str
     flags: tuple
     triple: str
-    cpu: str
+    cpu: str | None
     flash: int = 0
     ram: int = 0x2000_0000
     ram_size: int = 4 << 20
-    emulator: str = "qemu-system-arm"
+    architecture: Architecture = ARM
     arguments: tuple = ()
 
 
@@ -38,12 +69,14 @@ CORES = {
         Core("m4", "mps2-an386", ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"), "thumbv7em-none-eabi", "cortex-m4"),
         Core("m33", "mps2-an505", ("-mcpu=cortex-m33", "-mfloat-abi=hard"), "thumbv8m.main-none-eabi", "cortex-m33", 0x1000_0000, 0x3800_0000),
         Core("m55", "mps3-an547", ("-mcpu=cortex-m55", "-mfloat-abi=hard"), "thumbv8m.main-none-eabi", "cortex-m55", ram_size=512 << 10),
+        Core(
+            "rv32", "virt", (), "riscv32imac-unknown-none-elf", None, 0x8000_0000, 0x8080_0000, architecture=RISCV, arguments=("-bios", "none")
+        ),
     ]
 }
 
-COMMON = """-mthumb -ffunction-sections -fdata-sections -fno-unwind-tables -fno-asynchronous-unwind-tables -fomit-frame-pointer
- -funsigned-char -fmessage-length=0 -DTF_LITE_STATIC_MEMORY -DTF_LITE_DISABLE_X86_NEON -DNDEBUG -DTF_LITE_STRIP_ERROR_STRINGS
- -DCMSIS_NN -DARM_NN_ENABLE_F16=0 -DARM_NN_ENABLE_F32=0 -w""".split()
+COMMON = """-ffunction-sections -fdata-sections -fno-unwind-tables -fno-asynchronous-unwind-tables -fomit-frame-pointer
+ -funsigned-char -fmessage-length=0 -DTF_LITE_STATIC_MEMORY -DTF_LITE_DISABLE_X86_NEON -DNDEBUG -DTF_LITE_STRIP_ERROR_STRINGS -w""".split()
 CXX = "-std=c++17 -fno-rtti -fno-exceptions -fno-threadsafe-statics".split()
 KERNELS = "conv depthwise_conv fully_connected softmax pooling add reshape".split()
 CMSIS_NN = "BasicMathFunctions ConvolutionFunctions FullyConnectedFunctions NNSupportFunctions PoolingFunctions SoftmaxFunctions TransposeFunctions".split()
@@ -57,7 +90,7 @@ def run(*command):
     return done.stdout
 
 
-def sources(root):
+def sources(root, architecture):
     """The files of the library, each with its level of optimization."""
     lite = root / "tflite-micro/tensorflow/lite"
     micro = lite / "micro"
@@ -73,29 +106,33 @@ def sources(root):
     kernels = micro / "kernels"
     for name in KERNELS:
         optimized = kernels / "cmsis_nn" / f"{name}.cc"
-        yield (optimized if optimized.exists() else kernels / f"{name}.cc"), "-O2"
+        yield (optimized if architecture.cmsis_nn and optimized.exists() else kernels / f"{name}.cc"), "-O2"
         if (kernels / f"{name}_common.cc").exists():
             yield kernels / f"{name}_common.cc", "-O2"
     for name in ["kernel_util.cc", "micro_tensor_utils.cc"]:
         yield kernels / name, "-O2"
-    for name in CMSIS_NN:
+    for name in CMSIS_NN if architecture.cmsis_nn else []:
         for file in sorted((root / "CMSIS-NN/Source" / name).glob("*.c")):
             if not file.stem.endswith(("_f16", "_f32", "_flt")):
                 yield file, "-O2"
 
 
-def includes(root):
+def includes(root, architecture):
     """Where the headers lie."""
-    folders = ["tflite-micro", "flatbuffers/include", "gemmlowp", "ruy", "CMSIS-NN", "CMSIS-NN/Include", "CMSIS_6/CMSIS/Core/Include"]
-    return [f"-I{root / folder}" for folder in [*folders, "."]]
+    folders = ["tflite-micro", "flatbuffers/include", "gemmlowp", "ruy"]
+    folders += ["CMSIS-NN", "CMSIS-NN/Include", "CMSIS_6/CMSIS/Core/Include"] if architecture.cmsis_nn else []
+    headers = [] if architecture is ARM else ["-isystem", HEADERS, "-isystem", HEADERS / "arm-none-eabi"]
+    return [f"-I{root / folder}" for folder in [*folders, "."]] + headers
 
 
 def compile_file(file, level, core, root, target):
     """Compiles a file unless its object exists."""
     if not target.exists():
         cxx = file.suffix == ".cc"
-        tool = "arm-none-eabi-g++" if cxx else "arm-none-eabi-gcc"
-        run(tool, *core.flags, *COMMON, *(CXX if cxx else ["-std=c17"]), level, *includes(root), "-c", file, "-o", target)
+        architecture = core.architecture
+        tool = architecture.prefix + ("g++" if cxx else "gcc")
+        flags = [*architecture.flags, *core.flags, *COMMON, *(CXX if cxx else ["-std=c17"]), level]
+        run(tool, *flags, *includes(root, architecture), "-c", file, "-o", target)
     return target
 
 
@@ -108,11 +145,11 @@ def library(core, root, out):
         return archive
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         jobs = []
-        for file, level in sources(root):
+        for file, level in sources(root, core.architecture):
             target = folder / (str(file.relative_to(root)).replace("/", "-") + ".o")
             jobs.append(pool.submit(compile_file, file, level, core, root, target))
         objects = [job.result() for job in jobs]
-    run("arm-none-eabi-ar", "rcs", archive, *objects)
+    run(core.architecture.prefix + "ar", "rcs", archive, *objects)
     return archive
 
 
@@ -126,11 +163,12 @@ def firmware(core, root, out, model, arena):
     for name in ["flash", "ram", "ram_size"]:
         text = text.replace(f"@{name}@", hex(getattr(core, name)))
     script.write_text(text)
-    flags = [*core.flags, *COMMON, *CXX, *includes(root), "-Os", f"-DARENA={arena}", f"-DMODEL=\"{model}\""]
+    architecture = core.architecture
+    flags = [*architecture.flags, *core.flags, *COMMON, *CXX, *includes(root, architecture), "-Os", f"-DARENA={arena}", f"-DMODEL=\"{model}\""]
     flags.append(f"-DOPERATORS={'+'.join(operators(model))}")
     elf = folder / f"{model.stem}.elf"
-    command = [*flags, HERE / "main.cc", "-o", elf, f"-T{script}", "-nostartfiles", "-specs=nano.specs", "-specs=nosys.specs"]
-    run("arm-none-eabi-g++", *command, "-Wl,--gc-sections", archive, "-lm")
+    command = [*flags, HERE / "main.cc", "-o", elf, f"-T{script}", "-nostartfiles"]
+    run(architecture.prefix + "g++", *command, "-Wl,--gc-sections", archive, *architecture.link)
     return elf
 
 

@@ -8,9 +8,10 @@ import subprocess
 class Image:
     """An ELF file whose sections have the names of the linker scripts of etbuild and of this folder."""
 
-    def __init__(self, elf: pathlib.Path) -> None:
+    def __init__(self, elf: pathlib.Path, prefix: str) -> None:
         self.elf = elf
-        text = subprocess.run(["arm-none-eabi-size", "-A", elf], capture_output=True, text=True, check=True).stdout
+        self.prefix = prefix
+        text = subprocess.run([prefix + "size", "-A", elf], capture_output=True, text=True, check=True).stdout
         rows = [line.split() for line in text.splitlines() if line.startswith(".")]
         self.sections = {name: (int(size), int(address)) for name, size, address in rows}
 
@@ -23,7 +24,7 @@ class Image:
         size, low = self.sections[".stack"]
         counts = self.elf.with_suffix(".counts")
         plugin = f"{plugin},low={low:#x},high={low + size:#x}" + (",profile=on" if profile else "")
-        command = [core.emulator, "-machine", core.machine, *core.arguments, "-nographic", "-icount", "shift=0"]
+        command = [core.architecture.emulator, "-machine", core.machine, *core.arguments, "-nographic", "-icount", "shift=0"]
         command += ["-semihosting-config", "enable=on,target=native", "-plugin", plugin, "-d", "plugin", "-D", counts, "-kernel", self.elf]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=600)
         rows = [line.split() for line in counts.read_text().splitlines()]
@@ -40,7 +41,7 @@ class Image:
 
     def print_profile(self, executed) -> None:
         """Prints the functions with most instructions of the whole run."""
-        text = subprocess.run(["arm-none-eabi-nm", "-C", "-n", self.elf], capture_output=True, text=True).stdout
+        text = subprocess.run([self.prefix + "nm", "-C", "-n", self.elf], capture_output=True, text=True).stdout
         symbols = [(int(row[0], 16) & ~1, " ".join(row[2:])) for row in map(str.split, text.splitlines()) if row[1].lower() in "tw"]
         total = collections.Counter()
         for address, count in executed:

@@ -23,9 +23,18 @@ __asm__(
     "input_start: .incbin \"" MODEL ".in\"\ninput_end:\n.balign 4\n.text\n");
 
 static void semihosting(int operation, const void* block) {
+#ifdef __riscv
+  // The three instructions of a call, which must lie on one page.
+  register int a0 __asm__("a0") = operation;
+  register const void* a1 __asm__("a1") = block;
+  __asm__ volatile(
+      ".balign 16\n.option push\n.option norvc\nslli zero, zero, 0x1f\nebreak\nsrai zero, zero, 7\n.option pop"
+      : "+r"(a0) : "r"(a1) : "memory");
+#else
   register int r0 __asm__("r0") = operation;
   register const void* r1 __asm__("r1") = block;
   __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+#endif
 }
 
 [[noreturn]] static void leave(uint32_t code) {
@@ -36,7 +45,7 @@ static void semihosting(int operation, const void* block) {
 void _exit(int code) { leave(code); }
 [[noreturn]] void fault() { leave(254); }
 
-[[noreturn]] void reset() {
+extern "C" [[noreturn]] void reset() {
 #if __FPU_PRESENT || defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
   *reinterpret_cast<volatile uint32_t*>(0xe000ed88) |= 0xfu << 20;
   __asm__ volatile("dsb\nisb" ::: "memory");
@@ -47,9 +56,17 @@ void _exit(int code) { leave(code); }
   leave(main());
 }
 
+#ifdef __riscv
+// picolibc's raises a signal, for which this image has no system.
+void abort() { leave(255); }
+
+// The first instructions of the image.
+__asm__(".section .vectors,\"ax\",%progbits\n.global enter\nenter: la sp, stack_top\nj reset\n.text\n");
+#else
 __attribute__((section(".vectors"), used)) void (*const vectors[])() = {
     reinterpret_cast<void (*)()>(stack_top), reset, fault, fault, fault, fault, fault, fault,
     nullptr, nullptr, nullptr, fault, fault, nullptr, fault, fault};
+#endif
 }
 
 // The operators of a model, as bits.

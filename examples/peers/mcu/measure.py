@@ -3,7 +3,7 @@
     python measure.py --sources FOLDER --etbuild PATH [--core m33 ...] [--network keyword-spotting ...] [--logits] [--profile]
 
 `FOLDER` has checkouts of tflite-micro, flatbuffers, gemmlowp, ruy, CMSIS-NN and CMSIS_6 (README.md says which). Results are written to
-`out/`; needs arm-none-eabi-gcc, qemu-system-arm, and Python with torch, torchao, flatbuffers and safetensors.
+`out/`; needs gcc and QEMU for the cores (README.md), and Python with torch, torchao, flatbuffers and safetensors.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def write_models(sources: pathlib.Path, make, logits: bool) -> str:
 
 def peer(arguments, core: build.Core, name: str, weights: int) -> dict:
     """Builds, runs and measures TensorFlow Lite Micro."""
-    image = Image(build.firmware(core, arguments.sources, OUT, OUT / f"{name}.tflite", 160 << 10))
+    image = Image(build.firmware(core, arguments.sources, OUT, OUT / f"{name}.tflite", 160 << 10), core.architecture.prefix)
     lines, calls = image.run(core, OUT / "libcount.so", arguments.profile)
     found = {line.split()[0]: bytes.fromhex(line.split()[1]) for line in lines if " " in line}
     if "arena" not in found:
@@ -75,7 +75,7 @@ def ours(arguments, core: build.Core, name: str, weights: int) -> dict:
         print(done.stderr[-2000:], file=sys.stderr)
         return {}
     elf = next(path for path in (folder / f"{name}-{core.name}").rglob(f"{name}-{core.name}") if path.is_file())
-    image = Image(elf)
+    image = Image(elf, core.architecture.prefix)
     lines, calls = image.run(core, OUT / "libcount.so", arguments.profile)
     outputs = [bytes.fromhex(line.split('"')[3]) for line in lines if line.startswith('{"outputs"')]
     return image.figures(max(calls[2:]), weights, None, outputs[0])
@@ -84,7 +84,8 @@ def ours(arguments, core: build.Core, name: str, weights: int) -> dict:
 def target(core: build.Core) -> str:
     """Writes the target of a core beside the recipes; returns its name."""
     name = f"peer-{core.name}"
-    facts = {"name": name, "triple": core.triple, "cpu": core.cpu, "flash": hex(core.flash), "ram": hex(core.ram)}
+    rust = f"triple: {core.triple}" + (f", cpu: {core.cpu}" if core.cpu else "")
+    facts = {"name": name, "rust": rust, "flash": hex(core.flash), "ram": hex(core.ram)}
     text = (HERE / "target.yaml").read_text()
     for key, value in (facts | {"size": f"{core.ram_size >> 10} KiB"}).items():
         text = text.replace(f"@{key}@", value)
