@@ -33,13 +33,27 @@ pub struct Blob {
     pub device: DeviceReport,
 }
 
-/// What a device other than the processor does with a blob, for reports.
+/// What a device does with a blob, for reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceReport {
     /// The programs for GPUs, one for each class of GPUs.
     pub gpu: Vec<GpuProgram>,
     /// The estimate of an NPU's compiler.
     pub npu: Option<NpuEstimate>,
+    /// The layers that a small memory makes the processor compute in patches, if any.
+    #[serde(default)]
+    pub patches: Option<Patches>,
+}
+
+/// Layers that are computed for a part of their rows at a time (Lin et al. 2021, MCUNetV2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Patches {
+    /// How many layers.
+    pub layers: usize,
+    /// The number of patches.
+    pub count: u32,
+    /// The multiplications of the whole partition, relative to those without patches, in per cent.
+    pub work: u32,
 }
 
 /// A value of the partition in the memory that an instruction has written.

@@ -18,7 +18,7 @@ mod scratch;
 mod target;
 
 pub use backend::{Backend, Simulation};
-pub use blob::{ALIGNMENT, Blob, Content, DeviceReport, Stored, Weights};
+pub use blob::{ALIGNMENT, Blob, Content, DeviceReport, Patches, Stored, Weights};
 pub use call::{ArgumentError, Call, Geometry, dim, image_sizes};
 pub use clamp::clamp_limits;
 pub use compiler::{Compiler, Search};
@@ -27,4 +27,4 @@ pub use gpu::{GpuDispatch, GpuProgram, GpuRole, GpuScratch, GpuStorage, GpuTenso
 pub use npu::{NpuEstimate, NpuOperator};
 pub use refusal::{Refusal, RefusalKind};
 pub use scratch::{Life, ScratchPlan, plan_scratch};
-pub use target::{EthosU, GpuApi, GpuFacts, NpuFacts, TargetFacts};
+pub use target::{EthosU, GpuApi, GpuFacts, MemoryFacts, NpuFacts, TargetFacts};

@@ -19,6 +19,17 @@ pub struct TargetFacts {
     pub contexts: Vec<u32>,
     /// The most bytes of weights that a program of the NPU may have, where the recipe says so.
     pub npu_context: Option<u64>,
+    /// The memory of a board, where a partition needs more: a backend that can compute with less memory and more work does so.
+    pub memory: Option<MemoryFacts>,
+}
+
+/// The memory of a board for the tensors of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemoryFacts {
+    /// The bytes of the largest bank, in which the scratch of a partition must fit.
+    pub largest: u64,
+    /// The bytes of all banks, in which the scratch and the arguments of a call must fit.
+    pub total: u64,
 }
 
 /// A target's NPU, by vendor.

@@ -44,7 +44,9 @@ impl Backend for CortexM {
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
         let runs = if self.runs_on(target) { row(target).feature().unwrap_or("plain") } else { "none" };
-        vec![("row".to_owned(), runs.to_owned())]
+        let memory = target.memory.filter(|_| self.runs_on(target));
+        let memory = memory.map(|memory| ("memory".to_owned(), format!("{} {}", memory.largest, memory.total)));
+        [("row".to_owned(), runs.to_owned())].into_iter().chain(memory).collect()
     }
 
     fn runs_on(&self, target: &TargetFacts) -> bool {
@@ -59,7 +61,7 @@ impl Backend for CortexM {
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        lower::lower(graph, row(target))
+        lower::lower(graph, row(target), target.memory)
     }
 }
 

@@ -15,10 +15,10 @@ mod window;
 use std::collections::BTreeMap;
 
 use et_cortex_m::{Bounds, Row};
-use etbuild_backend::{Blob, Refusal, RefusalKind};
+use etbuild_backend::{Blob, MemoryFacts, Refusal, RefusalKind};
 use etbuild_ir::{Graph, IdMap, Links, Node, ValueId};
 
-use crate::program::{Buffer, Program, Storage};
+use crate::program::{Buffer, Program, Room, Storage};
 use etbuild_backend::int8::pattern::{self, Epilogue, QParams, Width};
 
 /// The order of the elements of an image.
@@ -54,11 +54,11 @@ pub struct Lowering<'g> {
     outputs: BTreeMap<usize, Buffer>,
 }
 
-/// Lowers a partition for a row of kernels.
+/// Lowers a partition for a row of kernels, and for the memory of the target where that is known.
 ///
 /// # Errors
 /// A pattern that is cut by the border of the partition.
-pub fn lower(graph: &Graph, row: Row) -> Result<Blob, Refusal> {
+pub fn lower(graph: &Graph, row: Row, memory: Option<MemoryFacts>) -> Result<Blob, Refusal> {
     let links = Links::of(graph);
     let mut lowering = Lowering::new(&links, row);
     for node in &graph.nodes {
@@ -70,7 +70,15 @@ pub fn lower(graph: &Graph, row: Row) -> Result<Blob, Refusal> {
         lowering.output(position, *id)?;
     }
     let arguments = graph.inputs.len() + graph.outputs.len();
-    Ok(lowering.program.finish(row, arguments as u32))
+    let room = memory.map(|memory| room(graph, memory));
+    Ok(lowering.program.finish(row, arguments as u32, room))
+}
+
+/// The memory for scratch beside the arguments of the call.
+fn room(graph: &Graph, memory: MemoryFacts) -> Room {
+    let arguments = graph.inputs.iter().chain(&graph.outputs).map(|id| graph.spec(*id).nbytes() as u64);
+    let beside = memory.total.saturating_sub(arguments.sum());
+    Room { scratch: usize::try_from(beside.min(memory.largest)).unwrap_or(usize::MAX) }
 }
 
 /// The refusal of a partition that cuts a pattern.

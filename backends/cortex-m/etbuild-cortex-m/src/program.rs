@@ -1,37 +1,33 @@
 //! A partition as device instructions: buffers, constants and instructions in order.
 
+mod patches;
+mod rows;
+mod steps;
+
 use et_cortex_m::{ALIGNMENT, Convolution, Header, Instruction, MAGIC, Place, Row, VERSION};
 use et_record::Record;
-use etbuild_backend::{Blob, Life, plan_scratch};
+use etbuild_backend::{Blob, DeviceReport};
+
+pub use patches::Room;
+use steps::Steps;
+pub use steps::Storage;
 
 /// The number of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer(pub usize);
 
-/// The memory of a buffer.
-#[derive(Clone, Copy, Debug)]
-pub enum Storage {
-    /// An argument of the call.
-    Argument(u32),
-    /// Bytes of scratch.
-    Scratch(usize),
-}
-
 /// A program under construction. Until [`Program::finish`], the argument of a place is the number of a buffer.
 #[derive(Default)]
 pub struct Program {
-    buffers: Vec<Storage>,
     constants: Vec<u8>,
-    instructions: Vec<Instruction>,
-    /// The value that each instruction computes.
-    layers: Vec<String>,
+    steps: Steps,
 }
 
 impl Program {
     /// Adds a buffer.
     pub fn buffer(&mut self, storage: Storage) -> Buffer {
-        self.buffers.push(storage);
-        Buffer(self.buffers.len() - 1)
+        self.steps.buffers.push(storage);
+        Buffer(self.steps.buffers.len() - 1)
     }
 
     /// Adds constants and returns their offset. Equal constants are stored once.
@@ -55,13 +51,12 @@ impl Program {
 
     /// Adds an instruction that computes the value `layer`.
     pub fn emit(&mut self, instruction: impl Into<Instruction>, layer: &str) {
-        self.instructions.push(instruction.into());
-        self.layers.push(layer.to_owned());
+        self.steps.push(instruction.into(), layer);
     }
 
     /// The last instruction, if it is a convolution whose result lies in a buffer.
     pub fn last_convolution(&self, output: Buffer) -> Option<Convolution> {
-        match self.instructions.last() {
+        match self.steps.instructions.last() {
             Some(Instruction::Convolution(step)) if step.output == output.place() => Some(*step),
             _ => None,
         }
@@ -69,31 +64,34 @@ impl Program {
 
     /// Removes the last instruction.
     pub fn remove_last(&mut self) {
-        self.instructions.pop();
-        self.layers.pop();
+        self.steps.instructions.pop();
+        self.steps.layers.pop();
     }
 
     /// Whether a buffer is scratch.
     pub fn is_scratch(&self, buffer: Buffer) -> bool {
-        matches!(self.buffers.get(buffer.0), Some(Storage::Scratch(_)))
+        self.steps.is_scratch(buffer.0)
     }
 
-    /// The blob, with the memory plan of the scratch.
-    pub fn finish(mut self, row: Row, arguments: u32) -> Blob {
-        let lives = self.lives();
-        let sizes: Vec<usize> = self.buffers.iter().map(|storage| storage.size()).collect();
-        let plan = plan_scratch(&sizes, &lives, ALIGNMENT);
+    /// The blob, with the memory plan of the scratch. Where the scratch has no room, layers are computed in patches.
+    pub fn finish(self, row: Row, arguments: u32, room: Option<Room>) -> Blob {
+        let Self { constants, steps } = self;
+        let (mut steps, patches) = match room {
+            Some(room) => steps.within(room),
+            None => (steps, None),
+        };
+        let plan = steps.plan();
         let place = |(storage, start): (&Storage, &usize)| match storage {
             Storage::Argument(argument) => Place { argument: *argument, offset: 0 },
             Storage::Scratch(_) => Place { argument: arguments, offset: *start as u32 },
         };
-        let places: Vec<Place> = self.buffers.iter().zip(&plan.starts).map(place).collect();
+        let places: Vec<Place> = steps.buffers.iter().zip(&plan.starts).map(place).collect();
         let mut words = Vec::new();
-        for instruction in &mut self.instructions {
+        for instruction in &mut steps.instructions {
             instruction.visit(&mut |operand| {
                 let place = places[*operand.memory as usize];
                 *operand.memory = place.argument;
-                operand.offset.into_iter().for_each(|offset| *offset = place.offset);
+                operand.offset.into_iter().for_each(|offset| *offset += place.offset);
             });
             instruction.write(&mut |word| words.push(word));
         }
@@ -107,20 +105,9 @@ impl Program {
         header.write(&mut put);
         words.into_iter().for_each(put);
         bytes.resize(header.constants as usize, 0);
-        bytes.extend_from_slice(&self.constants);
-        Blob { bytes, scratch: plan.size, layers: vec![self.layers], ..Blob::default() }
-    }
-
-    /// The first and the last instruction of each buffer.
-    fn lives(&mut self) -> Vec<Option<Life>> {
-        let mut lives: Vec<Option<Life>> = vec![None; self.buffers.len()];
-        for (position, instruction) in self.instructions.iter_mut().enumerate() {
-            instruction.visit(&mut |operand| {
-                let life = &mut lives[*operand.memory as usize];
-                *life = Some((life.map_or(position, |(first, _)| first), position));
-            });
-        }
-        lives
+        bytes.extend_from_slice(&constants);
+        let device = DeviceReport { patches, ..DeviceReport::default() };
+        Blob { bytes, scratch: plan.size, layers: vec![steps.layers], device, ..Blob::default() }
     }
 }
 
@@ -128,14 +115,5 @@ impl Buffer {
     /// The place of the buffer until the program is finished.
     pub const fn place(self) -> Place {
         Place { argument: self.0 as u32, offset: 0 }
-    }
-}
-
-impl Storage {
-    const fn size(self) -> usize {
-        match self {
-            Self::Argument(_) => 0,
-            Self::Scratch(size) => size,
-        }
     }
 }

@@ -107,7 +107,7 @@ impl Backend for Gpu {
         if builders.is_empty() {
             return Err(no_gpu());
         }
-        let device = DeviceReport { gpu: builders.iter().map(describe).collect(), npu: None };
+        let device = DeviceReport { gpu: builders.iter().map(describe).collect(), ..DeviceReport::default() };
         Ok(Blob { device, ..write::blob(&builders)? })
     }
 }

@@ -7,9 +7,9 @@ mod query;
 mod report;
 mod weights;
 
-pub use etbuild_backend::{DeviceReport, GpuProgram, NpuEstimate};
+pub use etbuild_backend::{DeviceReport, GpuProgram, NpuEstimate, Patches};
 pub use fallback::{Fallback, FallbackReason};
 pub use join::joined;
 pub use node_place::{EngineRefusal, NodePlace, PORTABLE};
 pub use query::{PartitionOptions, partitioned, revisions};
-pub use report::{EngineReport, Layers, StoredValue};
+pub use report::{CallMemory, EngineReport, Layers, StoredValue};

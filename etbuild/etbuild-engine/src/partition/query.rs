@@ -6,6 +6,7 @@ use etbuild_ir::{Dialect, Lowered, text};
 use etbuild_partition::{Partitioned, partition};
 use etbuild_store::{Digest, KeyBuilder, Value};
 
+use super::report::CallMemory;
 use super::weights::EngineWeights;
 use super::{EngineReport, NodePlace};
 use crate::action::program::{self, StoredProgram};
@@ -40,10 +41,33 @@ impl PartitionOptions {
     }
 }
 
-/// The program with partitions as calls of backends, and the backend of every node. Reads the facts of the target that
-/// the backends declare: targets with equal facts share the program.
+/// The program with partitions as calls of backends, and the backend of every node. Backends read the memory of a board only where a call
+/// does not fit: boards share the program otherwise.
 #[salsa::tracked(returns(clone))]
 pub fn partitioned(
+    db: &dyn Db,
+    model: ModelSource,
+    lower: LowerOptions,
+    quantize: Option<QuantizeOptions>,
+    partitioning: PartitionOptions,
+) -> StageResult {
+    let Some(memory) = partitioning.target.memory else {
+        return delegated(db, model, lower, quantize, partitioning);
+    };
+    let target = TargetFacts { memory: None, ..partitioning.target.clone() };
+    let anywhere = PartitionOptions { target, ..partitioning.clone() };
+    let staged = delegated(db, model, lower.clone(), quantize.clone(), anywhere)?;
+    let report = EngineReport::read(&db.world().open_blob(&staged.blob(ArtifactKind::Engines)?));
+    let report = report.map_err(|error| Blocked::internal(Stage::Delegate, &error.to_string()))?;
+    if report.memory.iter().all(|call| call.fits(memory)) {
+        return Ok(staged);
+    }
+    delegated(db, model, lower, quantize, partitioning)
+}
+
+/// The program for these facts of the target. Reads those that the backends declare: targets with equal facts share the program.
+#[salsa::tracked(returns(clone))]
+fn delegated(
     db: &dyn Db,
     model: ModelSource,
     lower: LowerOptions,
@@ -130,11 +154,12 @@ impl Action for Delegate {
         refusals.for_each(|(backend, refusal)| keep_nothing_of_a_failed_machine(backend, refusal));
         weights.extend(keep.into_weights());
         let Partitioned { program, report, layers, stored, devices, origins } = done;
+        let memory = CallMemory::of(&program);
         let printed = text::print(Lowered::NAME, program.program());
         program::store(products, &printed, program.program(), &weights);
         let report: Vec<NodePlace> = report.iter().map(NodePlace::from).collect();
         products.put(ArtifactKind::Partition, &failure::json(&report)?);
-        let engines = EngineReport::new(layers, &stored, devices, &origins);
+        let engines = EngineReport::new(layers, &stored, devices, &origins, memory);
         products.put(ArtifactKind::Engines, &failure::json(&engines)?);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use et_module::app::CommandLine;
-use etbuild_backend::TargetFacts;
+use etbuild_backend::{MemoryFacts, TargetFacts};
 use etbuild_checkpoint::{Cache, Encoding, Options, Pooling};
 use etbuild_memory::{Bank, DEFAULT_ALIGNMENT, Greedy, Naive};
 use etbuild_recipe::{self as recipe, Model, Output, Planner, PythonFunction, Recipe, Runtime, Scheme};
@@ -221,4 +221,13 @@ pub fn banks(target: &Target, is_library: bool) -> Vec<(String, Option<u64>)> {
     };
     let banks = if is_library { std::slice::from_ref(&memory.arena) } else { &memory.tensors };
     banks.iter().map(|bank| (bank.name.to_string(), Some(size(bank)))).collect()
+}
+
+/// The memory of a board for tensors: all of the banks, unless the budget leaves less beside the stack.
+pub fn memory_facts(recipe: &Recipe, target: &Target, banks: &[(String, Option<u64>)]) -> Option<MemoryFacts> {
+    let stack = target.memory()?.stack.0;
+    let budget = recipe.budget.ram.as_ref().map_or(u64::MAX, |ram| ram.value.0.saturating_sub(stack));
+    let sizes = || banks.iter().filter_map(|(_, size)| *size);
+    let (largest, total) = (sizes().max()?, sizes().fold(0, u64::saturating_add));
+    Some(MemoryFacts { largest: largest.min(budget), total: total.min(budget) })
 }

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use etbuild_backend::TargetFacts;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{Override, Recipe, missing_files};
 use etbuild_system::System;
@@ -14,7 +15,9 @@ use etbuild_yaml::{Spanned, suggest};
 use super::compiler::missing_by_default;
 use super::default_scheme::with_scheme;
 use super::operators::{Operators, read_crates};
-use super::options::{banks, best_backends, file_options, is_library, link_options, memory_options, program_source};
+use super::options::{
+    banks, best_backends, file_options, is_library, link_options, memory_facts, memory_options, program_source,
+};
 use super::quantization::measure_options;
 use super::refusal::{
     no_binary, no_decoder, no_file_system, no_prompt, no_target, no_updates, partition_mistakes, unavailable,
@@ -213,8 +216,10 @@ fn units_of_recipe(
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, files: &Arc<[PathBuf]>, operators: &Operators, target: Arc<Target>) -> Unit {
     let facts = target_facts::of(&target);
     let recipe = &with_scheme(db.world(), recipe, &facts).map_or_else(|| recipe.clone(), Arc::new);
+    let banks = banks(&target, is_library(recipe, &target));
+    let facts = TargetFacts { memory: memory_facts(recipe, &target, &banks), ..facts };
     let program = program_source(db, recipe, operators, facts);
-    let memory = memory_options(recipe, banks(&target, is_library(recipe, &target)), &program.partition);
+    let memory = memory_options(recipe, banks, &program.partition);
     let (measure, mut file) = (measure_options(db, recipe), file_options(db, recipe, &program.archives));
     if target.memory().is_some() {
         // Firmware neither decodes files nor prints names: flash has no room for either.

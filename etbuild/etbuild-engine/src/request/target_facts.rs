@@ -20,6 +20,7 @@ pub fn of(target: &Target) -> TargetFacts {
         npu: target.npu().map(npu),
         contexts: Vec::new(),
         npu_context: None,
+        memory: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_engine::partition::{DeviceReport, GpuProgram, NodePlace, NpuEstimate};
+use etbuild_engine::partition::{DeviceReport, GpuProgram, NodePlace, NpuEstimate, Patches};
 use etbuild_ir::{ConstantData, Graph, Program, Value, ValueId, ValueKind};
 use serde::Serialize;
 
@@ -32,6 +32,9 @@ pub struct EngineBlob {
     /// The estimate of an NPU's compiler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub npu: Option<NpuEstimate>,
+    /// The layers that a board computes in patches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patches: Option<Patches>,
 }
 
 /// A constant of the model that went into a blob.
@@ -80,7 +83,7 @@ pub fn of(
         for (_, call, Partition { engine, number, values }) in placed_calls(graph, method, nodes) {
             let (size, given) = (bytes(graph, [call.blob]), bytes(graph, call.inputs.iter().copied().flatten()));
             let weights = before.filter(|_| given == 0).map(|graph| weights(graph, &values)).unwrap_or_default();
-            let DeviceReport { gpu, npu } = reports.next().unwrap_or_default();
+            let DeviceReport { gpu, npu, patches } = reports.next().unwrap_or_default();
             found.push(EngineBlob {
                 method: method.clone(),
                 engine: engine.to_owned(),
@@ -91,6 +94,7 @@ pub fn of(
                 weights,
                 gpu,
                 npu,
+                patches,
             });
         }
     }

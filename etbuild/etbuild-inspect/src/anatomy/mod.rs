@@ -120,7 +120,7 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
     anatomy.memory = memory::of(&planned);
     anatomy.constants = blob::names(planned.program().program());
     let mut devices = BTreeMap::new();
-    for (method, EngineReport { layers, stored, devices: calls, weights }) in unit.program.engine_reports(db)? {
+    for (method, EngineReport { layers, stored, devices: calls, weights, .. }) in unit.program.engine_reports(db)? {
         devices.insert(method.clone(), calls);
         if let Some(graph) = planned.program().program().methods.get(&method) {
             anatomy.calls.insert(method, calls::of(graph, (layers, stored)));

@@ -11,7 +11,7 @@ use etbuild_ir::{
     Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
 };
 
-pub use networks::{keyword_spotting, odd_sizes, recurrent};
+pub use networks::{keyword_spotting, odd_sizes, recurrent, residual, separable};
 
 pub static ENGINES: &[Engine] =
     &[Engine { id: et_cortex_m::ID, make: |host| Box::new(et_cortex_m::delegate(host.workers)), problem: || None }];
