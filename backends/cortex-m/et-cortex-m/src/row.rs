@@ -153,6 +153,14 @@ impl Row {
         }
     }
 
+    /// Products of a block of int16 columns and their weights ([`int16`]).
+    pub const fn int16_block(self) -> usize {
+        match self {
+            Self::Mve => 8,
+            Self::Plain | Self::Dsp | Self::Thumb2 => 2,
+        }
+    }
+
     /// Channels of a group in the weights of a depthwise convolution.
     pub const fn depthwise_group(self) -> usize {
         match self {

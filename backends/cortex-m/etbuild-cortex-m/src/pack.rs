@@ -30,6 +30,12 @@ pub fn pairs(weights: &[i8], window: &Window) -> Vec<u8> {
         .collect()
 }
 
+/// The weights of a convolution with int16 columns in blocks: int8 `[channel / 2][block][channel % 2][product]`, in the same order of
+/// products.
+pub fn int16_blocks(weights: &[i8], window: &Window, block: usize) -> Vec<u8> {
+    panels(weights, window, CHANNELS, block)
+}
+
 /// The weight of a channel and a product in `[out channels][in channels][taps]`, where the products of a channel are those of the first
 /// tap's channels, then of the next tap's; 0 behind the last.
 fn element(weights: &[i8], window: &Window) -> impl Fn(usize, usize) -> i8 {
@@ -73,12 +79,17 @@ pub fn int4_blocks(weights: &[i8], window: &Window, block: usize) -> Vec<u8> {
 
 /// The weights of a convolution in the layout of blocks: int8 `[channel / 4][block][channel % 4][product]`, in the same order of products.
 pub fn blocks(weights: &[i8], window: &Window, block: usize) -> Vec<u8> {
+    panels(weights, window, BLOCK_CHANNELS, block)
+}
+
+/// The weights of a convolution by panels of channels: int8 `[panel][block][channel][product]`.
+fn panels(weights: &[i8], window: &Window, channels: usize, block: usize) -> Vec<u8> {
     let products = (window.kernel_height * window.kernel_width * window.in_channels) as usize;
     let element = &element(weights, window);
     let mut packed = Vec::new();
-    for panel in (0..window.out_channels as usize).step_by(BLOCK_CHANNELS) {
+    for panel in (0..window.out_channels as usize).step_by(channels) {
         for first in (0..products).step_by(block) {
-            let channels = panel..panel + BLOCK_CHANNELS;
+            let channels = panel..panel + channels;
             packed.extend(channels.flat_map(|channel| {
                 (first..first + block).map(move |product| element(channel, product).cast_unsigned())
             }));

@@ -18,9 +18,9 @@ records! {
         pub input: Place,
         /// int8 `[time, batches, width]`, in steps of a 128th.
         pub output: Place,
-        /// Scratch for the input of a step, int16 `[features]`, rounded up to an even number.
+        /// Scratch for the input of a step, int16 `[features]`, rounded up to a block of products.
         pub columns: Place,
-        /// Scratch for the hidden state, int16 `[hidden]`, rounded up to an even number, and the cell state, int16 `[hidden]`.
+        /// Scratch for the hidden state, int16 `[hidden]`, rounded up to a block of products, and the cell state, int16 `[hidden]`.
         pub state: Place,
         /// Scratch for the operands of the gates from the input and from the hidden state, int16 `[2][gates][hidden]`.
         pub sums: Place,

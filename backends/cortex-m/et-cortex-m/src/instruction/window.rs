@@ -111,6 +111,15 @@ impl Window {
         self.pairs()?.checked_mul(2 * LANES).ok_or(Error::InvalidProgram)
     }
 
+    /// int16 elements of the scratch for a tile of pixels in blocks of products ([`crate::row::int16`]).
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn int16_tile_len(&self, block: usize) -> Result<usize> {
+        let products = self.products()?.checked_next_multiple_of(block);
+        products.and_then(|products| products.checked_mul(LANES)).ok_or(Error::InvalidProgram)
+    }
+
     /// Bytes of scratch for the columns of a tile; none where the columns are the image.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! The columns of a tile of pixels: im2col of a few pixels at a time.
 
 use crate::Window;
-use crate::row::Element;
 #[cfg(any(not(target_os = "none"), feature = "mve", feature = "thumb2"))]
 use crate::row::copy_rows;
+use crate::row::{Element, Row};
 
 /// An output pixel.
 #[derive(Clone, Copy, Default)]
@@ -185,6 +185,53 @@ impl<'t> Column<'t> {
         }
         self.at += if self.is_odd { 2 * self.lanes - 1 } else { 1 };
         self.is_odd = !self.is_odd;
+    }
+}
+
+/// The int16 column of a pixel in a tile of blocks of products: `[block][lane][product]`. The last block may end in any numbers.
+pub struct BlockColumn<'t> {
+    tile: &'t mut [i16],
+    /// The pixels of the tile, and that of the column.
+    lanes: [usize; 2],
+    /// The products so far.
+    done: usize,
+}
+
+/// The products of a block.
+const BLOCK: usize = Row::Mve.int16_block();
+
+impl<'t> BlockColumn<'t> {
+    pub const fn new(tile: &'t mut [i16], lanes: [usize; 2]) -> Self {
+        Self { tile, lanes, done: 0 }
+    }
+
+    /// Fills the column of a pixel: the taps of the window, 0 outside of the image.
+    pub fn fill(mut self, input: &[i16], window: &Window, pixel: Pixel) {
+        for_each_run(window, pixel, |run| match run {
+            Run::Outside(count) => (0..count).for_each(|_| self.put(&[0])),
+            Run::Inside(start, count) => self.copy(inside(input, start, count)),
+        });
+    }
+
+    /// Appends elements, whole blocks at once.
+    fn copy(&mut self, elements: &[i16]) {
+        let to_block = self.done.wrapping_neg() % BLOCK;
+        let (first, rest) = elements.split_at(to_block.min(elements.len()));
+        first.iter().for_each(|element| self.put(&[*element]));
+        let (blocks, last) = rest.as_chunks::<BLOCK>();
+        blocks.iter().for_each(|block| self.put(block));
+        last.iter().for_each(|element| self.put(&[*element]));
+    }
+
+    /// Appends elements of a block.
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, elements: &[i16; N]) {
+        let [lanes, lane] = self.lanes;
+        let start = (self.done / BLOCK * lanes + lane) * BLOCK + self.done % BLOCK;
+        if let Some(slot) = self.tile.get_mut(start..).and_then(<[i16]>::first_chunk_mut) {
+            *slot = *elements;
+        }
+        self.done += N;
     }
 }
 

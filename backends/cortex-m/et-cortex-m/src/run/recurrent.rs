@@ -21,14 +21,16 @@ pub fn run(step: &Recurrent, mut operands: Operands<'_, '_>, listener: &mut List
     }
     let input = operands.read::<i8>(step.input, product(count, features)?)?;
     let output = operands.write::<i8>(step.output, product(count, width)?)?;
-    let columns = operands.write::<i16>(step.columns, even(features)?)?;
-    let state = operands.write::<i16>(step.state, even(hidden)?.checked_add(hidden).ok_or(Error::InvalidProgram)?)?;
+    let block = operands.row().int16_block();
+    let whole = |count: usize| count.checked_next_multiple_of(block).ok_or(Error::InvalidProgram);
+    let columns = operands.write::<i16>(step.columns, whole(features)?)?;
+    let state = operands.write::<i16>(step.state, whole(hidden)?.checked_add(hidden).ok_or(Error::InvalidProgram)?)?;
     let sums = operands.write::<i16>(step.sums, product(2, rows)?)?;
-    let of_input = Matrix::of(&operands, [step.input_weights, step.input_channels], [rows, even(features)?])?;
-    let of_hidden = Matrix::of(&operands, [step.hidden_weights, step.hidden_channels], [rows, even(hidden)?])?;
+    let of_input = Matrix::of(&operands, [step.input_weights, step.input_channels], [rows, whole(features)?], block)?;
+    let of_hidden = Matrix::of(&operands, [step.hidden_weights, step.hidden_channels], [rows, whole(hidden)?], block)?;
     let tables =
         Tables { sigmoid: operands.constant(step.sigmoid, ENTRIES)?, tanh: operands.constant(step.tanh, ENTRIES)? };
-    let (before, cell) = state.split_at_mut(even(hidden)?);
+    let (before, cell) = state.split_at_mut(whole(hidden)?);
     let (from_input, from_hidden) = sums.split_at_mut(rows);
     columns.fill(0);
     for batch in 0..batches {
@@ -56,11 +58,6 @@ pub fn run(step: &Recurrent, mut operands: Operands<'_, '_>, listener: &mut List
     Ok(())
 }
 
-/// The next even number.
-fn even(count: usize) -> Result<usize> {
-    count.checked_next_multiple_of(2).ok_or(Error::InvalidProgram)
-}
-
 /// A number as int16, saturated.
 #[inline(always)]
 fn saturated(number: i32) -> i16 {
@@ -77,6 +74,8 @@ const fn rounded(number: i32, bits: u32) -> i32 {
 struct Matrix<'m> {
     weights: &'m [i8],
     channels: &'m [Channel16],
+    /// The products of a block.
+    block: usize,
 }
 
 impl<'m> Matrix<'m> {
@@ -84,10 +83,11 @@ impl<'m> Matrix<'m> {
         operands: &Operands<'m, 'a>,
         [weights, channels]: [u32; 2],
         [rows, columns]: [usize; 2],
+        block: usize,
     ) -> Result<Self> {
         let bytes = rows.checked_next_multiple_of(CHANNELS).and_then(|rows| rows.checked_mul(columns));
         let weights = operands.constant(weights, bytes.ok_or(Error::InvalidProgram)?)?;
-        Ok(Self { weights, channels: operands.constant(channels, rows)? })
+        Ok(Self { weights, channels: operands.constant(channels, rows)?, block })
     }
 
     /// The products with a column, in the fraction of gates.
@@ -99,7 +99,7 @@ impl<'m> Matrix<'m> {
         {
             let bias = |at: usize| channels.get(at).map_or(0, |channel| channel.bias_low.cast_signed());
             let mut sums = [[bias(0), bias(1)]];
-            products(column, weights, &mut sums);
+            products(self.block, column, weights, &mut sums);
             for ((result, sum), channel) in results.iter_mut().zip(sums.as_flattened()).zip(channels) {
                 *result = saturated(shifted_product((*sum).into(), channel.multiplier, channel.shift));
             }

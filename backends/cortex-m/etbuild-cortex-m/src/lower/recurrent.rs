@@ -7,7 +7,6 @@ use etbuild_ir::{Argument, Links, Node, ValueId};
 
 use super::int16::reduced;
 use super::{Lowering, Order, cut};
-use crate::pack;
 use crate::program::Storage;
 use etbuild_backend::int8::pattern::{self, Check, Epilogue, int8_operand, no, quantized};
 
@@ -124,20 +123,21 @@ impl Lowering<'_> {
         let number = |half: usize| (half as f64 - 512.0) * 64.0 / f64::from(1 << GATE_FRACTION);
         let sigmoid = self.entries(&sampled(|half| 32_768.0 / (1.0 + (-number(half)).exp())));
         let tanh = self.entries(&sampled(|half| 32_768.0 * number(half).tanh()));
-        let even = |count: u32| count.next_multiple_of(2) as usize;
+        let block = self.row.int16_block();
+        let whole = |count: u32| (count as usize).next_multiple_of(block);
         for (direction, parameters) in directions.iter().enumerate() {
             let [of_input, of_hidden] = parameters.channels(operand.qparams.scale, operand.qparams.zero)?;
             let mut scratch =
                 |elements: usize| self.program.buffer(Storage::Scratch(elements * size_of::<i16>())).place();
-            let columns = scratch(even(features));
-            let state = scratch(even(hidden) + hidden as usize);
+            let columns = scratch(whole(features));
+            let state = scratch(whole(hidden) + hidden as usize);
             let sums = scratch((2 * gates * hidden) as usize);
             let mut weights = |of: &ByteWeights, inner: u32| {
                 let integers: Vec<i8> = of.bytes.bytes().iter().map(|byte| byte.cast_signed()).collect();
                 let (out_channels, in_channels) = (gates * hidden, inner);
                 let window =
                     Window { out_channels, in_channels, kernel_height: 1, kernel_width: 1, ..Window::default() };
-                self.program.constant(&pack::pairs(&integers, &window))
+                self.weights16(&integers, &window)
             };
             let [input_weights, hidden_weights] =
                 [weights(&parameters.weights[0], features), weights(&parameters.weights[1], hidden)];

@@ -87,9 +87,9 @@ pub const BOARDS: &[Board] = &[
         sram: 0x2000_0000,
         tick: 31.25,
         instructions: 1_300_000,
-        int16: 4_500_000,
+        int16: 3_000_000,
         int4: 1_350_000,
-        recurrent: 2_600_000,
+        recurrent: 2_100_000,
     },
     // The Cortex-M0 machine of QEMU has too little memory; a Cortex-M3 executes the instructions of a Cortex-M0.
     Board {

@@ -20,6 +20,20 @@ pub fn products<const P: usize>(tile: &[i16], weights: &[i8], sums: &mut [[i32; 
     *sums = totals;
 }
 
+/// Adds the products of `P` pixels and two channels, in blocks in which a channel's weights are neighbours, to the sums.
+pub fn products_of_blocks<const P: usize>(block: usize, tile: &[i16], weights: &[i8], sums: &mut [[i32; CHANNELS]; P]) {
+    let block = block.max(1);
+    for (columns, weights) in tile.chunks_exact(block * P).zip(weights.chunks_exact(block * CHANNELS)) {
+        for (sums, column) in sums.iter_mut().zip(columns.chunks_exact(block)) {
+            for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(block)) {
+                let products =
+                    column.iter().zip(weights).map(|(element, weight)| i32::from(*element) * i32::from(*weight));
+                *sum += products.sum::<i32>();
+            }
+        }
+    }
+}
+
 /// Adds the products of four channels from `first` on to the sums; `weights` are those of the four channels.
 pub fn depthwise(taps: &Taps<'_, i16>, first: usize, weights: &[i8], sums: &mut [i32; DEPTHWISE_CHANNELS]) {
     depthwise_in_rust(taps, first, weights, sums);

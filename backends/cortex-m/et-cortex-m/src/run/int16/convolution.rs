@@ -8,9 +8,9 @@ use et_runtime::Listener;
 
 use crate::memory::Operands;
 use crate::requantize::shifted_product;
-use crate::row::int16::{Layer, MOST_PAIRS, products, tile_to_int16};
+use crate::row::int16::{Layer, MOST_PRODUCTS, products, tile_to_int16};
 use crate::row::{CHANNELS, LANES};
-use crate::run::columns::{Column, Pixel};
+use crate::run::columns::{BlockColumn, Column, Pixel};
 use crate::run::rows::Rows;
 use crate::{Channel16, Convolution16, Convolution16ToFloat, Place, Window};
 
@@ -20,7 +20,7 @@ pub fn convolution(step: &Convolution16, mut operands: Operands<'_, '_>, listene
     let mut tiles = Tiles::new([step.input, step.tile], [step.weights, step.channels], window, &mut operands)?;
     let output = operands.write::<i16>(step.output, window.output_len()?)?;
     let (weights, channels) = (tiles.weights, tiles.channels);
-    let layer = Layer { weights, channels, limits: step.limits, narrow: step.narrow == 1 };
+    let layer = Layer { weights, channels, limits: step.limits, narrow: step.narrow == 1, block: tiles.block };
     let mut rows = Rows::of(window, listener);
     while let Some((pixels, columns)) = tiles.next() {
         let count = pixels.len();
@@ -47,17 +47,16 @@ pub fn convolution_to_float(
     let output = operands.write::<f32>(step.output, window.output_len()?)?;
     let plane = NonZero::new(window.out_height as usize * window.out_width as usize).unwrap_or(NonZero::<usize>::MIN);
     let channels = tiles.channels;
-    let panel = tiles.panel();
-    let weights = tiles.weights;
+    let (panel, block, weights) = (tiles.panel(), tiles.block, tiles.weights);
     let mut rows = Rows::of(window, listener);
     while let Some((pixels, columns)) = tiles.next() {
         let count = pixels.len();
         for (index, (weights, pair)) in weights.chunks_exact(panel).zip(channels.chunks(CHANNELS)).enumerate() {
             let mut numbers = [[0.0; CHANNELS]; LANES];
             if count == LANES {
-                numbers = real_sums::<LANES>(columns, weights, pair, step.narrow == 1);
+                numbers = real_sums::<LANES>(block, columns, weights, pair, step.narrow == 1);
             } else {
-                [numbers[0]] = real_sums::<1>(columns, weights, pair, step.narrow == 1);
+                [numbers[0]] = real_sums::<1>(block, columns, weights, pair, step.narrow == 1);
             }
             for (pixel, numbers) in pixels.clone().zip(numbers) {
                 for ((channel, sum), constants) in (index * CHANNELS..).zip(numbers).zip(pair) {
@@ -84,7 +83,9 @@ struct Tiles<'m> {
     pixel: Pixel,
     done: usize,
     pixels: usize,
-    pairs: usize,
+    /// The products of a block, and those of an element of the result in whole blocks.
+    block: usize,
+    products: usize,
 }
 
 impl<'m> Tiles<'m> {
@@ -94,24 +95,26 @@ impl<'m> Tiles<'m> {
         window: &Window,
         operands: &mut Operands<'m, 'a>,
     ) -> Result<Self> {
-        let (count, pairs) = (window.out_channels as usize, window.pairs()?);
-        let bytes = count.div_ceil(CHANNELS).checked_mul(2 * CHANNELS * pairs).ok_or(Error::InvalidProgram)?;
+        let (count, block) = (window.out_channels as usize, operands.row().int16_block());
+        let products = window.int16_tile_len(block)? / LANES;
+        let bytes = count.div_ceil(CHANNELS).checked_mul(CHANNELS * products).ok_or(Error::InvalidProgram)?;
         Ok(Self {
             input: operands.read(input, window.input_len()?)?,
-            tile: operands.write(tile, window.tile_len()?)?,
+            tile: operands.write(tile, products * LANES)?,
             weights: operands.constant(weights, bytes)?,
             channels: operands.constant(channels, count)?,
             window: *window,
             pixel: Pixel::default(),
             done: 0,
             pixels: window.out_pixels()?,
-            pairs,
+            block,
+            products,
         })
     }
 
     /// Bytes of the weights of a panel.
     fn panel(&self) -> usize {
-        (2 * CHANNELS * self.pairs).max(1)
+        (CHANNELS * self.products).max(1)
     }
 
     /// The pixels of the next tile, and their columns; `None` behind the last pixel.
@@ -119,12 +122,16 @@ impl<'m> Tiles<'m> {
         let left = self.pixels.checked_sub(self.done).filter(|left| *left > 0)?;
         let lanes = if left >= LANES { LANES } else { 1 };
         for lane in 0..lanes {
-            Column::new(self.tile, lanes, lane).fill(self.input, &self.window, 0, self.pixel);
+            if self.block == 2 {
+                Column::new(self.tile, lanes, lane).fill(self.input, &self.window, 0, self.pixel);
+            } else {
+                BlockColumn::new(self.tile, [lanes, lane]).fill(self.input, &self.window, self.pixel);
+            }
             self.pixel.advance(&self.window);
         }
         let first = self.done;
         self.done += lanes;
-        Some((first..self.done, self.tile.get(..2 * lanes * self.pairs).unwrap_or_default()))
+        Some((first..self.done, self.tile.get(..lanes * self.products).unwrap_or_default()))
     }
 }
 
@@ -140,13 +147,13 @@ impl Layer<'_> {
             let place = panel * CHANNELS;
             if self.narrow {
                 let mut sums = narrow_biases::<P>(channels);
-                products(columns, weights, &mut sums);
+                products(self.block, columns, weights, &mut sums);
                 self.store(place, channels, results, |pixel, at, multiplier, _| {
                     // The rule for a shift of 32, whose product has 64 bits.
                     shifted_product(sums[pixel][at].into(), multiplier, 32)
                 });
             } else {
-                let sums = wide_sums::<P>(columns, weights, channels);
+                let sums = wide_sums::<P>(self.block, columns, weights, channels);
                 self.store(place, channels, results, |pixel, at, multiplier, shift| {
                     shifted_product(sums[pixel][at], multiplier, shift)
                 });
@@ -177,16 +184,17 @@ impl Layer<'_> {
 #[cfg(feature = "int16-float-output")]
 #[inline(always)]
 fn real_sums<const P: usize>(
+    block: usize,
     columns: &[i16],
     weights: &[i8],
     channels: &[Channel16],
     narrow: bool,
 ) -> [[f32; CHANNELS]; P] {
     if !narrow {
-        return wide_sums::<P>(columns, weights, channels).map(|sums| sums.map(|sum| sum as f32));
+        return wide_sums::<P>(block, columns, weights, channels).map(|sums| sums.map(|sum| sum as f32));
     }
     let mut sums = narrow_biases::<P>(channels);
-    products(columns, weights, &mut sums);
+    products(block, columns, weights, &mut sums);
     sums.map(|sums| sums.map(|sum| sum as f32))
 }
 
@@ -199,12 +207,17 @@ fn narrow_biases<const P: usize>(channels: &[Channel16]) -> [[i32; CHANNELS]; P]
 
 /// The sums of a panel in 64 bits, from parts that fit in 32.
 #[inline(never)]
-fn wide_sums<const P: usize>(columns: &[i16], weights: &[i8], channels: &[Channel16]) -> [[i64; CHANNELS]; P] {
+fn wide_sums<const P: usize>(
+    block: usize,
+    columns: &[i16],
+    weights: &[i8],
+    channels: &[Channel16],
+) -> [[i64; CHANNELS]; P] {
     let bias = |at: usize| channels.get(at).map_or(0, Channel16::bias);
     let mut totals = [[bias(0), bias(1)]; P];
-    for (columns, weights) in columns.chunks(2 * P * MOST_PAIRS).zip(weights.chunks(2 * CHANNELS * MOST_PAIRS)) {
+    for (columns, weights) in columns.chunks(P * MOST_PRODUCTS).zip(weights.chunks(CHANNELS * MOST_PRODUCTS)) {
         let mut sums = [[0; CHANNELS]; P];
-        products(columns, weights, &mut sums);
+        products(block, columns, weights, &mut sums);
         for (total, sum) in totals.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
             *total += i64::from(*sum);
         }

@@ -5,7 +5,7 @@ use et_runtime::Listener;
 
 use crate::memory::Operands;
 use crate::requantize::shifted_product;
-use crate::row::int16::{Layer, MOST_PAIRS, depthwise as products, pixel_to_int16};
+use crate::row::int16::{Layer, MOST_PRODUCTS, depthwise as products, pixel_to_int16};
 use crate::row::{DEPTHWISE_CHANNELS, Taps};
 use crate::run::spot::for_each_pixel;
 use crate::{Channel16, Depthwise16};
@@ -23,7 +23,8 @@ pub fn depthwise(step: &Depthwise16, mut operands: Operands<'_, '_>, listener: &
     let weights = operands.constant::<i8>(step.weights, weights)?;
     let table = operands.constant::<Channel16>(step.channels, channels)?;
     let output = operands.write::<i16>(step.output, window.output_len()?)?;
-    let layer = Layer { weights, channels: table, limits: step.limits, narrow: step.narrow == 1 };
+    let (narrow, block) = (step.narrow == 1, operands.row().int16_block());
+    let layer = Layer { weights, channels: table, limits: step.limits, narrow, block };
     for_each_pixel(&window, (input, zeros), offsets, output, listener, |taps, results| layer.pixel(taps, results));
     Ok(())
 }
@@ -61,7 +62,7 @@ impl Layer<'_> {
 fn wide_sums(taps: &Taps<'_, i16>, first: usize, weights: &[i8], table: &[Channel16]) -> [i64; DEPTHWISE_CHANNELS] {
     let mut totals = [0; DEPTHWISE_CHANNELS];
     totals.iter_mut().zip(table).for_each(|(total, channel)| *total = channel.bias());
-    let parts = taps.offsets.chunks(2 * MOST_PAIRS).zip(weights.chunks(2 * MOST_PAIRS * DEPTHWISE_CHANNELS));
+    let parts = taps.offsets.chunks(MOST_PRODUCTS).zip(weights.chunks(MOST_PRODUCTS * DEPTHWISE_CHANNELS));
     for (offsets, weights) in parts {
         let mut sums = [0; DEPTHWISE_CHANNELS];
         products(&Taps { offsets, ..*taps }, first, weights, &mut sums);

@@ -1,6 +1,6 @@
 //! Convolutions and fully connected layers.
 
-use et_cortex_m::{Channel16, Convolution16, Convolution16ToFloat, Depthwise16, Multiplier};
+use et_cortex_m::{Channel16, Convolution16, Convolution16ToFloat, Depthwise16, Multiplier, Place, Window};
 use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Links, Node};
 
@@ -82,9 +82,8 @@ impl Lowering<'_> {
             self.program.emit(step, self.name(to));
             return Ok(());
         }
-        let elements = window.tile_len().map_err(|_| cut())?;
-        let tile = scratch(elements * size_of::<i16>());
-        let weights = self.program.constant(&pack::pairs(&product.integers(), &window));
+        let tile = self.tile16(&window)?;
+        let weights = self.weights16(&product.integers(), &window);
         let step = Convolution16 { input, output, tile, window, weights, channels, limits, narrow };
         self.program.emit(step, self.name(to));
         Ok(())
@@ -102,13 +101,12 @@ impl Lowering<'_> {
         let (window, channels) = (product.window, product.channels().into_iter().enumerate());
         let scale = |channel: usize| (product.scale(channel) as f32).to_bits().cast_signed();
         let table: Vec<_> = channels.map(|(channel, (bias, _))| Channel16::new(bias, scale(channel), 0)).collect();
-        let elements = window.tile_len().map_err(|_| cut())?;
         let step = Convolution16ToFloat {
             input: input.place(),
             output: output.place(),
-            tile: self.program.buffer(Storage::Scratch(elements * size_of::<i16>())).place(),
+            tile: self.tile16(&window)?,
             window,
-            weights: self.program.constant(&pack::pairs(&product.integers(), &window)),
+            weights: self.weights16(&product.integers(), &window),
             channels: self.program.records(&table),
             least: epilogue.least as f32,
             most: epilogue.most as f32,
@@ -116,5 +114,20 @@ impl Lowering<'_> {
         };
         self.program.emit(step, self.name(epilogue.last));
         Ok(())
+    }
+
+    /// Scratch for the columns of a tile.
+    fn tile16(&mut self, window: &Window) -> Result<Place, Refusal> {
+        let elements = window.int16_tile_len(self.row.int16_block()).map_err(|_| cut())?;
+        Ok(self.program.buffer(Storage::Scratch(elements * size_of::<i16>())).place())
+    }
+
+    /// The weights of a convolution in the layout of the row.
+    pub(in super::super) fn weights16(&mut self, weights: &[i8], window: &Window) -> u32 {
+        let packed = match self.row.int16_block() {
+            2 => pack::pairs(weights, window),
+            block => pack::int16_blocks(weights, window, block),
+        };
+        self.program.constant(&packed)
     }
 }
