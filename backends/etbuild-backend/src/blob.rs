@@ -52,7 +52,7 @@ pub struct Patches {
     pub layers: usize,
     /// The number of patches.
     pub count: u32,
-    /// The multiplications of the whole partition, relative to those without patches, in per cent.
+    /// The work of the whole partition, by an estimate, relative to that without patches, in per cent.
     pub work: u32,
 }
 

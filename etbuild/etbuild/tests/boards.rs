@@ -90,6 +90,23 @@ fn tensors_go_to_the_banks_of_a_target() {
     assert!(refused.stdout.contains("ETB0404") && refused.stdout.contains("`isram`"), "{}", refused.stdout);
 }
 
+/// A budget that the whole images exceed: some layers are computed in patches, with the outputs of those without.
+#[test]
+fn a_board_with_little_memory_computes_layers_in_patches() {
+    let place = Place::warm();
+    let deploy = |more: &str| {
+        unit(&place.json(&format!("deploy {RECIPE} --target mps2-an505 {QUANTIZE} {more}")), "mps2-an505").clone()
+    };
+    let (whole, patched) = (deploy(""), deploy("--set budget.ram=18700B"));
+    let notes = |unit: &Value| unit["notes"].to_string();
+    assert!(!notes(&whole).contains("patches") && notes(&patched).contains("patches"), "{patched}");
+    let arena = |unit: &Value| unit["sizes"]["arena"].as_u64().unwrap();
+    assert!(arena(&patched) < arena(&whole), "{patched}");
+    let counts =
+        |unit: &Value| ["state", "cases", "same_prediction", "max_error"].map(|key| unit["verification"][key].clone());
+    assert_eq!(counts(&patched), counts(&whole));
+}
+
 /// Whether a unit is what its board's file promises.
 fn check(unit: &Value, board: &Target, tolerance: f64) {
     let (name, verification) = (board.name(), &unit["verification"]);

@@ -56,6 +56,8 @@ records! {
         pub channels: u32,
         /// Pixels of an image.
         pub pixels: u32,
+        /// Elements of the input from a channel to the next.
+        pub pitch: u32,
         /// The inverse of the scale.
         pub inverse: f32,
         /// The zero point.
@@ -309,6 +311,8 @@ records! {
         pub rows: u32,
         /// Columns of the input.
         pub columns: u32,
+        /// Elements of the input from a row to the next.
+        pub pitch: u32,
     }
 }
 

@@ -156,7 +156,7 @@ fn patches(db: &dyn Db, unit: &Unit) -> Result<Vec<String>, Blocked> {
     let patches = reports.iter().flat_map(|(_, report)| &report.devices).filter_map(|device| device.patches);
     let sentence = |Patches { layers, count, work }| {
         let more = work.saturating_sub(100);
-        format!("{layers} layers are computed in {count} patches with {more} % more multiplications, to fit in memory")
+        format!("{layers} layers are computed in {count} patches with {more} % more work, to fit in memory")
     };
     Ok(patches.map(sentence).collect())
 }

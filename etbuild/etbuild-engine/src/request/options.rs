@@ -223,11 +223,15 @@ pub fn banks(target: &Target, is_library: bool) -> Vec<(String, Option<u64>)> {
     banks.iter().map(|bank| (bank.name.to_string(), Some(size(bank)))).collect()
 }
 
+/// The bytes of the arena, or somewhat more, that the runtime's own data of a program take on a board.
+const RUNTIME: u64 = 256;
+
 /// The memory of a board for tensors: all of the banks, unless the budget leaves less beside the stack.
 pub fn memory_facts(recipe: &Recipe, target: &Target, banks: &[(String, Option<u64>)]) -> Option<MemoryFacts> {
     let stack = target.memory()?.stack.0;
     let budget = recipe.budget.ram.as_ref().map_or(u64::MAX, |ram| ram.value.0.saturating_sub(stack));
     let sizes = || banks.iter().filter_map(|(_, size)| *size);
     let (largest, total) = (sizes().max()?, sizes().fold(0, u64::saturating_add));
-    Some(MemoryFacts { largest: largest.min(budget), total: total.min(budget) })
+    let [largest, total] = [largest, total].map(|bytes| bytes.min(budget).saturating_sub(RUNTIME));
+    Some(MemoryFacts { largest, total })
 }

@@ -18,9 +18,9 @@ const MOST: f32 = 1024.0;
 const ROUNDER: f32 = 12_582_912.0;
 
 pub fn quantize(step: &Quantize, mut operands: Operands<'_, '_>) -> Result<()> {
-    let plane = Plane::of(step.images, step.channels, step.pixels)?;
-    let input = operands.read::<f32>(step.input, plane.len)?;
-    let output = operands.write::<i8>(step.output, plane.len)?;
+    let plane = Plane::of(step.images, [step.channels, step.pixels], step.pitch)?;
+    let input = operands.read::<f32>(step.input, plane.input)?;
+    let output = operands.write::<i8>(step.output, plane.output)?;
     plane.transpose(input, output, |number: f32| {
         let scaled = (number * step.inverse).clamp(-MOST, MOST) + ROUNDER;
         let integer = scaled.to_bits().wrapping_sub(ROUNDER.to_bits()).cast_signed();
@@ -30,27 +30,27 @@ pub fn quantize(step: &Quantize, mut operands: Operands<'_, '_>) -> Result<()> {
 }
 
 pub fn dequantize(step: &Dequantize, mut operands: Operands<'_, '_>) -> Result<()> {
-    let plane = Plane::of(step.images, step.pixels, step.channels)?;
-    let input = operands.read::<i8>(step.input, plane.len)?;
-    let output = operands.write::<f32>(step.output, plane.len)?;
+    let plane = Plane::of(step.images, [step.pixels, step.channels], step.channels)?;
+    let input = operands.read::<i8>(step.input, plane.input)?;
+    let output = operands.write::<f32>(step.output, plane.output)?;
     plane.transpose(input, output, |integer: i8| i32::from(integer).wrapping_sub(step.zero) as f32 * step.scale);
     Ok(())
 }
 
 #[cfg(feature = "transpose")]
 pub fn transpose(step: &Transpose, mut operands: Operands<'_, '_>) -> Result<()> {
-    let plane = Plane::of(step.images, step.rows, step.columns)?;
-    let input = operands.read::<i8>(step.input, plane.len)?;
-    let output = operands.write::<i8>(step.output, plane.len)?;
+    let plane = Plane::of(step.images, [step.rows, step.columns], step.pitch)?;
+    let input = operands.read::<i8>(step.input, plane.input)?;
+    let output = operands.write::<i8>(step.output, plane.output)?;
     plane.transpose(input, output, |integer: i8| integer);
     Ok(())
 }
 
 #[cfg(feature = "int16-border")]
 pub fn quantize16(step: &Quantize16, mut operands: Operands<'_, '_>) -> Result<()> {
-    let plane = Plane::of(step.images, step.channels, step.pixels)?;
-    let input = operands.read::<f32>(step.input, plane.len)?;
-    let output = operands.write::<i16>(step.output, plane.len)?;
+    let plane = Plane::of(step.images, [step.channels, step.pixels], step.pitch)?;
+    let input = operands.read::<f32>(step.input, plane.input)?;
+    let output = operands.write::<i16>(step.output, plane.output)?;
     plane.transpose(input, output, |number: f32| {
         let scaled = (number * step.inverse).clamp(-32_767.0, 32_767.0) + ROUNDER;
         scaled.to_bits().wrapping_sub(ROUNDER.to_bits()) as i16
@@ -60,18 +60,18 @@ pub fn quantize16(step: &Quantize16, mut operands: Operands<'_, '_>) -> Result<(
 
 #[cfg(feature = "int16-border")]
 pub fn dequantize16(step: &Dequantize16, mut operands: Operands<'_, '_>) -> Result<()> {
-    let plane = Plane::of(step.images, step.pixels, step.channels)?;
-    let input = operands.read::<i16>(step.input, plane.len)?;
-    let output = operands.write::<f32>(step.output, plane.len)?;
+    let plane = Plane::of(step.images, [step.pixels, step.channels], step.channels)?;
+    let input = operands.read::<i16>(step.input, plane.input)?;
+    let output = operands.write::<f32>(step.output, plane.output)?;
     plane.transpose(input, output, |integer: i16| f32::from(integer) * step.scale);
     Ok(())
 }
 
 #[cfg(feature = "int16-transpose")]
 pub fn transpose16(step: &Transpose16, mut operands: Operands<'_, '_>) -> Result<()> {
-    let plane = Plane::of(step.images, step.rows, step.columns)?;
-    let input = operands.read::<i16>(step.input, plane.len)?;
-    let output = operands.write::<i16>(step.output, plane.len)?;
+    let plane = Plane::of(step.images, [step.rows, step.columns], step.pitch)?;
+    let input = operands.read::<i16>(step.input, plane.input)?;
+    let output = operands.write::<i16>(step.output, plane.output)?;
     plane.transpose(input, output, |integer: i16| integer);
     Ok(())
 }
@@ -80,25 +80,32 @@ pub fn transpose16(step: &Transpose16, mut operands: Operands<'_, '_>) -> Result
 struct Plane {
     rows: usize,
     columns: usize,
-    len: usize,
+    /// Elements of the input from a row to the next.
+    pitch: usize,
+    /// Elements of the input and of the output.
+    input: usize,
+    output: usize,
 }
 
 impl Plane {
-    fn of(images: u32, rows: u32, columns: u32) -> Result<Self> {
-        let image = rows.checked_mul(columns);
-        let len = image.and_then(|image| images.checked_mul(image)).filter(|len| *len <= i32::MAX as u32);
-        let len = len.ok_or(Error::InvalidProgram)?;
-        Ok(Self { rows: rows as usize, columns: columns as usize, len: len as usize })
+    fn of(images: u32, [rows, columns]: [u32; 2], pitch: u32) -> Result<Self> {
+        let all = images.checked_mul(rows).ok_or(Error::InvalidProgram)?;
+        let len = |row: u32| all.checked_mul(row).filter(|len| *len <= i32::MAX as u32).ok_or(Error::InvalidProgram);
+        let (output, input) = (len(columns)?, len(pitch)?);
+        // The last row ends with its last column.
+        let behind = if all == 0 { 0 } else { pitch.checked_sub(columns).ok_or(Error::InvalidProgram)? };
+        let (input, output) = ((input - behind) as usize, output as usize);
+        Ok(Self { rows: rows as usize, columns: columns as usize, pitch: pitch as usize, input, output })
     }
 
     /// Writes the converted transpose of each matrix.
     #[inline(always)]
     fn transpose<T: Copy, U>(&self, input: &[T], output: &mut [U], convert: impl Fn(T) -> U) {
-        let image = (self.rows * self.columns).max(1);
-        for (input, output) in input.chunks_exact(image).zip(output.chunks_exact_mut(image)) {
+        let mut rows = input.chunks(self.pitch.max(1));
+        for output in output.chunks_exact_mut((self.rows * self.columns).max(1)) {
             // The inner loop runs over the columns: the pixels of an image that becomes NHWC.
-            for (row, elements) in input.chunks_exact(self.columns.max(1)).enumerate() {
-                let results = output.iter_mut().skip(row).step_by(self.rows.max(1));
+            for (row, elements) in rows.by_ref().take(self.rows).enumerate() {
+                let results = output.iter_mut().skip(row).step_by(self.rows.max(1)).take(self.columns);
                 results.zip(elements).for_each(|(result, element)| *result = convert(*element));
             }
         }

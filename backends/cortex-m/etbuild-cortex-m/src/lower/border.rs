@@ -15,14 +15,15 @@ impl Lowering<'_> {
         let output = self.create(to, order);
         let [images, channels, pixels] = self.extent(to, order);
         let (input, output, inverse) = (input.place(), output.place(), (1.0 / qparams.scale) as f32);
+        let pitch = pixels;
         let name = self.name(to);
         match qparams.width {
             Width::Int8 => {
                 let zero = qparams.zero;
-                self.program.emit(Quantize { input, output, images, channels, pixels, inverse, zero }, name);
+                self.program.emit(Quantize { input, output, images, channels, pixels, pitch, inverse, zero }, name);
             }
             Width::Int16 => {
-                self.program.emit(Quantize16 { input, output, images, channels, pixels, inverse }, name);
+                self.program.emit(Quantize16 { input, output, images, channels, pixels, pitch, inverse }, name);
             }
         }
         Ok(())
@@ -74,9 +75,10 @@ impl Lowering<'_> {
 
     /// Swaps rows and columns.
     fn transpose(&mut self, id: ValueId, [input, output]: [Place; 2], [images, rows, columns]: [u32; 3]) {
+        let pitch = columns;
         let step: Instruction = match self.width(id) {
-            Width::Int8 => Transpose { input, output, images, rows, columns }.into(),
-            Width::Int16 => Transpose16 { input, output, images, rows, columns }.into(),
+            Width::Int8 => Transpose { input, output, images, rows, columns, pitch }.into(),
+            Width::Int16 => Transpose16 { input, output, images, rows, columns, pitch }.into(),
         };
         self.program.emit(step, self.name(id));
     }

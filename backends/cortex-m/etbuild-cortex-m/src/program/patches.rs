@@ -11,7 +11,7 @@ use et_cortex_m::{Instruction, Window};
 use et_record::Record;
 use etbuild_backend::Patches;
 
-use super::rows::{Rowwise, Windowed};
+use super::rows::{Planar, Rowwise, Windowed};
 use super::steps::{Steps, Storage};
 
 /// The numbers of patches that are tried.
@@ -180,6 +180,7 @@ impl<'s> Layers<'s> {
     /// The rows that a patch needs of each image.
     fn rows(&self, patch: Range<u32>) -> Option<Rows> {
         let (mut rows, mut needed) = (Rows::default(), BTreeMap::from([(self.last, patch)]));
+        let mut whole = BTreeSet::new();
         for position in self.range.clone().rev() {
             let mut instruction = self.steps.instructions[position];
             let rowwise = Rowwise::of(&mut instruction)?;
@@ -187,6 +188,9 @@ impl<'s> Layers<'s> {
             let result = needed.remove(&output)?;
             widen(&mut rows.images, output, &result);
             rowwise.alike.iter().for_each(|place| widen(&mut needed, place.argument as usize, &result));
+            if let Some(Planar { input, .. }) = rowwise.planar {
+                whole.insert(input.argument as usize);
+            }
             if let Some(Windowed { input, window, .. }) = rowwise.windowed {
                 widen(&mut needed, input.argument as usize, &read(window, &result)?.0);
             }
@@ -194,7 +198,7 @@ impl<'s> Layers<'s> {
         }
         // Whatever is left comes from outside.
         let is_computed = |buffer: &usize| rows.images.contains_key(buffer);
-        (!needed.keys().any(is_computed)).then_some(rows)
+        (!needed.keys().chain(&whole).any(is_computed)).then_some(rows)
     }
 
     /// Restricts an instruction to rows of its result.
@@ -210,6 +214,12 @@ impl<'s> Layers<'s> {
             let (read, pad_top) = read(window, result)?;
             input.offset += offset(input.argument, read.start)?;
             (window.in_height, window.out_height, window.pad_top) = (read.len() as u32, result.len() as u32, pad_top);
+        }
+        if let Some(Planar { input, pixels, channels, element, .. }) = rowwise.planar {
+            // A row-major image is never one of the inner images: its rows are no neighbours.
+            let width = output.row / rowwise.element / channels.max(1) as usize;
+            input.offset += (result.start as usize * width * element) as u32;
+            *pixels = (result.len() * width) as u32;
         }
         for place in rowwise.alike {
             place.offset += offset(place.argument, result.start)?;
@@ -261,9 +271,9 @@ fn images(instructions: &[Instruction]) -> Option<BTreeMap<usize, Image>> {
     for mut instruction in instructions.iter().copied() {
         let rowwise = Rowwise::of(&mut instruction)?;
         if rowwise.windowed.is_none() {
-            let mut places = rowwise.alike.iter().map(|place| place.argument).chain([rowwise.output.argument]);
+            let places = rowwise.alike.iter().map(|place| place.argument).chain([rowwise.output.argument]);
             let known = places.clone().find_map(|buffer| images.get(&(buffer as usize)).copied())?;
-            places.by_ref().for_each(|buffer| put(&mut images, buffer, known));
+            places.for_each(|buffer| put(&mut images, buffer, known));
         }
     }
     is_equal.then_some(images)
