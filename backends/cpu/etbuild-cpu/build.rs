@@ -9,6 +9,7 @@ fn main() {
         &[
             "backends/cpu/et-cpu/src",
             "backends/cpu/etbuild-cpu/src",
+            "backends/cpu/etbuild-cpu-weights/src",
             "kernel-library/et-gemm/src",
             "kernel-library/et-kernels/src",
             "kernel-library/et-simd/src",

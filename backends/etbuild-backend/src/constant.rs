@@ -2,6 +2,7 @@
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, evaluate_constant};
+use etbuild_weights::reals;
 
 /// Symmetric int8 weights with a scale for each output channel, the first dimension.
 #[derive(Clone, Debug)]
@@ -77,28 +78,13 @@ pub fn is_known(links: &Links<'_>, id: ValueId) -> bool {
 pub fn floats(links: &Links<'_>, id: ValueId) -> Option<Vec<f32>> {
     let data = constant_of(links, id)?;
     match links.graph.spec(id).scalar_type {
-        ScalarType::Float => Some(floats_of(data.bytes())),
-        ScalarType::Double => {
-            Some(data.bytes().as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect())
-        }
+        ScalarType::Float => Some(reals::floats(data.bytes())),
+        ScalarType::Double => Some(reals::doubles(data.bytes())),
         _ => None,
     }
-}
-
-/// Little-endian f32 numbers.
-pub fn floats_of(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().copied().map(f32::from_le_bytes).collect()
 }
 
 /// The elements of an integer constant.
 pub fn integers(links: &Links<'_>, id: ValueId) -> Option<Vec<i64>> {
-    let bytes = links.graph.constant(id)?.bytes();
-    match links.graph.spec(id).scalar_type {
-        ScalarType::Long => Some(bytes.as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect()),
-        ScalarType::Int => {
-            Some(bytes.as_chunks::<4>().0.iter().map(|bytes| i64::from(i32::from_le_bytes(*bytes))).collect())
-        }
-        ScalarType::Char => Some(bytes.iter().map(|byte| i64::from(byte.cast_signed())).collect()),
-        _ => None,
-    }
+    etbuild_weights::integers::read(links.graph.spec(id).scalar_type, links.graph.constant(id)?.bytes())
 }

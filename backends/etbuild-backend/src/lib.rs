@@ -22,7 +22,7 @@ pub use blob::{ALIGNMENT, Blob, Content, DeviceReport, Patches, Stored, Weights}
 pub use call::{ArgumentError, Call, Geometry, dim, image_sizes};
 pub use clamp::clamp_limits;
 pub use compiler::{Compiler, Search};
-pub use constant::{ByteWeights, constant_of, dequantizes_constants, floats, floats_of, integers, is_known};
+pub use constant::{ByteWeights, constant_of, dequantizes_constants, floats, integers, is_known};
 pub use gpu::{GpuDispatch, GpuProgram, GpuRole, GpuScratch, GpuStorage, GpuTensor};
 pub use npu::{NpuEstimate, NpuOperator};
 pub use refusal::{Refusal, RefusalKind};

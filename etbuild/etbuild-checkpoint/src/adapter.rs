@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etbuild_ir::Buffer;
+use etbuild_weights::Tensor;
 
 use crate::CheckpointError;
-use crate::shards::{Tensor, Tensors};
+use crate::shards::Tensors;
 use description::Description;
 
 /// The configuration file of an adapter.

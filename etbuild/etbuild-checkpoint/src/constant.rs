@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec};
-
-use crate::reals;
-use crate::shards::Tensor;
+use etbuild_weights::reals;
 
 /// A constant with the name.
 #[derive(Clone)]
@@ -84,14 +82,6 @@ pub fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
 }
 
 /// Numbers as `float32`.
-pub fn vector_of(sizes: &[usize], elements: impl IntoIterator<Item = f32>) -> (TensorSpec, ConstantData) {
+pub fn vector_of(sizes: &[usize], elements: &[f32]) -> (TensorSpec, ConstantData) {
     (spec(ScalarType::Float, sizes), ConstantData::new(reals::stored(elements)))
-}
-
-/// Elements of a tensor as `float32`; `None` beyond the end of the file.
-pub fn floats(tensor: &Tensor, first: usize, count: usize) -> Option<Vec<f32>> {
-    let size = tensor.scalar_type.size();
-    let start = tensor.start + first * size;
-    let bytes = tensor.shard.bytes().get(start..start + count * size)?;
-    Some(reals::read(tensor.scalar_type, bytes))
 }

@@ -4,7 +4,6 @@
 //! the names of the family's modules. The rest is the same for both.
 
 mod architecture;
-mod blocks;
 mod config;
 mod header;
 mod names;
@@ -18,15 +17,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use etbuild_ir::Buffer;
+use etbuild_weights::gguf::Kind;
+use etbuild_weights::reals;
 use serde_json::Value;
 
 use crate::shards::Tensors;
 use crate::{
     Biases, CheckpointError, Decoder, Delta, DeltaInputs, Experts, Gate, HeadNorm, Inputs, Layer, Mixer, NormKind,
-    Scan, Shares, Storage, describe, reals,
+    Scan, Shares, Storage, describe,
 };
 use architecture::{ARCHITECTURES, Architecture};
-use blocks::Kind;
 use header::{Header, MAGIC, Place};
 
 /// How the names of GGUF files end.

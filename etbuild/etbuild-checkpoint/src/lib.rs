@@ -18,24 +18,18 @@ mod constant;
 mod decoder;
 mod description;
 mod diffusion;
-mod encoded;
 mod encoder;
 mod error;
 mod family;
 mod gguf;
-mod kept;
 mod names;
 mod pictures;
 mod quantized;
-mod reals;
 mod relative;
 mod rotary;
-mod rotated;
-mod rotation;
 mod shards;
 mod sketch;
 mod slopes;
-mod small_floats;
 mod sounds;
 mod spare;
 mod texts;
@@ -47,6 +41,7 @@ use std::sync::Arc;
 
 use et_core::ScalarType;
 use etbuild_ir::{AtenProgram, Buffer, Program};
+use etbuild_weights::{Encoded, Grid, Keeper, Rotation};
 
 use adapter::Adapter;
 pub use adapter::{ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, PICKLED_ADAPTER};
@@ -61,7 +56,6 @@ pub use description::{
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};
-use encoded::{Encoded, Grid};
 pub use encoder::{
     Encoder, EncoderNames, Encoding, Head, MODULES, Pooling, Projection, SENTENCE, Scores, SequenceHead, Task,
     describe_encoder, encoder_architectures, has_pooling, is_encoder, module_files, read_encoder_texts,
@@ -70,12 +64,8 @@ pub use error::CheckpointError;
 pub use etbuild_torch::{Remedy, TorchError};
 use gguf::Gguf;
 pub use gguf::{GGUF, gguf_stores_integers, is_gguf, part_names};
-pub use kept::{Derived, InMemory, Keeper};
 pub use names::{ExpertNames, Names};
 pub use pictures::{PICTURE_FILES, read_pictures};
-use rotated::Rotated;
-pub use rotation::Rotation;
-use rotation::Space;
 use shards::Tensors;
 pub use shards::{PICKLED, PICKLED_SHARD, SHARD, WEIGHTS, WeightFiles};
 pub use sounds::read_sounds;

@@ -2,20 +2,21 @@
 //!
 //! A method finds the modules by the names of their tensors, and adds the matrix of each under the name of a plain one.
 
-mod affine;
 mod awq;
 mod bitsandbytes;
 mod compressed;
 mod fp8;
 mod gptq;
-mod lanes;
 mod mlx;
 mod mxfp4;
 
 use std::collections::BTreeSet;
 
+use et_core::ScalarType;
+use etbuild_weights::{Lanes, Tensor};
+
 use crate::config::Config;
-use crate::shards::{Tensor, Tensors};
+use crate::shards::Tensors;
 use crate::{CheckpointError, Decoder};
 
 /// The key of the configuration.
@@ -107,4 +108,17 @@ fn two_sizes(tensors: &Tensors, module: &str, ending: &str) -> Result<[usize; 2]
     let tensor = tensors.get(&name).ok_or_else(|| CheckpointError::TensorMissing(name.clone()))?;
     let wanted = || CheckpointError::Shape { tensor: name.clone(), found: tensor.shape.clone(), wanted: vec![0, 0] };
     tensor.shape[..].try_into().map_err(|_| wanted())
+}
+
+/// The types of scales.
+const REALS: &[ScalarType] = &[ScalarType::Float, ScalarType::Half, ScalarType::BFloat16];
+/// The type of words.
+const WORDS: &[ScalarType] = &[ScalarType::Int];
+
+/// The elements of a tensor of a module, which must have one of these types.
+fn typed(tensor: Tensor, module: &str, types: &[ScalarType]) -> Result<Lanes, CheckpointError> {
+    if types.contains(&tensor.scalar_type) {
+        return Ok(Lanes(tensor));
+    }
+    Err(CheckpointError::ElementType { tensor: module.to_owned(), found: tensor.scalar_type.name() })
 }

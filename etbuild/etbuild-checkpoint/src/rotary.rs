@@ -1,6 +1,8 @@
 //! The cosines and sines of rotary position embedding, computed as by `transformers`: frequencies and angles are
 //! rounded to `float32`, and so are the functions of both.
 
+use etbuild_weights::angles;
+
 use crate::{AttentionTemperature, Rotary, Scaling};
 
 /// The elements of the two tables, `[positions, pairs]`: cosines and sines for a context of so many positions.
@@ -11,16 +13,7 @@ pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
         Scaling::ByIndex { magnitude, .. } => magnitude as f32,
         _ => 1.0,
     };
-    let length = positions as usize * rotary.pairs;
-    let [mut cosines, mut sines] = [Vec::with_capacity(length), Vec::with_capacity(length)];
-    for position in 0..positions {
-        for frequency in &frequencies {
-            let angle = f64::from(position as f32 * frequency);
-            cosines.push(angle.cos() as f32 * magnitude);
-            sines.push(angle.sin() as f32 * magnitude);
-        }
-    }
-    [cosines, sines]
+    angles(&frequencies, positions, magnitude)
 }
 
 /// Multiplies a table of so many pairs by the factor of each position, which is then the factor of the rotated queries.

@@ -7,9 +7,9 @@ use et_core::ScalarType;
 use et_module::safetensors::SafeTensors;
 use etbuild_ir::Buffer;
 use etbuild_torch::Elements;
+use etbuild_weights::{Encoded, Tensor};
 
-use crate::encoded::Encoded;
-use crate::{CheckpointError, reals};
+use crate::CheckpointError;
 
 /// The name of the only file with weights of a checkpoint without shards.
 pub const SHARD: &str = "model.safetensors";
@@ -56,19 +56,6 @@ impl WeightFiles {
     }
 }
 
-/// Where the elements of a tensor lie.
-#[derive(Clone)]
-pub struct Tensor {
-    /// The type of the elements.
-    pub scalar_type: ScalarType,
-    /// The size of each dimension.
-    pub shape: Vec<usize>,
-    /// The shard.
-    pub shard: Arc<dyn Buffer>,
-    /// Where in it the elements begin.
-    pub start: usize,
-}
-
 /// A tensor as a checkpoint stores it.
 #[derive(Clone)]
 pub enum Stored {
@@ -76,34 +63,6 @@ pub enum Stored {
     Plain(Tensor),
     /// Rows in a form of another tool.
     Encoded(Encoded),
-}
-
-/// So many elements are compared at a time.
-const COMPARED: usize = 1 << 16;
-
-impl Tensor {
-    /// Whether the numbers are those of another tensor, of whichever type.
-    pub fn has_numbers_of(&self, other: &Self) -> bool {
-        let same = |(left, right): (&[u8], &[u8])| {
-            reals::read(self.scalar_type, left) == reals::read(other.scalar_type, right)
-        };
-        self.shape == other.shape && self.pieces().zip(other.pieces()).all(same)
-    }
-
-    /// A part of a stack by the index in the first dimension.
-    pub fn of_stack(&self, index: usize) -> Self {
-        let shape = self.shape.get(1..).unwrap_or_default().to_vec();
-        let length = shape.iter().product::<usize>() * self.scalar_type.size();
-        Self { shape, shard: self.shard.clone(), start: self.start + index * length, ..*self }
-    }
-
-    /// The bytes, in pieces of whole elements.
-    pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        let size = self.scalar_type.size();
-        let length = self.shape.iter().product::<usize>() * size;
-        let bytes = self.shard.bytes().get(self.start..self.start + length).unwrap_or_default();
-        bytes.chunks(COMPARED * size)
-    }
 }
 
 /// The matrices of a form.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use etbuild_weights::Tensor;
+
+use crate::Decoder;
 use crate::shards::Tensors;
-use crate::{Decoder, reals};
 
 /// Endings of tensors of quantized checkpoints that are for kernels with fewer bits than the program's.
 const KERNELS: &[(&str, &str)] = &[
@@ -110,11 +112,7 @@ fn has_spare_bias(decoder: &Decoder, tensors: &Tensors, name: &str) -> bool {
     let Some(module) = name.strip_suffix(".bias") else { return false };
     tensors.has_encoded(&format!("{module}.weight"))
         && !has_bias(decoder, module)
-        && tensors.get(name).is_some_and(|bias| bias.pieces().all(|piece| is_zero(bias.scalar_type, piece)))
-}
-
-fn is_zero(scalar_type: et_core::ScalarType, bytes: &[u8]) -> bool {
-    reals::read(scalar_type, bytes).iter().all(|number| *number == 0.0)
+        && tensors.get(name).is_some_and(Tensor::is_zero)
 }
 
 /// Whether the decoder has the bias of a projection.

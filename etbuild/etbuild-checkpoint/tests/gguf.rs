@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use et_core::Half;
 use etbuild_checkpoint::{
-    Checkpoint, CheckpointError, InMemory, Kept, Model, Multiplied, gguf_stores_integers, gguf_texts,
-    import_checkpoint, stored_forms,
+    Checkpoint, CheckpointError, Kept, Model, Multiplied, gguf_stores_integers, gguf_texts, import_checkpoint,
+    stored_forms,
 };
 use etbuild_ir::{AtenProgram, Buffer, ValueKind};
+use etbuild_weights::InMemory;
 
 /// A file in the making.
 #[derive(Clone)]

@@ -5,10 +5,9 @@ mod support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_checkpoint::{
-    Checkpoint, InMemory, Kept, Model, Multiplied, import_checkpoint, stored_forms, stores_integers,
-};
+use etbuild_checkpoint::{Checkpoint, Kept, Model, Multiplied, import_checkpoint, stored_forms, stores_integers};
 use etbuild_ir::Buffer;
+use etbuild_weights::InMemory;
 
 /// A tensor: name, type, bytes of an element, and shape.
 type Tensor = (&'static str, &'static str, usize, Vec<usize>);

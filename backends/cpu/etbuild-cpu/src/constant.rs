@@ -2,9 +2,10 @@
 
 use et_core::ScalarType;
 use etbuild_backend::{ByteWeights, constant_of, floats, integers};
+use etbuild_cpu_weights::GroupedWeights;
 use etbuild_ir::{ConstantData, DequantizeAffine, Links, ValueId, ValueKind, is_of_adapter};
+use etbuild_weights::{reals, strided};
 
-use crate::groups::GroupedWeights;
 use crate::tensor::{Buffer, Tensor};
 
 /// The name of a LoRA adapter's constant.
@@ -22,12 +23,7 @@ pub fn row_major(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
         return Some(data);
     }
     let tensor = Tensor::of_spec(Buffer(0), spec);
-    let width = spec.scalar_type.size();
-    let mut bytes = Vec::with_capacity(data.bytes().len());
-    for index in 0..tensor.numel() {
-        let start = tensor.place_of(index) * width;
-        bytes.extend_from_slice(data.bytes().get(start..start + width)?);
-    }
+    let bytes = strided::row_major(data.bytes(), spec.scalar_type.size(), &tensor.sizes, &tensor.strides)?;
     Some(ConstantData::new(bytes))
 }
 
@@ -70,6 +66,6 @@ pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights>
 pub fn stored_floats(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
     match links.graph.spec(id).scalar_type {
         ScalarType::Float => links.graph.constant(id).cloned(),
-        _ => Some(ConstantData::new(floats(links, id)?.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>())),
+        _ => Some(ConstantData::new(reals::stored(&floats(links, id)?))),
     }
 }

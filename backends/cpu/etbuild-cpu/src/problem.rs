@@ -1,6 +1,7 @@
 //! Errors of lowering.
 
 use etbuild_backend::{ArgumentError, Refusal, RefusalKind};
+use etbuild_cpu_weights::NotPacked;
 
 /// An error of lowering a partition. The capability check refuses such nodes, so only shapes unknown to the check cause errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +29,12 @@ pub enum Problem {
 impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Self {
         Self::new(RefusalKind::Partition, problem.to_string())
+    }
+}
+
+impl From<NotPacked> for Problem {
+    fn from(_: NotPacked) -> Self {
+        Self::Weights
     }
 }
 

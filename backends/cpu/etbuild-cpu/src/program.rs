@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use et_cpu::{Access, Instruction, SlotNumber, Weights};
 use etbuild_backend::ByteWeights;
+use etbuild_cpu_weights::{Packing, Stack};
 use etbuild_ir::{ConstantData, Graph, ValueId};
 
-use crate::pack::{Packing, Stack};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Architecture, Problem};
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etbuild_backend::{Content, Weights};
+use etbuild_cpu_weights::{Packing, Stack};
 use etbuild_ir::{ConstantData, Digest, Graph, ValueKind};
 
-use crate::Architecture;
-use crate::pack::{Packing, Stack};
+use crate::{Architecture, Problem};
 
 /// Packed weights in the order of their positions; equal weights share a position.
 pub struct Shared {
@@ -31,7 +31,7 @@ impl Shared {
         let architecture = self.architecture;
         let content = || -> Arc<Content> {
             let packing = packing.clone();
-            Arc::new(move |take| Ok(packing.write(architecture, take)?))
+            Arc::new(move |take| Ok(packing.write(architecture, take).map_err(Problem::from)?))
         };
         let origin = self.names.get(&packing.weights.digest()).cloned();
         self.add(packing.identity(architecture), packing.name(architecture), origin, size, content)
@@ -42,7 +42,7 @@ impl Shared {
         let architecture = self.architecture;
         let content = || -> Arc<Content> {
             let stack = stack.clone();
-            Arc::new(move |take| Ok(stack.write(architecture, take)?))
+            Arc::new(move |take| Ok(stack.write(architecture, take).map_err(Problem::from)?))
         };
         let first = stack.0.first().map(|packing| packing.weights.digest());
         let origin = first.and_then(|digest| self.names.get(&digest).cloned());

@@ -69,20 +69,6 @@ impl Tensor {
         [self.numel().checked_div(columns).unwrap_or(0), columns]
     }
 
-    /// The element offset of index `index` in row-major order.
-    pub fn place_of(&self, index: usize) -> usize {
-        let mut rest = index;
-        let dims = self.sizes.iter().zip(&self.strides).rev();
-        self.offset
-            + dims
-                .map(|(size, stride)| {
-                    let along = rest % size;
-                    rest /= size;
-                    along * stride
-                })
-                .sum::<usize>()
-    }
-
     /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.sizes.len()

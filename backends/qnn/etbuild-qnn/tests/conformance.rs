@@ -10,11 +10,12 @@ use et_core::{Half, ScalarType};
 use et_module::Engine;
 use et_ops::call::OwnedTensor;
 use et_ops::{Case, CaseTensor, Operator};
-use etbuild_backend::{Backend, NpuFacts, TargetFacts, floats_of};
+use etbuild_backend::{Backend, NpuFacts, TargetFacts};
 use etbuild_conformance::{Candidate, check_blobs, check_defined_cases, check_refusals, compile, load, run};
 use etbuild_ir::{LoweredProgram, TensorSpec, interpret};
 use etbuild_partition::Place;
 use etbuild_qnn::{BACKEND, SIMULATED, SIMULATION_ID, delegate};
+use etbuild_weights::reals::floats;
 
 static ENGINES: &[Engine] = &[
     Engine { id: et_qnn::ID, make: |host| Box::new(et_qnn::delegate(host.workers)), problem: et_qnn::problem },
@@ -111,7 +112,7 @@ fn delegate_calls_compute_what_the_npu_computes() {
         let [npu, simulated] = [&BACKEND as &dyn Backend, &SIMULATED].map(|backend| {
             let candidate = Candidate { backend, ..candidate(&target) };
             let compiled = compile(program(name), &candidate).unwrap();
-            floats_of(&run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap()[0].bytes)
+            floats(&run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap()[0].bytes)
         });
         let most = npu.iter().copied().map(f32::abs).fold(0.0, f32::max);
         let worst = npu.iter().zip(&simulated).map(|(npu, simulated)| (npu - simulated).abs()).fold(0.0, f32::max);
@@ -121,7 +122,7 @@ fn delegate_calls_compute_what_the_npu_computes() {
 
 /// Numbers for an input: a position, or a row, or numbers for a KV cache.
 fn argument(spec: &TensorSpec) -> Vec<u8> {
-    let numbers = floats_of(&random(spec).bytes);
+    let numbers = floats(&random(spec).bytes);
     match spec.scalar_type {
         ScalarType::Long => 1_i64.to_le_bytes().to_vec(),
         ScalarType::Half => numbers.into_iter().flat_map(|number| Half::from_f32(number).0.to_le_bytes()).collect(),
@@ -139,13 +140,13 @@ fn quantized_results_are_those_of_the_simulation() {
         let graph = program.program().methods["forward"].clone();
         let input = random(graph.spec(graph.inputs[0]));
         let named = BTreeMap::from([(graph.value(graph.inputs[0]).name.clone(), input.clone())]);
-        let portable = floats_of(&interpret(&graph, &named).unwrap()[0].bytes);
-        let simulated = floats_of(&(BACKEND.simulation().unwrap().outputs)(&graph, &named).unwrap()[0].bytes);
+        let portable = floats(&interpret(&graph, &named).unwrap()[0].bytes);
+        let simulated = floats(&(BACKEND.simulation().unwrap().outputs)(&graph, &named).unwrap()[0].bytes);
         let compiled = compile(program, &candidate).unwrap();
         let calls = compiled.partitioned.report.iter().filter(|node| matches!(node.place, Place::Backend(..)));
         assert_eq!(calls.count(), graph.nodes.len(), "{name}: a node does not run on the NPU");
         let got = run(&mut load(&compiled.file, &candidate).unwrap(), &[input.bytes]).unwrap().remove(0).bytes;
-        let got = floats_of(&got);
+        let got = floats(&got);
         let steps = |other: &[f32]| -> Vec<f32> {
             got.iter().zip(other).map(|(got, other)| ((got - other) / step).abs().round()).collect()
         };
@@ -162,12 +163,12 @@ fn distance(program: LoweredProgram, target: &TargetFacts) -> f32 {
     let graph = program.program().methods["forward"].clone();
     let input = random(graph.spec(graph.inputs[0]));
     let named = BTreeMap::from([(graph.value(graph.inputs[0]).name.clone(), input.clone())]);
-    let wanted = floats_of(&interpret(&graph, &named).unwrap()[0].bytes);
+    let wanted = floats(&interpret(&graph, &named).unwrap()[0].bytes);
     let compiled = compile(program, &candidate(target)).unwrap();
     assert!(compiled.partitioned.report.iter().all(|node| matches!(node.place, Place::Backend(..))));
     let got = run(&mut load(&compiled.file, &candidate(target)).unwrap(), &[input.bytes]).unwrap().remove(0).bytes;
     let most = wanted.iter().copied().map(f32::abs).fold(0.0, f32::max);
-    floats_of(&got).iter().zip(&wanted).map(|(got, wanted)| (got - wanted).abs()).fold(0.0, f32::max) / most
+    floats(&got).iter().zip(&wanted).map(|(got, wanted)| (got - wanted).abs()).fold(0.0, f32::max) / most
 }
 
 fn float_results_are_those_of_the_portable_kernels() {

@@ -1,11 +1,12 @@
 //! A mixture of experts in place of the feed-forward network.
 
 use etbuild_ir::ValueId;
+use etbuild_weights::transposed::Turns;
 
 use super::feed_forward::{self, Network};
 use super::linear::{self, Linear};
 use super::sides::Sides;
-use super::weights::{Listed, Turns, Weights};
+use super::weights::{Listed, Weights};
 use crate::constant::{Constant, Matrices, Part};
 use crate::names::within;
 use crate::sketch::Sketch;

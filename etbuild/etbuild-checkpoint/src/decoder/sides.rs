@@ -3,10 +3,10 @@
 
 use et_core::ScalarType;
 use etbuild_ir::TensorSpec;
+use etbuild_weights::{Rotated, Space, reals};
 
 use super::weights::Weights;
 use crate::constant::{Constant, Part, vector_of};
-use crate::{Rotated, Space, reals};
 
 /// Vectors that are rotated in a rotated model.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,10 +61,10 @@ impl Weights<'_> {
     pub fn bias(&mut self, tensor: &str, part: Part, makes: Option<Side>) -> Constant {
         let stored = self.vector(tensor, part, 0.0);
         let Some(side) = makes.filter(|_| self.rotates() && !self.failed()) else { return stored };
-        let (mut floats, space) = (reals::read(ScalarType::Float, stored.data.bytes()), self.space(side));
+        let (mut floats, space) = (reals::floats(stored.data.bytes()), self.space(side));
         self.once(format!("{}.rotated", stored.name), |_, _| {
             space.rotate(&mut floats, 1);
-            Ok(vector_of(&[part.count], floats))
+            Ok(vector_of(&[part.count], &floats))
         })
     }
 
@@ -73,7 +73,7 @@ impl Weights<'_> {
     pub fn norm(&mut self, module: &str) -> [Option<Constant>; 2] {
         let (width, norm) = (self.decoder.width, self.decoder.norm);
         if self.rotates() {
-            return [Some(self.once("ones".to_owned(), |_, _| Ok(vector_of(&[width], vec![1.0; width])))), None];
+            return [Some(self.once("ones".to_owned(), |_, _| Ok(vector_of(&[width], &vec![1.0; width])))), None];
         }
         let weight = norm.has_weights.then(|| self.norm_weight(module, width));
         let bias = norm.has_biases.then(|| self.vector(&format!("{module}.bias"), Part::all(width), 0.0));
@@ -96,7 +96,7 @@ impl Weights<'_> {
             if width > 0 {
                 space.rotate(&mut matrix, width);
             }
-            Ok(vector_of(&[1, width, width], matrix))
+            Ok(vector_of(&[1, width, width], &matrix))
         })
     }
 
@@ -106,7 +106,7 @@ impl Weights<'_> {
     }
 
     pub(super) fn gains(&mut self, module: &str, count: usize) -> Vec<f32> {
-        reals::read(ScalarType::Float, self.norm_weight(module, count).data.bytes())
+        reals::floats(self.norm_weight(module, count).data.bytes())
     }
 
     fn norm_weight(&mut self, module: &str, count: usize) -> Constant {

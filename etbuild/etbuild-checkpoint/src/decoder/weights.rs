@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec};
+use etbuild_weights::{Keeper, Rotation};
 
-pub use layouts::Turns;
 pub use list::Listed;
 use stored::{Offsets, Rows};
 
-use crate::constant::{Constant, Part, floats, spec, vector_of};
+use crate::constant::{Constant, Part, spec, vector_of};
 use crate::shards::Tensors;
 use crate::{
-    Adapter, AttentionTemperature, Cache, CheckpointError, Decoder, Keeper, Kept, Names, Options, Relative, Rotary,
-    Rotation, relative, rotary, slopes,
+    Adapter, AttentionTemperature, Cache, CheckpointError, Decoder, Kept, Names, Options, Relative, Rotary, relative,
+    rotary, slopes,
 };
 
 /// Tensors that follow from the rest though checkpoints store them: frequencies, and causal masks of old checkpoints.
@@ -181,8 +181,10 @@ impl<'d> Weights<'d> {
         let Part { first, count, all } = part;
         self.once(part.named(tensor), |weights, name| {
             let found = weights.take(tensor, &[all])?;
-            let floats = floats(&found, first, count).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-            Ok(vector_of(&[count], floats.into_iter().map(|element| element + more)))
+            let mut floats =
+                found.floats(first, count).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            floats.iter_mut().for_each(|element| *element += more);
+            Ok(vector_of(&[count], &floats))
         })
     }
 
@@ -192,8 +194,8 @@ impl<'d> Weights<'d> {
         let shape = if is_matrix { vec![1, count] } else { vec![count] };
         self.once(tensor.to_owned(), |weights, name| {
             let found = weights.take(name, &shape)?;
-            let floats = floats(&found, 0, count).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-            Ok(vector_of(&[count], floats))
+            let floats = found.floats(0, count).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            Ok(vector_of(&[count], &floats))
         })
     }
 
@@ -222,7 +224,8 @@ impl<'d> Weights<'d> {
         let mut kinds = ["cosines", "sines"].into_iter().zip(rotary::tables(&all, positions));
         std::array::from_fn(|_| {
             let (kind, table) = kinds.next().unwrap_or_default();
-            self.once(format!("{name}.{kind}"), |_, _| Ok(vector_of(&shape, table.into_iter().skip(1).step_by(2))))
+            let between: Vec<f32> = table.into_iter().skip(1).step_by(2).collect();
+            self.once(format!("{name}.{kind}"), |_, _| Ok(vector_of(&shape, &between)))
         })
     }
 
@@ -249,7 +252,7 @@ impl<'d> Weights<'d> {
         let mut pairs = names.into_iter().zip(tables);
         std::array::from_fn(|_| {
             let (name, table) = pairs.next().unwrap_or_default();
-            self.once(name, |_, _| Ok(vector_of(&shape, table)))
+            self.once(name, |_, _| Ok(vector_of(&shape, &table)))
         })
     }
 
@@ -303,7 +306,7 @@ impl<'d> Weights<'d> {
 
     /// The slopes of so many heads.
     pub fn slopes(&mut self, heads: usize) -> Constant {
-        self.once("slopes".to_owned(), |_, _| Ok(vector_of(&[heads], slopes::of(heads))))
+        self.once("slopes".to_owned(), |_, _| Ok(vector_of(&[heads], &slopes::of(heads))))
     }
 
     /// What each head adds to the scores, `[heads, distances]`, up to the distance from which on nothing changes.
@@ -311,19 +314,20 @@ impl<'d> Weights<'d> {
         let Relative { table, buckets, farthest } = relative;
         self.once(format!("{table}.by_distance"), |weights, name| {
             let found = weights.take(table, &[buckets, heads])?;
-            let rows = floats(&found, 0, buckets * heads);
+            let rows = found.floats(0, buckets * heads);
             let rows = rows.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
             let of = |head: usize, distance: usize| {
                 rows.get(relative::bucket(distance, buckets, farthest) * heads + head).copied().unwrap_or(0.0)
             };
             let numbers = (0..heads).flat_map(|head| (0..=farthest).map(move |distance| (head, distance)));
-            Ok(vector_of(&[heads, farthest + 1], numbers.map(|(head, distance)| of(head, distance))))
+            let numbers: Vec<f32> = numbers.map(|(head, distance)| of(head, distance)).collect();
+            Ok(vector_of(&[heads, farthest + 1], &numbers))
         })
     }
 
     /// A number, `[1]`.
     pub fn number(&mut self, number: f64) -> Constant {
-        self.once(format!("number.{number}"), |_, _| Ok(vector_of(&[1], [number as f32])))
+        self.once(format!("number.{number}"), |_, _| Ok(vector_of(&[1], &[number as f32])))
     }
 
     /// A vector of ranges of equal numbers, as long as rows of a tensor that was found.
@@ -332,7 +336,7 @@ impl<'d> Weights<'d> {
             return self.nothing(name);
         }
         let numbers: Vec<f32> = ranges.flat_map(|(number, count)| std::iter::repeat_n(number as f32, count)).collect();
-        self.once(name.to_owned(), |_, _| Ok(vector_of(&[numbers.len()], numbers)))
+        self.once(name.to_owned(), |_, _| Ok(vector_of(&[numbers.len()], &numbers)))
     }
 
     /// Integers.

@@ -60,8 +60,8 @@ impl Making<'_> {
         tables.map(|table| {
             let name = format!("rotary.{}.{theta}", names.next().unwrap_or_default());
             self.once(&name, |making| {
-                let twice = table.chunks(pairs.max(1)).flat_map(|row| row.iter().chain(row).copied());
-                let (spec, data) = vector_of(&[most, 2 * pairs], twice);
+                let twice: Vec<f32> = table.chunks(pairs.max(1)).flat_map(|row| [row, row].concat()).collect();
+                let (spec, data) = vector_of(&[most, 2 * pairs], &twice);
                 let table = making.sketch.constant(&Constant::plain(&name, spec, data));
                 making.rows(table, 0)
             })
@@ -73,7 +73,8 @@ impl Making<'_> {
         let most = self.encoder.max_tokens as i32;
         self.once(&format!("window.{window}"), |making| {
             making.sketch.enter("window");
-            let (spec, data) = vector_of(&[most as usize], (0..most).map(|position| position as f32));
+            let positions: Vec<f32> = (0..most).map(|position| position as f32).collect();
+            let (spec, data) = vector_of(&[most as usize], &positions);
             let positions = making.sketch.constant(&Constant::plain("positions", spec, data));
             let columns = making.rows(positions, 0);
             let shape = vec![Argument::Value(columns), Argument::Ints(vec![-1, 1])];

@@ -2,10 +2,11 @@
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec};
+use etbuild_weights::Tensor;
 
 use crate::CheckpointError;
-use crate::constant::{Constant, Part, floats, spec, vector_of};
-use crate::shards::{Tensor, Tensors};
+use crate::constant::{Constant, Part, spec, vector_of};
+use crate::shards::Tensors;
 
 /// The tensors of a checkpoint, and the mistakes.
 pub struct Constants {
@@ -33,7 +34,7 @@ impl Constants {
     /// A vector, as `float32`.
     pub fn vector(&mut self, name: &str, count: usize) -> Constant {
         let found = self.tensors.take(name, &[count]);
-        self.noted(name.to_owned(), found, |tensor| Some(vector_of(&[count], floats(tensor, 0, count)?)))
+        self.noted(name.to_owned(), found, |tensor| Some(vector_of(&[count], &tensor.floats(0, count)?)))
     }
 
     /// Whether a tensor has this name.

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::blocks::{self, Format};
+use etbuild_weights::gguf::{self, Format};
+
 use super::reader::{Mistake, Reader};
 use super::value::Metadata;
 
@@ -95,10 +96,10 @@ fn describe(reader: &mut Reader<'_>) -> Result<Described, Mistake> {
     let shape: Option<Vec<usize>> = sizes.iter().rev().map(|of| size(*of)).collect();
     let shape = shape.ok_or_else(|| format!("its tensor `{name}` has the sizes {sizes:?}"))?;
     let code = reader.u32()?;
-    let format = blocks::find(code).ok_or_else(|| {
-        let known: Vec<&str> = blocks::all().map(|format| format.name).collect();
+    let format = gguf::find(code).ok_or_else(|| {
+        let known: Vec<&str> = gguf::all().map(|format| format.name).collect();
         let what =
-            blocks::unsupported(code).map_or_else(|| format!("unknown type {code}"), |name| format!("type {name}"));
+            gguf::unsupported(code).map_or_else(|| format!("unknown type {code}"), |name| format!("type {name}"));
         format!("its tensor `{name}` has elements of the {what}; supported are {}", known.join(", "))
     })?;
     if shape.last().is_some_and(|columns| columns % format.elements != 0) {

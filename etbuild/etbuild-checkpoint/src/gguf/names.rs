@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use etbuild_ir::Buffer;
+use etbuild_weights::Tensor;
+use etbuild_weights::gguf::{self, Kind};
 
-use super::blocks::{self, Kind};
 use super::header::Place;
 use crate::decoder::{layer_inputs, streams};
 use crate::names::{norm_within, within};
-use crate::shards::{Tensor, Tensors};
+use crate::shards::Tensors;
 use crate::{CheckpointError, Convolution, Decoder, Experts, Gate, Mixer};
 
 /// Adds a tensor of a file to the tensors of the model, under the decoder's name; a stack of experts as a matrix for each.
@@ -316,7 +317,7 @@ fn put(
         Kind::Plain(scalar_type) => tensors.add(name, Tensor { scalar_type, shape, shard: file.clone(), start }),
         Kind::Groups(..) => {
             let rows = shape.iter().product::<usize>() / columns.max(1);
-            let matrix = blocks::matrix(place.format, file.clone(), start, [rows, columns]);
+            let matrix = gguf::matrix(place.format, file.clone(), start, [rows, columns]);
             tensors.add_encoded(name, shape, matrix)
         }
     }

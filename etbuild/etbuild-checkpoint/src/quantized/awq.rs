@@ -1,8 +1,9 @@
 //! AWQ (Lin et al. 2023): words of 4 bits along the rows, in the order of a GEMM kernel, groups of columns, zero points.
 
-use super::affine::{Affine, Packing, REALS, WORDS, Zeros, typed};
+use etbuild_weights::{Affine, Packing, Zeros};
+
 use super::gptq::group_size;
-use super::{modules, part, two_sizes};
+use super::{REALS, WORDS, modules, part, two_sizes, typed};
 use crate::config::Config;
 use crate::shards::Tensors;
 use crate::{CheckpointError, Decoder};

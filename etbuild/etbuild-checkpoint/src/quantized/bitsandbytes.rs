@@ -4,15 +4,13 @@
 use std::sync::Arc;
 
 use et_core::ScalarType;
+use etbuild_weights::{Affine, Codes, Encoded, Lanes, Nested, Packing, Tensor, Zeros, reals};
 use serde_json::Value;
 
-use super::affine::{Affine, Packing, REALS, Zeros, typed};
-use super::lanes::Lanes;
-use super::{modules, optional, part, two_sizes};
+use super::{REALS, modules, optional, part, two_sizes, typed};
 use crate::config::Config;
-use crate::encoded::{Encoded, Form};
-use crate::shards::{Tensor, Tensors};
-use crate::{CheckpointError, Decoder, reals};
+use crate::shards::Tensors;
+use crate::{CheckpointError, Decoder};
 
 /// The ending of the description of a matrix with 4-bit codes.
 const STATES: [&str; 2] = ["weight.quant_state.bitsandbytes__nf4", "weight.quant_state.bitsandbytes__fp4"];
@@ -36,7 +34,8 @@ fn bytes(tensors: &mut Tensors, module: &str) -> Result<(), CheckpointError> {
     let [rows, columns] = two_sizes(tensors, module, "weight")?;
     let most = typed(part(tensors, module, "SCB", &[rows])?, module, REALS)?;
     optional(tensors, module, "weight_format");
-    let scales = reals::stored((0..rows).map(|row| most.real(row) / 127.0));
+    let scales: Vec<f32> = most.reals(0, 1).iter().map(|most| most / 127.0).collect();
+    let scales = reals::stored(&scales);
     let scales = Tensor { scalar_type: ScalarType::Float, shape: vec![rows, 1], shard: Arc::new(scales), start: 0 };
     let matrix = Affine {
         name: "int8 of bitsandbytes",
@@ -99,63 +98,4 @@ fn codes(tensors: &mut Tensors, module: &str, ending: &str) -> Result<(), Checkp
     };
     let form = Arc::new(Codes { stored, table, most, nested, block, columns });
     tensors.add_encoded(format!("{module}.weight"), vec![rows, columns], Encoded { form, columns })
-}
-
-/// A matrix of 4-bit codes, the high halves of bytes first.
-struct Codes {
-    stored: Lanes,
-    table: Lanes,
-    most: Lanes,
-    nested: Option<Nested>,
-    /// The elements of a block of the flattened matrix.
-    block: usize,
-    columns: usize,
-}
-
-/// Codes of the largest magnitudes.
-struct Nested {
-    table: Lanes,
-    most: Lanes,
-    block: usize,
-    offset: f32,
-}
-
-impl Codes {
-    fn scale(&self, block: usize) -> f32 {
-        match &self.nested {
-            None => self.most.real(block),
-            Some(nested) => {
-                let level = nested.table.real(usize::from(self.most.byte(block)));
-                level * nested.most.real(block / nested.block) + nested.offset
-            }
-        }
-    }
-}
-
-impl Form for Codes {
-    fn name(&self) -> &'static str {
-        "NF4"
-    }
-
-    fn identity(&self) -> String {
-        let Self { stored, table, most, nested, block, columns } = self;
-        let nested = nested.as_ref().map(|nested| {
-            let Nested { table, most, block, offset } = nested;
-            format!("{} {} {block} {offset}", table.digest(), most.digest())
-        });
-        format!("{} {} {} {nested:?} {block} {columns}", stored.digest(), table.digest(), most.digest())
-    }
-
-    fn decode(&self, first: usize, numbers: &mut [f32]) {
-        let start = first * self.columns;
-        let (mut block, mut scale) = (usize::MAX, 0.0);
-        for (index, number) in (start..).zip(numbers.iter_mut()) {
-            if index / self.block != block {
-                block = index / self.block;
-                scale = self.scale(block);
-            }
-            let code = self.stored.byte(index / 2) >> (if index % 2 == 0 { 4 } else { 0 }) & 15;
-            *number = self.table.real(usize::from(code)) * scale;
-        }
-    }
 }

@@ -1,11 +1,10 @@
 //! Checkpoints of the library compressed-tensors: packed or whole integers, and numbers of 8 bits.
 
 use et_core::ScalarType;
+use etbuild_weights::{Affine, Lanes, Packing, Zeros};
 
-use super::affine::{Affine, Packing, REALS, WORDS, Zeros, typed};
 use super::gptq::{bits, group_size};
-use super::lanes::Lanes;
-use super::{fp8, modules, optional, part, two_sizes};
+use super::{REALS, WORDS, fp8, modules, optional, part, two_sizes, typed};
 use crate::config::Config;
 use crate::shards::Tensors;
 use crate::{CheckpointError, Decoder};

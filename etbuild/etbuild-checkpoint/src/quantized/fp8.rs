@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use et_core::ScalarType;
+use etbuild_weights::{Encoded, Fp8};
 
-use super::affine::{REALS, typed};
-use super::lanes::Lanes;
-use super::{modules, optional, part, two_sizes};
+use super::{REALS, modules, optional, part, two_sizes, typed};
 use crate::config::Config;
-use crate::encoded::{Encoded, Form};
 use crate::shards::Tensors;
-use crate::{CheckpointError, Decoder, small_floats};
+use crate::{CheckpointError, Decoder};
 
 /// Endings of scales: the factor of the numbers, whatever the name says.
 const SCALES: [&str; 2] = ["weight_scale_inv", "weight_scale"];
@@ -46,40 +44,8 @@ fn matrices(tensors: &mut Tensors, ending: &str, block: Option<[usize; 2]>) -> R
             return Err(CheckpointError::Shape { tensor: format!("{module}.{ending}"), found, wanted });
         }
         let codes = typed(part(tensors, &module, "weight", &[rows, columns])?, &module, &[ScalarType::Byte])?;
-        let form = Arc::new(Scaled { codes, scales, block, columns });
+        let form = Arc::new(Fp8 { codes, scales, block, columns });
         tensors.add_encoded(format!("{module}.weight"), vec![rows, columns], Encoded { form, columns })?;
     }
     Ok(())
-}
-
-/// A matrix.
-struct Scaled {
-    codes: Lanes,
-    scales: Lanes,
-    /// The rows and columns of a block.
-    block: [usize; 2],
-    columns: usize,
-}
-
-impl Form for Scaled {
-    fn name(&self) -> &'static str {
-        "FP8"
-    }
-
-    fn identity(&self) -> String {
-        let Self { codes, scales, block, columns } = self;
-        format!("{} {} {} {block:?} {columns}", codes.digest(), scales.digest(), scales.0.scalar_type.name())
-    }
-
-    fn decode(&self, first: usize, numbers: &mut [f32]) {
-        let table: Vec<f32> = (0..=u8::MAX).map(small_floats::e4m3).collect();
-        let of_row = self.columns.div_ceil(self.block[1]);
-        for (row, numbers) in (first..).zip(numbers.chunks_exact_mut(self.columns.max(1))) {
-            for (column, number) in numbers.iter_mut().enumerate() {
-                let code = self.codes.byte(row * self.columns + column);
-                let scale = self.scales.real(row / self.block[0] * of_row + column / self.block[1]);
-                *number = table.get(usize::from(code)).copied().unwrap_or_default() * scale;
-            }
-        }
-    }
 }

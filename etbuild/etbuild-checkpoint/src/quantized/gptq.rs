@@ -1,8 +1,8 @@
 //! GPTQ (Frantar et al. 2022): words of 4 or 8 bits along the columns, groups by column, zero points.
 
-use super::affine::{Affine, Packing, REALS, WORDS, Zeros, typed};
-use super::lanes::Lanes;
-use super::{modules, optional, part, two_sizes};
+use etbuild_weights::{Affine, Lanes, Packing, Zeros};
+
+use super::{REALS, WORDS, modules, optional, part, two_sizes, typed};
 use crate::config::Config;
 use crate::shards::Tensors;
 use crate::{CheckpointError, Decoder};

@@ -3,10 +3,11 @@
 //! `quantization` in `config.json` says bits and group size, and further sizes by module. A number is the integer times the scale, plus the
 //! bias. Embeddings are quantized too, and stacks of experts: the module `switch_mlp` of a mixture has a stack for each projection.
 
-use super::affine::{Affine, Packing, REALS, WORDS, Zeros, typed};
-use super::{modules, part, two_sizes};
+use etbuild_weights::{Affine, Packing, Tensor, Zeros};
+
+use super::{REALS, WORDS, modules, part, two_sizes, typed};
 use crate::config::Config;
-use crate::shards::{Tensor, Tensors};
+use crate::shards::Tensors;
 use crate::{CheckpointError, Decoder};
 
 /// The key of the configuration.
@@ -142,11 +143,10 @@ mod tests {
     use std::sync::Arc;
 
     use etbuild_ir::Buffer;
+    use etbuild_weights::{Encoded, Split};
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::encoded::{Encoded, Split};
-    use crate::reals;
     use crate::shards::Stored;
 
     /// Tensors that MLX wrote (`tests/data/make_mlx.py`).
@@ -181,8 +181,7 @@ mod tests {
         let Stored::Encoded(matrix) = tensors.take_stored(&format!("bits{bits}.weight"), &[4, 64]).unwrap() else {
             panic!("a matrix of numbers")
         };
-        let numbers = tensors.get(&format!("bits{bits}.numbers")).unwrap().clone();
-        let numbers = numbers.pieces().flat_map(|piece| reals::read(numbers.scalar_type, piece)).collect();
+        let numbers = tensors.get(&format!("bits{bits}.numbers")).unwrap().numbers();
         (matrix, numbers)
     }
 
@@ -231,8 +230,7 @@ mod tests {
     #[test]
     fn stacks_of_experts_are_those_of_mlx() {
         let (_, mut tensors) = with_experts(str::to_owned, &sizes()).unwrap();
-        let numbers = tensors.get("mlp.switch_mlp.gate_proj.numbers").unwrap().clone();
-        let numbers = numbers.pieces().flat_map(|piece| reals::read(numbers.scalar_type, piece)).collect::<Vec<f32>>();
+        let numbers = tensors.get("mlp.switch_mlp.gate_proj.numbers").unwrap().numbers();
         for (expert, expected) in numbers.chunks(4 * 64).enumerate() {
             let name = format!("mlp.experts.{expert}.gate_proj.weight");
             let Stored::Encoded(matrix) = tensors.take_stored(&name, &[4, 64]).unwrap() else { panic!("numbers") };

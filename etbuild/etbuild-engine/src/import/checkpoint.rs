@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use etbuild_checkpoint::{
     ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Encoding, Method, Model,
-    Multiplied, Options, PICKLED_ADAPTER, Pooling, Rotation, Sound, import_checkpoint, stored_forms,
+    Multiplied, Options, PICKLED_ADAPTER, Pooling, Sound, import_checkpoint, stored_forms,
 };
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
 use etbuild_store::{Blob, Digest, KeyBuilder};
+use etbuild_weights::Rotation;
 
 use super::derived::KeptWeights;
 use super::file::unreadable;

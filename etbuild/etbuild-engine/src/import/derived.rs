@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use etbuild_checkpoint::{Derived, Keeper};
 use etbuild_ir::ConstantData;
 use etbuild_store::{Blob, Digest};
+use etbuild_weights::{Derived, Keeper};
 
 use crate::action::made_once;
 use crate::action::program::constant;

@@ -1,8 +1,9 @@
 //! The quantization of a recipe, in the form of the stage.
 
-use etbuild_checkpoint::{Cache, Kept, Options as Checkpoint, Rotation};
+use etbuild_checkpoint::{Cache, Kept, Options as Checkpoint};
 use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
 use etbuild_recipe::{self as recipe, Quantize, Recipe};
+use etbuild_weights::Rotation;
 
 use crate::input::{CheckpointFolder, Db};
 use crate::quantize::{MeasureOptions, Method, PIECE, QuantizeOptions};

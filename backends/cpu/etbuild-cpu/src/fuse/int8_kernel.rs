@@ -2,11 +2,11 @@
 //! the outputs are int8 too.
 
 use et_cpu::{ActivationKind, Depthwise, Instruction, Mean, Place, SlotNumber, Stream};
-use etbuild_backend::floats_of;
+use etbuild_weights::reals;
 
 use super::Change;
 use super::legal::{Dense, absorbed, converted, recomputed};
-use crate::pack::{self, accumulator_scales, int32_bias, little_endian};
+use crate::channels::{self, accumulator_scales, int32_bias};
 use crate::program::{Program, Storage};
 use crate::tensor::Buffer;
 
@@ -49,11 +49,11 @@ fn quantized(program: &mut Program<'_>, depthwise: Depthwise) -> Option<Depthwis
     if activation.kind == ActivationKind::Identity {
         scales.iter_mut().for_each(|scale| *scale /= output_qparams.scale);
     }
-    let weights = pack::depthwise(int8.bytes.bytes(), &window).ok()?;
+    let weights = channels::depthwise(int8.bytes.bytes(), 1, &window).ok()?;
     Some(Depthwise {
         weights: program.constant(weights),
         bias: program.constant(bias.iter().flat_map(|number| number.to_le_bytes()).collect()),
-        scales: program.constant(little_endian(&scales)),
+        scales: program.constant(reals::stored(&scales)),
         ..depthwise
     })
 }
@@ -61,8 +61,8 @@ fn quantized(program: &mut Program<'_>, depthwise: Depthwise) -> Option<Depthwis
 /// The elements of an f32 constant.
 fn constant(program: &Program<'_>, slot: SlotNumber) -> Option<Vec<f32>> {
     match &program.memory(slot)?.storage {
-        Storage::Model(data) => Some(floats_of(data.bytes())),
-        Storage::Made(bytes) => Some(floats_of(bytes)),
+        Storage::Model(data) => Some(reals::floats(data.bytes())),
+        Storage::Made(bytes) => Some(reals::floats(bytes)),
         _ => None,
     }
 }

@@ -1,10 +1,10 @@
 //! Quantization becomes a part of the instruction that computes the f32 tensor.
 
 use et_cpu::{ActivationKind, Conv2d, Gemm, Instruction, QParams, Rows, SlotNumber, Write};
+use etbuild_cpu_weights::{Form, Packing};
 
 use super::Change;
 use super::legal::{Dense, absorbed, converted};
-use crate::pack::{Form, Packing};
 use crate::program::{Program, Storage};
 
 /// Fuses the producer of an int8 tensor.

@@ -2,12 +2,14 @@
 
 use et_core::ScalarType;
 use et_cpu::{Activation, Conv2d, Depthwise, Epilogue, Place, QParams, RowScales, Rows, SlotNumber, Window, Write};
-use etbuild_backend::{ByteWeights, Call, floats_of, image_sizes};
+use etbuild_backend::{ByteWeights, Call, image_sizes};
+use etbuild_cpu_weights::{Form, Packing};
 use etbuild_ir::{ConstantData, ValueId};
+use etbuild_weights::reals;
 
 use crate::builder::{Builder, place, rows, slot};
+use crate::channels::{self, accumulator_scales, int32_bias};
 use crate::lower::{Lowered, window};
-use crate::pack::{self, Form, Packing, accumulator_scales, int32_bias, little_endian};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
 
@@ -215,7 +217,7 @@ fn depthwise(
     window: Window,
 ) -> Result<(), Problem> {
     let values = floats(builder, call.value(1)?)?;
-    let weights = builder.program.constant(little_endian(&pack::depthwise(&values, &window)?));
+    let weights = builder.program.constant(channels::depthwise(&reals::stored(&values), size_of::<f32>(), &window)?);
     if let Some(int8) = constant::byte_weights(builder.links, call.value(1)?) {
         builder.program.int8_weights.insert(Buffer(weights.0), int8);
     }
@@ -256,5 +258,5 @@ fn bias(builder: &mut Builder<'_>, id: Option<ValueId>, channels: u32) -> Result
 /// The elements of a constant in row-major order.
 fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
     let data = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
-    Ok(floats_of(data.bytes()))
+    Ok(reals::floats(data.bytes()))
 }

@@ -3,13 +3,13 @@
 use et_core::ScalarType;
 use et_cpu::{Activation, Conv2d, Epilogue, ExpertGemm, Place, QParams, RowScales, Rows, Window, Write};
 use etbuild_backend::{Call, RefusalKind, is_known};
+use etbuild_cpu_weights::{Form, Packing};
 use etbuild_ir::{ConstantData, ValueId};
 
 use crate::builder::{Builder, place};
 use crate::capability::{Checked, ensure};
 use crate::lower::Lowered;
 use crate::lower::conv2d::{bias_of, multiplied, weights_of_rows};
-use crate::pack::{Form, Packing};
 use crate::tensor::FLOAT;
 use crate::{Problem, constant};
 

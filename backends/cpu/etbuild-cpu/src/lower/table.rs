@@ -3,16 +3,15 @@
 
 use et_core::ScalarType;
 use et_cpu::{GatherColumns, Window, Write};
+use etbuild_backend::{Call, floats};
+use etbuild_cpu_weights::{Form, GroupedWeights, Packing, factors_of_means};
 use etbuild_ir::{Argument, ConstantData, DequantizeAffine, Links, Node, ValueId};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::constant;
-use crate::groups::GroupedWeights;
 use crate::lower::Lowered;
-use crate::pack::{Form, Packing, little_endian};
 use crate::tensor::FLOAT;
-use etbuild_backend::{Call, floats, floats_of};
 
 /// An embedding table that is stored as the packed weight of a linear layer, with the lookup indices.
 pub struct Table {
@@ -102,10 +101,7 @@ fn matrix(links: &Links<'_>, id: ValueId) -> Option<[usize; 2]> {
 /// Offsets `[rows, blocks]` in the form of a linear layer's: transposed, and each times the elements of a block. So a head that shares the table
 /// has the same packed weights.
 fn of_products(links: &Links<'_>, id: ValueId, [blocks, group]: [usize; 2]) -> Option<ConstantData> {
-    let offsets = floats_of(links.graph.constant(id)?.bytes());
-    let of_block = |block: usize| offsets.iter().skip(block).step_by(blocks);
-    let products: Vec<f32> = (0..blocks).flat_map(of_block).map(|offset| offset * group as f32).collect();
-    Some(ConstantData::new(little_endian(&products)))
+    Some(ConstantData::new(factors_of_means(links.graph.constant(id)?.bytes(), blocks, group)))
 }
 
 /// Embedding lookup.

@@ -2,8 +2,9 @@
 
 use et_qnn::ScaleOffset;
 use et_qnn::build::{DataType, Quantization};
-use etbuild_backend::{ByteWeights, Refusal, RefusalKind, floats_of};
+use etbuild_backend::{ByteWeights, Refusal, RefusalKind};
 use etbuild_ir::{Argument, ConstantData, DequantizeAffine, Links, Node, PerTensor, ValueId};
+use etbuild_weights::reals;
 
 use crate::builder::{Builder, Order, Step};
 use crate::encoding::{Affine, Encoding};
@@ -54,7 +55,7 @@ impl Integers {
         let DequantizeAffine { integers, block, scales, zero_points: None, most, .. } = node else { return None };
         let bits = if most == MOST_INT4 { 4 } else { 8 };
         let bytes = links.graph.constant(integers)?.clone();
-        let groups = floats_of(links.graph.constant(scales)?.bytes());
+        let groups = reals::floats(links.graph.constant(scales)?.bytes());
         let length = usize::try_from(*block.last()?).ok()?;
         let columns = kernel.inner * kernel.window[0] * kernel.window[1];
         let blocks = columns.checked_div(length)?;

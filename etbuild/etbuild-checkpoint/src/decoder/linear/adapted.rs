@@ -2,12 +2,13 @@
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, adapter_name};
+use etbuild_weights::Rotated;
 
 use super::{DOWN, Linear, UP};
+use crate::CheckpointError;
 use crate::constant::{Constant, Part, spec};
 use crate::decoder::sides::Side;
 use crate::decoder::weights::Weights;
-use crate::{CheckpointError, Rotated};
 
 /// The adapter's addition to a linear layer: `up (down x)`.
 pub struct LowRank {

@@ -3,53 +3,12 @@
 use std::sync::Arc;
 
 use etbuild_ir::{Buffer, ConstantData};
+use etbuild_weights::transposed::{self, Transposed, Turns, transpose};
 
 use super::Weights;
 use super::stored::Whole;
 use crate::CheckpointError;
-use crate::constant::{Constant, Part, floats, spec, vector_of};
-use crate::kept::Derived;
-
-/// Which of interleaved rows or columns are wanted.
-#[derive(Clone, Copy)]
-pub struct Turns {
-    /// The first.
-    pub first: usize,
-    /// The distance between neighbours.
-    pub step: usize,
-    /// How many.
-    pub count: usize,
-    /// Of how many.
-    pub all: usize,
-}
-
-/// Rows of a matrix that is stored transposed, `[columns, all]`.
-struct Transposed {
-    /// The bytes of the matrix.
-    stored: ConstantData,
-    /// The bytes of an element.
-    size: usize,
-    columns: usize,
-    rows: Turns,
-}
-
-impl Derived for Transposed {
-    fn identity(&self) -> String {
-        let Self { stored, size, columns, rows: Turns { first, step, count, all } } = self;
-        format!("transposed {} {size} {columns} {all} {first} {step} {count}", stored.digest())
-    }
-
-    fn length(&self) -> usize {
-        self.rows.count * self.columns * self.size
-    }
-
-    fn run(&self, take: &mut dyn FnMut(&[u8])) {
-        let Turns { first, step, count, all } = self.rows;
-        let elements = |row: usize| self.stored.bytes().chunks_exact(self.size).skip(first + step * row).step_by(all);
-        let row = |row: usize| elements(row).take(self.columns).flatten().copied();
-        take(&(0..count).flat_map(row).collect::<Vec<u8>>());
-    }
-}
+use crate::constant::{Constant, Part, spec, vector_of};
 
 impl Weights<'_> {
     /// Rows of a matrix that is stored transposed, `[columns, all]`, in the type of the checkpoint.
@@ -60,8 +19,7 @@ impl Weights<'_> {
             let size = found.scalar_type.size();
             let stored = found.shard.bytes().get(found.start..found.start + columns * all * size);
             let stored = stored.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-            let row = |row: usize| stored.chunks_exact(size).skip(row).step_by(all).take(columns);
-            let bytes: Vec<u8> = (first..first + count).flat_map(row).flatten().copied().collect();
+            let bytes = transposed::rows(stored, size, columns, Turns { first, step: 1, count, all });
             Ok((spec(found.scalar_type, &[count, columns]), ConstantData::new(bytes)))
         })
     }
@@ -145,9 +103,10 @@ impl Weights<'_> {
         let Turns { first, step, count, all } = columns;
         self.once(format!("{tensor}.{first}"), |weights, name| {
             let found = weights.take(tensor, &[rows, all])?;
-            let floats = floats(&found, 0, rows * all);
+            let floats = found.floats(0, rows * all);
             let floats = floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-            Ok(vector_of(&[rows, count], floats.into_iter().skip(first).step_by(step)))
+            let floats: Vec<f32> = floats.into_iter().skip(first).step_by(step).collect();
+            Ok(vector_of(&[rows, count], &floats))
         })
     }
 
@@ -158,8 +117,8 @@ impl Weights<'_> {
         let shape = if is_flat { sizes.to_vec() } else { vec![sizes[0], 1, sizes[1]] };
         self.once(tensor.to_owned(), |weights, name| {
             let found = weights.take(tensor, &shape)?;
-            let floats = floats(&found, 0, sizes[0] * sizes[1]);
-            Ok(vector_of(&sizes, floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?))
+            let floats = found.floats(0, sizes[0] * sizes[1]);
+            Ok(vector_of(&sizes, &floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?))
         })
     }
 
@@ -170,9 +129,10 @@ impl Weights<'_> {
         self.once(tensor.to_owned(), |weights, name| {
             let stored = if states.is_none() { &sizes[..1] } else { &sizes[..] };
             let found = weights.take(tensor, stored)?;
-            let floats = floats(&found, 0, sizes[0] * sizes[1]);
+            let floats = found.floats(0, sizes[0] * sizes[1]);
             let floats = floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
-            Ok(vector_of(&sizes, floats.into_iter().map(|logarithm| -logarithm.exp())))
+            let rates: Vec<f32> = floats.into_iter().map(|logarithm| -logarithm.exp()).collect();
+            Ok(vector_of(&sizes, &rates))
         })
     }
 
@@ -180,8 +140,8 @@ impl Weights<'_> {
     pub fn table(&mut self, tensor: &str, sizes: [usize; 2]) -> Constant {
         self.once(tensor.to_owned(), |weights, name| {
             let found = weights.take(tensor, &sizes)?;
-            let floats = floats(&found, 0, sizes[0] * sizes[1]);
-            Ok(vector_of(&sizes, floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?))
+            let floats = found.floats(0, sizes[0] * sizes[1]);
+            Ok(vector_of(&sizes, &floats.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?))
         })
     }
 
@@ -191,18 +151,10 @@ impl Weights<'_> {
             let mut rows = Vec::new();
             for tensor in tensors {
                 let found = weights.take(tensor, &[count])?;
-                let row = floats(&found, 0, count);
+                let row = found.floats(0, count);
                 rows.extend(row.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?);
             }
-            Ok(vector_of(&[tensors.len(), count], rows))
+            Ok(vector_of(&[tensors.len(), count], &rows))
         })
-    }
-}
-
-/// Appends the transpose of a matrix of elements of so many bytes.
-fn transpose(stored: &[u8], [rows, columns]: [usize; 2], size: usize, to: &mut Vec<u8>) {
-    for column in 0..columns {
-        let elements = stored.chunks_exact(size.max(1)).skip(column).step_by(columns.max(1)).take(rows);
-        elements.for_each(|element| to.extend_from_slice(element));
     }
 }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use et_core::ScalarType;
+use etbuild_weights::{Decoded, Encoded, Grid, Joined, Want};
 
 use super::Weights;
 use super::stored::{Offsets, Rows};
 use crate::constant::{Constant, Matrices, Part, spec};
-use crate::encoded::{Decoded, Encoded, Grid, Joined, Want};
 
 /// Where a matrix of a list lies.
 pub struct Listed {

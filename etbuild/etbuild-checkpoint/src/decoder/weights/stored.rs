@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use et_core::ScalarType;
 use etbuild_ir::{Buffer, ConstantData};
+use etbuild_weights::{Decoded, Derived, Encoded, Grid, Tensor, Want};
 
 use super::Weights;
 use crate::CheckpointError;
 use crate::constant::{Constant, Groups, Part, spec};
-use crate::encoded::{Decoded, Encoded, Grid, Want};
-use crate::kept::Derived;
-use crate::shards::{Stored, Tensor};
+use crate::shards::Stored;
 
 /// A constant as the buffer of a tensor.
 pub struct Whole(pub ConstantData);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use rayon::prelude::*;
 
-use crate::kept::Derived;
+use crate::derived::Derived;
 use crate::reals;
 
 /// The number of elements in memory at a time.
@@ -158,10 +158,11 @@ impl Decoded<'_> {
     /// The offsets of all rows, transposed, and times the elements of a group: factors of the means of groups.
     fn transposed(&self, pieces: impl Iterator<Item = Range<usize>>) -> Vec<u8> {
         let offsets: Vec<u8> = pieces.flat_map(|rows| self.piece(rows)).collect();
-        let (offsets, groups) = (reals::read(ScalarType::Float, &offsets), self.row());
+        let (offsets, groups) = (reals::floats(&offsets), self.row());
         let size = (self.matrix.columns / groups.max(1)) as f32;
         let of_group = |group: usize| offsets.iter().skip(group).step_by(groups);
-        reals::stored((0..groups).flat_map(of_group).map(|offset| offset * size))
+        let offsets: Vec<f32> = (0..groups).flat_map(of_group).map(|offset| offset * size).collect();
+        reals::stored(&offsets)
     }
 
     fn part(&self, rows: Range<usize>) -> Vec<u8> {
@@ -169,7 +170,7 @@ impl Decoded<'_> {
         if self.want == Want::Numbers {
             let mut numbers = vec![0.0; count * columns];
             form.decode(rows.start, &mut numbers);
-            return reals::stored(numbers);
+            return reals::stored(&numbers);
         }
         let groups = columns / form.grid().map_or(1, |grid| grid.group.max(1));
         let (mut integers, mut scales) = (vec![0; count * columns], vec![0.0; count * groups]);
@@ -178,8 +179,8 @@ impl Decoded<'_> {
         form.split(rows.start, &mut split);
         match self.want {
             Want::Integers => integers.into_iter().map(i8::cast_unsigned).collect(),
-            Want::Offsets | Want::RowOffsets => reals::stored(offsets),
-            Want::Numbers | Want::Scales => reals::stored(scales),
+            Want::Offsets | Want::RowOffsets => reals::stored(&offsets),
+            Want::Numbers | Want::Scales => reals::stored(&scales),
         }
     }
 }

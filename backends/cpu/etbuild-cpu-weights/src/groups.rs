@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use et_gemm::{BlockFormat, Scales, Width};
-use etbuild_backend::floats_of;
 use etbuild_ir::ConstantData;
+use etbuild_weights::reals;
 use rayon::prelude::*;
 
 /// Blockwise weights `[columns, inner]`, with a scale per block.
@@ -46,7 +46,7 @@ impl GroupedWeights {
         let scales = self.scales.bytes().par_chunks(COLUMNS * self.count.max(1) * size_of::<f32>());
         let columns = self.scales.bytes().len() / size_of::<f32>() / self.count.max(1);
         let parts = (0..columns.div_ceil(COLUMNS)).into_par_iter().map(|part| part * COLUMNS);
-        scales.all(|part| holds(&floats_of(part)))
+        scales.all(|part| holds(&reals::floats(part)))
             && offsets.is_none_or(|offsets| {
                 parts.all(|first| {
                     let columns = first..columns.min(first + COLUMNS);
@@ -86,15 +86,25 @@ impl Offsets {
         let size = size_of::<f32>();
         let all = self.elements.bytes().len() / size / count.max(1);
         let scales = scales.bytes().get(columns.start * count * size..columns.end * count * size)?;
-        let mut numbers: Vec<f32> = floats_of(scales).into_iter().map(|scale| scale * f32::from(self.least)).collect();
+        let mut numbers: Vec<f32> =
+            reals::floats(scales).into_iter().map(|scale| scale * f32::from(self.least)).collect();
         for block in 0..count {
             let row = (block * all + columns.start) * size..(block * all + columns.end) * size;
-            for (column, number) in floats_of(self.elements.bytes().get(row)?).into_iter().enumerate() {
+            for (column, number) in reals::floats(self.elements.bytes().get(row)?).into_iter().enumerate() {
                 numbers[column * count + block] += number / group as f32;
             }
         }
         Some(numbers)
     }
+}
+
+/// Offsets of blocks by row, `[rows, blocks]`, as factors of the means of blocks of `group` elements: transposed, and each times the elements
+/// of a block.
+pub fn factors_of_means(offsets: &[u8], blocks: usize, group: usize) -> Vec<u8> {
+    let offsets = reals::floats(offsets);
+    let of_block = |block: usize| offsets.iter().skip(block).step_by(blocks);
+    let factors: Vec<f32> = (0..blocks).flat_map(of_block).map(|offset| offset * group as f32).collect();
+    reals::stored(&factors)
 }
 
 /// Blockwise weights beside the integers.
@@ -130,6 +140,12 @@ fn width_of([least, most]: [i64; 2], has_offsets: bool, group: usize) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn factors_of_means_are_by_block() {
+        let factors = factors_of_means(&reals::stored(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 3, 8);
+        assert_eq!(reals::floats(&factors), [8.0, 32.0, 16.0, 40.0, 24.0, 48.0]);
+    }
 
     #[test]
     fn scales_have_the_smallest_exact_format() {

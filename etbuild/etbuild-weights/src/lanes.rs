@@ -3,7 +3,7 @@
 use et_core::{BFloat16, Half, ScalarType};
 use etbuild_ir::Digest;
 
-use crate::shards::Tensor;
+use crate::tensor::Tensor;
 
 /// A stored tensor of any type, whose elements are read one by one.
 #[derive(Clone)]
@@ -33,6 +33,11 @@ impl Lanes {
             ScalarType::BFloat16 => self.array(index).map_or(0.0, |bytes| BFloat16(u16::from_le_bytes(bytes)).to_f32()),
             _ => self.array(index).map_or(0.0, f32::from_le_bytes),
         }
+    }
+
+    /// The floating-point numbers from `first` on, each so many elements behind the last.
+    pub fn reals(&self, first: usize, step: usize) -> Vec<f32> {
+        (first..self.count()).step_by(step.max(1)).map(|index| self.real(index)).collect()
     }
 
     /// How many elements there are.

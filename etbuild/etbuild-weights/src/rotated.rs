@@ -4,7 +4,7 @@ use et_core::ScalarType;
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
-use crate::kept::Derived;
+use crate::derived::Derived;
 use crate::reals;
 use crate::rotation::Space;
 
@@ -34,7 +34,7 @@ pub struct Rotated {
 impl Derived for Rotated {
     fn identity(&self) -> String {
         let Self { elements, scalar_type, columns, gains, reads, makes } = self;
-        let gains = reals::stored(gains.iter().copied());
+        let gains = reals::stored(gains);
         let size = |space: &Option<Space>| space.map_or(0, Space::size);
         let (elements, gains, name) = (elements.digest(), Digest::of(&gains), scalar_type.name());
         format!("hadamard {elements} {name} {columns} {gains} {} {}", size(reads), size(makes))
@@ -52,7 +52,7 @@ impl Derived for Rotated {
             let mut reals = reals::read(self.scalar_type, bytes);
             reals.par_chunks_mut(row).for_each(|row| self.rotate_row(row));
             match self.makes {
-                None => take(&reals::stored(reals)),
+                None => take(&reals::stored(&reals)),
                 Some(space) => {
                     let panels = panels(space, reals, row);
                     (0..space.size()).for_each(|row| take(&row_of(&panels, row, space)));
@@ -91,7 +91,7 @@ fn row_of(panels: &[Vec<f32>], row: usize, space: Space) -> Vec<u8> {
         let lanes = panel.len() / space.size();
         panel.get(row * lanes..(row + 1) * lanes).unwrap_or_default()
     });
-    reals::stored(parts.copied())
+    reals::stored(&parts.copied().collect::<Vec<f32>>())
 }
 
 #[cfg(test)]
@@ -101,12 +101,12 @@ mod tests {
 
     fn rotated(rows: usize, columns: usize, reads: Option<Space>, makes: Option<Space>) -> Rotated {
         let reals: Vec<f32> = (0..rows * columns).map(|index| (index * 7919 % 1009) as f32 / 500.0 - 1.0).collect();
-        let elements = ConstantData::new(reals::stored(reals));
+        let elements = ConstantData::new(reals::stored(&reals));
         Rotated { elements, scalar_type: ScalarType::Float, columns, gains: Vec::new(), reads, makes }
     }
 
     fn floats(data: &ConstantData) -> Vec<f32> {
-        reals::read(ScalarType::Float, data.bytes())
+        reals::floats(data.bytes())
     }
 
     /// The matrix times a vector.

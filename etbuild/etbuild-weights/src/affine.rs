@@ -2,12 +2,8 @@
 
 use std::sync::Arc;
 
-use et_core::ScalarType;
-
-use super::lanes::Lanes;
-use crate::CheckpointError;
 use crate::encoded::{Encoded, Form, Grid, Split};
-use crate::shards::Tensor;
+use crate::lanes::Lanes;
 
 /// Where the integers of a matrix `[rows, columns]` lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,16 +235,3 @@ impl Form for WithGrid {
         }
     }
 }
-
-/// Checks the type of the elements of a tensor.
-pub fn typed(tensor: Tensor, module: &str, types: &[ScalarType]) -> Result<Lanes, CheckpointError> {
-    if types.contains(&tensor.scalar_type) {
-        return Ok(Lanes(tensor));
-    }
-    Err(CheckpointError::ElementType { tensor: module.to_owned(), found: tensor.scalar_type.name() })
-}
-
-/// The types of scales.
-pub const REALS: &[ScalarType] = &[ScalarType::Float, ScalarType::Half, ScalarType::BFloat16];
-/// The type of words.
-pub const WORDS: &[ScalarType] = &[ScalarType::Int];

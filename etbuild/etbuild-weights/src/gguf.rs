@@ -78,7 +78,7 @@ pub fn unsupported(code: u32) -> Option<&'static str> {
 
 /// The half-precision number at a place of a block.
 fn half(block: &[u8], start: usize) -> f32 {
-    let bytes = [start, start + 1].map(|index| byte(block, index));
+    let bytes = block.get(start..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
     Half(u16::from_le_bytes(bytes)).to_f32()
 }
 
