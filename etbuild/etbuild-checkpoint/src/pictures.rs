@@ -293,6 +293,34 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_fills_its_image_tokens_with_numbers_from_minus_one() {
+        let config = r#"{"architectures": ["Gemma4ForConditionalGeneration"], "image_token_id": 7, "vision_config": {"model_type": "gemma4_vision"},
+            "text_config": {"model_type": "gemma4_text", "vocab_size": 8}}"#;
+        // gemma-4-E2B-it.
+        let published = r#"{"image_processor": {"do_convert_rgb": true, "do_normalize": false, "do_rescale": true, "do_resize": true,
+            "image_mean": [0.0, 0.0, 0.0], "image_processor_type": "Gemma4ImageProcessor", "image_seq_length": 280,
+            "image_std": [1.0, 1.0, 1.0], "max_soft_tokens": 280, "patch_size": 16, "pooling_kernel_size": 3, "resample": 3,
+            "rescale_factor": 0.00392156862745098}}"#;
+        let facts = read(config, &[(PROCESSOR, published)]).unwrap();
+        let steps = &facts.steps.image;
+        assert_eq!(steps.resize, Some(Resize::Filling { factor: 48, most: 280 }));
+        assert_eq!((steps.filter, &steps.mean[..], &steps.std[..]), (Filter::Bicubic, &[0.5][..], &[0.5][..]));
+        let texts = [&facts.mark, &facts.image, &facts.before, &facts.after];
+        assert_eq!(texts, ["<|image|>", "<|image|>", "<|image>", "<image|>"]);
+        let patches = facts.patches.unwrap();
+        assert_eq!((facts.tokens, facts.side, patches.in_order, patches.breaks), (280, 48, true, None));
+        // Fewer image tokens than the program has room for, and more.
+        for (tokens, most) in [(70, 70), (1120, 280)] {
+            let other = published.replace(r#""max_soft_tokens": 280"#, &format!(r#""max_soft_tokens": {tokens}"#));
+            let steps = read(config, &[(PROCESSOR, &other)]).unwrap().steps.image;
+            assert_eq!(steps.resize, Some(Resize::Filling { factor: 48, most }));
+        }
+        let other = published.replace(r#""pooling_kernel_size": 3"#, r#""pooling_kernel_size": 4"#);
+        let error = read(config, &[(PROCESSOR, &other)]).unwrap_err().to_string();
+        assert!(error.contains("pooling_kernel_size") && error.contains("which the tower reads"), "{error}");
+    }
+
+    #[test]
     fn a_pool_names_its_tokens() {
         let config = config("Gemma3ForConditionalGeneration", r#""mm_tokens_per_image": 9,"#);
         let tokenizer = r#"{"boi_token": "<b>", "eoi_token": {"content": "<e>"}}"#;

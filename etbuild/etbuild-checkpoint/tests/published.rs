@@ -2,7 +2,7 @@
 
 use etbuild_checkpoint::{
     Activation, Biases, CheckpointError, Cutoff, Gate, Groups, HeadNorm, Inputs, LayerInputs, NormPlaces, Routing,
-    Scaling, Shares, Storage, describe, unread_keys,
+    Scaling, Shares, describe, unread_keys,
 };
 
 const COMMON: &str = r#""vocab_size": 1000, "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 7,

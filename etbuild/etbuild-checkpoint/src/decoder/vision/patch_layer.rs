@@ -70,11 +70,9 @@ fn inputs(parts: &mut Parts<'_, '_>, tower: &Patches, module: &str, read: ValueI
     let (width, names, [wide, narrow]) = (tower.width, tower.names.inputs, tower.heads_widths());
     let within = |name: &str| format!("{module}.{name}");
     if let [query, keys, values] = *names {
-        let orders =
-            [tower.head_order(true, tower.heads), tower.head_order(true, tower.key_heads), values_order(tower)];
-        let mut named = [(query, wide), (keys, narrow), (values, narrow)].into_iter();
-        return orders.map(|order| {
-            let (name, rows) = named.next().unwrap_or((query, wide));
+        let named = [(query, wide, true), (keys, narrow, true), (values, narrow, false)];
+        return named.map(|(name, rows, turned)| {
+            let order = tower.head_order(turned, rows / tower.depth.max(1));
             ordered(parts, tower, &within(name), read, ([rows, width], order))
         });
     }
@@ -82,10 +80,6 @@ fn inputs(parts: &mut Parts<'_, '_>, tower: &Patches, module: &str, read: ValueI
     let all = project(parts, tower, &name, read, [wide + 2 * narrow, width]);
     parts.sketch.enter(module);
     [0, 1, 2].map(|index| parts.sketch.slice(all, 2, index * wide, (index + 1) * wide))
-}
-
-fn values_order(tower: &Patches) -> Option<Vec<usize>> {
-    tower.head_order(false, tower.key_heads)
 }
 
 /// Normalized heads, `[1, n, heads, depth]` each: values without weights.
