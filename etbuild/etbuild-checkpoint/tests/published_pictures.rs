@@ -1,9 +1,13 @@
 //! Configurations of models that read pictures, as published models have them.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use etbuild_checkpoint::{
-    Activation, Decoder, HeadNorm, Mutual, PatchProjector, Patches, Sections, Storage, Tower, Vision, VisionEncoder,
-    describe, unread_keys,
+    Activation, Decoder, HeadNorm, Kept, Model, Multiplied, Mutual, PatchProjector, Patches, Sections, Storage, Tower,
+    Vision, VisionEncoder, describe, stored_forms, unread_keys,
 };
+use etbuild_ir::Buffer;
 
 #[test]
 fn nested_configurations_state_differences_alone() {
@@ -287,4 +291,38 @@ fn a_model_without_a_tower_or_with_quantized_weights_answers_texts() {
     let method = r#""quantization_config": {"quant_method": "fp8"}, "vision_config""#;
     let quantized = describe(tower.replace(r#""vision_config""#, method).as_bytes()).unwrap();
     assert!(quantized.is_for_texts && quantized.vision.is_none());
+}
+
+/// What `deploy` says about a model of these tensors, each of one number.
+fn forms(config: &str, tensors: &[&str]) -> Option<String> {
+    let entry = |(index, name): (usize, &&str)| {
+        format!(r#""{name}":{{"dtype":"F32","shape":[1],"data_offsets":[{},{}]}}"#, 4 * index, 4 * index + 4)
+    };
+    let header = format!("{{{}}}", tensors.iter().enumerate().map(entry).collect::<Vec<String>>().join(","));
+    let numbers = vec![0; 4 * tensors.len()];
+    let shard = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &numbers].concat();
+    let shards = BTreeMap::from([("model.safetensors".to_owned(), Arc::new(shard) as Arc<dyn Buffer>)]);
+    let config = Arc::new(config.as_bytes().to_vec());
+    stored_forms(&Model::Folder { config, more: BTreeMap::new(), shards }, Kept::All, Multiplied::Float).unwrap()
+}
+
+#[test]
+fn encoders_that_are_left_out_are_counted() {
+    let tensors = [
+        "model.vision_tower.std_bias",
+        "model.embed_vision.embedding_projection.weight",
+        "model.audio_tower.norm_out.weight",
+        "model.embed_audio.embedding_projection.weight",
+    ];
+    let tower = r#"{"model_type": "gemma4_vision"}"#;
+    for (vision, words) in [
+        (tower, "2 tensors of an encoder of sound, so that the model does not hear"),
+        ("null", "4 tensors of encoders of pictures and sound, so that the model answers texts alone"),
+    ] {
+        let config = format!(
+            r#"{{"architectures": ["Gemma4ForConditionalGeneration"], "vision_config": {vision}, "text_config": {{"model_type": "gemma4_text"}}}}"#
+        );
+        let said = forms(&config, &tensors).unwrap();
+        assert!(said.contains(&format!("left out: {words}")), "{said}");
+    }
 }
