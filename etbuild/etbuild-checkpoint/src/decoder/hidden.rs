@@ -2,9 +2,7 @@
 
 use etbuild_ir::ValueId;
 
-use super::layer_inputs;
 use super::parts::Parts;
-use crate::Decoder;
 
 /// The hidden states between layers.
 #[derive(Clone, Copy)]
@@ -29,11 +27,12 @@ impl Hidden {
     }
 
     /// The hidden states of image tokens, ahead of the first layer.
-    pub fn of_features(decoder: &Decoder, parts: &mut Parts<'_, '_>, features: ValueId) -> Self {
-        let is_plain = parts.sketch.size(features, 2) == decoder.width;
-        let state = if is_plain { features } else { parts.sketch.slice(features, 2, 0, decoder.width) };
-        let inputs = layer_inputs::of_features(decoder, parts, state);
-        Self { state, inputs, features: (!is_plain).then_some(features) }
+    pub fn of_features(parts: &mut Parts<'_, '_>, features: ValueId, width: usize) -> Self {
+        if parts.sketch.size(features, 2) == width {
+            return Self { state: features, inputs: None, features: None };
+        }
+        let state = parts.sketch.slice(features, 2, 0, width);
+        Self { state, inputs: None, features: Some(features) }
     }
 
     /// The hidden states behind a layer, with what the layer adds to image tokens.

@@ -77,7 +77,8 @@ pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let mutual = vision.map_or(Mutual::Nowhere, |vision| vision.mutual);
     let text = Text { starts: vec![start], last, lasts: Vec::new(), count, mutual, turning };
     let mut parts = Parts { sketch: &mut sketch, weights };
-    let hidden = Hidden::of_features(decoder, &mut parts, embeddings);
+    let hidden = Hidden::of_features(&mut parts, embeddings, decoder.width);
+    let hidden = Hidden { inputs: layer_inputs::of_features(decoder, &mut parts, hidden.state), ..hidden };
     let state = layers(decoder, &mut parts, text, hidden, Rows::Last);
     let logits = logits(decoder, &mut sketch, weights, state, 1);
     sketch.finish(vec![logits])

@@ -53,6 +53,7 @@ fn attend(
     let mut inputs = inputs.map(|own| parts.sketch.apart(own, tower.heads));
     if tower.has_head_norms {
         inputs = head_norms(parts, tower, module, inputs);
+        parts.sketch.enter(module);
     }
     let (sketch, [query, keys, values]) = (&mut *parts.sketch, inputs);
     let [query, keys] = [query, keys].map(|heads| {
