@@ -5,6 +5,7 @@ mod beside;
 mod hearing;
 mod mixer;
 mod network;
+mod patches;
 mod position;
 mod source;
 mod vision;
@@ -16,11 +17,10 @@ pub use mixer::{Convolution, ConvolutionNames, Delta, DeltaInputs, Mixer, Scan, 
 pub use network::{
     Activation, Clamped, Cutoff, ExpertNorms, Experts, FeedForward, Gate, Groups, Routing, Shares, Storage,
 };
+pub use patches::{PatchNames, PatchProjector, PatchTurning, Patches, Windows};
 pub use position::{Rotary, Scaling, Sections};
 pub use source::Source;
-pub use vision::{
-    PROJECTOR, PatchNames, PatchProjector, Patches, Projector, TOWER, Tower, Vision, VisionEncoder, Windows,
-};
+pub use vision::{Mutual, PROJECTOR, Projector, TOWER, Tower, Vision, VisionEncoder};
 
 use crate::{CheckpointError, Names, Options};
 
@@ -222,6 +222,11 @@ impl Decoder {
         of_picture.or_else(|| self.hearing.as_ref()?.tokens())
     }
 
+    /// The tokens of a call that reads a tile, or a picture of at most `image_tokens` image tokens; `None` where a chunk of a prompt is enough.
+    pub fn call(&self, image_tokens: u32) -> Option<usize> {
+        self.vision.as_ref().and_then(|vision| vision.call(image_tokens)).or_else(|| self.tile())
+    }
+
     /// Whether a layer has a state that cannot be cut at a token.
     pub fn is_recurrent(&self) -> bool {
         self.layers.iter().any(|layer| layer.mixer.is_recurrent())
@@ -249,12 +254,15 @@ impl Decoder {
     }
 
     /// The requested number of image tokens that a picture has at most, where pictures have several sizes; without a request, half of the
-    /// context, up to [`Options::IMAGE_TOKENS`].
+    /// context, up to the number that is usual for the model, or [`Options::IMAGE_TOKENS`].
     pub fn image_tokens(&self, context: u32, asked: Option<u32>) -> Result<u32, CheckpointError> {
         match asked {
             Some(asked) if asked == 0 || asked >= context => Err(CheckpointError::ImageTokens { asked, context }),
             Some(asked) => Ok(asked),
-            None => Ok((context / 2).clamp(1, Options::IMAGE_TOKENS)),
+            None => {
+                let usual = self.vision.as_ref().and_then(Vision::usual).unwrap_or(Options::IMAGE_TOKENS);
+                Ok((context / 2).clamp(1, usual.max(1)))
+            }
         }
     }
 

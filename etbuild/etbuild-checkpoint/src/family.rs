@@ -20,6 +20,7 @@ mod gemma3;
 mod gemma3_vision;
 mod gemma3n;
 mod gemma4;
+mod gemma4_vision;
 mod glm;
 mod glm4;
 mod glm4_moe;
@@ -117,6 +118,7 @@ pub const FAMILIES: &[&Family] = &[
     &gemma3_vision::FAMILY,
     &gemma3n::FAMILY,
     &gemma4::FAMILY,
+    &gemma4_vision::FAMILY,
     &gemma::FAMILY,
     &glm4::FAMILY,
     &glm4_moe::FAMILY,

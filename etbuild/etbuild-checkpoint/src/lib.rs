@@ -50,9 +50,9 @@ use decoder::Weights;
 pub use description::{
     Activation, Attention, AttentionTemperature, Biases, Clamped, Convolution, ConvolutionNames, Cross, Cutoff,
     Decoder, Delta, DeltaInputs, ExpertNorms, Experts, FeedForward, Gate, Groups, HeadNorm, Hearing, Inputs, Latent,
-    Layer, LayerInputs, Mixer, Norm, NormKind, NormPlaces, PatchNames, PatchProjector, Patches, Positions, Projector,
-    Reader, Relative, Rotary, Routing, Scaling, Scan, ScanScales, Sections, Shares, SoundTower, Source, Steps, Storage,
-    Streams, Tower, Vision, VisionEncoder, Windows,
+    Layer, LayerInputs, Mixer, Mutual, Norm, NormKind, NormPlaces, PatchNames, PatchProjector, PatchTurning, Patches,
+    Positions, Projector, Reader, Relative, Rotary, Routing, Scaling, Scan, ScanScales, Sections, Shares, SoundTower,
+    Source, Steps, Storage, Streams, Tower, Vision, VisionEncoder, Windows,
 };
 use description::{PROJECTOR, SOUND_PROJECTOR, SOUND_TOWER, TOWER};
 pub use diffusion::{PIPELINE_FILES, PipelineData, read_pipeline};

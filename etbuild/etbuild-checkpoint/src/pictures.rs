@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::config::Config;
 use crate::texts::{PROCESSOR_TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, token_text};
-use crate::{CONFIG, CheckpointError, Patches, Projector, Tower, VisionEncoder, describe};
+use crate::{CONFIG, CheckpointError, PatchProjector, Patches, Projector, Tower, VisionEncoder, describe};
 
 /// The file with the steps from a picture to pixels.
 const PREPROCESSOR: &str = "preprocessor_config.json";
@@ -87,7 +87,14 @@ fn facts_of_patches(
     processor: &Config,
     named: &dyn Fn(&str, &str) -> String,
 ) -> Result<Facts, CheckpointError> {
-    let image = named("image_token", if tower.has_breaks() { "[IMG]" } else { "<|image_pad|>" });
+    let is_pooled = matches!(tower.projector, PatchProjector::Pooled { .. });
+    let image = match tower.projector {
+        PatchProjector::Squares => "<|image_pad|>",
+        PatchProjector::Merged { .. } => "[IMG]",
+        PatchProjector::Pooled { .. } => "<|image|>",
+    };
+    let plain = plain(token, named("image_token", image));
+    let around = |key: &str, default: &str| if is_pooled { named(key, default) } else { String::new() };
     let side = tower.patch * tower.square;
     Ok(Facts {
         tokens: most,
@@ -98,9 +105,12 @@ fn facts_of_patches(
             window: tower.windows.as_ref().map_or(0, |windows| windows.side),
             table: tower.table.unwrap_or(0),
             breaks,
+            in_order: is_pooled,
         }),
+        before: around("boi_token", "<|image>"),
+        after: around("eoi_token", "<image|>"),
         steps: steps::of_patches(tower, most, processor)?,
-        ..plain(token, image)
+        ..plain
     })
 }
 
@@ -241,7 +251,10 @@ mod tests {
         let most = 1024 * 28 * 28;
         assert_eq!(facts.steps.image.resize, Some(Resize::Within { factor: 28, least: 3136, most }));
         assert_eq!((facts.tokens, facts.side, facts.mark.as_str()), (1024, 28, "<|image_pad|>"));
-        assert_eq!(facts.patches, Some(et_vision::Patches { patch: 14, frames: 2, window: 0, table: 0, breaks: None }));
+        assert_eq!(
+            facts.patches,
+            Some(et_vision::Patches { patch: 14, frames: 2, window: 0, table: 0, breaks: None, in_order: false })
+        );
         let newer = r#"{"size": {"shortest_edge": 784, "longest_edge": 7840}}"#;
         let steps = read(config, &[(PREPROCESSOR, newer)]).unwrap().steps.image;
         assert_eq!(steps.resize, Some(Resize::Within { factor: 28, least: 784, most: 7840 }));
@@ -277,6 +290,34 @@ mod tests {
             let error = read(config, &[(PREPROCESSOR, processor), (TOKENIZER, tokenizer)]).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
+    }
+
+    #[test]
+    fn a_picture_fills_its_image_tokens_with_numbers_from_minus_one() {
+        let config = r#"{"architectures": ["Gemma4ForConditionalGeneration"], "image_token_id": 7, "vision_config": {"model_type": "gemma4_vision"},
+            "text_config": {"model_type": "gemma4_text", "vocab_size": 8}}"#;
+        // gemma-4-E2B-it.
+        let published = r#"{"image_processor": {"do_convert_rgb": true, "do_normalize": false, "do_rescale": true, "do_resize": true,
+            "image_mean": [0.0, 0.0, 0.0], "image_processor_type": "Gemma4ImageProcessor", "image_seq_length": 280,
+            "image_std": [1.0, 1.0, 1.0], "max_soft_tokens": 280, "patch_size": 16, "pooling_kernel_size": 3, "resample": 3,
+            "rescale_factor": 0.00392156862745098}}"#;
+        let facts = read(config, &[(PROCESSOR, published)]).unwrap();
+        let steps = &facts.steps.image;
+        assert_eq!(steps.resize, Some(Resize::Filling { factor: 48, most: 280 }));
+        assert_eq!((steps.filter, &steps.mean[..], &steps.std[..]), (Filter::Bicubic, &[0.5][..], &[0.5][..]));
+        let texts = [&facts.mark, &facts.image, &facts.before, &facts.after];
+        assert_eq!(texts, ["<|image|>", "<|image|>", "<|image>", "<image|>"]);
+        let patches = facts.patches.unwrap();
+        assert_eq!((facts.tokens, facts.side, patches.in_order, patches.breaks), (280, 48, true, None));
+        // Fewer image tokens than the program has room for, and more.
+        for (tokens, most) in [(70, 70), (1120, 280)] {
+            let other = published.replace(r#""max_soft_tokens": 280"#, &format!(r#""max_soft_tokens": {tokens}"#));
+            let steps = read(config, &[(PROCESSOR, &other)]).unwrap().steps.image;
+            assert_eq!(steps.resize, Some(Resize::Filling { factor: 48, most }));
+        }
+        let other = published.replace(r#""pooling_kernel_size": 3"#, r#""pooling_kernel_size": 4"#);
+        let error = read(config, &[(PROCESSOR, &other)]).unwrap_err().to_string();
+        assert!(error.contains("pooling_kernel_size") && error.contains("which the tower reads"), "{error}");
     }
 
     #[test]

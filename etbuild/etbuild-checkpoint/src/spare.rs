@@ -29,20 +29,15 @@ const LATER: &str = "tensors for the prediction of later tokens";
 
 const ENCODERS: &str = "tensors of encoders of pictures and sound, so that the model answers texts alone";
 
+const SOUND: &str = "tensors of an encoder of sound, so that the model does not hear";
+
 const KEYS: &str = "tensors for keys and values of layers that read the KV caches of others";
 const SCALES: &str = "scales that the configuration switches off";
 
 /// Where the encoders are that a model for texts is left without, by the names here.
-const OF_ENCODERS: &[&str] = &[
-    "audio_tower.",
-    "embed_audio.",
-    "embed_vision.",
-    "model.audio_tower.",
-    "model.embed_audio.",
-    "model.embed_vision.",
-    "vision.projector.",
-    "vision.tower.",
-];
+const OF_ENCODERS: &[&str] = &["embed_vision.", "model.embed_vision.", "vision.projector.", "vision.tower."];
+/// The same of encoders of sound alone.
+const OF_SOUND: &[&str] = &["audio_tower.", "embed_audio.", "model.audio_tower.", "model.embed_audio."];
 /// Modules that predict later tokens from a text's hidden states (multi-token prediction), ahead of the names of their tensors.
 const PREDICTORS: &[&str] = &["mtp.", "model.mtp.", "model.mtp_layers."];
 /// What a layer that predicts later tokens has and no other layer: the projection of hidden states and embeddings side by side.
@@ -52,12 +47,14 @@ const PREDICTOR: &str = "eh_proj.weight";
 pub fn take(decoder: &Decoder, tensors: &mut Tensors, is_quantized: bool) -> BTreeMap<&'static str, usize> {
     let kind = |name: &str| {
         let of_kernel = || KERNELS.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, kind)| *kind);
+        let is_of = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
         let is_bias = || has_spare_bias(decoder, tensors, name);
         match is_quantized {
             _ if predicts(decoder, tensors, name) => Some(LATER),
             _ if of_shared_cache(decoder, name) => Some(KEYS),
             _ if of_unscaled(decoder, name) => Some(SCALES),
-            _ if decoder.is_for_texts && OF_ENCODERS.iter().any(|start| name.starts_with(start)) => Some(ENCODERS),
+            _ if decoder.is_for_texts && (is_of(OF_ENCODERS) || is_of(OF_SOUND)) => Some(ENCODERS),
+            _ if decoder.vision.is_some() && is_of(OF_SOUND) => Some(SOUND),
             true => of_kernel().or_else(|| is_bias().then_some(BIASES)),
             false => None,
         }

@@ -177,9 +177,9 @@ MODELS = {
                                            final_logit_softcapping=5.0, tie_word_embeddings=False)),
     "gemma4-experts": ("Gemma4Text", MHA | dict(head_dim=8, sliding_window=9, global_head_dim=8, hidden_size_per_layer_input=0,
                                             enable_moe_block=True, num_experts=6, top_k_experts=2, moe_intermediate_size=20)),
-    # Encoders of pictures are left out.
-    "gemma4-vision": ("Gemma4", dict(audio_config=None, text_config=SHARED | dict(model_type="gemma4_text", global_head_dim=16), vision_config=dict(
-        hidden_size=24, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2, head_dim=12))),
+    # Encoders of sound are left out.
+    "gemma4-sound": ("Gemma4", dict(vision_config=None, text_config=SHARED | dict(model_type="gemma4_text", global_head_dim=16), audio_config=dict(
+        hidden_size=24, num_hidden_layers=1, num_attention_heads=2, subsampling_conv_channels=[6, 4], output_proj_dims=20))),
     "mixtral": ("Mixtral", SMALL | dict(num_local_experts=5)),
     "mixtral-window": ("Mixtral", MQA | dict(num_local_experts=4, num_experts_per_tok=3, sliding_window=9, head_dim=10)),
     "qwen2-moe": ("Qwen2Moe", SMALL | dict(num_experts=6, moe_intermediate_size=32, shared_expert_intermediate_size=40)),

@@ -142,6 +142,43 @@ def mistral3(text, steps, **keys):
     return config, BREAKS, {}, Processor, "[IMG]"
 
 
+MARKS = ["<|image>", "<image|>", "<|image|>", "<|audio>", "<audio|>", "<|audio|>", "<|video|>"]
+
+
+def gemma4(text, tower, audio=None, **steps):
+    sizes = dict(patch_size=tower.get("patch_size", 4), pooling_kernel_size=tower.get("pooling_kernel_size", 2), max_soft_tokens=70)
+    steps = processor_of("Gemma4", "gemma4", **sizes | steps)
+
+    class Processor(transformers.Gemma4Processor):
+        """Without videos and sound, whose processors need torchvision. The files are those of published models."""
+
+        def check_argument_for_proper_class(self, *_):
+            pass
+
+        def save_pretrained(self, folder):
+            (folder / "processor_config.json").write_text(json.dumps(dict(image_processor=steps.to_dict())))
+            (folder / "chat_template.jinja").write_text(self.chat_template)
+
+    def processor(tokenizer, template):
+        return Processor(None, steps, tokenizer, None, chat_template=template)
+
+    known = ids(MARKS)
+    tower = dict(hidden_size=48, intermediate_size=56, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=4, head_dim=12,
+                 patch_size=4, pooling_kernel_size=2, position_embedding_size=150) | tower
+    text = SMALL | dict(head_dim=12, sliding_window=13, layer_types=LAYERS, global_head_dim=16) | text
+    names = dict(zip(["boi_token", "eoi_token", "image_token", "boa_token", "eoa_token", "audio_token"], MARKS))
+    numbers = {f"{name}_id": known[token] for name, token in names.items() if name != "eoa_token"}
+    config = transformers.Gemma4Config(text_config=text, vision_config=tower, audio_config=audio, eoa_token_index=known["<audio|>"],
+                                       video_token_id=known["<|video|>"], **numbers)
+    return config, MARKS, dict(extra_special_tokens=names), processor, "<|image|>"
+
+
+CACHED = dict(num_hidden_layers=5, vocab_size_per_layer_input=211, hidden_size_per_layer_input=8, num_kv_shared_layers=2,
+              layer_types=LAYERS + LAYERS[:2], use_double_wide_mlp=True, pad_token_id=3)
+MIXED = dict(hidden_size_per_layer_input=0, enable_moe_block=True, num_experts=6, top_k_experts=2, moe_intermediate_size=20,
+             attention_k_eq_v=True, num_global_key_value_heads=1, use_bidirectional_attention="vision", final_logit_softcapping=5.0)
+
+
 def shaped(height, width):
     return dict(size=dict(height=height, width=width))
 
@@ -182,6 +219,15 @@ def models_of():
         "mistral3": mistral3(transformers.MistralConfig(**SMALL, head_dim=10, sliding_window=None), dict(size=dict(longest_edge=96))),
         "mistral3-bias": mistral3(transformers.MistralConfig(**SMALL, head_dim=12, sliding_window=41), dict(size=dict(longest_edge=40)),
                                   multimodal_projector_bias=True, projector_hidden_act="silu", spatial_merge_size=1),
+        # As the smallest models: embeddings for each layer, layers that share KV caches, limits of projections; the audio encoder is left out.
+        "gemma4": gemma4(CACHED, dict(use_clipped_linears=True), dict(
+            hidden_size=24, num_hidden_layers=1, num_attention_heads=2, subsampling_conv_channels=[6, 4], output_proj_dims=20)),
+        # As the mixture: the image tokens of a picture see each other in layers with a window.
+        "gemma4-experts": gemma4(MIXED, dict(standardize=True, head_dim=16), do_normalize=True, image_mean=[0.1, 0.2, 0.3],
+                                 image_std=[0.9, 1.0, 1.1], resample=2),
+        "gemma4-mutual": gemma4(CACHED | dict(use_bidirectional_attention="vision", hidden_activation="gelu", sliding_window=200), dict(
+            standardize=True, use_clipped_linears=True, num_key_value_heads=2, head_dim=8, patch_size=2, pooling_kernel_size=3,
+            position_embedding_size=210, hidden_activation="silu", rope_parameters=dict(rope_type="axial", rope_theta=50.0))),
         "gemma3": gemma3(transformers.Gemma3TextConfig(**windows)),
         "gemma3-full": gemma3(transformers.Gemma3TextConfig(**windows | dict(layer_types=["full_attention"] * 3)), resample=3),
     }
@@ -258,9 +304,18 @@ def written(name, folder, steps):
     for key, parameter in model.named_parameters():
         # Gains are near 1; those of some families are stored less by one.
         is_gain, of_text = "norm" in key and "weight" in key, "language_model" in key and "linear_attn" not in key
-        is_less = "gemma" in name or ("qwen3.5" in name and of_text)
-        mean = 1.0 if is_gain and not is_less else 0.0
+        is_less = "gemma3" in name or ("qwen3.5" in name and of_text)
+        mean = 1.0 if (is_gain and not is_less) or key.endswith("scale") else 0.0
         torch.nn.init.normal_(parameter, mean, 0.15)
+    if name.startswith("gemma4"):
+        # No answer has these tokens, which the model reads as the padding token.
+        model.get_input_embeddings().weight.data[[config.image_token_id, config.audio_token_id, config.video_token_id]] = 0.0
+    for key, buffer in model.named_buffers():
+        # Factors, and limits, of which some clip nothing.
+        if key.endswith(("layer_scalar", "std_bias", "std_scale")):
+            buffer.add_(torch.randn_like(buffer) * 0.25)
+        if key.endswith(("input_min", "output_min", "input_max", "output_max")) and "layers.2" not in key:
+            buffer.copy_((torch.rand_like(buffer) * 0.5 + 1.0) * (-1.0 if key.endswith("min") else 1.0))
     folder.mkdir(parents=True)
     model.save_pretrained(folder / "model")
     if name.endswith("-moe"):
@@ -291,7 +346,7 @@ def case(model, processor, messages, folder, steps, file):
     if "pixel_attention_mask" in read:
         assert read.pop("pixel_attention_mask").all()
     read.pop("attention_mask", None)
-    if "image_grid_thw" not in read:
+    if "image_grid_thw" not in read and "image_position_ids" not in read:
         read.pop("mm_token_type_ids", None)
     read.pop("num_crops", None)
     if not images:

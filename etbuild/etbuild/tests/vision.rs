@@ -55,7 +55,7 @@ fn every_family_gives_the_logits_and_the_text_of_transformers() {
 
 #[test]
 fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
-    for name in ["gemma3", "qwen2-vl", "qwen3-vl", "mistral3"] {
+    for name in ["gemma3", "gemma4-experts", "qwen2-vl", "qwen3-vl", "mistral3"] {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
         let mut session = loaded(&folder, &place, &["partition=[cpu]"]);
@@ -75,7 +75,7 @@ fn a_second_turn_reads_no_picture_again_and_another_picture_is_not_confused() {
 
 #[test]
 fn quantized_models_stay_near() {
-    for name in ["smolvlm", "gemma3", "qwen2.5-vl", "qwen3-vl", "mistral3"] {
+    for name in ["smolvlm", "gemma3", "gemma4-mutual", "qwen2.5-vl", "qwen3-vl", "mistral3"] {
         let Some(folder) = folder(name) else { return };
         let place = Place::cold();
         let case = &cases::<Talk>(&folder)[2];
@@ -86,7 +86,9 @@ fn quantized_models_stay_near() {
             session.model.read(&prompt.tokens).unwrap().to_vec()
         };
         let wanted = logits(&["partition=[cpu]"]);
-        for scheme in ["8da4w", "dynamic-int8", "int8-weights", "int4-weights"] {
+        // Random weights in 4 bits are far from those of a decoder that normalizes everything, with pictures and without.
+        let wide = if name == "gemma4-mutual" { &[][..] } else { &["8da4w", "int4-weights"] };
+        for scheme in ["dynamic-int8", "int8-weights"].iter().chain(wide) {
             let found = logits(&["partition=[cpu]", &format!("quantize.scheme={scheme}")]);
             let cosine = cosine(&found, &wanted);
             assert!(cosine > 0.9 && found != wanted, "{name}, {scheme}: {cosine}");
@@ -112,6 +114,8 @@ fn the_command_answers_questions_about_pictures() {
         ("smolvlm", "<image>"),
         ("llava-clip", "<image>"),
         ("gemma3", "<start_of_image>"),
+        ("gemma4", "<|image|>"),
+        ("gemma4-experts", "<|image|>"),
         ("qwen2.5-vl", pad),
         ("qwen3-vl", pad),
         ("qwen3.5", pad),
@@ -231,7 +235,7 @@ fn url(file: &Path) -> String {
 
 #[test]
 fn a_binary_and_its_server_answer_questions_about_pictures() {
-    for name in ["smolvlm", "qwen2.5-vl", "qwen3-vl", "qwen3.5", "mistral3"] {
+    for name in ["smolvlm", "gemma4-mutual", "qwen2.5-vl", "qwen3-vl", "qwen3.5", "mistral3"] {
         let Some(folder) = folder(name) else { return };
         expect_answers(&folder);
     }

@@ -31,10 +31,10 @@ pub struct Picture {
 pub struct Tile {
     /// The pixels: red, green and blue, row by row; of a sound, the features.
     pub pixels: Vec<u8>,
-    /// The rows and columns of the image tokens, where the tokens have positions of two dimensions.
+    /// The rows and columns of the image tokens, where pictures have several sizes.
     pub grid: Option<[usize; 2]>,
-    /// Whether tokens are behind rows, so that positions follow each other.
-    has_breaks: bool,
+    /// Whether the positions of the image tokens are the row and the column.
+    has_two_positions: bool,
     /// The image tokens. They follow from the pixels, so that tiles are the same if their tokens are: prompts are compared by their
     /// tokens.
     tokens: Vec<u32>,
@@ -43,7 +43,7 @@ pub struct Tile {
 impl Tile {
     /// A tile of so many image tokens; `bits` are derived from the pixels.
     pub fn new(pixels: Vec<u8>, count: usize, mut bits: impl FnMut() -> u32) -> Self {
-        Self { pixels, grid: None, has_breaks: false, tokens: (0..count).map(|_| IMAGE | bits()).collect() }
+        Self { pixels, grid: None, has_two_positions: false, tokens: (0..count).map(|_| IMAGE | bits()).collect() }
     }
 
     /// A tile whose image tokens are derived from two keyed hashes of the pixels.
@@ -51,15 +51,19 @@ impl Tile {
         Self::hashed_in(None, pixels, count, keys)
     }
 
-    /// A tile whose image tokens have rows and columns, derived from two keyed hashes of the pixels and the grid.
+    /// A tile whose image tokens have rows and columns as positions, derived from two keyed hashes of the pixels and the grid.
     pub fn of_grid(grid: [usize; 2], pixels: Vec<u8>, keys: &RandomState) -> Self {
+        Self { has_two_positions: true, ..Self::in_order(grid, pixels, keys) }
+    }
+
+    /// A tile whose image tokens have rows and columns, and positions that follow each other, derived in the same way.
+    pub fn in_order(grid: [usize; 2], pixels: Vec<u8>, keys: &RandomState) -> Self {
         Self::hashed_in(Some(grid), pixels, grid[0] * grid[1], keys)
     }
 
-    /// A tile whose image tokens have rows and columns, with a token behind each row, derived in the same way.
+    /// The same with a token behind each row.
     pub fn of_rows(grid: [usize; 2], pixels: Vec<u8>, keys: &RandomState) -> Self {
-        let tile = Self::hashed_in(Some(grid), pixels, grid[0] * (grid[1] + 1), keys);
-        Self { has_breaks: true, ..tile }
+        Self::hashed_in(Some(grid), pixels, grid[0] * (grid[1] + 1), keys)
     }
 
     fn hashed_in(grid: Option<[usize; 2]>, pixels: Vec<u8>, count: usize, keys: &RandomState) -> Self {
@@ -72,9 +76,9 @@ impl Tile {
         Self { grid, ..tile }
     }
 
-    /// How many positions the tile takes: with rows and columns and nothing behind rows, the text behind continues from the largest of both.
+    /// How many positions the tile takes: where positions are rows and columns, the text behind continues from the largest of both.
     pub fn positions(&self) -> usize {
-        self.grid.filter(|_| !self.has_breaks).map_or(self.tokens.len(), |[rows, columns]| rows.max(columns))
+        self.grid.filter(|_| self.has_two_positions).map_or(self.tokens.len(), |[rows, columns]| rows.max(columns))
     }
 
     /// The image tokens.

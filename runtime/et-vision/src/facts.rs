@@ -24,8 +24,8 @@ pub struct Facts {
     pub tokens: usize,
     /// `side`: the side of a tile in pixels; with `patches`, the side of the square of an image token.
     pub side: usize,
-    /// `patches`, `table` for the side of a table of position embeddings, and `breaks` for the tokens behind rows: how the vision encoder reads
-    /// pictures of any size, if so.
+    /// `patches`, `table` for the side of a table of position embeddings, `breaks` for the tokens behind rows, and `in_order` for positions
+    /// that follow each other: how the model reads pictures of any size, if so.
     pub patches: Option<Patches>,
     /// `before`: the text before the tile of a whole picture.
     pub before: String,
@@ -69,13 +69,16 @@ impl Facts {
         for (word, value) in texts {
             let _ = writeln!(text, "{word} {}", value.replace('\\', "\\\\").replace('\n', "\\n"));
         }
-        if let Some(Patches { patch, frames, window, table, breaks }) = patches {
+        if let Some(Patches { patch, frames, window, table, breaks, in_order }) = patches {
             let _ = writeln!(text, "patches {patch} {frames} {window}");
             if *table > 0 {
                 let _ = writeln!(text, "table {table}");
             }
             if let Some([row, last]) = breaks {
                 let _ = writeln!(text, "breaks {row} {last}");
+            }
+            if *in_order {
+                let _ = writeln!(text, "in_order {in_order}");
             }
         }
         if let Some(Grid { longest, side, is_split }) = steps.grid {
@@ -102,7 +105,9 @@ impl Facts {
             token: number(value("token")?)?,
             tokens: number(value("tokens")?)?,
             side: number(value("side")?)?,
-            patches: find("patches").map(|text| patches(text, [find("table"), find("breaks")])).transpose()?,
+            patches: find("patches")
+                .map(|text| patches(text, ["table", "breaks", "in_order"].map(find)))
+                .transpose()?,
             before: texts("before")?,
             after: texts("after")?,
             tile_before: texts("tile_before")?,
@@ -132,12 +137,13 @@ fn number<T: FromStr>(text: &str) -> Result<T, Error> {
     text.parse().map_err(|_| malformed(&format!("`{text}` is no number")))
 }
 
-fn patches(text: &str, [table, breaks]: [Option<&str>; 2]) -> Result<Patches, Error> {
+fn patches(text: &str, [table, breaks, in_order]: [Option<&str>; 3]) -> Result<Patches, Error> {
     let words: Vec<&str> = text.split(' ').collect();
     let [patch, frames, window] = words[..] else { return Err(malformed("`patches` has other words")) };
     let table = table.map(number).transpose()?.unwrap_or(0);
     let breaks = breaks.map(self::breaks).transpose()?;
-    Ok(Patches { patch: number(patch)?, frames: number(frames)?, window: number(window)?, table, breaks })
+    let in_order = in_order.map(number).transpose()?.unwrap_or(false);
+    Ok(Patches { patch: number(patch)?, frames: number(frames)?, window: number(window)?, table, breaks, in_order })
 }
 
 fn breaks(text: &str) -> Result<[u32; 2], Error> {
@@ -216,7 +222,7 @@ pub(crate) mod tests {
         assert_eq!(Facts::parse(facts.to_text().as_bytes()).unwrap(), facts);
         for table in [0, 48] {
             let breaks = (table > 0).then_some([12, 13]);
-            let patches = Patches { patch: 14, frames: 2, window: 4, table, breaks };
+            let patches = Patches { patch: 14, frames: 2, window: 4, table, breaks, in_order: table == 0 };
             let facts = Facts { side: 28, patches: Some(patches), ..facts.clone() };
             assert_eq!(Facts::parse(facts.to_text().as_bytes()).unwrap(), facts);
             assert!(Facts::parse(facts.to_text().replace("patches 14", "patches 13").as_bytes()).is_err());

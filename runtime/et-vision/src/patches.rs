@@ -13,6 +13,8 @@ pub struct Patches {
     pub table: usize,
     /// The tokens of the vocabulary behind a row of image tokens, and behind the last row, if any.
     pub breaks: Option<[u32; 2]>,
+    /// Whether the positions of image tokens follow each other in a decoder that has no tokens behind rows.
+    pub in_order: bool,
 }
 
 /// The order in which an encoder reads a picture: windows row by row, and the squares of a window row by row.
@@ -63,7 +65,7 @@ impl Patches {
 mod tests {
     use super::*;
 
-    const WINDOWS: Patches = Patches { patch: 1, frames: 2, window: 2, table: 0, breaks: None };
+    const WINDOWS: Patches = Patches { patch: 1, frames: 2, window: 2, table: 0, breaks: None, in_order: false };
 
     #[test]
     fn squares_follow_each_other_window_by_window() {

@@ -36,8 +36,11 @@ impl View {
             let made = format!("it becomes {height}x{width} pixels, which are {count} image tokens");
             return Err(Error::Picture(format!("{made}, and the program was built for at most {most}")));
         }
-        let has_breaks = self.facts.patches.is_some_and(|patches| patches.breaks.is_some());
-        let make = if has_breaks { Tile::of_rows } else { Tile::of_grid };
+        let make = match self.facts.patches {
+            Some(patches) if patches.breaks.is_some() => Tile::of_rows,
+            Some(patches) if patches.in_order => Tile::in_order,
+            _ => Tile::of_grid,
+        };
         let tile = Arc::new(make(grid, pixels, &self.state));
         Ok(Picture { rows: 0, columns: 0, is_sound: false, tiles: vec![tile] })
     }

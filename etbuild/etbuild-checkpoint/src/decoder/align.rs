@@ -9,7 +9,7 @@ use super::weights::Weights;
 use super::{cross, layer, method};
 use crate::constant::spec;
 use crate::sketch::Sketch;
-use crate::{Attention, Cross, Decoder};
+use crate::{Attention, Cross, Decoder, Mutual};
 
 /// The method: the inputs of `prefill` in; the probabilities of cross-attention of the heads that follow the sound,
 /// `float32 [1, heads, tokens, states]`, out. State becomes what `prefill` makes of the state.
@@ -19,7 +19,8 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let count = weights.piece as usize;
     let input = sketch.input("tokens", &[1, count]);
     let [start, last] = ["start", "last"].map(|name| sketch.input(name, &[1]));
-    let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual: false, turning: Turning::Places };
+    let text =
+        Text { starts: vec![start], last, lasts: Vec::new(), count, mutual: Mutual::Nowhere, turning: Turning::Places };
     let mut state = method::embed(decoder, &mut sketch, weights, &text, input);
     let layers = hearing.aligned.iter().map(|[layer, _]| layer + 1).max().unwrap_or(0);
     for index in 0..layers {

@@ -92,7 +92,8 @@ fn attend(
         Argument::Int(0),
     ];
     let read = [query, keys, values, text.start, text.last];
-    let operator = if text.is_mutual { "etbuild.attend_block.default" } else { "etbuild.attend_cache.default" };
+    let is_mutual = text.mutual.is_in(window);
+    let operator = if is_mutual { "etbuild.attend_block.default" } else { "etbuild.attend_cache.default" };
     sketch.own(operator, &read, &rest)
 }
 

@@ -15,24 +15,48 @@ pub const PROJECTION: &str = "model.per_layer_model_projection";
 /// The normalization of each part.
 pub const NORM: &str = "model.per_layer_projection_norm";
 
-/// The embeddings of tokens for all layers, `[1, count, layers, width]`: the mean of a row of the table and of a product of the token's embedding,
-/// times the root of 2.
+/// The embeddings of tokens for all layers, `[1, count, layers, width]`.
 pub fn of_tokens(decoder: &Decoder, parts: &mut Parts<'_, '_>, tokens: ValueId, embedded: ValueId) -> Option<ValueId> {
-    let LayerInputs { vocabulary, width } = decoder.layer_inputs?;
-    let (count, layers) = (parts.sketch.size(tokens, 1), decoder.layers.len());
-    let shape = [1, count, layers, width];
-    let projected = parts.linear(PROJECTION, embedded, [layers * width, decoder.width], false);
-    let projected = parts.sketch.scale(projected, (decoder.width as f64).powf(-0.5));
-    let projected = parts.sketch.view(projected, &shape);
-    let projected = parts.gain(NORM, width, decoder.norm.epsilon, projected);
+    let inputs = decoder.layer_inputs?;
+    let LayerInputs { vocabulary, width, .. } = inputs;
+    let projected = projected(decoder, inputs, parts, embedded);
     parts.sketch.enter(TABLE);
     let tokens = known(decoder, parts, tokens, vocabulary);
-    let table = parts.weights.stored_table(&format!("{TABLE}.weight"), Part::all(vocabulary), layers * width, false);
+    let columns = decoder.layers.len() * width;
+    let table = parts.weights.stored_table(&format!("{TABLE}.weight"), Part::all(vocabulary), columns, false);
     let rows = parts.sketch.embed(&table, tokens);
+    Some(united(parts, projected, (rows, width)))
+}
+
+/// The same of image tokens, `[1, count, width]`, which have the row of the padding token: a constant.
+pub fn of_features(decoder: &Decoder, parts: &mut Parts<'_, '_>, features: ValueId) -> Option<ValueId> {
+    let inputs = decoder.layer_inputs?;
+    let LayerInputs { vocabulary, width, padding } = inputs;
+    let projected = projected(decoder, inputs, parts, features);
+    parts.sketch.enter(TABLE);
+    let padding = Part { first: padding as usize, count: 1, all: vocabulary };
+    let row = parts.weights.stored_matrix(&format!("{TABLE}.weight"), padding, decoder.layers.len() * width);
+    let row = parts.sketch.floats(&row);
+    Some(united(parts, projected, (row, width)))
+}
+
+/// The product of embeddings and the projection, normalized, `[1, count, layers, width]`.
+fn projected(decoder: &Decoder, inputs: LayerInputs, parts: &mut Parts<'_, '_>, embedded: ValueId) -> ValueId {
+    let (width, count, layers) = (inputs.width, parts.sketch.size(embedded, 1), decoder.layers.len());
+    let projected = parts.linear(PROJECTION, embedded, [layers * width, decoder.width], false);
+    let projected = parts.sketch.scale(projected, (decoder.width as f64).powf(-0.5));
+    let projected = parts.sketch.view(projected, &[1, count, layers, width]);
+    parts.gain(NORM, width, decoder.norm.epsilon, projected)
+}
+
+/// The mean of products and rows of the table, with elements of `width` for a layer, times the root of 2.
+fn united(parts: &mut Parts<'_, '_>, projected: ValueId, (rows, width): (ValueId, usize)) -> ValueId {
+    let [first, second, layers] = [0, 1, 2].map(|dimension| parts.sketch.size(projected, dimension));
+    let count = if parts.sketch.like(rows).rank() == 2 { 1 } else { second };
     let rows = parts.sketch.scale(rows, (width as f64).sqrt());
-    let rows = parts.sketch.view(rows, &shape);
+    let rows = parts.sketch.view(rows, &[first, count, layers, width]);
     let sum = parts.sketch.add(projected, rows);
-    Some(parts.sketch.scale(sum, std::f64::consts::FRAC_1_SQRT_2))
+    parts.sketch.scale(sum, std::f64::consts::FRAC_1_SQRT_2)
 }
 
 /// Tokens of the table. Others, which stand for parts of pictures and sounds, have the first row.

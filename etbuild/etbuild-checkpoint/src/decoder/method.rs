@@ -9,9 +9,9 @@ use super::sides::{Side, Sides};
 use super::text::{Text, Turning};
 use super::weights::Weights;
 use super::{layer, layer_inputs, places, streams};
-use crate::Decoder;
 use crate::constant::{Constant, Part};
 use crate::sketch::Sketch;
+use crate::{Decoder, Mutual};
 
 /// The method for a number of tokens at once.
 pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: bool) -> Graph {
@@ -23,7 +23,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
         _ => sketch.input("last", &[1]),
     };
     let turning = turning(decoder, &mut sketch, &["position".to_owned()]);
-    let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual: false, turning };
+    let text = Text { starts: vec![start], last, lasts: Vec::new(), count, mutual: Mutual::Nowhere, turning };
     let rows = if every { Rows::All } else { Rows::Last };
     let state = states(decoder, &mut sketch, weights, text, input, rows);
     let rows = if every { count } else { 1 };
@@ -41,7 +41,7 @@ pub fn build_batch(decoder: &Decoder, weights: &mut Weights<'_>, texts: u32) -> 
     let last = sketch.constant(&weights.integers("last", &[0]));
     let is_recurrent = decoder.is_recurrent();
     let lasts = (0..count).filter(|_| is_recurrent).map(|index| sketch.input(&format!("last_{index}"), &[1])).collect();
-    let text = Text { starts, last, lasts, count, is_mutual: false, turning };
+    let text = Text { starts, last, lasts, count, mutual: Mutual::Nowhere, turning };
     let state = states(decoder, &mut sketch, weights, text, input, Rows::All);
     let logits = logits(decoder, &mut sketch, weights, state, count);
     sketch.finish(vec![logits])
@@ -56,10 +56,10 @@ fn turning(decoder: &Decoder, sketch: &mut Sketch, names: &[String]) -> Turning 
 }
 
 /// The method for the image tokens of a tile of a picture, or the audio tokens of a window of sound, from embeddings; where pictures have
-/// several sizes, for a chunk of image tokens.
+/// several sizes, for a chunk of image tokens, or for all of a picture whose image tokens see each other.
 pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
     let (mut sketch, vision) = (Sketch::default(), decoder.vision.as_ref());
-    let count = decoder.tile().unwrap_or(weights.piece as usize);
+    let count = decoder.call(weights.image_tokens).unwrap_or(weights.piece as usize);
     let width = vision.map_or(decoder.width, |vision| vision.token_width(decoder.width));
     let embeddings = sketch.numbers("embeddings", &[1, count, width]);
     let start = sketch.input("start", &[1]);
@@ -74,10 +74,11 @@ pub fn build_tile(decoder: &Decoder, weights: &mut Weights<'_>) -> Graph {
         Some(sections) => places::turning(&mut Parts { sketch: &mut sketch, weights }, sections, count),
         None => Turning::Places,
     };
-    let is_mutual = vision.is_some_and(|vision| vision.is_mutual);
-    let text = Text { starts: vec![start], last, lasts: Vec::new(), count, is_mutual, turning };
+    let mutual = vision.map_or(Mutual::Nowhere, |vision| vision.mutual);
+    let text = Text { starts: vec![start], last, lasts: Vec::new(), count, mutual, turning };
     let mut parts = Parts { sketch: &mut sketch, weights };
     let hidden = Hidden::of_features(&mut parts, embeddings, decoder.width);
+    let hidden = Hidden { inputs: layer_inputs::of_features(decoder, &mut parts, hidden.state), ..hidden };
     let state = layers(decoder, &mut parts, text, hidden, Rows::Last);
     let logits = logits(decoder, &mut sketch, weights, state, 1);
     sketch.finish(vec![logits])

@@ -3,6 +3,7 @@
 use etbuild_ir::ValueId;
 
 use super::parts::Parts;
+use crate::Mutual;
 
 /// The tokens that a method is given: of one text, or one token of each of several texts.
 pub struct Text {
@@ -14,8 +15,8 @@ pub struct Text {
     pub lasts: Vec<ValueId>,
     /// The number of tokens.
     pub count: usize,
-    /// Whether the tokens attend to each other in both directions.
-    pub is_mutual: bool,
+    /// The layers in which the tokens attend to each other in both directions.
+    pub mutual: Mutual,
     /// How heads of queries and keys turn.
     pub turning: Turning,
 }
@@ -40,8 +41,8 @@ pub struct Own {
     pub read: ValueId,
     /// The end of the names of the text's KV caches.
     suffix: String,
-    /// Whether the tokens attend to each other in both directions.
-    pub is_mutual: bool,
+    /// The layers in which the tokens attend to each other in both directions.
+    pub mutual: Mutual,
     /// The row of the first token in the tables of cosines and sines.
     pub turn: ValueId,
     /// The cosines and the sines of the tokens, where the tokens have their own.
@@ -58,12 +59,14 @@ impl Own {
 impl Text {
     /// The last token alone of a piece of a single text; `None` of several texts, and where positions differ from places.
     pub fn at_last(&self, parts: &mut Parts<'_, '_>) -> Option<Self> {
-        let ([start], Turning::Places, false) = (&self.starts[..], &self.turning, self.is_mutual) else { return None };
+        let ([start], Turning::Places, Mutual::Nowhere) = (&self.starts[..], &self.turning, self.mutual) else {
+            return None;
+        };
         let start = parts.sketch.add(*start, self.last);
         let last = parts.weights.integers("last", &[0]);
         let last = parts.sketch.constant(&last);
         let (starts, turning) = (vec![start], Turning::Places);
-        Some(Self { starts, last, lasts: Vec::new(), count: 1, is_mutual: false, turning })
+        Some(Self { starts, last, lasts: Vec::new(), count: 1, mutual: Mutual::Nowhere, turning })
     }
 
     /// The texts, each with the range of tokens.
@@ -78,7 +81,7 @@ impl Text {
                 Turning::Tables(tables, first) => (*first, Some(*tables)),
             };
             let read = self.lasts.get(index).copied().unwrap_or(self.last);
-            let own = Own { start: *start, last: self.last, read, suffix, is_mutual: self.is_mutual, turn, tables };
+            let own = Own { start: *start, last: self.last, read, suffix, mutual: self.mutual, turn, tables };
             (own, [index, index + count])
         })
     }

@@ -1,7 +1,9 @@
 //! The vision encoder: pixels of a tile, or patches of a picture, in; embeddings of image tokens out.
 
+mod axes;
 mod learned;
 mod norm;
+mod patch_layer;
 mod patches;
 mod projector;
 mod squares;

@@ -2,6 +2,7 @@
 
 mod layouts;
 mod list;
+mod ordered;
 mod stored;
 
 use std::collections::BTreeMap;
@@ -69,7 +70,7 @@ impl<'d> Weights<'d> {
         // Rotated numbers are others.
         let keeps = if rotation.is_some() { Kept::Nothing } else { options.keeps };
         let piece = options.prefill.last().copied().unwrap_or(1).clamp(1, context);
-        let tile = decoder.tile().unwrap_or(1);
+        let tile = decoder.call(image_tokens).unwrap_or(1);
         let most = piece.max(u32::try_from(tile).unwrap_or(u32::MAX));
         let (made, errors) = (BTreeMap::new(), Vec::new());
         Self {

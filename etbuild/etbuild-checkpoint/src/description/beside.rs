@@ -8,6 +8,8 @@ pub struct LayerInputs {
     pub vocabulary: usize,
     /// The elements of a layer.
     pub width: usize,
+    /// The padding token, whose row image tokens have.
+    pub padding: u32,
 }
 
 /// Several streams of hidden states, of which each layer computes one, predicts it from all before, and corrects all by the result

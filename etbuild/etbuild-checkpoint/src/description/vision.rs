@@ -1,6 +1,6 @@
 //! Vision encoders: a tower of layers over the patches of a tile, and a projector to the width of the decoder.
 
-use crate::Activation;
+use crate::{Activation, Patches};
 
 /// The module of the tower. Checkpoints have several names for the module.
 pub const TOWER: &str = "vision.tower";
@@ -21,6 +21,7 @@ const MODULES: &[(&str, &str)] = &[
     ("model.vision_model.", "vision.tower."),
     ("model.vision_tower.vision_model.", "vision.tower."),
     ("model.vision_tower.", "vision.tower."),
+    ("model.embed_vision.", "vision.projector."),
     ("vision_tower.vision_model.", "vision.tower."),
     ("vision_tower.", "vision.tower."),
     ("model.connector.", "vision.projector."),
@@ -40,8 +41,30 @@ pub struct Vision {
     pub encoder: VisionEncoder,
     /// The image token in the vocabulary.
     pub token: u32,
-    /// Whether the image tokens of a tile attend to each other in both directions.
-    pub is_mutual: bool,
+    /// The layers in which the image tokens of a tile attend to each other in both directions.
+    pub mutual: Mutual,
+}
+
+/// The layers of a decoder in which the tokens of a piece attend to each other in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutual {
+    /// None.
+    Nowhere,
+    /// All (Gemma 3).
+    Everywhere,
+    /// Those with an attention window (Gemma 4).
+    InWindows,
+}
+
+impl Mutual {
+    /// Whether the tokens do so in a layer with this attention window.
+    pub const fn is_in(self, window: Option<usize>) -> bool {
+        match self {
+            Self::Nowhere => false,
+            Self::Everywhere => true,
+            Self::InWindows => window.is_some(),
+        }
+    }
 }
 
 /// What makes image tokens.
@@ -51,163 +74,6 @@ pub enum VisionEncoder {
     Tiles(Tower, Projector),
     /// A tower over the patches of a picture of any size.
     Patches(Patches),
-}
-
-/// A tower over the patches of a picture of any size, which have places of two dimensions, and a network that makes an image token of each
-/// square of patches (Qwen2-VL, Wang et al. 2024).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Patches {
-    /// The side of a patch in pixels.
-    pub patch: usize,
-    /// The side of a square in patches.
-    pub square: usize,
-    /// The frames of a patch. A picture is repeated.
-    pub frames: usize,
-    /// The elements of a patch between layers.
-    pub width: usize,
-    /// The heads of attention.
-    pub heads: usize,
-    /// The elements between the projections of the feed-forward network.
-    pub inner: usize,
-    /// The layers.
-    pub layers: usize,
-    /// The activation of the feed-forward network.
-    pub activation: Activation,
-    /// The base of the wavelengths of rotary position embedding.
-    pub theta: f64,
-    /// Whether the wavelengths of columns are between those of rows, instead of the same (Pixtral).
-    pub has_wavelengths_between: bool,
-    /// The epsilon of every normalization in the tower.
-    pub epsilon: f64,
-    /// Whether layers have RMSNorm and feed-forward networks with a gate, in place of LayerNorm and networks without a gate (Qwen2.5-VL).
-    pub is_gated: bool,
-    /// The windows, if any.
-    pub windows: Option<Windows>,
-    /// Whether the embedding of patches has biases.
-    pub has_bias: bool,
-    /// Whether the projections of layers have biases.
-    pub has_biases: bool,
-    /// The side of a square table of learned position embeddings, which pictures of other sizes interpolate; `None` for no table.
-    pub table: Option<usize>,
-    /// The layers, in ascending order, each with the number of its projector: behind the first layers of the decoder, image tokens get what the
-    /// projectors make of the states behind these layers (DeepStack, Meng et al. 2024).
-    pub deep: Vec<[usize; 2]>,
-    /// The projector.
-    pub projector: PatchProjector,
-    /// The names of modules.
-    pub names: &'static PatchNames,
-}
-
-/// What makes image tokens of squares of patches.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PatchProjector {
-    /// Two layers over the patches of a square side by side (Qwen2-VL).
-    Squares,
-    /// A matrix makes one patch of a square, and two layers follow; each row of image tokens ends with a token of the vocabulary (Mistral 3).
-    Merged {
-        /// The activation between the layers.
-        activation: Activation,
-        /// Whether the layers have biases.
-        has_biases: bool,
-        /// The epsilon of the normalization ahead.
-        epsilon: f64,
-    },
-}
-
-/// The names of modules of a tower over patches, and of its projector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PatchNames {
-    /// The embedding of patches.
-    pub embedding: &'static str,
-    /// The normalization ahead of the layers, if any.
-    pub ahead: Option<&'static str>,
-    /// The list of layers.
-    pub layers: &'static str,
-    /// The normalizations ahead of attention and of the feed-forward network.
-    pub norms: [&'static str; 2],
-    /// Attention.
-    pub attention: &'static str,
-    /// The projections to queries, keys and values; one, or one for each.
-    pub inputs: &'static [&'static str],
-    /// The projection behind attention.
-    pub output: &'static str,
-    /// The feed-forward network.
-    pub network: &'static str,
-    /// The two projections of a feed-forward network without a gate.
-    pub projections: [&'static str; 2],
-    /// The normalization of the projector.
-    pub norm: &'static str,
-    /// The two projections of the projector.
-    pub projector: [&'static str; 2],
-}
-
-impl PatchNames {
-    /// Qwen2-VL and Qwen2.5-VL.
-    pub const QWEN2: Self = Self {
-        embedding: "patch_embed.proj",
-        ahead: None,
-        layers: "blocks",
-        norms: ["norm1", "norm2"],
-        attention: "attn",
-        inputs: &["qkv"],
-        output: "proj",
-        network: "mlp",
-        projections: ["fc1", "fc2"],
-        norm: "ln_q",
-        projector: ["mlp.0", "mlp.2"],
-    };
-    /// Qwen3-VL and Qwen 3.5.
-    pub const QWEN3: Self = Self {
-        projections: ["linear_fc1", "linear_fc2"],
-        norm: "norm",
-        projector: ["linear_fc1", "linear_fc2"],
-        ..Self::QWEN2
-    };
-    /// Pixtral, before Mistral 3.
-    pub const PIXTRAL: Self = Self {
-        embedding: "patch_conv",
-        ahead: Some("ln_pre"),
-        layers: "transformer.layers",
-        norms: ["attention_norm", "ffn_norm"],
-        attention: "attention",
-        inputs: &["q_proj", "k_proj", "v_proj"],
-        output: "o_proj",
-        network: "feed_forward",
-        norm: "norm",
-        projector: ["linear_1", "linear_2"],
-        ..Self::QWEN2
-    };
-}
-
-/// Layers in which a patch sees the patches of a window only.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Windows {
-    /// The side of a window in squares.
-    pub side: usize,
-    /// The layers in which a patch sees all patches.
-    pub whole: Vec<usize>,
-}
-
-impl Patches {
-    /// The numbers of a patch: those of three channels and all frames.
-    pub const fn numbers(&self) -> usize {
-        3 * self.frames * self.patch * self.patch
-    }
-
-    /// Whether a token of the vocabulary is behind each row of image tokens.
-    pub const fn has_breaks(&self) -> bool {
-        matches!(self.projector, PatchProjector::Merged { .. })
-    }
-
-    /// The elements of a head.
-    pub const fn depth(&self) -> usize {
-        self.width / self.heads
-    }
-
-    /// Whether a patch sees the patches of a window only, in a layer.
-    pub fn sees_window(&self, layer: usize) -> bool {
-        self.windows.as_ref().is_some_and(|windows| !windows.whole.contains(&layer))
-    }
 }
 
 /// Layers of attention and feed-forward networks over the patches of a tile: each patch attends to all patches (ViT, Dosovitskiy et al.
@@ -294,6 +160,20 @@ impl Vision {
         match &self.encoder {
             VisionEncoder::Tiles(tower, projector) => Some(tower.image_tokens(*projector)),
             VisionEncoder::Patches(_) => None,
+        }
+    }
+
+    /// The most image tokens of a call of the decoder, of pictures with at most `most` image tokens, if a picture takes one call.
+    pub fn call(&self, most: u32) -> Option<usize> {
+        let of_mutual = (self.mutual != Mutual::Nowhere).then_some(most as usize);
+        self.tile().or(of_mutual)
+    }
+
+    /// The image tokens of a picture without a request, where pictures have several sizes and the model has a number of its own.
+    pub fn usual(&self) -> Option<u32> {
+        match &self.encoder {
+            VisionEncoder::Tiles(..) => None,
+            VisionEncoder::Patches(tower) => tower.usual,
         }
     }
 

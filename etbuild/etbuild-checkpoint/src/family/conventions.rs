@@ -274,7 +274,9 @@ pub fn share_caches(decoder: &mut Decoder, config: &Config, default: usize) -> R
 pub fn layer_inputs(config: &Config) -> Result<Option<LayerInputs>, CheckpointError> {
     let width = config.optional_count("hidden_size_per_layer_input")?.unwrap_or(256);
     let vocabulary = config.optional_size("vocab_size_per_layer_input")?.unwrap_or(262_144);
-    Ok((width > 0).then_some(LayerInputs { vocabulary, width }))
+    let padding =
+        config.value("pad_token_id").and_then(serde_json::Value::as_u64).and_then(|token| u32::try_from(token).ok());
+    Ok((width > 0).then_some(LayerInputs { vocabulary, width, padding: padding.unwrap_or(0) }))
 }
 
 /// Takes the rotary embedding from layers without the flag.

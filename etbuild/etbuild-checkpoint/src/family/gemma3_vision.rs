@@ -2,7 +2,7 @@
 
 use super::{Family, vision};
 use crate::config::Config;
-use crate::{CheckpointError, Decoder, Projector};
+use crate::{CheckpointError, Decoder, Mutual, Projector};
 
 pub const FAMILY: Family = Family { architectures: &["Gemma3ForConditionalGeneration"], keys: &[], describe };
 
@@ -14,6 +14,6 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     if tower.patches() % side != 0 {
         return Err(config.mistake(TOKENS, format!("is no grid of the {0}x{0} patches", tower.patches())));
     }
-    decoder.vision = Some(vision::vision(config, tower, Projector::Pool { side }, true)?);
+    decoder.vision = Some(vision::vision(config, tower, Projector::Pool { side }, Mutual::Everywhere)?);
     Ok(decoder)
 }

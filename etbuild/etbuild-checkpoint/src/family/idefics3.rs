@@ -2,7 +2,7 @@
 
 use super::{Family, vision};
 use crate::config::Config;
-use crate::{CheckpointError, Decoder, Projector};
+use crate::{CheckpointError, Decoder, Mutual, Projector};
 
 pub const FAMILY: Family = Family {
     architectures: &["Idefics3ForConditionalGeneration", "SmolVLMForConditionalGeneration"],
@@ -18,6 +18,6 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
             config.mistake("scale_factor", format!("does not divide the {} patches of a side", tower.patches()))
         );
     }
-    decoder.vision = Some(vision::vision(config, tower, Projector::Shuffle { factor }, false)?);
+    decoder.vision = Some(vision::vision(config, tower, Projector::Shuffle { factor }, Mutual::Nowhere)?);
     Ok(decoder)
 }

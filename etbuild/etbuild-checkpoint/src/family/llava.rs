@@ -2,7 +2,7 @@
 
 use super::{Family, conventions, vision};
 use crate::config::Config;
-use crate::{Activation, CheckpointError, Decoder, Projector, Tower};
+use crate::{Activation, CheckpointError, Decoder, Mutual, Projector, Tower};
 
 pub const FAMILY: Family = Family { architectures: &["LlavaForConditionalGeneration"], keys: &[], describe };
 
@@ -12,7 +12,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     let activation = conventions::activation(config, "projector_hidden_act", Activation::Gelu)?;
     let has_biases = config.flag_or("multimodal_projector_bias", true)?;
     let projector = Projector::Network { activation, has_biases };
-    decoder.vision = Some(vision::vision(config, tower, projector, false)?);
+    decoder.vision = Some(vision::vision(config, tower, projector, Mutual::Nowhere)?);
     Ok(decoder)
 }
 

@@ -6,7 +6,7 @@ use super::vision::{Sizes, known, nested, with_sizes};
 use super::{Family, conventions, ministral3, mistral};
 use crate::config::Config;
 use crate::quantized;
-use crate::{Activation, CheckpointError, Decoder, PatchNames, PatchProjector, Patches};
+use crate::{Activation, CheckpointError, Decoder, PatchNames, PatchProjector, PatchTurning, Patches};
 
 pub const FAMILY: Family = Family { architectures: &["Mistral3ForConditionalGeneration"], keys: &[], describe };
 
@@ -66,16 +66,23 @@ fn patches(config: &Config, vision: &Config, epsilon: f64) -> Result<Patches, Ch
         frames: 1,
         width,
         heads,
+        key_heads: heads,
+        depth: width / heads,
+        has_head_norms: false,
         inner: vision.size("intermediate_size")?,
         layers: vision.size("num_hidden_layers")?,
         activation: conventions::activation(&vision, "hidden_act", Activation::Gelu)?,
         theta: theta(&vision)?,
-        has_wavelengths_between: true,
+        turning: PatchTurning::Between,
         epsilon: EPSILON,
         is_gated: true,
         windows: None,
+        is_by_pixel: false,
         has_bias: false,
         has_biases: false,
+        is_clipped: false,
+        axes: None,
+        usual: None,
         table: None,
         deep: Vec::new(),
         projector,

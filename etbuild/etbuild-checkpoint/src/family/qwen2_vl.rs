@@ -5,7 +5,8 @@ use super::vision::{Sizes, refuse_quantized, with_sizes};
 use super::{Family, qwen2};
 use crate::config::Config;
 use crate::{
-    Activation, Biases, CheckpointError, Decoder, PatchNames, PatchProjector, Patches, Sections, Vision, VisionEncoder,
+    Activation, Biases, CheckpointError, Decoder, Mutual, PatchNames, PatchProjector, PatchTurning, Patches, Sections,
+    Vision, VisionEncoder,
 };
 
 pub const FAMILY: Family = Family { architectures: &["Qwen2VLForConditionalGeneration"], keys: &[], describe };
@@ -58,7 +59,7 @@ pub fn vision(
     let vision = config.optional_map("vision_config")?.ok_or_else(|| config.mistake("vision_config", "is missing"))?;
     let encoder = VisionEncoder::Patches(tower(&vision)?);
     let token = config.optional_count("image_token_id")?.unwrap_or(token);
-    Ok(Vision { encoder, token: u32::try_from(token).unwrap_or(u32::MAX), is_mutual: false })
+    Ok(Vision { encoder, token: u32::try_from(token).unwrap_or(u32::MAX), mutual: Mutual::Nowhere })
 }
 
 /// The decoder: of `text_config`, or in older configurations of the keys beside `vision_config`.
@@ -106,16 +107,23 @@ pub fn patches(
         frames: vision.size("temporal_patch_size")?,
         width,
         heads,
+        key_heads: heads,
+        depth: width / heads,
+        has_head_norms: false,
         inner,
         layers: vision.size("depth")?,
         activation: conventions::activation(&vision, "hidden_act", activation)?,
         theta: conventions::rope(&vision)?.optional_number("rope_theta")?.unwrap_or(10_000.0),
-        has_wavelengths_between: false,
+        turning: PatchTurning::Across,
         epsilon: 1e-6,
         is_gated: false,
         windows: None,
+        is_by_pixel: false,
         has_bias: false,
         has_biases: true,
+        is_clipped: false,
+        axes: None,
+        usual: None,
         table: None,
         deep: Vec::new(),
         projector: PatchProjector::Squares,

@@ -1,19 +1,14 @@
 //! Models with encoders of pictures or sound that etbuild lacks: the decoder answers texts.
 
 use super::vision::{Sizes, nested};
-use super::{Family, gemma3n, gemma4};
+use super::{Family, gemma3n};
 use crate::config::Config;
 use crate::{CheckpointError, Decoder};
 
-pub const FAMILY: Family = Family {
-    architectures: &["Gemma3nForConditionalGeneration", "Gemma4ForConditionalGeneration"],
-    keys: &[],
-    describe,
-};
+pub const FAMILY: Family = Family { architectures: &["Gemma3nForConditionalGeneration"], keys: &[], describe };
 
 /// The decoders by `model_type`, with the sizes of their configuration classes.
-const TEXTS: &[(&str, &Family, Sizes)] =
-    &[("gemma3n_text", &gemma3n::FAMILY, GEMMA3N), ("gemma4_text", &gemma4::FAMILY, GEMMA4)];
+const TEXTS: &[(&str, &Family, Sizes)] = &[("gemma3n_text", &gemma3n::FAMILY, GEMMA3N)];
 
 /// `Gemma3nTextConfig`.
 const GEMMA3N: Sizes = &[
@@ -21,15 +16,6 @@ const GEMMA3N: Sizes = &[
     ("hidden_size", 2048),
     ("intermediate_size", 16_384),
     ("num_hidden_layers", 35),
-    ("num_attention_heads", 8),
-];
-
-/// `Gemma4TextConfig`.
-const GEMMA4: Sizes = &[
-    ("vocab_size", 262_144),
-    ("hidden_size", 2304),
-    ("intermediate_size", 9216),
-    ("num_hidden_layers", 30),
     ("num_attention_heads", 8),
 ];
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::conventions::{activation, listed};
 use super::{Family, gemma3, llama, mistral, qwen2, qwen3};
 use crate::config::Config;
-use crate::{Activation, CheckpointError, Decoder, Projector, Tower, Vision, VisionEncoder};
+use crate::{Activation, CheckpointError, Decoder, Mutual, Projector, Tower, Vision, VisionEncoder};
 
 /// Numbers of a configuration class, for keys that a nested configuration lacks: such a configuration states differences alone.
 pub type Sizes = &'static [(&'static str, u64)];
@@ -171,11 +171,11 @@ pub fn tower(config: &Config) -> Result<Tower, CheckpointError> {
 }
 
 /// A vision encoder of these parts.
-pub fn vision(config: &Config, tower: Tower, projector: Projector, is_mutual: bool) -> Result<Vision, CheckpointError> {
+pub fn vision(config: &Config, tower: Tower, projector: Projector, mutual: Mutual) -> Result<Vision, CheckpointError> {
     let [id, index] = ["image_token_id", "image_token_index"].map(|key| config.optional_count(key));
     let token = id?.or(index?).ok_or_else(|| config.mistake("image_token_id", "is missing"))?;
     let encoder = VisionEncoder::Tiles(tower, projector);
-    Ok(Vision { encoder, token: u32::try_from(token).unwrap_or(u32::MAX), is_mutual })
+    Ok(Vision { encoder, token: u32::try_from(token).unwrap_or(u32::MAX), mutual })
 }
 
 /// The entry of the configuration's `model_type`.

@@ -4,7 +4,7 @@ use et_module::preprocess::{Color, Filter, Grid, ImageSteps, Layout, Resize, Sca
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::{CheckpointError, Patches, Projector};
+use crate::{CheckpointError, PatchProjector, Patches, Projector};
 
 /// Mean and deviation of CLIP's training data.
 const CLIP: [[f32; 3]; 2] = [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_55, 0.261_302_6, 0.275_777_1]];
@@ -27,7 +27,7 @@ pub fn read(side: usize, projector: Projector, config: &Config) -> Result<TileSt
     if !is_grid {
         config.refuse("do_pad")?;
     }
-    let mut image = pixels(config, usual, if is_clip { CLIP } else { HALVES })?;
+    let mut image = pixels(config, usual, if is_clip { CLIP } else { HALVES }, true)?;
     if is_grid {
         return Ok(TileSteps { grid: Some(grid(config, side)?), image });
     }
@@ -50,7 +50,33 @@ pub fn read(side: usize, projector: Projector, config: &Config) -> Result<TileSt
 /// The steps of pictures of any size with at most so many image tokens.
 pub fn of_patches(tower: &Patches, most: usize, config: &Config) -> Result<TileSteps, CheckpointError> {
     let side = tower.patch * tower.square;
-    if tower.has_breaks() { up_to(tower, [side, most], config) } else { between(tower, most * side * side, config) }
+    match tower.projector {
+        PatchProjector::Squares => between(tower, most * side * side, config),
+        PatchProjector::Merged { .. } => up_to(tower, [side, most], config),
+        PatchProjector::Pooled { .. } => filling(tower, [side, most], config),
+    }
+}
+
+/// The steps of pictures that are as large as a number of squares, and at most so many, allows: Gemma 4's.
+fn filling(tower: &Patches, [factor, bound]: [usize; 2], config: &Config) -> Result<TileSteps, CheckpointError> {
+    refuse_others(config, [("patch_size", tower.patch), ("pooling_kernel_size", tower.square)])?;
+    let most = config.optional_size("max_soft_tokens")?.unwrap_or(280).min(bound);
+    // The tower reads numbers from -1 to 1 where the processor makes numbers from 0 to 1.
+    let mut image = pixels(config, Filter::Bicubic, [[0.0; 3], [1.0; 3]], false)?;
+    image.std.iter_mut().for_each(|std| *std /= 2.0);
+    image.mean.iter_mut().zip(&image.std).for_each(|(mean, half)| *mean += half);
+    image.resize = Some(Resize::Filling { factor, most });
+    Ok(TileSteps { image, grid: None })
+}
+
+/// Refuses sizes that are not those of the tower.
+fn refuse_others<const N: usize>(config: &Config, sizes: [(&str, usize); N]) -> Result<(), CheckpointError> {
+    for (key, own) in sizes {
+        if config.optional_size(key)?.is_some_and(|size| size != own) {
+            return Err(config.unsupported(key, format!("`{own}`, which the tower reads")));
+        }
+    }
+    Ok(())
 }
 
 /// The steps of pictures with a longest side and at most so many squares of this side: Pixtral's.
@@ -67,19 +93,15 @@ fn up_to(tower: &Patches, [factor, most]: [usize; 2], config: &Config) -> Result
     config.refuse("do_center_crop")?;
     let size = config.optional_map("size")?;
     let longest = size.as_ref().map(|size| size.optional_pixels("longest_edge")).transpose()?.flatten();
-    let mut image = pixels(config, Filter::Bicubic, CLIP)?;
+    let mut image = pixels(config, Filter::Bicubic, CLIP, true)?;
     image.resize = Some(Resize::Aligned { factor, longest: longest.unwrap_or(1024), most });
     Ok(TileSteps { image, grid: None })
 }
 
 /// The steps of pictures between two numbers of pixels, and with at most so many: Qwen2-VL's.
 fn between(tower: &Patches, bound: usize, config: &Config) -> Result<TileSteps, CheckpointError> {
-    for (key, own) in [("patch_size", tower.patch), ("merge_size", tower.square), ("temporal_patch_size", tower.frames)]
-    {
-        if config.optional_size(key)?.is_some_and(|size| size != own) {
-            return Err(config.unsupported(key, format!("`{own}`, which the tower reads")));
-        }
-    }
+    let sizes = [("patch_size", tower.patch), ("merge_size", tower.square), ("temporal_patch_size", tower.frames)];
+    refuse_others(config, sizes)?;
     let factor = tower.patch * tower.square;
     let size = config.optional_map("size")?;
     let limit = |old: &str, key: &str, default: usize| {
@@ -94,7 +116,7 @@ fn between(tower: &Patches, bound: usize, config: &Config) -> Result<TileSteps, 
         );
         return Err(config.mistake("min_pixels", reason));
     }
-    let mut image = pixels(config, Filter::Bicubic, CLIP)?;
+    let mut image = pixels(config, Filter::Bicubic, CLIP, true)?;
     image.resize = Some(Resize::Within { factor, least, most });
     Ok(TileSteps { image, grid: None })
 }
@@ -105,15 +127,20 @@ pub fn none() -> TileSteps {
     TileSteps { image: unsized_steps(Filter::Nearest, scale), grid: None }
 }
 
-/// The numbers of pixels, and the filter: all but sizes.
-fn pixels(config: &Config, usual: Filter, [mean, deviation]: [[f32; 3]; 2]) -> Result<ImageSteps, CheckpointError> {
+/// The numbers of pixels, and the filter: all but sizes. Whether the class normalizes is `normalizes`.
+fn pixels(
+    config: &Config,
+    usual: Filter,
+    [mean, deviation]: [[f32; 3]; 2],
+    normalizes: bool,
+) -> Result<ImageSteps, CheckpointError> {
     for key in ["do_resize", "do_rescale"] {
         if !config.flag_or(key, true)? {
             return Err(config.unsupported(key, "`true`"));
         }
     }
     let mut image = unsized_steps(filter(config, usual)?, scale(config)?);
-    if config.flag_or("do_normalize", true)? {
+    if config.flag_or("do_normalize", normalizes)? {
         image.mean = numbers(config, "image_mean", mean)?;
         image.std = numbers(config, "image_std", deviation)?;
     }

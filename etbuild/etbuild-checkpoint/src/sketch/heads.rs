@@ -29,10 +29,10 @@ impl Sketch {
         self.merge(attended)
     }
 
-    /// Attention of rotated queries and keys, and values, `[1, n, heads, depth]` each, within segments, whose `ends` are `[n]`; the result is
-    /// `[1, n, width]`.
-    pub fn attention_within(&mut self, inputs: [ValueId; 3], ends: ValueId) -> ValueId {
-        let scale = Argument::Float((self.last(inputs[0]) as f64).powf(-0.5));
+    /// Attention of rotated queries and keys, and values, `[1, n, heads, depth]` each, within segments, whose `ends` are `[n]`, with scores
+    /// times `scale`; the result is `[1, n, width]`.
+    pub fn attention_within(&mut self, inputs: [ValueId; 3], ends: ValueId, scale: f64) -> ValueId {
+        let scale = Argument::Float(scale);
         let [query, keys, values] = inputs;
         let attended = self.own("etbuild.attend_segments.default", &[query, keys, values, ends], &[scale]);
         self.together(attended)

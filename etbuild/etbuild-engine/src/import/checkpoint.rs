@@ -35,9 +35,8 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: Method) -> StageR
     let prefill = options.prefill.last().copied().into_iter().collect();
     // The name of the method states the number of texts.
     let batch = options.batch.filter(|_| matches!(method, Method::Batch(_)));
-    let image_tokens = options.image_tokens.filter(|_| method == Method::VisionEncoder);
     let words = options.words && method == Method::Align;
-    let options = Options { speculate, prefill, batch, image_tokens, words, ..options };
+    let options = Options { speculate, prefill, batch, words, ..options };
     action::run(db, &Import { folder, method, files, adapter, options })
 }
 

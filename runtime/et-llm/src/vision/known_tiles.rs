@@ -54,6 +54,8 @@ mod tests {
         tiles.push(20, &Tile::hashed(vec![2], 4, &keys));
         tiles.push(24, &Tile::of_grid([3, 2], vec![3], &keys));
         assert_eq!((tiles.saved(), tiles.whole(3), tiles.whole(12), tiles.whole(13)), (5 + 3, 3, 3, 13));
+        tiles.push(30, &Tile::in_order([4, 3], vec![4], &keys));
+        assert_eq!(tiles.saved(), 5 + 3);
         tiles.truncate(24);
         assert_eq!(tiles.saved(), 5);
         tiles.truncate(12);

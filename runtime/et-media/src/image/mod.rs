@@ -2,6 +2,7 @@
 
 mod aligned;
 mod crop;
+mod filling;
 mod filter;
 mod normalize;
 mod picture;
@@ -48,6 +49,7 @@ fn target([height, width]: [usize; 2], resize: Resize) -> Result<[usize; 2], Str
         Resize::Aligned { factor, longest, most } => {
             return Ok(aligned::size([height, width], factor, [longest, most]));
         }
+        Resize::Filling { factor, most } => return filling::size([height, width], factor, most),
         Resize::Shorter(side) => side,
     };
     let longer = |long: usize, short: usize| (side.saturating_mul(long) / short).max(1);

@@ -73,6 +73,13 @@ pub enum Resize {
         /// The most squares of the picture.
         most: usize,
     },
+    /// Multiples of a factor near the aspect ratio, of a picture of as many squares of the factor as there may be (Gemma 4).
+    Filling {
+        /// The factor of each side.
+        factor: usize,
+        /// The most squares of the picture.
+        most: usize,
+    },
 }
 
 /// The steps from a recording to a tensor.

@@ -28,6 +28,7 @@ fn image_fields(steps: &ImageSteps) -> Vec<String> {
         Resize::Exact(size) => format!("resize={}", joined(&size)),
         Resize::Within { factor, least, most } => format!("resize={}", joined(&[factor, least, most])),
         Resize::Aligned { factor, longest, most } => format!("align={}", joined(&[factor, longest, most])),
+        Resize::Filling { factor, most } => format!("fill={}", joined(&[factor, most])),
     });
     let crop = steps.crop.map(|size| format!("crop={}", joined(&size)));
     let Scale { numerator, denominator } = steps.scale;
@@ -72,19 +73,15 @@ fn line(line: &str) -> Option<(String, Preprocess)> {
 }
 
 fn image(fields: &Named<&str>) -> Option<ImageSteps> {
-    let aligned = match fields.get("align").map(|sizes| numbers::<usize>(sizes)) {
+    let resize = ["resize", "align", "fill"].into_iter().find_map(|key| Some((key, *fields.get(key)?)));
+    let resize = match resize {
         None => None,
-        Some(sizes) => {
-            let [factor, longest, most] = sizes?.try_into().ok()?;
-            Some(Resize::Aligned { factor, longest, most })
-        }
-    };
-    let resize = match fields.get("resize").map(|sizes| numbers::<usize>(sizes)) {
-        None => aligned,
-        Some(sizes) => Some(match sizes?[..] {
-            [side] => Resize::Shorter(side),
-            [height, width] => Resize::Exact([height, width]),
-            [factor, least, most] => Resize::Within { factor, least, most },
+        Some((key, sizes)) => Some(match (key, &numbers::<usize>(sizes)?[..]) {
+            ("resize", &[side]) => Resize::Shorter(side),
+            ("resize", &[height, width]) => Resize::Exact([height, width]),
+            ("resize", &[factor, least, most]) => Resize::Within { factor, least, most },
+            ("align", &[factor, longest, most]) => Resize::Aligned { factor, longest, most },
+            ("fill", &[factor, most]) => Resize::Filling { factor, most },
             _ => return None,
         }),
     };
@@ -129,6 +126,7 @@ mod tests {
             image(Some(Resize::Exact([32, 64])), None),
             image(Some(Resize::Within { factor: 28, least: 3136, most: 784_000 }), None),
             image(Some(Resize::Aligned { factor: 28, longest: 1540, most: 1024 }), None),
+            image(Some(Resize::Filling { factor: 48, most: 280 }), None),
             audio(None),
             audio(Some(16_000)),
         ] {

@@ -3,8 +3,9 @@
 use etbuild_ir::ValueId;
 
 use super::norm::norm;
+use crate::constant::Part;
 use crate::decoder::parts::Parts;
-use crate::{Activation, Decoder, PROJECTOR, PatchProjector, Patches};
+use crate::{Activation, Decoder, Norm, NormKind, PROJECTOR, PatchProjector, Patches, TOWER};
 
 /// The image tokens, `[1, n, width]`, of the states behind the last layer.
 pub fn build(parts: &mut Parts<'_, '_>, decoder: &Decoder, tower: &Patches, states: ValueId) -> ValueId {
@@ -18,7 +19,39 @@ pub fn build(parts: &mut Parts<'_, '_>, decoder: &Decoder, tower: &Patches, stat
             let normal = parts.gain(&format!("{PROJECTOR}.{}", tower.names.norm), tower.width, epsilon, states);
             merge(parts, decoder, tower, (activation, has_biases), normal)
         }
+        PatchProjector::Pooled { is_standardized } => pool(parts, decoder, tower, is_standardized, states),
     }
+}
+
+/// The means of squares, times the root of the width, normalized, and a matrix.
+fn pool(
+    parts: &mut Parts<'_, '_>,
+    decoder: &Decoder,
+    tower: &Patches,
+    is_standardized: bool,
+    states: ValueId,
+) -> ValueId {
+    let (each, width) = (tower.square * tower.square, tower.width);
+    parts.sketch.enter(format!("{TOWER}.pooler"));
+    let squares = parts.sketch.grouped(states, each);
+    let patches: Vec<ValueId> =
+        (0..each).map(|patch| parts.sketch.slice(squares, 2, patch * width, (patch + 1) * width)).collect();
+    let sum = patches.into_iter().reduce(|sum, patch| parts.sketch.add(sum, patch)).unwrap_or(squares);
+    let mut tokens = parts.sketch.scale(sum, (width as f64).sqrt() / each as f64);
+    if is_standardized {
+        let [bias, scale] = ["std_bias", "std_scale"].map(|name| {
+            let vector = parts.weights.vector(&format!("{TOWER}.{name}"), Part::all(width), 0.0);
+            parts.sketch.constant(&vector)
+        });
+        tokens = parts.sketch.less(tokens, bias);
+        tokens = parts.sketch.multiply(tokens, scale);
+    }
+    let kind = NormKind::RootMeanSquare;
+    let norm = Norm { kind, epsilon: tower.epsilon, has_weights: false, less_one: false, has_biases: false };
+    parts.sketch.enter(format!("{PROJECTOR}.embedding_pre_projection_norm"));
+    let normal = parts.sketch.norm(tokens, [None; 2], norm);
+    let module = format!("{PROJECTOR}.{}", tower.names.projector[0]);
+    parts.linear(&module, normal, [decoder.width, width], false)
 }
 
 /// What the states behind a layer of the tower add to image tokens, `[1, n, width]`, where they do: squares are normalized instead of patches.
