@@ -1,12 +1,12 @@
 //! Tensors with rows or elements in another order, of which some may stand several times.
 
 use etbuild_ir::ConstantData;
+use etbuild_weights::Derived;
 
 use super::Weights;
 use super::stored::{Offsets, Rows};
 use crate::CheckpointError;
-use crate::constant::{Constant, floats, spec, vector_of};
-use crate::kept::Derived;
+use crate::constant::{Constant, spec, vector_of};
 
 /// Rows of a matrix in another order.
 struct Ordered<'o> {
@@ -50,10 +50,10 @@ impl Weights<'_> {
     pub fn ordered_vector(&mut self, tensor: &str, order: &[usize], all: usize) -> Constant {
         self.once(format!("{tensor}.ordered"), |weights, name| {
             let found = weights.take(tensor, &[all])?;
-            let elements = floats(&found, 0, all);
+            let elements = found.floats(0, all);
             let elements = elements.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
             let ordered: Vec<f32> = order.iter().filter_map(|index| elements.get(*index).copied()).collect();
-            Ok(vector_of(&[ordered.len()], ordered))
+            Ok(vector_of(&[ordered.len()], &ordered))
         })
     }
 
@@ -66,7 +66,7 @@ impl Weights<'_> {
     /// The number of a tensor without dimensions.
     pub fn scalar(&mut self, tensor: &str) -> f64 {
         let number = self.take(tensor, &[]).and_then(|found| {
-            let number = floats(&found, 0, 1).and_then(|numbers| numbers.first().copied());
+            let number = found.floats(0, 1).and_then(|numbers| numbers.first().copied());
             number.ok_or_else(|| CheckpointError::TensorMissing(tensor.to_owned()))
         });
         number.map_or_else(
