@@ -28,7 +28,7 @@ const LINES: [(&str, &str, &str); 6] = [
     ),
     (
         "etbuild/etbuild-dev/arrows.toml",
-        "may-use = [\"et-core\", \"et-ops\", \"etbuild-ir\"]",
+        "may-use = [\"et-core\", \"et-ops\", \"etbuild-ir\", \"etbuild-weights\"]",
         "\n[et-placeholder]\nthird-party = false\nmay-use = [\"et-core\", \"et-runtime\"]\n\n\
          [etbuild-placeholder]\nmay-use = [\"et-placeholder\", \"etbuild-backend\", \"etbuild-ir\"]",
     ),
