@@ -90,10 +90,8 @@ impl ProgramSource {
     /// An artifact of the partitioned program of each method.
     fn of_methods<T: DeserializeOwned>(&self, db: &dyn Db, kind: ArtifactKind) -> Result<Vec<(String, T)>, Blocked> {
         let of_method = |method: &String| {
-            let staged = self.partitioned(db, method)?;
-            let bytes = db.world().open_blob(&staged.blob(kind)?);
-            let found = serde_json::from_slice(&bytes);
-            Ok((method.clone(), found.map_err(|error| Blocked::internal(staged.stage, &error.to_string()))?))
+            let found = self.partitioned(db, method)?.json(db.world(), kind)?;
+            Ok((method.clone(), found))
         };
         self.archives.keys().map(of_method).collect()
     }

@@ -1,7 +1,7 @@
 //! Rotation of what layers hand on to each other: an orthogonal matrix that spreads outliers over all elements.
 //!
-//! Weights absorb it (Ashkboos et al. 2024, QuaRot; Liu et al. 2024, SpinQuant): what writes to a rotated space is rotated, and
-//! what reads from it is rotated back, so that the model computes what it did. Root mean squares do not change under it.
+//! Weights absorb it (Ashkboos et al. 2024, QuaRot; Liu et al. 2024, SpinQuant): a matrix that makes vectors of the
+//! rotated space is rotated, and a matrix that reads vectors is rotated back, so that the outputs of the model stay. Root mean squares stay too.
 
 /// Which rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ pub enum Rotation {
     Hadamard,
 }
 
-/// The matrix for a space of so many elements. It is its own inverse and its own transpose.
+/// The matrix for a space of so many elements. The matrix is symmetric and its own inverse.
 ///
 /// With `n = odd * even`, `even` the greatest power of two in `n`, it is the Kronecker product of `I - 2/odd` (Householder's
 /// reflection along the vector of ones; 1 where `odd` is 1) and of Sylvester's Hadamard matrix divided by the root of `even`.
@@ -32,7 +32,7 @@ impl Space {
         self.even * self.odd
     }
 
-    /// Rotates vectors of this space. `data` has as many of them as fit, each of `lanes` neighbours an element of another one.
+    /// Rotates vectors of this space. `data` has groups of `lanes` vectors, in which the elements with the same index are neighbours.
     pub fn rotate(self, data: &mut [f32], lanes: usize) {
         for block in data.chunks_exact_mut(self.size() * lanes) {
             for even in block.chunks_exact_mut(self.even * lanes) {

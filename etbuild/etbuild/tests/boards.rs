@@ -107,7 +107,7 @@ fn a_board_with_little_memory_computes_layers_in_patches() {
     assert_eq!(counts(&patched), counts(&whole));
 }
 
-/// Whether a unit is what its board's file promises.
+/// Checks the binary and the verification of a unit against the file of its board.
 fn check(unit: &Value, board: &Target, tolerance: f64) {
     let (name, verification) = (board.name(), &unit["verification"]);
     assert_eq!(unit["diagnostics"].as_array().map_or(0, Vec::len), 0, "{name}: {unit}");

@@ -18,7 +18,7 @@ use et_cortex_m::{Bounds, Row};
 use etbuild_backend::{Blob, MemoryFacts, Refusal, RefusalKind};
 use etbuild_ir::{Graph, IdMap, Links, Node, ValueId};
 
-use crate::program::{Buffer, Program, Room, Storage};
+use crate::program::{Buffer, Program, Storage};
 use etbuild_backend::int8::pattern::{self, Epilogue, QParams, Width};
 
 /// The order of the elements of an image.
@@ -70,15 +70,15 @@ pub fn lower(graph: &Graph, row: Row, memory: Option<MemoryFacts>) -> Result<Blo
         lowering.output(position, *id)?;
     }
     let arguments = graph.inputs.len() + graph.outputs.len();
-    let room = memory.map(|memory| room(graph, memory));
-    Ok(lowering.program.finish(row, arguments as u32, room))
+    let most = memory.map(|memory| most_scratch(graph, memory));
+    Ok(lowering.program.finish(row, arguments as u32, most))
 }
 
-/// The memory for scratch beside the arguments of the call.
-fn room(graph: &Graph, memory: MemoryFacts) -> Room {
+/// The bytes for scratch beside the arguments of the call.
+fn most_scratch(graph: &Graph, memory: MemoryFacts) -> usize {
     let arguments = graph.inputs.iter().chain(&graph.outputs).map(|id| graph.spec(*id).nbytes() as u64);
     let beside = memory.total.saturating_sub(arguments.sum());
-    Room { scratch: usize::try_from(beside.min(memory.largest)).unwrap_or(usize::MAX) }
+    usize::try_from(beside.min(memory.largest)).unwrap_or(usize::MAX)
 }
 
 /// The refusal of a partition that cuts a pattern.

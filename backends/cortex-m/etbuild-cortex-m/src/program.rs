@@ -8,7 +8,6 @@ use et_cortex_m::{ALIGNMENT, Convolution, Header, Instruction, MAGIC, Place, Row
 use et_record::Record;
 use etbuild_backend::{Blob, DeviceReport};
 
-pub use patches::Room;
 use steps::Steps;
 pub use steps::Storage;
 
@@ -73,13 +72,10 @@ impl Program {
         self.steps.is_scratch(buffer.0)
     }
 
-    /// The blob, with the memory plan of the scratch. Where the scratch has no room, layers are computed in patches.
-    pub fn finish(self, row: Row, arguments: u32, room: Option<Room>) -> Blob {
+    /// The blob, with the memory plan of the scratch. Where the scratch would take more than `most` bytes, layers are computed in patches.
+    pub fn finish(self, row: Row, arguments: u32, most: Option<usize>) -> Blob {
         let Self { constants, steps } = self;
-        let (mut steps, patches) = match room {
-            Some(room) => steps.within(room),
-            None => (steps, None),
-        };
+        let (mut steps, patches) = steps.within(most.unwrap_or(usize::MAX));
         let plan = steps.plan();
         let place = |(storage, start): (&Storage, &usize)| match storage {
             Storage::Argument(argument) => Place { argument: *argument, offset: 0 },
@@ -106,8 +102,9 @@ impl Program {
         words.into_iter().for_each(put);
         bytes.resize(header.constants as usize, 0);
         bytes.extend_from_slice(&constants);
+        let layers = steps.layers.iter().map(|layer| layer.to_string()).collect();
         let device = DeviceReport { patches, ..DeviceReport::default() };
-        Blob { bytes, scratch: plan.size, layers: vec![steps.layers], device, ..Blob::default() }
+        Blob { bytes, scratch: plan.size, layers: vec![layers], device, ..Blob::default() }
     }
 }
 

@@ -4,10 +4,9 @@ mod net;
 
 use et_core::ScalarType;
 use etbuild_backend::TargetFacts;
-use etbuild_conformance::{Candidate, compile, load, run};
-use etbuild_cortex_m::BACKEND;
+use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Argument, Graph, Node, OperatorName, TensorSpec, ValueId, ValueKind};
-use net::{ENGINES, INT16, Net, PLAIN, Quantized, Shape, random_inputs};
+use net::{INT16, Net, PLAIN, Quantized, Shape, board, candidate, random_inputs};
 
 const SCALE: f64 = 1.0 / 30_000.0;
 const RESULT: f64 = 1.0 / 12_000.0;
@@ -99,13 +98,8 @@ fn computed(
     let program = net.program(&[output.id]);
     let (inputs, graph) = (random_inputs(&program, seed), program.program().methods["forward"].clone());
     let mut results = ["plain", "dsp", "thumb2", "mve"].map(|row| {
-        let target = TargetFacts {
-            architecture: "thumb".to_owned(),
-            features: vec![row.to_owned()],
-            hosted: false,
-            ..TargetFacts::default()
-        };
-        let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
+        let target = board(row);
+        let candidate = candidate(&target);
         let compiled = compile(program.clone(), &candidate).unwrap();
         let refused: Vec<_> = compiled.partitioned.report.iter().filter(|node| !node.refusals.is_empty()).collect();
         assert!(refused.is_empty(), "{refused:?}");
@@ -338,7 +332,7 @@ fn widths_do_not_mix() {
     let output = net.quantize_to(INT16, output, RESULT, 0);
     let program = net.program(&[output.id]);
     let target = TargetFacts { architecture: "thumb".to_owned(), hosted: false, ..TargetFacts::default() };
-    let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
+    let candidate = candidate(&target);
     let compiled = compile(program, &candidate).unwrap();
     let refused = compiled.partitioned.report.iter().any(|node| !node.refusals.is_empty());
     assert!(refused, "the layer has an int8 operand and an int16 result");

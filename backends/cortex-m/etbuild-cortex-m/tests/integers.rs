@@ -3,11 +3,9 @@
 mod net;
 
 use et_core::ScalarType;
-use etbuild_backend::TargetFacts;
-use etbuild_conformance::{Candidate, compile, load, run};
-use etbuild_cortex_m::BACKEND;
+use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Argument, Graph};
-use net::{ENGINES, Net, PLAIN, Quantized, ROWS, Shape, random_inputs};
+use net::{Net, PLAIN, Quantized, ROWS, Shape, board, candidate, random_inputs};
 
 const SCALE: f64 = 1.0 / 120.0;
 const ZERO: i64 = 3;
@@ -94,13 +92,8 @@ fn computed(
     let program = net.program(&[output.id]);
     let (inputs, graph) = (random_inputs(&program, seed), program.program().methods["forward"].clone());
     let mut results = ROWS.map(|row| {
-        let target = TargetFacts {
-            architecture: "thumb".to_owned(),
-            features: vec![row.to_owned()],
-            hosted: false,
-            ..TargetFacts::default()
-        };
-        let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
+        let target = board(row);
+        let candidate = candidate(&target);
         let compiled = compile(program.clone(), &candidate).unwrap();
         run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap().remove(0).bytes
     });

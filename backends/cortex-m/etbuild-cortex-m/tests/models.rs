@@ -4,17 +4,16 @@ mod net;
 
 use et_core::ScalarType;
 use etbuild_backend::TargetFacts;
-use etbuild_conformance::{Candidate, compile, load, run};
-use etbuild_cortex_m::BACKEND;
+use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Argument, LoweredProgram, Node, OperatorName, TensorSpec, ValueId, ValueKind};
-use net::{ENGINES, Form, Net, PLAIN, Quantized, ROWS, Shape, random_inputs};
+use net::{Form, Net, PLAIN, Quantized, ROWS, Shape, candidate, random_inputs};
 
 /// The outputs of a program on a target; every node must be on the backend or, on another target, on portable kernels.
 fn outputs(program: LoweredProgram, inputs: &[Vec<u8>], features: &[&str], delegates: bool) -> Vec<Vec<u8>> {
     let features = features.iter().map(|feature| (*feature).to_owned()).collect();
     let target =
         TargetFacts { architecture: "thumb".to_owned(), features, hosted: !delegates, ..TargetFacts::default() };
-    let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
+    let candidate = candidate(&target);
     let compiled = compile(program, &candidate).unwrap();
     let refused: Vec<_> = compiled.partitioned.report.iter().filter(|node| !node.refusals.is_empty()).collect();
     assert_eq!(refused.is_empty(), delegates, "{refused:?}");

@@ -3,21 +3,15 @@
 mod net;
 
 use etbuild_backend::{MemoryFacts, TargetFacts};
-use etbuild_conformance::{Candidate, compile, load, run};
-use etbuild_cortex_m::BACKEND;
+use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{DelegateCall, LoweredProgram};
-use net::{ENGINES, Form, ROWS, random_inputs, residual, separable};
+use net::{Form, ROWS, board, candidate, random_inputs, residual, separable};
 
 /// The scratch of the only call of a program, and the outputs.
 fn computed(program: LoweredProgram, row: &str, memory: Option<MemoryFacts>) -> (u64, Vec<Vec<u8>>) {
     let inputs = random_inputs(&program, 1);
-    let target = TargetFacts {
-        architecture: "thumb".to_owned(),
-        features: vec![row.to_owned()],
-        memory,
-        ..TargetFacts::default()
-    };
-    let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
+    let target = TargetFacts { memory, ..board(row) };
+    let candidate = candidate(&target);
     let compiled = compile(program, &candidate).unwrap();
     let graph = &compiled.partitioned.program.program().methods["forward"];
     let calls: Vec<DelegateCall<'_>> = graph.nodes.iter().filter_map(DelegateCall::of).collect();

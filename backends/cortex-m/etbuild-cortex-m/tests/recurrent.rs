@@ -4,10 +4,9 @@ mod net;
 
 use et_core::ScalarType;
 use etbuild_backend::TargetFacts;
-use etbuild_conformance::{Candidate, compile, load, run};
-use etbuild_cortex_m::BACKEND;
+use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Graph, LoweredProgram};
-use net::{Cell, ENGINES, Net, random_inputs};
+use net::{Cell, Net, candidate, random_inputs};
 
 const SCALE: f64 = 1.0 / 120.0;
 const ZERO: i64 = 3;
@@ -32,7 +31,7 @@ fn results(program: LoweredProgram, inputs: &[Vec<u8>], row: Option<&str>) -> Ve
         hosted: row.is_none(),
         ..TargetFacts::default()
     };
-    let candidate = Candidate { backend: &BACKEND, engines: ENGINES, target: &target, threads: 1, tolerance: 0.0 };
+    let candidate = candidate(&target);
     let compiled = compile(program, &candidate).unwrap();
     let refused: Vec<_> = compiled.partitioned.report.iter().filter(|node| !node.refusals.is_empty()).collect();
     assert_eq!(refused.is_empty(), row.is_some(), "{refused:?}");

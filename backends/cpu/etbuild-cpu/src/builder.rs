@@ -4,6 +4,7 @@ use et_core::ScalarType;
 use et_cpu::{Copy, DequantizeRows, Instruction, Place, QParams, RowScales, Rows, SlotNumber, Write};
 use etbuild_backend::constant_of;
 use etbuild_ir::{ConstantData, IdMap, Links, TensorSpec, ValueId};
+use etbuild_weights::reals;
 
 use crate::program::{Program, Storage};
 use crate::tensor::{Buffer, Tensor, dense_strides, fused_dims};
@@ -153,7 +154,7 @@ impl<'g> Builder<'g> {
 
     /// A constant row-major f32 tensor.
     pub fn constant(&mut self, numbers: impl Iterator<Item = f32>, sizes: &[usize]) -> Tensor {
-        let data = ConstantData::new(numbers.flat_map(f32::to_le_bytes).collect::<Vec<u8>>());
+        let data = ConstantData::new(reals::stored(&numbers.collect::<Vec<f32>>()));
         let length = data.bytes().len();
         let buffer = self.program.buffer(Storage::Model(data), length);
         Tensor::dense(buffer, ScalarType::Float, sizes.to_vec(), 0..sizes.len())

@@ -108,7 +108,7 @@ pub struct PatchNames {
     pub behind: Option<[&'static str; 2]>,
     /// Attention.
     pub attention: &'static str,
-    /// The projections to queries, keys and values; one, or one for each.
+    /// The projections to queries, keys and values: one name for a joint projection, or three names.
     pub inputs: &'static [&'static str],
     /// The projection behind attention.
     pub output: &'static str,
@@ -120,7 +120,7 @@ pub struct PatchNames {
     pub gated: [&'static str; 3],
     /// The normalization of the projector.
     pub norm: &'static str,
-    /// The two projections of the projector; the first, where there is one.
+    /// The two projections of the projector. A projector with one matrix has the first name.
     pub projector: [&'static str; 2],
 }
 

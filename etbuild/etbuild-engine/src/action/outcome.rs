@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_store::{BlobRef, Key};
+use serde::de::DeserializeOwned;
 
 use super::{ArtifactKind, Artifacts};
 use crate::failure;
 use crate::pipeline::{Source, Stage};
+use crate::session::World;
 
 /// A stage whose artifacts are in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,12 @@ impl Staged {
         found.ok_or_else(|| {
             Blocked::internal(self.stage, &format!("stage {} made no {}", self.stage.name(), kind.name()))
         })
+    }
+
+    /// The first artifact of a kind that is JSON.
+    pub fn json<T: DeserializeOwned>(&self, world: &World, kind: ArtifactKind) -> Result<T, Blocked> {
+        let bytes = world.open_blob(&self.blob(kind)?);
+        serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(self.stage, &error.to_string()))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::action::{ArtifactKind, Blocked, StageResult, Staged};
 use crate::emit::data_files;
 use crate::input::{Db, ModelSource};
 use crate::link::{self, Maker, ProjectInputs};
-use crate::partition::{Fallback, Patches};
+use crate::partition::{DeviceReport, Fallback, PartitionOptions, Patches};
 use crate::pipeline::Stage;
 use crate::unit::Unit;
 use crate::{export, import};
@@ -69,8 +69,7 @@ pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut Unit
     });
     report.notes.extend(checkpoint.and_then(|folder| import::forms(db, folder, multiplied(unit))));
     note_speed(db, unit, report)?;
-    report.notes.extend(npu_time(db, unit)?);
-    report.notes.extend(patches(db, unit)?);
+    report.notes.extend(device_notes(db, unit)?);
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
     note(unit.planned(db))?;
     let emitted = note(unit.emitted(db))?;
@@ -133,32 +132,31 @@ fn note_speed(db: &dyn Db, unit: &Unit, report: &mut UnitReport) -> Result<(), B
     Ok(())
 }
 
-/// The time of a run on the NPU, by the estimate of its compiler.
-fn npu_time(db: &dyn Db, unit: &Unit) -> Result<Option<String>, Blocked> {
-    if unit.program.partition.target.npu.is_none() {
-        return Ok(None);
-    }
-    let reports = unit.program.engine_reports(db)?;
-    let estimates = reports.iter().flat_map(|(_, report)| &report.devices).filter_map(|device| device.npu.as_ref());
-    let (cycles, milliseconds) = estimates
-        .fold((0, 0.0), |(cycles, time), estimate| (cycles + estimate.cycles, time + estimate.microseconds() / 1e3));
-    let sentence = format!("the NPU takes {cycles} cycles, {milliseconds:.3} ms, by the estimate of its compiler");
-    Ok((cycles > 0).then_some(sentence))
-}
-
-/// The layers that the memory of a board makes the processor compute in patches.
-fn patches(db: &dyn Db, unit: &Unit) -> Result<Vec<String>, Blocked> {
-    let partition = &unit.program.partition;
-    if partition.target.memory.is_none() || partition.engines.is_empty() {
+/// What backends say of the device: the time of a run on the NPU, and layers in patches.
+fn device_notes(db: &dyn Db, unit: &Unit) -> Result<Vec<String>, Blocked> {
+    let PartitionOptions { engines, target, .. } = &unit.program.partition;
+    if engines.is_empty() || (target.npu.is_none() && target.memory.is_none()) {
         return Ok(Vec::new());
     }
     let reports = unit.program.engine_reports(db)?;
-    let patches = reports.iter().flat_map(|(_, report)| &report.devices).filter_map(|device| device.patches);
-    let sentence = |Patches { layers, count, work }| {
-        let more = work.saturating_sub(100);
-        format!("{layers} layers are computed in {count} patches with {more} % more work, to fit in memory")
-    };
-    Ok(patches.map(sentence).collect())
+    let devices: Vec<&DeviceReport> = reports.iter().flat_map(|(_, report)| &report.devices).collect();
+    let patches = devices.iter().filter_map(|device| device.patches).map(in_patches);
+    Ok(npu_time(&devices).into_iter().chain(patches).collect())
+}
+
+/// The time of a run on the NPU, by the estimate of its compiler.
+fn npu_time(devices: &[&DeviceReport]) -> Option<String> {
+    let estimates = devices.iter().filter_map(|device| device.npu.as_ref());
+    let (cycles, milliseconds) = estimates
+        .fold((0, 0.0), |(cycles, time), estimate| (cycles + estimate.cycles, time + estimate.microseconds() / 1e3));
+    let sentence = format!("the NPU takes {cycles} cycles, {milliseconds:.3} ms, by the estimate of its compiler");
+    (cycles > 0).then_some(sentence)
+}
+
+/// The layers that the memory of a board makes the processor compute in patches.
+fn in_patches(Patches { layers, count, work }: Patches) -> String {
+    let more = work.saturating_sub(100);
+    format!("{layers} layers are computed in {count} patches with {more} % more work, to fit in memory")
 }
 
 /// What keeps the program from a binary of the target: kernels that the catalogue lacks, a program file that is larger than the bank

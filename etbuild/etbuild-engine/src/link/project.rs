@@ -459,8 +459,7 @@ fn template_digest(template: &str) -> Digest {
 
 /// The interface of a program file.
 pub fn read_interface(db: &dyn Db, emitted: &Staged) -> Result<Interface, Blocked> {
-    let bytes = db.world().open_blob(&emitted.blob(ArtifactKind::Interface)?);
-    serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Emit, &error.to_string()))
+    emitted.json(db.world(), ArtifactKind::Interface)
 }
 
 /// The device half of a backend, with these features.

@@ -57,8 +57,7 @@ pub fn partitioned(
     let target = TargetFacts { memory: None, ..partitioning.target.clone() };
     let anywhere = PartitionOptions { target, ..partitioning.clone() };
     let staged = delegated(db, model, lower.clone(), quantize.clone(), anywhere)?;
-    let report = EngineReport::read(&db.world().open_blob(&staged.blob(ArtifactKind::Engines)?));
-    let report = report.map_err(|error| Blocked::internal(Stage::Delegate, &error.to_string()))?;
+    let report: EngineReport = staged.json(db.world(), ArtifactKind::Engines)?;
     if report.memory.iter().all(|call| call.fits(memory)) {
         return Ok(staged);
     }

@@ -56,11 +56,6 @@ impl CallMemory {
 }
 
 impl EngineReport {
-    /// Reads the artifact.
-    pub fn read(bytes: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(bytes)
-    }
-
     /// The report of partitioning.
     pub fn new(
         layers: Layers,

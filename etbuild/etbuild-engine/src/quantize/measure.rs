@@ -78,8 +78,7 @@ impl Action for Measure {
 
 /// The losses that [`measured`] stored.
 pub fn losses(db: &dyn Db, staged: &Staged) -> Result<Losses, Blocked> {
-    let bytes = db.world().open_blob(&staged.blob(ArtifactKind::Losses)?);
-    serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Measure, &error.to_string()))
+    staged.json(db.world(), ArtifactKind::Losses)
 }
 
 /// The program of a method before and after quantization.

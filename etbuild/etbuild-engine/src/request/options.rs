@@ -211,8 +211,8 @@ const fn planner(planner: Planner) -> &'static dyn etbuild_memory::Planner {
     }
 }
 
-/// The banks for tensors, without the stack. A hosted target has the memory of the operating system. The caller of a library gives it one
-/// memory.
+/// The banks for tensors, without the stack. A hosted target has the memory of the operating system. The tensors of a
+/// library lie in the bank `arena` alone.
 pub fn banks(target: &Target, is_library: bool) -> Vec<(String, Option<u64>)> {
     let Some(memory) = target.memory() else { return vec![("memory".to_owned(), None)] };
     let size = |bank: &etbuild_target::Bank| match bank.name == memory.arena.name {

@@ -108,7 +108,7 @@ impl Window {
     /// # Errors
     /// As [`Window::input_len`].
     pub fn tile_len(&self) -> Result<usize> {
-        self.pairs()?.checked_mul(2 * LANES).ok_or(Error::InvalidProgram)
+        self.int16_tile_len(2)
     }
 
     /// int16 elements of the scratch for a tile of pixels in blocks of products ([`crate::row::int16`]).

@@ -35,6 +35,10 @@ use super::Element;
 use super::{CHANNELS, Row};
 use crate::{Channel16, Limits};
 
+/// The products of a block in the row of Helium.
+#[allow(dead_code, reason = "a firmware of another row has no such blocks")]
+pub(crate) const BLOCK: usize = Row::Mve.int16_block();
+
 /// The most products whose sum fits in 32 bits for any weights and columns, in whole blocks.
 pub const MOST_PRODUCTS: usize = 504;
 

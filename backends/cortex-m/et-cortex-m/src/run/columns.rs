@@ -1,9 +1,10 @@
 //! The columns of a tile of pixels: im2col of a few pixels at a time.
 
 use crate::Window;
+use crate::row::Element;
 #[cfg(any(not(target_os = "none"), feature = "mve", feature = "thumb2"))]
 use crate::row::copy_rows;
-use crate::row::{Element, Row};
+use crate::row::int16::BLOCK;
 
 /// An output pixel.
 #[derive(Clone, Copy, Default)]
@@ -196,9 +197,6 @@ pub struct BlockColumn<'t> {
     /// The products so far.
     done: usize,
 }
-
-/// The products of a block.
-const BLOCK: usize = Row::Mve.int16_block();
 
 impl<'t> BlockColumn<'t> {
     pub const fn new(tile: &'t mut [i16], lanes: [usize; 2]) -> Self {

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use et_cortex_m::{Instruction, Window};
 use et_record::Record;
-use etbuild_backend::Patches;
+use etbuild_backend::{Life, Patches};
 
 use super::rows::{Planar, Rowwise, Windowed};
 use super::steps::{Steps, Storage};
@@ -19,13 +19,6 @@ const COUNTS: [u32; 9] = [2, 3, 4, 6, 8, 12, 16, 24, 32];
 
 /// The most work of all layers, relative to that without patches, of which more patches are tried.
 const MOST_WORK: u64 = 3;
-
-/// The memory for a call of the partition.
-#[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// The most bytes of scratch.
-    pub scratch: usize,
-}
 
 /// The rows and the bytes of a row of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,31 +60,32 @@ struct Candidate {
 }
 
 impl Steps {
-    /// The instructions with some layers in patches, where the scratch does not fit: those with the least work that fit, or with the
-    /// least scratch where none fit.
-    pub fn within(self, room: Room) -> (Self, Option<Patches>) {
-        if self.plan().size <= room.scratch {
+    /// The instructions with some layers in patches, where the scratch takes more than `most` bytes: those with the least work that fit, or
+    /// with the least scratch where none fit.
+    pub fn within(self, most: usize) -> (Self, Option<Patches>) {
+        if self.plan().size <= most {
             return (self, None);
         }
-        let (mut found, work) = (self.candidates(), self.work().max(1));
+        let (lives, work) = (self.lives(), self.work().max(1));
+        let mut found = self.candidates(&lives);
         let made = |one: &Candidate| {
-            let steps = Layers::of(&self, one.range.clone())?.in_patches(one.count)?;
+            let steps = Layers::of(&self, &lives, one.range.clone())?.in_patches(one.count)?;
             let work = u32::try_from(one.work * 100 / work).unwrap_or(u32::MAX);
             Some((steps, Some(Patches { layers: one.range.len(), count: one.count, work })))
         };
         found.sort_by_key(|one| (one.work, one.scratch));
-        let fitting = found.iter().filter(|one| one.scratch <= room.scratch);
-        let first = fitting.filter_map(made).find(|(steps, _)| steps.plan().size <= room.scratch);
+        let fitting = found.iter().filter(|one| one.scratch <= most);
+        let first = fitting.filter_map(made).find(|(steps, _)| steps.plan().size <= most);
         let least = || found.iter().min_by_key(|one| one.scratch).and_then(made);
         first.or_else(least).unwrap_or((self, None))
     }
 
     /// All ways that need less scratch.
-    fn candidates(&self) -> Vec<Candidate> {
+    fn candidates(&self, lives: &[Option<Life>]) -> Vec<Candidate> {
         let (most_work, most, mut found) = (MOST_WORK * self.work(), self.most_at_once(), Vec::new());
         for start in 0..self.instructions.len() {
             for end in start + 2..=self.instructions.len() {
-                let Some(layers) = Layers::of(self, start..end) else { continue };
+                let Some(layers) = Layers::of(self, lives, start..end) else { continue };
                 for count in COUNTS {
                     let Some(steps) = layers.in_patches(count) else { break };
                     let (work, scratch, range) = (steps.work(), steps.most_at_once(), start..end);
@@ -114,27 +108,23 @@ impl Steps {
 }
 
 impl<'s> Layers<'s> {
-    /// The layers, if each is computed row by row, and nothing else reads what is between them.
-    fn of(steps: &'s Steps, range: Range<usize>) -> Option<Self> {
+    /// The layers; `None` where the rows of a layer depend on each other, or another instruction reads an image between the layers.
+    fn of(steps: &'s Steps, lives: &[Option<Life>], range: Range<usize>) -> Option<Self> {
         let images = images(steps.instructions.get(range.clone())?)?;
         let result = |position: usize| {
             let mut instruction = *steps.instructions.get(position)?;
             Rowwise::of(&mut instruction).map(|rowwise| rowwise.output.argument as usize)
         };
         let last = result(range.end - 1)?;
-        let used = |range: Range<usize>| range.flat_map(|position| steps.used(position)).collect::<Vec<usize>>();
-        let outside = used(0..range.start).into_iter().chain(used(range.end..steps.instructions.len()));
-        let outside: BTreeSet<usize> = outside.collect();
-        let uses = used(range.clone());
-        let inner: BTreeSet<usize> = uses
-            .iter()
-            .copied()
-            .filter(|buffer| *buffer != last && steps.is_scratch(*buffer) && !outside.contains(buffer))
-            .collect();
+        let is_inside = |life: &Life| range.contains(&life.0) && range.contains(&life.1);
+        let inside = lives.iter().enumerate().filter(|(_, life)| life.as_ref().is_some_and(is_inside));
+        let inner = inside.map(|(buffer, _)| buffer).filter(|buffer| *buffer != last && steps.is_scratch(*buffer));
+        let inner: BTreeSet<usize> = inner.collect();
         let results: Option<Vec<usize>> = range.clone().map(result).collect();
         let is_closed = results?.iter().all(|buffer| *buffer == last || inner.contains(buffer));
         // The last result in the memory of an image before would lose rows that the next patch needs.
-        let is_apart = uses.iter().filter(|buffer| **buffer == last).count() == 1;
+        let uses = range.clone().flat_map(|position| steps.used(position));
+        let is_apart = uses.filter(|buffer| *buffer == last).count() == 1;
         (is_closed && is_apart).then_some(Self { steps, range, images, last, inner })
     }
 
@@ -147,7 +137,7 @@ impl<'s> Layers<'s> {
         let Steps { buffers, instructions, layers } = self.steps;
         let mut steps = Steps { buffers: buffers.clone(), ..Steps::default() };
         let copied = |range: Range<usize>| instructions[range.clone()].iter().zip(&layers[range]);
-        copied(0..self.range.start).for_each(|(instruction, layer)| steps.push(*instruction, layer));
+        copied(0..self.range.start).for_each(|(instruction, layer)| steps.push(*instruction, layer.clone()));
         for patch in 0..count {
             let rows = self.rows(height * patch / count..height * (patch + 1) / count)?;
             let mut places = BTreeMap::new();
@@ -161,10 +151,11 @@ impl<'s> Layers<'s> {
                         *operand.memory = *place.or_insert_with(|| steps.scratch(self.size(buffer, &rows)));
                     }
                 });
-                steps.push(instruction, &layers[position]);
+                steps.push(instruction, layers[position].clone());
             }
         }
-        copied(self.range.end..instructions.len()).for_each(|(instruction, layer)| steps.push(*instruction, layer));
+        copied(self.range.end..instructions.len())
+            .for_each(|(instruction, layer)| steps.push(*instruction, layer.clone()));
         Some(steps)
     }
 

@@ -45,28 +45,28 @@ impl<'i> Rowwise<'i> {
     /// The parts; `None` for an instruction whose rows depend on each other, or that has batches.
     pub fn of(instruction: &'i mut Instruction) -> Option<Self> {
         let rowwise = match instruction {
-            Instruction::Convolution(step) => dense(&mut step.input, &mut step.window, &mut step.output, 1),
+            Instruction::Convolution(step) => sliding(&mut step.input, &mut step.window, &mut step.output, (1, true)),
             Instruction::Convolution4(step) => {
                 let step = &mut step.convolution;
-                dense(&mut step.input, &mut step.window, &mut step.output, 1)
+                sliding(&mut step.input, &mut step.window, &mut step.output, (1, true))
             }
-            Instruction::Convolution16(step) => dense(&mut step.input, &mut step.window, &mut step.output, 2),
+            Instruction::Convolution16(step) => sliding(&mut step.input, &mut step.window, &mut step.output, (2, true)),
             Instruction::ConvolutionResidual(step) => {
                 let (convolution, other) = (&mut step.convolution, &mut step.residual.input);
-                let sum = dense(&mut convolution.input, &mut convolution.window, &mut convolution.output, 1);
+                let sum = sliding(&mut convolution.input, &mut convolution.window, &mut convolution.output, (1, true));
                 Self { alike: vec![other], ..sum }
             }
             Instruction::ConvolutionAdd(step) => {
                 let (convolution, other) = (&mut step.convolution, &mut step.other);
-                let sum = dense(&mut convolution.input, &mut convolution.window, &mut convolution.output, 1);
+                let sum = sliding(&mut convolution.input, &mut convolution.window, &mut convolution.output, (1, true));
                 Self { alike: vec![other], ..sum }
             }
-            Instruction::Depthwise(step) => by_channel(&mut step.input, &mut step.window, &mut step.output, 1),
-            Instruction::Depthwise16(step) => by_channel(&mut step.input, &mut step.window, &mut step.output, 2),
-            Instruction::Maximum(step) => by_channel(&mut step.input, &mut step.window, &mut step.output, 1),
-            Instruction::Maximum16(step) => by_channel(&mut step.input, &mut step.window, &mut step.output, 2),
-            Instruction::Average(step) => by_channel(&mut step.input, &mut step.window, &mut step.output, 1),
-            Instruction::Average16(step) => by_channel(&mut step.input, &mut step.window, &mut step.output, 2),
+            Instruction::Depthwise(step) => sliding(&mut step.input, &mut step.window, &mut step.output, (1, false)),
+            Instruction::Depthwise16(step) => sliding(&mut step.input, &mut step.window, &mut step.output, (2, false)),
+            Instruction::Maximum(step) => sliding(&mut step.input, &mut step.window, &mut step.output, (1, false)),
+            Instruction::Maximum16(step) => sliding(&mut step.input, &mut step.window, &mut step.output, (2, false)),
+            Instruction::Average(step) => sliding(&mut step.input, &mut step.window, &mut step.output, (1, false)),
+            Instruction::Average16(step) => sliding(&mut step.input, &mut step.window, &mut step.output, (2, false)),
             Instruction::Add(step) if step.period == step.count => {
                 let counts = vec![&mut step.count, &mut step.period];
                 alike(vec![&mut step.left, &mut step.right], counts, &mut step.output, 1)
@@ -120,13 +120,14 @@ impl<'i> Rowwise<'i> {
     }
 }
 
-fn dense<'i>(input: &'i mut Place, window: &'i mut Window, output: &'i mut Place, element: usize) -> Rowwise<'i> {
-    let windowed = Some(Windowed { input, window, is_dense: true });
-    Rowwise { windowed, planar: None, alike: Vec::new(), counts: Vec::new(), output, element }
-}
-
-fn by_channel<'i>(input: &'i mut Place, window: &'i mut Window, output: &'i mut Place, element: usize) -> Rowwise<'i> {
-    let windowed = Some(Windowed { input, window, is_dense: false });
+/// A result of windows over an image, with elements of so many bytes.
+fn sliding<'i>(
+    input: &'i mut Place,
+    window: &'i mut Window,
+    output: &'i mut Place,
+    (element, is_dense): (usize, bool),
+) -> Rowwise<'i> {
+    let windowed = Some(Windowed { input, window, is_dense });
     Rowwise { windowed, planar: None, alike: Vec::new(), counts: Vec::new(), output, element }
 }
 

@@ -1,5 +1,7 @@
 //! The instructions of a partition in order, with the memory that they use.
 
+use std::rc::Rc;
+
 use et_cortex_m::{ALIGNMENT, Instruction};
 use et_record::Record;
 use etbuild_backend::{Life, ScratchPlan, plan_scratch};
@@ -21,14 +23,14 @@ pub struct Steps {
     /// The instructions.
     pub instructions: Vec<Instruction>,
     /// The value that each instruction computes.
-    pub layers: Vec<String>,
+    pub layers: Vec<Rc<str>>,
 }
 
 impl Steps {
     /// Adds an instruction that computes the value `layer`.
-    pub fn push(&mut self, instruction: Instruction, layer: &str) {
+    pub fn push(&mut self, instruction: Instruction, layer: impl Into<Rc<str>>) {
         self.instructions.push(instruction);
-        self.layers.push(layer.to_owned());
+        self.layers.push(layer.into());
     }
 
     /// Whether a buffer is scratch.
@@ -70,7 +72,7 @@ impl Steps {
     }
 
     /// The first and the last instruction of each buffer.
-    fn lives(&self) -> Vec<Option<Life>> {
+    pub fn lives(&self) -> Vec<Option<Life>> {
         let mut lives: Vec<Option<Life>> = vec![None; self.buffers.len()];
         for position in 0..self.instructions.len() {
             for buffer in self.used(position) {

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 
 use et_core::ScalarType;
 use et_module::Engine;
+use etbuild_backend::TargetFacts;
+use etbuild_conformance::Candidate;
+use etbuild_cortex_m::BACKEND;
 use etbuild_ir::{
     Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
 };
@@ -18,6 +21,16 @@ pub static ENGINES: &[Engine] =
 
 /// The rows of kernels but for the one of any processor.
 pub const ROWS: [&str; 3] = ["dsp", "thumb2", "mve"];
+
+/// A board with the kernels of a row.
+pub fn board(row: &str) -> TargetFacts {
+    TargetFacts { architecture: "thumb".to_owned(), features: vec![row.to_owned()], ..TargetFacts::default() }
+}
+
+/// The backend on a target.
+pub fn candidate(target: &TargetFacts) -> Candidate<'_> {
+    Candidate { backend: &BACKEND, engines: ENGINES, target, threads: 1, tolerance: 0.0 }
+}
 
 /// Pseudo-random numbers.
 pub struct Random(pub u32);

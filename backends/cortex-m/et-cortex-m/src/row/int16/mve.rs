@@ -3,11 +3,8 @@
 
 use core::arch::asm;
 
-use super::Layer;
+use super::{BLOCK, Layer};
 use crate::row::{CHANNELS, LANES};
-
-/// The products of a block.
-const BLOCK: usize = 8;
 
 /// What the loop over panels reads in memory; the assembly knows the offsets.
 #[repr(C)]
