@@ -1,6 +1,6 @@
-"""Writes the files that recipes/mlperf-tiny.yaml reads, for each network of MLPerf Tiny.
+"""Writes the files that the recipes of this folder read, for each network of MLPerf Tiny.
 
-    python examples/tinyml/export.py            (torch, safetensors; a minute on one core)
+    python examples/tinyml/export.py            (torch, safetensors, Pillow; a minute on one core)
 
 The weights and the data are random: the files show sizes, instructions and the loss by quantization, not accuracy on a task.
 """
@@ -11,8 +11,19 @@ import torch
 from safetensors.torch import save_file
 
 from networks import SHAPES, build
+from sensors import SENSORS
 
 FOLDER = Path(__file__).parent / "out"
+
+
+def write(name: str, network, expected, inputs) -> None:
+    """The archive of a network, calibration data, and four cases with outputs. `expected` are the inputs of the network, `inputs` those of the
+    program."""
+    torch.export.save(torch.export.export(network, (expected[:1].clone(),)), FOLDER / f"{name}.pt2")
+    with torch.no_grad():
+        outputs = network(expected[:4])
+    save_file({"input": inputs}, FOLDER / f"{name}-calibration.safetensors")
+    save_file({"input": inputs[:4].clone(), "output_0": outputs}, FOLDER / f"{name}-test.safetensors")
 
 
 def main() -> None:
@@ -20,12 +31,11 @@ def main() -> None:
     for make in SHAPES:
         network, inputs = build(make)
         name = make.__name__.replace("_", "-")
-        example = (inputs[:1].clone(),)
-        torch.export.save(torch.export.export(network, example), FOLDER / f"{name}.pt2")
-        with torch.no_grad():
-            outputs = network(inputs[:4])
-        save_file({"input": inputs}, FOLDER / f"{name}-calibration.safetensors")
-        save_file({"input": inputs[:4], "output_0": outputs}, FOLDER / f"{name}-test.safetensors")
+        write(name, network, inputs, inputs)
+        given, expects = SENSORS[name]
+        signals = torch.stack([given(seed) for seed in range(32)])
+        network, expected = build(make, torch.cat([expects(signal) for signal in signals]))
+        write(f"{name}-sensor", network, expected, signals)
         print(name, sum(weight.numel() for weight in network.parameters()), "parameters")
 
 

@@ -71,11 +71,12 @@ SHAPES = {
 }
 
 
-def build(make) -> tuple[nn.Module, Tensor]:
-    """A network in inference mode, and 32 inputs between -1 and 1; equal in every run."""
+def build(make, inputs: Tensor | None = None) -> tuple[nn.Module, Tensor]:
+    """A network in inference mode, and its inputs: if omitted, 32 between -1 and 1; equal in every run."""
     torch.manual_seed(0)
     network = make()
-    inputs = torch.rand(32, *SHAPES[make]) * 2 - 1
+    if inputs is None:
+        inputs = torch.rand(32, *SHAPES[make]) * 2 - 1
     # Batch normalization takes its statistics from passes over the data.
     network.train()
     with torch.no_grad():

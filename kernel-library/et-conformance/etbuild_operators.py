@@ -195,3 +195,68 @@ def svd(self):
 def matrix_exp(self):
     made = torch.linalg.matrix_exp(self)
     return made, made.clone()
+
+
+@operator("log_mel(Tensor samples, Tensor window, Tensor turns, Tensor bands, Tensor weights, Tensor? cosines, int n_fft, "
+          "int hop, bool center, bool magnitude, bool adds_floor, int unit, int range, int cosine_bits) -> (Tensor, Tensor)")
+def log_mel(samples, window, turns, bands, weights, cosines, n_fft, hop, center, magnitude, adds_floor, unit, range, cosine_bits):
+    spectrum = torch.stft(samples.flatten() / 32768, n_fft, hop, window.numel(), window / 2 ** 31, center, return_complex=True).abs().T
+    energies = spectrum if magnitude else spectrum ** 2
+    columns = []
+    for first, count, start, gain, floor in bands.view(-1, 5).tolist():
+        energy = energies[:, first:first + count] @ (weights[start:start + count] / 32768)
+        floor = torch.tensor(floor, dtype=torch.int32).view(torch.float32)
+        columns.append((energy + floor if adds_floor else energy.clamp(min=float(floor))).log2() + gain / 65536)
+    logarithms = torch.stack(columns, -1)
+    if range > 0:
+        logarithms = logarithms.clamp(min=float(logarithms.max()) - range / 65536)
+    features = logarithms * unit / 2 ** 28 if cosines is None else logarithms @ (cosines.view(-1, logarithms.shape[1]) / 2 ** cosine_bits).T
+    words = n_fft + 2 + logarithms.shape[1] * (features.shape[0] if range > 0 else 1)
+    return features, torch.zeros(words, dtype=torch.int32)
+
+
+def channel_of(frame, format):
+    """The channels of a camera's pixels, as bytes."""
+    if format in (3, 4, 5):
+        high, low = frame.int().unbind(-1)
+        parts = [(high >> 3, 5), ((high & 7) << 3 | low >> 5, 6), (low & 31, 5)]
+        frame = torch.stack([part << 8 - bits | part >> 2 * bits - 8 for part, bits in parts], -1).byte()
+    if format in (2, 5):
+        red, green, blue = frame.int().unbind(-1)
+        return ((red * 19595 + green * 38470 + blue * 7471 + 32768) >> 16).byte().unsqueeze(-1)
+    return frame.flip(-1) if format in (1, 4) else frame
+
+
+def resized(image, places, weights):
+    """The rows of an image, as bytes."""
+    rows = []
+    for first, count, start in places.view(-1, 3).tolist():
+        taps = weights[start:start + count].view(-1, 1, 1)
+        rows.append(((image[first:first + count].int() * taps).sum(0) + (1 << 21) >> 22).clamp(0, 255).byte())
+    return torch.stack(rows)
+
+
+@operator("pixels(Tensor frame, int[] size, Tensor rows, Tensor row_weights, Tensor columns, Tensor column_weights, Tensor values, "
+          "int format, bool columns_first, int kept, bool channels_last) -> (Tensor, Tensor)")
+def pixels(frame, size, rows, row_weights, columns, column_weights, values, format, columns_first, kept, channels_last):
+    frame = frame.view(*size)
+    if (format in (1, 2)) != (frame.shape[2] == 3) and format != 0:
+        raise ValueError("another number of bytes")
+    image = channel_of(frame, format)
+    for is_row in [columns_first, not columns_first]:
+        if is_row:
+            image = resized(image, rows, row_weights)
+        else:
+            image = resized(image.transpose(0, 1), columns, column_weights).transpose(0, 1)
+    channels = image.shape[2]
+    table = values.view(-1, 256).expand(channels, 256)
+    found = torch.stack([table[index][image[..., index].long()] for index in range(channels)], -1)
+    words = (frame.shape[1] + (0 if columns_first else kept * (columns.numel() // 3))) * channels
+    return found if channels_last else found.permute(2, 0, 1).contiguous(), torch.zeros(words, dtype=torch.uint8)
+
+
+@operator("advance(Tensor kept, Tensor fresh) -> Tensor")
+def advance(kept, fresh):
+    if fresh.numel() > kept.numel() or fresh.dtype != kept.dtype:
+        raise ValueError("another type, or more than there is room for")
+    return torch.cat([kept.flatten()[fresh.numel():], fresh.flatten()]).view_as(kept)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_pass::Runtime;
+use etbuild_pass::{FrontEnd, Runtime};
 use serde::de::DeserializeOwned;
 
 use crate::action::program::{StoredMethods, StoredProgram};
@@ -25,6 +25,8 @@ pub struct ProgramSource {
     pub runtime: Runtime,
     /// Whether half precision is computed in `float32`.
     pub widens_halves: bool,
+    /// The inputs that the program gets in another form than the model, by name.
+    pub front_ends: BTreeMap<String, FrontEnd>,
     /// The quantization of weights and activations, if any.
     pub quantize: Option<QuantizeOptions>,
     /// The backends that get partitions.
@@ -111,7 +113,8 @@ impl ProgramSource {
             source => (matches!(source, Some(ModelSource::Checkpoint(..))), false),
         };
         let keeps_halves = is_checkpoint && self.quantize.is_some();
-        Ok(LowerOptions { runtime: self.runtime, shared_state, widens_halves, keeps_halves })
+        let front_ends = self.front_ends.clone();
+        Ok(LowerOptions { runtime: self.runtime, shared_state, widens_halves, keeps_halves, front_ends })
     }
 
     fn model(&self, method: &str) -> Result<ModelSource, Blocked> {

@@ -21,6 +21,7 @@
 mod decompose;
 mod edit;
 mod error;
+mod front_end;
 mod legalize;
 mod pass;
 mod passes;
@@ -31,6 +32,10 @@ mod survey;
 use etbuild_ir::{AtenProgram, CoreAtenProgram, EdgeProgram, LoweredProgram};
 
 pub use error::{PassError, Reason, Refusal};
+pub use front_end::{
+    CameraPicture, Cosines, Decibels, FrontEnd, FrontEndError, Logarithm, Real, SoundFeatures, with_front_ends,
+    with_streams,
+};
 pub use pass::Pass;
 pub use passes::{CHECK_UPSTREAM, FOR_UPSTREAM, TO_CORE_ATEN, TO_EDGE, TO_FLOAT32, TO_LOWERED};
 pub use runtime::Runtime;

@@ -8,6 +8,7 @@
 
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
+mod absorb;
 mod annotate;
 mod answers;
 mod calibrate;
@@ -110,6 +111,7 @@ fn of_method(
             calibrate::calibrate(&graph, &annotation, options.observer, &Samples::of(&graph, samples)?)?
         }
     };
-    let graph = convert::convert(graph, &annotation, &measured, options, (keeper, data.moments))?;
+    let mut graph = convert::convert(graph, &annotation, &measured, options, (keeper, data.moments))?;
+    absorb::absorb(&mut graph);
     Ok(prune::prune(graph))
 }

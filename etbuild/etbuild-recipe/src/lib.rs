@@ -47,10 +47,11 @@ pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
 pub use missing::{missing_file, missing_files};
 pub use options::{
-    Accuracy, AudioInput, Budget, Cache, Color, Diffusion, DiffusionScheduler, Embedding, Export, Filter, FixedScalar,
-    FixedValue, Float, Fraction, ImageInput, Input, LayerScheme, Layout, Link, Memory, Method, Metric, Model, Number,
-    Observer, OneOrMany, Optimize, Output, Partition, Planner, Pooling, Precision, PythonFunction, Quantize, Rotation,
-    Runtime, Scheme, TextOptions, TimeLimit, Updates, Verify, Weights,
+    Accuracy, AudioInput, Budget, Cache, CameraPixels, Color, Dct, Diffusion, DiffusionScheduler, Embedding, Export,
+    Features, Filter, FixedScalar, FixedValue, Float, Fraction, ImageInput, Input, LayerScheme, Layout, Link, Log,
+    Memory, Method, Metric, Model, Norm, Number, Observer, OneOrMany, Optimize, Output, Partition, Planner, Pooling,
+    Precision, PythonFunction, Quantize, Rotation, Runtime, Scale, Scheme, TextOptions, TimeLimit, Updates, Verify,
+    Weights, WindowFunction,
 };
 pub use overrides::Override;
 pub use recipe::Recipe;

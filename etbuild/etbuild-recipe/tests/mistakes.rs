@@ -75,6 +75,51 @@ fn preprocessing_that_fits_no_picture() {
 }
 
 #[test]
+fn features_and_cameras_that_cannot_be() {
+    let audio = |more: &str| format!("inputs: {{ x: {{ audio: {{ rate: 16000, {more} }} }} }}\n");
+    let image = |more: &str| format!("inputs: {{ x: {{ image: {{ {more} }} }} }}\n");
+    // The line, the beginning of the wrong number, and the hint.
+    for (line, at, help) in [
+        (
+            audio("features: { n_fft: 510 }"),
+            "510",
+            "write a multiple of 4 whose prime factors are 2, 3 and 5, such as 512",
+        ),
+        (audio("features: { win_length: 401 }"), "401", "write from 1 to 400"),
+        (audio("features: { n_mels: 20, n_mfcc: 21 }"), "21", "write from 1 to 20"),
+        (audio("features: { f_max: 9000 }"), "9000", "`f_min` is below `f_max`, which is at most 8000"),
+        (
+            audio("features: { floor: 0 }"),
+            "0 }",
+            "write a number such as 1e-6: the energy of silence, which has no logarithm",
+        ),
+        (audio("features: { log: ln, top_db: 80 }"), "80", "leave `top_db` out, or write `log: db`"),
+        (audio("stream: true"), "true", "write `features: { n_fft: 512 }`, or leave `stream` out"),
+        (
+            audio("stream: true, features: {}"),
+            "true",
+            "write `center: false` in `features`, and train the model with it",
+        ),
+        (
+            audio("length: 100, stream: true, features: { center: false }"),
+            "100",
+            "write a multiple, or leave `length` out: an execution then takes one step",
+        ),
+        (
+            image("pixels: rgb565"),
+            "rgb565",
+            "write `frame: [120, 160]`, the height and the width, or leave `pixels` out",
+        ),
+        (image("frame: 96"), "96", "write two sides from 1 to 8192, such as `frame: [120, 160]`"),
+        (image("frame: [2, 2], pixels: gray8"), "gray8", "write `color: gray`, or the pixels of a color camera"),
+    ] {
+        let column = line.rfind(at).unwrap() + 1;
+        let found = mistake(format!("{GOOD}{line}"));
+        assert_eq!(found, expected(Code::BadValue, &format!("r.yaml:5:{column}"), help), "{line}");
+    }
+}
+
+#[test]
 fn a_missing_key() {
     let found = mistake(GOOD.replace("name: digits\n", ""));
     assert_eq!(found, expected(Code::MissingKey, "r.yaml:1:1", "add `name:` to this map"));

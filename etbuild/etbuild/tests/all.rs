@@ -30,6 +30,7 @@ mod faults;
 mod faults_options;
 mod firmware;
 mod flow;
+mod front_ends;
 mod gguf;
 mod golden_sizes;
 mod gpu;

@@ -158,11 +158,7 @@ def firmware(core, root, out, model, arena):
     archive = library(core, root, out)
     folder = out / core.name / model.stem
     folder.mkdir(parents=True, exist_ok=True)
-    script = folder / "link.ld"
-    text = (HERE / "link.ld").read_text()
-    for name in ["flash", "ram", "ram_size"]:
-        text = text.replace(f"@{name}@", hex(getattr(core, name)))
-    script.write_text(text)
+    script = link_script(core, folder)
     architecture = core.architecture
     flags = [*architecture.flags, *core.flags, *COMMON, *CXX, *includes(root, architecture), "-Os", f"-DARENA={arena}", f"-DMODEL=\"{model}\""]
     flags.append(f"-DOPERATORS={'+'.join(operators(model))}")
@@ -170,6 +166,21 @@ def firmware(core, root, out, model, arena):
     command = [*flags, HERE / "main.cc", "-o", elf, f"-T{script}", "-nostartfiles"]
     run(architecture.prefix + "g++", *command, "-Wl,--gc-sections", archive, *architecture.link)
     return elf
+
+
+def link_script(core, folder):
+    """Writes the linker script of a core; returns its path."""
+    script = folder / "link.ld"
+    text = (HERE / "link.ld").read_text()
+    for name in ["flash", "ram", "ram_size"]:
+        text = text.replace(f"@{name}@", hex(getattr(core, name)))
+    script.write_text(text)
+    return script
+
+
+def count_plugin(out):
+    """Compiles the plugin of the emulator that counts instructions."""
+    run("gcc", "-O2", "-shared", "-fPIC", "-Wl,--unresolved-symbols=ignore-all", HERE / "count.c", "-o", out / "libcount.so")
 
 
 def operators(model):

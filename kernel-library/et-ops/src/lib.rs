@@ -72,6 +72,8 @@ pub mod recurrent;
 pub mod reductions;
 #[cfg(feature = "resizing")]
 pub mod resizing;
+#[cfg(feature = "signal")]
+pub mod signal;
 #[cfg(feature = "special")]
 pub mod special;
 #[cfg(feature = "torchao")]

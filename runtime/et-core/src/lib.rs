@@ -48,7 +48,7 @@ pub use storage::Storage;
 pub use tensor::{Access, Tensor, TensorLayout};
 pub use text::ascii;
 pub use value::Value;
-pub use view::{Input, Output};
+pub use view::{Aligned, Input, Output};
 
 /// The result of a fallible operation on a device.
 pub type Result<T> = core::result::Result<T, Error>;

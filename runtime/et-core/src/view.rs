@@ -1,10 +1,11 @@
 //! Bounds-checked views of tensor memory, without Rust references to tensor memory.
 #![allow(unsafe_code)] // The one place where kernels' loads and stores happen.
 
+use core::cell::Cell;
 use core::marker::PhantomData;
 
 use crate::element::sealed::Raw;
-use crate::{Element, ScalarType};
+use crate::{Element, Plain, ScalarType};
 
 /// Elements to read. Another view may write the same bytes in between.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +94,62 @@ impl<'a, T: Element> Input<'a, T> {
     #[inline]
     pub fn iter(self) -> impl ExactSizeIterator<Item = T> + use<'a, T> {
         (0..self.len).map(move |index| self.get(index))
+    }
+}
+
+/// Elements at addresses that are multiples of their size. Processors without unaligned accesses read a byte of other views at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Aligned<V>(V);
+
+impl<'a, T: Element> Input<'a, T> {
+    /// The view, if its address is a multiple of the size of an element.
+    #[inline]
+    pub fn aligned(self) -> Option<Aligned<Self>> {
+        self.start.cast::<T>().is_aligned().then_some(Aligned(self))
+    }
+}
+
+impl<'a, T: Element> Output<'a, T> {
+    /// The view, if its address is a multiple of the size of an element.
+    #[inline]
+    pub fn aligned(self) -> Option<Aligned<Self>> {
+        self.start.cast::<T>().is_aligned().then_some(Aligned(self))
+    }
+}
+
+impl<T: Element> Aligned<Input<'_, T>> {
+    /// Element `index`; `None` behind the end.
+    #[inline]
+    pub fn get(self, index: usize) -> Option<T> {
+        let Self(view) = self;
+        // SAFETY: in bounds by the condition, aligned by the constructor; readable and valid as in `Input::get`.
+        (index < view.len).then(|| T::from_bits(unsafe { view.start.cast::<T::Bits>().add(index).read() }))
+    }
+
+    /// Elements `index` and `index + 1`; `None` behind the end.
+    #[inline]
+    pub fn pair(self, index: usize) -> Option<(T, T)> {
+        let Self(view) = self;
+        if index >= view.len.saturating_sub(1) {
+            return None;
+        }
+        let place = view.start.cast::<T::Bits>();
+        // SAFETY: both are in bounds by the lines above, aligned by the constructor; readable and valid as in `Input::get`.
+        let (first, second) = unsafe { (place.add(index).read(), place.add(index + 1).read()) };
+        Some((T::from_bits(first), T::from_bits(second)))
+    }
+}
+
+impl<'a, T: Element + Plain> Aligned<Output<'a, T>> {
+    /// The elements as cells, which other views may read and write in between.
+    pub const fn cells(self) -> &'a [Cell<T>] {
+        let Self(view) = self;
+        if view.len == 0 {
+            return &[];
+        }
+        // SAFETY: aligned by the constructor; readable and writable for `'a` by the contract of `Output::new`, of one thread. Cells may be
+        // shared with pointers, and every bit pattern of a plain type is a value.
+        unsafe { core::slice::from_raw_parts(view.start.cast::<Cell<T>>(), view.len) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Log-mel features of sound, as `WhisperFeatureExtractor` of `transformers` computes them.
 
-use std::f64::consts::TAU;
+use et_signal::tables::{self, Filter, MelScale, Window};
 
 use crate::fourier::Fourier;
 
@@ -49,8 +49,7 @@ impl Features {
 impl Mel {
     /// Features with so many bands.
     pub fn new(bands: usize) -> Self {
-        let cosine = |index: usize| 0.5 - 0.5 * (TAU * index as f64 / FRAME as f64).cos();
-        let window = (0..FRAME).map(|index| cosine(index) as f32).collect();
+        let window = Window::Hann.weights(FRAME).into_iter().map(|weight| weight as f32).collect();
         Self { fourier: Fourier::new(FRAME), window, bands: filters(bands) }
     }
 
@@ -85,44 +84,17 @@ fn reflected(samples: &[f32], at: i64) -> f32 {
 
 /// Triangles on the mel scale of Slaney, of equal areas, from 0 to half of [`RATE`].
 fn filters(bands: usize) -> Vec<(usize, Vec<f32>)> {
-    let half = f64::from(RATE) / 2.0;
-    let most = mel_of(half);
-    let corner = |index: usize| hertz_of(most * index as f64 / (bands + 1) as f64);
-    let bins = FRAME / 2 + 1;
-    let frequency = |bin: usize| half * bin as f64 / (bins - 1) as f64;
-    (0..bands)
-        .map(|band| {
-            let [left, middle, right] = [band, band + 1, band + 2].map(corner);
-            let weight = |bin: usize| {
-                let (up, down) =
-                    ((frequency(bin) - left) / (middle - left), (right - frequency(bin)) / (right - middle));
-                up.min(down).max(0.0) * 2.0 / (right - left)
-            };
-            let first = (0..bins).find(|bin| weight(*bin) > 0.0).unwrap_or(0);
-            let weights = (first..bins).map(weight).take_while(|weight| *weight > 0.0);
-            (first, weights.map(|weight| weight as f32).collect())
-        })
-        .collect()
-}
-
-/// Where the scale of Slaney becomes logarithmic, in hertz and in mels.
-const BEND: [f64; 2] = [1000.0, 15.0];
-
-/// The mels of a factor `e` of the frequency, beyond the bend.
-fn steepness() -> f64 {
-    27.0 / 6.4_f64.ln()
-}
-
-fn mel_of(hertz: f64) -> f64 {
-    if hertz < BEND[0] { hertz * BEND[1] / BEND[0] } else { BEND[1] + (hertz / BEND[0]).ln() * steepness() }
-}
-
-fn hertz_of(mel: f64) -> f64 {
-    if mel < BEND[1] { mel * BEND[0] / BEND[1] } else { BEND[0] * ((mel - BEND[1]) / steepness()).exp() }
+    let filters = tables::filters(FRAME / 2 + 1, RATE, bands, [0.0, f64::from(RATE) / 2.0], MelScale::Slaney);
+    let of_equal_area = |Filter { first, weights, width }: Filter| {
+        (first, weights.into_iter().map(|weight| (weight * 2.0 / width) as f32).collect())
+    };
+    filters.into_iter().map(of_equal_area).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::TAU;
+
     use super::*;
 
     #[test]
@@ -133,7 +105,7 @@ mod tests {
         assert_eq!(features.frames(), 100);
         let of = |band: usize| features.bands[band][50];
         let loudest = (0..80).max_by(|one, other| of(*one).total_cmp(&of(*other))).unwrap();
-        let middle = hertz_of(mel_of(8000.0) * (loudest + 1) as f64 / 81.0);
+        let middle = MelScale::Slaney.hertz_of(MelScale::Slaney.mel_of(8000.0) * (loudest + 1) as f64 / 81.0);
         assert!((middle - 1000.0).abs() < 40.0, "{middle}");
     }
 

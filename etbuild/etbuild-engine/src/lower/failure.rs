@@ -1,7 +1,7 @@
 //! Errors of the passes as diagnostics.
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_pass::{PassError, Reason, Refusal};
+use etbuild_pass::{FrontEndError, PassError, Reason, Refusal};
 
 use crate::failure::{decompose, violations};
 
@@ -10,6 +10,18 @@ pub fn pass(error: PassError) -> Vec<Diagnostic> {
     match error {
         PassError::Refused(refusals) => refusals.iter().map(refusal).collect(),
         PassError::Invalid { violations: found, .. } => violations(found),
+    }
+}
+
+/// An input that cannot have its front end.
+pub fn front_end(error: FrontEndError) -> Vec<Diagnostic> {
+    match error {
+        FrontEndError::Pass(error) => pass(error),
+        FrontEndError::Misfit(message) => {
+            vec![Diagnostic::error(Code::InputsMismatch, message).help(
+                "change the keys of the input in `inputs:`; `etbuild inspect MODEL` shows the inputs of the model",
+            )]
+        }
     }
 }
 

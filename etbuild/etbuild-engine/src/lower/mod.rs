@@ -4,6 +4,6 @@ mod failure;
 mod query;
 mod widen;
 
-pub use failure::refusal;
+pub use failure::{front_end as front_end_failure, refusal};
 pub use query::{LowerOptions, lowered, mentions_halves, state_names};
 pub use widen::widen;

@@ -1,12 +1,12 @@
 //! The ATen program becomes an Edge program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use et_core::ScalarType;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_ir::{AtenProgram, Dialect, Lowered, Program, ValueKind, text};
-use etbuild_pass::Runtime;
+use etbuild_pass::{FrontEnd, Runtime};
 use etbuild_store::{KeyBuilder, Value};
 
 use super::widen;
@@ -28,15 +28,20 @@ pub struct LowerOptions {
     pub widens_halves: bool,
     /// Whether fp16 and bf16 weights stay, with a node that converts the weights: a quantizer reads such weights directly.
     pub keeps_halves: bool,
+    /// The inputs that the program gets in another form than the model, by name.
+    pub front_ends: BTreeMap<String, FrontEnd>,
 }
 
 impl Keyed for LowerOptions {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { runtime, shared_state, widens_halves, keeps_halves } = self;
+        let Self { runtime, shared_state, widens_halves, keeps_halves, front_ends } = self;
+        // The derived text has all fields.
+        let front_ends = front_ends.iter().map(|(name, front_end)| Value::from(format!("{name} {front_end:?}")));
         key.option("runtime", runtime.name())
             .fact("shared state", Value::List(shared_state.iter().map(Value::from).collect()))
             .fact("halves stay", *keeps_halves)
             .fact("halves are widened", *widens_halves)
+            .option("inputs", Value::List(front_ends.collect()))
     }
 }
 
@@ -65,7 +70,7 @@ impl Action for Lower {
     const STAGE: Stage = Stage::Lower;
 
     fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
-        let LowerOptions { runtime, shared_state, widens_halves, keeps_halves } = &self.options;
+        let LowerOptions { runtime, shared_state, widens_halves, keeps_halves, front_ends } = &self.options;
         let ((_, mut program), mut weights) = self.program.load(db.world(), text::parse)?;
         share(&mut program, shared_state);
         if *widens_halves {
@@ -76,6 +81,7 @@ impl Action for Lower {
             widen(db.world(), &mut program, &mut weights);
         }
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
+        let aten = etbuild_pass::with_front_ends(aten, front_ends).map_err(super::failure::front_end)?;
         let mut lowered = etbuild_pass::lower(aten, *runtime).map_err(super::failure::pass)?.into_program();
         if !keeps_halves {
             widen(db.world(), &mut lowered, &mut weights);

@@ -34,7 +34,11 @@ impl Fallback {
     /// and neither does a program in floating point that a backend for int8 was asked about.
     pub fn of(nodes: &[NodePlace]) -> Option<Self> {
         let runs = || nodes.iter().filter(|node| node.engine.is_some());
-        let is_fallback = |node: &&NodePlace| node.engine.as_deref() == Some(PORTABLE) && !is_cheap(node);
+        let is_fallback = |node: &&NodePlace| {
+            node.engine.as_deref() == Some(PORTABLE)
+                && !is_cheap(node)
+                && !FIXED_POINT.contains(&node.operator.as_str())
+        };
         let left: Vec<&NodePlace> = runs().filter(is_fallback).collect();
         if nodes.iter().all(|node| node.partition.is_none()) && is_unquantized(&left) {
             return None;
@@ -68,6 +72,9 @@ impl Fallback {
 
 /// The reasons that a sentence names.
 const MOST: usize = 3;
+
+/// Operators whose portable kernels compute in fixed point on every processor: no backend has others.
+const FIXED_POINT: [&str; 3] = ["etbuild.log_mel.default", "etbuild.pixels.default", "etbuild.advance.default"];
 
 fn is_cheap(node: &NodePlace) -> bool {
     node.refusals.last().is_some_and(|refusal| refusal.kind == RefusalKind::Gain.name())

@@ -8,6 +8,7 @@ mod moments;
 mod query;
 mod ranges;
 mod samples;
+mod stream;
 mod vision;
 mod weights;
 

@@ -3,6 +3,7 @@
 use etbuild_checkpoint::Method as Role;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{Dialect, Lowered, text};
+use etbuild_pass::FrontEnd;
 use etbuild_quantize::{Data, Embedding, Layer, Observer, Options, Scheme};
 use etbuild_store::{KeyBuilder, Value};
 
@@ -10,6 +11,7 @@ use super::failure::{failed, no_data};
 use super::moments::{StoredMoments, moments};
 use super::ranges::{StoredRanges, ranges};
 use super::samples::samples as samples_of;
+use super::stream::streamed;
 use super::vision::of_method;
 use super::weights::KeptWeights;
 use crate::action::program::{self, StoredProgram};
@@ -40,8 +42,19 @@ pub enum Method {
     Gptq,
 }
 
-/// The lowered program, quantized where the options ask for quantization.
+/// The lowered program, quantized where the options ask for quantization, and with streams as inputs where the options state streams.
 pub fn lowered_or_quantized(
+    db: &dyn Db,
+    model: ModelSource,
+    lower: LowerOptions,
+    quantize: Option<QuantizeOptions>,
+) -> StageResult {
+    let has_streams = lower.front_ends.values().any(FrontEnd::is_stream);
+    if has_streams { streamed(db, model, lower, quantize) } else { of_recordings(db, model, lower, quantize) }
+}
+
+/// The program whose inputs are recordings.
+pub fn of_recordings(
     db: &dyn Db,
     model: ModelSource,
     lower: LowerOptions,

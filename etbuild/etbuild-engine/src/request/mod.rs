@@ -5,6 +5,7 @@ mod default_scheme;
 mod diffusion;
 mod encoder;
 mod first_look;
+mod front_end;
 mod hub;
 mod operators;
 mod options;

@@ -12,6 +12,7 @@ use etbuild_yaml::Spanned;
 
 use super::compiler;
 use super::diffusion::pipeline_options;
+use super::front_end::front_ends;
 use super::operators::Operators;
 use super::quantization::{keeps, quantize_options, rotation};
 use super::reading::reading_options;
@@ -168,6 +169,7 @@ pub fn program_source(db: &dyn Db, recipe: &Recipe, operators: &Operators, targe
         archives: sources(db, recipe, operators),
         runtime: runtime(recipe.runtime),
         widens_halves,
+        front_ends: front_ends(recipe),
         quantize: quantize_options(db, recipe),
         partition: PartitionOptions { compilers: compiler::digests(db.world(), &engines), engines, target },
     }

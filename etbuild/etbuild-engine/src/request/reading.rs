@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use et_module::preprocess::{self, AudioSteps, ImageSteps, Preprocess, Resize, Scale};
-use etbuild_recipe::{Color, Filter, ImageInput, Input, Layout, Model, Number, OneOrMany, Recipe};
+use etbuild_recipe::{CameraPixels, Color, Filter, ImageInput, Input, Layout, Model, Number, OneOrMany, Recipe};
 use etbuild_yaml::Spanned;
 
+use super::front_end;
 use crate::emit::{LabelsFile, ReadingOptions};
 use crate::input::Db;
 
@@ -31,7 +32,10 @@ fn labels(db: &dyn Db, recipe: &Recipe) -> Option<LabelsFile> {
 
 fn steps(input: &Input) -> Preprocess {
     match input {
-        Input::Image(steps) => Preprocess::Image(image(steps)),
+        Input::Image(steps) => Preprocess::Image(match front_end::camera_size(steps) {
+            Some(size) => camera(steps, size),
+            None => image(steps),
+        }),
         Input::Audio(steps) => Preprocess::Audio(AudioSteps {
             rate: steps.rate.value,
             length: steps.length.as_ref().map(|length| length.value as usize),
@@ -39,7 +43,18 @@ fn steps(input: &Input) -> Preprocess {
     }
 }
 
-fn image(steps: &ImageInput) -> ImageSteps {
+/// A file in place of a camera's picture: of its size, in its colors. The program takes the other steps.
+fn camera(steps: &ImageInput, size: [usize; 2]) -> ImageSteps {
+    let color = match front_end::pixels(steps) {
+        CameraPixels::Gray8 => preprocess::Color::Gray,
+        CameraPixels::Rgb888 | CameraPixels::Rgb565 => preprocess::Color::Rgb,
+    };
+    let (resize, layout) = (Some(Resize::Exact(size)), preprocess::Layout::Nhwc);
+    ImageSteps { color, resize, crop: None, layout, ..image(steps) }
+}
+
+/// The steps of a picture.
+pub fn image(steps: &ImageInput) -> ImageSteps {
     let resize = steps.resize.as_ref().map(|sizes| match sides(sizes)[..] {
         [side] => Resize::Shorter(side),
         [height, width, ..] => Resize::Exact([height, width]),
@@ -64,7 +79,7 @@ fn image(steps: &ImageInput) -> ImageSteps {
 }
 
 /// The sides in pixels: one or two, which the rules of recipes require.
-fn sides(sizes: &Spanned<OneOrMany<u32>>) -> Vec<usize> {
+pub fn sides(sizes: &Spanned<OneOrMany<u32>>) -> Vec<usize> {
     sizes.value.0.iter().map(|side| side.value as usize).collect()
 }
 

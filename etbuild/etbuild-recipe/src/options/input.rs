@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use etbuild_yaml::Spanned;
 
-use super::{Fraction, Number, OneOrMany};
+use super::{Features, Fraction, Number, OneOrMany};
 
 /// The preprocessing of an input: exactly one of the following keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
@@ -45,6 +45,12 @@ pub struct ImageInput {
     /// The order of the dimensions; `nchw` if omitted.
     #[serde(default)]
     pub layout: Layout,
+    /// The height and the width of a camera's picture. The input of the program is then the camera's bytes, and the program takes the steps in fixed point.
+    #[serde(default)]
+    pub frame: Option<Spanned<OneOrMany<u32>>>,
+    /// The pixels of the camera; `rgb888` if omitted, or `gray8` with `color: gray`.
+    #[serde(default)]
+    pub pixels: Option<Spanned<CameraPixels>>,
 }
 
 /// The steps from a recording to the input.
@@ -53,9 +59,27 @@ pub struct ImageInput {
 pub struct AudioInput {
     /// The sampling rate of the model in hertz, such as 16000.
     pub rate: Spanned<u32>,
-    /// The number of samples: a longer recording is cut, a shorter recording gets zeros at the end; if omitted, the size of the input's last dimension.
+    /// The number of samples: a longer recording is cut, a shorter recording gets zeros at the end; if omitted, the size of the input's last dimension, or the samples of its features.
     #[serde(default)]
     pub length: Option<Spanned<u32>>,
+    /// The features that the model gets instead of samples. The program computes the features in fixed point, and its input is int16 samples.
+    #[serde(default)]
+    pub features: Option<Box<Features>>,
+    /// Whether an execution takes the next samples of a sound without an end: `length` samples, a multiple of `hop_length`. The program keeps the samples and the features before. `false` if omitted.
+    #[serde(default)]
+    pub stream: Option<Spanned<bool>>,
+}
+
+/// The bytes of a camera's pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CameraPixels {
+    /// Red, green, blue.
+    Rgb888,
+    /// 5 bits of red, 6 of green, 5 of blue, in two bytes, the byte with red first.
+    Rgb565,
+    /// Luma.
+    Gray8,
 }
 
 /// The channels of a picture.

@@ -3,6 +3,7 @@
 mod budget;
 mod diffusion;
 mod export;
+mod features;
 mod fixed_value;
 mod input;
 mod memory;
@@ -22,8 +23,9 @@ mod verify;
 pub use budget::Budget;
 pub use diffusion::{Diffusion, DiffusionScheduler};
 pub use export::{Cache, Export, Precision, Weights};
+pub use features::{Dct, Features, Log, Norm, Scale, WindowFunction};
 pub use fixed_value::{FixedScalar, FixedValue, Float};
-pub use input::{AudioInput, Color, Filter, ImageInput, Input, Layout};
+pub use input::{AudioInput, CameraPixels, Color, Filter, ImageInput, Input, Layout};
 pub use memory::{Memory, Planner};
 pub use model::{Model, PythonFunction};
 pub use number::{Fraction, Number};

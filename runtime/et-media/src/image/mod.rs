@@ -3,7 +3,6 @@
 mod aligned;
 mod crop;
 mod filling;
-mod filter;
 mod normalize;
 mod picture;
 mod resize;
@@ -12,6 +11,7 @@ mod within;
 
 use et_module::preprocess::{ImageSteps, Resize};
 use et_module::{Array, TensorType};
+use et_signal::tables::shorter;
 
 pub use picture::Picture;
 pub use tiles::tiles;
@@ -38,33 +38,16 @@ fn sized(picture: Picture, steps: &ImageSteps) -> Result<Picture, String> {
     }
 }
 
-/// Height and width after resizing. The longer side of a [`Resize::Shorter`] is rounded down, as by torchvision.
+/// Height and width after resizing.
 ///
 /// # Errors
 /// A shape that the resizing refuses.
-fn target([height, width]: [usize; 2], resize: Resize) -> Result<[usize; 2], String> {
-    let side = match resize {
-        Resize::Exact(size) => return Ok(size),
-        Resize::Within { factor, least, most } => return within::size([height, width], factor, [least, most]),
-        Resize::Aligned { factor, longest, most } => {
-            return Ok(aligned::size([height, width], factor, [longest, most]));
-        }
-        Resize::Filling { factor, most } => return filling::size([height, width], factor, most),
-        Resize::Shorter(side) => side,
-    };
-    let longer = |long: usize, short: usize| (side.saturating_mul(long) / short).max(1);
-    Ok(if width <= height { [longer(height, width), side] } else { [side, longer(width, height)] })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_shorter_side_gets_the_size() {
-        assert_eq!(target([30, 40], Resize::Shorter(20)), Ok([20, 26]));
-        assert_eq!(target([40, 30], Resize::Shorter(20)), Ok([26, 20]));
-        assert_eq!(target([40, 30], Resize::Exact([7, 9])), Ok([7, 9]));
-        assert_eq!(target([5, 5], Resize::Shorter(2)), Ok([2, 2]));
+fn target(size: [usize; 2], resize: Resize) -> Result<[usize; 2], String> {
+    match resize {
+        Resize::Exact(size) => Ok(size),
+        Resize::Within { factor, least, most } => within::size(size, factor, [least, most]),
+        Resize::Aligned { factor, longest, most } => Ok(aligned::size(size, factor, [longest, most])),
+        Resize::Filling { factor, most } => filling::size(size, factor, most),
+        Resize::Shorter(side) => Ok(shorter(size, side)),
     }
 }

@@ -1,0 +1,56 @@
+//! Programs whose inputs are streams: calibration reads recordings, so inputs become streams behind quantization.
+
+use std::collections::BTreeMap;
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_ir::{Dialect, Lowered, text};
+use etbuild_pass::FrontEnd;
+use etbuild_store::{KeyBuilder, Value};
+
+use super::QuantizeOptions;
+use super::query::of_recordings;
+use crate::action::program::{self, StoredProgram};
+use crate::action::{self, Action, Blocked, Keyed, Products, StageResult};
+use crate::input::{Db, ModelSource};
+use crate::lower::{self, LowerOptions};
+use crate::pipeline::Stage;
+
+/// The program with streams as inputs.
+#[salsa::tracked(returns(clone))]
+pub fn streamed(
+    db: &dyn Db,
+    model: ModelSource,
+    lower: LowerOptions,
+    quantize: Option<QuantizeOptions>,
+) -> StageResult {
+    let front_ends = lower.front_ends.clone();
+    let staged = of_recordings(db, model, lower, quantize).map_err(|blocked: Blocked| blocked.downstream())?;
+    action::run(db, &Streams { program: StoredProgram::of(staged)?, front_ends })
+}
+
+/// Inputs that become streams.
+struct Streams {
+    program: StoredProgram,
+    front_ends: BTreeMap<String, FrontEnd>,
+}
+
+impl Keyed for Streams {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { program, front_ends } = self;
+        // The derived text has all fields.
+        let front_ends = front_ends.iter().map(|(name, front_end)| Value::from(format!("{name} {front_end:?}")));
+        program.key(key).option("inputs", Value::List(front_ends.collect()))
+    }
+}
+
+impl Action for Streams {
+    const STAGE: Stage = Stage::Lower;
+
+    fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        let (program, weights) = self.program.lowered(db.world())?;
+        let program = etbuild_pass::with_streams(program, &self.front_ends).map_err(lower::front_end_failure)?;
+        let program = program.into_program();
+        program::store(products, &text::print(Lowered::NAME, &program), &program, &weights);
+        Ok(())
+    }
+}
