@@ -134,6 +134,8 @@ fn the_recipes_of_mlperf_tiny_take_what_sensors_give() {
     };
     for (name, board) in names.into_iter().zip(["mps2-an505", "mps2-an505", "riscv-virt", "riscv-virt"]) {
         verified(&format!("deploy {name}.yaml --target {board}"), board, 2);
+        let report = place.run(&format!("report {name}.yaml --target {board} --output json")).expect(0).stdout;
+        assert!(report.contains("\"et_runtime::") && !report.contains("core::panicking"), "{name} on {board}");
     }
     let set = "--set inputs.input.audio.stream=true --set model.pt2=out/stream.pt2 --set quantize.calibrate=out/stream-calibration.safetensors \
                --set verify.inputs=out/stream-test.safetensors";

@@ -121,7 +121,7 @@ impl<T: Table<i32>> Fourier<T> {
     fn stages(&self, numbers: &[Pair]) -> (usize, u32) {
         let (mut size, mut turn, mut shift) = (1, 0, 0);
         for radix in self.radices.into_iter().rev().filter(|radix| *radix > 0) {
-            for block in numbers.chunks_exact(size * radix) {
+            for block in numbers.chunks_exact((size * radix).max(1)) {
                 match radix {
                     4 => self.four(block, size, turn),
                     2 => self.two(block, size, turn),
@@ -138,7 +138,7 @@ impl<T: Table<i32>> Fourier<T> {
 
     /// Combines 2 transforms of `size` numbers.
     fn two(&self, block: &[Pair], size: usize, mut turn: usize) {
-        let (ones, others) = block.split_at(size);
+        let Some((ones, others)) = block.split_at_checked(size) else { return };
         for (one, other) in ones.iter().zip(others) {
             let (a, b) = (Complex::of(one).shifted(1), Complex::of(other));
             let b = if size == 1 { b.shifted(1) } else { b.turned(self.turns.pair(2 * turn)) };
@@ -150,8 +150,9 @@ impl<T: Table<i32>> Fourier<T> {
 
     /// Combines 4 transforms of `size` numbers.
     fn four(&self, block: &[Pair], size: usize, mut turn: usize) {
-        let (left, right) = block.split_at(2 * size);
-        let ((first, second), (third, fourth)) = (left.split_at(size), right.split_at(size));
+        let Some((first, rest)) = block.split_at_checked(size) else { return };
+        let Some((second, rest)) = rest.split_at_checked(size) else { return };
+        let Some((third, fourth)) = rest.split_at_checked(size) else { return };
         for (((first, second), third), fourth) in first.iter().zip(second).zip(third).zip(fourth) {
             let (a, c) = (Complex::of(first).shifted(2), Complex::of(third));
             let c = if size == 1 { c.shifted(2) } else { c.turned(self.turns.pair(2 * turn + 2)).shifted(1) };
@@ -176,7 +177,7 @@ impl<T: Table<i32>> Fourier<T> {
     fn odd(&self, block: &[Pair], size: usize, mut turn: usize, radix: usize) {
         let (mut numbers, shift) = ([Complex::default(); 5], shift_of(radix) - 1);
         for start in 0..size {
-            let places = || block.iter().skip(start).step_by(size);
+            let places = || block.iter().skip(start).step_by(size.max(1));
             for (index, (number, place)) in numbers.iter_mut().zip(places()).enumerate() {
                 *number = Complex::of(place);
                 if size > 1 && index > 0 {
@@ -205,7 +206,7 @@ impl<T: Table<i32>> Fourier<T> {
         let run = self.radices.get(stages.wrapping_sub(1)).copied().unwrap_or(1);
         let step = self.count.checked_div(run).unwrap_or(1);
         let (mut digits, mut from) = ([0; STAGES], 0);
-        for places in numbers.chunks_exact(run) {
+        for places in numbers.chunks_exact(run.max(1)) {
             let mut at = from;
             for place in places {
                 let (real, imaginary) = pair(at);
