@@ -5,6 +5,7 @@
 
 mod compare;
 mod convert;
+mod hostile;
 mod order;
 mod primitive;
 mod rule;
@@ -12,6 +13,7 @@ mod support;
 
 pub use compare::outputs as compare_outputs;
 pub use convert::tensor_of;
+pub use hostile::call_changed;
 pub use order::run_reversed;
 pub use primitive::run_primitives;
 pub use rule::check_rules;

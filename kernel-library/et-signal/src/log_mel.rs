@@ -116,7 +116,7 @@ impl Framing {
 
     /// The words of memory for features with so many bands.
     pub const fn words(self, bands: usize, has_range: bool) -> usize {
-        self.length + 2 + bands * if has_range { self.frames() } else { 1 }
+        bands.saturating_mul(if has_range { self.frames() } else { 1 }).saturating_add(self.length + 2)
     }
 
     /// The position in the recording of the first sample of the window of a frame; before the recording where mirrored samples precede.
@@ -195,10 +195,11 @@ impl<L: Table<i32>, S: Table<i16>> LogMel<L, S> {
     /// `log2` of the energy of a band, with 16 fractional bits.
     fn logarithm(&self, spectrum: &[Cell<i32>], band: Band, exponent: i32) -> i32 {
         let Band { first, count, weights, gain, floor } = band;
-        let bins = spectrum.as_chunks().0.iter().skip(first as usize).take(count as usize);
+        let [first, count, weights] = [first, count, weights].map(|number| usize::try_from(number).unwrap_or(0));
+        let bins = spectrum.as_chunks().0.iter().skip(first).take(count);
         // The sums of the low and of the high words: a weighted power may have more than 64 bits.
         let (mut low, mut high) = (0_u64, 0_u64);
-        for (bin, index) in bins.zip(weights as usize..) {
+        for (bin, index) in bins.zip(weights..) {
             let (weight, power) = (u64::from(self.weights.at(index) as u16), wide(bin));
             low = low.wrapping_add((power & 0xffff_ffff).wrapping_mul(weight));
             high = high.wrapping_add((power >> 32).wrapping_mul(weight));
@@ -206,7 +207,7 @@ impl<L: Table<i32>, S: Table<i16>> LogMel<L, S> {
         let sum = Scaled::of_words(high, low, exponent + WEIGHT_BITS);
         let floor = Scaled::of_float_bits(floor as u32);
         let sum = if self.output.adds_floor { sum.with(floor, u64::wrapping_add) } else { sum.with(floor, Ord::max) };
-        log2(sum) + gain
+        log2(sum).wrapping_add(gain)
     }
 
     /// The features of a frame from its logarithms.

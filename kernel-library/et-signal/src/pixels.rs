@@ -104,11 +104,12 @@ fn value(sum: i32) -> u8 {
 }
 
 impl<L: Table<i32>> Taps<L> {
-    /// The input pixels of an output pixel.
+    /// The input pixels of an output pixel, among so many.
     #[inline]
-    fn place(self, index: usize) -> Place {
-        let [first, count, weights] = [0, 1, 2].map(|field| self.places.at(3 * index + field) as usize);
-        Place { first, count, weights }
+    fn place(self, index: usize, size: usize) -> Place {
+        let number = |field: usize| usize::try_from(self.places.at(3 * index + field)).unwrap_or(0);
+        let first = number(0).min(size);
+        Place { first, count: number(1).min(size - first), weights: number(2) }
     }
 
     /// The value of an output pixel from those of its input pixels, in order.
@@ -138,7 +139,7 @@ impl<L: Table<i32>> Pixels<L> {
         // The next row of the picture that no pass along rows has read.
         let mut next = 0;
         for row in 0..self.rows.count {
-            let place = self.rows.place(row);
+            let place = self.rows.place(row, self.size[0]);
             if self.is_columns_first {
                 self.along_columns(frame, place, input);
                 self.along_row(input, |column, channel, value| store(row, column, channel, value));
@@ -191,7 +192,7 @@ impl<L: Table<i32>> Pixels<L> {
     #[inline]
     fn along_row(&self, input: &[Cell<u8>], mut store: impl FnMut(usize, usize, u8)) {
         for column in 0..self.columns.count {
-            let place = self.columns.place(column);
+            let place = self.columns.place(column, self.size[1]);
             let pixels = input.get(place.first * self.channels..).unwrap_or_default();
             for channel in 0..self.channels {
                 let inputs = pixels.iter().skip(channel).step_by(self.channels.max(1)).take(place.count);

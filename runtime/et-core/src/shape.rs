@@ -55,12 +55,13 @@ impl Shape {
         self.sizes().get(dim).map_or(0, |size| *size as usize)
     }
 
-    /// The number of elements; an error if the number exceeds 31 bits.
+    /// The number of elements; an error if the number exceeds 31 bits, or a size that [`sizes_mut`](Self::sizes_mut) got is negative.
     pub fn numel(&self) -> Result<usize> {
         let count = self.sizes().iter().try_fold(1_i32, |count, size| count.checked_mul(*size));
         // A size of zero makes the tensor empty even if the product of the remaining sizes overflows.
         let count = if self.sizes().contains(&0) { Some(0) } else { count };
-        count.map(|count| count as usize).ok_or(Error::InvalidArgument)
+        let is_shape = self.sizes().iter().all(|size| *size >= 0);
+        count.filter(|_| is_shape).map(|count| count as usize).ok_or(Error::InvalidArgument)
     }
 
     /// Turns a dimension counted from either end into an index; a scalar takes 0 and -1, as in PyTorch.

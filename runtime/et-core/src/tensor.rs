@@ -243,7 +243,8 @@ impl<'a> Tensor<'a> {
     pub fn resize(&self, shape: &Shape) -> Result<()> {
         let rank = self.rank();
         let fits = |(index, size): (usize, &i32)| match self.is_dynamic() {
-            true => *size <= self.size_word(rank + index),
+            // A rule may compute a size from the numbers of a program file.
+            true => (0..=self.size_word(rank + index)).contains(size),
             false => *size == self.size_word(index),
         };
         if shape.rank() != rank || !shape.sizes().iter().enumerate().all(fits) {
@@ -374,6 +375,11 @@ mod tests {
         tensor.resize(&Shape::new(&[1, 3]).unwrap()).unwrap();
         assert_eq!((tensor.numel(), tensor.capacity()), (3, 6));
         assert_eq!(tensor.resize(&Shape::new(&[2, 4]).unwrap()), Err(Error::InvalidArgument));
+        // The memory has no such number of elements.
+        let mut negative = Shape::new(&[1, 3]).unwrap();
+        negative.sizes_mut()[1] = -6;
+        assert_eq!(tensor.resize(&negative), Err(Error::InvalidArgument));
+        assert_eq!(negative.numel(), Err(Error::InvalidArgument));
     }
 
     #[test]

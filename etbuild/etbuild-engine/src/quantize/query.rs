@@ -3,7 +3,6 @@
 use etbuild_checkpoint::Method as Role;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{Dialect, Lowered, text};
-use etbuild_pass::FrontEnd;
 use etbuild_quantize::{Data, Embedding, Layer, Observer, Options, Scheme};
 use etbuild_store::{KeyBuilder, Value};
 
@@ -11,8 +10,6 @@ use super::failure::{failed, no_data};
 use super::moments::{StoredMoments, moments};
 use super::ranges::{StoredRanges, ranges};
 use super::samples::samples as samples_of;
-use super::stream::streamed;
-use super::vision::of_method;
 use super::weights::KeptWeights;
 use crate::action::program::{self, StoredProgram};
 use crate::action::{self, Action, Blocked, Keyed, Products, StageResult};
@@ -40,33 +37,6 @@ pub enum Method {
     Nearest,
     /// Each layer with the errors of the layers ahead (GPTQ).
     Gptq,
-}
-
-/// The lowered program, quantized where the options ask for quantization, and with streams as inputs where the options state streams.
-pub fn lowered_or_quantized(
-    db: &dyn Db,
-    model: ModelSource,
-    lower: LowerOptions,
-    quantize: Option<QuantizeOptions>,
-) -> StageResult {
-    let has_streams = lower.front_ends.values().any(FrontEnd::is_stream);
-    if has_streams { streamed(db, model, lower, quantize) } else { of_recordings(db, model, lower, quantize) }
-}
-
-/// The program whose inputs are recordings.
-pub fn of_recordings(
-    db: &dyn Db,
-    model: ModelSource,
-    lower: LowerOptions,
-    quantize: Option<QuantizeOptions>,
-) -> StageResult {
-    match quantize {
-        Some(quantize) => {
-            let options = of_method(db, model, quantize.options);
-            quantized(db, model, lower, QuantizeOptions { options, ..quantize })
-        }
-        None => lowered(db, model, lower),
-    }
 }
 
 impl Keyed for Options {

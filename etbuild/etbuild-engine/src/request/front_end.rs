@@ -10,7 +10,7 @@ use etbuild_recipe::{
     CameraPixels, Color, Dct, Features, Filter, ImageInput, Input, Layout, Log, Recipe, Scale, WindowFunction,
 };
 
-use super::reading::{image, sides};
+use super::reading::{camera_size, image, pixels};
 
 /// The front ends by the names of inputs.
 pub fn front_ends(recipe: &Recipe) -> BTreeMap<String, FrontEnd> {
@@ -30,17 +30,6 @@ fn front_end(input: &Input) -> Option<FrontEnd> {
         }
         Input::Image(steps) => camera_size(steps).map(|size| FrontEnd::Picture(picture(steps, size))),
     }
-}
-
-/// The height and the width of a camera's picture, if the input is one.
-pub fn camera_size(steps: &ImageInput) -> Option<[usize; 2]> {
-    sides(steps.frame.as_ref()?).try_into().ok()
-}
-
-/// The pixels of a camera.
-pub fn pixels(steps: &ImageInput) -> CameraPixels {
-    let default = if steps.color == Color::Gray { CameraPixels::Gray8 } else { CameraPixels::Rgb888 };
-    steps.pixels.as_ref().map_or(default, |pixels| pixels.value)
 }
 
 fn picture(input: &ImageInput, size: [usize; 2]) -> CameraPicture {

@@ -6,7 +6,6 @@ use et_module::preprocess::{self, AudioSteps, ImageSteps, Preprocess, Resize, Sc
 use etbuild_recipe::{CameraPixels, Color, Filter, ImageInput, Input, Layout, Model, Number, OneOrMany, Recipe};
 use etbuild_yaml::Spanned;
 
-use super::front_end;
 use crate::emit::{LabelsFile, ReadingOptions};
 use crate::input::Db;
 
@@ -32,7 +31,7 @@ fn labels(db: &dyn Db, recipe: &Recipe) -> Option<LabelsFile> {
 
 fn steps(input: &Input) -> Preprocess {
     match input {
-        Input::Image(steps) => Preprocess::Image(match front_end::camera_size(steps) {
+        Input::Image(steps) => Preprocess::Image(match camera_size(steps) {
             Some(size) => camera(steps, size),
             None => image(steps),
         }),
@@ -43,9 +42,20 @@ fn steps(input: &Input) -> Preprocess {
     }
 }
 
+/// The height and the width of a camera's picture, if the input is one.
+pub fn camera_size(steps: &ImageInput) -> Option<[usize; 2]> {
+    sides(steps.frame.as_ref()?).try_into().ok()
+}
+
+/// The pixels of a camera.
+pub fn pixels(steps: &ImageInput) -> CameraPixels {
+    let default = if steps.color == Color::Gray { CameraPixels::Gray8 } else { CameraPixels::Rgb888 };
+    steps.pixels.as_ref().map_or(default, |pixels| pixels.value)
+}
+
 /// A file in place of a camera's picture: of its size, in its colors. The program takes the other steps.
 fn camera(steps: &ImageInput, size: [usize; 2]) -> ImageSteps {
-    let color = match front_end::pixels(steps) {
+    let color = match pixels(steps) {
         CameraPixels::Gray8 => preprocess::Color::Gray,
         CameraPixels::Rgb888 | CameraPixels::Rgb565 => preprocess::Color::Rgb,
     };
@@ -79,7 +89,7 @@ pub fn image(steps: &ImageInput) -> ImageSteps {
 }
 
 /// The sides in pixels: one or two, which the rules of recipes require.
-pub fn sides(sizes: &Spanned<OneOrMany<u32>>) -> Vec<usize> {
+fn sides(sizes: &Spanned<OneOrMany<u32>>) -> Vec<usize> {
     sizes.value.0.iter().map(|side| side.value as usize).collect()
 }
 

@@ -80,7 +80,7 @@ impl Range {
     }
 
     fn within(self, whole: Self) -> Result<Self> {
-        let fits = whole.lowest <= self.lowest && self.highest <= whole.highest;
+        let fits = whole.lowest <= self.lowest && self.lowest <= self.highest && self.highest <= whole.highest;
         if fits { Ok(self) } else { Err(Error::InvalidArgument) }
     }
 }

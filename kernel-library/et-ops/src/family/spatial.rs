@@ -141,6 +141,10 @@ impl Volume {
     /// Calls `visit` with batch, channel, plane, row and column of each pixel.
     pub fn for_each_pixel(&self, mut visit: impl FnMut([usize; 5])) {
         let [batches, channels, planes, rows, columns] = self.sizes;
+        if columns == 0 {
+            // However many rows there are.
+            return;
+        }
         for batch in 0..batches {
             for channel in 0..channels {
                 for plane in 0..planes {

@@ -76,6 +76,10 @@ fn region_of<T: Element>(
 ) -> Result<()> {
     let (rows, inner) = (outer(shape), shape.rank().saturating_sub(1));
     let (length, from_step, to_step) = (shape.around(inner)[1], from.strides[inner], to.strides[inner]);
+    if length == 0 {
+        // However many rows there are.
+        return Ok(());
+    }
     for [mut from, mut to] in Walk::over(&rows, [from, to])? {
         for _ in 0..length {
             out.set(to, input.get(from));

@@ -129,6 +129,9 @@ pub fn unique2_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 
 fn sorted<C: Number, const D: u32>(args: &Args<'_, '_>, wanted: Wanted) -> Result<()> {
     let (input, values) = (args.tensor(0)?, args.tensor(wanted.out)?);
+    if values.scalar_type() != input.scalar_type() {
+        return Err(Error::InvalidType);
+    }
     let count = input.numel();
     values.resize(&Shape::new(&[count as i32])?)?;
     let mut different = 0;
@@ -176,6 +179,9 @@ pub fn consecutive_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 
 fn consecutive<C: Number, const D: u32>(args: &Args<'_, '_>, wanted: Wanted) -> Result<()> {
     let (input, values) = (args.tensor(0)?, args.tensor(wanted.out)?);
+    if values.scalar_type() != input.scalar_type() {
+        return Err(Error::InvalidType);
+    }
     reading::<C, D>(&input, &mut |element| {
         let starts = || {
             let mut before: Option<C> = None;

@@ -69,6 +69,9 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     scale_out.resize(&shape)?;
     zero_point_out.resize(&shape)?;
     let (range, least) = (Range { lowest: args.int(1)?, highest: args.int(2)? }, args.double(3)?);
+    if range.lowest > range.highest {
+        return Err(Error::InvalidArgument);
+    }
     let (scales, zero_points) = (scale_out.output::<f64>()?, zero_point_out.output::<i64>()?);
     dispatch!(D, input.scalar_type(), floats, T => {
         range::extents::<T>(&input, &Blocks::whole(&input.shape()), |extent| {

@@ -128,7 +128,8 @@ impl Sizes {
         let hop = positive(args.int(7)?).ok_or(Error::InvalidArgument)?;
         let framing = Framing { samples, length, window, hop, is_centered: args.bool(8)? };
         let is_whole = |count: usize, of: usize| of > 0 && count.is_multiple_of(of);
-        let is_sized = is_whole(numbers, Band::NUMBERS) && cosines.is_none_or(|count| is_whole(count, bands));
+        let is_sized =
+            is_whole(numbers, Band::NUMBERS) && cosines.is_none_or(|count| count > 0 && is_whole(count, bands));
         let is_framed = is_supported(length)
             && factors == 2 * turns(length)
             && (1..=length).contains(&window)

@@ -77,6 +77,9 @@ const SHIFTED: [f64; 256] = {
     values
 };
 
+/// The most channels of a picture.
+const MOST_CHANNELS: usize = 16;
+
 /// The numbers of a call, checked.
 struct Call {
     size: [usize; 2],
@@ -105,7 +108,8 @@ impl Call {
         [3, 5].into_iter().try_for_each(|position| length(position, ScalarType::Int).map(|_| ()))?;
         let format = usize::try_from(args.int(7)?).ok().and_then(|format| PixelFormat::ALL.get(format).copied());
         let format = format.ok_or(invalid)?;
-        let channels = format.channels(bytes).ok_or(invalid)?;
+        let channels =
+            format.channels(bytes).filter(|channels| (1..=MOST_CHANNELS).contains(channels)).ok_or(invalid)?;
         let is_looked_up = [256, 256 * channels].contains(&length(6, values.scalar_type())?);
         let kept = usize::try_from(args.int(9)?).map_err(|_| invalid)?;
         let pixels = size[0].checked_mul(size[1]).and_then(|pixels| pixels.checked_mul(bytes));
@@ -117,9 +121,10 @@ impl Call {
     }
 
     /// The bytes of memory: a row of the picture and, where rows are resized first, the last resized rows.
-    const fn work(&self) -> usize {
-        let rows = if self.is_columns_first { 0 } else { self.kept * self.columns };
-        (self.size[1] + rows) * self.channels
+    fn work(&self) -> Result<usize> {
+        let rows = if self.is_columns_first { 0 } else { self.kept };
+        let pixels = rows.checked_mul(self.columns).and_then(|pixels| pixels.checked_add(self.size[1]));
+        pixels.and_then(|pixels| pixels.checked_mul(self.channels)).ok_or(Error::InvalidArgument)
     }
 }
 
@@ -127,7 +132,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     let call = Call::of(args)?;
     let size = |size: usize| i32::try_from(size).map_err(|_| Error::InvalidArgument);
     if index > 0 {
-        return Ok(Meta { scalar_type: ScalarType::Byte, shape: Shape::new(&[size(call.work())?])? });
+        return Ok(Meta { scalar_type: ScalarType::Byte, shape: Shape::new(&[size(call.work()?)?])? });
     }
     let [channels, rows, columns] = [size(call.channels)?, size(call.rows)?, size(call.columns)?];
     let shape = if args.bool(10)? { [rows, columns, channels] } else { [channels, rows, columns] };

@@ -47,7 +47,7 @@ pub fn meta(args: &Args<'_, '_>, margin: Margin, dims: usize) -> Result<Meta> {
     }
     for (size, widths) in shape.sizes_mut().iter_mut().rev().zip(widths.chunks_exact(2)) {
         let own = i64::from(*size);
-        let padded = widths.iter().try_fold(own, |size, width| size.checked_add(*width));
+        let padded = widths.iter().try_fold(own, |size, width| Some(size + i64::from(i32::try_from(*width).ok()?)));
         let padded = padded.filter(|padded| *padded >= 1 && widths.iter().all(|width| margin.reaches(*width, own)));
         *size = padded.and_then(|padded| i32::try_from(padded).ok()).ok_or(Error::InvalidArgument)?;
     }

@@ -63,6 +63,10 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out, [count, block]) = (args.tensor(0)?, args.tensor(2)?, blocks(args)?);
     out.settle(|| Ok(infer(args, 0)?.shape))?;
+    if out.numel() == 0 {
+        // However often nothing is repeated.
+        return Ok(());
+    }
     let (from, to) = (Place::broadcast(&input, &block)?, Place::of(&out));
     let starts = (0..block.rank()).fold(to, |place, dim| place.stepped(dim, block.size(dim) as i64));
     let mut walk = Walk::over(&count, [starts])?;

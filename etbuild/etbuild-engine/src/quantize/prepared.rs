@@ -1,4 +1,5 @@
-//! Programs whose inputs are streams: calibration reads recordings, so inputs become streams behind quantization.
+//! Programs before partitioning: lowered, quantized, and with streams as inputs. Calibration reads recordings, so inputs become streams
+//! behind quantization.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +8,44 @@ use etbuild_ir::{Dialect, Lowered, text};
 use etbuild_pass::FrontEnd;
 use etbuild_store::{KeyBuilder, Value};
 
-use super::QuantizeOptions;
-use super::query::of_recordings;
+use super::query::{QuantizeOptions, quantized};
+use super::vision::of_method;
 use crate::action::program::{self, StoredProgram};
 use crate::action::{self, Action, Blocked, Keyed, Products, StageResult};
 use crate::input::{Db, ModelSource};
-use crate::lower::{self, LowerOptions};
+use crate::lower::{self, LowerOptions, lowered};
 use crate::pipeline::Stage;
 
-/// The program with streams as inputs.
-#[salsa::tracked(returns(clone))]
-pub fn streamed(
+/// The lowered program, quantized where the options ask for quantization, and with streams as inputs where the options state streams.
+pub fn lowered_or_quantized(
     db: &dyn Db,
     model: ModelSource,
     lower: LowerOptions,
     quantize: Option<QuantizeOptions>,
 ) -> StageResult {
+    let has_streams = lower.front_ends.values().any(FrontEnd::is_stream);
+    if has_streams { streamed(db, model, lower, quantize) } else { of_recordings(db, model, lower, quantize) }
+}
+
+/// The program whose inputs are recordings.
+fn of_recordings(
+    db: &dyn Db,
+    model: ModelSource,
+    lower: LowerOptions,
+    quantize: Option<QuantizeOptions>,
+) -> StageResult {
+    match quantize {
+        Some(quantize) => {
+            let options = of_method(db, model, quantize.options);
+            quantized(db, model, lower, QuantizeOptions { options, ..quantize })
+        }
+        None => lowered(db, model, lower),
+    }
+}
+
+/// The program with streams as inputs.
+#[salsa::tracked(returns(clone))]
+fn streamed(db: &dyn Db, model: ModelSource, lower: LowerOptions, quantize: Option<QuantizeOptions>) -> StageResult {
     let front_ends = lower.front_ends.clone();
     let staged = of_recordings(db, model, lower, quantize).map_err(|blocked: Blocked| blocked.downstream())?;
     action::run(db, &Streams { program: StoredProgram::of(staged)?, front_ends })
