@@ -83,7 +83,8 @@ mod tests {
     use crate::workspace;
 
     /// The crates of the operator catalogue, with their dependencies.
-    const CRATES: [&str; 3] = ["runtime/et-core/", "kernel-library/et-ops/", "kernel-library/et-conformance/"];
+    const CRATES: [&str; 4] =
+        ["runtime/et-core/", "kernel-library/et-signal/", "kernel-library/et-ops/", "kernel-library/et-conformance/"];
 
     /// A folder in Cargo's target folder, so that a second run compiles little.
     fn copy_of_the_crates() -> PathBuf {

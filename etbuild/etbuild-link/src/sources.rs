@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_crate_brings_what_it_depends_on() {
-        assert_eq!(names(&["et-ops"]), ["et-core", "et-ops"]);
+        assert_eq!(names(&["et-ops"]), ["et-core", "et-ops", "et-signal"]);
     }
 
     #[test]

@@ -151,10 +151,10 @@ fn cases_must_fit_the_method() {
 
 #[test]
 fn cargo_says_which_device_crates_a_project_depends_on() {
-    let device = ["et-core", "et-format", "et-ops", "et-platform", "et-runtime"];
+    let device = ["et-core", "et-format", "et-ops", "et-platform", "et-runtime", "et-signal"];
     assert_eq!(resolved("firmware", &tiny::cortex_m33(false)), device);
-    let process = ["et-core", "et-format", "et-module", "et-ops", "et-runtime"];
-    let text_less = ["et-core", "et-format", "et-llm", "et-module", "et-ops", "et-runtime"];
+    let process = ["et-core", "et-format", "et-module", "et-ops", "et-runtime", "et-signal"];
+    let text_less = ["et-core", "et-format", "et-llm", "et-module", "et-ops", "et-runtime", "et-signal"];
     assert_eq!(resolved("language-app", &tiny::process("x86_64-unknown-linux-gnu", Linker::System)), text_less);
     assert_eq!(resolved("host-app", &tiny::process("x86_64-unknown-linux-gnu", Linker::System)), process);
 }

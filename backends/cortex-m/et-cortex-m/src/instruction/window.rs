@@ -111,13 +111,22 @@ impl Window {
         self.int16_tile_len(2)
     }
 
-    /// int16 elements of the scratch for a tile of pixels in blocks of products ([`crate::row::int16`]).
+    /// int16 elements of the scratch for a tile of pixels in blocks of products ([`crate::row::int16`]): of one pixel where the output has
+    /// fewer than a tile.
     ///
     /// # Errors
     /// As [`Window::input_len`].
     pub fn int16_tile_len(&self, block: usize) -> Result<usize> {
-        let products = self.products()?.checked_next_multiple_of(block);
-        products.and_then(|products| products.checked_mul(LANES)).ok_or(Error::InvalidProgram)
+        let lanes = if self.out_pixels()? < LANES { 1 } else { LANES };
+        self.int16_column_len(block)?.checked_mul(lanes).ok_or(Error::InvalidProgram)
+    }
+
+    /// int16 elements of the columns of a pixel in blocks of products.
+    ///
+    /// # Errors
+    /// As [`Window::input_len`].
+    pub fn int16_column_len(&self, block: usize) -> Result<usize> {
+        self.products()?.checked_next_multiple_of(block).ok_or(Error::InvalidProgram)
     }
 
     /// Bytes of scratch for the columns of a tile; none where the columns are the image.

@@ -96,11 +96,11 @@ impl<'m> Tiles<'m> {
         operands: &mut Operands<'m, 'a>,
     ) -> Result<Self> {
         let (count, block) = (window.out_channels as usize, operands.row().int16_block());
-        let products = window.int16_tile_len(block)? / LANES;
+        let products = window.int16_column_len(block)?;
         let bytes = count.div_ceil(CHANNELS).checked_mul(CHANNELS * products).ok_or(Error::InvalidProgram)?;
         Ok(Self {
             input: operands.read(input, window.input_len()?)?,
-            tile: operands.write(tile, products * LANES)?,
+            tile: operands.write(tile, window.int16_tile_len(block)?)?,
             weights: operands.constant(weights, bytes)?,
             channels: operands.constant(channels, count)?,
             window: *window,
