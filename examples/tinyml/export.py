@@ -16,14 +16,14 @@ from sensors import SENSORS
 FOLDER = Path(__file__).parent / "out"
 
 
-def write(name: str, network, expected, inputs) -> None:
-    """The archive of a network, calibration data, and four cases with outputs. `expected` are the inputs of the network, `inputs` those of the
+def write(folder: Path, name: str, network, expected, inputs, cases: int = 4) -> None:
+    """The archive of a network, calibration data, and cases with outputs. `expected` are the inputs of the network, `inputs` those of the
     program."""
-    torch.export.save(torch.export.export(network, (expected[:1].clone(),)), FOLDER / f"{name}.pt2")
+    torch.export.save(torch.export.export(network, (expected[:1].clone(),)), folder / f"{name}.pt2")
     with torch.no_grad():
-        outputs = network(expected[:4])
-    save_file({"input": inputs}, FOLDER / f"{name}-calibration.safetensors")
-    save_file({"input": inputs[:4].clone(), "output_0": outputs}, FOLDER / f"{name}-test.safetensors")
+        outputs = network(expected[:cases])
+    save_file({"input": inputs}, folder / f"{name}-calibration.safetensors")
+    save_file({"input": inputs[:cases].clone(), "output_0": outputs}, folder / f"{name}-test.safetensors")
 
 
 def main() -> None:
@@ -31,11 +31,11 @@ def main() -> None:
     for make in SHAPES:
         network, inputs = build(make)
         name = make.__name__.replace("_", "-")
-        write(name, network, inputs, inputs)
+        write(FOLDER, name, network, inputs, inputs)
         given, expects = SENSORS[name]
         signals = torch.stack([given(seed) for seed in range(32)])
         network, expected = build(make, torch.cat([expects(signal) for signal in signals]))
-        write(f"{name}-sensor", network, expected, signals)
+        write(FOLDER, f"{name}-sensor", network, expected, signals)
         print(name, sum(weight.numel() for weight in network.parameters()), "parameters")
 
 

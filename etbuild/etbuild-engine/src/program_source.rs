@@ -109,7 +109,7 @@ impl ProgramSource {
         }
         let (is_checkpoint, widens_halves) = match self.archives.get(method) {
             Some(ModelSource::Archive(archive)) if self.widens_halves => (false, mentions_halves(db, *archive)?),
-            // A checkpoint computes in `float32` whatever the type of its weights.
+            // The graph of a checkpoint computes in `float32`, also with 16-bit weights.
             source => (matches!(source, Some(ModelSource::Checkpoint(..))), false),
         };
         let keeps_halves = is_checkpoint && self.quantize.is_some();

@@ -57,6 +57,9 @@ pub fn with_front_ends(
     program: AtenProgram,
     front_ends: &BTreeMap<String, FrontEnd>,
 ) -> Result<AtenProgram, FrontEndError> {
+    if front_ends.is_empty() {
+        return Ok(program);
+    }
     let mut program: Program = program.into_program();
     for graph in program.methods.values_mut() {
         for (name, front_end) in front_ends {
@@ -83,6 +86,18 @@ fn replace_input(graph: &mut Graph, input: ValueId, spec: TensorSpec) -> [ValueI
     let value = &mut graph.values[input.index()];
     (value.spec, value.symbolic) = (spec, Vec::new());
     [input, computed]
+}
+
+/// int16 as a constant.
+fn shorts(graph: &mut Graph, name: &str, numbers: &[i16]) -> Argument {
+    let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    constant(graph, name, ScalarType::Short, numbers.len(), bytes)
+}
+
+/// int32 as a constant.
+fn ints(graph: &mut Graph, name: &str, numbers: &[i32]) -> Argument {
+    let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    constant(graph, name, ScalarType::Int, numbers.len(), bytes)
 }
 
 /// A list of numbers as a constant.

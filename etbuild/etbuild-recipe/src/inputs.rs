@@ -49,7 +49,7 @@ fn size(key: &str, sides: &Spanned<OneOrMany<u32>>) -> Option<Diagnostic> {
     Some(bad(format!("`{key}` cannot be {} pixels", odd.value), &odd.span, &format!("write from 1 to {LARGEST}")))
 }
 
-/// Numbers that are neither one nor one for each channel.
+/// The error of a list with neither one number nor one number for each channel.
 fn per_channel(key: &str, numbers: &Spanned<OneOrMany<Number>>, steps: &ImageInput) -> Option<Diagnostic> {
     let (count, channels) = (numbers.value.0.len(), steps.color.channels());
     let message = format!("`{key}` has {count} numbers, and the picture has {channels} channels");

@@ -16,6 +16,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "examples/tinyml"))
+import export
 import networks
 import sensors
 
@@ -82,11 +83,7 @@ def tinyml():
         given, expects = sensors.SENSORS[name]
         signals = torch.stack([given(seed) for seed in range(8)])
         network, expected = networks.build(make, torch.cat([expects(signal) for signal in signals]))
-        torch.export.save(torch.export.export(network, (expected[:1].clone(),)), FOLDER / f"out/{name}-sensor.pt2")
-        with torch.no_grad():
-            outputs = network(expected[:2])
-        save_file({"input": signals}, FOLDER / f"out/{name}-sensor-calibration.safetensors")
-        save_file({"input": signals[:2].clone(), "output_0": outputs}, FOLDER / f"out/{name}-sensor-test.safetensors")
+        export.write(FOLDER / "out", f"{name}-sensor", network, expected, signals, cases=2)
     stream_of_keywords()
 
 

@@ -65,20 +65,27 @@ def peer(arguments, core: build.Core, name: str, weights: int) -> dict:
 
 def ours(arguments, core: build.Core, name: str, weights: int) -> dict:
     """Builds, runs and measures etbuild; the second case is measured, between the reports of the first and the second."""
-    recipe = OUT / f"{name}-{core.name}.yaml"
+    image = built(arguments, core, name, [])
+    if image is None:
+        return {}
+    lines, calls = image.run(core, OUT / "libcount.so", arguments.profile)
+    outputs = [bytes.fromhex(line.split('"')[3]) for line in lines if line.startswith('{"outputs"')]
+    return image.figures(max(calls[2:]), weights, None, outputs[0])
+
+
+def built(arguments, core: build.Core, name: str, keys: list) -> Image | None:
+    """etbuild's firmware of the model and the cases of a name, with further keys of its recipe; `None` where the build fails."""
+    recipe, unit = OUT / f"{name}-{core.name}.yaml", f"{name}-{core.name}"
     verify = f"verify: {{ inputs: {name}.safetensors, tolerance: 1e6 }}"
     targets = f"targets: [{target(core)}]"
-    recipe.write_text("\n".join(["etbuild: 1", f"name: {name}-{core.name}", f"model: {{ pt2: {name}.pt2 }}", targets, verify, ""]))
+    recipe.write_text("\n".join(["etbuild: 1", f"name: {unit}", f"model: {{ pt2: {name}.pt2 }}", targets, *keys, verify, ""]))
     folder = OUT / "etbuild"
     done = subprocess.run([arguments.etbuild, "build", recipe, "--out", folder], capture_output=True, text=True)
     if done.returncode:
         print(done.stderr[-2000:], file=sys.stderr)
-        return {}
-    elf = next(path for path in (folder / f"{name}-{core.name}").rglob(f"{name}-{core.name}") if path.is_file())
-    image = Image(elf, core.architecture.prefix)
-    lines, calls = image.run(core, OUT / "libcount.so", arguments.profile)
-    outputs = [bytes.fromhex(line.split('"')[3]) for line in lines if line.startswith('{"outputs"')]
-    return image.figures(max(calls[2:]), weights, None, outputs[0])
+        return None
+    elf = next(path for path in (folder / unit).rglob(unit) if path.is_file())
+    return Image(elf, core.architecture.prefix)
 
 
 def target(core: build.Core) -> str:

@@ -8,15 +8,13 @@ at 16 kHz: etbuild in 32 bits, the front end in 16 bits and with its reduction o
 
 import argparse
 import pathlib
-import subprocess
-import sys
 
 import torch
 from safetensors.torch import save_file
 
 import build
 from image import Image
-from measure import OUT, row, target
+from measure import OUT, built, row
 
 HERE = pathlib.Path(__file__).parent
 FILES = ["fft.cc", "fft_util.cc", "kiss_fft_int16.cc", "filterbank.c", "filterbank_util.c", "frontend.c", "frontend_util.c", "log_lut.c", "log_scale.c"]
@@ -66,17 +64,9 @@ def peer(arguments, core: build.Core) -> dict:
 
 def ours(arguments, core: build.Core) -> dict:
     """Builds, runs and measures etbuild."""
-    name = f"sound-{core.name}"
-    recipe = OUT / f"{name}.yaml"
-    inputs = f"inputs: {{ input: {{ audio: {{ rate: 16000, length: 16000, features: {{ {FEATURES} }} }} }} }}"
-    verify = "verify: { inputs: sound.safetensors, tolerance: 1e6 }"
-    recipe.write_text("\n".join(["etbuild: 1", f"name: {name}", "model: { pt2: sound.pt2 }", f"targets: [{target(core)}]", inputs, verify, ""]))
-    done = subprocess.run([arguments.etbuild, "build", recipe, "--out", OUT / "etbuild"], capture_output=True, text=True)
-    if done.returncode:
-        print(done.stderr[-2000:], file=sys.stderr)
+    image = built(arguments, core, "sound", [f"inputs: {{ input: {{ audio: {{ rate: 16000, length: 16000, features: {{ {FEATURES} }} }} }} }}"])
+    if image is None:
         return {}
-    elf = next(path for path in (OUT / "etbuild" / name).rglob(name) if path.is_file())
-    image = Image(elf, core.architecture.prefix)
     _, calls = image.run(core, OUT / "libcount.so", arguments.profile)
     return image.figures(max(calls[2:]), 0, None, b"")
 

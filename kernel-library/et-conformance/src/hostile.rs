@@ -6,27 +6,13 @@ use et_ops::call::{Argument, OwnedTensor, call_ordered, infer};
 use et_ops::{Meta, OPERATORS, Operator};
 
 use crate::convert::{Owned, owned_arguments};
+use crate::order::{borrow_ordered, reversed};
 
 /// The most elements of a tensor, so that a call ends soon.
 const MOST: usize = 1 << 12;
 
 /// The most changes of a call.
 const CHANGES: usize = 6;
-
-const TYPES: [ScalarType; 12] = [
-    ScalarType::Byte,
-    ScalarType::Char,
-    ScalarType::Short,
-    ScalarType::Int,
-    ScalarType::Long,
-    ScalarType::Half,
-    ScalarType::Float,
-    ScalarType::Double,
-    ScalarType::Bool,
-    ScalarType::BFloat16,
-    ScalarType::ComplexFloat,
-    ScalarType::ComplexDouble,
-];
 
 /// Integers near the ends of the types of sizes and indices.
 const INTEGERS: [i64; 8] =
@@ -54,7 +40,7 @@ pub fn call_changed(bytes: &[u8]) -> Option<(&'static str, bool)> {
         }
     }
     let order = if bytes.chance(4) { reversed } else { DimOrder::contiguous };
-    let borrowed: Vec<Argument<'_>> = arguments.iter().map(|argument| ordered(argument, order)).collect();
+    let borrowed: Vec<Argument<'_>> = arguments.iter().map(|argument| borrow_ordered(argument, order)).collect();
     Some((operator.name(), call(operator, &borrowed, &outs, order)))
 }
 
@@ -67,23 +53,11 @@ fn call(operator: &Operator, arguments: &[Argument<'_>], outs: &[[u8; 2]], order
         let Some(meta) = metas.get_mut(index) else { break };
         match meta.shape.sizes_mut().get_mut(usize::from(*change) % 8) {
             Some(size) => *size = i32::from(*output % 5),
-            None => meta.scalar_type = TYPES[usize::from(*change) % TYPES.len()],
+            None => meta.scalar_type = ScalarType::ALL[usize::from(*change) % ScalarType::ALL.len()],
         }
     }
     let is_small = |meta: &Meta| meta.shape.numel().is_ok_and(|count| count <= 16 * MOST);
     metas.iter().all(is_small) && call_ordered(operator, operator.kernel, arguments, &metas, order).is_ok()
-}
-
-fn reversed(rank: usize) -> DimOrder {
-    let dims: Vec<u8> = (0..rank as u8).rev().collect();
-    DimOrder::new(&dims).unwrap_or(DimOrder::contiguous(rank))
-}
-
-fn ordered(argument: &Owned, order: fn(usize) -> DimOrder) -> Argument<'_> {
-    match argument.borrow() {
-        Argument::Tensor(tensor) => Argument::Ordered(tensor, order(tensor.sizes.len())),
-        other => other,
-    }
 }
 
 /// Bytes that choose.
@@ -124,7 +98,7 @@ impl Bytes<'_> {
         match self.number() % 6 {
             0 => tensor.sizes.push(i32::from(seed % 4)),
             1 => drop(tensor.sizes.pop()),
-            2 => tensor.scalar_type = TYPES[usize::from(seed) % TYPES.len()],
+            2 => tensor.scalar_type = ScalarType::ALL[usize::from(seed) % ScalarType::ALL.len()],
             3 => tensor.bytes.iter_mut().for_each(|byte| *byte = seed),
             4 => {
                 let place = usize::from(self.number()) % tensor.bytes.len().max(1);

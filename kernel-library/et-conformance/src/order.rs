@@ -24,13 +24,14 @@ pub fn run_reversed(provider: impl Fn(&'static Operator) -> Option<Kernel>) -> (
 
 fn run_case(operator: &Operator, kernel: Kernel, case: &Case) -> Result<(), String> {
     let owned: Vec<Owned> = owned_arguments(case.arguments).into_iter().map(reversed_argument).collect();
-    let arguments: Vec<Argument<'_>> = owned.iter().map(borrow_reversed).collect();
+    let arguments: Vec<Argument<'_>> = owned.iter().map(|argument| borrow_ordered(argument, reversed)).collect();
     let metas = output_metas(operator, case, &arguments);
     let outcome = metas.and_then(|metas| call_ordered(operator, kernel, &arguments, &metas, reversed));
     judge(&case.expect, outcome.map(|outputs| outputs.iter().map(to_row_major).collect()))
 }
 
-fn reversed(rank: usize) -> DimOrder {
+/// The dimensions in reverse order.
+pub fn reversed(rank: usize) -> DimOrder {
     let dims: Vec<u8> = (0..rank as u8).rev().collect();
     DimOrder::new(&dims).unwrap_or(DimOrder::contiguous(rank))
 }
@@ -42,9 +43,10 @@ fn reversed_argument(argument: Owned) -> Owned {
     }
 }
 
-fn borrow_reversed(argument: &Owned) -> Argument<'_> {
+/// Borrows an argument; a single tensor lies in memory in the order for its rank.
+pub fn borrow_ordered(argument: &Owned, order: fn(usize) -> DimOrder) -> Argument<'_> {
     match argument.borrow() {
-        Argument::Tensor(tensor) => Argument::Ordered(tensor, reversed(tensor.sizes.len())),
+        Argument::Tensor(tensor) => Argument::Ordered(tensor, order(tensor.sizes.len())),
         other => other,
     }
 }

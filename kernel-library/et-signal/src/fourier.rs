@@ -97,7 +97,7 @@ impl<T: Table<i32>> Fourier<T> {
         self.load(numbers, pair);
         let (mut turn, shift) = self.stages(numbers);
         let Some((first, rest)) = numbers.split_first() else { return 0 };
-        // Bin 0 is its own mirror image, and that of the last bin.
+        // Number 0 of the transform gives the first and the last bin; every other number gives a bin with its mirror image.
         self.bins(turn, [first, first], [first, last], &measure);
         for (bin, mirror) in rest.iter().zip(rest.iter().rev()).take(self.count / 2) {
             turn += 1;

@@ -1,8 +1,8 @@
 //! Signals of sensors as inputs of models, in fixed point, for processors without a floating-point unit: log-mel features and
 //! mel-frequency cepstral coefficients (MFCC) of sound, and resized pictures of cameras. Results are equal bit for bit on every processor.
 //!
-//! Samples are int16. A frame is scaled to 29 bits (block floating point), and the FFT computes in 32 bits with 64-bit products, so that
-//! the rounding noise of a spectrum is 130 dB below its greatest line. Nothing is allocated: the caller lends memory.
+//! Samples are int16. A frame is scaled to 29 bits (block floating point), and the FFT computes in 32 bits with 64-bit products. Nothing is
+//! allocated: the caller lends memory.
 #![no_std]
 
 #[cfg(any(test, feature = "tables"))]
@@ -19,7 +19,7 @@ pub mod tables;
 
 pub use fourier::{is_supported, turns};
 pub use log_mel::{Band, Framing, LogMel, Output};
-pub use pixels::{PixelFormat, Pixels, Taps};
+pub use pixels::{Axis, FRACTION, HALF, PixelFormat, Pixels, luma, value, work_bytes};
 
 /// Constants of a program.
 pub trait Table<T>: Copy {

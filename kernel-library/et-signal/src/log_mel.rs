@@ -176,7 +176,7 @@ impl<L: Table<i32>, S: Table<i16>> LogMel<L, S> {
         let shift = peak.leading_zeros().clamp(16, 31) - 16;
         let lead = (length - window) / 2;
         let number = move |at: usize| {
-            // The window is 0 behind its end, and so ahead of its beginning.
+            // Ahead of the window the index wraps to one behind its end, where the table is 0.
             let index = at.wrapping_sub(lead);
             (product(sample(index) << (shift + 14), weights.at(index)) >> 32) as i32
         };

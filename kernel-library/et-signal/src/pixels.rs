@@ -5,10 +5,10 @@ use core::cell::Cell;
 use crate::Table;
 
 /// The fraction bits of weights: an 8-bit value, two bits of overshoot and the sign leave so many of 32.
-const FRACTION: u32 = 32 - 8 - 2;
+pub const FRACTION: u32 = 32 - 8 - 2;
 
-/// Half of a value, so that sums round to nearest.
-const HALF: i32 = 1 << (FRACTION - 1);
+/// Half of a value, where sums begin, so that [`value`] rounds to nearest.
+pub const HALF: i32 = 1 << (FRACTION - 1);
 
 /// The bytes of a camera's pixel, and the channels that they become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,9 +27,9 @@ pub enum PixelFormat {
     Luma565,
 }
 
-/// The input pixels of each output pixel along an axis.
+/// The input pixels of each output pixel along an axis, as tables.
 #[derive(Clone, Copy)]
-pub struct Taps<L> {
+pub struct Axis<L> {
     /// The first input pixel, the number of input pixels, and the index of the first weight, of each output pixel.
     pub places: L,
     /// The output pixels.
@@ -49,9 +49,9 @@ pub struct Pixels<L> {
     /// The channels of the result.
     pub channels: usize,
     /// The rows of the result.
-    pub rows: Taps<L>,
+    pub rows: Axis<L>,
     /// The columns of the result.
-    pub columns: Taps<L>,
+    pub columns: Axis<L>,
     /// Whether the pass along columns is the first.
     pub is_columns_first: bool,
     /// The most input rows of an output row.
@@ -93,17 +93,24 @@ const fn of_565([high, low]: [u8; 2]) -> [u8; 3] {
     [red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2]
 }
 
-/// The luma that Pillow computes.
-fn luma([red, green, blue]: [u8; 3]) -> u8 {
+/// Luma of ITU-R 601 in 16-bit fixed point, rounded to nearest, as Pillow has it: 0.299, 0.587 and 0.114.
+pub fn luma([red, green, blue]: [u8; 3]) -> u8 {
     ((u32::from(red) * 19_595 + u32::from(green) * 38_470 + u32::from(blue) * 7_471 + 0x8000) >> 16) as u8
 }
 
 /// A sum of weighted values as a value.
-fn value(sum: i32) -> u8 {
+pub fn value(sum: i32) -> u8 {
     (sum >> FRACTION).clamp(0, 255) as u8
 }
 
-impl<L: Table<i32>> Taps<L> {
+/// The bytes of memory for pictures of this width and so many channels: a row of the camera's picture and, where rows are resized first, a
+/// ring of so many resized rows of so many columns. `None` where these are too many.
+pub fn work_bytes(width: usize, channels: usize, ring: Option<[usize; 2]>) -> Option<usize> {
+    let [rows, columns] = ring.unwrap_or_default();
+    rows.checked_mul(columns)?.checked_add(width)?.checked_mul(channels)
+}
+
+impl<L: Table<i32>> Axis<L> {
     /// The input pixels of an output pixel, among so many.
     #[inline]
     fn place(self, index: usize, size: usize) -> Place {
@@ -132,8 +139,7 @@ struct Place {
 }
 
 impl<L: Table<i32>> Pixels<L> {
-    /// Makes the picture: `store` gets the row, the column, the channel and the value. `work` has a row of the camera's picture and, where
-    /// rows are first, `kept` rows of the result.
+    /// Makes the picture: `store` gets the row, the column, the channel and the value. `work` has [`work_bytes`].
     pub fn compute(&self, frame: impl Table<u8>, work: &[Cell<u8>], mut store: impl FnMut(usize, usize, usize, u8)) {
         let Some((input, resized)) = work.split_at_checked(self.size[1] * self.channels) else { return };
         // The next row of the picture that no pass along rows has read.

@@ -188,7 +188,7 @@ fn check_budget(
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
 }
 
-/// The library with its header and packages, where the recipe asks for one.
+/// The library with its header, and the files of the packages that a recipe asks for.
 fn library_files(unit: &Unit, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
     let name = unit.name();
     let file = |name: String, blob: BlobRef| Deliverable { name, blob, executable: false };

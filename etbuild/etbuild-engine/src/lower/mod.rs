@@ -5,5 +5,5 @@ mod query;
 mod widen;
 
 pub use failure::{front_end as front_end_failure, refusal};
-pub use query::{LowerOptions, lowered, mentions_halves, state_names};
+pub use query::{LowerOptions, front_ends_value, lowered, mentions_halves, state_names};
 pub use widen::widen;

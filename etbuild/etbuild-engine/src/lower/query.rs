@@ -35,14 +35,18 @@ pub struct LowerOptions {
 impl Keyed for LowerOptions {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
         let Self { runtime, shared_state, widens_halves, keeps_halves, front_ends } = self;
-        // The derived text has all fields.
-        let front_ends = front_ends.iter().map(|(name, front_end)| Value::from(format!("{name} {front_end:?}")));
         key.option("runtime", runtime.name())
             .fact("shared state", Value::List(shared_state.iter().map(Value::from).collect()))
             .fact("halves stay", *keeps_halves)
             .fact("halves are widened", *widens_halves)
-            .option("inputs", Value::List(front_ends.collect()))
+            .option("inputs", front_ends_value(front_ends))
     }
+}
+
+/// Front ends in a key.
+pub fn front_ends_value(front_ends: &BTreeMap<String, FrontEnd>) -> Value {
+    // The derived text has all fields.
+    Value::List(front_ends.iter().map(|(name, front_end)| Value::from(format!("{name} {front_end:?}"))).collect())
 }
 
 /// The model's program in operators that have kernels, folded and without dead code. Reads no fact of any

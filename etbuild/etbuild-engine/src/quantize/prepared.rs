@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_ir::{Dialect, Lowered, text};
 use etbuild_pass::FrontEnd;
-use etbuild_store::{KeyBuilder, Value};
+use etbuild_store::KeyBuilder;
 
 use super::query::{QuantizeOptions, quantized};
 use super::vision::of_method;
 use crate::action::program::{self, StoredProgram};
 use crate::action::{self, Action, Blocked, Keyed, Products, StageResult};
 use crate::input::{Db, ModelSource};
-use crate::lower::{self, LowerOptions, lowered};
+use crate::lower::{self, LowerOptions, front_ends_value, lowered};
 use crate::pipeline::Stage;
 
 /// The lowered program, quantized where the options ask for quantization, and with streams as inputs where the options state streams.
@@ -60,9 +60,7 @@ struct Streams {
 impl Keyed for Streams {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
         let Self { program, front_ends } = self;
-        // The derived text has all fields.
-        let front_ends = front_ends.iter().map(|(name, front_end)| Value::from(format!("{name} {front_end:?}")));
-        program.key(key).option("inputs", Value::List(front_ends.collect()))
+        program.key(key).option("inputs", front_ends_value(front_ends))
     }
 }
 

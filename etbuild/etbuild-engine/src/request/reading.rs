@@ -53,7 +53,7 @@ pub fn pixels(steps: &ImageInput) -> CameraPixels {
     steps.pixels.as_ref().map_or(default, |pixels| pixels.value)
 }
 
-/// A file in place of a camera's picture: of its size, in its colors. The program takes the other steps.
+/// The steps from a file to the picture that a camera would give, with the camera's size and colors. The program takes the other steps.
 fn camera(steps: &ImageInput, size: [usize; 2]) -> ImageSteps {
     let color = match pixels(steps) {
         CameraPixels::Gray8 => preprocess::Color::Gray,

@@ -1,11 +1,12 @@
 //! The picture of a camera ahead of a model: `etbuild::pixels` of bytes.
 
 use et_core::ScalarType;
-use et_signal::PixelFormat;
 use et_signal::tables::{Resampling, Taps, cut, is_columns_first};
+use et_signal::{PixelFormat, work_bytes};
 use etbuild_ir::{Argument, Graph, Node, TensorSpec, ValueId, ValueKind};
 
-use super::{FrontEndError, constant, node, replace_input};
+use super::{FrontEndError, constant, ints, node, replace_input};
+use crate::edit::wide;
 
 /// The steps from a camera's picture to the input of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,10 +45,11 @@ pub fn attach(graph: &mut Graph, input: ValueId, picture: &CameraPicture) -> Res
     let [frame, computed] = replace_input(graph, input, frame);
     let bytes = size.iter().product::<i64>();
     let flat = graph.add_value(&name, TensorSpec::contiguous(ScalarType::Byte, [bytes as i32]), ValueKind::Computed);
-    let view = |from, sizes, to| node("view", vec![Argument::Value(from), Argument::Ints(sizes)], vec![to]);
-    let mut nodes = vec![view(frame, vec![bytes], flat)];
-    let row_bytes = picture.size[1] + if columns_first { 0 } else { kept * picture.kept[1] };
-    let work = TensorSpec::contiguous(ScalarType::Byte, [(row_bytes * channels) as i32]);
+    let view = |from, sizes: &[i32], to| node("view", vec![Argument::Value(from), wide(sizes)], vec![to]);
+    let mut nodes = vec![view(frame, &[bytes as i32], flat)];
+    let ring = (!columns_first).then_some([kept, picture.kept[1]]);
+    let work = work_bytes(picture.size[1], channels, ring).unwrap_or(0);
+    let work = TensorSpec::contiguous(ScalarType::Byte, [work as i32]);
     let outputs = [TensorSpec::contiguous(ScalarType::Float, wanted), work];
     let outputs = outputs.map(|spec| graph.add_value(&name, spec, ValueKind::Computed));
     let mut arguments = vec![Argument::Value(flat), Argument::Ints(size.to_vec())];
@@ -64,8 +66,7 @@ pub fn attach(graph: &mut Graph, input: ValueId, picture: &CameraPicture) -> Res
         Argument::Bool(picture.channels_last),
     ]);
     nodes.push(Node { outputs: outputs.to_vec(), ..node("pixels", arguments, Vec::new()) });
-    let sizes = graph.spec(computed).sizes.iter().copied().map(i64::from).collect();
-    nodes.push(view(outputs[0], sizes, computed));
+    nodes.push(view(outputs[0], &graph.spec(computed).sizes, computed));
     graph.nodes.splice(0..0, nodes);
     Ok(())
 }
@@ -112,11 +113,6 @@ impl Axis {
         }
         all
     }
-}
-
-fn ints(graph: &mut Graph, name: &str, numbers: &[i32]) -> Argument {
-    let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    constant(graph, name, ScalarType::Int, numbers.len(), bytes)
 }
 
 /// The table of values: one for all channels where these have equal values.

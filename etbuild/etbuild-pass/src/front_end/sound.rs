@@ -5,7 +5,8 @@ use et_signal::{Framing, is_supported};
 use etbuild_ir::{Argument, Graph, Node, TensorSpec, ValueId, ValueKind};
 
 use super::features::{Constants, SoundFeatures};
-use super::{FrontEndError, constant, node, replace_input};
+use super::{FrontEndError, ints, node, replace_input, shorts};
+use crate::edit::wide;
 
 /// Makes the input int16 samples, `[1, samples]`, and the old input their features.
 pub fn attach(graph: &mut Graph, input: ValueId, features: &SoundFeatures) -> Result<(), FrontEndError> {
@@ -25,8 +26,7 @@ pub fn attach(graph: &mut Graph, input: ValueId, features: &SoundFeatures) -> Re
         nodes.push(node("permute", vec![Argument::Value(found), Argument::Ints(vec![1, 0])], vec![turned]));
         found = turned;
     }
-    let sizes = graph.spec(computed).sizes.iter().copied().map(i64::from).collect();
-    nodes.push(node("view", vec![Argument::Value(found), Argument::Ints(sizes)], vec![computed]));
+    nodes.push(node("view", vec![Argument::Value(found), wide(&graph.spec(computed).sizes)], vec![computed]));
     graph.nodes.splice(0..0, nodes);
     Ok(())
 }
@@ -86,17 +86,11 @@ fn log_mel(
     sizes: [i32; 2],
 ) -> Node {
     let Constants { window, turns, bands, weights, cosines, unit, range, cosine_bits } = features.constants();
-    let mut shorts = |what: &str, numbers: &[i16]| {
-        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        constant(graph, &format!("{name}.{what}"), ScalarType::Short, numbers.len(), bytes)
-    };
-    let weights = shorts("weights", &weights);
-    let cosines = cosines.map_or(Argument::None, |cosines| shorts("cosines", &cosines));
-    let mut ints = |what: &str, numbers: &[i32]| {
-        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        constant(graph, &format!("{name}.{what}"), ScalarType::Int, numbers.len(), bytes)
-    };
-    let (window, turns, bands) = (ints("window", &window), ints("turns", &turns), ints("bands", &bands));
+    let named = |what: &str| format!("{name}.{what}");
+    let weights = shorts(graph, &named("weights"), &weights);
+    let cosines = cosines.map_or(Argument::None, |cosines| shorts(graph, &named("cosines"), &cosines));
+    let [window, turns, bands] = [("window", &window), ("turns", &turns), ("bands", &bands)]
+        .map(|(what, numbers)| ints(graph, &named(what), numbers));
     let found = graph.add_value(name, TensorSpec::contiguous(ScalarType::Float, sizes), ValueKind::Computed);
     let words = framing.words(features.bands, range > 0) as i32;
     let work = graph.add_value("work", TensorSpec::contiguous(ScalarType::Int, [words]), ValueKind::Computed);

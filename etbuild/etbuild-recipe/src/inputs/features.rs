@@ -35,13 +35,7 @@ fn number(number: &Option<Spanned<u32>>, key: &str, least: u32, most: u32) -> Op
 /// A frame that has no FFT.
 fn frame(features: &Features) -> Option<Diagnostic> {
     let length = features.n_fft.as_ref().filter(|length| length.value > 0)?;
-    let has_fft = |length: u32| {
-        let strip = |number: u32, prime: u32| {
-            std::iter::successors(Some(number), |rest| rest.is_multiple_of(prime).then(|| rest / prime)).last()
-        };
-        let rest = [2, 3, 5].into_iter().try_fold(length, strip);
-        length.is_multiple_of(4) && rest == Some(1)
-    };
+    let has_fft = |length: u32| et_signal::is_supported(length as usize);
     if has_fft(length.value) {
         return None;
     }

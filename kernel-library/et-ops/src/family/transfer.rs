@@ -76,10 +76,6 @@ fn region_of<T: Element>(
 ) -> Result<()> {
     let (rows, inner) = (outer(shape), shape.rank().saturating_sub(1));
     let (length, from_step, to_step) = (shape.around(inner)[1], from.strides[inner], to.strides[inner]);
-    if length == 0 {
-        // However many rows there are.
-        return Ok(());
-    }
     for [mut from, mut to] in Walk::over(&rows, [from, to])? {
         for _ in 0..length {
             out.set(to, input.get(from));
@@ -89,11 +85,11 @@ fn region_of<T: Element>(
     Ok(())
 }
 
-/// The box of the first elements of all rows.
+/// The box of the first elements of all rows; without elements where rows have none, however many rows there are.
 fn outer(shape: &Shape) -> Shape {
     let mut rows = *shape;
     if let Some(innermost) = rows.sizes_mut().last_mut() {
-        *innermost = 1;
+        *innermost = (*innermost).min(1);
     }
     rows
 }

@@ -5,14 +5,14 @@ use et_signal::{Band, Framing, LogMel, Output, is_supported, turns};
 use super::memory::{Elements, cells};
 use crate::prelude::*;
 
-/// Log-mel features, or mel-frequency cepstral coefficients, of int16 samples, along the last dimension: `float32 [frames, bands]`, or with `cosines`, int16
-/// `[rows * bands]`, `[frames, rows]`. `window`, int32 `[win_length]`, has 31 fractional bits; `turns`, int32, are the
-/// cosines and sines of the twiddle factors with 31 fractional bits, in the order of [`et_signal::LogMel::turns`]. Five numbers of `bands`, int32 `[5 * bands]`, are the first bin, the number of bins, the index of the first of
-/// `weights` (int16, 15 fractional bits), `log2` of the factor of the energy with 16 fractional bits, and the bits of the `float32`
-/// that is added to the energy before the factor (`adds_floor`) or is its least value. Energies are sums of powers, or of magnitudes. Logarithms have base 2, and
-/// are multiplied by `unit`, with 28 fractional bits, or by the cosines, with `cosine_bits`. None is further below the greatest
-/// than a positive `range`, with 16 fractional bits. The second result is memory for steps between, and 0
-/// afterwards.
+/// Log-mel features of int16 samples, along the last dimension, `float32 [frames, bands]`, or with `cosines`, int16 `[rows * bands]`,
+/// mel-frequency cepstral coefficients, `[frames, rows]`. `window`, int32 `[win_length]`, has 31 fractional bits; `turns`, int32, are the
+/// cosines and sines of the twiddle factors with 31 fractional bits, in the order of [`et_signal::LogMel::turns`]. Five numbers of `bands`,
+/// int32 `[5 * bands]`, are the first bin, the number of bins, the index of the first of `weights` (int16, 15 fractional bits), `log2` of the
+/// factor of the energy with 16 fractional bits, and the bits of the `float32` that is added to the energy before the factor (`adds_floor`)
+/// or is its least value. Energies are sums of powers, or of magnitudes. Logarithms have base 2, and are multiplied by `unit`, with 28
+/// fractional bits, or by the cosines, with `cosine_bits`. None is further below the greatest than a positive `range`, with 16 fractional
+/// bits. The second result is memory for steps between, and 0 afterwards.
 #[cfg(feature = "catalogue")]
 pub const LOG_MEL: Operator = Operator {
     schema: "etbuild::log_mel.out(Tensor samples, Tensor window, Tensor turns, Tensor bands, Tensor weights, Tensor? cosines, int n_fft, int hop, \

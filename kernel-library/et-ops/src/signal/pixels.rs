@@ -1,16 +1,17 @@
 //! `etbuild::pixels`: the picture of a camera as the input of a model, resized in fixed point.
 
 use et_core::Element;
-use et_signal::{PixelFormat, Pixels, Taps};
+use et_signal::{Axis, PixelFormat, Pixels, work_bytes};
 
 use super::memory::{Elements, cells};
 use crate::prelude::*;
 
-/// A picture of a camera, `uint8 [height * width * bytes]` for the three numbers of `size`, resized and looked up: `[channels, rows, columns]`, or with `channels_last` `[rows,
-/// columns, channels]`, of the type of `values`, `[256 * channels]` or, for all channels, `[256]`. `format` is the index of the format of
-/// pixels in [`PixelFormat::ALL`]. `rows`, int32 `[3 * rows]`, has the first input row, the number of input rows and the index of the first
-/// weight of each row, and `columns` the same of each column; weights are int32 with 22 fractional bits, of the values of Pillow's filters. `kept` is the
-/// most input rows of a row. The second result is memory for steps between, and 0 afterwards.
+/// A picture of a camera, `uint8 [height * width * bytes]` for the three numbers of `size`, resized and looked up: `[channels, rows,
+/// columns]`, or with `channels_last` `[rows, columns, channels]`, of the type of `values`, `[256 * channels]` or, for all channels, `[256]`.
+/// `format` is the index of the format of pixels in [`PixelFormat::ALL`]. `rows`, int32 `[3 * rows]`, has the first input row, the number of
+/// input rows and the index of the first weight of each row, and `columns` the same of each column; weights are int32 with 22 fractional
+/// bits, of the values of Pillow's filters. `kept` is the most input rows of a row. The second result is memory for steps between, and 0
+/// afterwards.
 #[cfg(feature = "catalogue")]
 pub const PIXELS: Operator = Operator {
     schema: "etbuild::pixels.out(Tensor frame, int[] size, Tensor rows, Tensor row_weights, Tensor columns, Tensor column_weights, Tensor values, \
@@ -120,11 +121,9 @@ impl Call {
         Ok(Self { size, bytes, format, channels, rows, columns, is_columns_first: args.bool(8)?, kept })
     }
 
-    /// The bytes of memory: a row of the picture and, where rows are resized first, the last resized rows.
     fn work(&self) -> Result<usize> {
-        let rows = if self.is_columns_first { 0 } else { self.kept };
-        let pixels = rows.checked_mul(self.columns).and_then(|pixels| pixels.checked_add(self.size[1]));
-        pixels.and_then(|pixels| pixels.checked_mul(self.channels)).ok_or(Error::InvalidArgument)
+        let ring = (!self.is_columns_first).then_some([self.kept, self.columns]);
+        work_bytes(self.size[1], self.channels, ring).ok_or(Error::InvalidArgument)
     }
 }
 
@@ -152,12 +151,12 @@ fn look_up<T: Element>(args: &Args<'_, '_>) -> Result<()> {
     let (values, to, steps) = (values.input::<T>()?, out.output::<T>()?, out.strides());
     // The strides of a channel, a row and a column.
     let steps = if args.bool(10)? { [steps[2], steps[0], steps[1]] } else { [steps[0], steps[1], steps[2]] };
-    let taps = |position: usize, count| {
+    let axis = |position: usize, count| {
         let places = Elements::of(&args.tensor(position)?)?;
-        Ok::<_, Error>(Taps { places, count, weights: Elements::of(&args.tensor(position + 1)?)? })
+        Ok::<_, Error>(Axis { places, count, weights: Elements::of(&args.tensor(position + 1)?)? })
     };
     let Call { size, bytes, format, channels, is_columns_first, kept, .. } = call;
-    let (rows, columns) = (taps(2, call.rows)?, taps(4, call.columns)?);
+    let (rows, columns) = (axis(2, call.rows)?, axis(4, call.columns)?);
     let pixels = Pixels { size, bytes, format, channels, rows, columns, is_columns_first, kept };
     let (frame, work) = (Elements::of(&args.tensor(0)?)?, args.tensor(12)?);
     let (work, plane) = (cells(&work)?, if values.len() > 256 { 256 } else { 0 });

@@ -5,6 +5,7 @@ use crate::family::fill::fill;
 use crate::family::place::Place;
 use crate::family::transfer;
 use crate::prelude::*;
+use crate::views::margin::padded;
 
 /// `torch.constant_pad_nd`.
 #[cfg(feature = "catalogue")]
@@ -45,9 +46,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
         return Err(Error::InvalidArgument);
     }
     for (size, widths) in shape.sizes_mut().iter_mut().rev().zip(pad.chunks_exact(2)) {
-        let padded =
-            widths.iter().try_fold(i64::from(*size), |size, width| Some(size + i64::from(i32::try_from(*width).ok()?)));
-        let padded = padded.and_then(|padded| i32::try_from(padded).ok()).filter(|padded| *padded >= 0);
+        let padded = padded(*size, widths).and_then(|padded| i32::try_from(padded).ok()).filter(|padded| *padded >= 0);
         *size = padded.ok_or(Error::InvalidArgument)?;
     }
     transfer::reshaped(args, shape)

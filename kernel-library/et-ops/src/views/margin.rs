@@ -47,11 +47,16 @@ pub fn meta(args: &Args<'_, '_>, margin: Margin, dims: usize) -> Result<Meta> {
     }
     for (size, widths) in shape.sizes_mut().iter_mut().rev().zip(widths.chunks_exact(2)) {
         let own = i64::from(*size);
-        let padded = widths.iter().try_fold(own, |size, width| Some(size + i64::from(i32::try_from(*width).ok()?)));
-        let padded = padded.filter(|padded| *padded >= 1 && widths.iter().all(|width| margin.reaches(*width, own)));
+        let padded = padded(*size, widths)
+            .filter(|padded| *padded >= 1 && widths.iter().all(|width| margin.reaches(*width, own)));
         *size = padded.and_then(|padded| i32::try_from(padded).ok()).ok_or(Error::InvalidArgument)?;
     }
     transfer::reshaped(args, shape)
+}
+
+/// A size with margins of these widths; `None` for a width that is no difference of sizes.
+pub fn padded(size: i32, widths: &[i64]) -> Option<i64> {
+    widths.iter().try_fold(i64::from(size), |size, width| Some(size + i64::from(i32::try_from(*width).ok()?)))
 }
 
 /// Whether a dimension, not counting the batch, has no elements.

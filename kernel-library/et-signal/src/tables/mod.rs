@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use crate::fourier::radices;
 
-pub use resampling::{FRACTION, Resampling, Taps, cut, is_columns_first, shorter};
+pub use resampling::{Resampling, Taps, cut, is_columns_first, shorter};
 
 /// The unit of a mel scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

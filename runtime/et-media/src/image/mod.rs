@@ -51,3 +51,16 @@ fn target(size: [usize; 2], resize: Resize) -> Result<[usize; 2], String> {
         Resize::Shorter(side) => Ok(shorter(size, side)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shorter_side_gets_the_size() {
+        assert_eq!(target([30, 40], Resize::Shorter(20)), Ok([20, 26]));
+        assert_eq!(target([40, 30], Resize::Shorter(20)), Ok([26, 20]));
+        assert_eq!(target([40, 30], Resize::Exact([7, 9])), Ok([7, 9]));
+        assert_eq!(target([5, 5], Resize::Shorter(2)), Ok([2, 2]));
+    }
+}

@@ -1,6 +1,7 @@
 //! A picture in memory.
 
 use et_module::preprocess::Color;
+use et_signal::luma;
 
 /// Rows of pixels, top row first, 8 bits per channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,12 +64,6 @@ impl Picture {
         };
         Self { channels, bytes, ..self }
     }
-}
-
-/// Luma of ITU-R 601 in 16-bit fixed point, rounded to nearest, as Pillow has it: 0.299, 0.587 and 0.114.
-fn luma([red, green, blue]: [u8; 3]) -> u8 {
-    let sum = u32::from(red) * 19_595 + u32::from(green) * 38_470 + u32::from(blue) * 7_471 + (1 << 15);
-    (sum >> 16) as u8
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! pixels are those of Pillow's `Image.resize`.
 
 use et_module::preprocess::Filter;
-
-use et_signal::tables::{FRACTION, Resampling, Taps, is_columns_first};
+use et_signal::tables::{Resampling, Taps, is_columns_first};
+use et_signal::{HALF, value};
 
 use super::Picture;
 
@@ -40,14 +40,6 @@ const fn resampling(filter: Filter) -> Resampling {
     }
 }
 
-/// A sum of weighted values as a value.
-fn value(sum: i32) -> u8 {
-    (sum >> FRACTION).clamp(0, 255) as u8
-}
-
-/// Half of a value, so that [`value`] rounds to nearest.
-const HALF: i32 = 1 << (FRACTION - 1);
-
 fn rows_resized(picture: &Picture, width: usize, filter: Resampling) -> Option<Picture> {
     if width == picture.width() {
         return Some(picture.clone());
@@ -82,4 +74,19 @@ fn columns(picture: Picture, height: usize, filter: Resampling) -> Option<Pictur
         bytes.extend(sums.into_iter().map(value));
     }
     Picture::new(picture.width(), height, picture.channels(), bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pixels of Pillow for a ramp of 24 and of 10 pixels: centers on a border, 0.8 * 7.5 and 0.4 * 7.5, are a little less in sums.
+    #[test]
+    fn the_nearest_pixel_is_that_of_pillow() {
+        let ramp = |pixels: u8| Picture::new(pixels.into(), 1, 1, (0..pixels).collect()).unwrap();
+        let wider = resize(&ramp(24), 1, 30, Filter::Nearest).unwrap();
+        assert_eq!(wider.bytes()[..12], [0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 9]);
+        let wider = resize(&ramp(10), 1, 25, Filter::Nearest).unwrap();
+        assert_eq!(wider.bytes()[..12], [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4]);
+    }
 }
