@@ -166,6 +166,15 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// A partition that cannot be lowered as a whole. Its nodes stay with the next backend, with this reason.
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal>;
+
+    /// Lowers a partition as [`Backend::lower`] does. Nothing reads the inputs at the positions `ended` after the call, so that the call may write
+    /// anything into their memory.
+    ///
+    /// # Errors
+    /// As of [`Backend::lower`].
+    fn lower_over(&self, graph: &Graph, _ended: &[usize], target: &TargetFacts) -> Result<Blob, Refusal> {
+        self.lower(graph, target)
+    }
 }
 
 impl fmt::Debug for dyn Backend + '_ {

@@ -26,5 +26,5 @@ pub use constant::{ByteWeights, constant_of, dequantizes_constants, floats, inte
 pub use gpu::{GpuDispatch, GpuProgram, GpuRole, GpuScratch, GpuStorage, GpuTensor};
 pub use npu::{NpuEstimate, NpuOperator};
 pub use refusal::{Refusal, RefusalKind};
-pub use scratch::{Life, ScratchPlan, plan_scratch};
+pub use scratch::{Life, ScratchPlan, fill_memory, plan_scratch};
 pub use target::{EthosU, GpuApi, GpuFacts, MemoryFacts, NpuFacts, TargetFacts};

@@ -23,13 +23,7 @@ const MOST_SEARCHED: usize = 128;
 /// Places buffers one after the other, each at the lowest multiple of `alignment` that is free during its lifetime: the largest
 /// first, unless another order takes less memory. `sizes` are in bytes; a buffer without a lifetime takes no memory.
 pub fn plan_scratch(sizes: &[usize], lives: &[Option<Life>], alignment: usize) -> ScratchPlan {
-    let mut order: Vec<Buffer> = sizes
-        .iter()
-        .zip(lives)
-        .enumerate()
-        .filter_map(|(index, (size, life))| life.map(|life| (index, size.next_multiple_of(alignment), life)))
-        .collect();
-    order.sort_by_key(|(index, size, _)| (Reverse(*size), *index));
+    let mut order = largest_first(sizes, lives, alignment);
     let mut best = place(&order, sizes.len());
     let bound = if order.len() > MOST_SEARCHED { usize::MAX } else { most_at_once(&order) };
     while best.size > bound {
@@ -44,6 +38,39 @@ pub fn plan_scratch(sizes: &[usize], lives: &[Option<Life>], alignment: usize) -
         (order, best) = better;
     }
     best
+}
+
+/// Places buffers within `capacity` bytes, the largest first, each at the lowest free multiple of `alignment`: the starts of those that fit.
+/// The buffer `first` is placed before the others.
+pub fn fill_memory(
+    capacity: usize,
+    first: Option<usize>,
+    sizes: &[usize],
+    lives: &[Option<Life>],
+    alignment: usize,
+) -> Vec<(usize, usize)> {
+    let mut order = largest_first(sizes, lives, alignment);
+    order.sort_by_key(|(index, ..)| Some(*index) != first);
+    let (mut placed, mut found) = (Vec::new(), Vec::new());
+    for (index, size, life) in order {
+        let start = lowest(&placed, life, size);
+        if start + sizes[index] <= capacity {
+            let at = placed.partition_point(|(other, ..)| *other < start);
+            placed.insert(at, (start, size, life));
+            found.push((index, start));
+        }
+    }
+    found
+}
+
+/// Buffers with a lifetime.
+fn largest_first(sizes: &[usize], lives: &[Option<Life>], alignment: usize) -> Vec<Buffer> {
+    let buffers = sizes.iter().zip(lives).enumerate();
+    let living =
+        buffers.filter_map(|(index, (size, life))| life.map(|life| (index, size.next_multiple_of(alignment), life)));
+    let mut order: Vec<Buffer> = living.collect();
+    order.sort_by_key(|(index, size, _)| (Reverse(*size), *index));
+    order
 }
 
 /// The plan of buffers that are placed in this order.
@@ -88,6 +115,15 @@ mod tests {
     fn buffers_share_memory_unless_their_lives_meet() {
         let plan = plan_scratch(&[16, 8, 24], &[Some((0, 1)), Some((1, 2)), Some((2, 3))], 8);
         assert_eq!((plan.starts, plan.size), (vec![0, 24, 0], 32));
+    }
+
+    #[test]
+    fn memory_is_filled_with_what_fits_the_largest_first() {
+        let lives = [Some((0, 1)), Some((1, 2)), Some((3, 4)), Some((1, 4)), None];
+        let sizes = [16, 8, 20, 33, 4];
+        assert_eq!(fill_memory(32, None, &sizes, &lives, 8), [(2, 0), (0, 0), (1, 16)]);
+        assert_eq!(fill_memory(32, Some(1), &sizes, &lives, 8), [(1, 0), (2, 0), (0, 8)]);
+        assert_eq!(fill_memory(15, None, &sizes, &lives, 8), [(1, 0)]);
     }
 
     /// Largest first, the second buffer would lie in the middle and the third behind it.

@@ -15,6 +15,7 @@ mod keep;
 mod levels;
 mod order;
 mod partition;
+mod readers;
 mod report;
 mod samples;
 mod split;

@@ -16,6 +16,7 @@ use crate::gather::{Gathered, gather};
 use crate::judge::{Judge, is_delegated, is_dynamic};
 use crate::keep::Keep;
 use crate::order::{Step, order};
+use crate::readers::Readers;
 use crate::report::{NodeReport, Place, portable};
 use crate::samples::samples;
 use crate::split::split;
@@ -113,6 +114,8 @@ struct Outside {
     escaping: HashSet<ValueId>,
     /// The states that the backend steps in place, by their new values.
     stepped: IdMap<ValueId>,
+    /// The partitions that are the only readers of values.
+    readers: Readers,
 }
 
 /// A lowered partition.
@@ -146,10 +149,11 @@ impl Method {
         let outside = Outside {
             escaping: escaping(&self.graph, &partitions),
             stepped: if backend.steps_states() { stepped_states(&self.graph) } else { IdMap::default() },
+            readers: Readers::of(&self.graph, &partitions),
         };
         let mut lowered = Vec::new();
-        for nodes in partitions {
-            match self.lower(&nodes, &outside, &samples, (backend, target), keep) {
+        for (partition, nodes) in partitions.into_iter().enumerate() {
+            match self.lower((partition, &nodes), &outside, &samples, (backend, target), keep) {
                 Ok(Some(call)) => lowered.push(Lowered { nodes, call }),
                 Ok(None) => {}
                 Err(reason) => self.refuse(&nodes, backend, &reason),
@@ -186,7 +190,7 @@ impl Method {
     /// The delegate call for a partition; `None` where no node outside reads the results.
     fn lower(
         &mut self,
-        nodes: &[usize],
+        (partition, nodes): (usize, &[usize]),
         outside: &Outside,
         samples: &[Graph],
         (backend, target): (&dyn Backend, &TargetFacts),
@@ -204,7 +208,7 @@ impl Method {
                 samples.iter().map(|sample| carve(sample, nodes, escapes, &outside.stepped).graph).collect();
             backend.lower_dynamic(&samples, &graph, target)?
         } else {
-            backend.lower(&graph, target)?
+            backend.lower_over(&graph, &outside.readers.ended(partition, &inputs), target)?
         };
         let Blob { bytes, scratch, weights, layers, stored, device } = blob;
         let first = outputs.first().map(|id| self.graph.value(*id).name.clone()).unwrap_or_default();

@@ -20,8 +20,8 @@ struct Only {
     operators: &'static [&'static str],
     /// The largest partition that the backend lowers.
     most_nodes: usize,
-    /// The lowered partitions.
-    lowered: Mutex<Vec<Graph>>,
+    /// The lowered partitions, with the inputs that nothing reads behind the call.
+    lowered: Mutex<Vec<(Graph, Vec<usize>)>>,
 }
 
 impl Only {
@@ -79,11 +79,15 @@ impl Backend for Only {
         (!known).then(|| Refusal::new(RefusalKind::Operator, format!("there is no `{}`", node.operator)))
     }
 
-    fn lower(&self, graph: &Graph, _: &TargetFacts) -> Result<Blob, Refusal> {
+    fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
+        self.lower_over(graph, &[], target)
+    }
+
+    fn lower_over(&self, graph: &Graph, ended: &[usize], _: &TargetFacts) -> Result<Blob, Refusal> {
         if graph.nodes.len() > self.most_nodes {
             return Err(Refusal::new(RefusalKind::Partition, "too many nodes"));
         }
-        self.lowered.lock().unwrap().push(graph.clone());
+        self.lowered.lock().unwrap().push((graph.clone(), ended.to_vec()));
         let count = graph.nodes.len();
         Ok(Blob { bytes: vec![count as u8], scratch: 64 * count, ..Blob::default() })
     }
@@ -106,9 +110,11 @@ fn run(case: &Case) -> Result<String, String> {
     let done = partitioned(case.program(), &contracts);
     let mut text = case.print(Lowered::NAME, done.program.program());
     for backend in backends {
-        for (index, graph) in backend.lowered.lock().unwrap().iter().enumerate() {
+        for (index, (graph, ended)) in backend.lowered.lock().unwrap().iter().enumerate() {
             let methods = [(format!("{}_{index}", backend.name), graph.clone())].into();
             text += &case.print("partition", &Program { methods });
+            let name = |position: &usize| format!(" %{}", graph.value(graph.inputs[*position]).name);
+            text += &format!("ended:{}\n", ended.iter().map(name).collect::<String>());
         }
     }
     Ok(done.report.iter().fold(text, |text, node| text + &line(node) + "\n"))

@@ -1,6 +1,8 @@
 //! The memory of a delegate call: operands as slices.
 #![allow(unsafe_code, reason = "operands are parts of memory that the caller lends; bounds are checked here")]
 
+use core::cell::Cell;
+
 use et_core::{Args, Error, Plain, Result};
 use et_runtime::Claims;
 
@@ -68,6 +70,17 @@ impl<'m, 'a> Operands<'m, 'a> {
         let start = self.claim::<T>(place, count, true)?;
         // SAFETY: the argument has `count` aligned writable elements, and no other operand of the instruction overlaps.
         Ok(unsafe { core::slice::from_raw_parts_mut(start, count) })
+    }
+
+    /// `count` elements that may lie in the same memory as those of another operand.
+    ///
+    /// # Errors
+    /// As of [`Operands::read`], but for an overlap.
+    pub fn cells<T: Plain>(&self, place: Place, count: usize, writes: bool) -> Result<&'m [Cell<T>]> {
+        let start = Self::new(self.blob, self.arguments).claim::<T>(place, count, writes)?.cast::<Cell<T>>();
+        // SAFETY: the argument has `count` aligned elements, which are writable where they are written, and other operands of the instruction
+        // are cells too.
+        Ok(unsafe { core::slice::from_raw_parts(start, count) })
     }
 
     /// `count` elements of the blob's constants.

@@ -61,7 +61,11 @@ impl Backend for CortexM {
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        lower::lower(graph, row(target), target.memory)
+        self.lower_over(graph, &[], target)
+    }
+
+    fn lower_over(&self, graph: &Graph, ended: &[usize], target: &TargetFacts) -> Result<Blob, Refusal> {
+        lower::lower(graph, ended, row(target), target.memory)
     }
 }
 

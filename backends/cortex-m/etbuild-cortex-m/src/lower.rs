@@ -54,13 +54,14 @@ pub struct Lowering<'g> {
     outputs: BTreeMap<usize, Buffer>,
 }
 
-/// Lowers a partition for a row of kernels, and for the memory of the target where that is known.
+/// Lowers a partition for a row of kernels, and for the memory of the target where that is known. The memory of the inputs at the positions
+/// `ended` is free behind their last use.
 ///
 /// # Errors
 /// A pattern that is cut by the border of the partition.
-pub fn lower(graph: &Graph, row: Row, memory: Option<MemoryFacts>) -> Result<Blob, Refusal> {
+pub fn lower(graph: &Graph, ended: &[usize], row: Row, memory: Option<MemoryFacts>) -> Result<Blob, Refusal> {
     let links = Links::of(graph);
-    let mut lowering = Lowering::new(&links, row);
+    let mut lowering = Lowering::new(&links, ended, row);
     for node in &graph.nodes {
         if let Some(qparams) = pattern::quantizes(node) {
             lowering.quantized(node, qparams)?;
@@ -87,15 +88,17 @@ pub fn cut() -> Refusal {
 }
 
 impl<'g> Lowering<'g> {
-    fn new(links: &'g Links<'g>, row: Row) -> Self {
+    fn new(links: &'g Links<'g>, ended: &[usize], row: Row) -> Self {
         let (graph, mut program) = (links.graph, Program::default());
         let (mut stored, mut inputs) = (IdMap::default(), IdMap::default());
         for (position, id) in graph.inputs.iter().enumerate() {
-            let buffer = program.buffer(Storage::Argument(position as u32));
+            let free = if ended.contains(&position) { graph.spec(*id).nbytes() } else { 0 };
+            let buffer = program.buffer(Storage::Argument { position: position as u32, free });
             inputs.insert(*id, buffer);
             stored.insert(*id, Stored { buffer, order: Order::RowMajor });
         }
-        let argument = |position: usize| Storage::Argument((graph.inputs.len() + position) as u32);
+        let argument =
+            |position: usize| Storage::Argument { position: (graph.inputs.len() + position) as u32, free: 0 };
         let outputs = (0..graph.outputs.len()).map(|position| (position, argument(position)));
         let outputs = outputs.map(|(position, storage)| (position, program.buffer(storage))).collect();
         Self { links, row, program, stored, inputs, outputs }

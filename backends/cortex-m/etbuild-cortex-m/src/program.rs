@@ -76,12 +76,8 @@ impl Program {
     pub fn finish(self, row: Row, arguments: u32, most: Option<usize>) -> Blob {
         let Self { constants, steps } = self;
         let (mut steps, patches) = steps.within(most.unwrap_or(usize::MAX));
-        let plan = steps.plan();
-        let place = |(storage, start): (&Storage, &usize)| match storage {
-            Storage::Argument(argument) => Place { argument: *argument, offset: 0 },
-            Storage::Scratch(_) => Place { argument: arguments, offset: *start as u32 },
-        };
-        let places: Vec<Place> = steps.buffers.iter().zip(&plan.starts).map(place).collect();
+        let plan = steps.plan(arguments);
+        let places = plan.places;
         let mut words = Vec::new();
         for instruction in &mut steps.instructions {
             instruction.visit(&mut |operand| {
@@ -92,7 +88,7 @@ impl Program {
             instruction.write(&mut |word| words.push(word));
         }
         let mut header = Header { magic: MAGIC, version: VERSION, row: row.number(), arguments, ..Header::default() };
-        (header.scratch, header.words) = (plan.size as u32, words.len() as u32);
+        (header.scratch, header.words) = (plan.scratch as u32, words.len() as u32);
         let mut bytes = Vec::new();
         let mut put = |word: u32| bytes.extend_from_slice(&word.to_le_bytes());
         let mut length = 0;
@@ -104,7 +100,7 @@ impl Program {
         bytes.extend_from_slice(&constants);
         let layers = steps.layers.iter().map(|layer| layer.to_string()).collect();
         let device = DeviceReport { patches, ..DeviceReport::default() };
-        Blob { bytes, scratch: plan.size, layers: vec![layers], device, ..Blob::default() }
+        Blob { bytes, scratch: plan.scratch, layers: vec![layers], device, ..Blob::default() }
     }
 }
 

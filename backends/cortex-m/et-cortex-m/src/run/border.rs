@@ -1,5 +1,7 @@
 //! The border of a partition: float32 to int8 and back, with the change of order between row-major and NHWC images.
 
+use core::cell::Cell;
+
 use et_core::{Error, Result};
 
 #[cfg(feature = "transpose")]
@@ -17,11 +19,11 @@ const MOST: f32 = 1024.0;
 /// A sum with this number, `1.5 * 2^23`, rounds numbers below `2^22` to an integer, ties to even: the lowest bits of the sum.
 const ROUNDER: f32 = 12_582_912.0;
 
-pub fn quantize(step: &Quantize, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn quantize(step: &Quantize, operands: Operands<'_, '_>) -> Result<()> {
     let plane = Plane::of(step.images, [step.channels, step.pixels], step.pitch)?;
-    let input = operands.read::<f32>(step.input, plane.input)?;
-    let output = operands.write::<i8>(step.output, plane.output)?;
-    plane.transpose(input, output, |number: f32| {
+    let input = operands.cells(step.input, plane.input, false)?;
+    let output = operands.cells(step.output, plane.output, true)?;
+    plane.convert(input, output, |number: f32| {
         let scaled = (number * step.inverse).clamp(-MOST, MOST) + ROUNDER;
         let integer = scaled.to_bits().wrapping_sub(ROUNDER.to_bits()).cast_signed();
         integer.wrapping_add(step.zero).clamp(-128, 127) as i8
@@ -29,29 +31,29 @@ pub fn quantize(step: &Quantize, mut operands: Operands<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-pub fn dequantize(step: &Dequantize, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn dequantize(step: &Dequantize, operands: Operands<'_, '_>) -> Result<()> {
     let plane = Plane::of(step.images, [step.pixels, step.channels], step.channels)?;
-    let input = operands.read::<i8>(step.input, plane.input)?;
-    let output = operands.write::<f32>(step.output, plane.output)?;
-    plane.transpose(input, output, |integer: i8| i32::from(integer).wrapping_sub(step.zero) as f32 * step.scale);
+    let input = operands.cells(step.input, plane.input, false)?;
+    let output = operands.cells(step.output, plane.output, true)?;
+    plane.convert(input, output, |integer: i8| i32::from(integer).wrapping_sub(step.zero) as f32 * step.scale);
     Ok(())
 }
 
 #[cfg(feature = "transpose")]
-pub fn transpose(step: &Transpose, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn transpose(step: &Transpose, operands: Operands<'_, '_>) -> Result<()> {
     let plane = Plane::of(step.images, [step.rows, step.columns], step.pitch)?;
-    let input = operands.read::<i8>(step.input, plane.input)?;
-    let output = operands.write::<i8>(step.output, plane.output)?;
-    plane.transpose(input, output, |integer: i8| integer);
+    let input = operands.cells(step.input, plane.input, false)?;
+    let output = operands.cells(step.output, plane.output, true)?;
+    plane.convert(input, output, |integer: i8| integer);
     Ok(())
 }
 
 #[cfg(feature = "int16-border")]
-pub fn quantize16(step: &Quantize16, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn quantize16(step: &Quantize16, operands: Operands<'_, '_>) -> Result<()> {
     let plane = Plane::of(step.images, [step.channels, step.pixels], step.pitch)?;
-    let input = operands.read::<f32>(step.input, plane.input)?;
-    let output = operands.write::<i16>(step.output, plane.output)?;
-    plane.transpose(input, output, |number: f32| {
+    let input = operands.cells(step.input, plane.input, false)?;
+    let output = operands.cells(step.output, plane.output, true)?;
+    plane.convert(input, output, |number: f32| {
         let scaled = (number * step.inverse).clamp(-32_767.0, 32_767.0) + ROUNDER;
         scaled.to_bits().wrapping_sub(ROUNDER.to_bits()) as i16
     });
@@ -59,20 +61,20 @@ pub fn quantize16(step: &Quantize16, mut operands: Operands<'_, '_>) -> Result<(
 }
 
 #[cfg(feature = "int16-border")]
-pub fn dequantize16(step: &Dequantize16, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn dequantize16(step: &Dequantize16, operands: Operands<'_, '_>) -> Result<()> {
     let plane = Plane::of(step.images, [step.pixels, step.channels], step.channels)?;
-    let input = operands.read::<i16>(step.input, plane.input)?;
-    let output = operands.write::<f32>(step.output, plane.output)?;
-    plane.transpose(input, output, |integer: i16| f32::from(integer) * step.scale);
+    let input = operands.cells(step.input, plane.input, false)?;
+    let output = operands.cells(step.output, plane.output, true)?;
+    plane.convert(input, output, |integer: i16| f32::from(integer) * step.scale);
     Ok(())
 }
 
 #[cfg(feature = "int16-transpose")]
-pub fn transpose16(step: &Transpose16, mut operands: Operands<'_, '_>) -> Result<()> {
+pub fn transpose16(step: &Transpose16, operands: Operands<'_, '_>) -> Result<()> {
     let plane = Plane::of(step.images, [step.rows, step.columns], step.pitch)?;
-    let input = operands.read::<i16>(step.input, plane.input)?;
-    let output = operands.write::<i16>(step.output, plane.output)?;
-    plane.transpose(input, output, |integer: i16| integer);
+    let input = operands.cells(step.input, plane.input, false)?;
+    let output = operands.cells(step.output, plane.output, true)?;
+    plane.convert(input, output, |integer: i16| integer);
     Ok(())
 }
 
@@ -98,15 +100,15 @@ impl Plane {
         Ok(Self { rows: rows as usize, columns: columns as usize, pitch: pitch as usize, input, output })
     }
 
-    /// Writes the converted transpose of each matrix.
+    /// Writes the converted transpose of each matrix: in the order of the elements, where it has one row or one column.
     #[inline(always)]
-    fn transpose<T: Copy, U>(&self, input: &[T], output: &mut [U], convert: impl Fn(T) -> U) {
+    fn convert<T: Copy, U>(&self, input: &[Cell<T>], output: &[Cell<U>], convert: impl Fn(T) -> U) {
         let mut rows = input.chunks(self.pitch.max(1));
-        for output in output.chunks_exact_mut((self.rows * self.columns).max(1)) {
+        for output in output.chunks_exact((self.rows * self.columns).max(1)) {
             // The inner loop runs over the columns: the pixels of an image that becomes NHWC.
             for (row, elements) in rows.by_ref().take(self.rows).enumerate() {
-                let results = output.iter_mut().skip(row).step_by(self.rows.max(1)).take(self.columns);
-                results.zip(elements).for_each(|(result, element)| *result = convert(*element));
+                let results = output.iter().skip(row).step_by(self.rows.max(1)).take(self.columns);
+                results.zip(elements).for_each(|(result, element)| result.set(convert(element.get())));
             }
         }
     }

@@ -63,7 +63,7 @@ impl Steps {
     /// The instructions with some layers in patches, where the scratch takes more than `most` bytes: those with the least work that fit, or
     /// with the least scratch where none fit.
     pub fn within(self, most: usize) -> (Self, Option<Patches>) {
-        if self.plan().size <= most {
+        if self.scratch() <= most {
             return (self, None);
         }
         let (lives, work) = (self.lives(), self.work().max(1));
@@ -75,7 +75,7 @@ impl Steps {
         };
         found.sort_by_key(|one| (one.work, one.scratch));
         let fitting = found.iter().filter(|one| one.scratch <= most);
-        let first = fitting.filter_map(made).find(|(steps, _)| steps.plan().size <= most);
+        let first = fitting.filter_map(made).find(|(steps, _)| steps.scratch() <= most);
         let least = || found.iter().min_by_key(|one| one.scratch).and_then(made);
         first.or_else(least).unwrap_or((self, None))
     }
@@ -148,7 +148,7 @@ impl<'s> Layers<'s> {
                     let buffer = *operand.memory as usize;
                     if self.inner.contains(&buffer) {
                         let place = places.entry(buffer);
-                        *operand.memory = *place.or_insert_with(|| steps.scratch(self.size(buffer, &rows)));
+                        *operand.memory = *place.or_insert_with(|| steps.add_scratch(self.size(buffer, &rows)));
                     }
                 });
                 steps.push(instruction, layers[position].clone());
@@ -164,7 +164,7 @@ impl<'s> Layers<'s> {
         match (self.images.get(&buffer), rows.images.get(&buffer), self.steps.buffers[buffer]) {
             (Some(image), Some(rows), _) => rows.len() * image.row,
             (_, _, Storage::Scratch(size)) => size,
-            (_, _, Storage::Argument(_)) => 0,
+            (_, _, Storage::Argument { .. }) => 0,
         }
     }
 
@@ -224,7 +224,7 @@ impl<'s> Layers<'s> {
 
 impl Steps {
     /// The number of a new buffer of scratch.
-    fn scratch(&mut self, size: usize) -> u32 {
+    fn add_scratch(&mut self, size: usize) -> u32 {
         self.buffers.push(Storage::Scratch(size));
         self.buffers.len() as u32 - 1
     }
