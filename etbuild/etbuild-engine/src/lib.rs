@@ -36,7 +36,7 @@ pub use deploy::{Goal, OutputFile, StageRow, UnitReport, Verification, deploy};
 pub use dry_run::{PlanRow, PlanState, UnitPlan, inputs, plan};
 pub use etbuild_emit::PRODUCER_KEY;
 pub use etbuild_import::Format;
-pub use etbuild_link::{CodePart, SizeReport, kernel_crates};
+pub use etbuild_link::{CodePart, SizeReport, StackUse, kernel_crates};
 pub use etbuild_remote::{Access as RemoteAccess, Execution as RemoteExecution, Options as RemoteOptions};
 pub use input::{Db, EngineDatabase};
 pub use partition::{EngineRefusal, Fallback, FallbackReason, NodePlace};

@@ -12,6 +12,7 @@ use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
 use crate::messages::Compiled;
 use crate::scratch::Scratch;
+use crate::stack::StackUse;
 use crate::workshop::{Workshop, removed_variables};
 use crate::{
     CompileTarget, LinkError, Project, Route, SystemFiles, Toolchain, flags, messages, processor, system, third_party,
@@ -28,6 +29,17 @@ pub struct Built {
     pub shared: Option<Vec<u8>>,
     /// The space of the binary, by name; empty where the linker gives no map.
     pub code: Vec<CodePart>,
+    /// The stack of firmware; `None` where the linker gives no map.
+    pub stack: Option<StackUse>,
+}
+
+impl Built {
+    /// The results with what the linker's map says of the binary.
+    pub(crate) fn new(binary: Option<Vec<u8>>, library: Option<Vec<u8>>, shared: Option<Vec<u8>>, map: &[u8]) -> Self {
+        let map = String::from_utf8_lossy(map);
+        let stack = binary.as_deref().and_then(|binary| StackUse::of(binary, &map));
+        Self { code: code::parts(&map), stack, binary, library, shared }
+    }
 }
 
 /// Builds `project` in a workshop. The bytes depend only on project, target and toolchain.
@@ -79,8 +91,7 @@ pub fn build_telling(
     let (binary, library) = (made.executable.map(read).transpose()?, made.library.map(read).transpose()?);
     let shared = made.shared.map(read).transpose()?;
     let map = system.read(&folder.project().join(MAP)).unwrap_or_default();
-    let code = code::parts(&String::from_utf8_lossy(&map));
-    Ok(Built { binary, library, shared, code })
+    Ok(Built::new(binary, library, shared, &map))
 }
 
 /// The name of the scratch folder: equal for projects that differ in their own package, and in which crates that needs. Cargo keeps a crate

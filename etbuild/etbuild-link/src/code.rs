@@ -27,13 +27,9 @@ const NAMES: usize = 8;
 
 /// The parts of the code and the constants in a map of LLD, by name; empty for another map.
 pub fn parts(map: &str) -> Vec<CodePart> {
-    let mut lines = map.lines();
-    if !lines.next().is_some_and(|head| head.contains("Align Out     In      Symbol")) {
-        return Vec::new();
-    }
     let mut sizes = BTreeMap::new();
     let mut at = Place::default();
-    lines.filter_map(Line::read).for_each(|line| at.visit(&line, &mut sizes));
+    map_lines(map).for_each(|line| at.visit(&line, &mut sizes));
     at.leave(&mut sizes);
     let part = |((name, instructions), size)| CodePart { name, instructions, size };
     sizes.into_iter().map(part).filter(|part| part.size > 0).collect()
@@ -41,11 +37,30 @@ pub fn parts(map: &str) -> Vec<CodePart> {
 
 type Sizes = BTreeMap<(String, bool), u64>;
 
+/// The lines of a map of LLD; none of another map.
+pub fn map_lines(map: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut lines = map.lines();
+    let is_known = lines.next().is_some_and(|head| head.contains("Align Out     In      Symbol"));
+    lines.take_while(move |_| is_known).filter_map(Line::read)
+}
+
 /// A line of the map.
-struct Line<'m> {
-    size: u64,
-    level: usize,
-    name: &'m str,
+pub struct Line<'m> {
+    /// Where the linked file has it in memory.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    pub level: MapLevel,
+    /// The section, the object's section or the symbol.
+    pub name: &'m str,
+}
+
+/// What a line of the map is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapLevel {
+    Section,
+    ObjectSection,
+    Symbol,
 }
 
 impl<'m> Line<'m> {
@@ -57,9 +72,15 @@ impl<'m> Line<'m> {
             let end = start.find(' ')?;
             (*field, rest) = start.split_at(end);
         }
-        let size = u64::from_str_radix(fields[2], 16).ok()?;
+        let number = |field| u64::from_str_radix(field, 16).ok();
+        let (address, size) = (number(fields[0])?, number(fields[2])?);
         let name = rest.trim_start();
-        Some(Self { size, level: (rest.len() - name.len()).saturating_sub(1) / NAMES, name })
+        let level = match (rest.len() - name.len()).saturating_sub(1) / NAMES {
+            0 => MapLevel::Section,
+            1 => MapLevel::ObjectSection,
+            _ => MapLevel::Symbol,
+        };
+        Some(Self { address, size, level, name })
     }
 }
 
@@ -75,15 +96,15 @@ struct Place<'m> {
 impl<'m> Place<'m> {
     fn visit(&mut self, line: &Line<'m>, sizes: &mut Sizes) {
         match line.level {
-            0 => {
+            MapLevel::Section => {
                 self.leave(sizes);
                 self.section = section(line.name);
             }
-            1 => {
+            MapLevel::ObjectSection => {
                 self.leave(sizes);
                 self.object = Some((line.name, line.size));
             }
-            _ => self.symbol(line, sizes),
+            MapLevel::Symbol => self.symbol(line, sizes),
         }
     }
 

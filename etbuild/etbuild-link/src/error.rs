@@ -78,6 +78,16 @@ pub enum LinkError {
         /// The number of bytes too many.
         excess: u64,
     },
+    /// The calls of the firmware take more stack than the target keeps.
+    #[error("calls take up to {need} bytes of the stack, and the target keeps {kept}: {}", .calls.join(", which calls "))]
+    StackTooSmall {
+        /// The most bytes that are in use.
+        need: u64,
+        /// The bytes of the target.
+        kept: u64,
+        /// The functions that take them, the outermost first.
+        calls: Vec<String>,
+    },
     /// Verification data does not have the size that the method's inputs and outputs have.
     #[error("{0}")]
     VerifyData(String),
@@ -119,7 +129,7 @@ impl LinkError {
             Self::Link(_) | Self::SymbolsMissing { .. } => Code::LinkFailed,
             Self::Stopped(text) if text.contains(DISK_FULL) => Code::DiskFull,
             Self::Stopped(_) => Code::CompileFailed,
-            Self::BankTooSmall { .. } => Code::BankTooSmall,
+            Self::BankTooSmall { .. } | Self::StackTooSmall { .. } => Code::BankTooSmall,
             Self::VerifyData(_) => Code::InputsMismatch,
             Self::Image(_) => Code::ImageInvalid,
             Self::Report(_) => Code::RunFailed,
@@ -137,6 +147,9 @@ impl From<&LinkError> for Diagnostic {
             LinkError::Processor { triple, .. } => diagnostic.help(format!(
                 "name another `cpu` or `triple`; `rustc --print target-cpus --target {triple}` lists the processors"
             )),
+            LinkError::StackTooSmall { need, .. } => {
+                diagnostic.help(format!("set `stack` in `memory` of the target to at least {need} bytes"))
+            }
             LinkError::SymbolsMissing { .. } => diagnostic.help(
                 "link with the system's own compiler (Android's NDK, MinGW): name it in the target's `rust: { linker: ... }`",
             ),

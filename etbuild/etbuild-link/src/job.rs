@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use etbuild_system::{Outcome, System};
 
 use crate::build::arguments;
-use crate::code::{self, MAP};
+use crate::code::MAP;
 use crate::third_party::{self, Archive};
 use crate::workshop::{REMOVED, Workshop};
 use crate::{Built, CompileTarget, LinkError, Project, Route, SystemFiles, Toolchain, flags, messages, system};
@@ -104,11 +104,11 @@ impl JobAnswer {
         let mut take = |name: &str| outputs.remove(&format!("{}/{name}", self.release));
         let (binary, shared) = (BINARIES.into_iter().find_map(&mut take), SHARED.into_iter().find_map(&mut take));
         let library = take(LIBRARY);
-        let code = code::parts(&String::from_utf8_lossy(&outputs.remove(MAP).unwrap_or_default()));
+        let map = outputs.remove(MAP).unwrap_or_default();
         if binary.is_none() && library.is_none() {
             return JobEnd::Unsuited("a worker returned no output".to_owned());
         }
-        JobEnd::Ended(Ok(Built { binary, library, shared, code }))
+        JobEnd::Ended(Ok(Built::new(binary, library, shared, &map)))
     }
 }
 

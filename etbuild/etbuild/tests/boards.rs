@@ -90,6 +90,20 @@ fn tensors_go_to_the_banks_of_a_target() {
     assert!(refused.stdout.contains("ETB0404") && refused.stdout.contains("`isram`"), "{}", refused.stdout);
 }
 
+#[test]
+fn a_stack_that_calls_can_leave_is_refused() {
+    let place = Place::warm();
+    let shipped = fs::read_to_string(repository().join("targets/mps2-an505.yaml")).unwrap();
+    let text = shipped.replace("name: mps2-an505", "name: narrow").replace("stack: 16 KiB", "stack: 1 KiB");
+    let file = place.file("narrow.yaml", text).display().to_string();
+    let refused = unit(&place.run(&command(&place, "", [&*file].into_iter())).expect(4).json(), "narrow").clone();
+    let found = &refused["diagnostics"][0];
+    assert_eq!(found["code"], "ETB0404", "{refused}");
+    let message = found["message"].as_str().unwrap();
+    assert!(message.contains("the target keeps 1024: `reset`, which calls `main`, which calls `et_ops::"), "{message}");
+    assert!(found["help"].as_str().unwrap().contains("set `stack` in `memory` of the target to at least"), "{found}");
+}
+
 /// A budget that the whole images exceed: some layers are computed in patches, with the outputs of those without.
 #[test]
 fn a_board_with_little_memory_computes_layers_in_patches() {
@@ -113,6 +127,10 @@ fn check(unit: &Value, board: &Target, tolerance: f64) {
     assert_eq!(unit["diagnostics"].as_array().map_or(0, Vec::len), 0, "{name}: {unit}");
     let binary = unit["files"][0]["path"].as_str().unwrap_or_else(|| panic!("{name}: {unit}"));
     assert!(fs::read(binary).unwrap().starts_with(b"\x7fELF"), "{name}");
+    // What the instructions show is no less than what a run used, and near to it.
+    let bound = unit["stack"]["bytes"].as_u64().unwrap_or_else(|| panic!("{name}: {}", unit["stack"]));
+    let used = unit["cost"]["stack"].as_u64().unwrap_or(bound);
+    assert!(used <= bound && bound <= used + 512, "{name}: {used} of {bound} bytes of stack");
     if matches!(board.run(), Run::Emulator(_)) && verification["state"] != "skipped" {
         assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &CASES.into()), "{name}: {unit}");
         assert!(verification["max_error"].as_f64().unwrap() <= tolerance, "{name}: {verification}");

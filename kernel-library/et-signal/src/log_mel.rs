@@ -206,7 +206,7 @@ impl<L: Table<i32>, S: Table<i16>> LogMel<L, S> {
         }
         let sum = Scaled::of_words(high, low, exponent + WEIGHT_BITS);
         let floor = Scaled::of_float_bits(floor as u32);
-        let sum = if self.output.adds_floor { sum.with(floor, u64::wrapping_add) } else { sum.with(floor, Ord::max) };
+        let sum = sum.with(floor, self.output.adds_floor);
         log2(sum).wrapping_add(gain)
     }
 

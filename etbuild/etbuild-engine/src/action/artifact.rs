@@ -59,6 +59,8 @@ pub enum ArtifactKind {
     Sizes,
     /// The space of a binary by module, as JSON.
     Code,
+    /// The stack of firmware, as JSON.
+    Stack,
     /// Outputs of a run, as safetensors.
     Outputs,
     /// What the inferences on a board took, as JSON.
@@ -66,7 +68,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 28] = [
+    const NAMES: [(Self, &'static str); 29] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -93,6 +95,7 @@ impl ArtifactKind {
         (Self::Image, "image"),
         (Self::Sizes, "sizes"),
         (Self::Code, "code"),
+        (Self::Stack, "stack"),
         (Self::Outputs, "outputs"),
         (Self::Effort, "effort"),
     ];

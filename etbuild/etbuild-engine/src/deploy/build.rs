@@ -4,10 +4,11 @@ use std::path::Path;
 
 use etbuild_checkpoint::Multiplied;
 use etbuild_link::{
-    LibraryForm, SizeReport, c_package_binaries, c_package_names, cmake_name, process_package_names, web_package_names,
+    LibraryForm, StackUse, c_package_binaries, c_package_names, cmake_name, process_package_names, web_package_names,
 };
 use etbuild_quantize::Scheme;
 use etbuild_store::BlobRef;
+use serde::de::DeserializeOwned;
 
 use super::package::{self, Deliverable};
 use super::record::{keep, noted};
@@ -178,14 +179,28 @@ fn check_budget(
     linked: &Staged,
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
-    let sizes = linked.artifacts.get(ArtifactKind::Sizes).map(|sizes| db.world().open_blob(&sizes.blob()));
-    let sizes = sizes.map(|bytes| serde_json::from_slice::<SizeReport>(&bytes)).transpose();
-    report.sizes = sizes.map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))?;
+    report.sizes = read_json(db, linked, ArtifactKind::Sizes)?;
+    note_stack(read_json(db, linked, ArtifactKind::Stack)?, report);
     let sizes = report.sizes.unwrap_or_default();
     let data: u64 = data_files(emitted).iter().map(|(_, data)| data.size).sum();
     let file = emitted.blob(ArtifactKind::ProgramFile)?.size + data;
     let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &sizes);
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
+}
+
+/// An artifact of the link that is JSON, if there is one.
+fn read_json<T: DeserializeOwned>(db: &dyn Db, linked: &Staged, kind: ArtifactKind) -> Result<Option<T>, Blocked> {
+    let bytes = linked.artifacts.get(kind).map(|artifact| db.world().open_blob(&artifact.blob()));
+    let value = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
+    value.map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))
+}
+
+/// Reports the stack of firmware, and why it has no bound.
+fn note_stack(stack: Option<StackUse>, report: &mut UnitReport) {
+    if let Some(StackUse::Unbounded { reason }) = &stack {
+        report.notes.push(format!("the instructions of the firmware show no bound of the stack: {reason}"));
+    }
+    report.stack = stack;
 }
 
 /// The library with its header, and the files of the packages that a recipe asks for.

@@ -27,6 +27,8 @@ pub struct UnitReport {
     pub notes: Vec<String>,
     /// How large the binary is.
     pub sizes: Option<etbuild_link::SizeReport>,
+    /// The stack of firmware, by its instructions.
+    pub stack: Option<etbuild_link::StackUse>,
     /// Whether the binary computes the outputs of the model.
     pub verification: Verification,
     /// The verification on each device, where the binary ran on devices.
@@ -117,6 +119,7 @@ impl UnitReport {
             fallback: None,
             notes: Vec::new(),
             sizes: None,
+            stack: None,
             verification: Verification::None,
             devices: Vec::new(),
             cost: None,

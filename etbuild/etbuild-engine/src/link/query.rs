@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{
-    Built, Project, Region, SizeReport, Sources, Workshop, android_archive, build_telling, c_model, dll_library,
-    java_classes, process_package, uf2, web_package,
+    Built, LinkError, Project, Region, SizeReport, Sources, StackUse, Workshop, android_archive, build_telling,
+    c_model, dll_library, java_classes, process_package, uf2, web_package,
 };
 use etbuild_store::{BlobRef, KeyBuilder, Value};
 use etbuild_target::Image;
@@ -100,6 +100,10 @@ impl Link {
             self.put_java(shared, products)?;
         }
         products.put(ArtifactKind::Code, &failure::json(&built.code)?);
+        if let Some(stack) = &built.stack {
+            Self::check_stack(stack, &sizes)?;
+            products.put(ArtifactKind::Stack, &failure::json(stack)?);
+        }
         if let Some(data) = &self.project.web {
             let package = web_package(&self.project.without_data()?, data).map_err(link_failure)?;
             package.iter().for_each(|file| products.put(ArtifactKind::Package, file));
@@ -120,6 +124,13 @@ impl Link {
         let text = serde_json::to_vec_pretty(&sizes).map_err(|error| failure::internal(&error.to_string()))?;
         products.put(ArtifactKind::Sizes, &text);
         Ok(sizes)
+    }
+
+    /// Refuses a stack that calls can leave.
+    fn check_stack(stack: &StackUse, sizes: &SizeReport) -> Result<(), Vec<Diagnostic>> {
+        let Some(bound) = stack.bound().filter(|bound| u64::from(bound.bytes) > sizes.stack) else { return Ok(()) };
+        let calls = bound.calls.iter().map(|frame| format!("`{}`", frame.function)).collect();
+        Err(link_failure(LinkError::StackTooSmall { need: bound.bytes.into(), kept: sizes.stack, calls }))
     }
 
     /// The package for Java.

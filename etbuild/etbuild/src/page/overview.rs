@@ -1,6 +1,6 @@
 //! The head of the page: the main figures, the diagnostics, and the graph of stages.
 
-use etbuild_engine::{StageRow, Verification};
+use etbuild_engine::{StackUse, StageRow, Verification};
 use serde::Serialize;
 
 use super::duration;
@@ -99,6 +99,9 @@ pub fn figures(report: &DeployReport) -> Vec<(&'static str, String)> {
         figures.extend(cost.cycles.map(|count| ("Cycles of an inference", count.to_string())));
         let time = cost.estimated_milliseconds.map(|time| ("Estimated time of an inference", format!("{time:.2} ms")));
         figures.extend(time);
+    }
+    if let Some(bound) = report.deploy.stack.as_ref().and_then(StackUse::bound) {
+        figures.push(("Stack bound", bytes(bound.bytes.into())));
     }
     let arenas = report.anatomy.memory.iter().flat_map(|method| &method.arenas).map(|arena| arena.size).sum();
     if !report.anatomy.memory.is_empty() {

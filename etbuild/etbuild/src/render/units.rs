@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etbuild_engine::{Fallback, PlanState, SizeReport, StageRow, UnitPlan, UnitReport, Verification};
+use etbuild_engine::{Fallback, PlanState, SizeReport, StackUse, StageRow, UnitPlan, UnitReport, Verification};
 
 use super::{Table, bytes};
 
@@ -39,6 +39,7 @@ fn board_table(reports: &[UnitReport]) -> Option<String> {
         "arena",
         "static",
         "stack",
+        "stack bound",
         "code",
         "program",
         "test data",
@@ -49,6 +50,7 @@ fn board_table(reports: &[UnitReport]) -> Option<String> {
         row.extend(cost(report));
         row.extend([sizes.arena, sizes.static_ram()].map(bytes));
         row.push(stack(report, sizes.stack));
+        row.push(stack_bound(report));
         row.extend([sizes.flash_beyond_program(), sizes.program, sizes.verify].map(bytes));
         table.row(row);
         is_empty = false;
@@ -69,6 +71,12 @@ fn cost(report: &UnitReport) -> [String; 2] {
 fn stack(report: &UnitReport, kept: u64) -> String {
     let used = report.cost.as_ref().map(|cost| format!("{} of ", bytes(cost.stack.into())));
     format!("{}{}", used.unwrap_or_default(), bytes(kept))
+}
+
+/// The most that calls can use of the stack.
+fn stack_bound(report: &UnitReport) -> String {
+    let bound = report.stack.as_ref().and_then(StackUse::bound);
+    bound.map_or_else(|| "-".to_owned(), |bound| bytes(bound.bytes.into()))
 }
 
 /// Facts about the speed of a unit, a line each.

@@ -1,0 +1,178 @@
+//! The functions of a linked file, by the linker's map.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use object::{Architecture, Object, ObjectSection, SectionKind};
+
+use super::instruction::{Decoder, Instruction};
+use super::riscv::RiscV;
+use super::thumb::Thumb;
+use crate::code::{Line, MapLevel, map_lines};
+
+/// The linked file of a 32-bit microcontroller.
+pub struct Image<'f> {
+    file: object::File<'f>,
+    architecture: Architecture,
+    /// Where the objects' sections end, by their addresses: behind them are bytes that fill up.
+    sections: BTreeMap<u32, u32>,
+    /// The names of functions by address.
+    functions: BTreeMap<u32, String>,
+    /// Where stretches of instructions, or of data, begin.
+    stretches: BTreeMap<u32, Contents>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Contents {
+    Instructions,
+    Data,
+}
+
+impl<'f> Image<'f> {
+    /// The image of a linked file and its map; `None` for another processor, and where there is no map of LLD.
+    pub fn new(binary: &'f [u8], map: &str) -> Option<Self> {
+        let file = object::File::parse(binary).ok()?;
+        let architecture = file.architecture();
+        if !matches!(architecture, Architecture::Arm | Architecture::Riscv32) {
+            return None;
+        }
+        let (sections, functions, stretches) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut image = Self { file, architecture, sections, functions, stretches };
+        map_lines(map).for_each(|line| image.add(&line));
+        (!image.functions.is_empty()).then_some(image)
+    }
+
+    fn add(&mut self, line: &Line<'_>) {
+        let [Ok(address), Ok(size)] = [line.address, line.size].map(u32::try_from) else { return };
+        match line.level {
+            MapLevel::Section => {}
+            MapLevel::ObjectSection => {
+                self.sections.insert(address, address.saturating_add(size));
+            }
+            MapLevel::Symbol => self.add_symbol(address, line.name),
+        }
+    }
+
+    fn add_symbol(&mut self, address: u32, name: &str) {
+        let is_code = || self.section_of(address & !1).is_some_and(|(_, _, is_code)| is_code);
+        match name {
+            name if name.starts_with("$t") || name.starts_with("$x") => {
+                self.stretches.insert(address, Contents::Instructions);
+            }
+            name if name.starts_with("$d") => {
+                self.stretches.insert(address, Contents::Data);
+            }
+            // A label within a function, of an address that RISC-V puts together.
+            name if name.starts_with(".L") => {}
+            _ if is_code() => {
+                self.functions.entry(self.without_mode(address)).or_insert_with(|| name.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// The address of a function, of which Arm's lowest bit says that its instructions are Thumb's.
+    fn without_mode(&self, address: u32) -> u32 {
+        if self.architecture == Architecture::Arm { address & !1 } else { address }
+    }
+
+    /// Where execution begins.
+    pub fn entry(&self) -> Option<u32> {
+        Some(self.without_mode(u32::try_from(self.file.entry()).ok()?))
+    }
+
+    /// The name of the function at an address.
+    pub fn name(&self, address: u32) -> &str {
+        self.functions.get(&address).map_or("", |name| without_hash(name))
+    }
+
+    /// The function at an address, to where the next one begins.
+    pub fn range(&self, address: u32) -> Option<Range<u32>> {
+        let (_, end) = self.sections.range(..=address).next_back()?;
+        let next = self.functions.range(address + 1..).next().map_or(*end, |(next, _)| *next);
+        let is_code = self.section_of(address).is_some_and(|(_, _, is_code)| is_code);
+        is_code.then(|| address..next.min(*end))
+    }
+
+    pub fn decoder(&self) -> Box<dyn Decoder> {
+        match self.architecture {
+            Architecture::Arm => Box::new(Thumb::default()),
+            _ => Box::new(RiscV),
+        }
+    }
+
+    /// The instructions of a range by address.
+    pub fn instructions(&self, range: Range<u32>) -> BTreeMap<u32, Instruction> {
+        let mut decoder = self.decoder();
+        let mut instructions = BTreeMap::new();
+        let mut address = range.start;
+        while address < range.end {
+            let stretch = self.stretches.range(..=address).next_back().map(|(_, contents)| *contents);
+            let decoded = self.bytes(address).and_then(|code| decoder.decode(address, code, &|at| self.word(at)));
+            match decoded {
+                Some(instruction) if stretch != Some(Contents::Data) => {
+                    instructions.insert(address, instruction);
+                    address += instruction.size;
+                }
+                _ => address = self.stretches.range(address + 1..).next().map_or(range.end, |(next, _)| *next),
+            }
+        }
+        instructions
+    }
+
+    /// The functions whose addresses are in the constants and variables, and in the constants between functions: those that a pointer
+    /// may point at.
+    pub fn taken(&self) -> Vec<u32> {
+        let mode = u32::from(self.architecture == Architecture::Arm);
+        let is_function = |word: &u32| word & 1 == mode && self.functions.contains_key(&(word & !mode));
+        let mut taken: Vec<u32> = self.words().filter(is_function).map(|word| word & !mode).collect();
+        taken.sort_unstable();
+        taken.dedup();
+        taken.retain(|function| Some(*function) != self.entry());
+        taken
+    }
+
+    /// The places of a table behind an instruction at `address`: offsets in half-words, of `size` bytes each.
+    pub fn table(&self, address: u32, size: u32) -> Vec<u32> {
+        let start = address + 4;
+        let end = self.stretches.range(start + 1..).next().map_or(start, |(end, _)| *end);
+        let bytes = self.bytes(start).and_then(|bytes| bytes.get(..(end - start) as usize)).unwrap_or_default();
+        let offset = |entry: &[u8]| entry.iter().rev().fold(0, |offset, byte| offset << 8 | u32::from(*byte));
+        bytes.chunks_exact(size as usize).map(|entry| start + 2 * offset(entry)).collect()
+    }
+
+    /// All words but those of the vector table, which the processor alone reads.
+    fn words(&self) -> impl Iterator<Item = u32> {
+        let sections = self.file.sections().filter(|section| section.name() != Ok(".vectors"));
+        let words = sections.filter_map(|section| section.data().ok()).flat_map(|bytes| bytes.as_chunks().0);
+        words.map(|word| u32::from_le_bytes(*word))
+    }
+
+    fn word(&self, address: u32) -> Option<u32> {
+        self.bytes(address)?.first_chunk().map(|word| u32::from_le_bytes(*word))
+    }
+
+    /// The bytes from an address to the end of its section.
+    fn bytes(&self, address: u32) -> Option<&'f [u8]> {
+        let (start, bytes, _) = self.section_of(address)?;
+        bytes.get((address - start) as usize..)
+    }
+
+    /// The section with an address: its own address, its bytes, and whether these are instructions.
+    fn section_of(&self, address: u32) -> Option<(u32, &'f [u8], bool)> {
+        let contents = |section: object::Section<'f, '_>| {
+            let (start, bytes) = (u32::try_from(section.address()).ok()?, section.data().ok()?);
+            let is_inside = address.checked_sub(start).is_some_and(|offset| (offset as usize) < bytes.len());
+            is_inside.then(|| (start, bytes, section.kind() == SectionKind::Text))
+        };
+        self.file.sections().find_map(contents)
+    }
+}
+
+/// `a::b::h0123456789abcdef` without the compiler's hash.
+fn without_hash(name: &str) -> &str {
+    match name.rsplit_once("::h") {
+        Some((path, hash)) if hash.len() >= 15 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => path,
+        _ => name,
+    }
+}
