@@ -78,6 +78,22 @@ pub enum LinkError {
         /// The number of bytes too many.
         excess: u64,
     },
+    /// The program file and the verification data do not fit in a memory bank.
+    #[error(
+        "bank `{bank}` has {size} bytes, and the program file takes {program} and the verification data {verify} ({cases} cases)"
+    )]
+    ConstantsTooLarge {
+        /// The bank.
+        bank: String,
+        /// Its bytes.
+        size: u64,
+        /// The bytes of the program file.
+        program: u64,
+        /// The bytes of the inputs and outputs of all cases.
+        verify: u64,
+        /// The number of cases.
+        cases: usize,
+    },
     /// The calls of the firmware take more stack than the target keeps.
     #[error("calls take up to {need} bytes of the stack, and the target keeps {kept}: {}", .calls.join(", which calls "))]
     StackTooSmall {
@@ -129,7 +145,9 @@ impl LinkError {
             Self::Link(_) | Self::SymbolsMissing { .. } => Code::LinkFailed,
             Self::Stopped(text) if text.contains(DISK_FULL) => Code::DiskFull,
             Self::Stopped(_) => Code::CompileFailed,
-            Self::BankTooSmall { .. } | Self::StackTooSmall { .. } => Code::BankTooSmall,
+            Self::BankTooSmall { .. } | Self::ConstantsTooLarge { .. } | Self::StackTooSmall { .. } => {
+                Code::BankTooSmall
+            }
             Self::VerifyData(_) => Code::InputsMismatch,
             Self::Image(_) => Code::ImageInvalid,
             Self::Report(_) => Code::RunFailed,
@@ -147,6 +165,13 @@ impl From<&LinkError> for Diagnostic {
             LinkError::Processor { triple, .. } => diagnostic.help(format!(
                 "name another `cpu` or `triple`; `rustc --print target-cpus --target {triple}` lists the processors"
             )),
+            LinkError::ConstantsTooLarge { size, program, verify, cases, .. } => {
+                let each = verify / (*cases).max(1) as u64;
+                diagnostic.help(match size.saturating_sub(*program) / each.max(1) {
+                    0 => "choose a target with more memory, or quantize the weights".to_owned(),
+                    most => format!("verify fewer cases: one takes {each} bytes, and at most {most} fit"),
+                })
+            }
             LinkError::StackTooSmall { need, .. } => {
                 diagnostic.help(format!("set `stack` in `memory` of the target to at least {need} bytes"))
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KernelTable, LibraryForm, OperatorCrate, SystemFiles};
+use crate::{KernelTable, LibraryForm, LinkError, OperatorCrate, SystemFiles};
 
 /// The facts of a generated project.
 #[derive(Clone, Debug)]
@@ -124,6 +124,23 @@ pub struct BoardFacts {
     pub verify: VerifyData,
 }
 
+impl ProjectFacts {
+    /// Refuses a program file and verification data that the bank for constants cannot have, before anything is compiled.
+    ///
+    /// # Errors
+    /// [`LinkError::ConstantsTooLarge`].
+    pub fn check_constants(&self) -> Result<(), LinkError> {
+        let (Some(board), Program::Embedded(program)) = (&self.board, &self.program) else { return Ok(()) };
+        let VerifyData { cases, inputs, outputs } = &board.verify;
+        let (program, verify) = (program.len() as u64, (inputs.len() + outputs.len()) as u64);
+        let Region { name, size, .. } = &board.memory.constants;
+        if program + verify <= *size {
+            return Ok(());
+        }
+        Err(LinkError::ConstantsTooLarge { bank: name.clone(), size: *size, program, verify, cases: *cases })
+    }
+}
+
 /// A family of processors that firmware starts on in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -161,6 +178,8 @@ pub struct MemoryFacts {
     pub code: Region,
     /// Read-only data: the program file, the weights, the verification data.
     pub constants: Region,
+    /// Where the program file and the weights are copied to at start; `None` where they are read in place.
+    pub copy_program_to: Option<Region>,
     /// Planned tensors, static data and the stack.
     pub arena: Region,
     /// Further banks of planned tensors.
@@ -169,6 +188,20 @@ pub struct MemoryFacts {
     pub stack: u64,
     /// The header for a boot ROM.
     pub boot_block: Option<BootBlock>,
+}
+
+impl MemoryFacts {
+    /// All banks, each once.
+    pub fn banks(&self) -> Vec<&Region> {
+        let mut banks: Vec<&Region> = Vec::new();
+        let used = [&self.code, &self.constants, &self.arena].into_iter().chain(&self.tensors);
+        for bank in used.chain(&self.copy_program_to) {
+            if !banks.iter().any(|known| known.name == bank.name) {
+                banks.push(bank);
+            }
+        }
+        banks
+    }
 }
 
 /// A range of addresses.

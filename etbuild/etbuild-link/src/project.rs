@@ -39,8 +39,9 @@ impl Project {
     ///
     /// # Errors
     /// [`LinkError::UnknownTemplate`]; [`LinkError::Template`] where the template uses what the facts lack;
-    /// [`LinkError::VerifyData`] where verification data does not fit the method.
+    /// [`LinkError::VerifyData`] where verification data does not fit the method; [`LinkError::ConstantsTooLarge`].
     pub fn new(facts: &ProjectFacts, sources: &Sources) -> Result<Self, LinkError> {
+        facts.check_constants()?;
         let mut package = render(find(&facts.template)?, facts)?;
         package.extend(facts.operators.iter().flat_map(OperatorCrate::project_files));
         if let Some(system) = facts.system {

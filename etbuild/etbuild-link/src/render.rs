@@ -6,7 +6,9 @@ use serde::Serialize;
 use tera::{Context, Kwargs, State, Tera};
 
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
-use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, UpdateFacts};
+use crate::facts::{
+    Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, Region, UpdateFacts,
+};
 use crate::plan::PlanFacts;
 use crate::symbol::symbol;
 use crate::{LibraryForm, LinkError, OperatorCrate, SelectedKernel, SystemFiles, report};
@@ -36,6 +38,8 @@ struct Variables<'a> {
     /// The name of the program file beside the binary; absent for an embedded program file.
     program_file: Option<&'a str>,
     memory: Option<&'a MemoryFacts>,
+    /// The memory banks of a board.
+    banks: Vec<&'a Region>,
     console: Option<&'a Console>,
     processor: Option<Processor>,
     cases: usize,
@@ -139,6 +143,7 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
         delegates: delegates(facts),
         program_file,
         memory: facts.board.as_ref().map(|board| &board.memory),
+        banks: facts.board.as_ref().map(|board| board.memory.banks()).unwrap_or_default(),
         console: facts.board.as_ref().map(|board| &board.console),
         processor: facts.board.as_ref().map(|board| board.processor),
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),

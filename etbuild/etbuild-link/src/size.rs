@@ -20,11 +20,17 @@ pub struct SizeReport {
     pub program: u64,
     /// The inputs and outputs that the firmware checks itself with.
     pub verify: u64,
+    /// The bytes of the program file that are copied to RAM too.
+    #[serde(default)]
+    pub copied: u64,
     /// The planned arenas.
     pub arena: u64,
     /// The stack, with room for the value table.
     pub stack: u64,
 }
+
+/// The section of a program that is copied to RAM.
+const COPIED: &str = ".program_copy";
 
 impl SizeReport {
     /// Reads the sections of `binary`.
@@ -39,8 +45,12 @@ impl SizeReport {
         let file = object::File::parse(binary).map_err(malformed)?;
         let mut report = Self::default();
         for section in file.sections().filter(is_content) {
-            if let Some(count) = report.count_of(section.name().map_err(malformed)?, section.kind()) {
+            let name = section.name().map_err(malformed)?;
+            if let Some(count) = report.count_of(name, section.kind()) {
                 *count += section.size();
+            }
+            if name == COPIED {
+                report.copied += section.size();
             }
         }
         Ok(report)
@@ -67,15 +77,15 @@ impl SizeReport {
         self.static_ram() + self.arena + self.stack
     }
 
-    /// The RAM of variables: all but the planned arenas and the stack.
+    /// The RAM of variables and of the program's copy: all but the planned arenas and the stack.
     pub fn static_ram(&self) -> u64 {
-        self.data + self.bss
+        self.data + self.bss + self.copied
     }
 
     /// The kind of a section: by the name in etbuild's linker scripts, else by the section's type.
     fn count_of(&mut self, name: &str, kind: SectionKind) -> Option<&mut u64> {
         Some(match (name, kind) {
-            (".program", _) => &mut self.program,
+            (".program" | COPIED, _) => &mut self.program,
             (".verify", _) => &mut self.verify,
             (name, _) if name == ".arena" || name.starts_with(".arena.") => &mut self.arena,
             (".stack", _) => &mut self.stack,

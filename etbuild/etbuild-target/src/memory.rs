@@ -14,6 +14,8 @@ pub struct Memory {
     pub code: Bank,
     /// The bank of read-only data: the program file and the weights.
     pub constants: Bank,
+    /// The bank that the program file and the weights are copied to at start; `None` where they are read in place.
+    pub copy_program_to: Option<Bank>,
     /// The bank of static data, the stack and, where [`Self::tensors`] has no other, planned tensors.
     pub arena: Bank,
     /// The banks of planned tensors, the fastest first.
@@ -85,6 +87,9 @@ pub struct MemoryFile {
     pub code: Spanned<String>,
     /// The name of the bank of read-only data: the program file and the weights.
     pub constants: Spanned<String>,
+    /// The name of the bank that the program file and the weights are copied to at start. Left out: they are read in place, in the bank `constants`.
+    #[serde(default)]
+    pub copy_program_to: Option<Spanned<String>>,
     /// The name of the bank of static data, the stack and planned tensors.
     pub arena: Spanned<String>,
     /// The names of the banks of planned tensors, the fastest first: those accessed most go to the first. Left out: the bank `arena`.
@@ -107,8 +112,10 @@ impl MemoryFile {
             return Err(stack_too_large(&self.stack, &arena));
         }
         let tensors = self.tensors(&arena)?;
+        let copied = |name| self.bank(name, Access::writes, "choose a bank with access `rw` or `rwx` for the copy");
+        let copy_program_to = self.copy_program_to.as_ref().map(copied).transpose()?;
         let (banks, stack, boot_block) = (self.banks, self.stack.value, self.boot_block);
-        Ok(Memory { banks, code, constants, arena, tensors, stack, boot_block })
+        Ok(Memory { banks, code, constants, copy_program_to, arena, tensors, stack, boot_block })
     }
 
     /// The banks of planned tensors, of which none comes twice.

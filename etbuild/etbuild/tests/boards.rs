@@ -111,7 +111,7 @@ fn a_board_with_little_memory_computes_layers_in_patches() {
     let deploy = |more: &str| {
         unit(&place.json(&format!("deploy {RECIPE} --target mps2-an505 {QUANTIZE} {more}")), "mps2-an505").clone()
     };
-    let (whole, patched) = (deploy(""), deploy("--set budget.ram=18700B"));
+    let (whole, patched) = (deploy(""), deploy("--set budget.ram=18400B"));
     let notes = |unit: &Value| unit["notes"].to_string();
     assert!(!notes(&whole).contains("patches") && notes(&patched).contains("patches"), "{patched}");
     let arena = |unit: &Value| unit["sizes"]["arena"].as_u64().unwrap();
@@ -208,4 +208,49 @@ fn int16_activations_have_a_smaller_error_and_int4_weights_a_smaller_program_tha
     }
     assert!(int16.0 < int8.0, "{int16:?} {int8:?}");
     assert!(int4.1 * 10 < int8.1 * 7, "{int4:?} {int8:?}");
+}
+
+/// Before a compiler runs.
+#[test]
+fn verification_data_that_the_flash_cannot_have_is_refused() {
+    let place = Place::warm();
+    let shipped = fs::read_to_string(repository().join("targets/mps2-an505.yaml")).unwrap();
+    let text = shipped
+        .replace("name: mps2-an505", "name: full")
+        .replace("0x10000000, size: 4 MiB", "0x10000000, size: 96 KiB");
+    let file = place.file("full.yaml", text).display().to_string();
+    let refused = unit(&place.run(&command(&place, "", [&*file].into_iter())).expect(4).json(), "full").clone();
+    let found = &refused["diagnostics"][0];
+    assert_eq!(found["code"], "ETB0404", "{refused}");
+    let message = found["message"].as_str().unwrap();
+    assert!(message.starts_with("bank `flash` has 98304 bytes, and the program file takes 27"), "{message}");
+    assert!(message.ends_with("(360 cases)"), "{message}");
+    assert_eq!(found["help"], "verify fewer cases: one takes 296 bytes, and at most 239 fit");
+}
+
+/// The program lies in RAM as well, and computes the same.
+#[test]
+fn a_program_is_copied_to_the_bank_that_a_target_names() {
+    let place = Place::warm();
+    let copied = |name: &str| {
+        let shipped = fs::read_to_string(repository().join(format!("targets/{name}.yaml"))).unwrap();
+        let text = shipped.replace(&format!("name: {name}"), &format!("name: {name}-copy"));
+        let text = text.replace("  constants: flash\n", "  constants: flash\n  copy_program_to: sram\n");
+        place.file(&format!("{name}.yaml"), text).display().to_string()
+    };
+    let names = ["mps2-an385", "mps2-an505", "riscv-virt"];
+    let files = names.map(copied);
+    let result = place.run(&command(&place, "", files.iter().map(String::as_str))).expect(0).json();
+    for name in names {
+        let unit = unit(&result, &format!("{name}-copy"));
+        let [copied, program] = ["copied", "program"].map(|key| unit["sizes"][key].as_u64().unwrap());
+        assert!(copied > 0 && copied == program, "{unit}");
+        let binary = fs::read(unit["files"][0]["path"].as_str().unwrap()).unwrap();
+        let parsed = object::File::parse(&*binary).unwrap();
+        let address = |name: &str| parsed.section_by_name(name).unwrap().address();
+        assert!(address(".program_copy") > address(".stack"), "{name}: the copy lies behind the stack");
+        if unit["verification"]["state"] != "skipped" {
+            assert!(unit["verification"]["max_error"].as_f64().unwrap() <= FLOAT32, "{unit}");
+        }
+    }
 }

@@ -257,6 +257,11 @@ const STATED: &[Stated] = &[
     ("memory.code", "mps2-an505", &["code: flash", "code: more"]),
     ("memory.constants", "mps2-an505", &["constants: flash", "constants: more"]),
     (
+        "memory.copy_program_to",
+        "mps2-an505",
+        &["constants: flash", "constants: flash\n  copy_program_to: sram", "constants: flash\n  copy_program_to: more"],
+    ),
+    (
         "memory.tensors",
         "mps2-an505",
         &["arena: sram", "arena: sram\n  tensors: [more, sram]", "arena: sram\n  tensors: [sram, more]"],

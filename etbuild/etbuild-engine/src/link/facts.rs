@@ -31,6 +31,7 @@ pub fn memory_facts(memory: &target::Memory) -> MemoryFacts {
     MemoryFacts {
         code: region(&memory.code),
         constants: region(&memory.constants),
+        copy_program_to: memory.copy_program_to.as_ref().map(region),
         arena: region(&memory.arena),
         tensors: memory.tensors.iter().filter(|bank| bank.name != memory.arena.name).map(region).collect(),
         stack: memory.stack.0,

@@ -300,8 +300,9 @@ impl BoardInputs {
     /// `None` for a target with an operating system.
     fn of(db: &dyn Db, options: &LinkOptions, emitted: &Staged, stage: Stage) -> Result<Option<Self>, Blocked> {
         let Some(memory) = options.target.memory() else { return Ok(None) };
-        let (program, bank) = (emitted.blob(ArtifactKind::ProgramFile)?, &memory.constants);
-        if program.size > bank.size.0 {
+        let program = emitted.blob(ArtifactKind::ProgramFile)?;
+        let mut banks = memory.copy_program_to.iter().chain([&memory.constants]);
+        if let Some(bank) = banks.find(|bank| program.size > bank.size.0) {
             return Err(Blocked::failed(stage, [too_large(program.size, bank)]));
         }
         let hashed =

@@ -97,7 +97,7 @@ impl<'f> Image<'f> {
     pub fn decoder(&self) -> Box<dyn Decoder> {
         match self.architecture {
             Architecture::Arm => Box::new(Thumb::default()),
-            _ => Box::new(RiscV),
+            _ => Box::new(RiscV::default()),
         }
     }
 

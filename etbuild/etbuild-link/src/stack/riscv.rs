@@ -8,8 +8,12 @@ const SP: u32 = 2;
 /// `t0`, the link register of code that the compiler shares between functions.
 const T0: u32 = 5;
 
-/// The decoder, which has no state.
-pub struct RiscV;
+/// The state of a stretch of code.
+#[derive(Default)]
+pub struct RiscV {
+    /// Whether the instruction before put a constant into the stack pointer, whose lower bits follow.
+    sets_stack: bool,
+}
 
 impl Decoder for RiscV {
     fn decode(&mut self, address: u32, code: &[u8], _: &dyn Fn(u32) -> Option<u32>) -> Option<Instruction> {
@@ -18,7 +22,10 @@ impl Decoder for RiscV {
             return Some(compressed(address, low));
         }
         let high = u32::from(u16::from_le_bytes([*code.get(2)?, *code.get(3)?]));
-        Some(wide(address, high << 16 | low))
+        let instruction = wide(address, high << 16 | low);
+        let sets_stack = matches!(instruction.write, Write::Constant(SP, _));
+        let is_rest = std::mem::replace(&mut self.sets_stack, sets_stack);
+        Some(if is_rest { instruction.stack(Stack::Same) } else { instruction })
     }
 
     /// `ra`, `t0` to `t6`, `a0` to `a7`.
@@ -130,7 +137,7 @@ mod tests {
     /// The instruction at [`ADDRESS`].
     fn decoded(code: u32) -> Instruction {
         let size = if code & 3 == 3 { 4 } else { 2 };
-        let found = RiscV.decode(ADDRESS, &code.to_le_bytes()[..size as usize], &|_| None).unwrap();
+        let found = RiscV::default().decode(ADDRESS, &code.to_le_bytes()[..size as usize], &|_| None).unwrap();
         assert_eq!(found.size, size, "{code:x}");
         found
     }
@@ -149,6 +156,17 @@ mod tests {
         assert_eq!(decoded(0x4051_0133).stack, Stack::Adds(5, -1)); // sub sp, sp, t0
         assert_eq!(decoded(0x911a).stack, Stack::Adds(6, 1)); // c.add sp, t1
         assert_eq!(decoded(0x8122).stack, Stack::Moves(8)); // c.mv sp, s0
+    }
+
+    #[test]
+    fn a_new_stack_is_no_change() {
+        let mut decoder = RiscV::default();
+        // auipc sp, 1; addi sp, sp, -1264; addi sp, sp, -16
+        let mut next = |code: u32| decoder.decode(ADDRESS, &code.to_le_bytes(), &|_| None).unwrap().stack;
+        assert_eq!(
+            [next(0x1117), next(0xb101_0113), next(0xff01_0113)],
+            [Stack::Same, Stack::Same, Stack::Changes(16)]
+        );
     }
 
     #[test]

@@ -93,7 +93,15 @@ pub fn pico2_memory() -> MemoryFacts {
 fn memory(origin: u64, size: u64, boot_block: Option<BootBlock>) -> MemoryFacts {
     let flash = Region { name: "flash".to_owned(), origin: 0x1000_0000, size: 4 << 20 };
     let arena = Region { name: "sram".to_owned(), origin, size };
-    MemoryFacts { code: flash.clone(), constants: flash, arena, tensors: Vec::new(), stack: 16 << 10, boot_block }
+    MemoryFacts {
+        code: flash.clone(),
+        constants: flash,
+        copy_program_to: None,
+        arena,
+        tensors: Vec::new(),
+        stack: 16 << 10,
+        boot_block,
+    }
 }
 
 /// A serial port that needs every kind of step.

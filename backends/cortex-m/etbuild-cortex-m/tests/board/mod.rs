@@ -168,6 +168,7 @@ impl Firmware {
         let memory = MemoryFacts {
             code: flash.clone(),
             constants: flash,
+            copy_program_to: None,
             arena: region("sram", board.sram, 512 << 10),
             tensors: Vec::new(),
             stack: 8 << 10,
