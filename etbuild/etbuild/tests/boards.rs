@@ -217,15 +217,15 @@ fn verification_data_that_the_flash_cannot_have_is_refused() {
     let shipped = fs::read_to_string(repository().join("targets/mps2-an505.yaml")).unwrap();
     let text = shipped
         .replace("name: mps2-an505", "name: full")
-        .replace("0x10000000, size: 4 MiB", "0x10000000, size: 96 KiB");
+        .replace("0x10000000, size: 4 MiB", "0x10000000, size: 28000 B");
     let file = place.file("full.yaml", text).display().to_string();
     let refused = unit(&place.run(&command(&place, "", [&*file].into_iter())).expect(4).json(), "full").clone();
     let found = &refused["diagnostics"][0];
     assert_eq!(found["code"], "ETB0404", "{refused}");
     let message = found["message"].as_str().unwrap();
-    assert!(message.starts_with("bank `flash` has 98304 bytes, and the program file takes 27"), "{message}");
-    assert!(message.ends_with("(360 cases)"), "{message}");
-    assert_eq!(found["help"], "verify fewer cases: one takes 296 bytes, and at most 239 fit");
+    assert!(message.starts_with("bank `flash` has 28000 bytes, and the program file takes 27"), "{message}");
+    assert!(message.ends_with("1184 (4 cases)"), "{message}");
+    assert_eq!(found["help"], "verify fewer cases: one takes 296 bytes, and at most 2 fit");
 }
 
 /// The program lies in RAM as well, and computes the same.
