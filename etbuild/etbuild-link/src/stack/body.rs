@@ -1,6 +1,6 @@
 //! The stack of one function, and the calls of others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::image::Image;
@@ -14,6 +14,8 @@ pub struct Body {
     pub most: u32,
     /// The calls, with the bytes in use at each.
     pub calls: Vec<(Callee, u32)>,
+    /// The constants that are given to callees or stored: a pointer elsewhere may have them.
+    pub given: BTreeSet<u32>,
 }
 
 /// A called function.
@@ -43,6 +45,7 @@ impl Body {
             image,
             instructions: image.instructions(range.clone()),
             of_callers: image.decoder().of_callers(),
+            arguments: image.decoder().arguments(),
             range,
             states: BTreeMap::new(),
             open: Vec::new(),
@@ -92,6 +95,8 @@ struct Walk<'i> {
     instructions: BTreeMap<u32, Instruction>,
     /// The registers that a call may change.
     of_callers: u32,
+    /// The registers with the arguments of a call.
+    arguments: u32,
     /// By instruction.
     states: BTreeMap<u32, State>,
     /// Instructions to be looked at.
@@ -107,6 +112,7 @@ impl Walk<'_> {
             let Some(instruction) = self.instructions.get(&address).copied() else { continue };
             let mut state = self.states[&address].clone();
             state.depth = state.depth.saturating_add_signed(change(instruction.stack, &state.registers)?);
+            self.body.given.extend(state.registers.constants(instruction.stores));
             state.registers.write(instruction.write);
             if state.depth > MOST {
                 return Err(Unclear::Grows);
@@ -136,7 +142,10 @@ impl Walk<'_> {
             }
             Flow::JumpRegister(register, offset, target) => match (known(register, offset), target) {
                 (Some(to), Target::Function | Target::Either) => self.reach(to, &state),
-                (None, Target::Function) => self.body.calls.push((Callee::Pointer, state.depth)),
+                (None, Target::Function) => {
+                    self.body.calls.push((Callee::Pointer, state.depth));
+                    self.body.given.extend(state.registers.constants(self.arguments));
+                }
                 (_, target) => self.jumps.push((target, state.depth)),
             },
             Flow::Table(size) => {
@@ -149,6 +158,7 @@ impl Walk<'_> {
     /// A call. One at the end of a function does not return.
     fn call(&mut self, callee: Callee, next: u32, mut state: State) {
         self.body.calls.push((callee, state.depth));
+        self.body.given.extend(state.registers.constants(self.arguments));
         if next < self.range.end {
             state.registers.forget(self.of_callers);
             self.reach(next, &state);
@@ -177,6 +187,7 @@ impl Walk<'_> {
         if !self.range.contains(&address) {
             // A jump to another function, or the way into the next one.
             self.body.calls.push((Callee::At(address), state.depth));
+            self.body.given.extend(state.registers.constants(self.arguments));
             return;
         }
         let Some(known) = self.states.get_mut(&address) else {

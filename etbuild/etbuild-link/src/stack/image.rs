@@ -1,6 +1,6 @@
 //! The functions of a linked file, by the linker's map.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use object::{Architecture, Object, ObjectSection, SectionKind};
@@ -10,10 +10,18 @@ use super::riscv::RiscV;
 use super::thumb::Thumb;
 use crate::code::{Line, MapLevel, map_lines};
 
+/// The name of the table of kernels.
+const KERNELS: &str = "device_kernels::KERNELS";
+
+/// What the names of functions that call kernels begin with.
+const RUNTIME: [&str; 3] = ["device_binary::", "et_runtime::", "main"];
+
 /// The linked file of a 32-bit microcontroller.
 pub struct Image<'f> {
     file: object::File<'f>,
     architecture: Architecture,
+    /// The table of kernels, which the runtime alone reads.
+    kernels: Range<u32>,
     /// Where the objects' sections end, by their addresses: behind them are bytes that fill up.
     sections: BTreeMap<u32, u32>,
     /// The names of functions by address.
@@ -37,7 +45,7 @@ impl<'f> Image<'f> {
             return None;
         }
         let (sections, functions, stretches) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut image = Self { file, architecture, sections, functions, stretches };
+        let mut image = Self { file, architecture, kernels: 0..0, sections, functions, stretches };
         map_lines(map).for_each(|line| image.add(&line));
         (!image.functions.is_empty()).then_some(image)
     }
@@ -49,6 +57,7 @@ impl<'f> Image<'f> {
             MapLevel::ObjectSection => {
                 self.sections.insert(address, address.saturating_add(size));
             }
+            MapLevel::Symbol if line.name.starts_with(KERNELS) => self.kernels = address..address.saturating_add(size),
             MapLevel::Symbol => self.add_symbol(address, line.name),
         }
     }
@@ -120,16 +129,16 @@ impl<'f> Image<'f> {
         instructions
     }
 
-    /// The functions whose addresses are in the constants and variables, and in the constants between functions: those that a pointer
-    /// may point at.
-    pub fn taken(&self) -> Vec<u32> {
+    /// The addresses of all functions.
+    pub fn functions(&self) -> impl Iterator<Item = u32> + '_ {
+        self.functions.keys().copied()
+    }
+
+    /// The function that a pointer with this value points at.
+    pub fn pointed(&self, value: u32) -> Option<u32> {
         let mode = u32::from(self.architecture == Architecture::Arm);
-        let is_function = |word: &u32| word & 1 == mode && self.functions.contains_key(&(word & !mode));
-        let mut taken: Vec<u32> = self.words().filter(is_function).map(|word| word & !mode).collect();
-        taken.sort_unstable();
-        taken.dedup();
-        taken.retain(|function| Some(*function) != self.entry());
-        taken
+        let function = value & !mode;
+        (value & 1 == mode && self.functions.contains_key(&function)).then_some(function)
     }
 
     /// The places of a table behind an instruction at `address`: offsets in half-words, of `size` bytes each.
@@ -141,11 +150,30 @@ impl<'f> Image<'f> {
         bytes.chunks_exact(size as usize).map(|entry| start + 2 * offset(entry)).collect()
     }
 
-    /// All words but those of the vector table, which the processor alone reads.
-    fn words(&self) -> impl Iterator<Item = u32> {
-        let sections = self.file.sections().filter(|section| section.name() != Ok(".vectors"));
-        let words = sections.filter_map(|section| section.data().ok()).flat_map(|bytes| bytes.as_chunks().0);
-        words.map(|word| u32::from_le_bytes(*word))
+    /// The words of constants and variables by address, but for the vector table, which the processor alone reads.
+    fn words(&self) -> impl Iterator<Item = (u32, u32)> {
+        let is_data = |section: &object::Section<'_, '_>| section.kind() != SectionKind::Text;
+        let sections = self.file.sections().filter(is_data).filter(|section| section.name() != Ok(".vectors"));
+        let contents =
+            |section: object::Section<'f, '_>| Some((u32::try_from(section.address()).ok()?, section.data().ok()?));
+        sections.filter_map(contents).flat_map(|(start, bytes)| {
+            let words = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+            (start..).step_by(4).zip(words)
+        })
+    }
+
+    /// The functions whose addresses are constants or variables: kernels, and others.
+    pub fn stored(&self) -> (BTreeSet<u32>, BTreeSet<u32>) {
+        let functions = self.words().filter_map(|(address, word)| Some((address, self.pointed(word)?)));
+        let (kernels, others): (Vec<_>, Vec<_>) = functions.partition(|(address, _)| self.kernels.contains(address));
+        let names = |functions: Vec<(u32, u32)>| functions.into_iter().map(|(_, function)| function).collect();
+        (names(kernels), names(others))
+    }
+
+    /// Whether the function at an address may call kernels: it is of the runtime, or of the firmware, with which the compiler merges the runtime.
+    pub fn calls_kernels(&self, function: u32) -> bool {
+        let name = self.name(function).trim_start_matches('<');
+        RUNTIME.iter().any(|part| name.starts_with(part))
     }
 
     fn word(&self, address: u32) -> Option<u32> {

@@ -8,12 +8,14 @@ pub struct Instruction {
     pub stack: Stack,
     pub flow: Flow,
     pub write: Write,
+    /// The registers whose values go to memory, as a mask.
+    pub stores: u32,
 }
 
 impl Instruction {
     /// An instruction of `size` bytes without an effect.
     pub const fn new(size: u32) -> Self {
-        Self { size, stack: Stack::Same, flow: Flow::Next, write: Write::Nothing }
+        Self { size, stack: Stack::Same, flow: Flow::Next, write: Write::Nothing, stores: 0 }
     }
 
     pub const fn stack(self, stack: Stack) -> Self {
@@ -30,6 +32,10 @@ impl Instruction {
 
     pub const fn write(self, write: Write) -> Self {
         Self { write, ..self }
+    }
+
+    pub const fn stores(self, mask: u32) -> Self {
+        Self { stores: mask, ..self }
     }
 
     /// The instruction writes a register in a way that is not followed.
@@ -108,4 +114,7 @@ pub trait Decoder {
 
     /// The registers that a call may change, as a mask.
     fn of_callers(&self) -> u32;
+
+    /// The registers with the arguments of a call, as a mask.
+    fn arguments(&self) -> u32;
 }

@@ -20,6 +20,15 @@ impl Registers {
         self.0[register as usize & 31]
     }
 
+    /// The constants in the registers of a mask.
+    pub fn constants(&self, mask: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = self.0.iter().enumerate().filter(move |(register, _)| mask >> register & 1 == 1);
+        known.filter_map(|(_, known)| match known {
+            Some(Known::Constant(value)) => Some(*value),
+            _ => None,
+        })
+    }
+
     /// After an instruction that writes.
     pub fn write(&mut self, write: Write) {
         match write {

@@ -32,6 +32,11 @@ impl Decoder for RiscV {
     fn of_callers(&self) -> u32 {
         0xf003_fce2
     }
+
+    /// `a0` to `a7`.
+    fn arguments(&self) -> u32 {
+        0x0003_fc00
+    }
 }
 
 fn wide(address: u32, code: u32) -> Instruction {
@@ -49,7 +54,8 @@ fn wide(address: u32, code: u32) -> Instruction {
         // add, sub
         (0x33, 0) if rd == SP && rs1 == SP => plain.stack(Stack::Adds(rs2, 1 - (code >> 29 & 2).cast_signed())),
         // stores
-        (0x23 | 0x27, _) => plain,
+        (0x23, _) => plain.stores(1 << rs2),
+        (0x27, _) => plain,
         (0x63, _) => plain.flow(Flow::Branch(address.wrapping_add_signed(branch_offset(code)))),
         (0x6f, _) if rd == ZERO => plain.flow(Flow::Jump(address.wrapping_add_signed(jump_offset(code)))),
         (0x6f, _) => plain.flow(Flow::Call(address.wrapping_add_signed(jump_offset(code)))),
@@ -68,6 +74,7 @@ fn compressed(address: u32, code: u32) -> Instruction {
         (0, 0) if code == 0 => plain.flow(Flow::Stop),
         // c.addi4spn and loads; stores
         (0, 0..=3) => plain.clobbers(8 + (code >> 2 & 7)),
+        (0, 6) => plain.stores(1 << (8 + (code >> 2 & 7))),
         (0, _) => plain,
         (1, 0) if rd == SP => plain.grows(-six),
         (1, 0) => plain.write(Write::Sum(rd, rd, six)),
@@ -87,6 +94,7 @@ fn compressed(address: u32, code: u32) -> Instruction {
         }
         // c.slli and loads; stores
         (_, 0..=3) => plain.clobbers(rd),
+        (_, 6) => plain.stores(1 << rs2),
         (_, 5..) => plain,
         // c.jr, c.jalr; with a second register c.mv, c.add; with none c.ebreak
         (..) => match (code >> 12 & 1, rd, rs2) {

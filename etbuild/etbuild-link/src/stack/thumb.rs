@@ -26,7 +26,11 @@ impl Decoder for Thumb {
     }
 
     fn of_callers(&self) -> u32 {
-        1 << LR | 1 << 12 | 0b1111
+        1 << LR | 1 << 12 | self.arguments()
+    }
+
+    fn arguments(&self) -> u32 {
+        0b1111
     }
 }
 
@@ -72,6 +76,9 @@ impl Thumb {
             0x4700..=0x477f => jump(Target::Function),
             0x4780..=0x47ff => plain.flow(Flow::CallRegister(low, 0)),
             0x4800..=0x4fff => literal(plain, upper, read(((address + 4) & !3) + (code & 0xff) * 4)),
+            // str, with a register or a number as the offset, and to the stack
+            0x5000..=0x51ff | 0x6000..=0x67ff => plain.stores(1 << to),
+            0x9000..=0x97ff => plain.stores(1 << upper),
             // loads with a register or a number as the offset
             0x5600..=0x5fff | 0x6800..=0x6fff | 0x7800..=0x7fff | 0x8800..=0x8fff => plain.clobbers(to),
             0x9800..=0xafff => plain.clobbers(upper),
@@ -89,7 +96,7 @@ impl Thumb {
                 self.conditional = 4 - (code & 15).trailing_zeros();
                 plain
             }
-            0xc000..=0xc7ff => plain.clobbers(upper),
+            0xc000..=0xc7ff => plain.clobbers(upper).stores(code & 0xff),
             0xc800..=0xcfff => plain.write(Write::Unknown(code & 0xff | 1 << upper)),
             0xd000..=0xddff => plain.flow(Flow::Branch(near(address, code, 8))),
             0xde00..=0xdeff => plain.flow(Flow::Stop),
@@ -110,10 +117,10 @@ fn wide(address: u32, [first, second]: [u32; 2], read: &dyn Fn(u32) -> Option<u3
         0xe8bd if second >> 15 == 1 => plain.flow(Flow::Return),
         0xe8bd => plain.grows(-words(second.count_ones())).write(Write::Unknown(second)),
         // str and strd, ldr and ldrd of this kind
-        0xf84d if second & 0xf00 == 0xd00 => plain.grows((second & 0xff).cast_signed()),
+        0xf84d if second & 0xf00 == 0xd00 => plain.grows((second & 0xff).cast_signed()).stores(1 << to),
         0xf85d if second & 0xf00 == 0xb00 && to == PC => plain.flow(Flow::Return),
         0xf85d if second & 0xf00 == 0xb00 => plain.grows(-(second & 0xff).cast_signed()).clobbers(to),
-        0xe96d => plain.grows(words(second & 0xff)),
+        0xe96d => plain.grows(words(second & 0xff)).stores(1 << to | 1 << result),
         0xe8fd => plain.grows(-words(second & 0xff)).write(Write::Unknown(1 << to | 1 << result)),
         // vstmdb, vldmia
         0xed2d | 0xed6d => plain.grows(words(second & 0xff)),
@@ -122,7 +129,10 @@ fn wide(address: u32, [first, second]: [u32; 2], read: &dyn Fn(u32) -> Option<u3
         0xe8df if second & 0xffe0 == 0xf000 => plain.flow(Flow::Table(1 + (second >> 4 & 1))),
         0xe8d0..=0xe8de if second & 0xffe0 == 0xf000 => plain.flow(Flow::JumpRegister(base, 0, Target::Place)),
         // ldm, and other accesses to several registers
-        0xe800..=0xe9ff => plain.write(Write::Unknown(second | 1 << to | 1 << result | 1 << base)),
+        0xe800..=0xe9ff => {
+            let all = second & 0xffff | 1 << to | 1 << result;
+            plain.write(Write::Unknown(all | 1 << base)).stores(all)
+        }
         // sub and add of a number from sp
         0xf1ad | 0xf5ad if is_result_sp => plain.grows(expanded(first, second)),
         0xf10d | 0xf50d if is_result_sp => plain.grows(-expanded(first, second)),
@@ -149,6 +159,8 @@ fn wide(address: u32, [first, second]: [u32; 2], read: &dyn Fn(u32) -> Option<u3
         0xf000..=0xf7ff if second >> 15 == 1 => plain.flow(branch(address, first, second)),
         // operations on registers and numbers
         0xea00..=0xebff | 0xf000..=0xf7ff | 0xfa00..=0xfb7f => plain.clobbers(result),
+        // str
+        0xf840..=0xf84f | 0xf8c0..=0xf8cf => plain.write(Write::Unknown(1 << base)).stores(1 << to),
         // loads and stores with a new base, long products, moves from the registers of vectors
         _ => plain.write(Write::Unknown(1 << to | 1 << result | 1 << base)),
     }

@@ -100,16 +100,16 @@ macro_rules! integer_root {
             if x < 0.0 {
                 return $type::NAN;
             }
-            if x < $type::MIN_POSITIVE {
-                return $name(x * $type::power_of_two(2 * $type::FRACTION as i32))
-                    * $type::power_of_two(-($type::FRACTION as i32));
-            }
+            let half = if x < $type::MIN_POSITIVE { $type::FRACTION as i32 } else { 0 };
+            let x = x * $type::power_of_two(2 * half);
             let (integer, exponent) = x.integer();
             let odd = exponent & 1;
             let square = <$wide>::from(integer) << ($shift + odd);
             let root = square.isqrt();
             let sticky = <$wide>::from(root * root != square);
-            (2 * root + sticky) as $type * $type::power_of_two((exponent - odd - $shift) / 2 - 1)
+            (2 * root + sticky) as $type
+                * $type::power_of_two((exponent - odd - $shift) / 2 - 1)
+                * $type::power_of_two(-half)
         }
     };
 }
