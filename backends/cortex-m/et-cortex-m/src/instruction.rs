@@ -299,6 +299,20 @@ records! {
         pub zero: i32,
     }
 
+    /// Copies rows of bytes to rows of a wider tensor: an operand of a concatenation.
+    pub struct CopyRows {
+        /// Rows behind each other.
+        pub input: Place,
+        /// The first byte of the first row.
+        pub output: Place,
+        /// Rows.
+        pub rows: u32,
+        /// Bytes of a row.
+        pub bytes: u32,
+        /// Bytes of the output from a row to the next.
+        pub pitch: u32,
+    }
+
     /// Swaps the last two dimensions of `[images, rows, columns]`, int8.
     pub struct Transpose {
         /// int8.
@@ -431,4 +445,5 @@ instructions! {
     27 => Convolution4ToFloat if "int4-float-output",
     28 => Convolution16ToFloat if "int16-float-output",
     29 => Recurrent if "recurrent",
+    30 => CopyRows if "copies",
 }

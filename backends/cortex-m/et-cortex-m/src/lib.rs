@@ -33,7 +33,7 @@ pub use blob::{ALIGNMENT, Blob, Header, MAGIC, VERSION};
 pub use delegate::{Engine, ID, delegate};
 pub use instruction::{
     Add, Add16, Average, Average16, Bounds, CELL_FRACTION, Convolution, Convolution4, Convolution4ToFloat,
-    Convolution16, Convolution16ToFloat, ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, Depthwise,
+    Convolution16, Convolution16ToFloat, ConvolutionAdd, ConvolutionResidual, ConvolutionToFloat, CopyRows, Depthwise,
     Depthwise16, Dequantize, Dequantize16, GATE_FRACTION, Instruction, Maximum, Maximum16, Multiply, Multiply16, Place,
     Quantize, Quantize16, Recurrent, Residual, Softmax, Softmax16, Sum, Table, Table16, Transpose, Transpose16, Window,
 };

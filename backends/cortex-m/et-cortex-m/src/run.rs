@@ -4,6 +4,8 @@ mod border;
 mod columns;
 #[cfg(any(feature = "convolution", feature = "int4"))]
 mod convolution;
+#[cfg(feature = "copies")]
+mod copy;
 #[cfg(feature = "depthwise")]
 mod depthwise;
 mod elementwise;
@@ -59,6 +61,8 @@ pub fn run(instruction: &Instruction, operands: Operands<'_, '_>, listener: &mut
         Instruction::Table(step) => elementwise::table(step, operands),
         #[cfg(feature = "softmax")]
         Instruction::Softmax(step) => softmax::run(step, operands),
+        #[cfg(feature = "copies")]
+        Instruction::CopyRows(step) => copy::run(step, operands),
         #[cfg(feature = "transpose")]
         Instruction::Transpose(step) => border::transpose(step, operands),
         #[cfg(feature = "int16-border")]

@@ -2,6 +2,7 @@
 
 pub mod arithmetic;
 mod border;
+pub mod concatenation;
 pub mod int16;
 pub mod pool;
 pub mod product;
@@ -118,6 +119,9 @@ impl<'g> Lowering<'g> {
         let epilogue = pattern::epilogue(self.links, head, output);
         if epilogue.quantized != Some((to, qparams)) {
             return Err(cut());
+        }
+        if head.operator.name() == "cat" {
+            return self.concatenation(head, &epilogue);
         }
         if qparams.width == Width::Int16 && !pattern::is_view(head) {
             return self.int16(head, &epilogue);

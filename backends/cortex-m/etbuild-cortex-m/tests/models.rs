@@ -185,6 +185,34 @@ fn pools() {
     });
 }
 
+/// Along each dimension, with the qparams of the result and with others.
+#[test]
+fn concatenations() {
+    for (dimension, sizes) in [(0, [4, 6, 5, 3]), (1, [2, 12, 5, 3]), (-2, [2, 6, 10, 3]), (3, [2, 6, 5, 6])] {
+        for (scale, zero) in [(1.0 / 120.0, 3), (0.012, 5)] {
+            check(&[2, 6, 5, 3], |net, input| {
+                let other = net.convolution(input, 6, PLAIN);
+                let other = net.quantize(other, scale, zero);
+                let operands = [input, other].map(|operand| net.dequantize(operand));
+                let arguments = vec![Argument::values(operands), Argument::Int(dimension)];
+                let result = net.node("aten.cat.default", &sizes, arguments);
+                net.quantize(result, input.scale, input.zero).id
+            });
+        }
+    }
+}
+
+#[test]
+fn a_concatenation_of_rows() {
+    check(&[3, 7], |net, input| {
+        let other = net.linear(input, 4);
+        let other = net.quantize(other, input.scale, input.zero);
+        let operands = [other, input, other].map(|operand| net.dequantize(operand));
+        let result = net.node("aten.cat.default", &[3, 15], vec![Argument::values(operands), Argument::Int(-1)]);
+        net.quantize(result, input.scale, input.zero).id
+    });
+}
+
 #[test]
 fn softmax_and_a_view() {
     check(&[2, 3, 2, 2], |net, input| {
