@@ -127,6 +127,12 @@ pub trait Backend: Send + Sync {
         Err(Refusal::new(RefusalKind::DynamicShape, "the backend computes static sizes only"))
     }
 
+    /// Whether each partition dequantizes what it reads, also where another partition dequantizes the same tensor: the integers cross the
+    /// border of the partitions, and not their `float32` numbers.
+    fn copies_dequantization(&self) -> bool {
+        false
+    }
+
     /// Whether the partitions of all methods of a program become one blob, by [`Backend::join`]: a vendor's compiler then stores weights of
     /// several methods once.
     fn joins(&self) -> bool {

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use etbuild_ir::{Graph, IdMap, Node, Value, ValueId, ValueKind, in_place};
 
+use crate::dequantized::Dequantized;
+
 /// A graph of some nodes of a source graph, with the connections to the source graph.
 pub struct Carved {
     /// The partition, constants included.
@@ -17,11 +19,19 @@ pub struct Carved {
 }
 
 /// Carves the nodes at `indices`, ascending, out of `graph`. `escapes` says whether a value is read outside of the
-/// partition; `stepped` has the states that the backend writes in place, by their new values.
-pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool, stepped: &IdMap<ValueId>) -> Carved {
-    let mut carver = Carver { source: graph, moved: IdMap::default(), carved: Graph::default(), inputs: Vec::new() };
-    let nodes: Vec<Node> = indices.iter().map(|index| carver.node(&graph.nodes[*index])).collect();
-    let Carver { moved, mut carved, inputs, .. } = carver;
+/// partition; `stepped` has the states that the backend writes in place, by their new values; `copied` the nodes of which the partition gets a
+/// copy if it reads their results.
+pub fn carve(
+    graph: &Graph,
+    indices: &[usize],
+    escapes: impl Fn(ValueId) -> bool,
+    stepped: &IdMap<ValueId>,
+    copied: &Dequantized,
+) -> Carved {
+    let (moved, carved, inputs, nodes) = (IdMap::default(), Graph::default(), Vec::new(), Vec::new());
+    let mut carver = Carver { source: graph, copied, moved, carved, inputs, nodes };
+    indices.iter().for_each(|index| carver.add_node(&graph.nodes[*index]));
+    let Carver { moved, mut carved, inputs, nodes, .. } = carver;
     let computed = indices.iter().flat_map(|index| graph.nodes[*index].outputs.iter().copied());
     let outputs: Vec<ValueId> = computed.filter(|id| escapes(*id)).collect();
     carved.outputs = outputs.iter().filter_map(|id| moved.get(*id).copied()).collect();
@@ -37,8 +47,8 @@ pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool
     Carved { graph: carved, inputs, outputs, writes }
 }
 
-/// The values that are read outside of the partition that computes the value.
-pub fn escaping(graph: &Graph, partitions: &[Vec<usize>]) -> HashSet<ValueId> {
+/// The values that are read outside of the partition that computes the value; of `copied` nodes, partitions read the operands.
+pub fn escaping(graph: &Graph, partitions: &[Vec<usize>], copied: &Dequantized) -> HashSet<ValueId> {
     let mut partition_of = vec![None; graph.nodes.len()];
     for (partition, nodes) in partitions.iter().enumerate() {
         nodes.iter().for_each(|node| partition_of[*node] = Some(partition));
@@ -51,30 +61,38 @@ pub fn escaping(graph: &Graph, partitions: &[Vec<usize>]) -> HashSet<ValueId> {
     }
     let mut escaping: HashSet<ValueId> = graph.results().collect();
     for (node, partition) in graph.nodes.iter().zip(&partition_of) {
-        escaping.extend(node.uses().filter(|id| computed_in.get(*id) != Some(partition)));
+        let read = node.uses().filter(|id| computed_in.get(*id) != Some(partition));
+        let read = read.map(|id| copied.integers(graph, id).filter(|_| partition.is_some()).unwrap_or(id));
+        escaping.extend(read.filter(|id| computed_in.get(*id) != Some(partition)));
     }
     escaping
 }
 
 struct Carver<'a> {
     source: &'a Graph,
+    copied: &'a Dequantized,
     moved: IdMap<ValueId>,
     carved: Graph,
     inputs: Vec<ValueId>,
+    nodes: Vec<Node>,
 }
 
 impl Carver<'_> {
-    fn node(&mut self, node: &Node) -> Node {
+    fn add_node(&mut self, node: &Node) {
         let mut node = node.clone();
         node.replace_uses(|id| self.used(id));
         node.outputs.iter_mut().for_each(|id| *id = self.add(*id, ValueKind::Computed));
-        node
+        self.nodes.push(node);
     }
 
     /// The operand of a node as a value of the partition: computed inside, a constant, or an input.
     fn used(&mut self, id: ValueId) -> ValueId {
         if let Some(moved) = self.moved.get(id) {
             return *moved;
+        }
+        if let Some(node) = self.copied.maker(id).and_then(|index| self.source.nodes.get(index)) {
+            self.add_node(node);
+            return self.moved.get(id).copied().unwrap_or(id);
         }
         match &self.source.value(id).kind {
             constant @ ValueKind::Constant { .. } => self.add(id, constant.clone()),

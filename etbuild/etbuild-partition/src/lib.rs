@@ -8,6 +8,7 @@
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
 mod carve;
+mod dequantized;
 mod gather;
 mod join;
 mod judge;

@@ -12,6 +12,7 @@ use etbuild_ir::{
 };
 
 use crate::carve::{Carved, carve, escaping};
+use crate::dequantized::Dequantized;
 use crate::gather::{Gathered, gather};
 use crate::judge::{Judge, is_delegated, is_dynamic};
 use crate::keep::Keep;
@@ -116,6 +117,8 @@ struct Outside {
     stepped: IdMap<ValueId>,
     /// The partitions that are the only readers of values.
     readers: Readers,
+    /// The nodes of which each partition has a copy.
+    copied: Dequantized,
 }
 
 /// A lowered partition.
@@ -146,10 +149,13 @@ impl Method {
             Refusal::new(RefusalKind::Gain, "the partition has only views, and a call costs more than the views");
         self.refuse(&dropped, backend, &reason);
         let partitions = split(&self.graph, partitions, backend, target);
+        let copied =
+            if backend.copies_dequantization() { Dequantized::of(&self.graph) } else { Dequantized::default() };
         let outside = Outside {
-            escaping: escaping(&self.graph, &partitions),
+            escaping: escaping(&self.graph, &partitions, &copied),
             stepped: if backend.steps_states() { stepped_states(&self.graph) } else { IdMap::default() },
-            readers: Readers::of(&self.graph, &partitions),
+            readers: Readers::of(&self.graph, &partitions, &copied),
+            copied,
         };
         let mut lowered = Vec::new();
         for (partition, nodes) in partitions.into_iter().enumerate() {
@@ -197,15 +203,18 @@ impl Method {
         keep: &dyn Keep,
     ) -> Result<Option<Node>, Refusal> {
         let escapes = |id| outside.escaping.contains(&id);
-        let Carved { graph, mut inputs, mut outputs, writes } = carve(&self.graph, nodes, escapes, &outside.stepped);
+        let Carved { graph, mut inputs, mut outputs, writes } =
+            carve(&self.graph, nodes, escapes, &outside.stepped, &outside.copied);
         if outputs.is_empty() {
             return Ok(None);
         }
         let blob = if nodes.iter().any(|node| is_dynamic(&self.graph, &self.graph.nodes[*node])) {
             // A blob computes its sizes from the tensors, so that the call takes no numbers.
             inputs.retain(|id| self.graph.number(*id).is_none());
-            let samples: Vec<Graph> =
-                samples.iter().map(|sample| carve(sample, nodes, escapes, &outside.stepped).graph).collect();
+            let samples: Vec<Graph> = samples
+                .iter()
+                .map(|sample| carve(sample, nodes, escapes, &outside.stepped, &outside.copied).graph)
+                .collect();
             backend.lower_dynamic(&samples, &graph, target)?
         } else {
             backend.lower_over(&graph, &outside.readers.ended(partition, &inputs), target)?

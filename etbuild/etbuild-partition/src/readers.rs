@@ -2,6 +2,8 @@
 
 use etbuild_ir::{Control, Graph, IdMap, ValueId, ValueKind, aliases};
 
+use crate::dequantized::Dequantized;
+
 /// The readers of the values of a graph. Views count for their source.
 pub struct Readers {
     /// The sources of views.
@@ -12,7 +14,8 @@ pub struct Readers {
 
 impl Readers {
     /// The readers where the nodes of each partition become one call. In a graph with loops, no partition is the last reader.
-    pub fn of(graph: &Graph, partitions: &[Vec<usize>]) -> Self {
+    /// Of `copied` nodes, partitions read the operands too.
+    pub fn of(graph: &Graph, partitions: &[Vec<usize>], copied: &Dequantized) -> Self {
         let mut readers = Self { sources: aliases(graph), only: IdMap::default() };
         if graph.nodes.iter().any(|node| Control::of(node).is_some()) {
             return readers;
@@ -22,7 +25,8 @@ impl Readers {
             nodes.iter().for_each(|node| partition_of[*node] = Some(partition));
         }
         for (node, partition) in graph.nodes.iter().zip(&partition_of) {
-            node.uses().for_each(|id| readers.add(id, *partition));
+            let integers = node.uses().filter_map(|id| copied.integers(graph, id));
+            node.uses().chain(integers).for_each(|id| readers.add(id, *partition));
         }
         graph.results().for_each(|id| readers.add(id, None));
         graph.updates.iter().flat_map(|update| [update.target, update.value]).for_each(|id| readers.add(id, None));

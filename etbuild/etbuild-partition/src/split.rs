@@ -6,6 +6,7 @@ use etbuild_backend::{Backend, TargetFacts};
 use etbuild_ir::{Graph, IdMap};
 
 use crate::carve::{carve, escaping};
+use crate::dequantized::Dequantized;
 
 /// The partitions in the parts that a backend that joins partitions asks for, in order: indices of nodes, ascending.
 pub fn split(
@@ -18,9 +19,10 @@ pub fn split(
     if !backend.joins() {
         return partitions;
     }
-    let escaping = escaping(graph, &partitions);
+    let escaping = escaping(graph, &partitions, &Dequantized::default());
     let parts = |nodes: Vec<usize>| {
-        let carved = carve(graph, &nodes, |id| escaping.contains(&id), &IdMap::default()).graph;
+        let carved =
+            carve(graph, &nodes, |id| escaping.contains(&id), &IdMap::default(), &Dequantized::default()).graph;
         let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         match backend.parts(&carved, target) {
             numbers if numbers.len() == nodes.len() => {

@@ -1,7 +1,7 @@
 //! Golden tests of partitioning (`tests/partitions/*.ir`), and random graphs.
 //!
-//! Three backends take part: `arith` accepts additions, multiplications, views and dequantization, `relu` accepts `relu`, and `state` accepts additions
-//! and writes to a KV cache, which it writes in place. The option
+//! Four backends take part: `arith` accepts additions, multiplications, views and dequantization, `relu` accepts `relu`, `state` accepts additions
+//! and writes to a KV cache, which it writes in place, and `int8` additions, quantization and dequantization, of which each partition has a copy. The option
 //! `backends` lists the backends in order of preference; `most nodes` limits the size of partitions that `arith`
 //! lowers.
 
@@ -40,6 +40,17 @@ impl Only {
         Self::new("relu", &["aten.relu.default"])
     }
 
+    const fn int8() -> Self {
+        Self::new(
+            "int8",
+            &[
+                "aten.add.Tensor",
+                "quantized_decomposed.quantize_per_tensor.default",
+                "quantized_decomposed.dequantize_per_tensor.default",
+            ],
+        )
+    }
+
     const fn state() -> Self {
         Self::new("state", &["aten.add.Tensor", "etbuild.write_cache.default"])
     }
@@ -74,6 +85,10 @@ impl Backend for Only {
         self.name == "state"
     }
 
+    fn copies_dequantization(&self) -> bool {
+        self.name == "int8"
+    }
+
     fn refusal(&self, _: &Links<'_>, node: &Node, _: &TargetFacts) -> Option<Refusal> {
         let known = self.operators.contains(&node.operator.as_str());
         (!known).then(|| Refusal::new(RefusalKind::Operator, format!("there is no `{}`", node.operator)))
@@ -100,12 +115,12 @@ fn partitioned(program: Program, backends: &[&dyn Backend]) -> Partitioned {
 /// The program with its calls, the partition behind each call, and a line of the report per node.
 fn run(case: &Case) -> Result<String, String> {
     let arith = Only { most_nodes: case.parsed_option("most nodes")?.unwrap_or(usize::MAX), ..Only::arith() };
-    let (relu, state) = (Only::relu(), Only::state());
-    let known: [&Only; 3] = [&arith, &relu, &state];
+    let (relu, state, int8) = (Only::relu(), Only::state(), Only::int8());
+    let known: [&Only; 4] = [&arith, &relu, &state, &int8];
     let find = |name: &str| known.into_iter().find(|backend| backend.name == name);
     let names = case.option("backends").unwrap_or("arith").split(", ");
     let backends: Option<Vec<&Only>> = names.map(find).collect();
-    let backends = backends.ok_or("the backends are `arith`, `relu` and `state`")?;
+    let backends = backends.ok_or("the backends are `arith`, `relu`, `state` and `int8`")?;
     let contracts: Vec<&dyn Backend> = backends.iter().map(|backend| *backend as &dyn Backend).collect();
     let done = partitioned(case.program(), &contracts);
     let mut text = case.print(Lowered::NAME, done.program.program());

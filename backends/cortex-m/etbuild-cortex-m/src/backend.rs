@@ -60,6 +60,10 @@ impl Backend for CortexM {
         capability::refusal(links, node)
     }
 
+    fn copies_dequantization(&self) -> bool {
+        true
+    }
+
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
         self.lower_over(graph, &[], target)
     }
