@@ -10,6 +10,9 @@ use super::riscv::RiscV;
 use super::thumb::Thumb;
 use crate::code::{Line, MapLevel, map_lines};
 
+/// The section that etbuild's linker scripts keep for the stack.
+const STACK: &str = ".stack";
+
 /// The name of the table of kernels.
 const KERNELS: &str = "device_kernels::KERNELS";
 
@@ -37,13 +40,15 @@ enum Contents {
 }
 
 impl<'f> Image<'f> {
-    /// The image of a linked file and its map; `None` for another processor, and where there is no map of LLD.
+    /// The image of a linked file and its map; `None` for another processor, a file without a stack of its own, as a process is, and where there
+    /// is no map of LLD.
     pub fn new(binary: &'f [u8], map: &str) -> Option<Self> {
         let file = object::File::parse(binary).ok()?;
         let architecture = file.architecture();
         if !matches!(architecture, Architecture::Arm | Architecture::Riscv32) {
             return None;
         }
+        file.section_by_name(STACK)?;
         let (sections, functions, stretches) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut image = Self { file, architecture, kernels: 0..0, sections, functions, stretches };
         map_lines(map).for_each(|line| image.add(&line));

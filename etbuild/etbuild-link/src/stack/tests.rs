@@ -29,6 +29,7 @@ fn marked(functions: &[(&str, &[u16])], data: &[u32], marks: &[(u32, u32, &str)]
     for (address, size, mark) in marks {
         map += &format!("{address:8x} {address:8x} {size:8x}     1                 {mark}\n");
     }
+    object.add_section(Vec::new(), b".stack".to_vec(), SectionKind::UninitializedData);
     let constants = object.add_section(Vec::new(), b".rodata".to_vec(), SectionKind::ReadOnlyData);
     let bytes: Vec<u8> = data.iter().flat_map(|word| word.to_le_bytes()).collect();
     object.append_section_data(constants, &bytes, 4);
@@ -154,6 +155,12 @@ fn a_call_at_the_end_does_not_return_into_the_next_function() {
 
 #[test]
 fn other_files_have_no_stack_of_firmware() {
+    let mut object = Object::new(BinaryFormat::Elf, Architecture::Arm, Endianness::Little);
+    object.add_section(Vec::new(), b".text".to_vec(), SectionKind::Text);
+    let map = format!(
+        "{HEAD}       0        0        4     4 .text\n       1        1        4     1                 main\n"
+    );
+    assert_eq!(StackUse::of(&object.write().unwrap(), &map), None, "a process");
     assert_eq!(StackUse::of(b"\x7fELF", HEAD), None);
     assert_eq!(StackUse::of(include_bytes!("tests.rs"), HEAD), None);
 }
