@@ -51,16 +51,22 @@ pub fn fill_memory(
 ) -> Vec<(usize, usize)> {
     let mut order = largest_first(sizes, lives, alignment);
     order.sort_by_key(|(index, ..)| Some(*index) != first);
-    let (mut placed, mut found) = (Vec::new(), Vec::new());
-    for (index, size, life) in order {
+    let found = starts(&order, |index, start| start + sizes[index] <= capacity);
+    found.map(|((index, ..), start)| (*index, start)).collect()
+}
+
+/// Buffers that are placed in this order, with their starts, but for those that do not fit.
+fn starts(order: &[Buffer], fits: impl Fn(usize, usize) -> bool) -> impl Iterator<Item = (&Buffer, usize)> {
+    let mut placed: Vec<Buffer> = Vec::new();
+    order.iter().filter_map(move |buffer| {
+        let (index, size, life) = *buffer;
         let start = lowest(&placed, life, size);
-        if start + sizes[index] <= capacity {
+        fits(index, start).then(|| {
             let at = placed.partition_point(|(other, ..)| *other < start);
             placed.insert(at, (start, size, life));
-            found.push((index, start));
-        }
-    }
-    found
+            (buffer, start)
+        })
+    })
 }
 
 /// Buffers with a lifetime.
@@ -76,11 +82,7 @@ fn largest_first(sizes: &[usize], lives: &[Option<Life>], alignment: usize) -> V
 /// The plan of buffers that are placed in this order.
 fn place(order: &[Buffer], count: usize) -> ScratchPlan {
     let mut plan = ScratchPlan { starts: vec![0; count], size: 0 };
-    let mut placed: Vec<Buffer> = Vec::new();
-    for (index, size, life) in order {
-        let start = lowest(&placed, *life, *size);
-        let at = placed.partition_point(|(other, ..)| *other < start);
-        placed.insert(at, (start, *size, *life));
+    for ((index, size, _), start) in starts(order, |_, _| true) {
         plan.starts[*index] = start;
         plan.size = plan.size.max(start + size);
     }

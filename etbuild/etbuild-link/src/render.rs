@@ -40,6 +40,8 @@ struct Variables<'a> {
     memory: Option<&'a MemoryFacts>,
     /// The memory banks of a board.
     banks: Vec<&'a Region>,
+    /// The sections that firmware copies to RAM at start, by the names in the linker script.
+    copied: &'static [&'static str],
     console: Option<&'a Console>,
     processor: Option<Processor>,
     cases: usize,
@@ -143,6 +145,10 @@ fn variables(facts: &ProjectFacts) -> Result<Variables<'_>, LinkError> {
         delegates: delegates(facts),
         program_file,
         memory: facts.board.as_ref().map(|board| &board.memory),
+        copied: match &facts.board {
+            Some(board) if board.memory.copy_program_to.is_some() => &["data", "program"],
+            _ => &["data"],
+        },
         banks: facts.board.as_ref().map(|board| board.memory.banks()).unwrap_or_default(),
         console: facts.board.as_ref().map(|board| &board.console),
         processor: facts.board.as_ref().map(|board| board.processor),

@@ -49,10 +49,7 @@ pub fn carve(
 
 /// The values that are read outside of the partition that computes the value; of `copied` nodes, partitions read the operands.
 pub fn escaping(graph: &Graph, partitions: &[Vec<usize>], copied: &Dequantized) -> HashSet<ValueId> {
-    let mut partition_of = vec![None; graph.nodes.len()];
-    for (partition, nodes) in partitions.iter().enumerate() {
-        nodes.iter().for_each(|node| partition_of[*node] = Some(partition));
-    }
+    let partition_of = partition_of(graph, partitions);
     let mut computed_in = IdMap::default();
     for (node, partition) in graph.nodes.iter().zip(&partition_of) {
         for id in &node.outputs {
@@ -66,6 +63,15 @@ pub fn escaping(graph: &Graph, partitions: &[Vec<usize>], copied: &Dequantized) 
         escaping.extend(read.filter(|id| computed_in.get(*id) != Some(partition)));
     }
     escaping
+}
+
+/// The partition of each node, if it is in one.
+pub fn partition_of(graph: &Graph, partitions: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let mut partition_of = vec![None; graph.nodes.len()];
+    for (partition, nodes) in partitions.iter().enumerate() {
+        nodes.iter().for_each(|node| partition_of[*node] = Some(partition));
+    }
+    partition_of
 }
 
 struct Carver<'a> {

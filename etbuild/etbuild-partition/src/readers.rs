@@ -2,6 +2,7 @@
 
 use etbuild_ir::{Control, Graph, IdMap, ValueId, ValueKind, aliases};
 
+use crate::carve::partition_of;
 use crate::dequantized::Dequantized;
 
 /// The readers of the values of a graph. Views count for their source.
@@ -20,13 +21,9 @@ impl Readers {
         if graph.nodes.iter().any(|node| Control::of(node).is_some()) {
             return readers;
         }
-        let mut partition_of = vec![None; graph.nodes.len()];
-        for (partition, nodes) in partitions.iter().enumerate() {
-            nodes.iter().for_each(|node| partition_of[*node] = Some(partition));
-        }
-        for (node, partition) in graph.nodes.iter().zip(&partition_of) {
+        for (node, partition) in graph.nodes.iter().zip(partition_of(graph, partitions)) {
             let integers = node.uses().filter_map(|id| copied.integers(graph, id));
-            node.uses().chain(integers).for_each(|id| readers.add(id, *partition));
+            node.uses().chain(integers).for_each(|id| readers.add(id, partition));
         }
         graph.results().for_each(|id| readers.add(id, None));
         graph.updates.iter().flat_map(|update| [update.target, update.value]).for_each(|id| readers.add(id, None));

@@ -38,6 +38,11 @@ impl Staged {
         let bytes = world.open_blob(&self.blob(kind)?);
         serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(self.stage, &error.to_string()))
     }
+
+    /// The first artifact of a kind that is JSON; `None` where the stage made none.
+    pub fn optional_json<T: DeserializeOwned>(&self, world: &World, kind: ArtifactKind) -> Result<Option<T>, Blocked> {
+        self.artifacts.get(kind).map(|_| self.json(world, kind)).transpose()
+    }
 }
 
 /// The reason why a stage has no outputs.

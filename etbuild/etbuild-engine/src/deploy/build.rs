@@ -8,7 +8,6 @@ use etbuild_link::{
 };
 use etbuild_quantize::Scheme;
 use etbuild_store::BlobRef;
-use serde::de::DeserializeOwned;
 
 use super::package::{self, Deliverable};
 use super::record::{keep, noted};
@@ -179,20 +178,13 @@ fn check_budget(
     linked: &Staged,
     report: &mut UnitReport,
 ) -> Result<(), Blocked> {
-    report.sizes = read_json(db, linked, ArtifactKind::Sizes)?;
-    note_stack(read_json(db, linked, ArtifactKind::Stack)?, report);
+    report.sizes = linked.optional_json(db.world(), ArtifactKind::Sizes)?;
+    note_stack(linked.optional_json(db.world(), ArtifactKind::Stack)?, report);
     let sizes = report.sizes.unwrap_or_default();
     let data: u64 = data_files(emitted).iter().map(|(_, data)| data.size).sum();
     let file = emitted.blob(ArtifactKind::ProgramFile)?.size + data;
     let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &sizes);
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
-}
-
-/// An artifact of the link that is JSON, if there is one.
-fn read_json<T: DeserializeOwned>(db: &dyn Db, linked: &Staged, kind: ArtifactKind) -> Result<Option<T>, Blocked> {
-    let bytes = linked.artifacts.get(kind).map(|artifact| db.world().open_blob(&artifact.blob()));
-    let value = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-    value.map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))
 }
 
 /// Reports the stack of firmware, and why it has no bound.

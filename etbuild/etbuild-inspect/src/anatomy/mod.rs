@@ -140,9 +140,7 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
 }
 
 fn code(db: &dyn Db, unit: &Unit, maker: &link::Maker) -> Result<Vec<CodePart>, Blocked> {
-    let linked = unit.linked(db, maker)?;
-    let bytes = db.world().open_blob(&linked.blob(ArtifactKind::Code)?);
-    serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))
+    unit.linked(db, maker)?.json(db.world(), ArtifactKind::Code)
 }
 
 fn planned(db: &dyn Db, unit: &Unit) -> Result<PlannedProgram, Blocked> {

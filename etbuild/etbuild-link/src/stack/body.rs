@@ -1,4 +1,4 @@
-//! The stack of one function, and the calls of others.
+//! The stack frame of a function, and the functions that it calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -41,11 +41,12 @@ const MOST: u32 = 1 << 24;
 impl Body {
     /// The body of the function with the instructions of a range, entered at its start.
     pub fn of(image: &Image<'_>, range: Range<u32>) -> Result<Self, Unclear> {
+        let decoder = image.decoder();
         let mut walk = Walk {
             image,
             instructions: image.instructions(range.clone()),
-            of_callers: image.decoder().of_callers(),
-            arguments: image.decoder().arguments(),
+            of_callers: decoder.of_callers(),
+            arguments: decoder.arguments(),
             range,
             states: BTreeMap::new(),
             open: Vec::new(),
@@ -55,7 +56,7 @@ impl Body {
         walk.reach(walk.range.start, &State::default());
         walk.follow()?;
         if !walk.jumps.is_empty() {
-            walk.explain_jumps()?;
+            walk.follow_jumps()?;
         }
         walk.body.calls.sort_unstable();
         walk.body.calls.dedup();
@@ -63,7 +64,7 @@ impl Body {
     }
 }
 
-/// What holds before an instruction, whatever the path to it.
+/// The stack and the registers before an instruction, on every path to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     /// The most bytes in use.
@@ -165,20 +166,21 @@ impl Walk<'_> {
         }
     }
 
-    /// What nothing else reaches is where the jumps go: the first such instruction begins a block, and what the block does not reach begins
-    /// the next one. A jump that no block explains is a call of another function, if the own frame has been left.
-    fn explain_jumps(&mut self) -> Result<(), Unclear> {
+    /// Follows jumps by registers, whose tables are not read: each instruction that no other path reaches begins a basic block that a table
+    /// names. A function without such a block has no table, and jumps to other functions, if its frame has been left.
+    fn follow_jumps(&mut self) -> Result<(), Unclear> {
         let depth = self.jumps.iter().map(|(_, depth)| *depth).max().unwrap_or_default();
-        let mut places = 0;
-        while let Some(place) = self.instructions.keys().copied().find(|address| !self.states.contains_key(address)) {
-            self.reach(place, &State { depth, ..State::default() });
-            self.follow()?;
-            places += 1;
-        }
-        for (target, depth) in std::mem::take(&mut self.jumps) {
-            if target == Target::Either && places == 0 && depth == 0 {
-                self.body.calls.push((Callee::Pointer, depth));
+        let (state, known) = (State { depth, ..State::default() }, self.states.len());
+        let addresses: Vec<u32> = self.instructions.keys().copied().collect();
+        for place in addresses {
+            if !self.states.contains_key(&place) {
+                self.reach(place, &state);
+                self.follow()?;
             }
+        }
+        if self.states.len() == known {
+            let calls = self.jumps.iter().filter(|jump| **jump == (Target::Either, 0));
+            self.body.calls.extend(calls.map(|(_, depth)| (Callee::Pointer, *depth)));
         }
         Ok(())
     }

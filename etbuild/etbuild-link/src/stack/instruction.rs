@@ -106,7 +106,7 @@ pub enum Write {
     Unknown(u32),
 }
 
-/// Decodes the instructions of a stretch of code, one after the other.
+/// A decoder of machine code, which gets the instructions in order of their addresses.
 pub trait Decoder {
     /// The instruction at `address`, whose bytes are the first of `code`; `None` where they are cut off.
     /// `read` has the word at an address of the image.

@@ -89,7 +89,6 @@ struct Search<'f> {
 struct Need {
     bytes: u32,
     deepest: Option<(u32, u32)>,
-    most: u32,
 }
 
 impl<'f> Search<'f> {
@@ -119,7 +118,7 @@ impl<'f> Search<'f> {
         let found = self.bodies.entry(function).or_insert_with(|| body(&self.image, function)).as_ref();
         let Body { most, calls, .. } = found.map_err(String::clone)?;
         let (most, calls) = (*most, calls.clone());
-        let mut need = Need { bytes: most, deepest: None, most };
+        let mut need = Need { bytes: most, deepest: None };
         for (callee, depth) in calls {
             let callees = match callee {
                 Callee::At(address) => vec![address],
@@ -154,7 +153,7 @@ impl<'f> Search<'f> {
     fn chain(&self, function: u32) -> Vec<Frame> {
         let (mut chain, mut next) = (Vec::new(), Some(function));
         while let Some((function, need)) = next.and_then(|function| Some((function, self.needs.get(&function)?))) {
-            let bytes = need.deepest.map_or(need.most, |(_, depth)| depth);
+            let bytes = need.deepest.map_or(need.bytes, |(_, depth)| depth);
             chain.push(Frame { function: self.image.name(function).to_owned(), bytes });
             next = need.deepest.map(|(callee, _)| callee);
         }

@@ -58,7 +58,7 @@ impl Registers {
         (0..32).filter(|register| mask >> register & 1 == 1).for_each(|register| self.set(register, None));
     }
 
-    /// Forgets what the other path does not know; whether something was forgotten.
+    /// Keeps the registers of which both paths know the same; whether a register was forgotten.
     pub fn keep_common(&mut self, other: &Self) -> bool {
         let mut has_changed = false;
         for (known, other) in self.0.iter_mut().zip(&other.0) {

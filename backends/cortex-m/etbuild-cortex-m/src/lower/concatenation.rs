@@ -1,23 +1,13 @@
 //! Tensors behind each other.
 
 use et_cortex_m::{CopyRows, Place, Table};
-use etbuild_backend::int8::pattern::{Check, Epilogue, Operand, QParams, Width, no, operand, quantized};
-use etbuild_backend::int8::table;
-use etbuild_backend::{Call, Refusal, RefusalKind, dim};
+use etbuild_backend::int8::pattern::{Check, Epilogue, Operand, QParams, Width, no, quantized};
+use etbuild_backend::int8::{Concatenation, NHWC, table};
+use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Links, Node, ValueId};
 
 use super::{Lowering, Order, cut};
 use crate::program::Storage;
-
-/// The axis of each dimension of `[batch, channels, height, width]` in NHWC.
-const NHWC: [usize; 4] = [0, 3, 1, 2];
-
-/// A concatenation.
-struct Concatenation {
-    operands: Vec<Operand>,
-    /// The dimension along which they lie behind each other.
-    dimension: usize,
-}
 
 /// Accepts concatenations of int8 tensors, and of int16 tensors with the qparams of the result.
 pub fn check(links: &Links<'_>, node: &Node) -> Check {
@@ -34,21 +24,6 @@ pub fn check(links: &Links<'_>, node: &Node) -> Check {
 
 fn is_int8(qparams: [QParams; 2]) -> bool {
     qparams.iter().all(|qparams| qparams.width == Width::Int8)
-}
-
-impl Concatenation {
-    fn of(links: &Links<'_>, node: &Node) -> Result<Self, Refusal> {
-        let call = Call::new(links, node);
-        let values = call.values(0)?;
-        let rank = node.outputs.first().map_or(0, |id| links.graph.spec(*id).rank());
-        if values.iter().any(|id| links.graph.spec(*id).rank() != rank) {
-            return Err(no(RefusalKind::Shape, "an operand has another rank"));
-        }
-        let operands: Option<Vec<Operand>> = values.into_iter().map(|id| operand(links, id)).collect();
-        let operands = operands.filter(|operands| !operands.is_empty());
-        let operands = operands.ok_or_else(|| no(RefusalKind::Quantization, "an operand is not quantized"))?;
-        Ok(Self { operands, dimension: dim(call.int(1)?.unwrap_or(0), rank)? })
-    }
 }
 
 impl Lowering<'_> {

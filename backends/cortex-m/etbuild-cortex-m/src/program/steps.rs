@@ -76,7 +76,7 @@ impl Steps {
 
     /// The bytes of scratch.
     pub fn scratch(&self) -> usize {
-        plan_scratch(&self.sizes(), &self.homes().left, ALIGNMENT).size
+        self.plan(0).scratch
     }
 
     /// The most bytes of scratch that an instruction needs: no plan is smaller.
@@ -103,7 +103,7 @@ impl Steps {
             let place = |offset: usize| Some(Place { argument: position, offset: offset as u32 });
             (homes.places[buffer], homes.left[buffer]) = (place(0), None);
             let Some((_, last)) = lives[buffer].filter(|_| free > 0) else { continue };
-            let over = self.quantized_in_place(buffer, last);
+            let over = self.quantized_in_place(buffer, last, &lives);
             let fits = |other: usize, life: &Life| self.is_scratch(other) && (life.0 > last || Some(other) == over);
             let later = homes.left.iter().enumerate().map(|(other, life)| life.filter(|life| fits(other, life)));
             let later: Vec<Option<Life>> = later.collect();
@@ -116,7 +116,7 @@ impl Steps {
 
     /// The result of the last instruction that reads a buffer, if that may lie at the start of the buffer: the integers of numbers in the same
     /// order, which the kernel writes behind its reads.
-    fn quantized_in_place(&self, buffer: usize, last: usize) -> Option<usize> {
+    fn quantized_in_place(&self, buffer: usize, last: usize, lives: &[Option<Life>]) -> Option<usize> {
         let (input, output, order) = match self.instructions.get(last)? {
             Instruction::Quantize(step) => (step.input, step.output, [step.channels, step.pixels, step.pitch]),
             Instruction::Quantize16(step) => (step.input, step.output, [step.channels, step.pixels, step.pitch]),
@@ -126,7 +126,7 @@ impl Steps {
         let is_in_order = pitch == pixels && (channels == 1 || pixels == 1);
         let starts = [input, output].iter().all(|place| place.offset == 0) && input.argument as usize == buffer;
         let is_new =
-            self.lives().get(output.argument as usize).is_some_and(|life| life.is_some_and(|(first, _)| first == last));
+            lives.get(output.argument as usize).is_some_and(|life| life.is_some_and(|(first, _)| first == last));
         (is_in_order && starts && is_new).then_some(output.argument as usize)
     }
 

@@ -1,7 +1,8 @@
 //! Tensors behind each other as CONCAT.
 
-use etbuild_backend::int8::pattern::{Operand, no, operand};
-use etbuild_backend::{Call, Refusal, RefusalKind, dim};
+use etbuild_backend::int8::pattern::{Operand, no};
+use etbuild_backend::int8::{Concatenation, NHWC};
+use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::Node;
 
 use super::build::{Order, Rescaling};
@@ -9,25 +10,14 @@ use super::{Done, Lowering, Target};
 use crate::tosa::operation::{Concat, Scale};
 use crate::tosa::{Kind, TensorId};
 
-/// The axis of each dimension of `[batch, channels, height, width]` in NHWC.
-const NHWC: [usize; 4] = [0, 3, 1, 2];
-
 /// Lowers a concatenation.
 pub fn lower(lowering: &mut Lowering<'_>, node: &Node, target: &Target) -> Done {
-    let call = Call::new(lowering.links, node);
-    let operands: Option<Vec<Operand>> = call.values(0)?.into_iter().map(|id| operand(lowering.links, id)).collect();
-    let operands = operands.filter(|operands| !operands.is_empty());
-    let operands = operands.ok_or_else(|| no(RefusalKind::Quantization, "an operand is not quantized to int8"))?;
-    let sizes = lowering.sizes(target.id);
-    if operands.iter().any(|operand| lowering.sizes(operand.id).len() != sizes.len()) {
-        return Err(no(RefusalKind::Shape, "an operand has another rank"));
-    }
-    let axis = dim(call.int(1)?.unwrap_or(0), sizes.len())?;
-    let mut is_nhwc = sizes.len() == 4;
+    let Concatenation { operands, dimension } = Concatenation::of(lowering.links, node)?;
+    let mut is_nhwc = lowering.sizes(target.id).len() == 4;
     for operand in &operands {
         is_nhwc &= lowering.stored(operand.id)?.order == Order::Nhwc;
     }
-    let (order, axis) = if is_nhwc { (Order::Nhwc, NHWC[axis]) } else { (Order::RowMajor, axis) };
+    let (order, axis) = if is_nhwc { (Order::Nhwc, NHWC[dimension]) } else { (Order::RowMajor, dimension) };
     let mut tensors = Vec::new();
     for operand in operands {
         let tensor = lowering.ordered(operand.id, order)?;

@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Heap {
 }
 
 impl Heap {
-    /// What `work` allocates is free again behind it; nothing of it leaves.
+    /// Frees all memory that `work` allocates, which returns none of it.
     pub fn lend(&self, work: impl FnOnce() -> bool) -> bool {
         let used = self.used.load(Ordering::Relaxed);
         let result = work();
